@@ -1,0 +1,21 @@
+/** Branded primitives: a plain string or number cannot take their place. Cast only in a schema. */
+declare const brand: unique symbol;
+type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type EpochMs = Brand<number, 'EpochMs'>;
+/** The name of a pool in the configuration: `[a-z0-9][a-z0-9-]*`, at most 30 characters. */
+export type PoolName = Brand<string, 'PoolName'>;
+/** The full ARN of an ECS task. */
+export type TaskArn = Brand<string, 'TaskArn'>;
+/** The full ARN of an ECS service. */
+export type ServiceArn = Brand<string, 'ServiceArn'>;
+/** A coderd UUID of an organization. */
+export type OrganizationId = Brand<string, 'OrganizationId'>;
+/** A coderd UUID of a provisioner job. */
+export type JobId = Brand<string, 'JobId'>;
+/** A coderd UUID of a provisioner daemon. */
+export type DaemonId = Brand<string, 'DaemonId'>;
+
+/** Adds milliseconds to a time. */
+export const plusMs = (time: EpochMs, ms: number): EpochMs => (time + ms) as EpochMs;

@@ -1,0 +1,39 @@
+import type { PoolName } from './brands.ts';
+import type { Tags } from './tags.ts';
+
+/** Where a secret value lies: a Secrets Manager name or ARN and, if it is JSON, the key in it. */
+export type SecretRef = { readonly secret: string; readonly jsonKey?: string | undefined };
+
+export type Architecture = 'arm64' | 'x86_64';
+
+/** One pool = one ECS service. All values are complete: defaults are filled in when the file is read. */
+export type PoolConfig = {
+  readonly name: PoolName;
+  /** Name or UUID of the coderd organization. */
+  readonly organization: string;
+  /** As written by the user; `normalizeTags` makes the tag set of it. */
+  readonly tags: Tags;
+  readonly key: SecretRef;
+  /** Tasks. */
+  readonly min: number;
+  /** Tasks. */
+  readonly max: number;
+  /** Daemons kept free, on top of the busy ones. */
+  readonly warm: number;
+  readonly idleTimeoutMs: number;
+  readonly image: string;
+  /** Fargate CPU units, 1024 = 1 vCPU. */
+  readonly cpu: number;
+  /** MiB. */
+  readonly memory: number;
+  readonly architecture: Architecture;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: Readonly<Record<string, SecretRef>>;
+};
+
+export type Config = {
+  readonly coder: { readonly url: string; readonly token: SecretRef; readonly caBundle?: string | undefined };
+  readonly limits: { readonly maxTasks: number };
+  readonly looks: { readonly everyMs: number };
+  readonly pools: readonly PoolConfig[];
+};

@@ -1,0 +1,143 @@
+/**
+ * The snapshot: everything seen in one look. The field names are coderd's and AWS's own; only what a
+ * decision needs is here, so nothing secret can slip in. `lambda/adapters/snapshot/` reads and writes it as JSON.
+ */
+import type { DaemonId, EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from './brands.ts';
+import type { Tags } from './tags.ts';
+
+type Maybe<T> = T | null | undefined;
+
+/**
+ * How far a reading can be trusted. `ok`: all of it. `truncated`: there is more. `forbidden`: coderd answered
+ * 404 or 403. `failed`: no usable answer, see `error`. `stale`: from an earlier look, see `takenAt`.
+ */
+export type ReadingStatus = 'ok' | 'truncated' | 'forbidden' | 'failed' | 'stale';
+
+/** One list that was read, with how far it can be trusted. */
+export type Reading<T> = {
+  readonly status: ReadingStatus;
+  /** A sentence, for any status but `ok`. */
+  readonly error?: string | undefined;
+  readonly takenAt?: EpochMs | undefined;
+  /** The limit asked for; 0 = none. */
+  readonly limit?: number | undefined;
+  readonly items: readonly T[];
+};
+
+/** `pending`, `running`, … Unknown values are tolerated. */
+export type JobStatus = string;
+
+export type Job = {
+  readonly id: JobId;
+  readonly created_at: EpochMs;
+  readonly started_at?: Maybe<EpochMs>;
+  readonly completed_at?: Maybe<EpochMs>;
+  readonly canceled_at?: Maybe<EpochMs>;
+  readonly status: JobStatus;
+  readonly worker_id?: Maybe<DaemonId>;
+  readonly organization_id: OrganizationId;
+  readonly initiator_id?: Maybe<string>;
+  readonly tags: Tags;
+  readonly type: string;
+};
+
+export type JobRef = { readonly id: JobId; readonly status: JobStatus };
+
+export type Daemon = {
+  readonly id: DaemonId;
+  readonly organization_id: OrganizationId;
+  readonly key_id?: Maybe<string>;
+  readonly key_name?: Maybe<string>;
+  readonly created_at: EpochMs;
+  readonly last_seen_at?: Maybe<EpochMs>;
+  readonly name: string;
+  readonly version?: Maybe<string>;
+  readonly tags: Tags;
+  /** `offline`, `idle` or `busy`, as coderd sees it; an `idle` may be 90 s old. */
+  readonly status?: Maybe<string>;
+  readonly current_job?: Maybe<JobRef>;
+  readonly previous_job?: Maybe<JobRef>;
+};
+
+export type OrganizationSight = {
+  readonly id: OrganizationId;
+  readonly name: string;
+  /** Pending and running jobs. */
+  readonly jobs: Reading<Job>;
+  readonly daemons: Reading<Daemon>;
+  /** The previous jobs of idle daemons: their `completed_at` says since when. */
+  readonly previousJobs: Reading<Job>;
+};
+
+export type BuildInfo = { readonly version: string };
+
+export type Deployment = {
+  readonly id?: string | undefined;
+  readonly status?: string | undefined;
+  readonly taskDefinition?: string | undefined;
+  readonly desiredCount?: number | undefined;
+  readonly runningCount?: number | undefined;
+  readonly pendingCount?: number | undefined;
+  readonly rolloutState?: string | undefined;
+  readonly createdAt?: EpochMs | undefined;
+};
+
+export type Service = {
+  readonly serviceArn: ServiceArn;
+  readonly serviceName: string;
+  readonly status: string;
+  readonly desiredCount: number;
+  readonly runningCount: number;
+  readonly pendingCount: number;
+  readonly taskDefinition?: string | undefined;
+  readonly deployments: readonly Deployment[];
+  readonly tags: readonly { readonly key: string; readonly value: string }[];
+};
+
+export type Task = {
+  readonly taskArn: TaskArn;
+  /** `service:<service name>`. */
+  readonly group?: string | undefined;
+  readonly lastStatus: string;
+  readonly desiredStatus: string;
+  readonly taskDefinitionArn?: string | undefined;
+  readonly availabilityZone?: string | undefined;
+  readonly capacityProviderName?: string | undefined;
+  readonly createdAt?: EpochMs | undefined;
+  readonly pullStartedAt?: EpochMs | undefined;
+  readonly pullStoppedAt?: EpochMs | undefined;
+  readonly startedAt?: EpochMs | undefined;
+  readonly stoppingAt?: EpochMs | undefined;
+  readonly stoppedAt?: EpochMs | undefined;
+  readonly stopCode?: string | undefined;
+  readonly stoppedReason?: string | undefined;
+  readonly containers: readonly {
+    readonly name?: string | undefined;
+    readonly exitCode?: number | undefined;
+    readonly reason?: string | undefined;
+    readonly networkInterfaces?: readonly { readonly privateIpv4Address?: string | undefined }[] | undefined;
+  }[];
+};
+
+export type Protection = {
+  readonly taskArn: TaskArn;
+  readonly protectionEnabled: boolean;
+  readonly expirationDate?: EpochMs | undefined;
+};
+
+export type Snapshot = {
+  readonly version: 1;
+  /** By coderd's clock (its `Date` header), where coderd answered. */
+  readonly takenAt: EpochMs;
+  readonly coder: {
+    /** Absent when coderd did not answer. */
+    readonly buildInfo?: BuildInfo | undefined;
+    readonly organizations: readonly OrganizationSight[];
+  };
+  readonly ecs: {
+    readonly cluster: string;
+    readonly services: Reading<Service>;
+    readonly tasks: Reading<Task>;
+    readonly protections: Reading<Protection>;
+  };
+};
