@@ -9,7 +9,7 @@ export type TagSet = Tags & { readonly scope: string; readonly owner: string };
  * `scope=organization owner=""`. A user scope keeps its owner.
  */
 export function normalizeTags(tags: Tags): TagSet {
-  if (tags['scope'] === 'user') return { ...tags, scope: 'user', owner: tags['owner'] ?? '' };
+  if (tags.scope === 'user') return { ...tags, scope: 'user', owner: tags.owner ?? '' };
   return { ...tags, scope: 'organization', owner: '' };
 }
 

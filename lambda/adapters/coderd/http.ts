@@ -1,0 +1,239 @@
+/**
+ * GET requests to one coderd: one pooled undici client, time-outs, bounded retries.
+ *
+ * 429 and 503 are retried after the `Retry-After` that they carry. Where that is longer than a look can wait, the
+ * answer is an error, and the path isn't asked again before the time is over. 401 reads the token again, once.
+ */
+import { rootCertificates } from 'node:tls';
+import { Agent, type Dispatcher, interceptors, request } from 'undici';
+import type { z } from 'zod';
+import type { EpochMs } from '../../core/brands.ts';
+import { describeMisfit } from '../misfit.ts';
+import { errorSchema } from './schemas.ts';
+
+/** `coderd` answered with an error status, with something that is not what it should be, or not at all. */
+export class CoderdError extends Error {
+  override readonly name = 'CoderdError';
+  readonly code:
+    | 'unreachable'
+    | 'unauthorized'
+    | 'not-found'
+    | 'rate-limited'
+    | 'refused'
+    | 'misfit'
+    | 'too-old';
+  constructor(code: CoderdError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export type TokenSource = { readonly read: (options: { readonly fresh: boolean }) => Promise<string> };
+
+export type CoderdHttpOptions = {
+  readonly url: string;
+  readonly token: TokenSource;
+  /** PEM, added to the well-known authorities. */
+  readonly caBundle?: string | undefined;
+};
+
+const CONNECT_MS = 3_000;
+const HEADERS_MS = 8_000;
+const BODY_MS = 8_000;
+const MAX_RETRIES = 2;
+const FIRST_RETRY_MS = 200;
+/** A look comes every 10 s: waiting longer than this within one is no use. */
+const LONGEST_WAIT_MS = 5_000;
+/** An answer of 10,000 jobs has some 10 MB. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
+
+export class CoderdHttp {
+  readonly #base: string;
+  readonly #token: TokenSource;
+  readonly #dispatcher: Dispatcher;
+  readonly #notBefore = new Map<string, number>();
+  #date: EpochMs | undefined;
+
+  constructor({ url, token, caBundle }: CoderdHttpOptions) {
+    this.#base = url.replace(/\/+$/, '');
+    this.#token = token;
+    this.#dispatcher = new Agent({
+      connections: 16,
+      connect: {
+        timeout: CONNECT_MS,
+        ...(caBundle === undefined ? {} : { ca: withKnownAuthorities(caBundle) }),
+      },
+      headersTimeout: HEADERS_MS,
+      bodyTimeout: BODY_MS,
+      maxResponseSize: MAX_BODY_BYTES,
+    }).compose(interceptors.retry({ maxRetries: MAX_RETRIES, throwOnError: false, retry: retryPolicy }));
+  }
+
+  /** The newest `Date` header, by coderd's clock. */
+  get date(): EpochMs | undefined {
+    return this.#date;
+  }
+
+  /** Reads one JSON document. Throws CoderdError, or SecretError when the token can't be read. */
+  async get<T extends z.ZodType>(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    schema: T,
+  ): Promise<z.output<T>> {
+    const first = await this.#send(path, query, { fresh: false });
+    const answer = first.statusCode === 401 ? await this.#send(path, query, { fresh: true }) : first;
+    if (answer.statusCode !== 200) throw this.#errorOf(path, answer);
+    return parse(schema, answer);
+  }
+
+  /** Closes the pooled connections. */
+  async close(): Promise<void> {
+    await this.#dispatcher.close();
+  }
+
+  async #send(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    token: { readonly fresh: boolean },
+  ): Promise<Answer> {
+    this.#refuseEarly(path);
+    const sessionToken = await this.#token.read(token);
+    try {
+      const { statusCode, headers, body } = await request(`${this.#base}${path}`, {
+        dispatcher: this.#dispatcher,
+        query,
+        headers: { accept: 'application/json', 'coder-session-token': sessionToken },
+      });
+      const text = await body.text();
+      this.#noteDate(headers.date);
+      return { statusCode, headers, text };
+    } catch (cause) {
+      throw new CoderdError(
+        'unreachable',
+        `no answer from coderd (${reasonOf(cause)}); check coder.url and the network`,
+        { cause },
+      );
+    }
+  }
+
+  #noteDate(header: string | string[] | undefined): void {
+    const date = Date.parse(String(header));
+    if (!Number.isNaN(date)) this.#date = Math.max(date, this.#date ?? 0) as EpochMs;
+  }
+
+  #refuseEarly(path: string): void {
+    const until = this.#notBefore.get(path) ?? 0;
+    const waitMs = until - Date.now();
+    if (waitMs > 0)
+      throw new CoderdError(
+        'rate-limited',
+        `coderd asked for a pause, ${Math.ceil(waitMs / 1000)} s of it are left`,
+      );
+  }
+
+  #errorOf(path: string, answer: Answer): CoderdError {
+    const { statusCode, headers } = answer;
+    const said = `coderd answered ${statusCode}${saidText(answer)}`;
+    if (statusCode === 401)
+      return new CoderdError(
+        'unauthorized',
+        `${said}; the token was read again and refused again: put a valid one into the secret`,
+      );
+    if (statusCode === 404 || statusCode === 403) return new CoderdError('not-found', said);
+    const retryAfterMs = parseRetryAfterMs(headers['retry-after']);
+    if (statusCode === 429 && retryAfterMs !== undefined) {
+      this.#notBefore.set(path, Date.now() + retryAfterMs);
+      return new CoderdError('rate-limited', `${said}; asking again in ${Math.ceil(retryAfterMs / 1000)} s`);
+    }
+    return new CoderdError(statusCode === 429 ? 'rate-limited' : 'refused', said);
+  }
+}
+
+type Answer = {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+};
+
+function parse<T extends z.ZodType>(schema: T, { headers, text }: Answer): z.output<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const type = String(headers['content-type'] ?? 'no content type');
+    throw new CoderdError(
+      'misfit',
+      `coderd answered 200 with ${text.length} characters that are not JSON (${type}); is coder.url coderd itself, and not a login page or a proxy?`,
+      { cause },
+    );
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new CoderdError(
+    'misfit',
+    `coderd's answer has another shape than expected: ${describeMisfit(result.error, value)}`,
+    { cause: result.error },
+  );
+}
+
+/** What an error body says, in one line; bodies of proxies are left out. */
+function saidText({ text, headers }: Answer): string {
+  try {
+    const { message, detail } = errorSchema.parse(JSON.parse(text));
+    return `: ${[message, detail].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, 300)}`;
+  } catch {
+    const location = headers.location;
+    return location === undefined ? '' : `, a redirect to ${String(location).slice(0, 200)}`;
+  }
+}
+
+/** The codes and messages at the bottom of an undici or Node error. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.cause instanceof Error ? reasonOf(cause.cause) : cause.message || cause.name;
+}
+
+/** Answers that another try may change. */
+const RETRIED_STATUS: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+/** A second wait of the same length would leave no time for the rest of the look. */
+const TIMEOUTS: ReadonlySet<string> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+type RetryOptions = NonNullable<Parameters<typeof interceptors.retry>[0]>;
+
+const retryPolicy: NonNullable<RetryOptions['retry']> = (error, { state }, done) => {
+  const waitMs =
+    mayRetry(error) && state.counter <= MAX_RETRIES ? retryWaitMs(error, state.counter) : undefined;
+  if (waitMs === undefined || waitMs > LONGEST_WAIT_MS) done(error);
+  else setTimeout(() => done(null), waitMs);
+  return null;
+};
+
+function mayRetry(error: Error): boolean {
+  if ('statusCode' in error && typeof error.statusCode === 'number')
+    return RETRIED_STATUS.has(error.statusCode);
+  return !('code' in error && typeof error.code === 'string' && TIMEOUTS.has(error.code));
+}
+
+function retryWaitMs(error: Error, counter: number): number {
+  const headers = 'headers' in error ? (error.headers as Answer['headers'] | undefined) : undefined;
+  return parseRetryAfterMs(headers?.['retry-after']) ?? FIRST_RETRY_MS * 2 ** (counter - 1);
+}
+
+/** `Retry-After` in milliseconds: seconds or a date (RFC 9110). */
+export function parseRetryAfterMs(header: string | readonly string[] | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = Number(header);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(String(header));
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+/** A `ca` option replaces the well-known authorities, so they are given too. */
+function withKnownAuthorities(caBundle: string): string[] {
+  return [...rootCertificates, caBundle];
+}

@@ -1,0 +1,66 @@
+import type { Config, PoolConfig } from '../../core/config.ts';
+import { draftConfig } from './drafts.ts';
+import { explainIssues } from './explain-issues.ts';
+import { error, type Finding, settle, toProblem } from './problems.ts';
+import { checkRules } from './rules.ts';
+import { configSchema, type ParsedConfig } from './schema.ts';
+
+/** Makes a configuration of a parsed YAML document; throws a ConfigError that names every problem. */
+export function checkConfig(value: unknown) {
+  const { config, findings } = examineConfig(value);
+  return settle(
+    config,
+    findings.map((finding) => toProblem(finding)),
+  );
+}
+
+/** The findings about a parsed YAML document, and the configuration if there is no error among them. */
+export function examineConfig(value: unknown): {
+  readonly config?: Config;
+  readonly findings: readonly Finding[];
+} {
+  const written = withoutNulls(value);
+  if (written === undefined)
+    return { findings: [error([], 'the configuration is empty; begin with "coder:" and "pools:"')] };
+  const parsed = configSchema.safeParse(written);
+  const findings = distinct([
+    ...explainIssues(parsed.error?.issues ?? [], written),
+    ...checkRules(draftConfig(written)),
+  ]);
+  return parsed.success ? { config: toConfig(parsed.data), findings } : { findings };
+}
+
+/** `tags:` with nothing after it is null in YAML and means that nothing is said. In lists it stays: an entry too many. */
+function withoutNulls(value: unknown): unknown {
+  if (value === null) return undefined;
+  if (typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item) => (item === null ? null : withoutNulls(item)));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutNulls(item)]));
+}
+
+/** A mistake in `defaults` is found once a pool, and said once. */
+function distinct(findings: readonly Finding[]): Finding[] {
+  return [
+    ...new Map(
+      findings.map((finding) => [JSON.stringify([finding.path, finding.message]), finding]),
+    ).values(),
+  ];
+}
+
+function toConfig({ defaults, pools, looks, ...rest }: ParsedConfig): Config {
+  return { ...rest, looks: { everyMs: looks.every }, pools: pools.map((pool) => toPool(pool, defaults)) };
+}
+
+function toPool(
+  { idleTimeout, ...pool }: ParsedConfig['pools'][number],
+  defaults: ParsedConfig['defaults'],
+): PoolConfig {
+  return {
+    ...pool,
+    idleTimeoutMs: idleTimeout,
+    image: pool.image ?? defaults.image,
+    cpu: pool.cpu ?? defaults.cpu,
+    memory: pool.memory ?? defaults.memory,
+    architecture: pool.architecture ?? defaults.architecture,
+  };
+}

@@ -1,0 +1,29 @@
+import { distance } from 'fastest-levenshtein';
+
+/** Names of the field that people know these values by. */
+const SYNONYMS: Readonly<Record<string, string>> = { amd64: 'x86_64', x64: 'x86_64', aarch64: 'arm64' };
+
+/** The valid name that was most likely meant, if any is near enough. */
+export function nearestName(name: string, valid: readonly string[]): string | undefined {
+  const synonym = SYNONYMS[name.toLowerCase()];
+  if (synonym !== undefined && valid.includes(synonym)) return synonym;
+  return valid.find((other) => fold(other) === fold(name)) ?? onlyStart(name, valid) ?? closest(name, valid);
+}
+
+function onlyStart(name: string, valid: readonly string[]): string | undefined {
+  const starting = valid.filter((other) => fold(other).startsWith(fold(name)));
+  return fold(name).length >= 3 && starting.length === 1 ? starting[0] : undefined;
+}
+
+function closest(name: string, valid: readonly string[]): string | undefined {
+  const near = valid
+    .map((other) => ({ other, typos: distance(fold(name), fold(other)) }))
+    .filter(({ other, typos }) => typos <= Math.max(1, Math.floor(other.length / 3)))
+    .sort((a, b) => a.typos - b.typos);
+  return near[0]?.other;
+}
+
+/** `idle_timeout`, `idle-timeout` and `IdleTimeout` are `idleTimeout` in other houses. */
+function fold(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_ ]/g, '');
+}

@@ -1,0 +1,70 @@
+import { toDotPath } from 'zod/v4/core';
+import { looksLikeSecret, type Path } from './shown.ts';
+
+/** One thing that is wrong with a configuration, or that may surprise. Lines and columns count from 1. */
+export type Problem = {
+  readonly severity: 'error' | 'warning';
+  /** Such as `pools[0].max`; empty for the whole file. */
+  readonly path: string;
+  readonly message: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+};
+
+/** A problem before its place in the file is known. */
+export type Finding = {
+  readonly severity: Problem['severity'];
+  readonly path: Path;
+  readonly message: string;
+  /** The setting whose line is shown, where that is not `path`. */
+  readonly at?: Path | undefined;
+};
+
+/** A configuration that cannot be used. Its message has one line a problem; nothing secret is in it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[], options?: ErrorOptions) {
+    super(problems.map(formatProblem).join('\n'), options);
+    this.problems = problems;
+  }
+}
+
+/** A problem as one line, in the form that editors and CI turn into links. */
+export function formatProblem({ severity, path, message, file, line, column }: Problem): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(':');
+  return [place, severity === 'warning' ? 'warning' : '', path, message]
+    .filter((part) => part !== '')
+    .join(': ');
+}
+
+export type Place = { readonly file?: string; readonly line?: number; readonly column?: number };
+
+/** The finding with its place in the file. */
+export function toProblem({ severity, path, message }: Finding, place: Place = {}): Problem {
+  return { severity, path: shownPath(path), message, ...place };
+}
+
+/** Such as `pools[0].max`; a step that looks like a secret (a key pasted as a name) is hidden. */
+export function shownPath(path: Path): string {
+  return toDotPath(
+    path.map((step) => (typeof step === 'string' && looksLikeSecret(step) ? '(hidden)' : step)),
+  );
+}
+
+export const error = (path: Path, message: string, at?: Path): Finding => ({
+  severity: 'error',
+  path,
+  message,
+  at,
+});
+export const warning = (path: Path, message: string): Finding => ({ severity: 'warning', path, message });
+
+/** The configuration if it can be used, with the warnings; otherwise throws every problem at once. */
+export function settle<C>(config: C | undefined, problems: readonly Problem[]) {
+  const isBad = problems.some(({ severity }) => severity === 'error');
+  if (config === undefined || isBad) throw new ConfigError(problems);
+  return { config, warnings: problems };
+}

@@ -1,0 +1,221 @@
+/** Every setting of autoscaler.yaml: the one schema for CLI, CDK, Lambda, the JSON Schema and the README's table. */
+import { z } from 'zod';
+import type { PoolName } from '../../core/brands.ts';
+import { coderUrlProblem } from './coder-url.ts';
+import { duration } from './durations.ts';
+import { FARGATE_CPUS, FARGATE_MEMORY } from './fargate-sizes.ts';
+import { looksLikeSecret } from './shown.ts';
+
+// A refusal is the end of a sentence whose subject is the value; `explainIssues` puts the two together.
+
+/** Secrets Manager: names have letters, digits and /_+=.@-; ARNs are matched down to the secret. */
+const SECRET_NAME = /^(?:arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:)?[A-Za-z0-9/_+=.@-]{1,512}$/;
+const PASTED = 'looks like the secret itself; put it into AWS Secrets Manager and write its name or ARN here';
+
+/** The title by which readers of the JSON Schema know a reference to a secret (`DURATION_TITLE`: a duration). */
+export const SECRET_REF_TITLE = 'secret reference';
+
+const secretRef = (description: string, example: string) =>
+  z
+    .strictObject({
+      secret: z
+        .string()
+        .refine((text) => !/\s/.test(text) && !looksLikeSecret(text), PASTED)
+        .regex(SECRET_NAME, 'is not the name or ARN of a secret in AWS Secrets Manager')
+        .meta({ description: 'Name or ARN of a secret in AWS Secrets Manager.' }),
+      jsonKey: z
+        .string()
+        .regex(/^[^\s:]+$/, 'is not the name of a JSON key (no spaces, no colon)')
+        .meta({ description: 'Where the secret is a JSON document: the key whose value is meant.' })
+        .optional(),
+    })
+    .meta({ title: SECRET_REF_TITLE, description, examples: [{ secret: example }] });
+
+const coder = z
+  .strictObject({
+    url: z
+      .string()
+      .superRefine((text, context) => {
+        const message = coderUrlProblem(text);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      })
+      .meta({
+        description: 'URL of coderd, without a path. https; http for loopback hosts only.',
+        format: 'uri',
+        pattern: '^https?://',
+        examples: ['https://coder.example.com'],
+      })
+      .transform((text) => new URL(text).origin),
+    token: secretRef(
+      'Secret with the API token that reads jobs and daemons; its user needs the organization template admin role in every organization named below.',
+      'coder/autoscaler-token',
+    ),
+    caBundle: z
+      .string()
+      .regex(/\S/, 'is not a path')
+      .meta({
+        description:
+          'PEM file with the certificates to trust for coderd, relative to this file. Without it: the public ones.',
+        examples: ['./corp-ca.pem'],
+      })
+      .optional(),
+  })
+  .meta({ description: 'How to reach coderd.' });
+
+const limits = z
+  .strictObject({
+    maxTasks: z
+      .int()
+      .min(1)
+      .default(100)
+      .meta({ description: 'The most tasks wanted over all pools together.' }),
+  })
+  .prefault({})
+  .meta({ description: 'Bounds over all pools.' });
+
+const looks = z
+  .strictObject({
+    every: duration({ fromMs: 1000, toMs: 60_000 }).prefault('10s').meta({
+      description:
+        'Time between looks while anything is pending, starting or leaving: `1s` to `60s`. When all is quiet: one look a minute.',
+    }),
+  })
+  .prefault({})
+  .meta({ description: 'How often to look.' });
+
+const image = z.string().regex(/^\S+$/, 'is not the name of a container image').meta({
+  description: "Container image with coder, of coderd's version or older (same version recommended).",
+});
+const cpu = z.literal(FARGATE_CPUS).meta({ description: 'CPU units of a task; 1024 = 1 vCPU.' });
+// which memory goes with which cpu is a rule over both
+const memory = z.int().meta({
+  description: 'MiB of a task; 1024 = 1 GB. Fargate has certain pairs of cpu and memory only.',
+  minimum: FARGATE_MEMORY.min,
+  maximum: FARGATE_MEMORY.max,
+});
+const architecture = z
+  .enum(['arm64', 'x86_64'])
+  .meta({ description: 'CPU architecture; the image must have it.' });
+
+const defaults = z
+  .strictObject({
+    image: image.default('ghcr.io/coder/coder:v2.30.0'),
+    cpu: cpu.default(1024),
+    memory: memory.default(2048),
+    architecture: architecture.default('arm64'),
+  })
+  .prefault({})
+  .meta({ description: 'What pools have that do not say otherwise.' });
+
+const TAGS_OF_CODER = ['scope', 'owner'];
+// contract §3: a key cannot be user-scoped, and coderd itself sets both tags for a keyed daemon
+const tagName = z
+  .string()
+  .refine(
+    (name) => !TAGS_OF_CODER.includes(name),
+    'is not for a pool: a provisioner key is always organization-scoped, and coderd sets this tag; remove it',
+  )
+  .regex(/./s, 'is not a tag; give it a name')
+  .meta({ not: { enum: TAGS_OF_CODER } });
+
+const SET_BY_US = ['CODER_URL', 'CODER_PROVISIONER_DAEMON_KEY', 'CODER_PROVISIONER_DAEMON_NAME'];
+// contract §5: `coder provisioner start` refuses each of these beside a key, so no daemon would start
+const REFUSED_WITH_KEY = ['CODER_PROVISIONERD_TAGS', 'CODER_PROVISIONER_DAEMON_PSK', 'CODER_ORGANIZATION'];
+const variableName = z
+  .string()
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_]*$/,
+    'is not the name of an environment variable; use letters, digits and _, no digit first',
+  )
+  .refine((name) => !SET_BY_US.includes(name), 'is set by the autoscaler itself; remove it')
+  .refine(
+    (name) => !REFUSED_WITH_KEY.includes(name),
+    'is refused by coder beside a provisioner key (the key brings organization and tags); remove it',
+  )
+  .meta({ not: { enum: [...SET_BY_US, ...REFUSED_WITH_KEY] } });
+
+const count = (description: string) => z.int().min(0).meta({ description });
+
+const EXAMPLE_POOL = { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } };
+
+/** One entry of `pools`. What it leaves out of image, cpu, memory and architecture comes from `defaults`. */
+export const poolSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(
+      /^[a-z0-9][a-z0-9-]{0,29}$/,
+      'is not a pool name; use lower-case letters, digits and hyphens, no hyphen first, at most 30 characters',
+    )
+    .meta({
+      description: 'Name of the pool, unique; daemons are named `<name>-<task id>`. At most 30 characters.',
+      examples: ['default'],
+    })
+    .transform((name) => name as PoolName),
+  organization: z
+    .string()
+    .regex(
+      /^[^\s/]+$/,
+      'is not an organization; write its name as in the URL of its page (not its display name), or its UUID',
+    )
+    .meta({
+      description: 'Name or UUID of the coderd organization that the key belongs to.',
+      examples: ['default'],
+    }),
+  tags: z
+    .record(tagName, z.string())
+    .prefault({})
+    .meta({
+      description:
+        'The tags of the provisioner key. A job runs here if all its tags are among these; without tags: untagged jobs only.',
+      examples: [{ gpu: 'true' }],
+    }),
+  key: secretRef(
+    'Secret with the provisioner key of this organization and these tags.',
+    'coder/keys/default',
+  ),
+  min: count(
+    'Tasks kept at all times. With 0, coderd makes no autostart or autostop jobs for these tags while no daemon is up.',
+  ).default(1),
+  max: count('The most tasks wanted.').min(1).default(20),
+  warm: count('Daemons kept free, on top of the busy ones.').default(0),
+  idleTimeout: duration()
+    .prefault('5m')
+    .meta({ description: 'How long a daemon above `min` and `warm` may idle before it is asked to leave.' }),
+  image: image.optional(),
+  cpu: cpu.optional(),
+  memory: memory.optional(),
+  architecture: architecture.optional(),
+  environment: z
+    .record(variableName, z.string())
+    .prefault({})
+    .meta({
+      description: "Environment of the provisioner's container: proxy settings, `TF_*`. Nothing secret.",
+      examples: [{ HTTPS_PROXY: 'http://proxy.example.com:3128' }],
+    }),
+  secrets: z
+    .record(variableName, secretRef('Secret that becomes the value.', 'terraform/registry-token'))
+    .prefault({})
+    .meta({
+      description: "Environment of the provisioner's container that is read from secrets.",
+      examples: [{ TF_TOKEN_registry_example_com: { secret: 'terraform/registry-token' } }],
+    }),
+});
+
+/** The whole file. What one schema cannot say about several settings together is in rules.ts. */
+export const configSchema = z
+  .strictObject({
+    coder,
+    limits,
+    looks,
+    defaults,
+    pools: z
+      .array(poolSchema.meta({ examples: [EXAMPLE_POOL] }))
+      .min(1)
+      .meta({
+        description: 'The pools; one ECS service each. At least one.',
+        examples: [[EXAMPLE_POOL]],
+      }),
+  })
+  .meta({ title: 'Configuration of coder-provisioner-autoscaler' });
+
+export type ParsedConfig = z.output<typeof configSchema>;

@@ -1,0 +1,185 @@
+/**
+ * The readings of one ECS cluster, and the only two writes. One adapter serves one invocation: services are
+ * listed once. Calls run side by side and stay within AWS's buckets (aws-facts §2): 50 pools take some 110 of
+ * the 200 cluster reads that 10 s allow. Tasks are listed by service, so that a cluster shared with others costs
+ * no more; of the stopped ones one page is read, since a crash loop leaves thousands an hour.
+ */
+import {
+  DescribeServicesCommand,
+  DescribeTasksCommand,
+  type ECSClient,
+  GetTaskProtectionCommand,
+  paginateListServices,
+  paginateListTasks,
+  UpdateServiceCommand,
+  UpdateTaskProtectionCommand,
+} from '@aws-sdk/client-ecs';
+import { z } from 'zod';
+import type { Ecs, Refusal } from '../../app/ports.ts';
+import type { ServiceArn, TaskArn } from '../../core/brands.ts';
+import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';
+import { POOL_TAG } from '../../core/supply.ts';
+import { describeMisfit } from '../misfit.ts';
+import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
+
+const PAGE = 100;
+const SERVICES_A_CALL = 10;
+const TASKS_A_CALL = 100;
+/** 23 h: "please leave" (design.md, "The lease"). Less than a working lease, more than any build. */
+const ASK_MINUTES = 1380;
+
+/** ECS did not do what was asked. */
+export class EcsError extends Error {
+  override readonly name = 'EcsError';
+}
+
+export class EcsAdapter implements Ecs {
+  readonly cluster: string;
+  readonly #client: ECSClient;
+  #arns: Promise<readonly string[]> | undefined;
+
+  constructor(client: ECSClient, cluster: string) {
+    this.#client = client;
+    this.cluster = cluster;
+  }
+
+  services(): Promise<Reading<Service>> {
+    return reading(`listing services of cluster "${this.cluster}"`, async () => {
+      const arns = await this.#listServices();
+      const parts = await Promise.all(
+        batchesOf(arns, SERVICES_A_CALL).map((batch) => this.#describeServices(batch)),
+      );
+      const tagged = parts.flat().filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
+      // later looks of this invocation need not describe what is not ours
+      this.#arns = Promise.resolve(tagged.map(({ serviceArn }) => serviceArn));
+      return tagged;
+    });
+  }
+
+  tasks(services: readonly Service[]): Promise<Reading<Task>> {
+    return reading(`listing tasks of cluster "${this.cluster}"`, async () => {
+      const lists = await Promise.all(
+        services.flatMap(({ serviceName }) => [
+          this.#listTasks(serviceName, 'RUNNING'),
+          this.#listTasks(serviceName, 'STOPPED'),
+        ]),
+      );
+      const arns = [...new Set(lists.flat())];
+      const parts = await Promise.all(
+        batchesOf(arns, TASKS_A_CALL).map((batch) => this.#describeTasks(batch)),
+      );
+      return parts.flat();
+    });
+  }
+
+  protections(tasks: readonly TaskArn[]): Promise<Reading<Protection>> {
+    return reading(`reading task protection in cluster "${this.cluster}"`, async () => {
+      const parts = await Promise.all(
+        batchesOf(tasks, TASKS_A_CALL).map((batch) => this.#readProtections(batch)),
+      );
+      return parts.flat();
+    });
+  }
+
+  async setDesired(service: ServiceArn, count: number): Promise<void> {
+    await this.#client.send(
+      new UpdateServiceCommand({ cluster: this.cluster, service, desiredCount: count }),
+    );
+  }
+
+  async askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
+    const { failures = [] } = await this.#client.send(
+      new UpdateTaskProtectionCommand({
+        cluster: this.cluster,
+        tasks: [...tasks],
+        protectionEnabled: true,
+        expiresInMinutes: ASK_MINUTES,
+      }),
+    );
+    return failures.map(({ arn, reason, detail }) => ({
+      task: (arn ?? 'unknown') as TaskArn,
+      reason: reason ?? 'no reason',
+      detail,
+    }));
+  }
+
+  #listServices(): Promise<readonly string[]> {
+    this.#arns ??= this.#listAllServices().catch((cause) => {
+      this.#arns = undefined;
+      throw cause;
+    });
+    return this.#arns;
+  }
+
+  async #listAllServices(): Promise<readonly string[]> {
+    const arns: string[] = [];
+    const pages = paginateListServices({ client: this.#client, pageSize: PAGE }, { cluster: this.cluster });
+    for await (const page of pages) arns.push(...(page.serviceArns ?? []));
+    return arns;
+  }
+
+  async #describeServices(services: readonly string[]): Promise<readonly Service[]> {
+    const answer = await this.#client.send(
+      new DescribeServicesCommand({ cluster: this.cluster, services: [...services], include: ['TAGS'] }),
+    );
+    return parse('DescribeServices', z.array(serviceSchema), answer.services);
+  }
+
+  /** Desired status RUNNING includes the tasks that are still starting (aws-facts §2). */
+  async #listTasks(serviceName: string, desiredStatus: 'RUNNING' | 'STOPPED'): Promise<readonly string[]> {
+    const arns: string[] = [];
+    const config = { client: this.#client, pageSize: PAGE };
+    for await (const page of paginateListTasks(config, {
+      cluster: this.cluster,
+      serviceName,
+      desiredStatus,
+    })) {
+      arns.push(...(page.taskArns ?? []));
+      if (desiredStatus === 'STOPPED') break;
+    }
+    return arns;
+  }
+
+  async #describeTasks(tasks: readonly string[]): Promise<readonly Task[]> {
+    const answer = await this.#client.send(
+      new DescribeTasksCommand({ cluster: this.cluster, tasks: [...tasks] }),
+    );
+    return parse('DescribeTasks', z.array(taskSchema), answer.tasks);
+  }
+
+  /** Tasks that have gone since they were listed are in `failures[]`; they are no protection to report. */
+  async #readProtections(tasks: readonly TaskArn[]): Promise<readonly Protection[]> {
+    const answer = await this.#client.send(
+      new GetTaskProtectionCommand({ cluster: this.cluster, tasks: [...tasks] }),
+    );
+    return parse('GetTaskProtection', z.array(protectionSchema), answer.protectedTasks);
+  }
+}
+
+function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new EcsError(
+    `the answer of ${operation} has another shape than expected: ${describeMisfit(result.error, value)}`,
+    {
+      cause: result.error,
+    },
+  );
+}
+
+function batchesOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** Runs one reading; what goes wrong becomes its status, with a sentence. */
+async function reading<T>(what: string, read: () => Promise<readonly T[]>): Promise<Reading<T>> {
+  try {
+    return { status: 'ok', items: await read() };
+  } catch (cause) {
+    const isForbidden = cause instanceof Error && cause.name === 'AccessDeniedException';
+    const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${said}`, items: [] };
+  }
+}

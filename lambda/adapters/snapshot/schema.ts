@@ -1,0 +1,59 @@
+/** The snapshot as a JSON document (design.md, "Look"): one schema for writing and reading. */
+import { z } from 'zod';
+import type { OrganizationId } from '../../core/brands.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import { buildInfoSchema, daemonSchema, jobSchema } from '../coderd/schemas.ts';
+import { protectionSchema, serviceSchema, taskSchema } from '../ecs/schemas.ts';
+import { describeMisfit } from '../misfit.ts';
+import { time } from '../time.ts';
+
+const reading = <T extends z.ZodType>(item: T) =>
+  z.object({
+    status: z.enum(['ok', 'truncated', 'forbidden', 'failed', 'stale']),
+    error: z.string().optional(),
+    takenAt: time.optional(),
+    limit: z.int().optional(),
+    items: z.array(item),
+  });
+
+const snapshotSchema = z.object({
+  version: z.literal(1),
+  takenAt: time,
+  coder: z.object({
+    buildInfo: buildInfoSchema.optional(),
+    organizations: z.array(
+      z.object({
+        id: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
+        name: z.string(),
+        jobs: reading(jobSchema),
+        daemons: reading(daemonSchema),
+        previousJobs: reading(jobSchema),
+      }),
+    ),
+  }),
+  ecs: z.object({
+    cluster: z.string(),
+    services: reading(serviceSchema),
+    tasks: reading(taskSchema),
+    protections: reading(protectionSchema),
+  }),
+});
+
+/** A document that is not a snapshot; the message says where. */
+export class SnapshotError extends Error {
+  override readonly name = 'SnapshotError';
+}
+
+/** Reads a snapshot document. Throws SnapshotError. */
+export function parseSnapshot(value: unknown): Snapshot {
+  const result = snapshotSchema.safeDecode(value as z.input<typeof snapshotSchema>);
+  if (result.success) return result.data;
+  throw new SnapshotError(`reading the snapshot: ${describeMisfit(result.error, value)}`, {
+    cause: result.error,
+  });
+}
+
+/** The JSON document of a snapshot: only the fields that the schema names. */
+export function snapshotToJson(snapshot: Snapshot): unknown {
+  return snapshotSchema.encode(snapshot as z.output<typeof snapshotSchema>);
+}

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+import type { EpochMs } from '../core/brands.ts';
+
+/** A time as coderd (RFC 3339), the AWS SDK (Date) or a snapshot writes it; encodes to RFC 3339, UTC. */
+export const time = z.codec(
+  z.union([z.iso.datetime({ offset: true }), z.date()], { error: 'expected an RFC 3339 time' }),
+  z.number() as unknown as z.ZodType<EpochMs, EpochMs>,
+  {
+    decode: (value) => new Date(value).getTime() as EpochMs,
+    encode: (value) => new Date(value).toISOString(),
+  },
+);

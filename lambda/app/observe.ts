@@ -1,0 +1,72 @@
+/** Look: one snapshot of coderd and ECS. All that can run side by side does. */
+import type { OrganizationId } from '../core/brands.ts';
+import type { Config } from '../core/config.ts';
+import type { Daemon, Job, OrganizationSight, Reading, Snapshot } from '../core/snapshot.ts';
+import type { Coderd, Ecs, Organization, Ports } from './ports.ts';
+
+/** Takes one snapshot. Doesn't throw for what can't be read: each reading carries its status. */
+export async function observe({ coderd, ecs, clock }: Ports, config: Config): Promise<Snapshot> {
+  const [coder, cluster] = await Promise.all([observeCoder(coderd, config), observeEcs(ecs)]);
+  // by coderd's clock: liveness and leases are compared with times that servers wrote
+  return { version: 1, takenAt: coderd.clock() ?? clock.now(), coder, ecs: cluster };
+}
+
+async function observeCoder(coderd: Coderd, config: Config): Promise<Snapshot['coder']> {
+  const [build, known] = await Promise.all([coderd.buildInfo(), coderd.organizations()]);
+  const buildInfo = build.items[0];
+  const names = [...new Set(config.pools.map(({ organization }) => organization))].sort();
+  const found = names.map(
+    (name) => known.items.find((item) => item.name === name || item.id === name) ?? name,
+  );
+  const organizations = await Promise.all(
+    [...new Set(found)].map((item) =>
+      typeof item === 'string'
+        ? unknownOrganization(item, known)
+        : observeOrganization(coderd, item, buildInfo),
+    ),
+  );
+  return { ...(buildInfo === undefined ? {} : { buildInfo }), organizations };
+}
+
+async function observeOrganization(
+  coderd: Coderd,
+  organization: Organization,
+  build: Snapshot['coder']['buildInfo'],
+): Promise<OrganizationSight> {
+  const [jobs, daemons] = await Promise.all([
+    coderd.jobs(organization, build),
+    coderd.daemons(organization, build),
+  ]);
+  const ids = daemons.items.flatMap(({ current_job, previous_job }) =>
+    current_job == null && previous_job != null ? [previous_job.id] : [],
+  );
+  const previousJobs: Reading<Job> =
+    ids.length === 0
+      ? { status: 'ok', items: [] }
+      : await coderd.jobsByIds(organization, [...new Set(ids)].sort());
+  return { ...organization, jobs, daemons, previousJobs };
+}
+
+/** An organization of the configuration that coderd does not list stays in the snapshot, as unread. */
+function unknownOrganization(name: string, known: Reading<Organization>): OrganizationSight {
+  const seen = known.items.map((item) => `"${item.name}"`).join(', ') || 'none';
+  const missing: Reading<Job & Daemon> =
+    known.status === 'ok'
+      ? {
+          status: 'forbidden',
+          error: `finding organization "${name}": coderd lists ${seen}; check the name, and that the token's user is a member`,
+          items: [],
+        }
+      : { status: known.status, error: known.error, items: [] };
+  return { id: '' as OrganizationId, name, jobs: missing, daemons: missing, previousJobs: missing };
+}
+
+async function observeEcs(ecs: Ecs): Promise<Snapshot['ecs']> {
+  const services = await ecs.services();
+  const tasks = await ecs.tasks(services.items);
+  const running = tasks.items.filter(
+    ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',
+  );
+  const protections = await ecs.protections(running.map(({ taskArn }) => taskArn));
+  return { cluster: ecs.cluster, services, tasks, protections };
+}

@@ -1,0 +1,47 @@
+/** What a tick needs of the world. Adapters implement these interfaces; nothing here knows HTTP or an SDK. */
+import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../core/brands.ts';
+import type { BuildInfo, Daemon, Job, Protection, Reading, Service, Task } from '../core/snapshot.ts';
+
+export type Organization = { readonly id: OrganizationId; readonly name: string };
+
+/** One coderd. Readings never throw for an answer that is missing or wrong: the status says so. */
+export interface Coderd {
+  buildInfo(): Promise<Reading<BuildInfo>>;
+  organizations(): Promise<Reading<Organization>>;
+  /** Pending and running jobs, all of them. */
+  jobs(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Job>>;
+  /** All daemons seen in the last hour, offline ones included where the server tells. */
+  daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>>;
+  /** These jobs, whatever their status. */
+  jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>>;
+  /** The time of coderd's newest answer, by its own clock; undefined before it has answered. */
+  clock(): EpochMs | undefined;
+}
+
+/** A task that ECS would not protect as asked, with ECS's own reason. */
+export type Refusal = {
+  readonly task: TaskArn;
+  readonly reason: string;
+  readonly detail?: string | undefined;
+};
+
+/** One ECS cluster. Readings never throw; the two writes throw when ECS refuses the whole call. */
+export interface Ecs {
+  readonly cluster: string;
+  /** The services of the cluster that carry the pool tag. */
+  services(): Promise<Reading<Service>>;
+  /** Tasks of these services that run, start, stop or stopped recently. */
+  tasks(services: readonly Service[]): Promise<Reading<Task>>;
+  protections(tasks: readonly TaskArn[]): Promise<Reading<Protection>>;
+  /** Sets the desired count, in tasks. */
+  setDesired(service: ServiceArn, count: number): Promise<void>;
+  /** Asks up to 10 tasks to leave: their protection is set to 23 h. */
+  askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
+}
+
+export interface Clock {
+  now(): EpochMs;
+  sleep(ms: number): Promise<void>;
+}
+
+export type Ports = { readonly coderd: Coderd; readonly ecs: Ecs; readonly clock: Clock };

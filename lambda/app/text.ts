@@ -1,0 +1,187 @@
+/** Sentences for people: what a plan's codes mean. The only place that words them. */
+import type { Action, Doubt, Finding, Plan, PoolPlan, Reason, UnservedRow } from '../core/plan.ts';
+import type { Tags } from '../core/tags.ts';
+
+/** A plan as a person reads it: a line a pool, then jobs that nobody serves, then findings. */
+export function planText(plan: Plan): string {
+  return [
+    `plan for ${plan.takenAt}`,
+    '',
+    ...poolLines(plan),
+    ...section(
+      'jobs that nobody can run',
+      plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
+    ),
+    ...section('findings', plan.findings.map(sentenceOf)),
+    '',
+    summary(plan.actions),
+  ].join('\n');
+}
+
+function poolLines(plan: Plan): readonly string[] {
+  const rows = plan.pools.map((pool) => ({ mark: markOf(pool, plan.actions), pool }));
+  const nameWidth = Math.max(0, ...rows.map(({ pool }) => pool.name.length));
+  const changes = rows.map(({ pool }) => changeOf(pool));
+  const changeWidth = Math.max(0, ...changes.map((change) => change.length));
+  return rows.map(({ mark, pool }, index) => {
+    const change = (changes[index] ?? '').padEnd(changeWidth);
+    const why = pool.why.map(reasonSentence).join('; ');
+    return `  ${mark} ${pool.name.padEnd(nameWidth)}  ${change}  ${why}${countsOf(pool)}`;
+  });
+}
+
+/** `+` more tasks, `-` fewer, `~` somebody is asked to leave. */
+function markOf({ name, desired }: PoolPlan, actions: readonly Action[]): string {
+  if (desired.from === null || desired.to === null) return '!';
+  if (desired.to > desired.from) return '+';
+  if (desired.to < desired.from) return '-';
+  return actions.some(({ pool }) => pool === name) ? '~' : ' ';
+}
+
+function changeOf({ desired }: PoolPlan): string {
+  if (desired.from === null || desired.to === null) return '?';
+  return desired.from === desired.to ? `${desired.from}` : `${desired.from} -> ${desired.to}`;
+}
+
+function countsOf({ daemons }: PoolPlan): string {
+  const parts = Object.entries(daemons).flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []));
+  return parts.length > 0 ? ` (${parts.join(', ')})` : '';
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ! ${line}`)];
+}
+
+function summary(actions: readonly Action[]): string {
+  const counts = actions.filter((action) => action.kind === 'set-desired');
+  const raised = counts.filter(({ from, to }) => to > from).length;
+  const asked = actions.length - counts.length;
+  if (actions.length === 0) return 'no changes';
+  return `${some(raised, 'count')} to raise, ${some(asked, 'task')} to ask to leave, ${some(counts.length - raised, 'count')} to lower`;
+}
+
+/** One reason as a sentence. */
+export function reasonSentence(reason: Reason): string {
+  switch (reason.code) {
+    case 'pending-jobs':
+      return `${some(reason.jobs, 'pending job')} ${reason.jobs === 1 ? 'needs' : 'need'} a new task`;
+    case 'served-by-free':
+      return `${some(reason.jobs, 'pending job')} for free daemons`;
+    case 'served-by-starting':
+      return `${some(reason.jobs, 'pending job')} for daemons that are starting`;
+    case 'floor':
+      return reason.from === 'min'
+        ? `min keeps ${reason.count}`
+        : `warm keeps ${reason.count}, jobs included`;
+    case 'capped-at-max':
+      return `wants ${reason.wanted}, held at its max of ${reason.max}`;
+    case 'capped-at-max-tasks':
+      return `wants ${reason.wanted}, gets ${reason.granted}: limits.maxTasks is ${reason.maxTasks} over all pools`;
+    case 'idle-long-enough':
+      return `asking ${some(reason.tasks, 'idle daemon')} to leave`;
+    case 'idle-too-briefly':
+      return `${some(reason.tasks, 'spare daemon')} not idle for idleTimeout yet`;
+    case 'tasks-left':
+      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'has' : 'have'} left`;
+    case 'count-below-tasks':
+      return `the desired count ${reason.desired} is below the ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} not left`;
+    case 'holding-for-starting':
+      return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'is' : 'are'} starting`;
+    case 'holding-for-unguarded':
+      return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'runs' : 'run'} without a lease`;
+    case 'holding-for-deployment':
+      return 'not lowered while a deployment is in progress';
+    case 'holding-for-doubt':
+      return `not scaled in: ${reason.doubts.map(doubtPhrase).join(', ')}`;
+    case 'no-service':
+      return 'no ECS service to act on';
+    case 'nothing-to-do':
+      return 'nothing to do';
+    default:
+      return reason satisfies never;
+  }
+}
+
+function doubtPhrase(doubt: Doubt): string {
+  switch (doubt) {
+    case 'organization-unknown':
+      return 'its organization is not in sight';
+    case 'daemons-empty-while-leased':
+      return 'coderd lists no daemon although tasks hold leases';
+    case 'jobs-empty-while-busy':
+      return 'coderd lists no job although daemons are busy';
+    case 'worker-unknown':
+      return 'a running job has a worker that coderd does not list';
+    case 'tasks-fewer-than-counted':
+      return 'ECS lists fewer tasks than it counts';
+    default: {
+      const [, reading = '', status = ''] = /^(.*)-(\w+)$/.exec(doubt) ?? [];
+      return `the list of ${reading.replace('-', ' ')} is ${status}`;
+    }
+  }
+}
+
+/** One finding as a sentence. */
+export function sentenceOf(finding: Finding): string {
+  switch (finding.code) {
+    case 'version-unknown':
+      return 'coderd did not tell its version; it is read as an older one, which lists offline daemons unasked';
+    case 'organization-unknown':
+      return `organization "${finding.organization}" is not in the snapshot`;
+    case 'daemons-empty-while-leased':
+      return `organization "${finding.organization}": coderd lists no daemon although ${some(finding.tasks, 'task')} of its pools hold leases; holding. If a key was deleted, give the pool a new one`;
+    case 'jobs-empty-while-busy':
+      return `organization "${finding.organization}": coderd lists no job although ${some(finding.daemons, 'daemon')} ${finding.daemons === 1 ? 'is' : 'are'} busy; holding`;
+    case 'worker-unknown':
+      return `organization "${finding.organization}": ${some(finding.jobs, 'running job')} of a daemon that coderd does not list (a deleted key does that); its pools are not scaled in`;
+    case 'tasks-fewer-than-counted':
+      return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
+    case 'service-missing':
+      return `pool "${finding.pool}": no active ECS service in the cluster has the tag coder-autoscaler:pool=${finding.pool}; deploy it, or remove the pool from the configuration`;
+    case 'service-ambiguous':
+      return `pool "${finding.pool}": ${finding.services.length} services have its tag (${finding.services.join(', ')}); leave it on one of them`;
+    case 'daemon-tags-differ':
+      return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}); its key is another pool's, or the key's tags were changed`;
+    case 'tasks-unguarded':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}); the pool is not scaled in while it has any`;
+    case 'tasks-without-daemon':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} with a lease and no daemon (${few(finding.tasks)}); look at the task's log`;
+    default: {
+      const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
+      return `${where}${doubtPhrase(finding.code)}${finding.error === undefined ? '' : `: ${finding.error}`}`;
+    }
+  }
+}
+
+/** Jobs that nobody can run, as a sentence. */
+export function unservedSentence(row: UnservedRow, takenAt: string): string {
+  const age = Math.max(0, Math.round((Date.parse(takenAt) - Date.parse(row.oldest)) / 1000));
+  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')}, the oldest for ${ageText(age)}`;
+  if (row.closest === null) return `${jobs}; no pool is configured for this organization`;
+  return `${jobs}; pool "${row.closest.pool}" comes closest, ${differenceText(row.closest)}`;
+}
+
+function differenceText({ missing, surplus }: NonNullable<UnservedRow['closest']>): string {
+  if (Object.keys(missing).length > 0) return `but does not have ${tagText(missing)}`;
+  return `but has ${tagText(surplus)}, and untagged jobs run on untagged daemons only`;
+}
+
+/** Tags as `a=1, b=2`. */
+export function tagText(tags: Tags): string {
+  const entries = Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1));
+  return entries.length === 0 ? '(untagged)' : entries.map(([name, value]) => `${name}=${value}`).join(', ');
+}
+
+function ageText(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+function some(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function few(items: readonly string[]): string {
+  const more = items.length - 3;
+  return items.slice(0, 3).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

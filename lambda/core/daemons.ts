@@ -1,0 +1,83 @@
+/** What the jobs and daemons of one organization say about its daemons. */
+import type { DaemonId, EpochMs } from './brands.ts';
+import type { Daemon, Job, OrganizationSight, Task } from './snapshot.ts';
+
+/** coderd calls a daemon offline when it has not been seen for longer (contract §2, StaleInterval). */
+export const STALE_AFTER_MS = 90_000;
+
+/**
+ * `busy`: may hold a job, whatever else is said of it. `idle`: alive, and everything says that it holds none.
+ * `offline`: not seen for 90 s, and holding no job that is known.
+ */
+export type Activity = 'busy' | 'idle' | 'offline';
+
+export type DaemonIndex = {
+  /** The daemon in a task: by the task id that ends its name, else by the private IP that is its name. */
+  readonly ofTask: (task: Task) => Daemon | undefined;
+  readonly activity: (daemon: Daemon) => Activity;
+  /** Since when an idle daemon has been idle; undefined when that can't be known. */
+  readonly idleSince: (daemon: Daemon, task: Task) => EpochMs | undefined;
+  readonly isAlive: (daemon: Daemon) => boolean;
+};
+
+/** Indexes the daemons of an organization as seen at `now`. */
+export function indexDaemons(sight: OrganizationSight, now: EpochMs): DaemonIndex {
+  const byName = new Map(sight.daemons.items.map((daemon) => [lastTaskId(daemon.name), daemon]));
+  const byHost = new Map(sight.daemons.items.map((daemon) => [daemon.name, daemon]));
+  const workers = busyWorkers(sight);
+  const previous = new Map(sight.previousJobs.items.map((job) => [job.id, job]));
+  const isAlive = (daemon: Daemon): boolean =>
+    daemon.last_seen_at != null && now - daemon.last_seen_at <= STALE_AFTER_MS;
+  return {
+    isAlive,
+    ofTask: (task) => byName.get(taskId(task)) ?? daemonByAddress(task, byHost),
+    activity: (daemon) => {
+      if (workers.has(daemon.id) || daemon.current_job != null) return 'busy';
+      if (!isAlive(daemon)) return 'offline';
+      return daemon.status === 'idle' ? 'idle' : 'busy';
+    },
+    idleSince: (daemon, task) => idleSince(daemon, task, previous),
+  };
+}
+
+/** The id that ends a task's ARN. */
+export function taskId(task: Task): string {
+  return task.taskArn.slice(task.taskArn.lastIndexOf('/') + 1);
+}
+
+/** Task ids are 32 hexadecimal digits; the daemon's name is `<pool>-<task id>`. */
+function lastTaskId(name: string): string {
+  return name.slice(name.lastIndexOf('-') + 1);
+}
+
+/**
+ * A daemon that nobody named has its host's name, `ip-10-0-1-2` (contract §5). Addresses are used again, so
+ * a row that was last seen before this task ran is of an earlier task.
+ */
+function daemonByAddress(task: Task, byHost: ReadonlyMap<string, Daemon>): Daemon | undefined {
+  const address = task.containers
+    .flatMap((container) => container.networkInterfaces ?? [])
+    .find((network) => network.privateIpv4Address !== undefined)?.privateIpv4Address;
+  if (address === undefined) return undefined;
+  const daemon = byHost.get(`ip-${address.replaceAll('.', '-')}`);
+  const isOfThisTask = (daemon?.last_seen_at ?? 0) >= (task.startedAt ?? Number.POSITIVE_INFINITY);
+  return isOfThisTask ? daemon : undefined;
+}
+
+function busyWorkers(sight: OrganizationSight): ReadonlySet<DaemonId> {
+  return new Set(
+    sight.jobs.items.filter(holdsWorker).flatMap((job) => (job.worker_id == null ? [] : [job.worker_id])),
+  );
+}
+
+/** Whether a job keeps its daemon busy: acquired and not completed, whatever its status is called. */
+export function holdsWorker(job: Job): boolean {
+  return job.worker_id != null && job.completed_at == null;
+}
+
+function idleSince(daemon: Daemon, task: Task, previous: ReadonlyMap<string, Job>): EpochMs | undefined {
+  const registered = Math.max(daemon.created_at, task.startedAt ?? daemon.created_at);
+  if (daemon.previous_job == null) return registered as EpochMs;
+  const completedAt = previous.get(daemon.previous_job.id)?.completed_at;
+  return completedAt == null ? undefined : (Math.max(registered, completedAt) as EpochMs);
+}

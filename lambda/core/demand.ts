@@ -1,0 +1,65 @@
+/** Demand: the pending jobs as tag groups. */
+import type { EpochMs, OrganizationId } from './brands.ts';
+import { by } from './order.ts';
+import type { Job, OrganizationSight, Snapshot } from './snapshot.ts';
+import { normalizeTags, type TagSet, tagKey } from './tags.ts';
+
+/** The user on whose behalf coderd makes prebuilt workspaces; its jobs are acquired last (contract §4). */
+const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
+
+/** The pending jobs of one organization that have the same tag set, people's and prebuilds apart. */
+export type TagGroup = {
+  readonly organizationId: OrganizationId;
+  /** The organization's name. */
+  readonly organization: string;
+  readonly tags: TagSet;
+  /** Equal for equal tag sets of one organization. */
+  readonly key: string;
+  readonly for: 'people' | 'prebuilds';
+  readonly jobs: number;
+  readonly oldest: EpochMs;
+};
+
+/** The tag groups in the order in which they are served: people before prebuilds, then the oldest job first. */
+export function readDemand(snapshot: Snapshot): readonly TagGroup[] {
+  return snapshot.coder.organizations.flatMap(groupsOf).toSorted(
+    by(
+      (group) => (group.for === 'people' ? 0 : 1),
+      (group) => group.oldest,
+      (group) => group.key,
+    ),
+  );
+}
+
+function groupsOf(organization: OrganizationSight): readonly TagGroup[] {
+  const pending = organization.jobs.items.filter(isPending);
+  const groups = Map.groupBy(pending, (job) => `${audience(job)} ${tagKey(job.tags)}`);
+  return [...groups.values()].flatMap((jobs) => {
+    const [first] = jobs;
+    return first === undefined ? [] : [toGroup(organization, first, jobs)];
+  });
+}
+
+function toGroup(organization: OrganizationSight, first: Job, jobs: readonly Job[]): TagGroup {
+  return {
+    organizationId: organization.id,
+    organization: organization.name,
+    tags: normalizeTags(first.tags),
+    key: `${organization.id} ${tagKey(first.tags)}`,
+    for: audience(first),
+    jobs: jobs.length,
+    oldest: jobs.reduce(
+      (oldest, job) => (job.created_at < oldest ? job.created_at : oldest),
+      first.created_at,
+    ),
+  };
+}
+
+/** Pending: not acquired by any daemon yet and not ended. */
+function isPending(job: Job): boolean {
+  return job.status === 'pending' && job.worker_id == null && job.completed_at == null;
+}
+
+function audience(job: Job): 'people' | 'prebuilds' {
+  return job.initiator_id === PREBUILDS_USER ? 'prebuilds' : 'people';
+}

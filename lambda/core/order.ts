@@ -1,0 +1,21 @@
+/** Orders strings by code unit: the same on every machine. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Orders by the first key that differs; a key is a number or a string. */
+export function by<T>(...keys: readonly ((item: T) => number | string)[]): (a: T, b: T) => number {
+  return (a, b) => {
+    for (const key of keys) {
+      const [left, right] = [key(a), key(b)];
+      if (left < right) return -1;
+      if (left > right) return 1;
+    }
+    return 0;
+  };
+}
+
+/** The sum of a number of each item. */
+export function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}

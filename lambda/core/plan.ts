@@ -1,0 +1,151 @@
+/**
+ * The plan: what to do about a snapshot, and why. It is data; reasons are codes in closed unions, and
+ * `lambda/app/text.ts` makes sentences of them.
+ */
+import type { PoolName, ServiceArn, TaskArn } from './brands.ts';
+import type { ReadingStatus } from './snapshot.ts';
+import type { Tags } from './tags.ts';
+
+/** RFC 3339, UTC, milliseconds: the plan is a JSON document as it is. */
+export type IsoTime = string;
+
+/** Why a pool's numbers are what they are. Every pool has at least one; doing nothing has one too. */
+export type Reason =
+  | { readonly code: 'pending-jobs'; readonly jobs: number }
+  | { readonly code: 'served-by-free'; readonly jobs: number }
+  | { readonly code: 'served-by-starting'; readonly jobs: number }
+  | { readonly code: 'floor'; readonly from: Floor['from']; readonly count: number }
+  | { readonly code: 'capped-at-max'; readonly wanted: number; readonly max: number }
+  | {
+      readonly code: 'capped-at-max-tasks';
+      readonly wanted: number;
+      readonly granted: number;
+      readonly maxTasks: number;
+    }
+  | { readonly code: 'idle-long-enough'; readonly tasks: number }
+  | { readonly code: 'idle-too-briefly'; readonly tasks: number }
+  | { readonly code: 'tasks-left'; readonly tasks: number }
+  | { readonly code: 'count-below-tasks'; readonly desired: number; readonly tasks: number }
+  | { readonly code: 'holding-for-starting'; readonly tasks: number }
+  | { readonly code: 'holding-for-unguarded'; readonly tasks: number }
+  | { readonly code: 'holding-for-deployment' }
+  | { readonly code: 'holding-for-doubt'; readonly doubts: readonly Doubt[] }
+  | { readonly code: 'no-service' }
+  | { readonly code: 'nothing-to-do' };
+
+/** What makes the sight of a pool less than full, so that it isn't scaled in. */
+export type Doubt =
+  | ReadingDoubt
+  | 'organization-unknown'
+  | 'daemons-empty-while-leased'
+  | 'jobs-empty-while-busy'
+  | 'worker-unknown'
+  | 'tasks-fewer-than-counted';
+
+/** The lists of a snapshot. */
+export type ReadingName = 'jobs' | 'daemons' | 'previous-jobs' | 'services' | 'tasks' | 'protections';
+type ReadingDoubt = `${ReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
+
+export type Floor = { readonly count: number; readonly from: 'min' | 'warm' };
+
+/** How many daemons (and tasks without one yet) a pool has in each state of design.md, "The lease". */
+export type DaemonCounts = {
+  readonly busy: number;
+  readonly idle: number;
+  /** Desired, but no daemon of its has been seen yet. */
+  readonly starting: number;
+  readonly leaving: number;
+  readonly left: number;
+  /** Running without a lease where one is expected. */
+  readonly unguarded: number;
+  /** Tasks that stopped before they ran, in the last 10 minutes. */
+  readonly failing: number;
+};
+
+export type PoolPlan = {
+  readonly name: PoolName;
+  /** Absent: no service with this pool's tag was seen. */
+  readonly service: ServiceArn | null;
+  /** Tasks; null without a service. */
+  readonly desired: { readonly from: number | null; readonly to: number | null };
+  readonly daemons: DaemonCounts;
+  /** Jobs assigned to this pool, waiting ones included. */
+  readonly pending: number;
+  readonly floor: Floor;
+  readonly why: readonly Reason[];
+};
+
+export type Action =
+  | {
+      readonly kind: 'set-desired';
+      readonly pool: PoolName;
+      readonly service: ServiceArn;
+      /** Tasks. */
+      readonly from: number;
+      readonly to: number;
+      readonly why: Reason['code'];
+    }
+  | {
+      readonly kind: 'ask-to-leave';
+      readonly pool: PoolName;
+      readonly task: TaskArn;
+      readonly why: 'idle-long-enough';
+    };
+
+/** Who will run a job: a daemon that is free, one that starts, one to be launched, or nobody before there is room. */
+export type Served = 'by-free' | 'by-starting' | 'by-launch' | 'when-there-is-room' | 'by-busy';
+
+export type AssignmentRow = {
+  /** Name. */
+  readonly organization: string;
+  readonly tags: Tags;
+  readonly for: 'people' | 'prebuilds';
+  readonly jobs: number;
+  /** Absent: a daemon that the autoscaler does not own. */
+  readonly pool: PoolName | null;
+  readonly served: Served;
+};
+
+export type UnservedRow = {
+  readonly organization: string;
+  readonly tags: Tags;
+  readonly jobs: number;
+  readonly oldest: IsoTime;
+  readonly why: 'no-pool-has-these-tags' | 'no-pool-in-this-organization';
+  /** The pool that lacks least, and the tags that it lacks or has otherwise. */
+  readonly closest: { readonly pool: PoolName; readonly missing: Tags; readonly surplus: Tags } | null;
+};
+
+export type Finding =
+  | {
+      readonly code: ReadingDoubt;
+      readonly organization?: string | undefined;
+      readonly error?: string | undefined;
+    }
+  | { readonly code: 'version-unknown' }
+  | { readonly code: 'organization-unknown'; readonly organization: string }
+  | { readonly code: 'daemons-empty-while-leased'; readonly organization: string; readonly tasks: number }
+  | { readonly code: 'jobs-empty-while-busy'; readonly organization: string; readonly daemons: number }
+  | { readonly code: 'worker-unknown'; readonly organization: string; readonly jobs: number }
+  | {
+      readonly code: 'tasks-fewer-than-counted';
+      readonly pool: PoolName;
+      readonly counted: number;
+      readonly seen: number;
+    }
+  | { readonly code: 'service-missing'; readonly pool: PoolName }
+  | { readonly code: 'service-ambiguous'; readonly pool: PoolName; readonly services: readonly string[] }
+  | { readonly code: 'daemon-tags-differ'; readonly pool: PoolName; readonly daemons: readonly string[] }
+  | { readonly code: 'tasks-unguarded'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
+  | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] };
+
+export type Plan = {
+  readonly version: 1;
+  readonly takenAt: IsoTime;
+  readonly pools: readonly PoolPlan[];
+  /** In the order in which they are to be applied. */
+  readonly actions: readonly Action[];
+  readonly assignment: readonly AssignmentRow[];
+  readonly unserved: readonly UnservedRow[];
+  readonly findings: readonly Finding[];
+};

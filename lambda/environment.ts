@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+const environmentSchema = z.object({
+  /** Name or ARN of the ECS cluster. */
+  AUTOSCALER_CLUSTER: z
+    .string({ error: 'is not set; name the ECS cluster' })
+    .min(1, 'is empty; name the ECS cluster'),
+  /** Where the configuration lies: beside the bundle, unless said otherwise. */
+  AUTOSCALER_CONFIG: z.string().min(1, 'is empty; give a file, or unset it').optional(),
+});
+
+export type Environment = { readonly cluster: string; readonly configFile: string };
+
+/** Reads the function's environment. Throws an error that names the variables that are missing or empty. */
+export function readEnvironment(
+  variables: Readonly<Record<string, string | undefined>>,
+  defaultConfig: string,
+): Environment {
+  const result = environmentSchema.safeParse(variables);
+  if (!result.success) {
+    const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+    throw new Error(`reading the environment: ${lines.join('; ')}`);
+  }
+  return {
+    cluster: result.data.AUTOSCALER_CLUSTER,
+    configFile: result.data.AUTOSCALER_CONFIG ?? defaultConfig,
+  };
+}

@@ -1,0 +1,52 @@
+/** The Lambda function: configuration and clients at module scope, errors escape. */
+import { fileURLToPath } from 'node:url';
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import middy from '@middy/core';
+import type { Context } from 'aws-lambda';
+import { loadConfig } from './adapters/config/load.ts';
+import { runLooks } from './app/invocation.ts';
+import { parsePayload } from './app/payload.ts';
+import { planText } from './app/text.ts';
+import { look } from './app/tick.ts';
+import { connect } from './connect.ts';
+import { readEnvironment } from './environment.ts';
+import { logger, metrics, reportTick } from './telemetry.ts';
+
+const { cluster, configFile } = readEnvironment(
+  process.env,
+  fileURLToPath(new URL('autoscaler.yaml', import.meta.url)),
+);
+const { config, warnings, caBundle } = loadConfig(configFile);
+for (const { path, message } of warnings) logger.warn(`${path}: ${message}`);
+const connection = connect(config, cluster, caBundle);
+
+const OUT_OF_TIME = {
+  timeoutEarlyInMillis: 1_000,
+  timeoutEarlyResponse: (): never => {
+    throw new Error(
+      'running out of time: coderd or ECS did not answer before the end of the invocation; the next one looks again',
+    );
+  },
+};
+
+/**
+ * `{"tick":true}` looks and acts until all is quiet or time is up; `{"dryRun":true}` answers the plan and changes
+ * nothing. Throws PayloadError for anything else, InvocationError with one line a cause for what failed.
+ */
+export const handler = middy(async (event: unknown, context: Context) => {
+  const ports = connection.ports();
+  const payload = parsePayload(event);
+  if (payload.kind === 'dry-run') {
+    const { plan } = await look(ports, config);
+    return { ...plan, text: planText(plan) };
+  }
+  return runLooks({
+    ports,
+    config,
+    remainingMs: () => context.getRemainingTimeInMillis(),
+    onTick: reportTick,
+  });
+})
+  .use(injectLambdaContext(logger))
+  .use(logMetrics(metrics));
