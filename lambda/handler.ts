@@ -47,6 +47,6 @@ export const handler = middy(async (event: unknown, context: Context) => {
     remainingMs: () => context.getRemainingTimeInMillis(),
     onTick: reportTick,
   });
-})
+}, OUT_OF_TIME)
   .use(injectLambdaContext(logger))
   .use(logMetrics(metrics));

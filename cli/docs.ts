@@ -1,0 +1,95 @@
+/** `npm run docs`: writes what is made from the configuration's schema. With `--check` it only compares. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { DURATION_TITLE } from '../lambda/adapters/config/durations.ts';
+import { SECRET_REF_TITLE } from '../lambda/adapters/config/schema.ts';
+import {
+  configJsonSchema,
+  rootSetting,
+  type Setting,
+  type SettingNode,
+  settingAt,
+  settingsBelow,
+} from '../lambda/adapters/config/settings.ts';
+
+const BEGIN = '<!-- settings -->';
+const END = '<!-- /settings -->';
+
+/** The text of autoscaler.schema.json. */
+export function renderJsonSchema(): string {
+  return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+}
+
+/** A Markdown table with a line a setting. */
+export function renderSettingsTable(): string {
+  const rows = settingsBelow(rootSetting()).filter(isRow).map(renderRow);
+  return ['| setting | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+/** The README with its settings table made anew; undefined if it has no place for one. */
+export function renderReadme(readme: string): string | undefined {
+  const begin = readme.indexOf(BEGIN);
+  const end = readme.indexOf(END, begin);
+  if (begin < 0 || end < 0) return undefined;
+  return `${readme.slice(0, begin + BEGIN.length)}\n${renderSettingsTable()}\n${readme.slice(end)}`;
+}
+
+/** A mapping is shown by its settings, a reference to a secret as a whole. */
+function isRow({ path, node }: Setting): boolean {
+  const isGroup = node.properties !== undefined && node.title !== SECRET_REF_TITLE;
+  return !isGroup && !/\.(secret|jsonKey)$/.test(path);
+}
+
+function renderRow(setting: Setting): string {
+  const { path, node } = setting;
+  const cells = [`\`${path}\``, typeOf(node), defaultOf(setting), node.description ?? ''];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function typeOf(node: SettingNode): string {
+  if (node.title === SECRET_REF_TITLE) return '`{ secret, jsonKey? }`';
+  if (node.enum) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if (node.title === DURATION_TITLE) return 'duration: `90s`, `5m`, `1h`';
+  if (node.type === 'integer') return wholeNumber(node);
+  if (node.type === 'array') return 'list';
+  if (node.additionalProperties) return `name: ${typeOf(node.additionalProperties)}`;
+  return node.type ?? '';
+}
+
+function wholeNumber({ minimum, maximum }: SettingNode): string {
+  return maximum === undefined
+    ? `whole number, ${minimum} or more`
+    : `whole number, ${minimum} to ${maximum}`;
+}
+
+function defaultOf({ path, node, isRequired }: Setting): string {
+  if (isRequired) return '**required**';
+  if (node.default !== undefined)
+    return `\`${typeof node.default === 'string' ? node.default : JSON.stringify(node.default)}\``;
+  const shared = path.replace(/^pools\[\]/, 'defaults');
+  return shared !== path && settingAt(rootSetting(), shared.split('.')) ? `\`${shared}\`` : 'none';
+}
+
+type Document = { readonly file: string; readonly text: string };
+
+function documents(): Document[] {
+  const schema = { file: 'autoscaler.schema.json', text: renderJsonSchema() };
+  const readme = existsSync('README.md') ? renderReadme(readFileSync('README.md', 'utf8')) : undefined;
+  return readme === undefined ? [schema] : [schema, { file: 'README.md', text: readme }];
+}
+
+function isCurrent({ file, text }: Document): boolean {
+  return existsSync(file) && readFileSync(file, 'utf8') === text;
+}
+
+function main(): void {
+  const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+  const outdated = documents().filter((document) => !isCurrent(document));
+  for (const { file, text } of outdated) {
+    if (!values.check) writeFileSync(file, text);
+    console.log(values.check ? `${file} is out of date; run npm run docs` : `wrote ${file}`);
+  }
+  if (values.check && outdated.length > 0) process.exitCode = 1;
+}
+
+if (import.meta.main) main();

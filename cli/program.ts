@@ -1,0 +1,189 @@
+/** The command line. Exit codes: 0 fine, 1 invalid input or failed check, 2 wrong usage. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { loadConfig } from '../lambda/adapters/config/load.ts';
+import { ConfigError, formatProblem, type Problem } from '../lambda/adapters/config/problems.ts';
+import { configJsonSchema } from '../lambda/adapters/config/settings.ts';
+import { parseSnapshot, SnapshotError, snapshotToJson } from '../lambda/adapters/snapshot/schema.ts';
+import { observe } from '../lambda/app/observe.ts';
+import { planText } from '../lambda/app/text.ts';
+import { connect } from '../lambda/connect.ts';
+import { decide } from '../lambda/core/decide.ts';
+import type { Snapshot } from '../lambda/core/snapshot.ts';
+import { unreadLists } from './unread-lists.ts';
+
+export type Surroundings = {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+};
+
+/** Input that can't be used; the message says what was seen and what to do. */
+class InputError extends Error {
+  override readonly name = 'InputError';
+}
+
+/** Options that don't go together or are missing. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const DEFAULT_CONFIG = 'autoscaler.yaml';
+
+/** Runs one command line, without the program's name; returns the exit code. */
+export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  let exitCode = 0;
+  const program = build(surroundings, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return reportError(error, surroundings);
+  }
+}
+
+function reportError(error: unknown, { err }: Surroundings): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof UsageError) {
+    err(`error: ${error.message}\n`);
+    return 2;
+  }
+  if (error instanceof ConfigError || error instanceof SnapshotError || error instanceof InputError) {
+    err(`${error.message}\n`);
+    return 1;
+  }
+  throw error;
+}
+
+function build(surroundings: Surroundings, exitWith: (code: number) => void): Command {
+  const { out, err } = surroundings;
+  const program = new Command('autoscaler')
+    .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")
+    .exitOverride()
+    .configureOutput({ writeOut: out, writeErr: err });
+  program
+    .command('validate')
+    .description('check a configuration file')
+    .argument('[file]', 'the configuration', DEFAULT_CONFIG)
+    .action((file: string) => validate(file, surroundings));
+  program
+    .command('snapshot')
+    .description('look at coderd and ECS once and write down what was seen')
+    .option('--config <file>', 'the configuration', DEFAULT_CONFIG)
+    .option('--cluster <name>', 'the ECS cluster (or AUTOSCALER_CLUSTER)')
+    .option('--out <file>', 'where to write the snapshot; - for standard output', 'snapshot.json')
+    .action(async (options: LiveOptions & { readonly out: string }) =>
+      exitWith(await takeSnapshot(options, surroundings)),
+    );
+  program
+    .command('plan')
+    .description('say what a tick would do, and why; changes nothing')
+    .option('--config <file>', 'the configuration', DEFAULT_CONFIG)
+    .option('--snapshot <file>', 'plan on this snapshot instead of looking; - for standard input')
+    .option('--cluster <name>', 'the ECS cluster (or AUTOSCALER_CLUSTER)')
+    .option('--json', 'print the plan as one JSON document', false)
+    .action(async (options: PlanOptions) => exitWith(await plan(options, surroundings)));
+  program
+    .command('schema')
+    .description('print the JSON Schema of the configuration')
+    .action(() => out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`));
+  return program;
+}
+
+type LiveOptions = { readonly config: string; readonly cluster?: string };
+type PlanOptions = LiveOptions & { readonly snapshot?: string; readonly json: boolean };
+
+function validate(file: string, { out, err }: Surroundings): void {
+  const { config, warnings } = loadConfig(file);
+  printWarnings(warnings, err);
+  const names = config.pools.map(({ name }) => name).join(', ');
+  out(`${file}: valid; ${config.pools.length} pool${config.pools.length === 1 ? '' : 's'}: ${names}\n`);
+}
+
+async function takeSnapshot(
+  options: LiveOptions & { readonly out: string },
+  surroundings: Surroundings,
+): Promise<number> {
+  const { snapshot } = await lookLive(options, surroundings);
+  const text = `${JSON.stringify(snapshotToJson(snapshot), null, 2)}\n`;
+  if (options.out === '-') surroundings.out(text);
+  else writeText(options.out, text);
+  const unread = unreadLists(snapshot);
+  for (const line of unread) surroundings.err(`${line}\n`);
+  if (options.out !== '-')
+    surroundings.err(`wrote ${options.out}${unread.length > 0 ? ', with the lists above missing' : ''}\n`);
+  return unread.length > 0 ? 1 : 0;
+}
+
+async function plan(options: PlanOptions, surroundings: Surroundings): Promise<number> {
+  const { snapshot, config } =
+    options.snapshot === undefined
+      ? await lookLive(options, surroundings)
+      : { snapshot: readSnapshot(options.snapshot), config: readConfig(options.config, surroundings) };
+  const decided = decide(snapshot, config);
+  surroundings.out(options.json ? `${JSON.stringify(decided, null, 2)}\n` : `${planText(decided)}\n`);
+  return options.snapshot === undefined && unreadLists(snapshot).length > 0 ? 1 : 0;
+}
+
+async function lookLive(options: LiveOptions, surroundings: Surroundings) {
+  const { config, warnings, caBundle } = loadConfig(options.config);
+  printWarnings(warnings, surroundings.err);
+  const cluster = options.cluster ?? surroundings.environment.AUTOSCALER_CLUSTER;
+  if (!cluster)
+    throw new UsageError(
+      'no ECS cluster given; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',
+    );
+  const connection = connect(config, cluster, caBundle);
+  try {
+    return { snapshot: await observe(connection.ports(), config), config };
+  } finally {
+    await connection.close();
+  }
+}
+
+function readConfig(file: string, { err }: Surroundings) {
+  const { config, warnings } = loadConfig(file);
+  printWarnings(warnings, err);
+  return config;
+}
+
+function printWarnings(warnings: readonly Problem[], err: (text: string) => void): void {
+  for (const warning of warnings) err(`${formatProblem(warning)}\n`);
+}
+
+function readSnapshot(file: string): Snapshot {
+  const text = readText(file);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const said = text.trim() === '' ? 'it is empty' : `it is not JSON (${(cause as Error).message})`;
+    throw new InputError(`reading the snapshot ${file}: ${said}; write one with autoscaler snapshot`, {
+      cause,
+    });
+  }
+  return parseSnapshot(value);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (cause) {
+    throw new InputError(
+      `reading the snapshot ${file}: ${(cause as Error).message}; write one with autoscaler snapshot`,
+      { cause },
+    );
+  }
+}
+
+function writeText(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (cause) {
+    throw new InputError(`writing ${file}: ${(cause as Error).message}; give another file with --out`, {
+      cause,
+    });
+  }
+}
