@@ -1,0 +1,120 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleFunction } from '../../infra/bundle.ts';
+import { loadConfig } from '../../lambda/adapters/config/load.ts';
+
+// self-signed, of nobody
+const pem = `-----BEGIN CERTIFICATE-----
+MIIBdDCCARugAwIBAgIUaC7oehfEOs7OycEVrJlQfulNaG0wCgYIKoZIzj0EAwIw
+DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjAyMjA1NTFaGA8yMTI2MTAyNzIyMDU1
+MVowDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDMf
+PLvCZV5YkcN3sSFMFLuaaVgLjcteSnfDF3X5cGxSKyFLfWuJFkQdBl6kJCLLvG7Y
+e6Ylp0it8gupH25vwc6jUzBRMB0GA1UdDgQWBBTRe+rxgbondvj4seYKKeNrYZ11
+/jAfBgNVHSMEGDAWgBTRe+rxgbondvj4seYKKeNrYZ11/jAPBgNVHRMBAf8EBTAD
+AQH/MAoGCCqGSM49BAMCA0cAMEQCIDomS56ZeBGQeY62FcgjWP1EVTB0ml0sqGly
+Y2QiqrVOAiB53rzS5SviHXxqKD+L3Seeose4Eu9TVeR/ijU8KMmmog==
+-----END CERTIFICATE-----
+`;
+const pool = `pools:
+  - name: default # the only one
+    organization: default
+    key: { secret: coder/keys/default }
+`;
+const plain = `coder:
+  url:   https://coder.example.com
+  token: { secret: coder/token }
+${pool}`;
+const withCaBundle = `# ours
+coder:
+  url: https://coder.example.com
+  token: { secret: coder/token }
+  caBundle: certificates/corp.pem # from the platform team
+${pool}`;
+
+const dir = mkdtempSync(join(tmpdir(), 'bundle-'));
+const read = (name: string): string => readFileSync(join(dir, name), 'utf8');
+const bundle = (configFile: string, outDir: string): void =>
+  bundleFunction({ configFile: join(dir, configFile), outDir: join(dir, outDir) });
+
+/** In a process that was started in `cwd`. */
+function bundleFrom(cwd: string, configFile: string, outDir: string): void {
+  const { href } = pathToFileURL(resolve('infra/bundle.ts'));
+  const call = `bundleFunction(${JSON.stringify({ configFile, outDir })})`;
+  const script = `const { bundleFunction } = await import('${href}'); ${call};`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd });
+}
+
+beforeAll(() => {
+  mkdirSync(join(dir, 'certificates'));
+  writeFileSync(join(dir, 'certificates/corp.pem'), pem);
+  writeFileSync(join(dir, 'plain.yaml'), plain);
+  writeFileSync(join(dir, 'with-ca.yaml'), withCaBundle);
+  bundle('plain.yaml', 'plain');
+  bundleFrom(dir, 'with-ca.yaml', 'some/deeper/place');
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+
+describe('the bundle of the function', () => {
+  it('is the handler in one file, its source map and the configuration', () => {
+    expect(readdirSync(join(dir, 'plain')).sort()).toEqual(['autoscaler.yaml', 'index.mjs', 'index.mjs.map']);
+  });
+
+  it('is the same, byte for byte, wherever it is put and made from', () => {
+    for (const file of ['index.mjs', 'index.mjs.map']) {
+      expect(read(`plain/${file}`) === read(`some/deeper/place/${file}`)).toBe(true);
+    }
+  });
+
+  it('names no path of the machine that made it', () => {
+    for (const file of ['index.mjs', 'index.mjs.map']) {
+      for (const path of [process.cwd(), dir]) expect(read(`plain/${file}`).includes(path)).toBe(false);
+    }
+    const { sources } = JSON.parse(read('plain/index.mjs.map'));
+    expect(sources).toContain('../../lambda/handler.ts');
+    expect(sources.filter((source: string) => !/^\.\.\/\.\.\/(lambda|node_modules)\//.test(source))).toEqual(
+      [],
+    );
+  });
+
+  it('runs away from the checkout, and exports a handler that the runtime takes', () => {
+    const script =
+      "const { handler } = await import('./index.mjs'); console.log(typeof handler, handler.length < 3);";
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: join(dir, 'plain'),
+      encoding: 'utf8',
+      env: { AWS_REGION: 'eu-central-1', AUTOSCALER_CLUSTER: 'test' },
+    });
+    // Node 24's runtime refuses a handler with a third parameter (aws-facts §6)
+    expect({ stdout, stderr }).toEqual({ stdout: 'function true\n', stderr: '' });
+  });
+});
+
+describe('the configuration in the bundle', () => {
+  it('is copied as it is where it names no CA bundle', () => {
+    expect(read('plain/autoscaler.yaml')).toBe(plain);
+  });
+
+  it('names the copy of the CA bundle beside it, and keeps its comments', () => {
+    expect(read('some/deeper/place/autoscaler.yaml')).toBe(
+      withCaBundle.replace('certificates/corp.pem', './ca-bundle.pem'),
+    );
+    expect(read('some/deeper/place/ca-bundle.pem')).toBe(pem);
+  });
+
+  it('is as good as the original', () => {
+    const original = loadConfig(join(dir, 'with-ca.yaml'));
+    const copy = loadConfig(join(dir, 'some/deeper/place/autoscaler.yaml'));
+    expect(copy.caBundle).toBe(original.caBundle);
+    expect(copy.config.pools).toEqual(original.config.pools);
+  });
+
+  it('drops the CA bundle of an earlier run', () => {
+    bundle('with-ca.yaml', 'reused');
+    bundle('plain.yaml', 'reused');
+    expect(readdirSync(join(dir, 'reused'))).not.toContain('ca-bundle.pem');
+  });
+});
