@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /**
  * Says where an answer does not fit its schema, what was expected and what was seen, for the first three

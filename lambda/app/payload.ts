@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What an invocation may ask for. */
 export type Payload = { readonly kind: 'tick' } | { readonly kind: 'dry-run' };

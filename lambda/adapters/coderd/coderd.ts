@@ -1,5 +1,5 @@
 /** The readings of coderd (contract §1, §2, §12). */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Coderd, Organization } from '../../app/ports.ts';
 import type { EpochMs, JobId } from '../../core/brands.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../core/snapshot.ts';

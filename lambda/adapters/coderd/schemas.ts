@@ -1,5 +1,5 @@
 /** What coderd answers, as far as it is used. Unknown fields are dropped, new enum values pass (contract §12). */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../core/brands.ts';
 import { time } from '../time.ts';
 

@@ -6,10 +6,10 @@ export function coderUrlProblem(text: string): string | undefined {
   if (url === null || !/^https?:\/\//i.test(text)) return notAbsolute(text);
   if (url.username !== '' || url.password !== '') return 'has a user name or password in it; leave them out';
   if (url.search !== '' || url.hash !== '') return 'has a query or fragment; leave it out';
-  if (url.pathname !== '/') return `has a path; coderd's URL has none, write ${url.origin}`;
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return `is plain http, which sends the token in clear; write https://${url.host} (http is for loopback hosts only)`;
   }
+  if (url.pathname !== '/') return `has a path; coderd's URL has none, write ${url.origin}`;
   return undefined;
 }
 

@@ -14,6 +14,8 @@ export type PoolDraft = Draft<typeof poolSchema.shape> & {
 export type ConfigDraft = Omit<Draft<typeof configSchema.shape>, 'pools' | 'defaults'> & {
   readonly defaults: DefaultsDraft;
   readonly pools: readonly PoolDraft[];
+  /** As written. */
+  readonly raw: Mapping;
 };
 type DefaultsDraft = Draft<ReturnType<typeof defaultsShape>> & { readonly raw: Mapping };
 
@@ -25,6 +27,7 @@ export function draftConfig(value: unknown): ConfigDraft {
     ...draft(configSchema.shape, raw),
     defaults: draftDefaults(raw.defaults),
     pools: pools.map(draftPool),
+    raw,
   };
 }
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { shownDuration } from './shown.ts';
 
 const MS_PER_UNIT = { s: 1000, m: 60_000, h: 3_600_000 } as const;

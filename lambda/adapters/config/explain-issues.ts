@@ -51,7 +51,7 @@ function explain(it: Case): Finding[] {
         error(
           path,
           issue.origin === 'array'
-            ? 'an empty list; it needs at least one entry'
+            ? `an empty list; it needs at least one entry${example(settingAt(it.root, path))}`
             : tooSmall({ ...it, issue }),
         ),
       ];

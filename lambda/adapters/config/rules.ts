@@ -98,11 +98,11 @@ function tagGroup({ organization, tags }: PoolDraft): string | undefined {
   return organization === undefined || tags === undefined ? undefined : `${organization} ${tagKey(tags)}`;
 }
 
-function checkSumOfMin({ pools, limits }: ConfigDraft): Finding[] {
+function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Finding[] {
   const sum = pools.reduce((total, { min }) => total + (min ?? 0), 0);
   if (limits === undefined || sum <= limits.maxTasks) return [];
   const message = `the pools' min add up to ${sum}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`;
-  return [error(['limits', 'maxTasks'], message)];
+  return [error(['limits', 'maxTasks'], message, raw.limits === undefined ? ['pools'] : undefined)];
 }
 
 const earlier = (pool: PoolDraft, pools: readonly PoolDraft[]) => pools.slice(0, pool.index);

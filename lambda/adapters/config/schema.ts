@@ -1,5 +1,5 @@
 /** Every setting of autoscaler.yaml: the one schema for CLI, CDK, Lambda, the JSON Schema and the README's table. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PoolName } from '../../core/brands.ts';
 import { coderUrlProblem } from './coder-url.ts';
 import { duration } from './durations.ts';
@@ -60,7 +60,10 @@ const coder = z
       })
       .optional(),
   })
-  .meta({ description: 'How to reach coderd.' });
+  .meta({
+    description: 'How to reach coderd.',
+    examples: [{ url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } }],
+  });
 
 const limits = z
   .strictObject({

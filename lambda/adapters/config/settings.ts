@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { configSchema } from './schema.ts';
 import type { Path } from './shown.ts';
 
@@ -36,7 +36,10 @@ export function rootSetting(): SettingNode {
   return z.toJSONSchema(configSchema, {
     io: 'input',
     target: 'draft-7',
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
+      // zod leaves out the examples of what it transforms; ours are of the input
+      const { examples } = z.globalRegistry.get(zodSchema) ?? {};
+      if (Array.isArray(examples)) jsonSchema.examples = examples;
       // "safe integer" says nothing to a reader
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

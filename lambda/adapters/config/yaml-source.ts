@@ -35,7 +35,7 @@ export type YamlSource =
 export function parseYaml(text: string): YamlSource {
   const lineCounter = new LineCounter();
   // pretty errors quote the line, and a line may hold a secret
-  const document = parseDocument(text, { prettyErrors: false, merge: true, lineCounter });
+  const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', merge: true, lineCounter });
   const positionAt = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -72,6 +72,8 @@ function findBroken({ errors, warnings }: Document.Parsed): Flaw[] {
     .map((flaw) => ({ offset: flaw.pos[0], message: describeFlaw(flaw) }));
 }
 
+const LOOK_HERE = 'look at indentation, quotes and colons here';
+
 /** What the parser found, in words that fit a configuration file, without what it quotes from the file. */
 function describeFlaw({ code, message }: YAMLError): string {
   switch (code) {
@@ -85,8 +87,14 @@ function describeFlaw({ code, message }: YAMLError): string {
       return 'not valid YAML: a second "name: value" on one line; begin a new line, or put the value in quotes';
     case 'BAD_SCALAR_START':
       return `not valid YAML: ${lowerFirst(message)}; put the value in quotes`;
+    case 'UNEXPECTED_TOKEN':
+      return `not valid YAML: ${lowerFirst(message.replace(/: .*$/s, ''))}; ${LOOK_HERE}`;
+    case 'MISSING_CHAR':
+      if (message.includes('quote'))
+        return 'not valid YAML: a quote is open to the end of the file; close it';
+      return `not valid YAML: ${lowerFirst(message)}; ${LOOK_HERE}`;
     default:
-      return `not valid YAML: ${lowerFirst(message.replace(/:? ".*$/s, ''))}; look at indentation, quotes and colons here`;
+      return `not valid YAML: ${lowerFirst(message)}; ${LOOK_HERE}`;
   }
 }
 
@@ -105,7 +113,7 @@ function aliasFlaw(document: Document.Parsed, alias: Alias, ancestors: Ancestors
   const target = alias.resolve(document);
   const name = shownText(`*${alias.source}`);
   if (target === undefined)
-    return `the alias ${name} has no anchor before it; write "&${alias.source}" at what it stands for`;
+    return `the alias ${name} has no anchor before it; mark what it stands for with "&" and this name`;
   if (ancestors.includes(target))
     return `the alias ${name} stands within its own anchor; write the settings out`;
   return undefined;

@@ -14,7 +14,7 @@ import {
   UpdateServiceCommand,
   UpdateTaskProtectionCommand,
 } from '@aws-sdk/client-ecs';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Ecs, Refusal } from '../../app/ports.ts';
 import type { ServiceArn, TaskArn } from '../../core/brands.ts';
 import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';

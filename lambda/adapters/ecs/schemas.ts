@@ -1,5 +1,5 @@
 /** What ECS answers, as far as it is used: the SDK's own field names, times as it gives them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ServiceArn, TaskArn } from '../../core/brands.ts';
 import { time } from '../time.ts';
 

@@ -1,7 +1,7 @@
 /** Secret values from Secrets Manager, cached for 5 minutes in a warm function. No value is ever in an error. */
 import { SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SecretRef } from '../../core/config.ts';
 
 const MAX_AGE_S = 300;

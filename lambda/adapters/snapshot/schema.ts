@@ -1,5 +1,5 @@
 /** The snapshot as a JSON document (design.md, "Look"): one schema for writing and reading. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OrganizationId } from '../../core/brands.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import { buildInfoSchema, daemonSchema, jobSchema } from '../coderd/schemas.ts';

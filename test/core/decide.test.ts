@@ -1,0 +1,360 @@
+import { describe, expect, test } from 'vitest';
+import { planSnapshot } from '../../lambda/plan-snapshot.ts';
+import { draw, type Picture, taskArn } from '../support/picture.ts';
+
+/** What a plan does, as short text: `cpu 2->5`, `ask cpu#1`. */
+function actionsOf(picture: Picture): readonly string[] {
+  const { snapshot, config } = draw(picture);
+  return planSnapshot(snapshot, config).actions.map((action) =>
+    action.kind === 'set-desired'
+      ? `${action.pool} ${action.from}->${action.to} ${action.why}`
+      : `ask ${action.pool}#${[...Array(20).keys()].find((index) => taskArn(action.pool, index) === action.task)} ${action.why}`,
+  );
+}
+
+const planOf = (picture: Picture) => {
+  const { snapshot, config } = draw(picture);
+  return planSnapshot(snapshot, config);
+};
+
+const gpu = { cluster: 'gpu' };
+const gpuEu = { cluster: 'gpu', region: 'eu' };
+
+type Row = {
+  readonly scenario: string;
+  readonly picture: Picture;
+  readonly expected: readonly string[];
+  readonly because: string;
+};
+
+const scaleOut: readonly Row[] = [
+  {
+    scenario: '3 pending, nothing there',
+    picture: { pools: { cpu: {} }, pending: [{ jobs: 3 }] },
+    expected: ['cpu 0->3 pending-jobs'],
+    because: 'each job needs a task',
+  },
+  {
+    scenario: '3 pending, 2 idle',
+    picture: { pools: { cpu: { tasks: 'I1m I2m' } }, pending: [{ jobs: 3 }] },
+    expected: ['cpu 2->3 pending-jobs'],
+    because: 'free daemons take two',
+  },
+  {
+    scenario: '3 pending, P and desired 3',
+    picture: { pools: { cpu: { tasks: 'P', desired: 3 } }, pending: [{ jobs: 3 }] },
+    expected: [],
+    because: 'what is desired and not running is starting',
+  },
+  {
+    scenario: '2 pending, R and N',
+    picture: { pools: { cpu: { tasks: 'R N' } }, pending: [{ jobs: 2 }] },
+    expected: [],
+    because: 'daemons that register and tasks that boot are coming',
+  },
+  {
+    scenario: '1 pending, B',
+    picture: { pools: { cpu: { tasks: 'B' } }, pending: [{}] },
+    expected: ['cpu 1->2 pending-jobs'],
+    because: 'busy daemons are no supply',
+  },
+  {
+    scenario: '1 pending, Z',
+    picture: { pools: { cpu: { tasks: 'Z' } }, pending: [{}] },
+    expected: ['cpu 1->2 pending-jobs'],
+    because: 'a task that lost its daemon is no supply',
+  },
+  {
+    scenario: '1 pending, L',
+    picture: { pools: { cpu: { tasks: 'L' } }, pending: [{}] },
+    expected: ['cpu 1->2 pending-jobs'],
+    because: 'who was asked no longer counts, yet must not be stopped',
+  },
+  {
+    scenario: '1 pending, X',
+    picture: { pools: { cpu: { tasks: 'X' } }, pending: [{}] },
+    expected: ['cpu 1->2 pending-jobs'],
+    because: 'who has left still fills a place until ECS stops it',
+  },
+  {
+    scenario: '7 pending, max 5',
+    picture: { pools: { cpu: { max: 5 } }, pending: [{ jobs: 7 }] },
+    expected: ['cpu 0->5 pending-jobs'],
+    because: 'max bites',
+  },
+  {
+    scenario: '9 pending in two pools, maxTasks 4',
+    picture: {
+      pools: { cpu: {}, gpu: { tags: gpu } },
+      pending: [
+        { jobs: 3, ageS: 90 },
+        { jobs: 6, tags: gpu },
+      ],
+      maxTasks: 4,
+    },
+    expected: ['cpu 0->3 pending-jobs', 'gpu 0->1 pending-jobs'],
+    because: 'the older group is served first',
+  },
+  {
+    scenario: 'min 2, nothing there',
+    picture: { pools: { cpu: { min: 2 } } },
+    expected: ['cpu 0->2 floor'],
+    because: 'min is a floor',
+  },
+  {
+    scenario: 'warm 2, B',
+    picture: { pools: { cpu: { tasks: 'B', warm: 2 } } },
+    expected: ['cpu 1->3 floor'],
+    because: 'warm daemons come on top of busy ones',
+  },
+  {
+    scenario: 'warm 1, I and 1 pending',
+    picture: { pools: { cpu: { tasks: 'I1m', warm: 1 } }, pending: [{}] },
+    expected: ['cpu 1->2 floor'],
+    because: 'the free daemon is about to be taken',
+  },
+  {
+    scenario: 'desired 1 below 3 working',
+    picture: { pools: { cpu: { tasks: 'B B I1m', desired: 1 } } },
+    expected: ['cpu 1->3 count-below-tasks'],
+    because: 'a count that is too low is raised',
+  },
+  {
+    scenario: '1 untagged pending, pool tagged',
+    picture: { pools: { gpu: { tags: gpu } }, pending: [{}] },
+    expected: [],
+    because: 'untagged jobs run on untagged daemons only',
+  },
+  {
+    scenario: '1 pending, an idle stranger',
+    picture: { pools: { cpu: {} }, pending: [{}], strangers: [{}] },
+    expected: [],
+    because: 'daemons of others are supply too',
+  },
+  {
+    scenario: '1 pending, a busy stranger',
+    picture: { pools: { cpu: {} }, pending: [{}], strangers: [{ busy: true }] },
+    expected: ['cpu 0->1 pending-jobs'],
+    because: 'a busy one is not',
+  },
+  {
+    scenario: '2 jobs that two pools can run',
+    picture: { pools: { a: { tags: gpu }, b: { tags: gpuEu } }, pending: [{ tags: gpu, jobs: 2 }] },
+    expected: ['a 0->2 pending-jobs'],
+    because: 'each job is counted once',
+  },
+  {
+    scenario: 'wide and narrow jobs',
+    picture: {
+      pools: { a: { tags: gpuEu, max: 1 }, b: { tags: gpu, max: 1 } },
+      pending: [{ tags: gpu, ageS: 99 }, { tags: gpuEu }],
+    },
+    expected: ['a 0->1 pending-jobs', 'b 0->1 pending-jobs'],
+    because: 'the older job leaves the place that only the other can take',
+  },
+  {
+    scenario: 'a person and a prebuild, room for one',
+    picture: {
+      pools: { cpu: { max: 1 }, gpu: { tags: gpu } },
+      pending: [{ prebuilds: true, ageS: 900, tags: gpu }, { jobs: 1 }],
+      maxTasks: 1,
+    },
+    expected: ['cpu 0->1 pending-jobs'],
+    because: 'people come before prebuilds',
+  },
+  {
+    scenario: 'idle daemon with the wrong key, 1 pending',
+    picture: {
+      pools: { cpu: { tasks: 'I1m', tags: gpu, daemonTags: { cluster: 'tpu' } } },
+      pending: [{ tags: gpu }],
+    },
+    expected: ['cpu 1->2 pending-jobs'],
+    because: 'it offers what it registered, not what its pool says',
+  },
+];
+
+const scaleIn: readonly Row[] = [
+  {
+    scenario: 'B I9m I10m',
+    picture: { pools: { cpu: { tasks: 'B I9m I10m' } } },
+    expected: ['ask cpu#2 idle-long-enough'],
+    because: 'idleTimeout is inclusive',
+  },
+  {
+    scenario: 'I20m I30m, min 1',
+    picture: { pools: { cpu: { tasks: 'I20m I30m', min: 1 } } },
+    expected: ['ask cpu#1 idle-long-enough'],
+    because: 'the longest idle goes, the floor stays',
+  },
+  {
+    scenario: 'I20m I30m, warm 2',
+    picture: { pools: { cpu: { tasks: 'I20m I30m', warm: 2 } } },
+    expected: [],
+    because: 'warm keeps both',
+  },
+  {
+    scenario: 'I20m P',
+    picture: { pools: { cpu: { tasks: 'I20m P', min: 1 } } },
+    expected: [],
+    because: 'a starting task does not take the place of one that runs',
+  },
+  {
+    scenario: 'I20m and 1 pending',
+    picture: { pools: { cpu: { tasks: 'I20m' } }, pending: [{}] },
+    expected: [],
+    because: 'its job is about to come',
+  },
+  {
+    scenario: 'I20m L X',
+    picture: { pools: { cpu: { tasks: 'I20m L X', min: 1 } } },
+    expected: ['cpu 3->2 tasks-left'],
+    because: 'the count follows those that have left, and no others',
+  },
+  {
+    scenario: 'X',
+    picture: { pools: { cpu: { tasks: 'X' } } },
+    expected: ['cpu 1->0 tasks-left'],
+    because: 'to zero',
+  },
+  {
+    scenario: 'X P',
+    picture: { pools: { cpu: { tasks: 'X P' } } },
+    expected: [],
+    because: 'ECS might choose the one that starts',
+  },
+  {
+    scenario: 'X N',
+    picture: { pools: { cpu: { tasks: 'X N' } } },
+    expected: [],
+    because: 'a booting task has no lease yet',
+  },
+  {
+    scenario: 'X U9m',
+    picture: { pools: { cpu: { tasks: 'X U9m' } } },
+    expected: [],
+    because: 'an unguarded task could be chosen',
+  },
+  {
+    scenario: 'X while deploying',
+    picture: { pools: { cpu: { tasks: 'X', deploying: true } } },
+    expected: [],
+    because: 'a deployment chooses its own victims',
+  },
+  {
+    scenario: 'U60m',
+    picture: { pools: { cpu: { tasks: 'U60m' } } },
+    expected: [],
+    because: 'only a working task is asked',
+  },
+  {
+    scenario: 'U60m, min 1',
+    picture: { pools: { cpu: { tasks: 'U60m', min: 1 } } },
+    expected: [],
+    because: 'unguarded tasks fill floors, or the pool would grow at each look',
+  },
+  {
+    scenario: 'B B, max 1',
+    picture: { pools: { cpu: { tasks: 'B B', max: 1 } } },
+    expected: [],
+    because: 'nobody is stopped for a bound',
+  },
+  {
+    scenario: 'nothing',
+    picture: { pools: { cpu: {} } },
+    expected: [],
+    because: 'nothing to do gives no action',
+  },
+];
+
+describe('scale-out', () => {
+  test.each(scaleOut)('$scenario: $expected, because $because', ({ picture, expected }) => {
+    expect(actionsOf(picture)).toEqual(expected);
+  });
+});
+
+describe('scale-in', () => {
+  test.each(scaleIn)('$scenario: $expected, because $because', ({ picture, expected }) => {
+    expect(actionsOf(picture)).toEqual(expected);
+  });
+});
+
+describe('a plan', () => {
+  test('puts raises before asks before lower counts', () => {
+    const kinds = actionsOf({
+      pools: { a: { tasks: 'X' }, b: { tasks: 'I20m', tags: gpu }, c: { min: 1, tags: gpuEu } },
+    });
+    expect(kinds).toEqual(['c 0->1 floor', 'ask b#0 idle-long-enough', 'a 1->0 tasks-left']);
+  });
+
+  test('counts what a person would count', () => {
+    const [pool] = planOf({ pools: { cpu: { tasks: 'B I1m R P N L X U1m', desired: 9 } } }).pools;
+    // I and U are idle; R, P, N and the one that is not there yet are starting
+    expect(pool?.daemons).toEqual({
+      busy: 1,
+      idle: 2,
+      starting: 4,
+      leaving: 1,
+      left: 1,
+      unguarded: 1,
+      failing: 0,
+    });
+  });
+
+  test('says for every pool why, doing nothing included', () => {
+    const plan = planOf({ pools: { idle: {}, busy: { tasks: 'B', tags: gpu } } });
+    expect(plan.pools.map(({ why }) => why)).toEqual([
+      [{ code: 'nothing-to-do' }],
+      [{ code: 'nothing-to-do' }],
+    ]);
+  });
+
+  test('reports a bound that bites, with what was wanted', () => {
+    const [pool] = planOf({ pools: { cpu: { max: 5 } }, pending: [{ jobs: 7 }] }).pools;
+    expect(pool).toMatchObject({
+      desired: { from: 0, to: 5 },
+      pending: 7,
+      why: [
+        { code: 'pending-jobs', jobs: 7 },
+        { code: 'capped-at-max', wanted: 7, max: 5 },
+      ],
+    });
+  });
+
+  test('reports maxTasks when it bites', () => {
+    const [pool] = planOf({ pools: { cpu: {} }, pending: [{ jobs: 7 }], maxTasks: 5 }).pools;
+    expect(pool?.why).toContainEqual({ code: 'capped-at-max-tasks', wanted: 7, granted: 5, maxTasks: 5 });
+  });
+
+  test('counts tasks that leave against maxTasks', () => {
+    expect(actionsOf({ pools: { cpu: { tasks: 'L L L' } }, pending: [{ jobs: 3 }], maxTasks: 4 })).toEqual([
+      'cpu 3->4 pending-jobs',
+    ]);
+  });
+
+  test('names jobs that nobody can run, with the closest pool and what it lacks', () => {
+    const plan = planOf({
+      pools: { cpu: {}, gpu: { tags: gpuEu } },
+      pending: [{ tags: { cluster: 'tpu', region: 'eu' }, jobs: 2 }],
+    });
+    expect(plan.actions).toEqual([]);
+    expect(plan.unserved).toEqual([
+      {
+        organization: 'default',
+        tags: { cluster: 'tpu', region: 'eu' },
+        jobs: 2,
+        oldest: '2026-11-20T08:59:30.000Z',
+        why: 'no-pool-has-these-tags',
+        closest: { pool: 'gpu', missing: { cluster: 'tpu' }, surplus: {} },
+      },
+    ]);
+  });
+
+  test('assigns each job once, and says to whom', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m P' } }, pending: [{ jobs: 4 }] });
+    expect(plan.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
+      ['cpu', 1, 'by-free'],
+      ['cpu', 1, 'by-starting'],
+      ['cpu', 2, 'by-launch'],
+    ]);
+  });
+});
