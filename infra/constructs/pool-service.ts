@@ -16,10 +16,8 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Architecture, Config, PoolConfig, SecretRef } from '../../lambda/core/config.ts';
+import { POOL_TAG } from '../../lambda/core/supply.ts';
 import { importSecret } from './imported-secret.ts';
-
-/** The tag by which the autoscaler finds the service of a pool (design, "Look"). */
-export const POOL_TAG = 'coder-autoscaler:pool';
 
 export type PoolServiceProps = {
   readonly vpc: IVpc;

@@ -99,6 +99,15 @@ describe('handing over jobs', () => {
     expect(workOff(daemon('one'))).toEqual([ids[1], ids[3], ids[0], ids[2]]);
   });
 
+  it('takes a prebuild after people of other tag sets too', () => {
+    const { daemon, submit } = world();
+    const [prebuild, user] = [
+      submit({ initiator: 'prebuilds', tags: { a: '1' } }),
+      submit({ tags: { b: '1' } }),
+    ];
+    expect(workOff(daemon('one', { a: '1', b: '1' }))).toEqual([user, prebuild]);
+  });
+
   it('takes prebuilds in their turn before 2.28', () => {
     const { daemon, submit } = world({ version: 'v2.27.0' });
     const ids = [submit({ initiator: 'prebuilds' }), submit(), submit({ initiator: 'prebuilds' })];

@@ -218,6 +218,19 @@ describe('rows', () => {
     ]);
   });
 
+  it('are made anew, with another id, after the key was deleted: the job of before is lost', () => {
+    const { model, connect, submit } = world();
+    const id = submit();
+    const before = connect('one');
+    before.acquire(() => {});
+    before.close();
+    model.deleteKey('default', 'pool');
+    const again = connect('one', model.addKey({ organization: 'default', name: 'pool', tags: {} }));
+    again.complete(id, 'succeeded');
+    expect(again.id).not.toBe(before.id);
+    expect(model.jobs()).toMatchObject([{ status: 'running', workerId: before.id }]);
+  });
+
   it('are told apart by organization', () => {
     const { model, connect } = world({ organizations: ['default', 'data'] });
     const key = model.addKey({ organization: 'data', name: 'pool', tags: {} });

@@ -267,7 +267,7 @@ describe('the list of jobs', () => {
     expect(ids(await items('jobs', '?status=running,canceled'))).toEqual([pending, running]);
     expect(ids(await items('jobs', '?status=pending'))).toEqual([prebuild]);
     expect(ids(await items('jobs', `?initiator=${PREBUILDS}`))).toEqual([prebuild]);
-    expect(ids(await items('jobs', `?ids=${running},${prebuild.toUpperCase()},${foreign}`))).toEqual([
+    expect(ids(await items('jobs', `?ids=${prebuild.toUpperCase()},${running},${foreign}`))).toEqual([
       prebuild,
       running,
     ]);

@@ -1,0 +1,82 @@
+import type { DaemonId, EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
+import type { TagSet } from '../../lambda/core/tags.ts';
+import type { Random } from '../random.ts';
+
+/** A daemon not seen for longer reads offline and opens no autostart gate (contract §2, §10). */
+export const STALE_MS = 90_000;
+/** How often coderd beats for an open websocket (contract §2). */
+export const HEARTBEAT_MS = 60_000;
+
+/** What a daemon says of itself, and its key of it, when it connects. */
+export type DaemonRegistration = {
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly tags: TagSet;
+  readonly version: string;
+  readonly apiVersion: string;
+};
+
+/** A row of provisioner_daemons. */
+export type DaemonRecord = DaemonRegistration & {
+  readonly id: DaemonId;
+  readonly createdAt: EpochMs;
+  readonly lastSeenAt: EpochMs;
+};
+
+type Daemon = DaemonRecord & { lastSeenAt: EpochMs };
+
+/** The table provisioner_daemons. */
+export class DaemonTable {
+  readonly #byId = new Map<DaemonId, Daemon>();
+  readonly #idByName = new Map<string, DaemonId>();
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** UpsertProvisionerDaemon: organization, name and owner of a row that is there keep its id (contract §2). */
+  upsert(registration: DaemonRegistration, now: EpochMs): DaemonRecord {
+    const name = uniqueName(registration);
+    const id = this.#idByName.get(name) ?? (this.#random.uuid() as DaemonId);
+    const createdAt = this.#byId.get(id)?.createdAt ?? now;
+    const daemon = { ...registration, id, createdAt, lastSeenAt: now };
+    this.#idByName.set(name, id);
+    this.#byId.set(id, daemon);
+    return daemon;
+  }
+
+  /** Writes a heartbeat; a row that is gone stays gone. */
+  beat(id: DaemonId, now: EpochMs): void {
+    const daemon = this.#byId.get(id);
+    if (daemon !== undefined) daemon.lastSeenAt = now;
+  }
+
+  get(id: DaemonId): DaemonRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Oldest first. */
+  all(): IteratorObject<DaemonRecord> {
+    return this.#byId.values();
+  }
+
+  deleteWhere(isGone: (daemon: DaemonRecord) => boolean): void {
+    for (const daemon of this.#byId.values()) {
+      if (!isGone(daemon)) continue;
+      this.#byId.delete(daemon.id);
+      this.#idByName.delete(uniqueName(daemon));
+    }
+  }
+}
+
+export function isOffline(daemon: DaemonRecord, now: EpochMs): boolean {
+  return daemon.lastSeenAt < now - STALE_MS;
+}
+
+/** The unique index idx_provisioner_daemons_org_name_owner_key. */
+function uniqueName({ organizationId, name, tags }: DaemonRegistration): string {
+  return JSON.stringify([organizationId, name, tags.owner.toLowerCase()]);
+}

@@ -1,0 +1,225 @@
+/**
+ * The HTTP face of the model, as a listener for node:http. Whoever owns the server advances the timeline before
+ * each request; nothing here reads a clock.
+ *
+ * In the order in which coderd does it: rate limit, session token (401), organization and permission (both the same
+ * 404), parameters (400), answer.
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { CoderdModel } from './model.ts';
+import type { Organization } from './organizations.ts';
+import { isUuid, QueryParameters, type ValidationError } from './parameters.ts';
+import { RateLimiter } from './rate-limit.ts';
+import { rfc3339 } from './rfc3339.ts';
+import { mayRead, type TokenUser } from './tokens.ts';
+
+export type CoderdHandlerOptions = {
+  /** Requests a minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
+  readonly rateLimit?: number;
+};
+
+type Answer = { readonly status: number; readonly body: unknown };
+
+/** A request of a signed-in user for something of an organization. */
+type OrganizationRequest = {
+  readonly model: CoderdModel;
+  readonly user: TokenUser;
+  readonly organization: Organization;
+  readonly parameters: QueryParameters;
+  readonly rest: readonly string[];
+};
+
+const DEFAULT_LIMIT = 50;
+const JOB_STATUSES = ['pending', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'unknown'];
+const DAEMON_STATUSES = ['offline', 'idle', 'busy'];
+const NOT_FOUND: Answer = {
+  status: 404,
+  body: { message: 'Resource not found or you do not have access to this resource' },
+};
+const ROUTE_NOT_FOUND: Answer = { status: 404, body: { message: 'Route not found.' } };
+
+export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions = {}): RequestListener {
+  const limit = options.rateLimit ?? 512;
+  const limiter = new RateLimiter(limit);
+  return (request, response) => {
+    const url = new URL(`http://coderd${request.url ?? '/'}`);
+    setCommonHeaders(response, model);
+    if (url.pathname === '/healthz') {
+      sendText(response, 'OK');
+      return;
+    }
+    const user = model.tokens.userOf(tokenOf(request));
+    const caller = user?.userId ?? request.socket.remoteAddress ?? '';
+    const verdict = limiter.admit(`${caller} ${url.pathname}`, model.timeline.now());
+    for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
+    send(response, verdict.allowed ? route({ model, request, url, user }) : rateLimited(limit));
+  };
+}
+
+function route(given: {
+  readonly model: CoderdModel;
+  readonly request: IncomingMessage;
+  readonly url: URL;
+  readonly user: TokenUser | undefined;
+}): Answer {
+  const { model, request, url, user } = given;
+  if (request.method !== 'GET') return { status: 405, body: undefined };
+  const [api, version, ...path] = url.pathname.split('/').slice(1);
+  if (api !== 'api' || version !== 'v2') return ROUTE_NOT_FOUND;
+  if (path.join('/') === 'buildinfo') return { status: 200, body: buildInfo(model, request) };
+  const [collection, segment, resource, ...rest] = path;
+  if (collection !== 'organizations') return ROUTE_NOT_FOUND;
+  const handle = handlerOf(resource, rest, model);
+  if (segment !== undefined && handle === undefined) return ROUTE_NOT_FOUND;
+  if (user === undefined) return signedOut(tokenOf(request));
+  if (segment === undefined || handle === undefined) return organizations(model);
+  const organization = model.organizations.inPath(segment);
+  if (organization === undefined) return NOT_FOUND;
+  return handle({ model, user, organization, rest, parameters: new QueryParameters(url.searchParams) });
+}
+
+function handlerOf(
+  resource: string | undefined,
+  rest: readonly string[],
+  model: CoderdModel,
+): ((request: OrganizationRequest) => Answer) | undefined {
+  if (resource === 'provisionerdaemons' && rest.length === 0)
+    return model.version.does('listsJobs') ? daemonList : earlyDaemonList;
+  if (resource !== 'provisionerjobs' || !model.version.does('listsJobs')) return undefined;
+  if (rest.length > 1) return undefined;
+  return rest.length === 0 ? jobList : oneJob;
+}
+
+function organizations(model: CoderdModel): Answer {
+  const body = model.organizations.all.map(({ id, name, isDefault, createdAt }) => ({
+    id,
+    name,
+    display_name: name,
+    icon: '',
+    description: '',
+    created_at: rfc3339(createdAt),
+    updated_at: rfc3339(createdAt),
+    is_default: isDefault,
+  }));
+  return { status: 200, body };
+}
+
+function jobList(request: OrganizationRequest): Answer {
+  return findJobs(request, undefined);
+}
+
+function oneJob(request: OrganizationRequest): Answer {
+  const id = request.rest[0] ?? '';
+  if (!isUuid(id)) return { status: 400, body: { message: `Invalid UUID "${id}".` } };
+  const answer = findJobs(request, id.toLowerCase());
+  if (answer.status !== 200 || !Array.isArray(answer.body)) return answer;
+  return answer.body.length === 0 ? NOT_FOUND : { status: 200, body: answer.body[0] };
+}
+
+function findJobs(request: OrganizationRequest, id: string | undefined): Answer {
+  const { model, user, organization, parameters } = request;
+  if (!mayRead(user, organization.id)) return NOT_FOUND;
+  const query = {
+    organizationId: organization.id,
+    limit: parameters.positiveInt32('limit', DEFAULT_LIMIT),
+    statuses: parameters.strings('status'),
+    ids: id === undefined ? parameters.uuids('ids') : [id],
+    tags: parameters.tags('tags'),
+    initiatorId: model.version.does('knowsInitiators') ? parameters.uuid('initiator') : undefined,
+  };
+  const errors = parameters.errors();
+  if (errors.length > 0) return invalidParameters(errors);
+  const unknown = query.statuses.find((status) => !JOB_STATUSES.includes(status));
+  if (unknown !== undefined) return badEnum('jobs', 'provisioner_job_status', unknown);
+  return { status: 200, body: model.listJobs(query) };
+}
+
+function daemonList(request: OrganizationRequest): Answer {
+  const { model, user, organization, parameters } = request;
+  if (!mayRead(user, organization.id)) return NOT_FOUND;
+  const canFilter = model.version.does('filtersOfflineDaemons');
+  const query = {
+    organizationId: organization.id,
+    limit: parameters.positiveInt32('limit', DEFAULT_LIMIT),
+    ids: parameters.uuids('ids'),
+    tags: parameters.tags('tags'),
+    offline: canFilter ? (parameters.boolean('offline') ?? false) : true,
+    statuses: canFilter ? parameters.strings('status') : [],
+    maxAgeMs: canFilter ? Math.max(0, parameters.durationMs('max_age')) : 0,
+  };
+  const errors = parameters.errors();
+  if (errors.length > 0) return invalidParameters(errors);
+  const unknown = query.statuses.find((status) => !DAEMON_STATUSES.includes(status));
+  if (unknown !== undefined) return badEnum('daemons', 'provisioner_daemon_status', unknown);
+  return { status: 200, body: model.listDaemons(query) };
+}
+
+/** Below 2.19: only `tags`, no limit, other parameters ignored, and rows that may not be read are missing (contract §2). */
+function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
+  const tags = parameters.tags('tags');
+  const error = parameters.errors().find(({ field }) => field === 'tags');
+  if (error !== undefined) return invalidParameters([error]);
+  if (!mayRead(user, organization.id)) return { status: 200, body: [] };
+  const all = { limit: 0, ids: [], offline: true, statuses: [], maxAgeMs: 0 };
+  return { status: 200, body: model.listDaemons({ ...all, organizationId: organization.id, tags }) };
+}
+
+function buildInfo({ version, deploymentId }: CoderdModel, request: IncomingMessage): unknown {
+  const release = version.text.split('+')[0];
+  return {
+    external_url: `https://github.com/coder/coder/releases/tag/${release}`,
+    version: version.text,
+    dashboard_url: `http://${request.headers.host}`,
+    telemetry: false,
+    workspace_proxy: false,
+    agent_api_version: '1.0',
+    provisioner_api_version: version.provisionerApi,
+    upgrade_message: '',
+    deployment_id: deploymentId,
+  };
+}
+
+function tokenOf(request: IncomingMessage): string | undefined {
+  const header = request.headers['coder-session-token'];
+  return typeof header === 'string' && header !== '' ? header : undefined;
+}
+
+function signedOut(token: string | undefined): Answer {
+  const message = 'You are signed out or your session has expired. Please sign in again to continue.';
+  const detail =
+    token === undefined
+      ? 'Cookie "coder_session_token" or query parameter must be provided.'
+      : 'API key is invalid.';
+  return { status: 401, body: { message, detail } };
+}
+
+function rateLimited(limit: number): Answer {
+  const message = `You've been rate limited for sending more than ${limit} requests in 1m0s.`;
+  return { status: 429, body: { message } };
+}
+
+function invalidParameters(validations: readonly ValidationError[]): Answer {
+  return { status: 400, body: { message: 'Invalid query parameters.', validations } };
+}
+
+/** Not checked before it reaches Postgres (contract §1). */
+function badEnum(what: 'jobs' | 'daemons', type: string, value: string): Answer {
+  const detail = `pq: invalid input value for enum ${type}: "${value}"`;
+  return { status: 500, body: { message: `Internal error fetching provisioner ${what}.`, detail } };
+}
+
+function setCommonHeaders(response: ServerResponse, model: CoderdModel): void {
+  response.setHeader('Date', new Date(model.timeline.now()).toUTCString());
+  response.setHeader('X-Coder-Build-Version', model.version.text);
+}
+
+function sendText(response: ServerResponse, text: string): void {
+  response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+  response.end(text);
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  response.statusCode = status;
+  if (body !== undefined) response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.end(body === undefined ? undefined : `${JSON.stringify(body)}\n`);
+}

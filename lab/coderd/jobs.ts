@@ -1,0 +1,178 @@
+import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/core/brands.ts';
+import type { TagSet } from '../../lambda/core/tags.ts';
+
+/** The user that prebuilt workspaces belong to (contract §10). */
+export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
+
+export type Transition = 'start' | 'stop' | 'delete';
+export type JobType = 'template_version_import' | 'workspace_build' | 'template_version_dry_run';
+export type JobStatus = 'pending' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed';
+
+/** A template with its one version: each tag set of an organization has its own. */
+export type Template = {
+  readonly id: string;
+  readonly name: string;
+  readonly versionId: string;
+  readonly versionName: string;
+  readonly fileId: string;
+};
+
+export type Workspace = { readonly id: string; readonly name: string; readonly buildId: string };
+
+/** A job as it is inserted. */
+export type NewJob = {
+  readonly id: JobId;
+  readonly createdAt: EpochMs;
+  readonly organizationId: OrganizationId;
+  readonly initiatorId: string;
+  readonly tags: TagSet;
+  /** `tagKey(tags)`. */
+  readonly tagKey: string;
+  readonly type: JobType;
+  /** Of workspace builds only. */
+  readonly transition: Transition | undefined;
+  readonly template: Template;
+  /** Of workspace builds only. */
+  readonly workspace: Workspace | undefined;
+  /** How long a daemon will take. */
+  readonly durationMs: number;
+  readonly willFail: boolean;
+};
+
+/** Who ended a job that failed: a reaper, or its daemon. */
+export type FailedBy = 'hung-reaper' | 'pending-reaper' | 'reported';
+
+/** A job, live: a record taken earlier shows what has happened since. */
+export type JobRecord = NewJob & {
+  readonly startedAt: EpochMs | undefined;
+  readonly canceledAt: EpochMs | undefined;
+  readonly completedAt: EpochMs | undefined;
+  readonly workerId: DaemonId | undefined;
+  readonly error: string | undefined;
+  readonly failedBy: FailedBy | undefined;
+  readonly status: JobStatus;
+};
+
+/** A row of provisioner_jobs. Only `JobTable` changes it. */
+export type Job = NewJob & {
+  /** 1, 2, …: the order of insertion, and so of created_at. */
+  readonly sequence: number;
+  startedAt: EpochMs | undefined;
+  canceledAt: EpochMs | undefined;
+  completedAt: EpochMs | undefined;
+  workerId: DaemonId | undefined;
+  error: string | undefined;
+  failedBy: FailedBy | undefined;
+  /** When the last update came, while nobody sends any. */
+  updatedAt: EpochMs;
+  /** The open session that sends updates for it. */
+  updatedBy: object | undefined;
+  readonly status: JobStatus;
+};
+
+type WorkerJobs = { readonly current: Set<Job>; previous: Job | undefined };
+
+/** The table provisioner_jobs with its indexes. */
+export class JobTable {
+  readonly #all: Job[] = [];
+  readonly #byId = new Map<string, Job>();
+  readonly #open = new Set<Job>();
+  readonly #byWorker = new Map<DaemonId, WorkerJobs>();
+
+  insert(given: NewJob): Job {
+    const job: Job = {
+      ...given,
+      sequence: this.#all.length + 1,
+      startedAt: undefined,
+      canceledAt: undefined,
+      completedAt: undefined,
+      workerId: undefined,
+      error: undefined,
+      failedBy: undefined,
+      updatedAt: given.createdAt,
+      updatedBy: undefined,
+      get status() {
+        return statusOf(this);
+      },
+    };
+    this.#all.push(job);
+    this.#byId.set(job.id, job);
+    this.#open.add(job);
+    return job;
+  }
+
+  get(id: string): Job | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Oldest first. */
+  all(): readonly Job[] {
+    return this.#all;
+  }
+
+  /** Those without a completed_at: pending, running and canceling. Oldest first. */
+  open(): ReadonlySet<Job> {
+    return this.#open;
+  }
+
+  currentOf(worker: DaemonId): readonly Job[] {
+    return [...(this.#byWorker.get(worker)?.current ?? [])];
+  }
+
+  /** The one that was completed last. */
+  previousOf(worker: DaemonId): Job | undefined {
+    return this.#byWorker.get(worker)?.previous;
+  }
+
+  /** Hands a job to a daemon, whose `session` sends its updates from now on. */
+  start(
+    job: Job,
+    given: { readonly worker: DaemonId; readonly session: object; readonly at: EpochMs },
+  ): void {
+    job.startedAt = given.at;
+    job.updatedAt = given.at;
+    job.updatedBy = given.session;
+    job.workerId = given.worker;
+    const worker = this.#worker(given.worker);
+    if (job.completedAt === undefined) worker.current.add(job);
+    else if ((worker.previous?.completedAt ?? 0) < job.completedAt) worker.previous = job;
+  }
+
+  /** Marks a job as cancelled; one that no daemon has is thereby complete (workspace build cancel handler). */
+  cancel(job: Job, at: EpochMs): void {
+    job.canceledAt = at;
+    if (job.workerId === undefined) this.#close(job, at);
+  }
+
+  complete(job: Job, given: { readonly at: EpochMs; readonly error?: string; readonly by: FailedBy }): void {
+    job.startedAt ??= given.at; // the pending reaper sets it too
+    job.error = given.error;
+    job.failedBy = given.error === undefined ? undefined : given.by;
+    this.#close(job, given.at);
+  }
+
+  #close(job: Job, at: EpochMs): void {
+    job.completedAt = at;
+    job.updatedAt = at;
+    job.updatedBy = undefined;
+    this.#open.delete(job);
+    if (job.workerId === undefined) return;
+    const worker = this.#worker(job.workerId);
+    worker.current.delete(job);
+    worker.previous = job;
+  }
+
+  #worker(id: DaemonId): WorkerJobs {
+    const found = this.#byWorker.get(id) ?? { current: new Set(), previous: undefined };
+    this.#byWorker.set(id, found);
+    return found;
+  }
+}
+
+/** The generated column job_status of provisioner_jobs. */
+function statusOf(job: Job): JobStatus {
+  if (job.error !== undefined) return 'failed';
+  if (job.canceledAt !== undefined) return job.completedAt === undefined ? 'canceling' : 'canceled';
+  if (job.completedAt !== undefined) return 'succeeded';
+  return job.startedAt === undefined ? 'pending' : 'running';
+}

@@ -1,0 +1,10 @@
+/** A time as Go writes one from Postgres: microseconds, trailing zeros left out, so `…:00Z` for a whole second. */
+export function rfc3339(epochMs: number): string {
+  const micros = Math.round(epochMs * 1_000);
+  const seconds = Math.floor(micros / 1_000_000);
+  const fraction = String(micros - seconds * 1_000_000)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
+  const whole = new Date(seconds * 1_000).toISOString().slice(0, 19);
+  return fraction === '' ? `${whole}Z` : `${whole}.${fraction}Z`;
+}

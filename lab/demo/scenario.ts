@@ -1,0 +1,125 @@
+/** What happens in the demo: four tag sets over two organizations, and a job that nobody can run. */
+import type { Tags } from '../../lambda/core/tags.ts';
+import type { PoolSpec, World } from '../world.ts';
+
+type Pool = PoolSpec & { readonly max: number };
+
+/** Overlapping on purpose: `gpu-eu` can run every job of `gpu`. */
+export const POOLS: readonly Pool[] = [
+  { name: 'default', organization: 'default', tags: {}, max: 20 },
+  { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 6 },
+  { name: 'gpu-eu', organization: 'default', tags: { cluster: 'gpu', region: 'eu' }, max: 6 },
+  { name: 'data', organization: 'data', tags: { team: 'data' }, max: 6 },
+];
+
+type Submission = {
+  /** World time since the beginning. */
+  readonly atS: number;
+  readonly what: string;
+  readonly jobs: number;
+  readonly organization: string;
+  readonly tags: Tags;
+  /** A build's duration lies between these. */
+  readonly seconds: readonly [from: number, to: number];
+  readonly prebuilds?: boolean;
+};
+
+const SUBMISSIONS: readonly Submission[] = [
+  { atS: 10, what: 'a template push', jobs: 2, organization: 'default', tags: {}, seconds: [15, 25] },
+  {
+    atS: 20,
+    what: 'a job that no pool can run',
+    jobs: 1,
+    organization: 'default',
+    tags: { cluster: 'tpu' },
+    seconds: [30, 30],
+  },
+  {
+    atS: 40,
+    what: 'a burst: thirty people start work',
+    jobs: 30,
+    organization: 'default',
+    tags: {},
+    seconds: [30, 75],
+  },
+  {
+    atS: 55,
+    what: 'GPU workspaces, anywhere',
+    jobs: 5,
+    organization: 'default',
+    tags: { cluster: 'gpu' },
+    seconds: [40, 80],
+  },
+  {
+    atS: 60,
+    what: 'GPU workspaces, in Europe',
+    jobs: 3,
+    organization: 'default',
+    tags: { cluster: 'gpu', region: 'eu' },
+    seconds: [40, 80],
+  },
+  {
+    atS: 70,
+    what: 'data workspaces',
+    jobs: 5,
+    organization: 'data',
+    tags: { team: 'data' },
+    seconds: [20, 60],
+  },
+  {
+    atS: 90,
+    what: 'prebuilt workspaces',
+    jobs: 8,
+    organization: 'default',
+    tags: {},
+    seconds: [30, 60],
+    prebuilds: true,
+  },
+];
+
+/** Plans all submissions on the world's timeline. `announce` gets a line for each. */
+export function planSubmissions(
+  world: World,
+  random: { whole(from: number, to: number): number },
+  announce: (line: string) => void,
+): void {
+  for (const { atS, what, jobs, seconds, prebuilds, organization, tags } of SUBMISSIONS) {
+    world.timeline.after(atS * 1000, () => {
+      announce(`${what}: ${jobs} job${jobs === 1 ? '' : 's'} submitted`);
+      for (let index = 0; index < jobs; index++) {
+        const durationMs = random.whole(seconds[0] * 1000, seconds[1] * 1000);
+        world.coderd.submitJob({
+          organization,
+          tags,
+          durationMs,
+          initiator: prebuilds ? 'prebuilds' : 'user',
+        });
+      }
+    });
+  }
+}
+
+/** World time after which nothing more is submitted, in milliseconds since the beginning. */
+export const LAST_SUBMISSION_MS = Math.max(...SUBMISSIONS.map(({ atS }) => atS)) * 1000;
+
+/** The configuration of the demo's autoscaler, as a user would write it. */
+export function demoConfig(coderdUrl: string): string {
+  return [
+    'coder:',
+    `  url: ${coderdUrl}`,
+    '  token: { secret: coder/autoscaler-token }',
+    'looks: { every: 1s }',
+    'limits: { maxTasks: 40 }',
+    'pools:',
+    ...POOLS.flatMap(({ name, organization, tags, max }) => [
+      `  - name: ${name}`,
+      `    organization: ${organization}`,
+      `    tags: ${JSON.stringify(tags)}`,
+      `    key: { secret: coder/keys/${name} }`,
+      `    min: 0`,
+      `    max: ${max}`,
+      '    idleTimeout: 20s',
+    ]),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,73 @@
+/** The demo's figures. */
+import { canRun } from '../../lambda/core/tags.ts';
+import type { JobRecord } from '../coderd/jobs.ts';
+import type { World } from '../world.ts';
+import { POOLS } from './scenario.ts';
+
+export type Summary = {
+  readonly jobs: {
+    readonly submitted: number;
+    readonly succeeded: number;
+    /** Jobs that no pool can run, and nobody has. */
+    readonly unserved: number;
+    /** Jobs whose daemon was stopped under them. */
+    readonly killed: number;
+  };
+  readonly tasks: { readonly peak: number; readonly end: number };
+  /** From submission to start, in the world's seconds, of the jobs that were started. */
+  readonly waitSeconds: { readonly p50: number; readonly p95: number };
+};
+
+/** Sums up the world as it is now. */
+export function summarize(world: World): Summary {
+  const jobs = world.coderd.jobs();
+  const waits = jobs
+    .flatMap(({ createdAt, startedAt, workerId }) =>
+      startedAt === undefined || workerId === undefined ? [] : [(startedAt - createdAt) / 1000],
+    )
+    .sort((a, b) => a - b);
+  const { tasks, killed } = world.figures();
+  return {
+    jobs: {
+      submitted: jobs.length,
+      succeeded: jobs.filter(({ status }) => status === 'succeeded').length,
+      unserved: jobs.filter((job) => job.workerId === undefined && !isRunnable(world, job)).length,
+      killed,
+    },
+    tasks: { peak: tasks.peak, end: remainingTasks(world) },
+    waitSeconds: { p50: percentile(waits, 0.5), p95: percentile(waits, 0.95) },
+  };
+}
+
+/** Whether the demo has come to its end: all that can be run has been, and nothing is left running. */
+export function isOver(world: World): boolean {
+  const runnable = world.coderd.jobs().filter((job) => isRunnable(world, job));
+  return runnable.every(({ completedAt }) => completedAt !== undefined) && remainingTasks(world) === 0;
+}
+
+/** Whether everything came out as it should. */
+export function isAsPromised(world: World): boolean {
+  const { jobs, tasks } = summarize(world);
+  const runnable = world.coderd.jobs().filter((job) => isRunnable(world, job)).length;
+  return jobs.succeeded === runnable && jobs.killed === 0 && tasks.end === 0;
+}
+
+/** Tasks that exist or are desired. */
+function remainingTasks(world: World): number {
+  const alive = world.ecs.tasks().filter((task) => task.state.lastStatus !== 'STOPPED').length;
+  const desired = world.ecs.services().reduce((total, { state }) => total + state.desiredCount, 0);
+  return Math.max(alive, desired);
+}
+
+function isRunnable(world: World, job: JobRecord): boolean {
+  return POOLS.some(
+    ({ organization, tags }) =>
+      world.coderd.organizationId(organization) === job.organizationId && canRun(tags, job.tags),
+  );
+}
+
+/** By the nearest rank; 0 of nothing. Rounded to a tenth of a second. */
+function percentile(sorted: readonly number[], share: number): number {
+  const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+  return Math.round(value * 10) / 10;
+}

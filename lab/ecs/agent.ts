@@ -1,0 +1,39 @@
+import type { AgentAnswer, TaskAgent } from './container.ts';
+import type { EcsModel, ProtectionFailure } from './model.ts';
+import type { EcsTask, Protection } from './task.ts';
+
+const UNREACHABLE: AgentAnswer = { kind: 'error', code: 'RequestCanceled' };
+const THROTTLED: AgentAnswer = { kind: 'error', code: 'ThrottlingException' };
+
+/**
+ * The agent endpoint of one task. A call takes effect halfway, its answer comes later: with the endpoint down in
+ * between, a lease is taken that the guard does not know of.
+ */
+export function taskAgent(model: EcsModel, task: EcsTask): TaskAgent {
+  const call = (act: () => AgentAnswer, onAnswer: (answer: AgentAnswer) => void): void => {
+    const halfMs = Math.round(model.random.whole(...model.latencies.lease) / 2);
+    model.timeline.after(halfMs, () => {
+      const answer = reach(model, act);
+      model.timeline.after(halfMs, () => onAnswer(model.agentsDown ? UNREACHABLE : answer));
+    });
+  };
+  const { id } = task.identity;
+  const write = (failure: ProtectionFailure | undefined): AgentAnswer =>
+    failure === undefined ? answerOf(task.protections.latest) : { kind: 'failure', reason: failure };
+  return {
+    protect: (minutes, onAnswer) => call(() => write(model.protect(id, minutes)), onAnswer),
+    release: (onAnswer) => call(() => write(model.unprotect(id)), onAnswer),
+    look: (onAnswer) => call(() => answerOf(task.protections.at(model.readTime())), onAnswer),
+    desiredStatus: () => (task.isToldToStop ? 'STOPPED' : 'RUNNING'),
+  };
+}
+
+function reach(model: EcsModel, act: () => AgentAnswer): AgentAnswer {
+  if (model.agentsDown) return UNREACHABLE;
+  return model.admits('task-protection') ? act() : THROTTLED;
+}
+
+function answerOf(protection: Protection | undefined): AgentAnswer {
+  if (protection === undefined) return { kind: 'failure', reason: 'MISSING' };
+  return { kind: 'protection', enabled: protection.enabled, expiresAt: protection.expiresAt };
+}

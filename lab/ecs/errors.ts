@@ -1,0 +1,18 @@
+/** An error as an AWS service answers it: HTTP 400 with a type and a message. */
+export class AwsError extends Error {
+  override readonly name = 'AwsError';
+  readonly type: string;
+
+  constructor(type: string, message: string) {
+    super(message);
+    this.type = type;
+  }
+}
+
+export const invalidParameter = (message: string): AwsError =>
+  new AwsError('InvalidParameterException', message);
+export const throttled = (): AwsError => new AwsError('ThrottlingException', 'Rate exceeded');
+export const clusterNotFound = (): AwsError => new AwsError('ClusterNotFoundException', 'Cluster not found.');
+export const serviceNotFound = (): AwsError => new AwsError('ServiceNotFoundException', 'Service not found.');
+export const serviceNotActive = (): AwsError =>
+  new AwsError('ServiceNotActiveException', 'Service was not ACTIVE.');

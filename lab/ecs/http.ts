@@ -1,0 +1,71 @@
+/** The AWS JSON 1.1 protocol (aws-facts §6): POST / with an `x-amz-target`, errors as HTTP 400 with a `__type`. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { callSecretsManager } from '../secrets/api.ts';
+import type { SecretsModel } from '../secrets/model.ts';
+import { callEcs } from './api.ts';
+import { AwsError } from './errors.ts';
+import type { EcsModel } from './model.ts';
+
+/** Which operation of which AWS service a request is for. */
+export type AwsTarget = { readonly service: string; readonly operation: string };
+
+/** A listener for ECS and Secrets Manager. It takes no clock: the models' timeline is the time. */
+export function awsHandler(models: {
+  readonly ecs: EcsModel;
+  readonly secrets: SecretsModel;
+}): RequestListener {
+  return (request, response) => {
+    answer(request, models)
+      .then((body) => send(response, 200, body))
+      .catch((error: unknown) => sendError(response, error));
+  };
+}
+
+const SERVICES: Readonly<Record<string, string>> = {
+  AmazonEC2ContainerServiceV20141113: 'ecs',
+  secretsmanager: 'secretsmanager',
+};
+
+/** Reads the target of a request; `unknown` for a service that is not here. */
+export function awsTarget(request: IncomingMessage): AwsTarget {
+  const [prefix = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
+  return { service: SERVICES[prefix] ?? 'unknown', operation };
+}
+
+async function answer(
+  request: IncomingMessage,
+  models: { readonly ecs: EcsModel; readonly secrets: SecretsModel },
+): Promise<object> {
+  const { service, operation } = awsTarget(request);
+  const body = await readBody(request);
+  if (request.method !== 'POST' || request.url !== '/' || operation === '')
+    throw new AwsError('UnknownOperationException', 'the request is no POST / with an x-amz-target');
+  if (!request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 '))
+    throw new AwsError('MissingAuthenticationTokenException', 'Missing Authentication Token');
+  if (service === 'ecs') return callEcs(models.ecs, operation, body);
+  if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body);
+  throw new AwsError('UnknownOperationException', 'this world has ECS and Secrets Manager only');
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  try {
+    return await json(request);
+  } catch (cause) {
+    throw new AwsError('SerializationException', `reading the body: ${String(cause)}`);
+  }
+}
+
+function sendError(response: ServerResponse, error: unknown): void {
+  if (error instanceof AwsError) send(response, 400, { __type: error.type, message: error.message });
+  else send(response, 500, { __type: 'ServerException', message: String(error) });
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, {
+    'content-type': 'application/x-amz-json-1.1',
+    'x-amzn-requestid': randomUUID(),
+  });
+  response.end(JSON.stringify(body));
+}

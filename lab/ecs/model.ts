@@ -1,0 +1,305 @@
+/**
+ * ECS as it is known (aws-facts §§1-2), on virtual time: services, their tasks, task protection. It is the whole truth of
+ * now; what the API lets be seen of it, and late, is in api.ts. Things that happen to tasks are methods for tests.
+ */
+import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/core/brands.ts';
+import type { Random } from '../random.ts';
+import type { Timeline } from '../timeline.ts';
+import { taskAgent } from './agent.ts';
+import type { StartContainer } from './container.ts';
+import { invalidParameter, serviceNotActive, serviceNotFound } from './errors.ts';
+import { FARGATE, type Latencies } from './latencies.ts';
+import { emptiestZone, Subnets, type Victims } from './placement.ts';
+import { type DeploymentBlocked, isBlocked } from './protection.ts';
+import { EcsService } from './service.ts';
+import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
+import { type BucketName, Throttle } from './throttle.ts';
+
+export type EcsOptions = {
+  readonly timeline: Timeline;
+  readonly random: Random;
+  /** @default `'Stack-Cluster-AbC123'` */
+  readonly clusterName?: string | undefined;
+  /** @default as far as known for Fargate */
+  readonly latencies?: Partial<Latencies> | undefined;
+  /** Each read sees an entity as it was up to this long ago. @default 0 */
+  readonly readLagMs?: number | undefined;
+  /** AWS's request buckets. @default true */
+  readonly throttling?: boolean | undefined;
+  /** @default 'all' */
+  readonly deploymentBlocked?: DeploymentBlocked | undefined;
+  /** Whether a task that ECS has chosen to stop can still be protected, to no effect: nobody knows. @default 'taken' */
+  readonly lateLease?: 'taken' | 'refused' | undefined;
+  /** @default 'random' */
+  readonly victims?: Victims | undefined;
+};
+
+export type NewService = {
+  readonly name: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly definition: TaskDefinition;
+  /** @default 1, as CloudFormation creates it */
+  readonly desiredCount?: number | undefined;
+  /** @default 0 */
+  readonly minimumHealthyPercent?: number | undefined;
+  /** @default 100 */
+  readonly maximumPercent?: number | undefined;
+};
+
+export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VALID';
+
+const ARN_PREFIX = 'arn:aws:ecs:eu-central-1:123456789012';
+const ZONES = ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'];
+/** Stopped tasks can be seen for an hour (aws-facts §2). */
+const VISIBLE_MS = 60 * 60_000;
+
+export class EcsModel {
+  readonly clusterName: string;
+  readonly clusterArn: string;
+  readonly latencies: Latencies;
+  /** While true, no agent endpoint answers: guards are blind. */
+  agentsDown = false;
+  readonly #options: EcsOptions;
+  readonly #throttle: Throttle;
+  readonly #subnets: Subnets;
+  readonly #services = new Map<string, EcsService>();
+  readonly #tasks = new Map<string, EcsTask>();
+  readonly #revisions = new Map<string, number>();
+  readonly #running = new Set<EcsTask>();
+  #launched = 0;
+  #peak = 0;
+
+  constructor(options: EcsOptions) {
+    this.#options = options;
+    this.clusterName = options.clusterName ?? 'Stack-Cluster-AbC123';
+    this.clusterArn = `${ARN_PREFIX}:cluster/${this.clusterName}`;
+    this.latencies = { ...FARGATE, ...options.latencies };
+    this.#throttle = new Throttle(() => this.now());
+    this.#subnets = new Subnets(ZONES, options.random);
+  }
+
+  now(): EpochMs {
+    return this.#options.timeline.now();
+  }
+
+  get timeline(): Timeline {
+    return this.#options.timeline;
+  }
+
+  get random(): Random {
+    return this.#options.random;
+  }
+
+  /** The time whose state a read of one entity sees. */
+  readTime(): EpochMs {
+    const lagMs = this.#options.readLagMs ?? 0;
+    return (lagMs === 0 ? this.now() : this.now() - this.random.between(0, lagMs)) as EpochMs;
+  }
+
+  /** Whether the account still has a request of this kind. */
+  admits(bucket: BucketName): boolean {
+    return this.#options.throttling === false || this.#throttle.take(bucket);
+  }
+
+  services(): readonly EcsService[] {
+    return [...this.#services.values()];
+  }
+
+  /** By name; throws ServiceNotFoundException. */
+  service(name: string): EcsService {
+    const service = this.#services.get(name);
+    if (service === undefined) throw serviceNotFound();
+    return service;
+  }
+
+  /** By name; throws ServiceNotFoundException or ServiceNotActiveException. */
+  activeService(name: string): EcsService {
+    const service = this.service(name);
+    if (service.state.status !== 'ACTIVE') throw serviceNotActive();
+    return service;
+  }
+
+  /** All that have not been STOPPED for more than an hour. */
+  tasks(): readonly EcsTask[] {
+    return [...this.#tasks.values()];
+  }
+
+  /** By id or ARN. */
+  findTask(task: string): EcsTask | undefined {
+    return this.#tasks.get(task.slice(task.lastIndexOf('/') + 1));
+  }
+
+  /** RUNNING now, created so far, and the most that were RUNNING at one time. */
+  counts(): { readonly running: number; readonly launched: number; readonly peak: number } {
+    return { running: this.#running.size, launched: this.#launched, peak: this.#peak };
+  }
+
+  registerTaskDefinition(family: string, start: StartContainer): TaskDefinition {
+    const revision = (this.#revisions.get(family) ?? 0) + 1;
+    this.#revisions.set(family, revision);
+    return { arn: `${ARN_PREFIX}:task-definition/${family}:${revision}`, family, revision, start };
+  }
+
+  createService(spec: NewService): EcsService {
+    const identity = {
+      arn: `${ARN_PREFIX}:service/${this.clusterName}/${spec.name}` as ServiceArn,
+      name: spec.name,
+      tags: spec.tags ?? {},
+      minimumHealthyPercent: spec.minimumHealthyPercent ?? 0,
+      maximumPercent: spec.maximumPercent ?? 100,
+      createdAt: this.now(),
+    };
+    const first = { definition: spec.definition, desiredCount: spec.desiredCount ?? 1 };
+    const service = new EcsService(identity, first, {
+      ...this.#around(),
+      victims: this.#options.victims ?? 'random',
+      launch: (of) => this.#launchFor(of),
+    });
+    this.#services.set(spec.name, service);
+    return service;
+  }
+
+  deleteService(name: string): void {
+    this.service(name).delete();
+  }
+
+  deploy(name: string, definition: TaskDefinition): void {
+    this.activeService(name).deploy(definition);
+  }
+
+  setDesiredCount(name: string, desiredCount: number): EcsService {
+    const service = this.activeService(name);
+    service.setDesiredCount(desiredCount);
+    return service;
+  }
+
+  /** A task that belongs to no service: it can't be protected. */
+  runTask(definition: TaskDefinition): EcsTask {
+    return this.#create({ definition, zone: this.random.pick(ZONES) });
+  }
+
+  /** UpdateTaskProtection of one task: what it refuses is returned. */
+  protect(task: string, minutes: number): ProtectionFailure | undefined {
+    const found = this.#protectable(task);
+    if (typeof found === 'string') return found;
+    if (!found.isWanted && this.#options.lateLease === 'refused') return 'TASK_NOT_VALID';
+    if (found.isWanted && this.#isBlocked(found)) return 'DEPLOYMENT_BLOCKED';
+    found.protect(expiryOf(this.now(), minutes));
+    return undefined;
+  }
+
+  /** UpdateTaskProtection(false) of one task. */
+  unprotect(task: string): ProtectionFailure | undefined {
+    const found = this.#protectable(task);
+    if (typeof found === 'string') return found;
+    found.unprotect();
+    return undefined;
+  }
+
+  /** AWS takes a Spot task back: SIGTERM, and 120 s; protection holds nothing. */
+  spotInterruption(task: string): void {
+    this.#mustFind(task).stop({
+      stopCode: 'SpotInterruption',
+      stoppedReason: 'Your Spot Task was interrupted.',
+    });
+  }
+
+  /** The host dies with everything on it. */
+  hostFailure(task: string): void {
+    this.#mustFind(task).crash({
+      stopCode: 'InfrastructureHealth',
+      stoppedReason: 'Task stopped due to a failure of the underlying infrastructure',
+    });
+  }
+
+  /** A person with StopTask in the console: protection holds nothing. */
+  stopTask(task: string): void {
+    this.#mustFind(task).stop({ stopCode: 'UserInitiated', stoppedReason: 'Task stopped by user' });
+  }
+
+  /** From now on the service's tasks stop before RUNNING, until called without a reason. */
+  failStarts(service: string, reason?: string): void {
+    this.service(service).startFailure = reason;
+  }
+
+  #protectable(task: string): EcsTask | ProtectionFailure {
+    const found = this.findTask(task);
+    const lastStatus = found?.state.lastStatus ?? 'STOPPED';
+    if (found === undefined || lastStatus === 'STOPPED' || lastStatus === 'DEPROVISIONING') return 'MISSING';
+    return found.identity.serviceName === undefined ? 'TASK_NOT_VALID' : found;
+  }
+
+  #isBlocked(task: EcsTask): boolean {
+    const service = this.service(task.identity.serviceName ?? '');
+    const sight = {
+      desiredCount: service.state.desiredCount,
+      primaryId: service.state.primary.id,
+      isRolling: service.isRolling,
+      tasks: [...service.tasks].map(protectionSight),
+    };
+    return isBlocked(protectionSight(task), sight, this.#options.deploymentBlocked ?? 'all');
+  }
+
+  #mustFind(task: string): EcsTask {
+    const found = this.findTask(task);
+    if (found === undefined) throw invalidParameter('The referenced task was not found.');
+    return found;
+  }
+
+  #launchFor(service: EcsService): boolean {
+    if (!this.admits('fargate-launch')) return false;
+    const places = [...service.tasks].map((task) => task.identity.place);
+    const { primary } = service.state;
+    const zone = emptiestZone(ZONES, places, this.random);
+    service.add(this.#create({ definition: primary.definition, zone, service, startedBy: primary.id }));
+    return true;
+  }
+
+  #create(of: {
+    definition: TaskDefinition;
+    zone: string | undefined;
+    service?: EcsService;
+    startedBy?: string;
+  }): EcsTask {
+    const id = this.random.hex(32);
+    const identity: TaskIdentity = {
+      id,
+      arn: `${ARN_PREFIX}:task/${this.clusterName}/${id}` as TaskArn,
+      definition: of.definition,
+      place: this.#subnets.take(of.zone ?? ZONES[0] ?? ''),
+      serviceName: of.service?.identity.name,
+      startedBy: of.startedBy,
+    };
+    const task = new EcsTask(identity, (it) => taskAgent(this, it), {
+      ...this.#around(),
+      startFailure: () => of.service?.startFailure,
+      onChange: (changed) => this.#taskChanged(changed, of.service),
+    });
+    this.#tasks.set(id, task);
+    this.#launched++;
+    return task;
+  }
+
+  #taskChanged(task: EcsTask, service: EcsService | undefined): void {
+    service?.taskChanged(task);
+    if (task.state.lastStatus === 'RUNNING') this.#running.add(task);
+    else this.#running.delete(task);
+    this.#peak = Math.max(this.#peak, this.#running.size);
+    if (task.state.lastStatus === 'STOPPED') this.#retire(task);
+  }
+
+  #retire(task: EcsTask): void {
+    this.#subnets.free(task.identity.place);
+    this.timeline.after(VISIBLE_MS, () => this.#tasks.delete(task.identity.id));
+  }
+
+  #around() {
+    const { timeline, random, readLagMs } = this.#options;
+    return { timeline, random, latencies: this.latencies, historyMs: readLagMs ?? 0 };
+  }
+}
+
+const protectionSight = (task: EcsTask) => ({
+  isProtected: task.isProtected,
+  startedBy: task.identity.startedBy,
+});

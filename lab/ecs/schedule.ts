@@ -1,0 +1,77 @@
+/**
+ * What the service scheduler does about a service, as a decision: how many tasks to start, which to stop.
+ * Rolling deployments keep minimumHealthyPercent running and maximumPercent at most; protected tasks are never stopped.
+ */
+import type { Random } from '../random.ts';
+import { type Candidate, pickVictim, type Victims } from './placement.ts';
+
+export type ScheduledTask = Candidate & {
+  readonly deploymentId: string;
+  readonly isRunning: boolean;
+};
+
+export type ScheduleInput<T extends ScheduledTask> = {
+  readonly desiredCount: number;
+  readonly primaryId: string;
+  readonly minimumHealthyPercent: number;
+  readonly maximumPercent: number;
+  /** The service's tasks whose desired status is RUNNING. */
+  readonly tasks: readonly T[];
+};
+
+export type Schedule<T> = { readonly stop: readonly T[]; readonly start: number };
+
+type Choice = { readonly random: Random; readonly victims: Victims };
+
+export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, choice: Choice): Schedule<T> {
+  const outgoing = makeRoom(input);
+  const rest = input.tasks.filter((task) => !outgoing.includes(task));
+  const room = roomOf(input);
+  const surplus = takeSurplus(input, rest, room, choice);
+  const left = rest.filter((task) => !surplus.includes(task));
+  const fresh = left.filter((task) => !isOld(input, task));
+  const start = Math.min(input.desiredCount - fresh.length, room - left.length);
+  return { stop: [...outgoing, ...surplus], start: Math.max(0, start) };
+}
+
+/** Old tasks go as far as enough running ones remain: those that still boot first, they count for nothing. */
+function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>): readonly T[] {
+  const floor = Math.ceil((input.desiredCount * input.minimumHealthyPercent) / 100);
+  const free = input.tasks.filter((task) => isOld(input, task) && !task.isProtected);
+  const running = input.tasks.filter((task) => task.isRunning).length;
+  const spare = Math.max(0, running - floor);
+  return [
+    ...free.filter((task) => !task.isRunning),
+    ...free.filter((task) => task.isRunning).slice(0, spare),
+  ];
+}
+
+/** How many tasks there may be: the desired count, during a deployment maximumPercent of it. */
+function roomOf<T extends ScheduledTask>(input: ScheduleInput<T>): number {
+  const rolling = input.tasks.some((task) => isOld(input, task));
+  return rolling ? Math.floor((input.desiredCount * input.maximumPercent) / 100) : input.desiredCount;
+}
+
+function takeSurplus<T extends ScheduledTask>(
+  input: ScheduleInput<T>,
+  tasks: readonly T[],
+  room: number,
+  choice: Choice,
+): readonly T[] {
+  const fresh = tasks.filter((task) => !isOld(input, task));
+  const count = Math.max(tasks.length - room, fresh.length - input.desiredCount);
+  const victims: T[] = [];
+  let rest = tasks;
+  while (victims.length < count) {
+    const old = rest.filter((task) => isOld(input, task));
+    const victim = pickVictim(old, rest, choice) ?? pickVictim(rest, rest, choice);
+    if (victim === undefined) break;
+    victims.push(victim);
+    rest = rest.filter((task) => task !== victim);
+  }
+  return victims;
+}
+
+function isOld<T extends ScheduledTask>(input: ScheduleInput<T>, task: T): boolean {
+  return task.deploymentId !== input.primaryId;
+}

@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import { checkConfig } from '../../lambda/adapters/config/check.ts';
+import { ConfigError } from '../../lambda/adapters/config/problems.ts';
+
+const SMALLEST = {
+  coder: { url: 'https://coder.example.com/', token: { secret: 'coder/token' } },
+  pools: [{ name: 'a', organization: 'default', key: { secret: 'coder/key' } }],
+};
+
+test('the smallest configuration gets every default', () => {
+  const { config, warnings } = checkConfig(SMALLEST);
+  expect(warnings).toEqual([]);
+  expect(config).toEqual({
+    coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
+    limits: { maxTasks: 100 },
+    looks: { everyMs: 10_000 },
+    pools: [
+      {
+        name: 'a',
+        organization: 'default',
+        tags: {},
+        key: { secret: 'coder/key' },
+        min: 1,
+        max: 20,
+        warm: 0,
+        idleTimeoutMs: 300_000,
+        image: 'ghcr.io/coder/coder:v2.30.0',
+        cpu: 1024,
+        memory: 2048,
+        architecture: 'arm64',
+        environment: {},
+        secrets: {},
+      },
+    ],
+  });
+});
+
+test('a pool overrides each of the defaults', () => {
+  const own = { image: 'mine:1', cpu: 2048, memory: 4096, architecture: 'x86_64' };
+  const defaults = { image: 'all:1', cpu: 512, memory: 1024, architecture: 'arm64' };
+  const [pool] = SMALLEST.pools;
+  const { config } = checkConfig({
+    ...SMALLEST,
+    defaults,
+    pools: [pool, { ...pool, name: 'b', tags: { b: '1' }, ...own }],
+  });
+  expect(config.pools[0]).toMatchObject(defaults);
+  expect(config.pools[1]).toMatchObject(own);
+});
+
+test('a null where something is optional is as good as nothing', () => {
+  const nothing = { tags: null, min: null, cpu: null, environment: null, idleTimeout: null };
+  const { config } = checkConfig({
+    coder: { ...SMALLEST.coder, caBundle: null },
+    limits: null,
+    defaults: { cpu: null },
+    pools: [{ ...SMALLEST.pools[0], ...nothing }],
+  });
+  expect(config).toEqual(checkConfig(SMALLEST).config);
+});
+
+test('a parsed document has problems without lines', () => {
+  const act = () => checkConfig({ ...SMALLEST, maxTasks: 3 });
+  expect(act).toThrow(ConfigError);
+  expect(act).toThrow(
+    'maxTasks: unknown setting; "maxTasks" belongs in limits; allowed: coder, limits, looks, defaults, pools',
+  );
+});
+
+test.each([
+  'https://coder.example.com:8443',
+  'http://localhost:3000',
+  'http://127.0.0.1:3000',
+  'http://127.1.2.3',
+  'http://[::1]:3000',
+])('%s is a URL for coderd', (url) => {
+  expect(checkConfig({ ...SMALLEST, coder: { ...SMALLEST.coder, url } }).config.coder.url).toBe(url);
+});
+
+test.each([
+  'http://coder.example.com',
+  'http://127.0.0.1.example.com',
+  'http://localhost.example.com',
+  'http://10.0.0.1',
+  'http://0.0.0.0:3000',
+  'http://[::2]',
+  'ftp://coder.example.com',
+  'https:coder.example.com',
+  '//coder.example.com',
+  'localhost:3000',
+  'https://coder.example.com/api',
+  'https://coder.example.com?x=1',
+  'https://coder.example.com#x',
+  'https://me@coder.example.com',
+  '',
+])('%j is not a URL for coderd', (url) => {
+  expect(() => checkConfig({ ...SMALLEST, coder: { ...SMALLEST.coder, url } })).toThrow(/^coder\.url: /);
+});
+
+test.each([
+  'coder/keys/default',
+  'a',
+  'autoscaler-coderprovisionertokens',
+  'arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/token-AbCdEf',
+  'arn:aws-us-gov:secretsmanager:us-gov-west-1:123456789012:secret:x-AbCdEf',
+])('%s names a secret', (secret) => {
+  expect(
+    checkConfig({ ...SMALLEST, coder: { ...SMALLEST.coder, token: { secret } } }).config.coder.token,
+  ).toEqual({
+    secret,
+  });
+});
+
+const KEY = 'q8Zr2VbN6tLx0WcY4mHs1KdF7jGp3AoE5uTiXnRvBye';
+const TOKEN = 'aB3dE5gH7j-K9mN1pQ3sT5vW7yZ9bC1dE';
+
+test.each([
+  { coder: { ...SMALLEST.coder, token: TOKEN } },
+  { coder: { ...SMALLEST.coder, token: { secret: TOKEN } } },
+  { coder: { ...SMALLEST.coder, token: { [TOKEN]: undefined } } },
+  { coder: { ...SMALLEST.coder, token: [TOKEN] } },
+  { coder: { ...SMALLEST.coder, url: `https://${KEY}@coder.example.com` } },
+  { coder: { ...SMALLEST.coder, url: `https://coder.example.com/?token=${KEY}` } },
+  { coder: { ...SMALLEST.coder, [KEY]: 1 } },
+  { pools: [{ ...SMALLEST.pools[0], key: KEY }] },
+  { pools: [{ ...SMALLEST.pools[0], key: { secret: KEY } }] },
+  { pools: [{ ...SMALLEST.pools[0], key: { secret: `${KEY}\n` } }] },
+  { pools: [{ ...SMALLEST.pools[0], key: { secret: 'k', jsonKey: ` ${KEY}` } }] },
+  { pools: [{ ...SMALLEST.pools[0], name: KEY }] },
+  { pools: [{ ...SMALLEST.pools[0], tags: { scope: KEY, [KEY]: 1 } }] },
+  { pools: [{ ...SMALLEST.pools[0], architecture: KEY }] },
+  {
+    pools: [
+      { ...SMALLEST.pools[0], environment: { 'A B': KEY, A: [KEY], CODER_PROVISIONER_DAEMON_KEY: KEY } },
+    ],
+  },
+  { pools: [{ ...SMALLEST.pools[0], secrets: { A: KEY, [KEY]: KEY, '1': { secret: KEY } } }] },
+])('a secret in the wrong place is refused and not repeated (%#)', (mistake) => {
+  const problems = problemsOf({ ...SMALLEST, ...mistake });
+  expect(problems.message).not.toContain(KEY);
+  expect(problems.message).not.toContain(TOKEN);
+});
+
+function problemsOf(value: unknown): ConfigError {
+  try {
+    checkConfig(value);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('expected a ConfigError');
+}

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { renderJsonSchema, renderReadme, renderSettingsTable } from '../../cli/docs.ts';
+import { rootSetting, type SettingNode, settingsBelow } from '../../lambda/adapters/config/settings.ts';
+
+const inRoot = (file: string) => new URL(`../../${file}`, import.meta.url);
+
+test('autoscaler.schema.json is what `npm run docs` writes', () => {
+  expect(readFileSync(inRoot('autoscaler.schema.json'), 'utf8')).toBe(renderJsonSchema());
+});
+
+const readme = existsSync(inRoot('README.md')) ? readFileSync(inRoot('README.md'), 'utf8') : '';
+test.skipIf(renderReadme(readme) === undefined)(
+  'the settings table of README.md is what `npm run docs` writes',
+  () => {
+    expect(renderReadme(readme)).toBe(readme);
+  },
+);
+
+test('only the part between the markers of a README is replaced', () => {
+  const made = renderReadme('# A\n<!-- settings -->\nold\n<!-- /settings -->\nrest\n');
+  expect(made).toBe(`# A\n<!-- settings -->\n${renderSettingsTable()}\n<!-- /settings -->\nrest\n`);
+  expect(renderReadme('# A\n<!-- settings -->\n')).toBeUndefined();
+});
+
+test('every setting says what it is, and every mapping refuses unknown names', () => {
+  const settings = settingsBelow(rootSetting());
+  expect(settings.filter(({ node }) => node.description === undefined)).toEqual([]);
+  const isOpen = ({ properties, additionalProperties }: SettingNode) =>
+    properties && additionalProperties !== false;
+  expect([rootSetting(), ...settings.map(({ node }) => node)].filter(isOpen)).toEqual([]);
+});
+
+test('the table has every setting with its type and default', () => {
+  const rows = renderSettingsTable().split('\n');
+  expect(rows.map((row) => row.split(' | ').slice(0, 3).join(' | '))).toMatchInlineSnapshot(`
+    [
+      "| setting | type | default",
+      "|---|---|---|---|",
+      "| \`coder.url\` | string | **required**",
+      "| \`coder.token\` | \`{ secret, jsonKey? }\` | **required**",
+      "| \`coder.caBundle\` | string | none",
+      "| \`limits.maxTasks\` | whole number, 1 or more | \`100\`",
+      "| \`looks.every\` | duration: \`90s\`, \`5m\`, \`1h\` | \`10s\`",
+      "| \`defaults.image\` | string | \`ghcr.io/coder/coder:v2.30.0\`",
+      "| \`defaults.cpu\` | \`256\`, \`512\`, \`1024\`, \`2048\`, \`4096\`, \`8192\`, \`16384\` | \`1024\`",
+      "| \`defaults.memory\` | whole number, 512 to 122880 | \`2048\`",
+      "| \`defaults.architecture\` | \`arm64\`, \`x86_64\` | \`arm64\`",
+      "| \`pools\` | list | **required**",
+      "| \`pools[].name\` | string | **required**",
+      "| \`pools[].organization\` | string | **required**",
+      "| \`pools[].tags\` | name: string | \`{}\`",
+      "| \`pools[].key\` | \`{ secret, jsonKey? }\` | **required**",
+      "| \`pools[].min\` | whole number, 0 or more | \`1\`",
+      "| \`pools[].max\` | whole number, 1 or more | \`20\`",
+      "| \`pools[].warm\` | whole number, 0 or more | \`0\`",
+      "| \`pools[].idleTimeout\` | duration: \`90s\`, \`5m\`, \`1h\` | \`5m\`",
+      "| \`pools[].image\` | string | \`defaults.image\`",
+      "| \`pools[].cpu\` | \`256\`, \`512\`, \`1024\`, \`2048\`, \`4096\`, \`8192\`, \`16384\` | \`defaults.cpu\`",
+      "| \`pools[].memory\` | whole number, 512 to 122880 | \`defaults.memory\`",
+      "| \`pools[].architecture\` | \`arm64\`, \`x86_64\` | \`defaults.architecture\`",
+      "| \`pools[].environment\` | name: string | \`{}\`",
+      "| \`pools[].secrets\` | name: \`{ secret, jsonKey? }\` | \`{}\`",
+    ]
+  `);
+});

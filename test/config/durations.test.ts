@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { parseDuration } from '../../lambda/adapters/config/durations.ts';
+import { shownDuration } from '../../lambda/adapters/config/shown.ts';
+
+test.each([
+  ['0s', 0],
+  ['90s', 90_000],
+  ['5m', 300_000],
+  ['1h', 3_600_000],
+  ['999999h', 999_999 * 3_600_000],
+])('reads %s as %i ms', (text, ms) => {
+  expect(parseDuration(text)).toBe(ms);
+});
+
+test.each(['', '5', '5 m', '1.5h', '-1s', '1h30m', '5M', '5min', '1d', ' 5m', '5m\n', '1000000h'])(
+  'refuses %j as a duration',
+  (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  },
+);
+
+test.each(['0s', '90s', '5m', '1h', '36h'])('shows %s as it is written', (text) => {
+  expect(shownDuration(parseDuration(text) ?? Number.NaN)).toBe(text);
+});

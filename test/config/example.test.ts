@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../lambda/adapters/config/load.ts';
+
+const example = fileURLToPath(new URL('../../autoscaler.example.yaml', import.meta.url));
+
+test('the example is valid, without warnings', () => {
+  const { config, warnings, caBundle } = loadConfig(example);
+  expect(warnings).toEqual([]);
+  expect(caBundle).toBeUndefined();
+  expect(
+    config.pools.map(({ name, organization, cpu, architecture }) => [name, organization, cpu, architecture]),
+  ).toEqual([
+    ['default', 'default', 1024, 'arm64'],
+    ['large', 'default', 4096, 'arm64'],
+    ['data', 'data', 1024, 'x86_64'],
+  ]);
+});

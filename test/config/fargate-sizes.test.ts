@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import {
+  cpusFor,
+  describeMemories,
+  FARGATE_CPUS,
+  FARGATE_MEMORY,
+  memoriesFor,
+} from '../../lambda/adapters/config/fargate-sizes.ts';
+
+test.each([
+  { cpu: 256, smallest: 512, largest: 2048, sizes: 3 },
+  { cpu: 512, smallest: 1024, largest: 4096, sizes: 4 },
+  { cpu: 1024, smallest: 2048, largest: 8192, sizes: 7 },
+  { cpu: 2048, smallest: 4096, largest: 16_384, sizes: 13 },
+  { cpu: 4096, smallest: 8192, largest: 30_720, sizes: 23 },
+  { cpu: 8192, smallest: 16_384, largest: 61_440, sizes: 12 },
+  { cpu: 16_384, smallest: 32_768, largest: 122_880, sizes: 12 },
+])(
+  'has $sizes memory sizes for cpu $cpu, from $smallest to $largest MiB',
+  ({ cpu, smallest, largest, sizes }) => {
+    const memories = memoriesFor(cpu);
+    expect([memories[0], memories.at(-1), memories.length]).toEqual([smallest, largest, sizes]);
+  },
+);
+
+test('knows seven cpu sizes and no memory for another', () => {
+  expect(FARGATE_CPUS).toEqual([256, 512, 1024, 2048, 4096, 8192, 16_384]);
+  expect(memoriesFor(768)).toEqual([]);
+});
+
+test('keeps the smallest and largest memory in step with the table', () => {
+  const all = FARGATE_CPUS.flatMap(memoriesFor);
+  expect(FARGATE_MEMORY).toEqual({ min: Math.min(...all), max: Math.max(...all) });
+});
+
+test('names the cpu sizes that go with a memory size', () => {
+  expect(cpusFor(16_384)).toEqual([2048, 4096, 8192]);
+  expect(cpusFor(1500)).toEqual([]);
+});
+
+test('lists few sizes and gives many as a range', () => {
+  expect(describeMemories(256)).toBe('512, 1024, 2048');
+  expect(describeMemories(8192)).toBe('16384 to 61440 in steps of 4096');
+});

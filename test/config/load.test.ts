@@ -1,0 +1,78 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadConfig } from '../../lambda/adapters/config/load.ts';
+
+const PEM = `${rootCertificates[0] ?? ''}\n`;
+const PRIVATE_KEY = ['-----BEGIN', 'PRIVATE KEY-----\nAAAA\n-----END', 'PRIVATE KEY-----\n'].join(' ');
+
+let folder = '';
+let file = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'autoscaler-config-'));
+  file = join(folder, 'autoscaler.yaml');
+  mkdirSync(join(folder, 'certs'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write({ caBundle, bundle, max = '3' }: { caBundle: string; bundle?: string; max?: string }): void {
+  if (bundle !== undefined) writeFileSync(join(folder, 'certs', 'ca.pem'), bundle);
+  writeFileSync(
+    file,
+    `coder:
+  url: https://coder.example.com
+  token: { secret: t }
+  caBundle: ${caBundle}
+pools: [{ name: a, organization: default, key: { secret: k }, max: ${max} }]
+`,
+  );
+}
+
+test('reads the CA bundle that lies beside the configuration file', () => {
+  write({ caBundle: './certs/ca.pem', bundle: `# corp\n${PEM}${PEM}` });
+  const { config, caBundle, warnings } = loadConfig(file);
+  expect(config.coder.caBundle).toBe('./certs/ca.pem');
+  expect(caBundle).toBe(`# corp\n${PEM}${PEM}`);
+  expect(warnings).toEqual([]);
+});
+
+const BESIDE = '(the path is relative to the configuration file)';
+test.each([
+  { caBundle: 'certs/nope.pem', says: `no such file; look at the path ${BESIDE}` },
+  { caBundle: 'certs', says: `it is a folder; name the file in it ${BESIDE}` },
+  {
+    caBundle: 'certs/ca.pem',
+    bundle: 'hello',
+    says: 'no PEM certificate in it; it needs "-----BEGIN CERTIFICATE-----" (convert DER with openssl x509 -inform der)',
+  },
+  {
+    caBundle: 'certs/ca.pem',
+    bundle: `${PEM}${PEM.slice(0, 100)}\n-----END CERTIFICATE-----\n`,
+    says: 'certificate 2 of 2 cannot be read; export it again',
+  },
+  {
+    caBundle: 'certs/ca.pem',
+    bundle: `${PEM}${PRIVATE_KEY}`,
+    says: 'it holds a private key; leave only certificates in it',
+  },
+])('refuses a CA bundle: $says', ({ says, ...files }) => {
+  write(files);
+  expect(() => loadConfig(file)).toThrow(`${file}:4:3: coder.caBundle: reading the CA bundle: ${says}`);
+});
+
+test('reports a bad CA bundle beside the other problems', () => {
+  write({ caBundle: 'certs/nope.pem', max: '0' });
+  expect(() => loadConfig(file)).toThrow(/:4:3: coder\.caBundle: .*\n.*:5:63: pools\[0\]\.max: /);
+});
+
+test('says that the configuration file is not there, or is a folder', () => {
+  expect(() => loadConfig(file)).toThrow(
+    `${file}: reading the configuration: no such file; look at the path`,
+  );
+  expect(() => loadConfig(folder)).toThrow(
+    `${folder}: reading the configuration: it is a folder; name the file in it`,
+  );
+});

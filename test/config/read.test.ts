@@ -1,0 +1,485 @@
+import { expect, test } from 'vitest';
+import { ConfigError, formatProblem } from '../../lambda/adapters/config/problems.ts';
+import { readConfig } from '../../lambda/adapters/config/read.ts';
+
+const FILE = 'autoscaler.yaml';
+
+const HEAD = `coder:
+  url: https://coder.example.com
+  token: { secret: coder/token }
+`;
+
+/** Four lines, so that a pool's own settings begin at line 8. */
+const withPool = (settings: string) => `${HEAD}pools:
+  - name: gpu
+    organization: default
+    key: { secret: coder/keys/gpu }
+${settings}`;
+
+const POOL_SETTINGS =
+  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, image, cpu, memory, architecture, environment, secrets';
+const MIN_ZERO =
+  'with min 0, coderd creates no autostart or autostop jobs for these tags while no daemon is up; write min: 1 unless no workspace of these tags has a schedule';
+
+type Mistake = { readonly mistake: string; readonly text: string; readonly says: readonly string[] };
+
+const WHOLE_FILE: Mistake[] = [
+  {
+    mistake: 'an empty file',
+    text: '',
+    says: ['1:1: the configuration is empty; begin with "coder:" and "pools:"'],
+  },
+  {
+    mistake: 'only comments',
+    text: '# to do\n',
+    says: ['1:1: the configuration is empty; begin with "coder:" and "pools:"'],
+  },
+  {
+    mistake: 'a list',
+    text: '- name: gpu\n',
+    says: ['1:1: expected a mapping, got a list; begin with "coder:" and "pools:"'],
+  },
+  {
+    mistake: 'nothing but names',
+    text: 'coder:\npools:\n',
+    says: [
+      '1:1: coder: no value; how to reach coderd; for example: { url: https://coder.example.com, token: { secret: coder/autoscaler-token } }',
+      '2:1: pools: no value; the pools; one ECS service each. At least one; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
+    ],
+  },
+  {
+    mistake: 'a tab as indentation',
+    text: 'coder:\n\turl: https://coder.example.com\n',
+    says: ['2:1: a tab as indentation; YAML wants spaces, two a level'],
+  },
+  {
+    mistake: 'a quote that stays open',
+    text: 'coder:\n  url: "https://coder.example.com\n',
+    says: ['3:1: not valid YAML: a quote is open to the end of the file; close it'],
+  },
+  {
+    mistake: 'a colon too many',
+    text: 'coder:\n  url: host: 1\n',
+    says: [
+      '2:8: not valid YAML: a second "name: value" on one line; begin a new line, or put the value in quotes',
+    ],
+  },
+  {
+    mistake: 'an indentation that fits no level',
+    text: 'coder:\n    url: x\n  token: y\n',
+    says: [
+      '3:1: not valid YAML: all mapping items must start at the same column; look at indentation, quotes and colons here',
+    ],
+  },
+  {
+    mistake: 'a list that turns into a mapping, once for all that the parser says of it',
+    text: '- gpu\npassword: hunter2\n',
+    says: ['2:1: not valid YAML: unexpected scalar at node end; look at indentation, quotes and colons here'],
+  },
+  {
+    mistake: 'a value that begins with a reserved character',
+    text: 'coder:\n  url: @host\n',
+    says: [
+      '2:8: not valid YAML: plain value cannot start with reserved character @; put the value in quotes',
+    ],
+  },
+  {
+    mistake: "CloudFormation's tags",
+    text: 'coder:\n  token: { secret: !Ref Token }\n',
+    says: [
+      '2:20: a YAML tag (a word that begins with "!"), such as those of CloudFormation; write the value itself',
+    ],
+  },
+  {
+    mistake: 'two documents',
+    text: 'a: 1\n---\nb: 1\n',
+    says: ['2:1: a second YAML document ("---"); keep one in the file'],
+  },
+  {
+    mistake: 'an alias of nothing',
+    text: 'pools: *gpu\n',
+    says: ['1:8: the alias "*gpu" has no anchor before it; mark what it stands for with "&" and this name'],
+  },
+  {
+    mistake: 'an alias of itself',
+    text: 'pools: &gpu\n  - *gpu\n',
+    says: ['2:5: the alias "*gpu" stands within its own anchor; write the settings out'],
+  },
+  {
+    mistake: 'aliases that grow without end',
+    text: `a: &a [${'x,'.repeat(20)}]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]\n`,
+    says: ['1:1: too many aliases of aliases; write the settings out'],
+  },
+];
+
+const NAMES: Mistake[] = [
+  {
+    mistake: 'a typo',
+    text: withPool('    idelTimeout: 5m\n'),
+    says: [`8:5: pools[0].idelTimeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
+  },
+  {
+    mistake: 'another spelling, even without a value',
+    text: withPool('    idle_timeout:\n'),
+    says: [`8:5: pools[0].idle_timeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
+  },
+  {
+    mistake: 'a short form',
+    text: withPool('    env: { A: b }\n'),
+    says: [`8:5: pools[0].env: unknown setting; did you mean "environment"? ${POOL_SETTINGS}`],
+  },
+  {
+    mistake: 'a setting of another level',
+    text: `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`,
+    says: [
+      `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits; ${POOL_SETTINGS}`,
+      '9:1: min: unknown setting; "min" belongs in pools[]; allowed: coder, limits, looks, defaults, pools',
+      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, defaults, pools',
+    ],
+  },
+  {
+    mistake: 'a setting that resembles one here and is one elsewhere',
+    text: `${withPool('')}limits: { max: 3 }\n`,
+    says: [
+      '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[]; allowed: maxTasks',
+    ],
+  },
+  {
+    mistake: 'a name that resembles nothing',
+    text: withPool('    colour: blue\n    constructor: x\n'),
+    says: [
+      `8:5: pools[0].colour: unknown setting; ${POOL_SETTINGS}`,
+      `9:5: pools[0].constructor: unknown setting; ${POOL_SETTINGS}`,
+    ],
+  },
+  {
+    mistake: 'a setting given twice',
+    text: withPool('    max: 3\n    max: 4\n'),
+    says: ['9:5: pools[0].max: given twice in one mapping; keep one of them'],
+  },
+  {
+    mistake: 'pools with one name',
+    text: `${withPool('    tags: { gpu: "true" }\n')}  - name: gpu
+    organization: data
+    key: { secret: coder/keys/data }
+`,
+    says: ['9:5: pools[1].name: "gpu" is the name of pools[0] already; give each pool its own'],
+  },
+  {
+    mistake: 'pools with one organization and tags, however ordered',
+    text: `${withPool('    tags: { a: "1", b: "2" }\n')}  - name: other
+    organization: default
+    tags: { b: "2", a: "1" }
+    key: { secret: coder/keys/other }
+`,
+    says: [
+      '11:5: pools[1]: has the organization and tags of pools[0] "gpu"; make them one pool with a higher max, or give one of them another tag',
+    ],
+  },
+  {
+    mistake: 'two untagged pools',
+    text: `${withPool('    tags:\n')}  - name: other
+    organization: default
+    key: { secret: coder/keys/other }
+`,
+    says: [
+      '10:5: pools[1]: has the organization and tags of pools[0] "gpu"; make them one pool with a higher max, or give one of them another tag',
+    ],
+  },
+  {
+    mistake: 'names that coder or the environment cannot have',
+    text: `${HEAD}pools:
+  - name: GPU_pool
+    organization: Data Platform
+    key: { secret: k }
+  - name: a-name-that-is-too-long-by-one-
+    organization: default
+    key: { secret: k }
+`,
+    says: [
+      '5:5: pools[0].name: "GPU_pool" is not a pool name; use lower-case letters, digits and hyphens, no hyphen first, at most 30 characters',
+      '6:5: pools[0].organization: "Data Platform" is not an organization; write its name as in the URL of its page (not its display name), or its UUID',
+      '8:5: pools[1].name: "a-name-that-is-too-long-by-one-" is not a pool name; use lower-case letters, digits and hyphens, no hyphen first, at most 30 characters',
+    ],
+  },
+];
+
+const VALUES: Mistake[] = [
+  {
+    mistake: 'missing settings',
+    text: 'coder: {}\npools:\n  - name: gpu\n',
+    says: [
+      '1:1: coder.url: missing; URL of coderd, without a path. https; http for loopback hosts only; for example: https://coder.example.com',
+      '1:1: coder.token: missing; secret with the API token that reads jobs and daemons; its user needs the organization template admin role in every organization named below; for example: { secret: coder/autoscaler-token }',
+      '3:5: pools[0].organization: missing; name or UUID of the coderd organization that the key belongs to; for example: default',
+      '3:5: pools[0].key: missing; secret with the provisioner key of this organization and these tags; for example: { secret: coder/keys/default }',
+    ],
+  },
+  {
+    mistake: 'no pools',
+    text: `${HEAD}pools: []\n`,
+    says: [
+      '4:1: pools: an empty list; it needs at least one entry; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
+    ],
+  },
+  {
+    mistake: 'an entry with nothing in it',
+    text: `${withPool('')}  -\n`,
+    says: [
+      '8:4: pools[1]: expected a mapping, got nothing; for example: { name: default, organization: default, key: { secret: coder/keys/default } }',
+    ],
+  },
+  {
+    mistake: 'tags that are no strings',
+    text: withPool('    tags:\n      gpu: true\n      zone: 5\n      team:\n'),
+    says: [
+      '9:7: pools[0].tags.gpu: expected a string, got true; put it in quotes',
+      '10:7: pools[0].tags.zone: expected a string, got 5; put it in quotes',
+      '11:7: pools[0].tags.team: no value; for an empty text write ""',
+    ],
+  },
+  {
+    mistake: 'a list of tags',
+    text: withPool('    tags: [gpu]\n'),
+    says: ['8:5: pools[0].tags: expected a mapping, got a list; for example: { gpu: "true" }'],
+  },
+  {
+    mistake: 'tags that coderd sets',
+    text: withPool('    tags: { scope: user, owner: "" }\n'),
+    says: [
+      '8:13: pools[0].tags.scope: "scope" is not for a pool: a provisioner key is always organization-scoped, and coderd sets this tag; remove it',
+      '8:26: pools[0].tags.owner: "owner" is not for a pool: a provisioner key is always organization-scoped, and coderd sets this tag; remove it',
+    ],
+  },
+  {
+    mistake: 'durations without a unit, with two, out of range',
+    text: `looks: { every: 2m }\n${withPool('    idleTimeout: 300\n')}  - name: b
+    organization: data
+    key: { secret: k }
+    idleTimeout: 1h30m
+`,
+    says: [
+      '1:10: looks.every: "2m" is out of range; allowed: 1s to 1m',
+      '9:5: pools[0].idleTimeout: expected a duration, got 300; write a whole number and its unit, s, m or h: 90s, 5m, 1h',
+      '13:5: pools[1].idleTimeout: "1h30m" is not a duration; write a whole number and its unit, s, m or h: 90s, 5m, 1h',
+    ],
+  },
+  {
+    mistake: 'counts that are none',
+    text: `limits: { maxTasks: 0 }\n${withPool('    min: 1.5\n    max: 0\n    warm: -1\n')}`,
+    says: [
+      '1:11: limits.maxTasks: expected at least 1, got 0',
+      '9:5: pools[0].min: expected a whole number, got 1.5',
+      '10:5: pools[0].max: expected at least 1, got 0',
+      '11:5: pools[0].warm: expected at least 0, got -1',
+    ],
+  },
+  {
+    mistake: 'counts in words and quotes',
+    text: withPool('    min: "1"\n    max: many\n    warm: .nan\n'),
+    says: [
+      '8:5: pools[0].min: expected a whole number, got "1"; remove the quotes',
+      '9:5: pools[0].max: expected a whole number, got "many"',
+      '10:5: pools[0].warm: expected a whole number, got NaN',
+    ],
+  },
+  {
+    mistake: 'min and warm above max',
+    text: withPool('    min: 5\n    warm: 4\n    max: 3\n'),
+    says: [
+      '8:5: pools[0].min: min 5 is above max 3; lower min or raise max',
+      '9:5: pools[0].warm: warm 4 is above max 3; lower warm or raise max',
+    ],
+  },
+  {
+    mistake: 'min above a max that is not written',
+    text: withPool('    min: 21\n'),
+    says: ['8:5: pools[0].min: min 21 is above max 20 (the default); lower min or raise max'],
+  },
+  {
+    mistake: 'more min than tasks',
+    text: `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
+    organization: data
+    key: { secret: k }
+`,
+    says: [
+      "1:11: limits.maxTasks: the pools' min add up to 6, above maxTasks 5; raise maxTasks or lower min",
+    ],
+  },
+  {
+    mistake: 'min 0, beside an error',
+    text: withPool('    min: 0\n    max: none\n'),
+    says: [
+      `8:5: warning: pools[0].min: ${MIN_ZERO}`,
+      '9:5: pools[0].max: expected a whole number, got "none"',
+    ],
+  },
+  {
+    mistake: 'environment names that are none, taken or refused',
+    text: withPool(
+      '    environment: { 1A: x, CODER_URL: x, CODER_ORGANIZATION: x, PORT: 80, A: x }\n    secrets: { A: { secret: a } }\n',
+    ),
+    says: [
+      '8:20: pools[0].environment.1A: "1A" is not the name of an environment variable; use letters, digits and _, no digit first',
+      '8:27: pools[0].environment.CODER_URL: "CODER_URL" is set by the autoscaler itself; remove it',
+      '8:41: pools[0].environment.CODER_ORGANIZATION: "CODER_ORGANIZATION" is refused by coder beside a provisioner key (the key brings organization and tags); remove it',
+      '8:64: pools[0].environment.PORT: expected a string, got a number; put it in quotes',
+    ],
+  },
+  {
+    mistake: 'a name in environment and secrets',
+    text: withPool('    environment: { A: x }\n    secrets: { A: { secret: a } }\n'),
+    says: ['9:16: pools[0].secrets.A: "A" is in environment too; keep one of them'],
+  },
+  {
+    mistake: 'references to secrets that are none',
+    text: `coder:
+  url: https://coder.example.com
+  token: coder/token
+pools:
+  - name: gpu
+    organization: default
+    key: { secret: "" }
+    secrets:
+      A: { secret: "arn:aws:ssm:eu-central-1:123456789012:parameter/x" }
+      B: { secret: "two words" }
+      C: { value: x }
+`,
+    says: [
+      '3:3: coder.token: expected a mapping, got a string; for example: { secret: coder/autoscaler-token }',
+      '7:12: pools[0].key.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
+      '9:12: pools[0].secrets.A.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
+      '10:12: pools[0].secrets.B.secret: the value looks like the secret itself; put it into AWS Secrets Manager and write its name or ARN here',
+      '11:7: pools[0].secrets.C.secret: missing; name or ARN of a secret in AWS Secrets Manager',
+      '11:12: pools[0].secrets.C.value: unknown setting; allowed: secret, jsonKey',
+    ],
+  },
+  {
+    mistake: 'a URL without https',
+    text: withPool('').replace('https://coder.example.com', 'http://coder.example.com/'),
+    says: [
+      '2:3: coder.url: "http://coder.example.com/" is plain http, which sends the token in clear; write https://coder.example.com (http is for loopback hosts only)',
+    ],
+  },
+  {
+    mistake: 'a bare host',
+    text: withPool('').replace('https://', ''),
+    says: [
+      '2:3: coder.url: "coder.example.com" is not an absolute http or https URL; write https://coder.example.com',
+    ],
+  },
+];
+
+const SIZES: Mistake[] = [
+  {
+    mistake: 'memory that does not go with the cpu',
+    text: withPool('    cpu: 4096\n    memory: 1024\n'),
+    says: [
+      '9:5: pools[0].memory: Fargate has no task with cpu 4096 and memory 1024; cpu 4096 goes with memory 8192 to 30720 in steps of 1024; memory 1024 goes with cpu 256, 512',
+    ],
+  },
+  {
+    mistake: "a cpu that does not go with the defaults' memory",
+    text: withPool('    cpu: 4096\n'),
+    says: [
+      '8:5: pools[0].cpu: Fargate has no task with cpu 4096 and memory 2048; cpu 4096 goes with memory 8192 to 30720 in steps of 1024; memory 2048 goes with cpu 256, 512, 1024',
+    ],
+  },
+  {
+    mistake: 'defaults that are impossible, said once for all pools',
+    text: `defaults: { cpu: 256, memory: 4096 }\n${withPool('')}  - name: b
+    organization: data
+    key: { secret: k }
+`,
+    says: [
+      '1:23: defaults.memory: Fargate has no task with cpu 256 and memory 4096; cpu 256 goes with memory 512, 1024, 2048; memory 4096 goes with cpu 512, 1024, 2048',
+    ],
+  },
+  {
+    mistake: 'sizes counted in vCPU and GB',
+    text: `defaults: { cpu: 2 }\n${withPool('    cpu: 512\n    memory: 4\n')}`,
+    says: [
+      '1:13: defaults.cpu: expected one of 256, 512, 1024, 2048, 4096, 8192, 16384, got 2; 2 vCPU is 2048',
+      '10:5: pools[0].memory: Fargate has no task with cpu 512 and memory 4; cpu 512 goes with memory 1024, 2048, 3072, 4096; 4 GB is 4096',
+    ],
+  },
+  {
+    mistake: 'an architecture by another name',
+    text: withPool('    architecture: amd64\n    cpu: "512"\n'),
+    says: [
+      '8:5: pools[0].architecture: expected arm64 or x86_64, got "amd64"; did you mean "x86_64"?',
+      '9:5: pools[0].cpu: expected one of 256, 512, 1024, 2048, 4096, 8192, 16384, got "512"; remove the quotes',
+    ],
+  },
+];
+
+test.each([...WHOLE_FILE, ...NAMES, ...VALUES, ...SIZES])(
+  'says where and what is wrong: $mistake',
+  ({ text, says }) => {
+    expect(problemsOf(text)).toEqual(says.map((line) => `${FILE}:${line}`));
+  },
+);
+
+test('the message of the error has one line a problem', () => {
+  const act = () => readConfig(withPool('    max: 0\n    warm: x\n'), FILE);
+  expect(act).toThrow(
+    `${FILE}:8:5: pools[0].max: expected at least 1, got 0\n${FILE}:9:5: pools[0].warm: expected a whole number, got "x"`,
+  );
+});
+
+test('min 0 is a warning, with its line', () => {
+  const { config, warnings } = readConfig(withPool('    min: 0\n'), FILE);
+  expect(config.pools[0]?.min).toBe(0);
+  expect(warnings).toEqual([
+    { severity: 'warning', path: 'pools[0].min', message: MIN_ZERO, file: FILE, line: 8, column: 5 },
+  ]);
+});
+
+test('a default of the autoscaler that is impossible beside a written one is found at the written one', () => {
+  expect(
+    problemsOf(`defaults: { cpu: 256, memory: 512 }\n${withPool('    cpu: 8192\n    memory: 16384\n')}`),
+  ).toEqual([]);
+  expect(problemsOf(`defaults: { cpu: 8192 }\n${withPool('')}`)[0]).toMatch(
+    /:1:13: defaults\.cpu: Fargate has no/,
+  );
+});
+
+test('aliases and merge keys work, and a mistake in them is found where it is written', () => {
+  const text = `${HEAD}pools:
+  - &base { name: a, organization: default, key: { secret: k }, max: 3 }
+  - { <<: *base, name: b, tags: &tags { gpu: "true" } }
+  - { <<: *base, name: c, organization: data, tags: *tags, max: 7 }
+`;
+  const { config } = readConfig(text, FILE);
+  expect(config.pools.map(({ name, max, tags }) => ({ name, max, tags }))).toEqual([
+    { name: 'a', max: 3, tags: {} },
+    { name: 'b', max: 3, tags: { gpu: 'true' } },
+    { name: 'c', max: 7, tags: { gpu: 'true' } },
+  ]);
+  expect(problemsOf(text.replace('"true"', 'true')).map((line) => line.split(': ')[0])).toEqual([
+    `${FILE}:6:41`,
+    `${FILE}:6:41`,
+  ]);
+});
+
+test('the value of a broken line is not repeated', () => {
+  for (const text of [
+    'key: "S3cr3t',
+    '- a\nS3cr3t: S3cr3t',
+    'key: |S3cr3t\n',
+    'a: b: S3cr3t',
+    'a: [S3cr3t: , {S3cr3t',
+    'a: "x"S3cr3t',
+  ]) {
+    expect(problemsOf(text).join('\n')).not.toContain('S3cr3t');
+  }
+});
+
+function problemsOf(text: string): string[] {
+  try {
+    return readConfig(text, FILE).warnings.map(formatProblem);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n');
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { ConfigError } from '../../lambda/adapters/config/problems.ts';
+import { readConfig } from '../../lambda/adapters/config/read.ts';
+import { rootSetting, settingsBelow } from '../../lambda/adapters/config/settings.ts';
+
+const names = settingsBelow(rootSetting()).map(({ path }) => path.replace(/^.*\./, '').replace('[]', ''));
+const name = fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 8 }));
+const scalar = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    '',
+    '5m',
+    '1',
+    'arm64',
+    'https://coder.example.com',
+    0,
+    1,
+    1024,
+    2048,
+    -1,
+    1.5,
+  ),
+  fc.string({ maxLength: 12 }),
+);
+
+const { tree } = fc.letrec((tie) => ({
+  tree: fc.oneof({ depthSize: 'medium', withCrossShrink: true }, scalar, tie('list'), tie('mapping')),
+  list: fc.array(tie('tree'), { maxLength: 3 }),
+  mapping: fc.dictionary(name, tie('tree'), { maxKeys: 6 }),
+}));
+const mappingOf = (keys: Record<string, fc.Arbitrary<unknown>>) => fc.record(keys, { requiredKeys: [] });
+const pool = mappingOf(Object.fromEntries(names.map((setting) => [setting, fc.oneof(scalar, tree)])));
+const nearlyConfig = mappingOf({
+  coder: tree,
+  limits: tree,
+  looks: tree,
+  defaults: tree,
+  pools: fc.array(pool, { maxLength: 3 }),
+});
+
+/** What a reader throws that isn't a ConfigError whose every problem has a place. */
+function surprise(text: string): unknown {
+  try {
+    readConfig(text, 'autoscaler.yaml');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) return error;
+    const isPlaced = error.problems.every(
+      ({ line, column, message }) => (line ?? 0) > 0 && (column ?? 0) > 0 && message,
+    );
+    return error.problems.length > 0 && isPlaced ? undefined : error;
+  }
+  return undefined;
+}
+
+test('any document is read or refused with problems that have a line', () => {
+  fc.assert(
+    fc.property(fc.oneof(tree, nearlyConfig), (value) => {
+      expect(surprise(stringify(value))).toBeUndefined();
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('any text is read or refused with problems that have a line', () => {
+  const piece = fc.constantFrom(
+    'coder',
+    'pools',
+    ': ',
+    '\n',
+    '  ',
+    '- ',
+    '{',
+    '}',
+    '[',
+    ']',
+    '&a ',
+    '*a',
+    '<<',
+    '"',
+    "'",
+    '|',
+    '!x ',
+    '? ',
+    '#',
+    '\t',
+    ',',
+    '---\n',
+    'x',
+    '%',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      expect(surprise(pieces.join(''))).toBeUndefined();
+    }),
+    { numRuns: 1000 },
+  );
+});

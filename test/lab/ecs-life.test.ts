@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest';
+import { Fixture, HOUR, MINUTE, SECOND } from './ecs-fixture.ts';
+
+describe('a task', () => {
+  it('boots in order, with its times', () => {
+    const world = new Fixture();
+    world.pass(4 * SECOND);
+    const task = world.firstTask();
+    const seen = new Set<string>();
+    for (let i = 0; i < 6000 && task.state.startedAt === undefined; i++) {
+      seen.add(task.state.lastStatus);
+      world.pass(10);
+    }
+    expect([...seen, task.state.lastStatus]).toEqual(['PROVISIONING', 'PENDING', 'ACTIVATING', 'RUNNING']);
+    const { createdAt, pullStartedAt = 0, pullStoppedAt = 0, startedAt = 0 } = task.state;
+    expect([createdAt, pullStartedAt, pullStoppedAt, startedAt].toSorted((a, b) => a - b)).toEqual([
+      createdAt,
+      pullStartedAt,
+      pullStoppedAt,
+      startedAt,
+    ]);
+    expect(startedAt - createdAt).toBeGreaterThanOrEqual(25 * SECOND);
+    expect(startedAt - createdAt).toBeLessThanOrEqual(60 * SECOND);
+  });
+
+  it('gets SIGTERM a moment after it was chosen, and stops when its container has exited', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    world.desire(0);
+    world.pass(30 * SECOND);
+    expect(world.container(task).signals).toEqual(['SIGTERM']);
+    expect(task.state).toMatchObject({
+      lastStatus: 'STOPPED',
+      desiredStatus: 'STOPPED',
+      stopCode: 'ServiceSchedulerInitiated',
+      stoppedReason: `Scaling activity initiated by (deployment ${world.service.state.primary.id})`,
+      exitCode: 0,
+    });
+  });
+
+  it('gets SIGKILL 120 s after SIGTERM, not earlier', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    world.container(task).ignoresSigterm = true;
+    world.desire(0);
+    while (task.state.lastStatus !== 'STOPPING') world.pass(100);
+    const terminatedAt = task.state.stoppingAt ?? 0;
+    world.pass(terminatedAt + 119 * SECOND - world.timeline.now());
+    expect(world.container(task).signals).toEqual(['SIGTERM']);
+    world.pass(SECOND);
+    expect(world.container(task).signals).toEqual(['SIGTERM', 'SIGKILL']);
+    expect(task.state).toMatchObject({ lastStatus: 'DEPROVISIONING', exitCode: 137 });
+  });
+
+  it('is stopped while it boots without its container ever starting', () => {
+    const world = new Fixture();
+    world.pass(5 * SECOND);
+    const task = world.firstTask();
+    world.desire(0);
+    world.pass(5 * MINUTE);
+    expect(task.state).toMatchObject({ lastStatus: 'STOPPED', stopCode: 'ServiceSchedulerInitiated' });
+    expect(task.state.startedAt).toBeUndefined();
+    expect(world.containers.size).toBe(0);
+  });
+
+  it('is replaced when its container exits', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    world.container(task).host.exit(3);
+    expect(task.state).toMatchObject({
+      desiredStatus: 'STOPPED',
+      stopCode: 'EssentialContainerExited',
+      stoppedReason: 'Essential container in task exited',
+      exitCode: 3,
+    });
+    world.pass(2 * MINUTE);
+    expect(world.running().map((it) => it.identity.id)).toEqual([world.firstTask().identity.id]);
+    expect(world.firstTask()).not.toBe(task);
+  });
+
+  it('is forgotten an hour after it stopped', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const { id } = world.firstTask().identity;
+    world.desire(0);
+    world.pass(59 * MINUTE);
+    expect(world.ecs.findTask(id)).toBeDefined();
+    world.pass(2 * MINUTE);
+    expect(world.ecs.findTask(id)).toBeUndefined();
+  });
+
+  it('loses its host without a signal, and is replaced', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    world.ecs.hostFailure(task.identity.id);
+    expect(world.container(task).signals).toEqual(['SIGKILL']);
+    expect(task.state).toMatchObject({ stopCode: 'InfrastructureHealth', lastStatus: 'DEPROVISIONING' });
+    world.pass(2 * MINUTE);
+    expect(world.running()).toHaveLength(1);
+  });
+
+  it('is interrupted by Spot even when it is protected', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    world.ecs.protect(task.identity.id, 2880);
+    world.ecs.spotInterruption(task.identity.id);
+    world.pass(30 * SECOND);
+    expect(world.container(task).signals).toEqual(['SIGTERM']);
+    expect(task.state).toMatchObject({
+      stopCode: 'SpotInterruption',
+      stoppedReason: 'Your Spot Task was interrupted.',
+    });
+  });
+});
+
+describe('the service scheduler', () => {
+  it('spreads tasks over three zones', () => {
+    const world = new Fixture({}, { desiredCount: 9 });
+    world.pass(2 * MINUTE);
+    const zones = Object.groupBy(world.running(), (task) => task.identity.place.zone);
+    expect(Object.values(zones).map((tasks) => tasks?.length)).toEqual([3, 3, 3]);
+  });
+
+  it('gives every task an address of its own', () => {
+    const world = new Fixture({}, { desiredCount: 60 });
+    world.pass(2 * MINUTE);
+    expect(new Set(world.running().map((task) => task.identity.place.privateIp)).size).toBe(60);
+  });
+
+  it('takes its victims so that the zones stay balanced, and never a protected one', () => {
+    const world = new Fixture({}, { desiredCount: 9 });
+    world.pass(2 * MINUTE);
+    const held = world.running().slice(0, 2);
+    for (const task of held) world.ecs.protect(task.identity.id, 2880);
+    world.desire(3);
+    world.pass(2 * MINUTE);
+    const left = world.running();
+    expect(left).toHaveLength(3);
+    expect(left).toEqual(expect.arrayContaining(held));
+    world.desire(0);
+    world.pass(2 * MINUTE);
+    expect(new Set(world.running())).toEqual(new Set(held));
+  });
+
+  it('starts 100 at once and 20 a second after that', () => {
+    const world = new Fixture({}, { desiredCount: 200 });
+    world.pass(3.1 * SECOND);
+    const first = world.tasks().length;
+    expect(first).toBeGreaterThanOrEqual(100);
+    expect(first).toBeLessThanOrEqual(100 + 3.1 * 20);
+    world.pass(6 * SECOND);
+    expect(world.tasks()).toHaveLength(200);
+  });
+
+  it('slows down when starts fail one after another, up to 15 min, and recovers', () => {
+    const world = new Fixture();
+    const reason = 'CannotPullContainerError: pull image manifest has been retried 5 time(s)';
+    world.ecs.failStarts(world.service.identity.name, reason);
+    world.pass(10 * MINUTE);
+    const [failed] = world.ecs.tasks();
+    expect(failed?.state).toMatchObject({ stopCode: 'TaskFailedToStart', stoppedReason: reason });
+    expect(failed?.state.startedAt).toBeUndefined();
+    world.pass(2 * HOUR);
+    const before = world.ecs.counts().launched;
+    world.pass(2 * HOUR);
+    expect(world.ecs.counts().launched - before).toBeLessThanOrEqual(8);
+    expect(world.ecs.counts().launched - before).toBeGreaterThanOrEqual(7);
+    world.ecs.failStarts(world.service.identity.name);
+    world.pass(17 * MINUTE);
+    expect(world.running()).toHaveLength(1);
+  });
+
+  it('does not slow down for containers that start and exit', () => {
+    const world = new Fixture();
+    for (let i = 0; i < 30; i++) {
+      world.pass(70 * SECOND);
+      for (const task of world.running()) world.container(task).host.exit(1);
+    }
+    expect(world.ecs.counts().launched).toBeGreaterThanOrEqual(25);
+  });
+});
+
+describe('a deployment', () => {
+  const deployed = (options: ConstructorParameters<typeof Fixture>[1] = {}) => {
+    const world = new Fixture({}, { desiredCount: 2, ...options });
+    world.pass(3 * MINUTE);
+    return world;
+  };
+
+  it('is complete once its tasks have been running for 40 s', () => {
+    const world = new Fixture({}, { desiredCount: 2 });
+    while (world.running().length < 2) world.pass(100);
+    world.pass(39 * SECOND);
+    expect(world.service.state.primary.rolloutState).toBe('IN_PROGRESS');
+    world.pass(5 * SECOND);
+    expect(world.service.state.primary.rolloutState).toBe('COMPLETED');
+  });
+
+  it('is not begun by another desired count', () => {
+    const world = deployed();
+    const { id } = world.service.state.primary;
+    world.desire(5);
+    world.pass(SECOND);
+    expect(world.service.state.primary).toMatchObject({ id, rolloutState: 'COMPLETED', desiredCount: 5 });
+  });
+
+  it('replaces all unprotected tasks and waits for the protected ones', () => {
+    const world = deployed();
+    const [held, free] = world.running();
+    if (held === undefined || free === undefined) throw new Error('expecting two running tasks');
+    world.ecs.protect(held.identity.id, 60);
+    world.deploy();
+    world.pass(50 * MINUTE);
+    expect(free.state.lastStatus).toBe('STOPPED');
+    expect(held.isWanted).toBe(true);
+    expect(world.tasks()).toHaveLength(2);
+    expect(world.service.state).toMatchObject({
+      primary: { rolloutState: 'IN_PROGRESS' },
+      older: [{ status: 'ACTIVE' }],
+    });
+    world.pass(15 * MINUTE);
+    expect(held.state.lastStatus).toBe('STOPPED');
+    expect(world.running()).toHaveLength(2);
+    expect(world.service.state).toMatchObject({ primary: { rolloutState: 'COMPLETED' }, older: [] });
+  });
+
+  it('starts new tasks first with 100/200', () => {
+    const world = deployed({ minimumHealthyPercent: 100, maximumPercent: 200 });
+    world.deploy();
+    let least = 2;
+    for (let i = 0; i < 600; i++) {
+      world.pass(SECOND);
+      least = Math.min(least, world.running().length);
+    }
+    expect(least).toBe(2);
+    expect(new Set(world.running().map((task) => task.identity.definition.revision))).toEqual(new Set([2]));
+  });
+});
