@@ -1,7 +1,6 @@
 /** The Lambda function: configuration and clients at module scope, errors escape. */
 import { fileURLToPath } from 'node:url';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { loadConfig } from './adapters/config/load.ts';
@@ -11,7 +10,7 @@ import { planText } from './app/text.ts';
 import { look } from './app/tick.ts';
 import { connect } from './connect.ts';
 import { readEnvironment } from './environment.ts';
-import { logger, metrics, reportTick } from './telemetry.ts';
+import { logger, reportTick } from './telemetry.ts';
 
 const { cluster, configFile } = readEnvironment(
   process.env,
@@ -47,6 +46,4 @@ export const handler = middy(async (event: unknown, context: Context) => {
     remainingMs: () => context.getRemainingTimeInMillis(),
     onTick: reportTick,
   });
-}, OUT_OF_TIME)
-  .use(injectLambdaContext(logger))
-  .use(logMetrics(metrics));
+}, OUT_OF_TIME).use(injectLambdaContext(logger));

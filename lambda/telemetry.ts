@@ -6,9 +6,9 @@ import type { Tick } from './app/tick.ts';
 import { sum } from './core/order.ts';
 
 export const logger = new Logger();
-export const metrics = new Metrics({ defaultDimensions: {} });
+const metrics = new Metrics();
 
-/** Logs one look and adds its metrics. */
+/** Logs one look and publishes its metrics. */
 export function reportTick({ plan, outcome, failures }: Tick): void {
   logger.info('look', {
     takenAt: plan.takenAt,
@@ -35,4 +35,5 @@ export function reportTick({ plan, outcome, failures }: Tick): void {
   metrics.addMetric('BusyDaemons', MetricUnit.Count, total('busy'));
   metrics.addMetric('IdleDaemons', MetricUnit.Count, total('idle'));
   metrics.addMetric('StartingDaemons', MetricUnit.Count, total('starting'));
+  metrics.publishStoredMetrics();
 }

@@ -234,7 +234,6 @@ export class EcsModel {
     const sight = {
       desiredCount: service.state.desiredCount,
       primaryId: service.state.primary.id,
-      isRolling: service.isRolling,
       tasks: [...service.tasks].map(protectionSight),
     };
     return isBlocked(protectionSight(task), sight, this.#options.deploymentBlocked ?? 'all');

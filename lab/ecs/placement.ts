@@ -28,17 +28,16 @@ export function emptiestZone(zones: readonly string[], tasks: readonly { zone: s
 }
 
 /**
- * The next task to stop for a scale-in: of the unprotected `candidates` one in the zone where most of `all` the service's
- * tasks are. A protected task is never chosen.
+ * The next task of a service to stop for a scale-in: an unprotected one in the zone where most of its tasks are. A protected
+ * task is never chosen.
  */
 export function pickVictim<T extends Candidate>(
-  candidates: readonly T[],
-  all: readonly Candidate[],
+  tasks: readonly T[],
   choice: { readonly random: Random; readonly victims: Victims },
 ): T | undefined {
-  const free = candidates.filter((task) => !task.isProtected);
+  const free = tasks.filter((task) => !task.isProtected);
   if (free.length === 0) return undefined;
-  const counts = countByZone(all);
+  const counts = countByZone(tasks);
   const most = Math.max(...free.map((task) => counts.get(task.zone) ?? 0));
   const crowded = free.filter((task) => counts.get(task.zone) === most);
   const busy = choice.victims === 'worst' ? crowded.filter((task) => task.isBusy) : [];

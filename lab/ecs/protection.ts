@@ -17,7 +17,6 @@ type Protectable = { readonly isProtected: boolean; readonly startedBy: string |
 type ServiceSight = {
   readonly desiredCount: number;
   readonly primaryId: string;
-  readonly isRolling: boolean;
   /** The service's tasks whose desired status is RUNNING. */
   readonly tasks: Iterable<Protectable>;
 };
@@ -29,10 +28,11 @@ type ServiceSight = {
 export function isBlocked(task: Protectable, service: ServiceSight, reading: DeploymentBlocked): boolean {
   if (reading === 'off' || (reading === 'new-only' && task.isProtected)) return false;
   let held = 0;
+  // a task of another deployment than the primary one is there only as long as a deployment is open
   for (const { isProtected, startedBy } of service.tasks) {
     if (!isProtected) continue;
     held++;
-    if (service.isRolling && startedBy !== service.primaryId) return true;
+    if (startedBy !== service.primaryId) return true;
   }
   return held > service.desiredCount;
 }

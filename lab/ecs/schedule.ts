@@ -26,7 +26,7 @@ type Choice = { readonly random: Random; readonly victims: Victims };
 export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, choice: Choice): Schedule<T> {
   const outgoing = makeRoom(input);
   const rest = input.tasks.filter((task) => !outgoing.includes(task));
-  const room = roomOf(input);
+  const room = Math.floor((input.desiredCount * input.maximumPercent) / 100);
   const surplus = takeSurplus(input, rest, room, choice);
   const left = rest.filter((task) => !surplus.includes(task));
   const fresh = left.filter((task) => !isOld(input, task));
@@ -46,12 +46,7 @@ function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>): readonly T[
   ];
 }
 
-/** How many tasks there may be: the desired count, during a deployment maximumPercent of it. */
-function roomOf<T extends ScheduledTask>(input: ScheduleInput<T>): number {
-  const rolling = input.tasks.some((task) => isOld(input, task));
-  return rolling ? Math.floor((input.desiredCount * input.maximumPercent) / 100) : input.desiredCount;
-}
-
+/** More than the desired count of the primary deployment, or than maximumPercent of it in all. */
 function takeSurplus<T extends ScheduledTask>(
   input: ScheduleInput<T>,
   tasks: readonly T[],
@@ -63,8 +58,7 @@ function takeSurplus<T extends ScheduledTask>(
   const victims: T[] = [];
   let rest = tasks;
   while (victims.length < count) {
-    const old = rest.filter((task) => isOld(input, task));
-    const victim = pickVictim(old, rest, choice) ?? pickVictim(rest, rest, choice);
+    const victim = pickVictim(rest, choice);
     if (victim === undefined) break;
     victims.push(victim);
     rest = rest.filter((task) => task !== victim);

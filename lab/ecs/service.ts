@@ -85,10 +85,6 @@ export class EcsService {
     return this.states.latest;
   }
 
-  get isRolling(): boolean {
-    return this.state.older.length > 0;
-  }
-
   /** UpdateService(desiredCount): no new deployment (aws-facts §2). */
   setDesiredCount(desiredCount: number): void {
     const primary = { ...this.state.primary, desiredCount, updatedAt: this.#now() };
@@ -118,7 +114,7 @@ export class EcsService {
 
   taskChanged(task: EcsTask): void {
     const { lastStatus, stopCode } = task.state;
-    this.#failures = 0;
+    if (lastStatus === 'RUNNING') this.#failures = 0;
     if (!task.isWanted && this.tasks.delete(task) && stopCode === 'TaskFailedToStart')
       this.#startFailed(task);
     this.touch();

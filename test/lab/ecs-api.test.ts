@@ -88,6 +88,12 @@ describe('the ECS API', () => {
     for (const name of names) expect(seen.some((arn) => arn.endsWith(`/${name}`))).toBe(true);
   });
 
+  it('gives no token for a page that is just full', () => {
+    const { call } = served();
+    expect(call('ListTasks', { maxResults: 3 })).toEqual({ taskArns: expect.any(Array) });
+    expect(call('ListTasks', { maxResults: 2 })).toHaveProperty('nextToken');
+  });
+
   it('shows tags only when asked', () => {
     const { call, service } = served();
     const plain = call('DescribeServices', { services: [service] });

@@ -54,6 +54,30 @@ describe('a task', () => {
     expect(task.state).toMatchObject({ lastStatus: 'DEPROVISIONING', exitCode: 137 });
   });
 
+  it('is told to stop by SIGTERM: until then the agent knows of nothing', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    const { host } = world.container(task);
+    world.desire(0);
+    while (task.isWanted) world.pass(10);
+    expect(host.agent.desiredStatus()).toBe('RUNNING');
+    world.pass(2 * SECOND);
+    expect(host.agent.desiredStatus()).toBe('STOPPED');
+  });
+
+  it('is stopped once: what comes later changes neither its reason nor its 120 s', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    world.container(task).ignoresSigterm = true;
+    world.ecs.stopTask(task.identity.id);
+    world.pass(100 * SECOND);
+    world.ecs.spotInterruption(task.identity.id);
+    world.pass(25 * SECOND);
+    expect(task.state).toMatchObject({ stopCode: 'UserInitiated', exitCode: 137 });
+  });
+
   it('is stopped while it boots without its container ever starting', () => {
     const world = new Fixture();
     world.pass(5 * SECOND);
@@ -172,6 +196,12 @@ describe('the service scheduler', () => {
     expect(world.ecs.counts().launched - before).toBeGreaterThanOrEqual(7);
     world.ecs.failStarts(world.service.identity.name);
     world.pass(17 * MINUTE);
+    expect(world.running()).toHaveLength(1);
+    world.ecs.failStarts(world.service.identity.name, reason);
+    world.container(world.firstTask()).host.exit(0);
+    world.pass(3 * MINUTE);
+    world.ecs.failStarts(world.service.identity.name);
+    world.pass(2 * MINUTE);
     expect(world.running()).toHaveLength(1);
   });
 

@@ -35,6 +35,26 @@ describe('task protection', () => {
     expect(world.firstTask().isProtected).toBe(false);
   });
 
+  it('is cut short by a shorter one', () => {
+    const { world, protect } = running(1);
+    protect(0, 2880);
+    protect(0, 10);
+    world.pass(10 * MINUTE);
+    expect(world.firstTask().isProtected).toBe(false);
+  });
+
+  it('may be taken although the agent endpoint never says so', () => {
+    const { world } = running(1, { latencies: { lease: [1000, 1000] } });
+    const task = world.firstTask();
+    const answers: string[] = [];
+    world.container(task).host.agent.protect(60, (answer) => answers.push(answer.kind));
+    world.pass(600);
+    world.ecs.agentsDown = true;
+    world.pass(600);
+    expect(answers).toEqual(['error']);
+    expect(task.isProtected).toBe(true);
+  });
+
   it('keeps a protected task from a scale-in decided before, if it comes in time', () => {
     const { world, protect } = running(1, { deploymentBlocked: 'off' });
     world.desire(0);
@@ -93,6 +113,8 @@ describe('task protection', () => {
     const lone = world.ecs.runTask(world.ecs.registerTaskDefinition('Lone', world.image));
     expect(world.ecs.protect(lone.identity.id, 60)).toBe('TASK_NOT_VALID');
     world.desire(0);
+    while (world.ecs.findTask(ids[0] ?? '')?.state.lastStatus !== 'DEPROVISIONING') world.pass(100);
+    expect(world.ecs.protect(ids[0] ?? '', 60)).toBe('MISSING');
     world.pass(MINUTE);
     expect(world.ecs.protect(ids[0] ?? '', 60)).toBe('MISSING');
   });

@@ -71,7 +71,7 @@ const limits = z
       .int()
       .min(1)
       .default(100)
-      .meta({ description: 'The most tasks wanted over all pools together.' }),
+      .meta({ description: 'The most tasks over all pools together, those that are leaving included.' }),
   })
   .prefault({})
   .meta({ description: 'Bounds over all pools.' });

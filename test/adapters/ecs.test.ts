@@ -1,0 +1,102 @@
+/** The ECS adapter against the world's ECS, through the real SDK client. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { TaskArn } from '../../lambda/core/brands.ts';
+import { type Lab, startLab } from '../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const pool = (name: string, desiredCount: number) => ({
+  name,
+  organization: 'default',
+  tags: { pool: name },
+  desiredCount,
+});
+
+describe('readings', () => {
+  test('hold the tagged services, their tasks and protections, in as few calls as the limits allow', async () => {
+    const calls: string[] = [];
+    lab = await startLab({
+      pools: Array.from({ length: 12 }, (_, index) => pool(`p${index}`, 11)),
+      onRequest: ({ service, operation }) => service === 'ecs' && calls.push(operation),
+    });
+    lab.world.ecs.createService({
+      name: 'somebody-elses',
+      definition: lab.world.ecs.registerTaskDefinition('x', () => ({
+        isBusy: () => false,
+        terminate: () => {},
+        kill: () => {},
+      })),
+    });
+    lab.pass(120);
+    calls.length = 0;
+    const { ecs } = lab.ports();
+    const services = await ecs.services();
+    expect(services).toMatchObject({ status: 'ok' });
+    expect(services.items).toHaveLength(12);
+    const tasks = await ecs.tasks(services.items);
+    expect(tasks.items).toHaveLength(132);
+    const protections = await ecs.protections(tasks.items.map(({ taskArn }) => taskArn));
+    expect(protections.items).toHaveLength(132);
+    expect(
+      Object.fromEntries(
+        Map.groupBy(calls, (call) => call)
+          .entries()
+          .map(([call, { length }]) => [call, length]),
+      ),
+    ).toEqual({
+      ListServices: 1,
+      DescribeServices: 2,
+      ListTasks: 24,
+      DescribeTasks: 2,
+      GetTaskProtection: 2,
+    });
+    // a later look of the same invocation lists no services
+    await ecs.services();
+    expect(calls.filter((call) => call === 'ListServices')).toHaveLength(1);
+  });
+
+  test('of a cluster that is not there fail with what ECS said', async () => {
+    lab = await startLab({ pools: [pool('cpu', 0)] });
+    const { connect } = await import('../../lambda/connect.ts');
+    const { ecs } = connect(lab.config, 'nowhere', undefined).ports();
+    const services = await ecs.services();
+    expect(services.status).toBe('failed');
+    expect(services.error).toMatch(/^listing services of cluster "nowhere": ClusterNotFoundException: /);
+  });
+});
+
+describe('writes', () => {
+  test('ask tasks to leave by a protection of 23 hours', async () => {
+    lab = await startLab({ pools: [pool('cpu', 2)] });
+    lab.pass(120);
+    const { ecs } = lab.ports();
+    const tasks = lab.world.ecs.tasks().map(({ identity }) => identity.arn);
+    const [asked, other] = tasks;
+    if (asked === undefined || other === undefined) throw new Error('no tasks');
+    expect(await ecs.askToLeave([asked])).toEqual([]);
+    const { items } = await ecs.protections(tasks);
+    const hours = (arn: TaskArn): number =>
+      ((items.find(({ taskArn }) => taskArn === arn)?.expirationDate ?? 0) -
+        (lab?.world.timeline.now() ?? 0)) /
+      3_600_000;
+    expect(hours(asked)).toBeCloseTo(23, 2);
+    expect(hours(other)).toBeGreaterThan(47);
+  });
+
+  test('report tasks that ECS would not protect, with its reason', async () => {
+    lab = await startLab({ pools: [pool('cpu', 0)] });
+    const gone =
+      `arn:aws:ecs:eu-central-1:123456789012:task/${lab.world.ecs.clusterName}/${'0'.repeat(32)}` as TaskArn;
+    expect(await lab.ports().ecs.askToLeave([gone])).toMatchObject([{ task: gone, reason: 'MISSING' }]);
+  });
+
+  test('set a count to a number, so that saying it twice changes nothing', async () => {
+    lab = await startLab({ pools: [pool('cpu', 0)] });
+    const { ecs } = lab.ports();
+    const { arn } = lab.world.service('cpu').identity;
+    await Promise.all([ecs.setDesired(arn, 3), ecs.setDesired(arn, 3)]);
+    lab.pass(120);
+    expect(lab.world.figures().tasks.launched).toBe(3);
+  });
+});

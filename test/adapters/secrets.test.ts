@@ -1,0 +1,56 @@
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Secrets } from '../../lambda/adapters/secrets/secrets.ts';
+import { type Lab, startLab } from '../support/lab.ts';
+
+let lab: Lab;
+let secrets: Secrets;
+beforeAll(async () => {
+  lab = await startLab({ pools: [{ name: 'cpu', organization: 'default', tags: {} }] });
+  lab.world.secrets.put('plain', 'hunter2\n');
+  lab.world.secrets.put('json', '{"token":"hunter2","port":5432}');
+  lab.world.secrets.put('blank', ' ');
+  secrets = new Secrets(new SecretsManagerClient({}));
+});
+afterAll(() => lab.close());
+
+test.each([
+  { ref: { secret: 'plain' }, because: 'white space around a value is not part of it' },
+  { ref: { secret: 'json', jsonKey: 'token' }, because: 'a key of a JSON object' },
+])('reads $ref: $because', async ({ ref }) => {
+  expect(await secrets.read(ref)).toBe('hunter2');
+});
+
+test.each([
+  {
+    ref: { secret: 'none' },
+    message: /reading secret "none": Secrets Manager answered: .*can't find.*; check that it exists/i,
+  },
+  {
+    ref: { secret: 'plain', jsonKey: 'token' },
+    message:
+      /reading secret "plain": it is not a JSON object, so it has no key "token"; store JSON, or drop jsonKey/,
+  },
+  {
+    ref: { secret: 'json', jsonKey: 'key' },
+    message: /reading secret "json": no text under the key "key"; it has token, port/,
+  },
+  { ref: { secret: 'json', jsonKey: 'port' }, message: /no text under the key "port"/ },
+  { ref: { secret: 'json', jsonKey: 'toString' }, message: /no text under the key "toString"/ },
+  { ref: { secret: 'blank' }, message: /reading secret "blank": it is empty/ },
+])('refuses $ref and never says the value', async ({ ref, message }) => {
+  const error = await secrets.read(ref).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(Error);
+  expect((error as Error).message).toMatch(message);
+  expect(
+    JSON.stringify([error, (error as Error).message, (error as Error).stack, String((error as Error).cause)]),
+  ).not.toContain('hunter2');
+});
+
+test('keeps a value until it is asked for a fresh one', async () => {
+  lab.world.secrets.put('rotated', 'old');
+  expect(await secrets.read({ secret: 'rotated' })).toBe('old');
+  lab.world.secrets.put('rotated', 'new');
+  expect(await secrets.read({ secret: 'rotated' })).toBe('old');
+  expect(await secrets.read({ secret: 'rotated' }, { fresh: true })).toBe('new');
+});

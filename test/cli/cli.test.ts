@@ -1,0 +1,213 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { runCli } from '../../cli/program.ts';
+import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { draw } from '../support/picture.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-cli-'));
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  let [out, err] = ['', ''];
+  const code = await runCli(args, {
+    environment: {},
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+  });
+  return { code, out, err };
+}
+
+const drawn = draw({
+  pools: {
+    cpu: { tasks: 'B B', max: 3, min: 1 },
+    gpu: { tasks: 'I20m X', tags: { cluster: 'gpu' }, min: 1, warm: 0 },
+    'gpu-eu': { tasks: 'I20m I30m', tags: { cluster: 'gpu', region: 'eu' }, min: 1 },
+    quiet: { organization: 'data', min: 1, tasks: 'I1m' },
+  },
+  pending: [
+    { jobs: 5, ageS: 150 },
+    { jobs: 2, tags: { cluster: 'tpu', region: 'eu' }, ageS: 200 },
+  ],
+});
+const config = file('good.yaml', stringify(drawn.config));
+const snapshot = file('snapshot.json', JSON.stringify(drawn.snapshot));
+
+describe('plan --snapshot', () => {
+  test('reads like a Terraform plan', async () => {
+    const { code, out, err } = await run('plan', '--snapshot', snapshot, '--config', config);
+    expect(out).toBe(
+      [
+        'plan for 2026-11-20T09:00:00.000Z',
+        '',
+        '  + cpu     2 -> 3  5 pending jobs need a new task; wants 7, held at its max of 3 (2 busy)',
+        '  - gpu     2 -> 1  min keeps 1; 1 task has left (1 idle, 1 left)',
+        '  ~ gpu-eu  2       min keeps 1; asking 1 idle daemon to leave (2 idle)',
+        '    quiet   1       min keeps 1 (1 idle)',
+        '',
+        'jobs that nobody can run:',
+        '  ! organization "default", tags cluster=tpu, region=eu: 2 jobs, the oldest for 3 min; pool "gpu-eu" comes closest, but does not have cluster=tpu',
+        '',
+        '1 count to raise, 1 task to ask to leave, 1 count to lower',
+        '',
+      ].join('\n'),
+    );
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+  });
+
+  test('--json prints one document', async () => {
+    const { code, out } = await run('plan', '--snapshot', snapshot, '--config', config, '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      version: 1,
+      pools: [{ name: 'cpu', desired: { from: 2, to: 3 } }, {}, {}, {}],
+    });
+  });
+
+  test.each([
+    {
+      scenario: 'no such file',
+      text: undefined,
+      message: /reading the snapshot .*nowhere.json: ENOENT.*; write one with autoscaler snapshot/,
+    },
+    { scenario: 'an empty file', text: '', message: /it is empty/ },
+    { scenario: 'no JSON', text: '{"version": 1,', message: /it is not JSON \(/ },
+    { scenario: 'another document', text: '{"version": 1}', message: /reading the snapshot: takenAt: / },
+  ])('$scenario: one clear error, exit 1', async ({ text, message }) => {
+    const path = text === undefined ? join(folder, 'nowhere.json') : file('bad.json', text);
+    const { code, out, err } = await run('plan', '--snapshot', path, '--config', config);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(message);
+    expect(err.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('validate', () => {
+  test('says what is valid', async () => {
+    expect(await run('validate', config)).toEqual({
+      code: 0,
+      err: '',
+      out: `${config}: valid; 4 pools: cpu, gpu, gpu-eu, quiet\n`,
+    });
+  });
+
+  test('says where a mistake is, exit 1', async () => {
+    const bad = file(
+      'bad.yaml',
+      readFileSync(config, 'utf8').replace('idleTimeout: 10m', 'idelTimeout: 10m'),
+    );
+    const { code, out, err } = await run('validate', bad);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(
+      /bad\.yaml:\d+:\d+: pools\[0\]\.idelTimeout: unknown setting; did you mean "idleTimeout"\?/,
+    );
+  });
+});
+
+describe('wrong usage exits with 2', () => {
+  test.each([
+    [['paln'], /unknown command 'paln'/],
+    [['plan', '--jsno'], /unknown option '--jsno'/],
+    [['snapshot', '--config'], /argument missing/],
+    [['plan', '--config', config], /no ECS cluster given; add --cluster NAME/],
+  ])('%j', async (args, message) => {
+    const { code, err } = await run(...args);
+    expect(code).toBe(2);
+    expect(err).toMatch(message);
+  });
+
+  test('help is not wrong', async () => {
+    const { code, out } = await run('--help');
+    expect(code).toBe(0);
+    expect(out).toContain('validate');
+  });
+});
+
+test('schema prints the JSON Schema that is in the repository', async () => {
+  const { code, out } = await run('schema');
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual(
+    JSON.parse(readFileSync(new URL('../../autoscaler.schema.json', import.meta.url), 'utf8')),
+  );
+});
+
+describe('live', () => {
+  const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
+  let lab: Lab;
+  let liveConfig: string;
+  beforeAll(async () => {
+    lab = await startLab({ pools });
+    liveConfig = file('live.yaml', stringify(labConfig(lab.coderdUrl, pools)));
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
+  });
+  afterAll(() => lab.close());
+
+  test('snapshot writes a file on which plan says the same as plan live', async () => {
+    const out = join(folder, 'taken.json');
+    const cluster = lab.world.ecs.clusterName;
+    expect(await run('snapshot', '--config', liveConfig, '--cluster', cluster, '--out', out)).toMatchObject({
+      code: 0,
+      out: '',
+    });
+    const later = await run('plan', '--config', liveConfig, '--snapshot', out, '--json');
+    const live = await run('plan', '--config', liveConfig, '--cluster', cluster, '--json');
+    expect(live.code).toBe(0);
+    expect(JSON.parse(live.out)).toEqual(JSON.parse(later.out));
+    expect(lab.world.service('cpu').state.desiredCount).toBe(0);
+  });
+
+  test('a snapshot holds nothing secret', async () => {
+    const { out } = await run(
+      'snapshot',
+      '--config',
+      liveConfig,
+      '--cluster',
+      lab.world.ecs.clusterName,
+      '--out',
+      '-',
+    );
+    const secrets = [lab.world.tokenSecretName, 'coder/keys/cpu'].map(
+      (name) => lab.world.secrets.find(name)?.value ?? 'none',
+    );
+    for (const value of secrets) expect(out).not.toContain(value);
+    expect(JSON.parse(out)).toMatchObject({ version: 1 });
+  });
+
+  test('what can not be read is said, and the exit code is 1', async () => {
+    const { code, err } = await run(
+      'snapshot',
+      '--config',
+      liveConfig,
+      '--cluster',
+      'nowhere',
+      '--out',
+      join(folder, 'partly.json'),
+    );
+    expect(code).toBe(1);
+    expect(err).toMatch(/listing services of cluster "nowhere": ClusterNotFoundException/);
+    expect(err).toMatch(/wrote .*partly\.json, with the lists above missing/);
+  });
+});
+
+test('npx autoscaler runs the command line', () => {
+  const out = execFileSync(
+    process.execPath,
+    [new URL('../../cli/main.ts', import.meta.url).pathname, 'validate', config],
+    { encoding: 'utf8' },
+  );
+  expect(out).toContain('valid; 4 pools');
+});

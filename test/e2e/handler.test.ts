@@ -1,0 +1,137 @@
+/** The function that is deployed, bundled, against the world over loopback. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { bundleFunction } from '../../infra/bundle.ts';
+import type { Plan } from '../../lambda/core/plan.ts';
+import { type Lab, labConfig, startLab } from '../support/lab.ts';
+
+type Handler = (event: unknown, context: unknown) => Promise<unknown>;
+
+const pools = [
+  { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 },
+  { name: 'data', organization: 'data', tags: { team: 'data' }, desiredCount: 0 },
+];
+
+let lab: Lab;
+let handler: Handler;
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-'));
+
+async function deploy(
+  name: string,
+  config: Record<string, unknown>,
+  environment: Record<string, string> = {},
+): Promise<Handler> {
+  const configFile = join(folder, `${name}.yaml`);
+  writeFileSync(configFile, stringify(config));
+  bundleFunction({ configFile, outDir: join(folder, name) });
+  Object.assign(process.env, { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, ...environment });
+  const module: { readonly handler: Handler } = await import(join(folder, name, 'index.mjs'));
+  return module.handler;
+}
+
+/** Little time left, so that there is one look. */
+const context = { functionName: 'test', awsRequestId: 'one', getRemainingTimeInMillis: () => 6_000 };
+
+beforeAll(async () => {
+  lab = await startLab({ pools });
+  handler = await deploy('function', labConfig(lab.coderdUrl, pools));
+});
+beforeEach(() => lab.pass(60));
+afterAll(async () => {
+  await lab.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('a dry run', () => {
+  test('answers the plan with a text, as JSON, and changes nothing', async () => {
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
+    const answer = JSON.parse(JSON.stringify(await handler({ dryRun: true }, context))) as Plan & {
+      text: string;
+    };
+    expect(answer).toMatchObject({ version: 1, takenAt: '2026-03-02T09:01:00.000Z' });
+    expect(answer.actions).toMatchObject([
+      { kind: 'set-desired', pool: 'cpu', from: 0, to: 1, why: 'pending-jobs' },
+    ]);
+    expect(answer.text).toMatch(/\+ cpu {3}0 -> 1 {2}1 pending job needs a new task/);
+    expect(lab.world.service('cpu').state.desiredCount).toBe(0);
+  });
+});
+
+describe('a scheduled tick', () => {
+  test('brings up a daemon for a pending job, which runs it', async () => {
+    await expect(handler({ tick: true }, context)).resolves.toEqual({ looks: 1 });
+    expect(lab.world.service('cpu').state.desiredCount).toBe(1);
+    lab.pass(120);
+    expect(lab.world.coderd.jobs().map(({ status }) => status)).toEqual(['succeeded']);
+  });
+
+  test('reads the token again when coderd refuses it', async () => {
+    const { coderd, secrets, tokenSecretName } = lab.world;
+    const old = secrets.find(tokenSecretName)?.value ?? '';
+    secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
+    coderd.revokeToken(old);
+    await expect(handler({ tick: true }, context)).resolves.toEqual({ looks: 1 });
+  });
+
+  test('fails with a line a cause when an organization is forbidden, after the other was served', async () => {
+    const { coderd, secrets, tokenSecretName } = lab.world;
+    const good = secrets.find(tokenSecretName)?.value ?? '';
+    coderd.revokeToken(good);
+    secrets.put(tokenSecretName, coderd.addToken({ canRead: ['default'] }));
+    for (let index = 0; index < 3; index++)
+      coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+    const error = await handler({ tick: true }, context).catch((cause: unknown) => cause);
+    expect((error as Error).name).toBe('InvocationError');
+    expect((error as Error).message.split('\n')).toHaveLength(2);
+    expect((error as Error).message).toMatch(
+      /^organization "data": the list of jobs is forbidden.*\norganization "data": the list of daemons is forbidden/,
+    );
+    expect(lab.world.service('cpu').state.desiredCount).toBe(3);
+    secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
+  });
+});
+
+describe('any other payload', () => {
+  test.each([{}, null, undefined, [], 'tick', { tick: false }, { tick: true, dryRun: true }, { Tick: true }])(
+    '%j is refused',
+    async (event) => {
+      await expect(handler(event, context)).rejects.toThrow(
+        /^reading the payload: saw .*; send \{"tick":true\} for a tick as the schedule does, or \{"dryRun":true\}/,
+      );
+    },
+  );
+});
+
+describe('the function', () => {
+  test('fails before the end of its time when coderd does not answer', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const address = silent.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const stuck = await deploy('stuck', labConfig(`http://127.0.0.1:${port}`, pools));
+    const hurried = { ...context, getRemainingTimeInMillis: () => 1_100 };
+    await expect(stuck({ tick: true }, hurried)).rejects.toThrow(
+      /^running out of time: coderd or ECS did not answer/,
+    );
+    silent.close();
+  });
+
+  test('does not start without a cluster, and says which variable is missing', async () => {
+    await expect(
+      deploy('no-cluster', labConfig(lab.coderdUrl, pools), { AUTOSCALER_CLUSTER: '' }),
+    ).rejects.toThrow('reading the environment: AUTOSCALER_CLUSTER is empty; name the ECS cluster');
+    process.env.AUTOSCALER_CLUSTER = lab.world.ecs.clusterName;
+  });
+
+  test('exports a handler that Node 24 on Lambda takes: at most two parameters', () => {
+    expect(handler.length).toBeLessThanOrEqual(2);
+  });
+
+  test('carries its configuration beside it', () => {
+    expect(readFileSync(join(folder, 'function', 'autoscaler.yaml'), 'utf8')).toContain(lab.coderdUrl);
+  });
+});
