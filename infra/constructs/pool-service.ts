@@ -40,7 +40,9 @@ export class PoolService extends Construct {
       taskDefinition,
       // no desiredCount: the count is the autoscaler's, and CloudFormation would set it back on each update;
       // no serviceName and no launchType: to change them would replace the service (aws-facts §7)
-      capacityProviderStrategies: [{ capacityProvider: 'FARGATE', weight: 1 }],
+      capacityProviderStrategies: [
+        { capacityProvider: props.pool.spot ? 'FARGATE_SPOT' : 'FARGATE', weight: 1 },
+      ],
       // old tasks leave before new ones come: with both at once the counts run away (design, "The lease")
       minHealthyPercent: 0,
       maxHealthyPercent: 100,

@@ -27,12 +27,16 @@ export type PoolConfig = {
   /** MiB. */
   readonly memory: number;
   readonly architecture: Architecture;
+  /** Runs on Fargate Spot: cheaper, and AWS may take a task back with two minutes' notice. */
+  readonly spot: boolean;
   readonly environment: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, SecretRef>>;
 };
 
 export type Config = {
   readonly coder: { readonly url: string; readonly token: SecretRef; readonly caBundle?: string | undefined };
+  /** Jobs that wait longer are a finding. */
+  readonly alertAfterMs: number;
   readonly limits: { readonly maxTasks: number };
   readonly looks: { readonly everyMs: number };
   readonly pools: readonly PoolConfig[];

@@ -4,6 +4,7 @@ import { isComing, isSupply, measure } from './capacity.ts';
 import { type Activity, indexDaemons } from './daemons.ts';
 import { by } from './order.ts';
 import type { Served } from './plan.ts';
+import { priceOf } from './prices.ts';
 import type { Daemon, OrganizationSight, Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
@@ -31,7 +32,7 @@ function offersOfPool(sight: PoolSight): readonly Offer[] {
   const offer = (served: Served, tags: TagSet, places: number): Offer => ({
     organizationId: organization.id,
     pool: pool.name,
-    price: pool.cpu + pool.memory,
+    price: priceOf(pool),
     served,
     tags,
     places,

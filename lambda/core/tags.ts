@@ -19,8 +19,11 @@ export function normalizeTags(tags: Tags): TagSet {
  * job on every daemon that has all its tags. Values compare exactly. Both sides are normalised first.
  */
 export function canRun(daemonTags: Tags, jobTags: Tags): boolean {
-  const daemon = normalizeTags(daemonTags);
-  const job = normalizeTags(jobTags);
+  return covers(normalizeTags(daemonTags), normalizeTags(jobTags));
+}
+
+/** `canRun` of tag sets that are normalised already. */
+export function covers(daemon: TagSet, job: TagSet): boolean {
   if (isUntagged(job)) return isUntagged(daemon);
   return Object.entries(job).every(([name, value]) => Object.hasOwn(daemon, name) && daemon[name] === value);
 }

@@ -13,6 +13,7 @@ test('the smallest configuration gets every default', () => {
   expect(config).toEqual({
     coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
     limits: { maxTasks: 100 },
+    alertAfterMs: 300_000,
     looks: { everyMs: 10_000 },
     pools: [
       {
@@ -28,6 +29,7 @@ test('the smallest configuration gets every default', () => {
         cpu: 1024,
         memory: 2048,
         architecture: 'arm64',
+        spot: false,
         environment: {},
         secrets: {},
       },
@@ -63,7 +65,7 @@ test('a parsed document has problems without lines', () => {
   const act = () => checkConfig({ ...SMALLEST, maxTasks: 3 });
   expect(act).toThrow(ConfigError);
   expect(act).toThrow(
-    'maxTasks: unknown setting; "maxTasks" belongs in limits; allowed: coder, limits, looks, defaults, pools',
+    'maxTasks: unknown setting; "maxTasks" belongs in limits; allowed: coder, limits, looks, alertAfter, defaults, pools',
   );
 });
 

@@ -17,7 +17,7 @@ const withPool = (settings: string) => `${HEAD}pools:
 ${settings}`;
 
 const POOL_SETTINGS =
-  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, image, cpu, memory, architecture, environment, secrets';
+  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, image, cpu, memory, architecture, spot, environment, secrets';
 const MIN_ZERO =
   'with min 0, coderd creates no autostart or autostop jobs for these tags while no daemon is up; write min: 1 unless no workspace of these tags has a schedule';
 
@@ -133,8 +133,8 @@ const NAMES: Mistake[] = [
     text: `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`,
     says: [
       `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits; ${POOL_SETTINGS}`,
-      '9:1: min: unknown setting; "min" belongs in pools[]; allowed: coder, limits, looks, defaults, pools',
-      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, defaults, pools',
+      '9:1: min: unknown setting; "min" belongs in pools[]; allowed: coder, limits, looks, alertAfter, defaults, pools',
+      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, alertAfter, defaults, pools',
     ],
   },
   {

@@ -21,6 +21,7 @@ const cpu: PoolConfig = {
   cpu: 1024,
   memory: 2048,
   architecture: 'arm64',
+  spot: false,
   environment: { HTTPS_PROXY: 'http://proxy.internal:3128' },
   secrets: {
     TF_TOKEN: { secret: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:tf-token-AbCdEf' },
@@ -40,6 +41,7 @@ const gpu: PoolConfig = {
 const config: Config = {
   coder: { url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } },
   limits: { maxTasks: 100 },
+  alertAfterMs: 300_000,
   looks: { everyMs: 10_000 },
   pools: [cpu, gpu],
 };

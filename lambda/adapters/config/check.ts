@@ -47,8 +47,13 @@ function distinct(findings: readonly Finding[]): Finding[] {
   ];
 }
 
-function toConfig({ defaults, pools, looks, ...rest }: ParsedConfig): Config {
-  return { ...rest, looks: { everyMs: looks.every }, pools: pools.map((pool) => toPool(pool, defaults)) };
+function toConfig({ defaults, pools, looks, alertAfter, ...rest }: ParsedConfig): Config {
+  return {
+    ...rest,
+    looks: { everyMs: looks.every },
+    alertAfterMs: alertAfter,
+    pools: pools.map((pool) => toPool(pool, defaults)),
+  };
 }
 
 function toPool(
@@ -62,5 +67,6 @@ function toPool(
     cpu: pool.cpu ?? defaults.cpu,
     memory: pool.memory ?? defaults.memory,
     architecture: pool.architecture ?? defaults.architecture,
+    spot: pool.spot ?? defaults.spot,
   };
 }

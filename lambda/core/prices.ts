@@ -1,0 +1,17 @@
+/** What a Fargate task costs. The assignment compares prices; it does not depend on their being today's. */
+import type { Architecture, PoolConfig } from './config.ts';
+
+/** Dollars an hour in us-east-1, fetched on 2026-09-23 (aws-facts §2). Other regions differ by a factor, mostly. */
+const ON_DEMAND: Readonly<Record<Architecture, { readonly vcpu: number; readonly gb: number }>> = {
+  arm64: { vcpu: 0.03238, gb: 0.00356 },
+  x86_64: { vcpu: 0.04048, gb: 0.004445 },
+};
+/** Spot is up to 70 % cheaper (aws-facts §2); its price moves, its order doesn't. */
+const SPOT_SHARE = 0.3;
+
+/** Micro-dollars an hour of one task of this pool, a whole number. */
+export function priceOf({ cpu, memory, architecture, spot }: PoolConfig): number {
+  const { vcpu, gb } = ON_DEMAND[architecture];
+  const dollars = (cpu / 1024) * vcpu + (memory / 1024) * gb;
+  return Math.round(dollars * (spot ? SPOT_SHARE : 1) * 1e6);
+}
