@@ -93,6 +93,10 @@ export function reasonSentence(reason: Reason): string {
       return 'not lowered while a deployment is in progress';
     case 'holding-for-doubt':
       return `not scaled in: ${reason.doubts.map(doubtPhrase).join(', ')}`;
+    case 'starts-failing':
+      return `${some(reason.failures, 'start')} failed in the last 10 min, so one probe at a time (wants ${reason.wanted}, gets ${reason.granted}): ${startHint(reason.reason)}`;
+    case 'server-too-old':
+      return `coderd ${reason.version} is too old; ${reason.oldest} or newer is needed`;
     case 'no-service':
       return 'no ECS service to act on';
     case 'nothing-to-do':
@@ -112,6 +116,12 @@ function doubtPhrase(doubt: Doubt): string {
       return 'coderd lists no job although daemons are busy';
     case 'worker-unknown':
       return 'a running job has a worker that coderd does not list';
+    case 'daemons-share-name':
+      return 'two daemons have one name';
+    case 'clocks-differ':
+      return 'clocks differ';
+    case 'server-too-old':
+      return 'coderd is too old';
     case 'tasks-fewer-than-counted':
       return 'ECS lists fewer tasks than it counts';
     default: {
@@ -134,6 +144,22 @@ export function sentenceOf(finding: Finding): string {
       return `organization "${finding.organization}": coderd lists no job although ${some(finding.daemons, 'daemon')} ${finding.daemons === 1 ? 'is' : 'are'} busy; holding`;
     case 'worker-unknown':
       return `organization "${finding.organization}": ${some(finding.jobs, 'running job')} of a daemon that coderd does not list (a deleted key does that); its pools are not scaled in`;
+    case 'server-too-old':
+      return `coderd ${finding.version} has no list of provisioner jobs; ${finding.oldest} or newer is needed, so nothing is done`;
+    case 'image-newer-than-server':
+      return `pool "${finding.pool}": its image ${finding.image} is newer than coderd ${finding.version}, which refuses its daemons; use the image of coderd's version`;
+    case 'daemons-share-name':
+      return `organization "${finding.organization}": several daemons are called ${few(finding.names)}; their jobs can't be told apart, so its pools are not scaled in`;
+    case 'clocks-differ':
+      return clockSentence(finding);
+    case 'starts-failing':
+      return `pool "${finding.pool}": ${some(finding.tasks, 'task')} stopped in the last 10 min before a daemon registered: ${startHint(finding.reason)}`;
+    case 'daemons-without-task':
+      return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} that no task explains (${few(finding.daemons)}); no capacity is counted on them`;
+    case 'jobs-waiting':
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${some(finding.jobs, 'job')} pending for long, the oldest since ${finding.oldest}${finding.pool === null ? '' : `; pool "${finding.pool}" is to run them`}`;
+    case 'jobs-about-to-fail':
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: coderd will fail ${some(finding.jobs, 'job')} after 30 min of waiting, from ${finding.failsAt} on, before capacity can be there`;
     case 'tasks-fewer-than-counted':
       return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
     case 'service-missing':
@@ -153,16 +179,49 @@ export function sentenceOf(finding: Finding): string {
   }
 }
 
+function clockSentence({
+  where,
+  organization,
+  seconds,
+}: Extract<Finding, { readonly code: 'clocks-differ' }>): string {
+  const place = organization === undefined ? '' : `organization "${organization}": `;
+  const what = {
+    readings: 'a reading was made by a clock',
+    jobs: 'a job was submitted',
+    daemons: 'a daemon was seen',
+    tasks: 'a task was started',
+  };
+  return `${place}${what[where]} ${seconds} s ${where === 'readings' ? 'behind the others' : "ahead of coderd's clock"}; not scaled in until the clocks agree`;
+}
+
+/** What the words of ECS mostly mean, before the words themselves. */
+const START_HINTS: readonly (readonly [RegExp, string])[] = [
+  [/CannotPull|pull image|manifest/i, 'the image can not be pulled'],
+  [/capacity is unavailable|RESOURCE:/i, 'Fargate has no capacity'],
+  [/secret|ssm|asm:/i, 'a secret can not be read'],
+  [/vCPU|limit on the number|quota/i, "the account's quota is used up"],
+  [
+    /exit code|Essential container/i,
+    'the provisioner ended by itself; a wrong key or an unreachable coder.url does that, its log says which',
+  ],
+];
+
+function startHint(reason: string): string {
+  const hint = START_HINTS.find(([pattern]) => pattern.test(reason))?.[1];
+  return hint === undefined ? reason : `${hint} (${reason})`;
+}
+
 /** Jobs that nobody can run, as a sentence. */
 export function unservedSentence(row: UnservedRow, takenAt: string): string {
   const age = Math.max(0, Math.round((Date.parse(takenAt) - Date.parse(row.oldest)) / 1000));
-  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')}, the oldest for ${ageText(age)}`;
+  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')}, the oldest for ${ageText(age)}${row.failsAt === null ? '' : `, failed by coderd at ${row.failsAt}`}`;
   if (row.closest === null) return `${jobs}; no pool is configured for this organization`;
   return `${jobs}; pool "${row.closest.pool}" comes closest, ${differenceText(row.closest)}`;
 }
 
-function differenceText({ missing, surplus }: NonNullable<UnservedRow['closest']>): string {
-  if (Object.keys(missing).length > 0) return `but does not have ${tagText(missing)}`;
+function differenceText({ missing, has, surplus }: NonNullable<UnservedRow['closest']>): string {
+  const instead = Object.keys(has).length === 0 ? '' : ` (it has ${tagText(has)})`;
+  if (Object.keys(missing).length > 0) return `but does not have ${tagText(missing)}${instead}`;
   return `but has ${tagText(surplus)}, and untagged jobs run on untagged daemons only`;
 }
 

@@ -42,10 +42,15 @@ function findingFailures(findings: readonly Finding[]): readonly Failure[] {
   return findings.filter(isFailure).map((finding) => ({ message: sentenceOf(finding) }));
 }
 
+const FAILURES: ReadonlySet<Finding['code']> = new Set([
+  'service-missing',
+  'service-ambiguous',
+  'organization-unknown',
+  'server-too-old',
+]);
+
 function isFailure({ code }: Finding): boolean {
-  if (code === 'service-missing' || code === 'service-ambiguous' || code === 'organization-unknown')
-    return true;
-  return /-(failed|forbidden|truncated)$/.test(code);
+  return FAILURES.has(code) || /-(failed|forbidden|truncated)$/.test(code);
 }
 
 /**

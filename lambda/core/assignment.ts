@@ -86,12 +86,17 @@ function groupByPlace(offers: readonly Offer[]): readonly Place[] {
         ([key]) => key,
       ),
     )
-    .flatMap(([, [first, ...others]]) => (first === undefined ? [] : [{ ...first, offers: [first, ...others] }]));
+    .flatMap(([, [first, ...others]]) =>
+      first === undefined ? [] : [{ ...first, offers: [first, ...others] }],
+    );
 }
 
 /** Between places of one price the pool's name decides, so that every look decides alike. */
 function firstPool(offers: readonly Offer[]): string {
-  return offers.reduce((first, { pool }) => (pool !== null && (first === '' || pool < first) ? pool : first), '');
+  return offers.reduce(
+    (first, { pool }) => (pool !== null && (first === '' || pool < first) ? pool : first),
+    '',
+  );
 }
 
 function fits(place: Place, group: TagGroup): boolean {

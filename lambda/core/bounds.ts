@@ -6,7 +6,8 @@ export type Growth = {
   readonly have: number;
   /** Before any bound. */
   readonly wanted: number;
-  readonly max: number;
+  /** The pool's own bound: `max`, or less while its starts keep failing. */
+  readonly most: number;
   /** Launches for jobs; the assignment has kept them within both bounds. */
   readonly launches: number;
   readonly min: number;
@@ -17,7 +18,7 @@ export type Growth = {
  * @param room tasks that may be added over all pools
  */
 export function applyBounds(pools: readonly Growth[], room: number): readonly number[] {
-  const capped = pools.map(({ wanted, max }) => Math.min(wanted, max));
+  const capped = pools.map(({ wanted, most }) => Math.min(wanted, most));
   const granted = pools.map(({ launches }) => launches);
   let left = room - sum(pools, ({ launches }) => launches);
   const grant = (upTo: (pool: Growth, index: number) => number): void => {

@@ -1,6 +1,7 @@
 /** The numbers of one pool that every rule works with. All are tasks. */
 import type { DaemonCounts } from './plan.ts';
-import type { PoolSight, TaskSight } from './supply.ts';
+import type { PoolSight } from './supply.ts';
+import type { TaskSight } from './task-state.ts';
 
 export type Capacity = {
   /** Tasks that ECS runs or means to run and that have not been asked to leave. */
@@ -10,23 +11,32 @@ export type Capacity = {
   readonly unguarded: number;
   readonly leaving: number;
   readonly left: number;
+  /** Desired and not there yet, as far as it is believed to come: counted as starting. */
+  readonly missing: number;
   /** Of the total: those that hold a job, or might. */
   readonly inUse: number;
+  /** What the total may not pass while starts keep failing: what is there and one probe. */
+  readonly ceiling: number;
 };
 
 /**
  * Counts a pool's tasks. Unguarded tasks fill floors and bounds although they have no lease: if they did not,
  * a pool whose tasks never take one would grow by its floor at every look (docs/adr/0003).
  */
-export function measure({ tasks, missing }: PoolSight): Capacity {
+export function measure({ tasks, missing: desired, failing }: PoolSight): Capacity {
   const count = (of: (task: TaskSight) => boolean): number => tasks.filter(of).length;
   const working = count(({ state }) => state === 'working');
-  const starting = count(({ state }) => state === 'starting') + missing;
+  const booting = count(({ state }) => state === 'starting');
+  const missing = failing.isTripped ? 0 : desired;
   const unguarded = count(({ state }) => state === 'unguarded');
+  const there = working + booting + unguarded;
+  const probe = count(isComing) > 0 ? 0 : 1;
   return {
-    total: working + starting + unguarded,
+    total: there + missing,
     working,
-    starting,
+    starting: booting + missing,
+    missing,
+    ceiling: failing.isTripped ? there + probe : Number.POSITIVE_INFINITY,
     unguarded,
     leaving: count(({ state }) => state === 'leaving'),
     left: count(({ state }) => state === 'left'),
@@ -51,7 +61,7 @@ export function countDaemons(sight: PoolSight): DaemonCounts {
     leaving: capacity.leaving,
     left: capacity.left,
     unguarded: capacity.unguarded,
-    failing,
+    failing: failing.recent,
   };
 }
 

@@ -19,24 +19,36 @@ export type CountInput = {
 /** Decides the desired count of one service. */
 export function decideCount({ service, capacity, wanted, doubts }: CountInput): CountDecision {
   const from = service.desiredCount;
-  if (wanted > capacity.total) return { to: wanted + capacity.leaving + capacity.left, why: [] };
-  const notLeft = capacity.total + capacity.leaving;
+  const { total, leaving, left } = capacity;
+  const notLeft = total + leaving;
+  const lowest = Math.max(wanted, total) + leaving + left;
+  // beyond what is there ECS only tries to start tasks: a count above it is dropped when starts keep failing
+  if (wanted > total && lowest >= from) return { to: lowest, why: [] };
   if (from < notLeft)
     return { to: notLeft, why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft }] };
   if (from === notLeft) return { to: from, why: [] };
-  const holds = holdsOf(service, capacity, doubts);
-  if (holds.length > 0) return { to: from, why: holds };
-  return { to: notLeft, why: [{ code: 'tasks-left', tasks: capacity.left }] };
+  const blind = blindness(service, doubts);
+  if (blind.length > 0) return { to: from, why: blind };
+  const unprotected = unprotectedTasks(capacity);
+  const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
+  if (to === from) return { to, why: unprotected };
+  return { to, why: to === notLeft && left > 0 ? [{ code: 'tasks-left', tasks: left }] : [] };
 }
 
-/** What keeps a count from being lowered: ECS would choose among tasks that are not protected yet. */
-function holdsOf(service: Service, capacity: Capacity, doubts: readonly Doubt[]): readonly Reason[] {
-  const holds: Reason[] = [];
-  if (capacity.starting > 0) holds.push({ code: 'holding-for-starting', tasks: capacity.starting });
-  if (capacity.unguarded > 0) holds.push({ code: 'holding-for-unguarded', tasks: capacity.unguarded });
-  if (isDeploying(service)) holds.push({ code: 'holding-for-deployment' });
-  if (doubts.length > 0) holds.push({ code: 'holding-for-doubt', doubts });
-  return holds;
+/** What keeps any count from being lowered. */
+function blindness(service: Service, doubts: readonly Doubt[]): readonly Reason[] {
+  const reasons: Reason[] = [];
+  if (isDeploying(service)) reasons.push({ code: 'holding-for-deployment' });
+  if (doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
+  return reasons;
+}
+
+/** Tasks without a lease among which ECS could choose in place of those that have left. */
+function unprotectedTasks({ starting, unguarded }: Capacity): readonly Reason[] {
+  const reasons: Reason[] = [];
+  if (starting > 0) reasons.push({ code: 'holding-for-starting', tasks: starting });
+  if (unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
+  return reasons;
 }
 
 function isDeploying({ deployments }: Service): boolean {

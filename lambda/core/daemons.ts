@@ -1,9 +1,10 @@
 /** What the jobs and daemons of one organization say about its daemons. */
 import type { DaemonId, EpochMs } from './brands.ts';
+import { by } from './order.ts';
 import type { Daemon, Job, OrganizationSight, Task } from './snapshot.ts';
 
 /** coderd calls a daemon offline when it has not been seen for longer (contract §2, StaleInterval). */
-export const STALE_AFTER_MS = 90_000;
+const STALE_AFTER_MS = 90_000;
 
 /**
  * `busy`: may hold a job, whatever else is said of it. `idle`: alive, and everything says that it holds none.
@@ -17,27 +18,47 @@ export type DaemonIndex = {
   readonly activity: (daemon: Daemon) => Activity;
   /** Since when an idle daemon has been idle; undefined when that can't be known. */
   readonly idleSince: (daemon: Daemon, task: Task) => EpochMs | undefined;
-  readonly isAlive: (daemon: Daemon) => boolean;
+  /** The daemons whose names say that they are this pool's. */
+  readonly namedAfter: (pool: string) => readonly Daemon[];
 };
 
 /** Indexes the daemons of an organization as seen at `now`. */
 export function indexDaemons(sight: OrganizationSight, now: EpochMs): DaemonIndex {
-  const byName = new Map(sight.daemons.items.map((daemon) => [lastTaskId(daemon.name), daemon]));
-  const byHost = new Map(sight.daemons.items.map((daemon) => [daemon.name, daemon]));
   const workers = busyWorkers(sight);
   const previous = new Map(sight.previousJobs.items.map((job) => [job.id, job]));
-  const isAlive = (daemon: Daemon): boolean =>
-    daemon.last_seen_at != null && now - daemon.last_seen_at <= STALE_AFTER_MS;
+  const activity = (daemon: Daemon): Activity => {
+    if (workers.has(daemon.id) || daemon.current_job != null) return 'busy';
+    if (!isAlive(daemon, now)) return 'offline';
+    return daemon.status === 'idle' ? 'idle' : 'busy';
+  };
+  // where rows share a name, the one that holds most counts: the last one in a map does
+  const rows = sight.daemons.items.toSorted(
+    by(
+      (daemon) => HOLDS[activity(daemon)],
+      ({ id }) => id,
+    ),
+  );
+  const byName = new Map(rows.map((daemon) => [lastTaskId(daemon.name), daemon]));
+  const byHost = new Map(rows.map((daemon) => [daemon.name, daemon]));
+  const byPool = Map.groupBy(rows, ({ name }) => poolOfName(name));
   return {
-    isAlive,
+    namedAfter: (pool) => byPool.get(pool) ?? [],
+    activity,
     ofTask: (task) => byName.get(taskId(task)) ?? daemonByAddress(task, byHost),
-    activity: (daemon) => {
-      if (workers.has(daemon.id) || daemon.current_job != null) return 'busy';
-      if (!isAlive(daemon)) return 'offline';
-      return daemon.status === 'idle' ? 'idle' : 'busy';
-    },
     idleSince: (daemon, task) => idleSince(daemon, task, previous),
   };
+}
+
+const HOLDS: Readonly<Record<Activity, number>> = { offline: 0, idle: 1, busy: 2 };
+
+/** Whether coderd has seen a daemon in the last 90 s; its own `status` may be as old as the list. */
+export function isAlive({ last_seen_at }: Daemon, now: EpochMs): boolean {
+  return last_seen_at != null && now - last_seen_at <= STALE_AFTER_MS;
+}
+
+/** The pool whose name a daemon has, `<pool>-<task id>`; undefined for any other name. */
+export function poolOfName(name: string): string | undefined {
+  return /^(.+)-[0-9a-f]{32}$/.exec(name)?.[1];
 }
 
 /** The id that ends a task's ARN. */

@@ -17,7 +17,8 @@ export type TagGroup = {
   readonly key: string;
   readonly for: 'people' | 'prebuilds';
   readonly jobs: number;
-  readonly oldest: EpochMs;
+  /** When the jobs were submitted, the oldest first. */
+  readonly createdAt: readonly EpochMs[];
 };
 
 /** The tag groups in the order in which they are served: people before prebuilds, then the oldest job first. */
@@ -25,10 +26,15 @@ export function readDemand(snapshot: Snapshot): readonly TagGroup[] {
   return snapshot.coder.organizations.flatMap(groupsOf).toSorted(
     by(
       (group) => (group.for === 'people' ? 0 : 1),
-      (group) => group.oldest,
+      oldestOf,
       (group) => group.key,
     ),
   );
+}
+
+/** When the oldest job of a group was submitted. */
+export function oldestOf({ createdAt }: TagGroup): EpochMs {
+  return createdAt[0] ?? (0 as EpochMs);
 }
 
 function groupsOf(organization: OrganizationSight): readonly TagGroup[] {
@@ -48,10 +54,7 @@ function toGroup(organization: OrganizationSight, first: Job, jobs: readonly Job
     key: `${organization.id} ${tagKey(first.tags)}`,
     for: audience(first),
     jobs: jobs.length,
-    oldest: jobs.reduce(
-      (oldest, job) => (job.created_at < oldest ? job.created_at : oldest),
-      first.created_at,
-    ),
+    createdAt: jobs.map(({ created_at }) => created_at).toSorted((a, b) => a - b),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Leaving: which daemons are asked, and why the others are not. */
 import type { EpochMs } from './brands.ts';
 import { by } from './order.ts';
-import type { PoolSight, TaskSight } from './supply.ts';
+import type { PoolSight } from './supply.ts';
+import type { TaskSight } from './task-state.ts';
 
 export type LeaveDecision =
   | { readonly task: TaskSight; readonly kind: 'leave'; readonly why: 'idle-long-enough' }

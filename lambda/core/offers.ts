@@ -1,7 +1,7 @@
 /** What could run a job: every pool's daemons and launches, and the daemons that nobody here owns. */
 import type { Offer } from './assignment.ts';
-import { isComing, isSupply, measure } from './capacity.ts';
-import { type Activity, indexDaemons } from './daemons.ts';
+import { type Capacity, isComing, isSupply, measure } from './capacity.ts';
+import { type Activity, indexDaemons, poolOfName } from './daemons.ts';
 import { by } from './order.ts';
 import type { Served } from './plan.ts';
 import { priceOf } from './prices.ts';
@@ -20,14 +20,22 @@ export function readOffers(pools: readonly PoolSight[], snapshot: Snapshot): rea
   ];
 }
 
-/** Tasks that this pool may still be given, as far as its own bound goes. */
-export function launchRoom(sight: PoolSight): number {
-  return sight.service === undefined ? 0 : Math.max(0, sight.pool.max - measure(sight).total);
+/** Tasks that this pool may still be given, as far as its own bounds go. */
+function launchRoom(sight: PoolSight, capacity: Capacity): number {
+  if (sight.service === undefined) return 0;
+  return Math.max(0, Math.min(sight.pool.max, capacity.ceiling) - capacity.total);
+}
+
+/** Of the starts of a pool that keeps failing, one is believed. */
+function startingPlaces({ failing, tasks }: PoolSight, { missing }: Capacity): number {
+  const coming = missing + tasks.filter(isComing).length;
+  return failing.isTripped ? Math.min(1, coming) : coming;
 }
 
 function offersOfPool(sight: PoolSight): readonly Offer[] {
-  const { pool, organization, tasks, missing } = sight;
+  const { pool, organization, tasks } = sight;
   if (organization === undefined) return [];
+  const capacity = measure(sight);
   const own = normalizeTags(pool.tags);
   const offer = (served: Served, tags: TagSet, places: number): Offer => ({
     organizationId: organization.id,
@@ -40,8 +48,8 @@ function offersOfPool(sight: PoolSight): readonly Offer[] {
   const free = tasks.filter((task) => isSupply(task) && (task.use === 'idle' || task.use === 'unknown'));
   return [
     ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),
-    offer('by-starting', own, missing + tasks.filter(isComing).length),
-    offer('by-launch', own, launchRoom(sight)),
+    offer('by-starting', own, startingPlaces(sight, capacity)),
+    offer('by-launch', own, launchRoom(sight, capacity)),
     offer('when-there-is-room', own, Number.POSITIVE_INFINITY),
   ];
 }
@@ -88,7 +96,7 @@ function foreignTo(pools: readonly PoolSight[]): (daemon: Daemon) => boolean {
   const own = new Set(pools.flatMap(({ tasks }) => tasks.map(({ daemon }) => daemon)));
   const names = new Set<string>(pools.map(({ pool }) => pool.name));
   return (daemon) => {
-    const poolName = /^(.+)-[0-9a-f]{32}$/.exec(daemon.name)?.[1];
+    const poolName = poolOfName(daemon.name);
     return !own.has(daemon) && !(poolName !== undefined && names.has(poolName));
   };
 }

@@ -25,11 +25,21 @@ export type Reason =
   | { readonly code: 'idle-long-enough'; readonly tasks: number }
   | { readonly code: 'idle-too-briefly'; readonly tasks: number }
   | { readonly code: 'tasks-left'; readonly tasks: number }
+  | {
+      readonly code: 'starts-failing';
+      readonly failures: number;
+      readonly wanted: number;
+      /** Existing tasks and one probe at the most. */
+      readonly granted: number;
+      /** ECS's own words. */
+      readonly reason: string;
+    }
   | { readonly code: 'count-below-tasks'; readonly desired: number; readonly tasks: number }
   | { readonly code: 'holding-for-starting'; readonly tasks: number }
   | { readonly code: 'holding-for-unguarded'; readonly tasks: number }
   | { readonly code: 'holding-for-deployment' }
   | { readonly code: 'holding-for-doubt'; readonly doubts: readonly Doubt[] }
+  | { readonly code: 'server-too-old'; readonly version: string; readonly oldest: string }
   | { readonly code: 'no-service' }
   | { readonly code: 'nothing-to-do' };
 
@@ -40,6 +50,9 @@ export type Doubt =
   | 'daemons-empty-while-leased'
   | 'jobs-empty-while-busy'
   | 'worker-unknown'
+  | 'daemons-share-name'
+  | 'clocks-differ'
+  | 'server-too-old'
   | 'tasks-fewer-than-counted';
 
 /** The lists of a snapshot. */
@@ -58,7 +71,7 @@ export type DaemonCounts = {
   readonly left: number;
   /** Running without a lease where one is expected. */
   readonly unguarded: number;
-  /** Tasks that stopped before they ran, in the last 10 minutes. */
+  /** Tasks that stopped before their daemon registered, in the last 10 minutes. */
   readonly failing: number;
 };
 
@@ -111,9 +124,19 @@ export type UnservedRow = {
   readonly tags: Tags;
   readonly jobs: number;
   readonly oldest: IsoTime;
+  /** When coderd fails the oldest of them; null where it lets them wait. */
+  readonly failsAt: IsoTime | null;
   readonly why: 'no-pool-has-these-tags' | 'no-pool-in-this-organization';
   /** The pool that lacks least, and the tags that it lacks or has otherwise. */
-  readonly closest: { readonly pool: PoolName; readonly missing: Tags; readonly surplus: Tags } | null;
+  readonly closest: {
+    readonly pool: PoolName;
+    /** The job's tags that the pool lacks or has otherwise. */
+    readonly missing: Tags;
+    /** What the pool has instead, where it has the tag. */
+    readonly has: Tags;
+    /** The pool's tags that the job does not have. */
+    readonly surplus: Tags;
+  } | null;
 };
 
 export type Finding =
@@ -123,6 +146,42 @@ export type Finding =
       readonly error?: string | undefined;
     }
   | { readonly code: 'version-unknown' }
+  | { readonly code: 'server-too-old'; readonly version: string; readonly oldest: string }
+  | {
+      readonly code: 'image-newer-than-server';
+      readonly pool: PoolName;
+      readonly image: string;
+      readonly version: string;
+    }
+  | { readonly code: 'daemons-share-name'; readonly organization: string; readonly names: readonly string[] }
+  | {
+      readonly code: 'clocks-differ';
+      readonly where: 'jobs' | 'daemons' | 'tasks' | 'readings';
+      readonly organization?: string | undefined;
+      readonly seconds: number;
+    }
+  | {
+      readonly code: 'starts-failing';
+      readonly pool: PoolName;
+      readonly tasks: number;
+      readonly reason: string;
+    }
+  | { readonly code: 'daemons-without-task'; readonly pool: PoolName; readonly daemons: readonly string[] }
+  | {
+      readonly code: 'jobs-waiting';
+      readonly organization: string;
+      readonly tags: Tags;
+      readonly jobs: number;
+      readonly oldest: IsoTime;
+      readonly pool: PoolName | null;
+    }
+  | {
+      readonly code: 'jobs-about-to-fail';
+      readonly organization: string;
+      readonly tags: Tags;
+      readonly jobs: number;
+      readonly failsAt: IsoTime;
+    }
   | { readonly code: 'organization-unknown'; readonly organization: string }
   | { readonly code: 'daemons-empty-while-leased'; readonly organization: string; readonly tasks: number }
   | { readonly code: 'jobs-empty-while-busy'; readonly organization: string; readonly daemons: number }

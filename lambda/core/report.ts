@@ -1,13 +1,17 @@
 /** What the plan tells beside its actions: who serves which jobs, which jobs nobody serves, what looks wrong. */
 import type { Assignment } from './assignment.ts';
 import type { TaskArn } from './brands.ts';
-import type { TagGroup } from './demand.ts';
+import type { Config } from './config.ts';
+import { oldestOf, type TagGroup } from './demand.ts';
 import { by } from './order.ts';
 import type { AssignmentRow, Finding, UnservedRow } from './plan.ts';
 import type { Sight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
-import { hasOtherTags, type PoolSight, type TaskSight } from './supply.ts';
+import type { PoolSight } from './supply.ts';
 import { displayTags, normalizeTags, type Tags } from './tags.ts';
+import { hasOtherTags, type TaskSight } from './task-state.ts';
+import { compareVersion } from './version.ts';
+import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
 /** One row for each tag group and place, in the order in which they are served. */
 export function reportAssignment({ assigned }: Assignment): readonly AssignmentRow[] {
@@ -25,6 +29,7 @@ export function reportAssignment({ assigned }: Assignment): readonly AssignmentR
 export function reportUnserved(
   { unserved }: Assignment,
   pools: readonly PoolSight[],
+  snapshot: Snapshot,
 ): readonly UnservedRow[] {
   return unserved.map((group) => {
     const near = pools.filter(({ organization }) => organization?.id === group.organizationId);
@@ -32,7 +37,8 @@ export function reportUnserved(
       organization: group.organization,
       tags: displayTags(group.tags),
       jobs: group.jobs,
-      oldest: new Date(group.oldest).toISOString(),
+      oldest: isoTime(oldestOf(group)),
+      failsAt: failsAt(oldestOf(group), snapshot),
       why: near.length > 0 ? 'no-pool-has-these-tags' : 'no-pool-in-this-organization',
       closest: closestPool(group, near),
     };
@@ -45,6 +51,8 @@ function closestPool(group: TagGroup, pools: readonly PoolSight[]): UnservedRow[
     .toSorted(
       by(
         ({ missing }) => Object.keys(missing).length,
+        // a tag with another value is closer than none: it is more likely a slip
+        ({ has }) => -Object.keys(has).length,
         ({ surplus }) => Object.keys(surplus).length,
         ({ pool }) => pool,
       ),
@@ -52,37 +60,70 @@ function closestPool(group: TagGroup, pools: readonly PoolSight[]): UnservedRow[
   return closest ?? null;
 }
 
-/** `missing`: what the job has and the pool lacks or has otherwise; `surplus`: what only the pool has. */
-function compareTags(pool: Tags, job: Tags): { readonly missing: Tags; readonly surplus: Tags } {
+function compareTags(pool: Tags, job: Tags) {
   const pick = (tags: Tags, isPicked: (name: string, value: string) => boolean): Tags =>
     Object.fromEntries(Object.entries(tags).filter(([name, value]) => isPicked(name, value)));
   return {
     missing: pick(job, (name, value) => pool[name] !== value),
+    has: pick(pool, (name, value) => Object.hasOwn(job, name) && job[name] !== value),
     surplus: pick(pool, (name) => !Object.hasOwn(job, name)),
   };
 }
 
+type Reported = {
+  readonly supply: readonly PoolSight[];
+  readonly sight: Sight;
+  readonly assignment: Assignment;
+  readonly snapshot: Snapshot;
+  readonly config: Config;
+};
+
 /** Everything that a person should look at. */
-export function reportFindings(
-  pools: readonly PoolSight[],
-  sight: Sight,
-  { coder, ecs }: Snapshot,
-): readonly Finding[] {
-  const canMiss = ecs.services.status === 'ok';
-  const version: readonly Finding[] = coder.buildInfo === undefined ? [{ code: 'version-unknown' }] : [];
+export function reportFindings({
+  supply,
+  sight,
+  assignment,
+  snapshot,
+  config,
+}: Reported): readonly Finding[] {
+  const version: readonly Finding[] =
+    snapshot.coder.buildInfo === undefined ? [{ code: 'version-unknown' }] : [];
   return [
     ...version,
     ...sight.findings,
-    ...pools.flatMap((pool) => [...serviceFindings(pool, canMiss), ...taskFindings(pool)]),
+    ...supply.flatMap((pool) => [
+      ...serviceFindings(pool, snapshot),
+      ...imageFindings(pool, snapshot),
+      ...startFindings(pool),
+      ...taskFindings(pool),
+    ]),
+    ...waitingFindings(assignment, snapshot, config),
   ];
 }
 
-function serviceFindings({ pool, rivals, service }: PoolSight, canMiss: boolean): readonly Finding[] {
+function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot): readonly Finding[] {
   if (rivals.length > 0) {
     const services = rivals.map(({ serviceName }) => serviceName).sort();
     return [{ code: 'service-ambiguous', pool: pool.name, services }];
   }
-  return service === undefined && canMiss ? [{ code: 'service-missing', pool: pool.name }] : [];
+  const isMissing = service === undefined && ecs.services.status === 'ok';
+  return isMissing ? [{ code: 'service-missing', pool: pool.name }] : [];
+}
+
+/** A daemon of a later release speaks a later protocol, which coderd refuses (contract §5). */
+function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Finding[] {
+  const version = coder.buildInfo?.version;
+  const tag = /:([^:/@]+)(?:@.*)?$/.exec(pool.image)?.[1];
+  if (version === undefined || (compareVersion(tag, version) ?? 0) <= 0) return [];
+  return [{ code: 'image-newer-than-server', pool: pool.name, image: pool.image, version }];
+}
+
+function startFindings({ pool, failing, orphans }: PoolSight): readonly Finding[] {
+  const found: Finding[] = [];
+  if (failing.reason !== undefined && (failing.isTripped || failing.recent > 0))
+    found.push({ code: 'starts-failing', pool: pool.name, tasks: failing.recent, reason: failing.reason });
+  if (orphans.length > 0) found.push({ code: 'daemons-without-task', pool: pool.name, daemons: orphans });
+  return found;
 }
 
 function taskFindings({ pool, tasks }: PoolSight): readonly Finding[] {

@@ -2,11 +2,13 @@
  * How far the sight of each pool can be trusted. Any doubt holds scale-in; scale-out goes on upon what is
  * seen, which is a lower bound.
  */
-import { holdsWorker, indexDaemons } from './daemons.ts';
+import type { EpochMs } from './brands.ts';
+import { holdsWorker, isAlive, poolOfName } from './daemons.ts';
 import { by } from './order.ts';
 import type { Doubt, Finding, ReadingName } from './plan.ts';
-import type { OrganizationSight, Reading, Snapshot } from './snapshot.ts';
+import type { OrganizationSight, Reading, ReadingStatus, Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
+import { compareVersion, OLDEST_SERVER } from './version.ts';
 
 export type Sight = {
   /** All that makes a pool's sight less than full; empty = full sight. */
@@ -17,51 +19,157 @@ export type Sight = {
 
 /** Judges the readings of one look. */
 export function judgeSight(pools: readonly PoolSight[], snapshot: Snapshot): Sight {
-  const { organizations } = snapshot.coder;
+  const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
   const ofOrganization = new Map(
-    organizations.map((organization) => {
-      const contradictions = organizationContradictions(organization, pools, snapshot);
-      return [
-        organization,
-        [...readingFindings(organizationReadings(organization), organization.name), ...contradictions],
-      ];
-    }),
+    organizations.map((item) => [item, judgeOrganization(item, pools, snapshot)]),
   );
-  const ofCluster = readingFindings(clusterReadings(snapshot));
+  const everywhere = [...judgeServer(snapshot), ...judgeCluster(snapshot)];
   return {
     doubtsOf: (sight) => {
       const { organization } = sight;
       const own =
-        organization === undefined ? [unknownOrganization(sight)] : (ofOrganization.get(organization) ?? []);
-      return [...own, ...ofCluster, ...countContradictions(sight)].map(({ code }) => code);
+        organization === undefined ? [unknownOrganization(sight)] : ofOrganization.get(organization);
+      const codes = [...(own ?? []), ...everywhere, ...judgeCounts(sight)].map(({ code }) => code);
+      return [...new Set(codes)];
     },
     findings: [
       ...unknownOrganizations(pools),
-      ...organizations
-        .toSorted(by(({ name }) => name))
-        .flatMap((organization) => ofOrganization.get(organization) ?? []),
-      ...ofCluster,
-      ...pools.flatMap(countContradictions),
+      ...organizations.flatMap((organization) => ofOrganization.get(organization) ?? []),
+      ...everywhere,
+      ...pools.flatMap(judgeCounts),
     ],
   };
 }
 
 type DoubtFinding = Extract<Finding, { readonly code: Doubt }>;
 
-type Named = { readonly name: ReadingName; readonly reading: Reading<unknown> };
+function judgeOrganization(
+  organization: OrganizationSight,
+  pools: readonly PoolSight[],
+  snapshot: Snapshot,
+): readonly DoubtFinding[] {
+  const { name, jobs, daemons, previousJobs } = organization;
+  return [
+    ...judgeReading('jobs', jobs, name),
+    ...judgeReading('daemons', daemons, name),
+    ...judgeReading('previous-jobs', previousJobs, name),
+    ...judgeEmptiness(organization, pools, snapshot.takenAt),
+    ...judgeWorkers(organization),
+    ...judgeNames(organization),
+    ...judgeTimes(organization, snapshot.takenAt),
+  ];
+}
 
-function readingFindings(readings: readonly Named[], organization?: string): readonly DoubtFinding[] {
-  return readings.flatMap(({ name, reading: { status, error } }) =>
-    status === 'ok'
-      ? []
-      : [
-          {
-            code: `${name}-${status}` as const,
-            ...(organization === undefined ? {} : { organization }),
-            error,
-          },
-        ],
+function judgeCluster({ ecs, takenAt }: Snapshot): readonly DoubtFinding[] {
+  const newest = ecs.tasks.items.map(({ startedAt, createdAt }) => startedAt ?? createdAt ?? takenAt);
+  const seconds = secondsAhead(newest, takenAt);
+  return [
+    ...judgeReading('services', ecs.services),
+    ...judgeReading('tasks', ecs.tasks),
+    ...judgeReading('protections', ecs.protections),
+    ...(seconds > 0 ? [{ code: 'clocks-differ', where: 'tasks', seconds } as const] : []),
+  ];
+}
+
+function judgeReading(
+  name: ReadingName,
+  reading: Reading<unknown>,
+  organization?: string,
+): readonly DoubtFinding[] {
+  const status = effectiveStatus(reading);
+  const where = organization === undefined ? {} : { organization };
+  return status === 'ok' ? [] : [{ code: `${name}-${status}`, ...where, error: reading.error }];
+}
+
+/** A list that is as long as the limit asked for is taken for cut off, whatever it says of itself (contract §1). */
+function effectiveStatus({ status, limit = 0, items }: Reading<unknown>): ReadingStatus {
+  return status === 'ok' && limit > 0 && items.length >= limit ? 'truncated' : status;
+}
+
+/** Below 2.19 there is no list of jobs: nothing is done at all. */
+function judgeServer({ coder }: Snapshot): readonly DoubtFinding[] {
+  const version = coder.buildInfo?.version;
+  const isOld = (compareVersion(version, OLDEST_SERVER) ?? 0) < 0;
+  return version !== undefined && isOld ? [{ code: 'server-too-old', version, oldest: OLDEST_SERVER }] : [];
+}
+
+/** An empty answer contradicts what other answers say (docs/adr/0004). */
+function judgeEmptiness(
+  organization: OrganizationSight,
+  pools: readonly PoolSight[],
+  now: EpochMs,
+): readonly DoubtFinding[] {
+  const { name, jobs, daemons } = organization;
+  const tasks = pools.filter((sight) => sight.organization === organization).flatMap((sight) => sight.tasks);
+  const leased = tasks.filter(({ state }) => state === 'working' || state === 'leaving').length;
+  const busy = daemons.items.filter((daemon) => isAlive(daemon, now) && daemon.current_job != null).length;
+  const found: DoubtFinding[] = [];
+  if (daemons.status === 'ok' && daemons.items.length === 0 && leased > 0)
+    found.push({ code: 'daemons-empty-while-leased', organization: name, tasks: leased });
+  if (jobs.status === 'ok' && jobs.items.length === 0 && busy > 0)
+    found.push({ code: 'jobs-empty-while-busy', organization: name, daemons: busy });
+  return found;
+}
+
+/** A deleted key takes its daemons' rows with it, and their jobs run on (contract §3). */
+function judgeWorkers({ name, jobs, daemons }: OrganizationSight): readonly DoubtFinding[] {
+  if (daemons.status !== 'ok') return [];
+  const known = new Set(daemons.items.map(({ id }) => id));
+  const strangers = jobs.items.filter(
+    (job) => holdsWorker(job) && job.worker_id != null && !known.has(job.worker_id),
+  ).length;
+  return strangers === 0 ? [] : [{ code: 'worker-unknown', organization: name, jobs: strangers }];
+}
+
+/** Two live daemons with one name share a row, and their counts can't be told apart (contract §2). */
+function judgeNames({ name, daemons }: OrganizationSight): readonly DoubtFinding[] {
+  const ours = daemons.items.filter((daemon) => poolOfName(daemon.name) !== undefined);
+  const names = [...Map.groupBy(ours, (daemon) => daemon.name)].filter(([, rows]) => rows.length > 1);
+  if (names.length === 0) return [];
+  return [{ code: 'daemons-share-name', organization: name, names: names.map(([shared]) => shared).sort() }];
+}
+
+/** Servers' clocks agree within a second or so; more than this is no clock to compare leases by. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+function judgeTimes(
+  { name, jobs, daemons, previousJobs }: OrganizationSight,
+  now: EpochMs,
+): readonly DoubtFinding[] {
+  const readAt = [jobs, daemons, previousJobs].flatMap(({ status, takenAt }) =>
+    status === 'ok' && takenAt !== undefined ? [takenAt] : [],
   );
+  const ahead = {
+    // a reading made in this look, by a clock that says it was long ago: the time went back
+    readings: Math.max(0, ...readAt.map((takenAt) => secondsAhead([now], takenAt))),
+    jobs: secondsAhead(
+      jobs.items.map(({ created_at }) => created_at),
+      now,
+    ),
+    daemons: secondsAhead(
+      daemons.items.map(({ last_seen_at, created_at }) => last_seen_at ?? created_at),
+      now,
+    ),
+  };
+  return (['readings', 'jobs', 'daemons'] as const).flatMap((where) =>
+    ahead[where] > 0
+      ? [{ code: 'clocks-differ', where, organization: name, seconds: ahead[where] } as const]
+      : [],
+  );
+}
+
+/** How far the latest of these times is after `now`, in whole seconds; 0 within the tolerance. */
+function secondsAhead(times: readonly EpochMs[], now: EpochMs): number {
+  const latest = times.reduce((most, time) => (time > most ? time : most), now);
+  return latest - now > CLOCK_TOLERANCE_MS ? Math.round((latest - now) / 1000) : 0;
+}
+
+/** ECS counts more tasks than it lists: the list is older than the count, or not whole. */
+function judgeCounts({ pool, service, listed }: PoolSight): readonly DoubtFinding[] {
+  const counted = service === undefined ? 0 : service.runningCount + service.pendingCount;
+  return counted > listed
+    ? [{ code: 'tasks-fewer-than-counted', pool: pool.name, counted, seen: listed }]
+    : [];
 }
 
 function unknownOrganization({ pool }: PoolSight): DoubtFinding {
@@ -73,65 +181,4 @@ function unknownOrganizations(pools: readonly PoolSight[]): readonly DoubtFindin
   return [...Map.groupBy(unknown, ({ pool }) => pool.organization).values()]
     .flatMap(([first]) => (first === undefined ? [] : [unknownOrganization(first)]))
     .toSorted(by((finding) => JSON.stringify(finding)));
-}
-
-/** Answers that can't all be true, or that coderd gives when something was deleted. */
-function organizationContradictions(
-  organization: OrganizationSight,
-  pools: readonly PoolSight[],
-  snapshot: Snapshot,
-): readonly DoubtFinding[] {
-  const found: DoubtFinding[] = [];
-  const { name, jobs, daemons } = organization;
-  const leased = pools
-    .filter((sight) => sight.organization === organization)
-    .flatMap(({ tasks }) => tasks)
-    .filter(({ state }) => state === 'working' || state === 'leaving').length;
-  if (daemons.status === 'ok' && daemons.items.length === 0 && leased > 0)
-    found.push({ code: 'daemons-empty-while-leased', organization: name, tasks: leased });
-  const busy = busyDaemons(organization, snapshot);
-  if (jobs.status === 'ok' && jobs.items.length === 0 && busy > 0)
-    found.push({ code: 'jobs-empty-while-busy', organization: name, daemons: busy });
-  const strangers = jobsOfUnknownWorkers(organization);
-  if (strangers > 0) found.push({ code: 'worker-unknown', organization: name, jobs: strangers });
-  return found;
-}
-
-function busyDaemons(organization: OrganizationSight, snapshot: Snapshot): number {
-  const index = indexDaemons(organization, snapshot.takenAt);
-  return organization.daemons.items.filter((daemon) => index.isAlive(daemon) && daemon.current_job != null)
-    .length;
-}
-
-/** A deleted key takes its daemons' rows with it, and their jobs run on (contract §3). */
-function jobsOfUnknownWorkers({ jobs, daemons }: OrganizationSight): number {
-  if (daemons.status !== 'ok') return 0;
-  const known = new Set(daemons.items.map(({ id }) => id));
-  return jobs.items.filter((job) => holdsWorker(job) && job.worker_id != null && !known.has(job.worker_id))
-    .length;
-}
-
-/** ECS counts more tasks than it lists: the list is older than the count, or not whole. */
-function countContradictions(sight: PoolSight): readonly DoubtFinding[] {
-  if (sight.service === undefined) return [];
-  const counted = sight.service.runningCount + sight.service.pendingCount;
-  return counted > sight.listed
-    ? [{ code: 'tasks-fewer-than-counted', pool: sight.pool.name, counted, seen: sight.listed }]
-    : [];
-}
-
-function organizationReadings({ jobs, daemons, previousJobs }: OrganizationSight): readonly Named[] {
-  return [
-    { name: 'jobs', reading: jobs },
-    { name: 'daemons', reading: daemons },
-    { name: 'previous-jobs', reading: previousJobs },
-  ];
-}
-
-function clusterReadings({ ecs }: Snapshot): readonly Named[] {
-  return [
-    { name: 'services', reading: ecs.services },
-    { name: 'tasks', reading: ecs.tasks },
-    { name: 'protections', reading: ecs.protections },
-  ];
 }

@@ -1,40 +1,14 @@
-/**
- * Supply: what every pool has, from the readings of ECS and coderd. The states are those of design.md,
- * "The lease"; a state that can't be told is read as the one that holds.
- */
+/** Supply: what every pool has, from the readings of ECS and coderd. */
 import type { EpochMs } from './brands.ts';
 import type { Config, PoolConfig } from './config.ts';
-import { type DaemonIndex, indexDaemons } from './daemons.ts';
+import { type DaemonIndex, indexDaemons, isAlive, taskId } from './daemons.ts';
+import { type FailingStarts, readFailingStarts } from './failing-starts.ts';
 import { compare } from './order.ts';
-import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
-import { normalizeTags, type TagSet, tagKey } from './tags.ts';
+import type { OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
+import { readTask, type TaskSight } from './task-state.ts';
 
 /** The service of a pool carries this tag with the pool's name as its value. */
 export const POOL_TAG = 'coder-autoscaler:pool';
-
-/** An enabled protection with less left than this means: leaving. */
-const LEASE_MS = 24 * 3_600_000;
-/** A task that has been RUNNING for this long has had its time to get a lease and a daemon. */
-const BOOT_MS = 15 * 60_000;
-const FAILING_WINDOW_MS = 10 * 60_000;
-
-export type TaskState = 'starting' | 'working' | 'leaving' | 'left' | 'unguarded';
-
-/**
- * What a task that counts as supply is good for. `registering`: its daemon is still to come. `silent`: it should
- * have a daemon and has none. `unknown`: the daemons could not be read.
- */
-export type Use = 'busy' | 'idle' | 'registering' | 'silent' | 'unknown';
-
-export type TaskSight = {
-  readonly task: Task;
-  readonly state: TaskState;
-  readonly use: Use;
-  readonly daemon: Daemon | undefined;
-  /** What its daemon offers; the pool's tags where no daemon is known. */
-  readonly offers: TagSet;
-  readonly idleSince: EpochMs | undefined;
-};
 
 export type PoolSight = {
   readonly pool: PoolConfig;
@@ -48,8 +22,9 @@ export type PoolSight = {
   readonly listed: number;
   /** Tasks that are desired and not there yet. */
   readonly missing: number;
-  /** Tasks that stopped before they ran, in the last 10 minutes. */
-  readonly failing: number;
+  readonly failing: FailingStarts;
+  /** Names of live daemons of this pool that no task in any list explains. */
+  readonly orphans: readonly string[];
 };
 
 /** Reads the state of every pool, in order of name. */
@@ -69,11 +44,6 @@ export function organizationOf(pool: PoolConfig, snapshot: Snapshot): Organizati
   return snapshot.coder.organizations.find(
     ({ id, name }) => name === pool.organization || id === pool.organization,
   );
-}
-
-/** Daemons whose tags are not their pool's: they were started with another pool's key. */
-export function hasOtherTags(sight: TaskSight, pool: PoolConfig): boolean {
-  return sight.daemon !== undefined && tagKey(sight.offers) !== tagKey(pool.tags);
 }
 
 type PoolInput = {
@@ -111,7 +81,15 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
     tasks,
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     missing: Math.max(0, (service?.desiredCount ?? 0) - tasks.length),
-    failing: all.filter((task) => failedToStart(task, snapshot.takenAt)).length,
+    failing: readFailingStarts({
+      tasks: all,
+      now: snapshot.takenAt,
+      hasRegistered: (task) => hasRegistered(task, { snapshot, organization, index }),
+    }),
+    orphans:
+      service !== undefined && snapshot.ecs.tasks.status === 'ok'
+        ? orphansOf(pool, all, index, snapshot.takenAt)
+        : [],
   };
 }
 
@@ -127,66 +105,28 @@ function isWanted(task: Task): boolean {
   return task.desiredStatus === 'RUNNING' && task.lastStatus !== 'STOPPED';
 }
 
-function failedToStart(task: Task, now: EpochMs): boolean {
-  return task.stopCode === 'TaskFailedToStart' && now - (task.stoppedAt ?? now) <= FAILING_WINDOW_MS;
-}
-
-type TaskInput = {
-  readonly task: Task;
-  readonly pool: PoolConfig;
+type Registry = {
+  readonly snapshot: Snapshot;
   readonly organization: OrganizationSight | undefined;
   readonly index: DaemonIndex | undefined;
-  readonly now: EpochMs;
-  readonly protection: Protection | undefined;
 };
 
-function readTask(input: TaskInput): TaskSight {
-  const { task, pool, index } = input;
-  const daemon = index?.ofTask(task);
-  const use = readUse(input, daemon);
-  return {
-    task,
-    daemon,
-    use,
-    state: readState(input, daemon),
-    offers: normalizeTags(daemon?.tags ?? pool.tags),
-    idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
-  };
+/** An absent row proves that no daemon came only where offline ones are listed too (contract §2). */
+function hasRegistered(task: Task, { snapshot, organization, index }: Registry): boolean | undefined {
+  if (index?.ofTask(task) !== undefined) return true;
+  const isKnown = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
+  return isKnown ? false : undefined;
 }
 
-function readState(input: TaskInput, daemon: Daemon | undefined): TaskState {
-  const { task, now, protection } = input;
-  if (task.lastStatus !== 'RUNNING') return 'starting';
-  if (protection?.protectionEnabled === true) {
-    const leftMs = (protection.expirationDate ?? now) - now;
-    return leftMs >= LEASE_MS ? 'working' : 'leaving';
-  }
-  if (hasLeft(input, daemon)) return 'left';
-  return daemon === undefined && isBooting(task, now) ? 'starting' : 'unguarded';
-}
-
-/**
- * Left: nothing protects the task, and coderd says that no daemon of its can hold a job. An absent row
- * proves that only for a task that is too old to be booting, and only from readings that are whole.
- */
-function hasLeft(
-  { task, organization, index, now, protection }: TaskInput,
-  daemon: Daemon | undefined,
-): boolean {
-  const isKnown = organization?.jobs.status === 'ok' && organization.daemons.status === 'ok';
-  if (!isKnown || protection === undefined) return false;
-  if (daemon === undefined) return !isBooting(task, now);
-  return index?.activity(daemon) === 'offline';
-}
-
-function readUse({ task, organization, index, now }: TaskInput, daemon: Daemon | undefined): Use {
-  const activity = daemon && index?.activity(daemon);
-  if (activity === 'busy' || activity === 'idle') return activity;
-  const isComing = daemon === undefined && isBooting(task, now);
-  if (task.lastStatus !== 'RUNNING' || isComing) return 'registering';
-  return organization?.daemons.status === 'ok' ? 'silent' : 'unknown';
-}
-
-function isBooting(task: Task, now: EpochMs): boolean {
-  return now - (task.startedAt ?? now) < BOOT_MS;
+function orphansOf(
+  pool: PoolConfig,
+  tasks: readonly Task[],
+  index: DaemonIndex | undefined,
+  now: EpochMs,
+): readonly string[] {
+  const ids = new Set(tasks.map(taskId));
+  return (index?.namedAfter(pool.name) ?? [])
+    .filter((daemon) => isAlive(daemon, now))
+    .flatMap(({ name }) => (ids.has(name.slice(pool.name.length + 1)) ? [] : [name]))
+    .sort();
 }

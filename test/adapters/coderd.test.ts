@@ -6,7 +6,7 @@ import { coderdHandler } from '../../lab/coderd/http.ts';
 import { World } from '../../lab/world.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, parseRetryAfterMs } from '../../lambda/adapters/coderd/http.ts';
-import { compareVersion } from '../../lambda/adapters/coderd/version.ts';
+import { compareVersion } from '../../lambda/core/version.ts';
 import type { Organization } from '../../lambda/app/ports.ts';
 import type { JobId, OrganizationId } from '../../lambda/core/brands.ts';
 import { START } from '../support/lab.ts';

@@ -343,8 +343,9 @@ describe('a plan', () => {
         tags: { cluster: 'tpu', region: 'eu' },
         jobs: 2,
         oldest: '2026-11-20T08:59:30.000Z',
+        failsAt: '2026-11-20T09:29:30.000Z',
         why: 'no-pool-has-these-tags',
-        closest: { pool: 'gpu', missing: { cluster: 'tpu' }, surplus: {} },
+        closest: { pool: 'gpu', missing: { cluster: 'tpu' }, has: { cluster: 'gpu' }, surplus: {} },
       },
     ]);
   });

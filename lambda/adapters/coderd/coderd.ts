@@ -3,9 +3,9 @@ import * as z from 'zod';
 import type { Coderd, Organization } from '../../app/ports.ts';
 import type { EpochMs, JobId } from '../../core/brands.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../core/snapshot.ts';
+import { compareVersion, OLDEST_SERVER } from '../../core/version.ts';
 import { CoderdError, type CoderdHttp } from './http.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './schemas.ts';
-import { compareVersion, OLDEST_SERVER } from './version.ts';
 
 /** Ids of one request: a URL of 100 UUIDs has under 4 KB. */
 const IDS_A_REQUEST = 100;

@@ -1,5 +1,7 @@
 /** Below this there is no provisioner jobs API (contract §1, §12). */
 export const OLDEST_SERVER = '2.19';
+/** From here on, jobs that have been pending for 30 minutes are failed (contract §5). */
+export const REAPS_PENDING_SINCE = '2.23';
 
 /**
  * Compares a coderd version such as `v2.30.0+3006da5` with `major.minor`: negative when it is older.

@@ -1,0 +1,67 @@
+/** The decision alone: `decide` on generated snapshots of many sizes. Reading the document is counted apart. */
+import { checkConfig } from '../lambda/adapters/config/check.ts';
+import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
+import { decide } from '../lambda/core/decide.ts';
+import { documentOf } from './fleet/document.ts';
+import { makeFleet } from './fleet/fleet.ts';
+import type { FleetSize } from './fleet/size.ts';
+import { growthExponent, timeOf } from './statistics.ts';
+
+export type CoreFigures = Omit<FleetSize, 'seed'> & {
+  readonly tagGroups: number;
+  readonly decideMs: number;
+  /** `parseSnapshot`: what a dry run on a document pays; a tick does not. */
+  readonly parseMs: number;
+  /** The yardstick: the engine's own `JSON.parse` of the same document, in the same run. */
+  readonly jsonParseMs: number;
+  /** How many times as long as the yardstick: comparable between machines. */
+  readonly ratio: number;
+};
+
+export type GrowthFigures = {
+  readonly pools: number;
+  readonly daemons: number;
+  /** k of time ~ jobs^k. */
+  readonly exponent: number;
+};
+
+const JOBS = [100, 1_000, 10_000];
+const POOLS = [20, 200];
+const DAEMONS = [100, 1_000];
+
+/** Measures all sizes, the smallest first. */
+export function measureCore(seed: number): readonly CoreFigures[] {
+  return POOLS.flatMap((pools) =>
+    DAEMONS.flatMap((daemons) => JOBS.map((jobs) => measureSize({ jobs, pools, daemons, seed }))),
+  );
+}
+
+/** How the time of a decision grows with the number of jobs, for each number of pools and daemons. */
+export function growthOf(figures: readonly CoreFigures[]): readonly GrowthFigures[] {
+  const series = Map.groupBy(figures, ({ pools, daemons }) => `${pools} ${daemons}`);
+  return [...series.values()].flatMap((rows) => {
+    const [first] = rows;
+    if (first === undefined) return [];
+    const points = rows.map(({ jobs, decideMs }) => ({ size: jobs, ms: decideMs }));
+    return [{ pools: first.pools, daemons: first.daemons, exponent: growthExponent(points) }];
+  });
+}
+
+function measureSize({ seed, ...size }: FleetSize): CoreFigures {
+  const fleet = makeFleet({ ...size, seed });
+  const document = documentOf(fleet);
+  const text = JSON.stringify(document);
+  const snapshot = parseSnapshot(document);
+  const { config } = checkConfig(fleet.config('http://127.0.0.1'));
+  const decideMs = timeOf(() => decide(snapshot, config));
+  const parseMs = timeOf(() => parseSnapshot(document));
+  const jsonParseMs = timeOf(() => JSON.parse(text));
+  return {
+    ...size,
+    tagGroups: decide(snapshot, config).assignment.length,
+    decideMs,
+    parseMs,
+    jsonParseMs,
+    ratio: decideMs / jsonParseMs,
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * A generated deployment: several organizations, pools with overlapping tags, a few hundred tag groups of pending jobs, and tasks
+ * that are busy, idle, leaving, gone or starting. It is written as coderd and ECS answer (times: RFC 3339).
+ */
+import { Random } from '../../lab/random.ts';
+import { type FleetJob, makeGroups, makeJob, pickGroup } from './jobs.ts';
+import { configOf, type FleetPool, makePools } from './pools.ts';
+import type { FleetSize } from './size.ts';
+import { definitionArn, type FleetMember, makeMember, pickState, type Surroundings, serviceArn } from './tasks.ts';
+
+export type FleetOrganization = {
+  readonly id: string;
+  readonly name: string;
+  readonly jobs: readonly FleetJob[];
+  readonly daemons: readonly NonNullable<FleetMember['daemon']>[];
+  readonly previousJobs: readonly FleetJob[];
+};
+
+export type FleetService = ReturnType<typeof makeService>;
+
+export type Fleet = {
+  readonly takenAt: string;
+  readonly version: string;
+  readonly organizations: readonly FleetOrganization[];
+  readonly services: readonly FleetService[];
+  readonly members: readonly FleetMember[];
+  /** The parsed `autoscaler.yaml` for a coderd at this URL. */
+  readonly config: (coderdUrl: string) => Record<string, unknown>;
+};
+
+const TAKEN_AT = Date.parse('2026-03-02T09:00:00Z');
+const MINUTE = 60_000;
+
+/** Generates a deployment of this size. */
+export function makeFleet(size: FleetSize): Fleet {
+  const random = new Random(size.seed);
+  const pools = makePools(size, random);
+  const names = [...new Set(pools.map(({ organization }) => organization))];
+  const ids = new Map(names.map((name) => [name, random.uuid()]));
+  const given = { takenAt: TAKEN_AT, random, organizationId: (name: string) => ids.get(name) ?? '' };
+  const members = makeMembers(pools, size, given);
+  const pending = makePending(pools, size, given);
+  return {
+    takenAt: new Date(TAKEN_AT).toISOString(),
+    version: 'v2.30.0',
+    organizations: names.map((name) =>
+      makeOrganization({ id: given.organizationId(name), name }, pending, members),
+    ),
+    services: pools.map((pool) => makeService(pool, members)),
+    members,
+    config: (coderdUrl) => configOf(pools, size, coderdUrl),
+  };
+}
+
+/** One task for each daemon, some that start, and some that have stopped lately. */
+function makeMembers(
+  pools: readonly FleetPool[],
+  { daemons }: FleetSize,
+  given: Surroundings,
+): readonly FleetMember[] {
+  const { random } = given;
+  const poolOf = (): FleetPool => pools[Math.floor(pools.length * random.next() ** 1.5)] as FleetPool;
+  const some = (share: number) => Array.from({ length: Math.round(daemons * share) });
+  return [
+    ...some(1).map(() => makeMember(poolOf(), pickState(random), given)),
+    ...some(0.08).map(() => makeMember(poolOf(), 'starting', given)),
+    ...some(0.05).map(() => makeMember(poolOf(), 'stopped', given)),
+  ];
+}
+
+function makePending(
+  pools: readonly FleetPool[],
+  size: FleetSize,
+  { random, takenAt, organizationId }: Surroundings,
+): readonly FleetJob[] {
+  const groups = makeGroups(pools, size, random);
+  return Array.from({ length: size.jobs }, () => {
+    const group = pickGroup(groups, random);
+    const createdAt = takenAt - random.between(0, 25 * MINUTE);
+    return makeJob({ ...group, organizationId: organizationId(group.organization), createdAt }, random);
+  });
+}
+
+function makeOrganization(
+  { id, name }: { readonly id: string; readonly name: string },
+  pending: readonly FleetJob[],
+  members: readonly FleetMember[],
+): FleetOrganization {
+  const own = members.filter(({ pool }) => pool.organization === name);
+  return {
+    id,
+    name,
+    jobs: [
+      ...pending.filter(({ organization_id }) => organization_id === id),
+      ...own.flatMap(({ running }) => running ?? []),
+    ],
+    daemons: own.flatMap(({ daemon }) => daemon ?? []),
+    previousJobs: own.flatMap(({ running, previous }) => (running === undefined ? (previous ?? []) : [])),
+  };
+}
+
+function makeService(pool: FleetPool, members: readonly FleetMember[]) {
+  const own = members.filter((member) => member.pool === pool);
+  const count = (status: string): number => own.filter(({ task }) => task.lastStatus === status).length;
+  const counts = { runningCount: count('RUNNING'), pendingCount: count('PENDING') };
+  const desiredCount = counts.runningCount + counts.pendingCount;
+  const taskDefinition = definitionArn(pool, 2);
+  return {
+    serviceArn: serviceArn(pool),
+    serviceName: pool.serviceName,
+    status: 'ACTIVE',
+    desiredCount,
+    ...counts,
+    taskDefinition,
+    deployments: [
+      {
+        id: 'ecs-svc/1234567890123456789',
+        status: 'PRIMARY',
+        taskDefinition,
+        desiredCount,
+        ...counts,
+        rolloutState: 'COMPLETED',
+        createdAt: new Date(TAKEN_AT - 24 * 60 * MINUTE).toISOString(),
+      },
+    ],
+    tags: [{ key: 'coder-autoscaler:pool', value: pool.name }],
+  };
+}

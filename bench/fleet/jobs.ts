@@ -1,0 +1,74 @@
+/** Provisioner jobs as coderd lists them (contract §1), with all fields, so that answers have their real size. */
+import { PREBUILDS_USER } from '../../lab/coderd/jobs.ts';
+import type { Random } from '../../lab/random.ts';
+import { normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';
+import type { FleetPool } from './pools.ts';
+import type { FleetSize } from './size.ts';
+
+export type FleetJob = ReturnType<typeof makeJob>;
+
+export type TagGroup = { readonly organization: string; readonly tags: Tags };
+
+type JobFacts = TagGroup & {
+  readonly organizationId: string;
+  readonly createdAt: number;
+  readonly startedAt?: number;
+  readonly completedAt?: number;
+  readonly workerId?: string;
+};
+
+const iso = (time: number): string => new Date(time).toISOString();
+
+/** One job; 1 in 5 is of the prebuilds user. */
+export function makeJob(facts: JobFacts, random: Random) {
+  const { organizationId, tags, createdAt, startedAt, completedAt, workerId } = facts;
+  return {
+    id: random.uuid(),
+    created_at: iso(createdAt),
+    ...(startedAt === undefined ? {} : { started_at: iso(startedAt) }),
+    ...(completedAt === undefined ? {} : { completed_at: iso(completedAt) }),
+    status: completedAt !== undefined ? 'succeeded' : startedAt !== undefined ? 'running' : 'pending',
+    ...(workerId === undefined ? {} : { worker_id: workerId, worker_name: '' }),
+    file_id: random.uuid(),
+    tags: normalizeTags(tags),
+    queue_position: 0,
+    queue_size: 0,
+    organization_id: organizationId,
+    initiator_id: random.next() < 0.2 ? PREBUILDS_USER : random.uuid(),
+    input: { workspace_build_id: random.uuid() },
+    type: 'workspace_build',
+    metadata: {
+      template_version_name: 'wonderful_albattani1',
+      template_id: random.uuid(),
+      template_name: 'kubernetes',
+      template_display_name: 'Kubernetes (Deployment)',
+      template_icon: '/icon/k8s.png',
+      workspace_id: random.uuid(),
+      workspace_name: 'development',
+    },
+    logs_overflowed: false,
+  };
+}
+
+/** Different tag sets that jobs have: a part of some pool's tags, so that often several pools can run them. */
+export function makeGroups(
+  pools: readonly FleetPool[],
+  { jobs }: FleetSize,
+  random: Random,
+): readonly TagGroup[] {
+  const groups = new Map<string, TagGroup>();
+  // 30 at 100 jobs, 300 at 10,000
+  const wanted = Math.round(3 * Math.sqrt(jobs));
+  for (let tries = 0; tries < wanted * 50 && groups.size < wanted; tries++) {
+    const { organization, tags: all } = random.pick(pools) ?? { organization: '', tags: {} };
+    const tags = Object.fromEntries(Object.entries(all).filter(() => random.next() < 0.6));
+    groups.set(`${organization} ${tagKey(tags)}`, { organization, tags });
+  }
+  return [...groups.values(), { organization: 'default', tags: { cluster: 'nobody-has-this' } }];
+}
+
+/** Few groups have most of the jobs, as in life. */
+export function pickGroup(groups: readonly TagGroup[], random: Random): TagGroup {
+  const index = Math.floor(groups.length * random.next() ** 2);
+  return groups[index] ?? { organization: 'default', tags: {} };
+}

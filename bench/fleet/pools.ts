@@ -1,0 +1,86 @@
+/** The configuration of a generated deployment: pools with overlapping tags over a few organizations. */
+import type { Random } from '../../lab/random.ts';
+import { type Tags, tagKey } from '../../lambda/core/tags.ts';
+import type { FleetSize } from './size.ts';
+
+export type FleetPool = {
+  readonly name: string;
+  readonly organization: string;
+  readonly tags: Tags;
+  readonly serviceName: string;
+  /** The written form of the rest of its settings. */
+  readonly settings: Readonly<Record<string, unknown>>;
+};
+
+const ORGANIZATIONS = ['default', 'platform', 'data', 'ml', 'edge'];
+
+/** Tag, number of its values, and how likely a pool has it. */
+const TAGS: readonly (readonly [name: string, values: number, likely: number])[] = [
+  ['cluster', 8, 0.8],
+  ['region', 4, 0.6],
+  ['environment', 3, 0.5],
+  ['size', 3, 0.3],
+  ['team', 10, 0.3],
+];
+
+const SIZES = [
+  { cpu: 1024, memory: 2048 },
+  { cpu: 2048, memory: 8192 },
+  { cpu: 4096, memory: 16_384 },
+];
+
+/** The first pool of each organization is untagged; no two of one organization have the same tags. */
+export function makePools({ pools, daemons }: FleetSize, random: Random): readonly FleetPool[] {
+  const taken = new Set<string>();
+  return Array.from({ length: pools }, (_, index) => {
+    const organization = ORGANIZATIONS[index % ORGANIZATIONS.length] ?? 'default';
+    const name = `${organization}-${String(index).padStart(3, '0')}`;
+    const tags = index < ORGANIZATIONS.length ? {} : newTags(organization, taken, random);
+    const settings = {
+      min: random.whole(0, 1),
+      max: Math.ceil((daemons / pools) * random.between(1, 3)) + 2,
+      warm: random.whole(0, 2),
+      architecture: random.pick(['arm64', 'x86_64']),
+      ...random.pick(SIZES),
+    };
+    return { name, organization, tags, serviceName: `Fleet-Pool${index}Service-${random.hex(12)}`, settings };
+  });
+}
+
+/** The `autoscaler.yaml` of the deployment, parsed. `maxTasks` leaves room for half as many tasks again. */
+export function configOf(
+  pools: readonly FleetPool[],
+  { daemons }: FleetSize,
+  coderdUrl: string,
+): Record<string, unknown> {
+  return {
+    coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
+    limits: { maxTasks: Math.ceil(daemons * 1.5) },
+    // longer than an invocation lasts, so that one invocation is one look
+    looks: { every: '60s' },
+    pools: pools.map(({ name, organization, tags, settings }) => ({
+      name,
+      organization,
+      tags,
+      key: { secret: `coder/keys/${name}` },
+      ...settings,
+    })),
+  };
+}
+
+function newTags(organization: string, taken: Set<string>, random: Random): Tags {
+  for (;;) {
+    const tags = makeTags(random);
+    const key = `${organization} ${tagKey(tags)}`;
+    if (!taken.has(key)) {
+      taken.add(key);
+      return tags;
+    }
+  }
+}
+
+function makeTags(random: Random): Tags {
+  const chosen = TAGS.filter(([, , likely]) => random.next() < likely);
+  const some = chosen.length > 0 ? chosen : TAGS.slice(0, 1);
+  return Object.fromEntries(some.map(([name, values]) => [name, `${name}-${random.whole(1, values)}`]));
+}

@@ -1,0 +1,34 @@
+/** The middle of the sorted values; the mean of the two middle ones of an even number. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];
+  if (low === undefined || high === undefined) throw new Error('taking the median: there are no values');
+  return (low + high) / 2;
+}
+
+export type Point = { readonly size: number; readonly ms: number };
+
+/**
+ * The exponent k of time ~ size^k: the slope of a straight line through the logarithms, by least squares. 1 = twice the size takes
+ * twice the time, 2 = four times.
+ */
+export function growthExponent(points: readonly Point[]): number {
+  const logs = points.map(({ size, ms }) => ({ x: Math.log(size), y: Math.log(ms) }));
+  const mean = (pick: (log: { x: number; y: number }) => number): number =>
+    logs.reduce((total, log) => total + pick(log), 0) / logs.length;
+  const [x, y] = [mean((log) => log.x), mean((log) => log.y)];
+  return mean((log) => (log.x - x) * (log.y - y)) / mean((log) => (log.x - x) ** 2);
+}
+
+/** Median time of one call in milliseconds: one warm-up, then at least 5 runs, more while `budgetMs` lasts, 25 at most. */
+export function timeOf(run: () => void, budgetMs = 1_000): number {
+  run();
+  const times: number[] = [];
+  const startedAt = performance.now();
+  while (times.length < 5 || (times.length < 25 && performance.now() - startedAt < budgetMs)) {
+    const before = performance.now();
+    run();
+    times.push(performance.now() - before);
+  }
+  return median(times);
+}

@@ -1,0 +1,98 @@
+/**
+ * The state of one task by design.md, "The lease", and what its daemon is good for. A state that can't be told is
+ * read as the one that holds.
+ */
+import type { EpochMs } from './brands.ts';
+import type { PoolConfig } from './config.ts';
+import type { DaemonIndex } from './daemons.ts';
+import type { Daemon, OrganizationSight, Protection, Task } from './snapshot.ts';
+import { normalizeTags, type TagSet, tagKey } from './tags.ts';
+
+/** An enabled protection with less left than this means: leaving. */
+const LEASE_MS = 24 * 3_600_000;
+/** A task that has been RUNNING for this long has had its time to get a lease and a daemon. */
+const BOOT_MS = 15 * 60_000;
+
+export type TaskState = 'starting' | 'working' | 'leaving' | 'left' | 'unguarded';
+
+/**
+ * What a task that counts as supply is good for. `registering`: its daemon is still to come. `silent`: it should
+ * have a daemon and has none. `unknown`: the daemons could not be read.
+ */
+export type Use = 'busy' | 'idle' | 'registering' | 'silent' | 'unknown';
+
+export type TaskSight = {
+  readonly task: Task;
+  readonly state: TaskState;
+  readonly use: Use;
+  readonly daemon: Daemon | undefined;
+  /** What its daemon offers; the pool's tags where no daemon is known. */
+  readonly offers: TagSet;
+  readonly idleSince: EpochMs | undefined;
+};
+
+/** Daemons whose tags are not their pool's: they were started with another pool's key. */
+export function hasOtherTags(sight: TaskSight, pool: PoolConfig): boolean {
+  return sight.daemon !== undefined && tagKey(sight.offers) !== tagKey(pool.tags);
+}
+
+export type TaskInput = {
+  readonly task: Task;
+  readonly pool: PoolConfig;
+  readonly organization: OrganizationSight | undefined;
+  readonly index: DaemonIndex | undefined;
+  readonly now: EpochMs;
+  readonly protection: Protection | undefined;
+};
+
+/** Reads one task that ECS means to keep running. */
+export function readTask(input: TaskInput): TaskSight {
+  const { task, pool, index } = input;
+  const daemon = index?.ofTask(task);
+  const use = readUse(input, daemon);
+  return {
+    task,
+    daemon,
+    use,
+    state: readState(input, daemon),
+    offers: normalizeTags(daemon?.tags ?? pool.tags),
+    idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
+  };
+}
+
+function readState(input: TaskInput, daemon: Daemon | undefined): TaskState {
+  const { task, now, protection } = input;
+  if (task.lastStatus !== 'RUNNING') return 'starting';
+  if (protection?.protectionEnabled === true) {
+    const leftMs = (protection.expirationDate ?? now) - now;
+    return leftMs >= LEASE_MS ? 'working' : 'leaving';
+  }
+  if (hasLeft(input, daemon)) return 'left';
+  return daemon === undefined && isBooting(task, now) ? 'starting' : 'unguarded';
+}
+
+/**
+ * Left: nothing protects the task, and coderd says that no daemon of its can hold a job. An absent row
+ * proves that only for a task that is too old to be booting, and only from readings that are whole.
+ */
+function hasLeft(
+  { task, organization, index, now, protection }: TaskInput,
+  daemon: Daemon | undefined,
+): boolean {
+  const isKnown = organization?.jobs.status === 'ok' && organization.daemons.status === 'ok';
+  if (!isKnown || protection === undefined) return false;
+  if (daemon === undefined) return !isBooting(task, now);
+  return index?.activity(daemon) === 'offline';
+}
+
+function readUse({ task, organization, index, now }: TaskInput, daemon: Daemon | undefined): Use {
+  const activity = daemon && index?.activity(daemon);
+  if (activity === 'busy' || activity === 'idle') return activity;
+  const isComing = daemon === undefined && isBooting(task, now);
+  if (task.lastStatus !== 'RUNNING' || isComing) return 'registering';
+  return organization?.daemons.status === 'ok' ? 'silent' : 'unknown';
+}
+
+function isBooting(task: Task, now: EpochMs): boolean {
+  return now - (task.startedAt ?? now) < BOOT_MS;
+}

@@ -1,0 +1,96 @@
+/** What the bundled function has to do under AWS's own runtime client, one check after the other in one warm process. */
+import assert from 'node:assert/strict';
+import type { Deployment } from './deployment.ts';
+import type { Answer, FunctionError } from './runtime-api.ts';
+
+type Given = {
+  readonly deployment: Deployment;
+  readonly invoke: (event: unknown, timeoutMs: number) => Promise<Answer>;
+};
+
+export type Check = { readonly claim: string; readonly run: (given: Given) => Promise<void> };
+
+/** Room for some looks: one a second until 5 s are left. */
+const TIMEOUT_MS = 9_000;
+/** Room for one look only. */
+const SHORT_MS = 6_500;
+
+export const CHECKS: readonly Check[] = [
+  {
+    claim: 'a dry run answers the plan as data and as text, and changes nothing',
+    run: async ({ deployment, invoke }) => {
+      deployment.submitJobs('default', 2);
+      const { body } = succeeded(await invoke({ dryRun: true }, TIMEOUT_MS));
+      const { actions, text } = body as { readonly actions: readonly unknown[]; readonly text: string };
+      assert.equal(actions.length, 1);
+      assert.match(text, /cpu +0 -> 2/);
+      assert.equal(desiredOf(deployment, 'cpu'), 0);
+    },
+  },
+  {
+    claim: 'the scheduled event scales out, looks several times, and ends in time',
+    run: async ({ deployment, invoke }) => {
+      const { body, tookMs } = succeeded(await invoke({ tick: true }, TIMEOUT_MS));
+      const { looks } = body as { readonly looks: number };
+      assert.ok(looks >= 2, `saw ${looks} look(s)`);
+      assert.ok(tookMs < TIMEOUT_MS, `took ${tookMs} ms`);
+      assert.equal(desiredOf(deployment, 'cpu'), 2);
+    },
+  },
+  {
+    claim: 'a wrong payload is an error that names what was sent and what to send',
+    run: async ({ invoke }) => {
+      const error = failed(await invoke({ Records: [] }, TIMEOUT_MS));
+      assert.equal(error.errorType, 'PayloadError');
+      assert.equal(
+        error.errorMessage,
+        'reading the payload: saw {"Records":[]}; send {"tick":true} for a tick as the schedule does, or {"dryRun":true} for a plan that changes nothing',
+      );
+    },
+  },
+  {
+    claim: 'an organization that is forbidden fails the invocation with a line a cause, after the other was served',
+    run: async ({ deployment, invoke }) => {
+      deployment.restrictToken(['default']);
+      deployment.submitJobs('default', 1);
+      const error = failed(await invoke({ tick: true }, SHORT_MS));
+      assert.equal(error.errorType, 'InvocationError');
+      const lines = error.errorMessage.split('\n');
+      assert.ok(lines.length >= 2, `saw ${JSON.stringify(lines)}`);
+      for (const line of lines) assert.match(line, /^organization "data": .*forbidden/);
+      assert.equal(desiredOf(deployment, 'cpu'), 3);
+      deployment.restrictToken('all');
+    },
+  },
+  {
+    claim: 'when time runs out because coderd does not answer, the error says so before the deadline',
+    run: async ({ deployment, invoke }) => {
+      deployment.setSilent(true);
+      const answer = await invoke({ tick: true }, 3_000);
+      deployment.setSilent(false);
+      assert.match(failed(answer).errorMessage, /^running out of time: coderd or ECS did not answer/);
+    },
+  },
+  {
+    claim: 'the next invocation of the same process looks again as if nothing had been',
+    run: async ({ deployment, invoke }) => {
+      deployment.submitJobs('data', 1);
+      succeeded(await invoke({ tick: true }, SHORT_MS));
+      assert.equal(desiredOf(deployment, 'data'), 1);
+    },
+  },
+];
+
+function desiredOf({ world }: Deployment, pool: string): number {
+  return world.service(pool).state.desiredCount;
+}
+
+function succeeded(answer: Answer): Extract<Answer, { kind: 'response' }> {
+  if (answer.kind === 'response') return answer;
+  assert.fail(`expected a response, saw ${JSON.stringify(answer)}`);
+}
+
+function failed(answer: Answer): FunctionError {
+  if (answer.kind === 'error') return answer.error;
+  assert.fail(`expected an error, saw ${JSON.stringify(answer)}`);
+}

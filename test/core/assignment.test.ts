@@ -1,0 +1,258 @@
+/** The assignment against brute force on small cases, and against a linear-programming solver on larger ones. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Constraint, equalTo, lessEq, solve } from 'yalps';
+import { type Assignment, assign, type Offer } from '../../lambda/core/assignment.ts';
+import type { EpochMs, OrganizationId, PoolName } from '../../lambda/core/brands.ts';
+import type { TagGroup } from '../../lambda/core/demand.ts';
+import type { Served } from '../../lambda/core/plan.ts';
+import { canRun, normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';
+
+const organizationId = 'org' as OrganizationId;
+const RANK: Readonly<Partial<Record<Served, number>>> = { 'by-free': 0, 'by-starting': 1, 'by-launch': 2 };
+
+function group(
+  index: number,
+  tags: Tags,
+  jobs: number,
+  audience: 'people' | 'prebuilds' = 'people',
+): TagGroup {
+  const createdAt = Array.from({ length: jobs }, (_, job) => (1000 * index + job) as EpochMs);
+  return {
+    organizationId,
+    organization: 'org',
+    tags: normalizeTags(tags),
+    key: `${index} ${tagKey(tags)}`,
+    for: audience,
+    jobs,
+    createdAt,
+  };
+}
+
+function offer(pool: string, tags: Tags, served: Served, places: number, price: number): Offer {
+  return { organizationId, pool: pool as PoolName, tags: normalizeTags(tags), served, places, price };
+}
+
+type Case = {
+  readonly groups: readonly TagGroup[];
+  readonly offers: readonly Offer[];
+  readonly room: number;
+};
+
+/** What an assignment comes to: jobs served by group in the order of demand, then price, then rank. */
+type Score = { readonly served: readonly number[]; readonly price: number; readonly rank: number };
+
+function scoreOf({ assigned }: Assignment, groups: readonly TagGroup[]): Score {
+  const real = assigned.filter(({ offer: { served } }) => RANK[served] !== undefined);
+  const sumOf = (of: (row: (typeof real)[number]) => number): number =>
+    real.reduce((total, row) => total + of(row), 0);
+  return {
+    served: groups.map((own) => sumOf((row) => (row.group === own ? row.jobs : 0))),
+    price: sumOf(({ offer: { served, price }, jobs }) => (served === 'by-launch' ? price * jobs : 0)),
+    rank: sumOf(({ offer: { served }, jobs }) => (RANK[served] ?? 0) * jobs),
+  };
+}
+
+/** Tries every way to place the jobs, the better way first found or not. */
+function bruteForce({ groups, offers, room }: Case): Score {
+  let best: Score | undefined;
+  const left = offers.map(({ places }) => places);
+  const visit = (
+    groupIndex: number,
+    offerIndex: number,
+    jobsLeft: number,
+    roomLeft: number,
+    so: Score,
+  ): void => {
+    const own = groups[groupIndex];
+    if (own === undefined) {
+      if (best === undefined || isBetter(so, best)) best = so;
+      return;
+    }
+    const at = offers[offerIndex];
+    if (at === undefined) {
+      visit(groupIndex + 1, 0, groups[groupIndex + 1]?.jobs ?? 0, roomLeft, so);
+      return;
+    }
+    const isLaunch = at.served === 'by-launch';
+    const most = canRun(at.tags, own.tags)
+      ? Math.min(jobsLeft, left[offerIndex] ?? 0, isLaunch ? roomLeft : jobsLeft)
+      : 0;
+    for (let jobs = 0; jobs <= most; jobs++) {
+      left[offerIndex] = (left[offerIndex] ?? 0) - jobs;
+      visit(groupIndex, offerIndex + 1, jobsLeft - jobs, roomLeft - (isLaunch ? jobs : 0), {
+        served: so.served.map((count, index) => (index === groupIndex ? count + jobs : count)),
+        price: so.price + (isLaunch ? at.price * jobs : 0),
+        rank: so.rank + (RANK[at.served] ?? 0) * jobs,
+      });
+      left[offerIndex] = (left[offerIndex] ?? 0) + jobs;
+    }
+  };
+  visit(0, 0, groups[0]?.jobs ?? 0, Math.max(0, room), { served: groups.map(() => 0), price: 0, rank: 0 });
+  if (best === undefined) throw new Error('nothing tried');
+  return best;
+}
+
+/** As many jobs as possible; then the earlier groups; then the price; then the rank. */
+function isBetter(a: Score, b: Score): boolean {
+  const total = ({ served }: Score): number => served.reduce((sum, count) => sum + count, 0);
+  const keys = (score: Score): readonly number[] => [
+    -total(score),
+    ...score.served.map((count) => -count),
+    score.price,
+    score.rank,
+  ];
+  const [left, right] = [keys(a), keys(b)];
+  const index = left.findIndex((key, at) => key !== right[at]);
+  return index >= 0 && (left[index] ?? 0) < (right[index] ?? 0);
+}
+
+const someTags = fc.constantFrom<Tags>(
+  {},
+  { a: '1' },
+  { b: '1' },
+  { a: '1', b: '1' },
+  { a: '1', b: '1', c: '1' },
+);
+const someServed = fc.constantFrom<Served>('by-free', 'by-starting', 'by-launch', 'by-launch');
+
+function cases(sizes: {
+  groups: number;
+  jobs: number;
+  offers: number;
+  places: number;
+  room: number;
+}): fc.Arbitrary<Case> {
+  return fc.record({
+    groups: fc
+      .array(fc.tuple(someTags, fc.integer({ min: 1, max: sizes.jobs })), {
+        minLength: 1,
+        maxLength: sizes.groups,
+      })
+      .map((list) => list.map(([tags, jobs], index) => group(index, tags, jobs))),
+    offers: fc
+      .array(
+        fc.tuple(
+          someTags,
+          someServed,
+          fc.integer({ min: 0, max: sizes.places }),
+          fc.integer({ min: 1, max: 4 }),
+        ),
+        { maxLength: sizes.offers },
+      )
+      .map((list) =>
+        list.map(([tags, served, places, price], index) => offer(`p${index}`, tags, served, places, price)),
+      ),
+    room: fc.integer({ min: -1, max: sizes.room }),
+  });
+}
+
+test('agrees with brute force on 5,000 small cases', () => {
+  fc.assert(
+    fc.property(cases({ groups: 3, jobs: 3, offers: 4, places: 2, room: 4 }), (small) => {
+      expect(scoreOf(assign(small.groups, small.offers, small.room), small.groups)).toEqual(
+        bruteForce(small),
+      );
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+/** The linear program of a case: a variable for each group and offer that fit. */
+function linearProgram({ groups, offers, room }: Case) {
+  const constraints: Record<string, Constraint> = { room: lessEq(Math.max(0, room)) };
+  for (const [index, { jobs }] of groups.entries()) constraints[`g${index}`] = lessEq(jobs);
+  for (const [index, { places }] of offers.entries()) constraints[`o${index}`] = lessEq(places);
+  const variables: Record<string, Record<string, number>> = {};
+  for (const [g, own] of groups.entries())
+    for (const [o, at] of offers.entries())
+      if (canRun(at.tags, own.tags)) {
+        const isLaunch = at.served === 'by-launch';
+        variables[`${g}/${o}`] = {
+          [`g${g}`]: 1,
+          [`o${o}`]: 1,
+          ...(isLaunch ? { room: 1 } : {}),
+          served: 1,
+          [`first${g}`]: 1,
+          cost: (isLaunch ? at.price : 0) * 1000 + (RANK[at.served] ?? 0),
+        };
+      }
+  return { constraints, variables };
+}
+
+/** The most jobs of the first `count` groups that can be served. */
+function mostServed(large: Case, count: number): number {
+  const { constraints, variables } = linearProgram({ ...large, groups: large.groups.slice(0, count) });
+  return (
+    Math.round(solve({ direction: 'maximize', objective: 'served', constraints, variables }).result) || 0
+  );
+}
+
+/** The least cost of serving just so many of each group. */
+function leastCost(large: Case, served: readonly number[]): number {
+  const { constraints, variables } = linearProgram(large);
+  for (const [index, count] of served.entries()) constraints[`first${index}`] = equalTo(count);
+  const solution = solve({ direction: 'minimize', objective: 'cost', constraints, variables });
+  return solution.status === 'optimal' ? Math.round(solution.result) : Number.NaN;
+}
+
+test('agrees with a linear-programming solver on 200 larger cases', () => {
+  fc.assert(
+    fc.property(cases({ groups: 24, jobs: 40, offers: 24, places: 30, room: 300 }), (large) => {
+      const score = scoreOf(assign(large.groups, large.offers, large.room), large.groups);
+      const upTo = (count: number): number =>
+        score.served.slice(0, count).reduce((sum, jobs) => sum + jobs, 0);
+      const size = large.groups.length;
+      // serving each prefix as far as it can be served is serving in order of priority
+      for (const count of new Set([1, Math.ceil(size / 4), Math.ceil(size / 2), size]))
+        expect(upTo(count), `jobs of the first ${count} groups`).toBe(mostServed(large, count));
+      if (Object.keys(linearProgram(large).variables).length > 0)
+        expect(score.price * 1000 + score.rank).toBe(leastCost(large, score.served));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe('places', () => {
+  const gpu = { cluster: 'gpu' };
+  const gpuEu = { cluster: 'gpu', region: 'eu' };
+
+  test('never get more jobs than they have, and no job is placed twice', () => {
+    fc.assert(
+      fc.property(cases({ groups: 6, jobs: 9, offers: 8, places: 5, room: 12 }), (any) => {
+        const { assigned } = assign(any.groups, any.offers, any.room);
+        const jobsAt = (at: Offer): number =>
+          assigned.filter((row) => row.offer === at).reduce((sum, { jobs }) => sum + jobs, 0);
+        for (const at of any.offers) expect(jobsAt(at)).toBeLessThanOrEqual(at.places);
+        for (const own of any.groups)
+          expect(
+            assigned.filter((row) => row.group === own).reduce((sum, { jobs }) => sum + jobs, 0),
+          ).toBeLessThanOrEqual(own.jobs);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('a launch goes to the cheapest pool that does not starve others', () => {
+    const offers = [offer('cheap', gpuEu, 'by-launch', 1, 10), offer('dear', gpu, 'by-launch', 5, 90)];
+    const placed = (groups: readonly TagGroup[]) =>
+      assign(groups, offers, 10).assigned.map((row) => `${row.offer.pool} ${row.jobs}`);
+    expect(placed([group(0, gpu, 1)])).toEqual(['cheap 1']);
+    // the younger job can run on the cheap pool only: the older one makes room for it
+    expect(placed([group(0, gpu, 1), group(1, gpuEu, 1)])).toEqual(['dear 1', 'cheap 1']);
+  });
+
+  test('what waits is promised to the cheapest pool that can run it', () => {
+    const offers = [
+      offer('dear', gpu, 'when-there-is-room', Number.POSITIVE_INFINITY, 90),
+      offer('cheap', gpuEu, 'when-there-is-room', Number.POSITIVE_INFINITY, 10),
+      offer('cheap', gpuEu, 'by-launch', 1, 10),
+    ];
+    const { assigned, unserved } = assign([group(0, gpu, 3), group(1, { cluster: 'tpu' }, 1)], offers, 10);
+    expect(assigned.map((row) => [row.offer.pool, row.offer.served, row.jobs])).toEqual([
+      ['cheap', 'by-launch', 1],
+      ['cheap', 'when-there-is-room', 2],
+    ]);
+    expect(unserved.map(({ tags }) => tags.cluster)).toEqual(['tpu']);
+  });
+});
