@@ -2,8 +2,9 @@
 import { checkConfig } from '../lambda/adapters/config/check.ts';
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
 import { decide } from '../lambda/core/decide.ts';
+import { tagKey } from '../lambda/core/tags.ts';
 import { documentOf } from './fleet/document.ts';
-import { makeFleet } from './fleet/fleet.ts';
+import { type Fleet, makeFleet } from './fleet/fleet.ts';
 import type { FleetSize } from './fleet/size.ts';
 import { growthExponent, timeOf } from './statistics.ts';
 
@@ -58,10 +59,17 @@ function measureSize({ seed, ...size }: FleetSize): CoreFigures {
   const jsonParseMs = timeOf(() => JSON.parse(text));
   return {
     ...size,
-    tagGroups: decide(snapshot, config).assignment.length,
+    tagGroups: countGroups(fleet),
     decideMs,
     parseMs,
     jsonParseMs,
     ratio: decideMs / jsonParseMs,
   };
+}
+
+function countGroups({ organizations }: Fleet): number {
+  const keys = organizations.flatMap(({ name, jobs }) =>
+    jobs.flatMap(({ status, tags }) => (status === 'pending' ? [`${name} ${tagKey(tags)}`] : [])),
+  );
+  return new Set(keys).size;
 }

@@ -59,8 +59,10 @@ async function runInvocations(bundle: string, served: ServedFleet): Promise<Invo
         AWS_REGION: 'eu-central-1',
         AWS_ACCESS_KEY_ID: 'bench',
         AWS_SECRET_ACCESS_KEY: 'bench',
-        // as the stack sets it
+        // as the stack sets them
         NODE_OPTIONS: '--enable-source-maps',
+        POWERTOOLS_SERVICE_NAME: 'coder-provisioner-autoscaler',
+        POWERTOOLS_METRICS_NAMESPACE: 'CoderProvisionerAutoscaler',
       },
     },
   );

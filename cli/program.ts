@@ -5,10 +5,11 @@ import { loadConfig } from '../lambda/adapters/config/load.ts';
 import { ConfigError, formatProblem, type Problem } from '../lambda/adapters/config/problems.ts';
 import { configJsonSchema } from '../lambda/adapters/config/settings.ts';
 import { parseSnapshot, SnapshotError, snapshotToJson } from '../lambda/adapters/snapshot/schema.ts';
+import { explainPool } from '../lambda/app/explain.ts';
 import { observe } from '../lambda/app/observe.ts';
 import { planText } from '../lambda/app/text.ts';
 import { connect } from '../lambda/connect.ts';
-import { decide } from '../lambda/core/decide.ts';
+import { type Deliberation, deliberate } from '../lambda/core/decide.ts';
 import type { Snapshot } from '../lambda/core/snapshot.ts';
 import { unreadLists } from './unread-lists.ts';
 
@@ -84,6 +85,7 @@ function build(surroundings: Surroundings, exitWith: (code: number) => void): Co
     .option('--snapshot <file>', 'plan on this snapshot instead of looking; - for standard input')
     .option('--cluster <name>', 'the ECS cluster (or AUTOSCALER_CLUSTER)')
     .option('--json', 'print the plan as one JSON document', false)
+    .option('--explain <pool>', 'tell the whole story of one pool')
     .action(async (options: PlanOptions) => exitWith(await plan(options, surroundings)));
   program
     .command('schema')
@@ -93,7 +95,11 @@ function build(surroundings: Surroundings, exitWith: (code: number) => void): Co
 }
 
 type LiveOptions = { readonly config: string; readonly cluster?: string };
-type PlanOptions = LiveOptions & { readonly snapshot?: string; readonly json: boolean };
+type PlanOptions = LiveOptions & {
+  readonly snapshot?: string;
+  readonly json: boolean;
+  readonly explain?: string;
+};
 
 function validate(file: string, { out, err }: Surroundings): void {
   const { config, warnings } = loadConfig(file);
@@ -122,9 +128,19 @@ async function plan(options: PlanOptions, surroundings: Surroundings): Promise<n
     options.snapshot === undefined
       ? await lookLive(options, surroundings)
       : { snapshot: readSnapshot(options.snapshot), config: readConfig(options.config, surroundings) };
-  const decided = decide(snapshot, config);
-  surroundings.out(options.json ? `${JSON.stringify(decided, null, 2)}\n` : `${planText(decided)}\n`);
+  const deliberation = deliberate(snapshot, config);
+  surroundings.out(`${render(deliberation, snapshot, options)}\n`);
   return options.snapshot === undefined && unreadLists(snapshot).length > 0 ? 1 : 0;
+}
+
+function render(deliberation: Deliberation, snapshot: Snapshot, { json, explain }: PlanOptions): string {
+  if (explain === undefined)
+    return json ? JSON.stringify(deliberation.plan, null, 2) : planText(deliberation.plan);
+  if (json) throw new UsageError('--explain is a text for people; leave out --json');
+  const story = explainPool(explain, deliberation, snapshot);
+  if (story !== undefined) return story;
+  const names = deliberation.plan.pools.map(({ name }) => name).join(', ');
+  throw new InputError(`explaining pool "${explain}": there is no such pool; the configuration has ${names}`);
 }
 
 async function lookLive(options: LiveOptions, surroundings: Surroundings) {

@@ -49,7 +49,8 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    claim: 'an organization that is forbidden fails the invocation with a line a cause, after the other was served',
+    claim:
+      'an organization that is forbidden fails the invocation with a line a cause, after the other was served',
     run: async ({ deployment, invoke }) => {
       deployment.restrictToken(['default']);
       deployment.submitJobs('default', 1);

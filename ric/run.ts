@@ -42,13 +42,16 @@ async function checkStart({ taskRoot, environment }: Deployment): Promise<void> 
   const api = await serveRuntimeApi();
   const { AUTOSCALER_CLUSTER: _, ...incomplete } = environment;
   const client = startClient({ taskRoot, runtimeApi: api.address, environment: incomplete });
-  await check('a function without its cluster does not start, and says which variable is missing', async () => {
-    const { errorMessage } = await Promise.race([api.initError, client.died]);
-    assert.equal(
-      errorMessage,
-      'reading the environment: AUTOSCALER_CLUSTER is not set; name the ECS cluster',
-    );
-  });
+  await check(
+    'a function without its cluster does not start, and says which variable is missing',
+    async () => {
+      const { errorMessage } = await Promise.race([api.initError, client.died]);
+      assert.equal(
+        errorMessage,
+        'reading the environment: AUTOSCALER_CLUSTER is not set; name the ECS cluster',
+      );
+    },
+  );
   client.stop();
   api.close();
 }

@@ -6,7 +6,14 @@ import { Random } from '../../lab/random.ts';
 import { type FleetJob, makeGroups, makeJob, pickGroup } from './jobs.ts';
 import { configOf, type FleetPool, makePools } from './pools.ts';
 import type { FleetSize } from './size.ts';
-import { definitionArn, type FleetMember, makeMember, pickState, type Surroundings, serviceArn } from './tasks.ts';
+import {
+  definitionArn,
+  type FleetMember,
+  makeMember,
+  pickState,
+  type Surroundings,
+  serviceArn,
+} from './tasks.ts';
 
 export type FleetOrganization = {
   readonly id: string;

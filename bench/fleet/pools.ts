@@ -37,7 +37,7 @@ export function makePools({ pools, daemons }: FleetSize, random: Random): readon
     const name = `${organization}-${String(index).padStart(3, '0')}`;
     const tags = index < ORGANIZATIONS.length ? {} : newTags(organization, taken, random);
     const settings = {
-      min: random.whole(0, 1),
+      min: 1,
       max: Math.ceil((daemons / pools) * random.between(1, 3)) + 2,
       warm: random.whole(0, 2),
       architecture: random.pick(['arm64', 'x86_64']),
@@ -47,7 +47,7 @@ export function makePools({ pools, daemons }: FleetSize, random: Random): readon
   });
 }
 
-/** The `autoscaler.yaml` of the deployment, parsed. `maxTasks` leaves room for half as many tasks again. */
+/** The `autoscaler.yaml` of the deployment, parsed. `maxTasks` leaves room for half as many tasks again, and one a pool. */
 export function configOf(
   pools: readonly FleetPool[],
   { daemons }: FleetSize,
@@ -55,7 +55,7 @@ export function configOf(
 ): Record<string, unknown> {
   return {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
-    limits: { maxTasks: Math.ceil(daemons * 1.5) },
+    limits: { maxTasks: Math.ceil(daemons * 1.5) + pools.length },
     // longer than an invocation lasts, so that one invocation is one look
     looks: { every: '60s' },
     pools: pools.map(({ name, organization, tags, settings }) => ({

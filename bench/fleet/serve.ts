@@ -121,7 +121,8 @@ async function listen(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('serving the deployment: no port was given');
+  if (address === null || typeof address === 'string')
+    throw new Error('serving the deployment: no port was given');
   return `http://127.0.0.1:${address.port}`;
 }
 

@@ -213,7 +213,7 @@ function startHint(reason: string): string {
 
 /** Jobs that nobody can run, as a sentence. */
 export function unservedSentence(row: UnservedRow, takenAt: string): string {
-  const age = Math.max(0, Math.round((Date.parse(takenAt) - Date.parse(row.oldest)) / 1000));
+  const age = (Date.parse(takenAt) - Date.parse(row.oldest)) / 1000;
   const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')}, the oldest for ${ageText(age)}${row.failsAt === null ? '' : `, failed by coderd at ${row.failsAt}`}`;
   if (row.closest === null) return `${jobs}; no pool is configured for this organization`;
   return `${jobs}; pool "${row.closest.pool}" comes closest, ${differenceText(row.closest)}`;
@@ -231,12 +231,15 @@ export function tagText(tags: Tags): string {
   return entries.length === 0 ? '(untagged)' : entries.map(([name, value]) => `${name}=${value}`).join(', ');
 }
 
-function ageText(seconds: number): string {
+/** An age for people: `90 s`, `12 min`, `3 h`. */
+export function ageText(exactSeconds: number): string {
+  const seconds = Math.max(0, Math.round(exactSeconds));
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
-function some(count: number, noun: string): string {
+/** A number with its noun: `1 job`, `2 jobs`. */
+export function some(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 

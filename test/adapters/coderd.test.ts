@@ -6,9 +6,9 @@ import { coderdHandler } from '../../lab/coderd/http.ts';
 import { World } from '../../lab/world.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, parseRetryAfterMs } from '../../lambda/adapters/coderd/http.ts';
-import { compareVersion } from '../../lambda/core/version.ts';
 import type { Organization } from '../../lambda/app/ports.ts';
 import type { JobId, OrganizationId } from '../../lambda/core/brands.ts';
+import { compareVersion } from '../../lambda/core/version.ts';
 import { START } from '../support/lab.ts';
 
 const closers: (() => Promise<unknown>)[] = [];

@@ -4,7 +4,7 @@ import type { Coderd, Organization } from '../../app/ports.ts';
 import type { EpochMs, JobId } from '../../core/brands.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../core/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../../core/version.ts';
-import { CoderdError, type CoderdHttp } from './http.ts';
+import { CoderdError, type CoderdHttp, type Document } from './http.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './schemas.ts';
 
 /** Ids of one request: a URL of 100 UUIDs has under 4 KB. */
@@ -27,9 +27,10 @@ export class CoderdAdapter implements Coderd {
   }
 
   buildInfo(): Promise<Reading<BuildInfo>> {
-    return reading('reading the build info', async () => [
-      await this.#http.get('/api/v2/buildinfo', {}, buildInfoSchema),
-    ]);
+    return reading('reading the build info', async () => {
+      const { value, date } = await this.#http.get('/api/v2/buildinfo', {}, buildInfoSchema);
+      return { value: [value], date };
+    });
   }
 
   organizations(): Promise<Reading<Organization>> {
@@ -58,7 +59,7 @@ export class CoderdAdapter implements Coderd {
       const parts = await Promise.all(
         batches.map((batch) => this.#jobs(organization, { ids: batch.join(','), limit: '0' })),
       );
-      return parts.flat();
+      return { value: parts.flatMap(({ value }) => value), date: parts[0]?.date };
     });
   }
 
@@ -78,7 +79,10 @@ export class CoderdAdapter implements Coderd {
     );
   }
 
-  #jobs(organization: Organization, query: Readonly<Record<string, string>>): Promise<readonly Job[]> {
+  #jobs(
+    organization: Organization,
+    query: Readonly<Record<string, string>>,
+  ): Promise<Document<readonly Job[]>> {
     return this.#http.get(
       `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerjobs`,
       query,
@@ -99,12 +103,13 @@ function refuseOldServer(build: BuildInfo | undefined): void {
 /** Runs one reading; what goes wrong becomes its status, with a sentence. */
 async function reading<T>(
   what: string,
-  read: () => Promise<readonly T[]>,
+  read: () => Promise<Document<readonly T[]>>,
   limit?: number,
 ): Promise<Reading<T>> {
   const asked = limit === undefined ? {} : { limit };
   try {
-    return { status: 'ok', ...asked, items: await read() };
+    const { value, date } = await read();
+    return { status: 'ok', ...asked, ...(date === undefined ? {} : { takenAt: date }), items: value };
   } catch (cause) {
     const isForbidden = cause instanceof CoderdError && cause.code === 'not-found';
     const said = cause instanceof Error ? cause.message : String(cause);

@@ -30,6 +30,9 @@ export class CoderdError extends Error {
 
 export type TokenSource = { readonly read: (options: { readonly fresh: boolean }) => Promise<string> };
 
+/** What coderd answered, and when by the clock of whoever answered. */
+export type Document<T> = { readonly value: T; readonly date: EpochMs | undefined };
+
 export type CoderdHttpOptions = {
   readonly url: string;
   readonly token: TokenSource;
@@ -79,11 +82,11 @@ export class CoderdHttp {
     path: string,
     query: Readonly<Record<string, string>>,
     schema: T,
-  ): Promise<z.output<T>> {
+  ): Promise<Document<z.output<T>>> {
     const first = await this.#send(path, query, { fresh: false });
     const answer = first.statusCode === 401 ? await this.#send(path, query, { fresh: true }) : first;
     if (answer.statusCode !== 200) throw this.#errorOf(path, answer);
-    return parse(schema, answer);
+    return { value: parse(schema, answer), date: answer.date };
   }
 
   /** Closes the pooled connections. */
@@ -105,8 +108,9 @@ export class CoderdHttp {
         headers: { accept: 'application/json', 'coder-session-token': sessionToken },
       });
       const text = await body.text();
-      this.#noteDate(headers.date);
-      return { statusCode, headers, text };
+      const date = parseDate(headers.date);
+      this.#noteDate(date);
+      return { statusCode, headers, text, date };
     } catch (cause) {
       throw new CoderdError(
         'unreachable',
@@ -116,9 +120,8 @@ export class CoderdHttp {
     }
   }
 
-  #noteDate(header: string | string[] | undefined): void {
-    const date = Date.parse(String(header));
-    if (!Number.isNaN(date)) this.#date = Math.max(date, this.#date ?? 0) as EpochMs;
+  #noteDate(date: EpochMs | undefined): void {
+    if (date !== undefined) this.#date = Math.max(date, this.#date ?? 0) as EpochMs;
   }
 
   #refuseEarly(path: string): void {
@@ -153,7 +156,13 @@ type Answer = {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
+  readonly date: EpochMs | undefined;
 };
+
+function parseDate(header: string | string[] | undefined): EpochMs | undefined {
+  const date = Date.parse(String(header));
+  return Number.isNaN(date) ? undefined : (date as EpochMs);
+}
 
 function parse<T extends z.ZodType>(schema: T, { headers, text }: Answer): z.output<T> {
   let value: unknown;

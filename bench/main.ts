@@ -1,0 +1,46 @@
+/**
+ * `npm run bench`: how fast the decision and the whole tick are on large deployments, how much memory they take, and
+ * how large the bundle is. `-- --json`: the last line is one JSON object. Ends with 0 whatever it measures.
+ */
+import { availableParallelism } from 'node:os';
+import { Command, InvalidArgumentError } from 'commander';
+import { measureBundle } from './bundle.ts';
+import { growthOf, measureCore } from './core.ts';
+import { LARGEST } from './fleet/size.ts';
+import { bundleText, coreText, GOALS, tickText } from './show.ts';
+import { measureTick } from './tick.ts';
+
+const OUT_DIR = 'dist/bench';
+/** So many pools a tick can look at with the cluster reads that AWS allows at once. */
+const POOLS_WITHIN_LIMITS = 40;
+
+const wholeNumber = (text: string): number => {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('it must be a whole number');
+  return Number(text);
+};
+
+const { json, seed } = new Command('bench')
+  .description('measure the decision, the whole tick and the bundle')
+  .option('--json', 'end with one JSON object on the last line', false)
+  .option('--seed <number>', 'another seed gives other deployments', wholeNumber, 1)
+  .parse()
+  .opts<{ json: boolean; seed: number }>();
+
+const stream = json ? process.stderr : process.stdout;
+const say = (text: string): void => void stream.write(`${text}\n`);
+
+say(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}; about half a minute`);
+const core = measureCore(seed);
+const growth = growthOf(core);
+say(coreText(core, growth));
+const ticks = [
+  await measureTick({ ...LARGEST, pools: POOLS_WITHIN_LIMITS, seed }, `${OUT_DIR}/tick`),
+  await measureTick({ ...LARGEST, seed }, `${OUT_DIR}/tick`),
+];
+say(tickText(ticks));
+const bundle = measureBundle('autoscaler.example.yaml', `${OUT_DIR}/function`);
+say(bundleText(bundle));
+if (json)
+  process.stdout.write(
+    `${JSON.stringify({ node: process.version, seed, goals: GOALS, core, growth, ticks, bundle })}\n`,
+  );

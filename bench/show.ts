@@ -1,0 +1,126 @@
+/** The figures as a person reads them. */
+import { styleText } from 'node:util';
+import Table from 'cli-table3';
+import type { BundleFigures } from './bundle.ts';
+import type { CoreFigures, GrowthFigures } from './core.ts';
+import type { TickFigures } from './tick.ts';
+
+/** What the project wants to stay below. */
+export const GOALS = { decideMs: 100, tickMs: 2_000 } as const;
+
+type Column = readonly [head: string, align: 'left' | 'right'];
+
+/** The decision: a row a size, then how it grows. */
+export function coreText(figures: readonly CoreFigures[], growth: readonly GrowthFigures[]): string {
+  const columns: Column[] = [
+    'pending jobs',
+    'pools',
+    'daemons',
+    'tag groups',
+    'decide',
+    'of JSON.parse',
+    'read',
+  ].map((head) => [head, 'right']);
+  const rows = figures.map((row) => [
+    count(row.jobs),
+    count(row.pools),
+    count(row.daemons),
+    count(row.tagGroups),
+    ms(row.decideMs),
+    `${row.ratio.toFixed(1)} x`,
+    ms(row.parseMs),
+  ]);
+  const exponents = growth.map(
+    ({ pools, daemons, exponent }) => `${exponent.toFixed(2)} (${pools} pools, ${count(daemons)} daemons)`,
+  );
+  return [
+    title('The decision alone'),
+    'decide: from a snapshot in memory to the plan, median. of JSON.parse: the same as a multiple of what JSON.parse takes for',
+    'the same snapshot as text, in the same run; that is comparable between machines. read: checking a snapshot document against',
+    'its schema, which only a dry run on a file pays.',
+    tableOf(columns, rows),
+    `growth: time ~ jobs^k, with k = ${exponents.join(', ')}`,
+    goal('decide at the largest', Math.max(...figures.map(({ decideMs }) => decideMs)), GOALS.decideMs),
+  ].join('\n');
+}
+
+/** ECS's bucket for ListTasks and DescribeTasks: 100 at once, 20 a second (aws-facts §2). */
+const CLUSTER_READS = { burst: 100, perSecond: 20 } as const;
+
+/** Whole ticks of the bundled function. */
+export function tickText(figures: readonly TickFigures[]): string {
+  const columns: Column[] = [
+    'pending jobs',
+    'pools',
+    'daemons',
+    'first tick',
+    'later ticks',
+    'peak memory',
+    'cluster reads',
+  ].map((head) => [head, 'right']);
+  const rows = figures.map((row) => [
+    count(row.jobs),
+    count(row.pools),
+    count(row.daemons),
+    ms(row.coldMs),
+    ms(row.warmMs),
+    `${Math.round(row.peakRssMib)} MiB`,
+    `${clusterReads(row)}`,
+  ]);
+  return [
+    title('A whole tick: look, decide, act'),
+    'The bundled function in a process of its own, undici and AWS SDK clients, over loopback. peak memory: the most that process ever',
+    `had. cluster reads: ListTasks and DescribeTasks a tick; AWS lets an account have ${CLUSTER_READS.burst} at once and ${CLUSTER_READS.perSecond} a second, which this server does not enforce.`,
+    tableOf(columns, rows),
+    goal('a later tick at the largest', Math.max(...figures.map(({ warmMs }) => warmMs)), GOALS.tickMs),
+  ].join('\n');
+}
+
+/** Calls of one tick that AWS counts together. */
+export function clusterReads({ calls }: TickFigures): number {
+  return (calls.ListTasks ?? 0) + (calls.DescribeTasks ?? 0);
+}
+
+/** The bundle and what it is made of. */
+export function bundleText({ parts, ...figures }: BundleFigures): string {
+  const rows = parts.map(({ name, bytes }) => [
+    name,
+    kb(bytes),
+    `${Math.round((bytes / figures.bytes) * 100)} %`,
+  ]);
+  const ratio = (figures.coldImportMs / figures.bareProcessMs).toFixed(1);
+  return [
+    title('The bundle'),
+    `${kb(figures.bytes)}, ${kb(figures.gzipBytes)} gzipped. A cold import takes ${ms(figures.coldImportMs)}: ${ratio} x as long as a Node process that does nothing (${ms(figures.bareProcessMs)}).`,
+    tableOf(
+      [
+        ['part', 'left'],
+        ['minified', 'right'],
+        ['share', 'right'],
+      ],
+      rows,
+    ),
+  ].join('\n');
+}
+
+function tableOf(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const table = new Table({
+    head: columns.map(([head]) => styleText('bold', head)),
+    colAligns: columns.map(([, align]) => align),
+    style: { head: [], compact: true },
+  });
+  table.push(...rows.map((row) => [...row]));
+  return table.toString();
+}
+
+function title(text: string): string {
+  return styleText('bold', `\n${text}`);
+}
+
+function goal(what: string, seenMs: number, goalMs: number): string {
+  return `goal: ${what} within ${ms(goalMs)}: ${seenMs <= goalMs ? 'met' : 'missed'} (${ms(seenMs)})`;
+}
+
+const count = (value: number): string => value.toLocaleString('en');
+const kb = (bytes: number): string => `${Math.round(bytes / 1024)} KB`;
+const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : count(Math.round(value))} ms`;

@@ -1,0 +1,128 @@
+/** The whole story of one pool: demand, supply, assignment, floors, bounds, leaving, count. For people. */
+import type { Assigned } from '../core/assignment.ts';
+import { taskId } from '../core/daemons.ts';
+import type { Deliberation } from '../core/decide.ts';
+import { oldestOf, type TagGroup } from '../core/demand.ts';
+import type { Finding, Served } from '../core/plan.ts';
+import type { PoolDecision } from '../core/pool-decision.ts';
+import type { Snapshot } from '../core/snapshot.ts';
+import { covers, displayTags, normalizeTags } from '../core/tags.ts';
+import type { TaskSight } from '../core/task-state.ts';
+import { ageText, reasonSentence, sentenceOf, some, tagText } from './text.ts';
+
+/** Explains one pool; undefined when there is none of that name. */
+export function explainPool(
+  name: string,
+  deliberation: Deliberation,
+  snapshot: Snapshot,
+): string | undefined {
+  const decision = deliberation.pools.find(({ plan }) => plan.name === name);
+  if (decision === undefined) return undefined;
+  const { pool } = decision.need.sight;
+  return [
+    `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${deliberation.plan.takenAt}`,
+    ...block('demand', demandLines(decision, deliberation, snapshot)),
+    ...block('supply', supplyLines(decision, snapshot)),
+    ...block('what it needs', needLines(decision)),
+    ...block('who leaves', leaveLines(decision)),
+    ...block('decided', decidedLines(decision)),
+    ...block('findings', findingLines(deliberation.plan.findings, decision)),
+  ].join('\n');
+}
+
+function block(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+function demandLines(
+  { need }: PoolDecision,
+  { assignment }: Deliberation,
+  snapshot: Snapshot,
+): readonly string[] {
+  const { organization, pool } = need.sight;
+  const own = normalizeTags(pool.tags);
+  const groups = Map.groupBy(assignment.assigned, ({ group }) => group);
+  const lines = [...groups].flatMap(([group, rows]) =>
+    group.organizationId === organization?.id && covers(own, group.tags)
+      ? [groupLine(group, rows, snapshot)]
+      : [],
+  );
+  return lines.length > 0 ? lines : ['no pending job that this pool can run'];
+}
+
+function groupLine(group: TagGroup, rows: readonly Assigned[], snapshot: Snapshot): string {
+  const age = ageText((snapshot.takenAt - oldestOf(group)) / 1000);
+  const places = rows.map(
+    ({ offer, jobs }) =>
+      `${jobs} ${SERVED[offer.served]} ${offer.pool === null ? 'of others' : `in "${offer.pool}"`}`,
+  );
+  return `${tagText(displayTags(group.tags))}, ${group.for}: ${some(group.jobs, 'job')}, the oldest for ${age} -> ${places.join(', ')}`;
+}
+
+const SERVED: Readonly<Record<Served, string>> = {
+  'by-free': 'by a free daemon',
+  'by-starting': 'by a starting daemon',
+  'by-launch': 'by a new task',
+  'when-there-is-room': 'when there is room',
+  'by-busy': 'by a busy daemon',
+};
+
+function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly string[] {
+  const { service, tasks, missing } = need.sight;
+  if (service === undefined) return ['no ECS service'];
+  return [
+    `desired count ${service.desiredCount}, ${some(tasks.length, 'task')}`,
+    ...tasks.map((task) => taskLine(task, snapshot)),
+    ...(missing > 0
+      ? [`${some(missing, 'task')} more ${missing === 1 ? 'is' : 'are'} desired and not there yet`]
+      : []),
+  ];
+}
+
+function taskLine({ task, state, use, daemon, idleSince }: TaskSight, snapshot: Snapshot): string {
+  const idle = idleSince === undefined ? '' : ` for ${ageText((snapshot.takenAt - idleSince) / 1000)}`;
+  const name = daemon === undefined ? 'no daemon' : `daemon ${use}${idle}`;
+  return `${taskId(task)}  ${state.padEnd(9)}  ${name}`;
+}
+
+function needLines({ need }: PoolDecision): readonly string[] {
+  const { capacity, jobs, inUse, floor, wanted, granted, sight } = need;
+  const launches = jobs['by-launch'] + jobs['when-there-is-room'];
+  const { pool } = sight;
+  return [
+    `${capacity.inUse} in use + ${jobs['by-free']} jobs for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
+    `floors: min ${pool.min}, warm ${pool.warm} -> ${floor.count} by ${floor.from}`,
+    `bounds: wants ${wanted}, max ${pool.max}${Number.isFinite(capacity.ceiling) ? `, one probe at a time -> ${capacity.ceiling}` : ''}, limits.maxTasks -> ${granted}`,
+    `there are ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; beside them ${capacity.leaving} leaving, ${capacity.left} left`,
+  ];
+}
+
+function leaveLines({ leaving }: PoolDecision): readonly string[] {
+  return leaving.map(
+    ({ task, kind, why }) => `${taskId(task.task)}  ${kind === 'leave' ? 'is asked' : 'stays'}: ${why}`,
+  );
+}
+
+function decidedLines({ plan, doubts, actions }: PoolDecision): readonly string[] {
+  const { from, to } = plan.desired;
+  return [
+    from === to ? `desired count stays ${from ?? 'unknown'}` : `desired count ${from} -> ${to}`,
+    ...plan.why.map((reason) => `because: ${reasonSentence(reason)}`),
+    ...(doubts.length > 0 ? [`in doubt: ${doubts.join(', ')}`] : []),
+    ...(actions.length === 0 ? ['no action'] : []),
+  ];
+}
+
+function findingLines(findings: readonly Finding[], { need }: PoolDecision): readonly string[] {
+  const { pool, organization } = need.sight;
+  return findings
+    .filter((finding) => {
+      if ('pool' in finding && finding.pool !== null) return finding.pool === pool.name;
+      return (
+        !('organization' in finding) ||
+        finding.organization === undefined ||
+        finding.organization === organization?.name
+      );
+    })
+    .map(sentenceOf);
+}
