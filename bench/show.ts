@@ -18,7 +18,7 @@ export function coreText(figures: readonly CoreFigures[], growth: readonly Growt
     'daemons',
     'tag groups',
     'decide',
-    'of JSON.parse',
+    'vs JSON.parse',
     'read',
   ].map((head) => [head, 'right']);
   const rows = figures.map((row) => [
@@ -35,11 +35,11 @@ export function coreText(figures: readonly CoreFigures[], growth: readonly Growt
   );
   return [
     title('The decision alone'),
-    'decide: from a snapshot in memory to the plan, median. of JSON.parse: the same as a multiple of what JSON.parse takes for',
-    'the same snapshot as text, in the same run; that is comparable between machines. read: checking a snapshot document against',
-    'its schema, which only a dry run on a file pays.',
+    'decide         from a snapshot in memory to the plan; median of several runs',
+    'vs JSON.parse  decide as a multiple of what JSON.parse takes for the same snapshot as text, in the same run: comparable between machines',
+    'read           checking a snapshot document against its schema; only a dry run on a file pays it, so it is no part of decide',
     tableOf(columns, rows),
-    `growth: time ~ jobs^k, with k = ${exponents.join(', ')}`,
+    `growth: decide ~ jobs^k (1 = ten times the jobs take ten times as long), k = ${exponents.join(', ')}`,
     goal('decide at the largest', Math.max(...figures.map(({ decideMs }) => decideMs)), GOALS.decideMs),
   ].join('\n');
 }
@@ -69,8 +69,10 @@ export function tickText(figures: readonly TickFigures[]): string {
   ]);
   return [
     title('A whole tick: look, decide, act'),
-    'The bundled function in a process of its own, undici and AWS SDK clients, over loopback. peak memory: the most that process ever',
-    `had. cluster reads: ListTasks and DescribeTasks a tick; AWS lets an account have ${CLUSTER_READS.burst} at once and ${CLUSTER_READS.perSecond} a second, which this server does not enforce.`,
+    'The bundled function in a process of its own, with undici and the AWS SDK clients, against a server on loopback.',
+    'first tick     after a cold start; later ticks: median',
+    'peak memory    the most that the process ever had (resident)',
+    `cluster reads  ListTasks and DescribeTasks a tick; AWS allows ${CLUSTER_READS.burst} at once and ${CLUSTER_READS.perSecond} a second, this server any number`,
     tableOf(columns, rows),
     goal('a later tick at the largest', Math.max(...figures.map(({ warmMs }) => warmMs)), GOALS.tickMs),
   ].join('\n');
@@ -107,7 +109,7 @@ function tableOf(columns: readonly Column[], rows: readonly (readonly string[])[
   const table = new Table({
     head: columns.map(([head]) => styleText('bold', head)),
     colAligns: columns.map(([, align]) => align),
-    style: { head: [], compact: true },
+    style: { head: [], border: [], compact: true },
   });
   table.push(...rows.map((row) => [...row]));
   return table.toString();

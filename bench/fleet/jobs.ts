@@ -61,7 +61,7 @@ export function makeGroups(
   const wanted = Math.round(3 * Math.sqrt(jobs));
   for (let tries = 0; tries < wanted * 50 && groups.size < wanted; tries++) {
     const { organization, tags: all } = random.pick(pools) ?? { organization: '', tags: {} };
-    const tags = Object.fromEntries(Object.entries(all).filter(() => random.next() < 0.6));
+    const tags = Object.fromEntries(Object.entries(all).filter(() => random.next() < 0.5));
     groups.set(`${organization} ${tagKey(tags)}`, { organization, tags });
   }
   return [...groups.values(), { organization: 'default', tags: { cluster: 'nobody-has-this' } }];

@@ -16,11 +16,11 @@ const ORGANIZATIONS = ['default', 'platform', 'data', 'ml', 'edge'];
 
 /** Tag, number of its values, and how likely a pool has it. */
 const TAGS: readonly (readonly [name: string, values: number, likely: number])[] = [
-  ['cluster', 8, 0.8],
-  ['region', 4, 0.6],
+  ['cluster', 4, 0.8],
+  ['region', 3, 0.6],
   ['environment', 3, 0.5],
-  ['size', 3, 0.3],
-  ['team', 10, 0.3],
+  ['size', 2, 0.4],
+  ['team', 6, 0.3],
 ];
 
 const SIZES = [

@@ -50,7 +50,7 @@ function demandLines(
   return lines.length > 0 ? lines : ['no pending job that this pool can run'];
 }
 
-function groupLine(group: TagGroup, rows: readonly Assigned[], snapshot: Snapshot): string {
+function groupLine(group: TagGroup, rows: readonly Assigned<TagGroup>[], snapshot: Snapshot): string {
   const age = ageText((snapshot.takenAt - oldestOf(group)) / 1000);
   const places = rows.map(
     ({ offer, jobs }) =>

@@ -6,19 +6,22 @@
  */
 import { type Assignment, assign } from './assignment.ts';
 import type { Config } from './config.ts';
-import { readDemand } from './demand.ts';
-import { readNeeds, roomFor } from './needs.ts';
-import { readOffers } from './offers.ts';
+import { type Group, readDemand, type TagGroup } from './demand.ts';
+import { readNeeds } from './needs.ts';
+import { readOffers, readWarmth } from './offers.ts';
 import type { Action, Plan } from './plan.ts';
 import { decidePool, type PoolDecision } from './pool-decision.ts';
 import { reportAssignment, reportFindings, reportUnserved } from './report.ts';
+import { measureRoom } from './room.ts';
 import { judgeSight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readSupply } from './supply.ts';
 
+export type JobAssignment = Assignment<TagGroup>;
+
 /** A plan with the steps that led to it, for whoever explains it. */
 export type Deliberation = {
-  readonly assignment: Assignment;
+  readonly assignment: JobAssignment;
   /** In order of name. */
   readonly pools: readonly PoolDecision[];
   readonly plan: Plan;
@@ -33,9 +36,11 @@ export function decide(snapshot: Snapshot, config: Config): Plan {
 export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const supply = readSupply(snapshot, config);
   const sight = judgeSight(supply, snapshot);
-  const room = roomFor(supply, config);
-  const assignment = assign(readDemand(snapshot), readOffers(supply, snapshot), room);
-  const pools = readNeeds(supply, assignment, room).map((need) =>
+  const room = measureRoom(supply, config);
+  const groups: readonly Group[] = [...readDemand(snapshot), ...readWarmth(room)];
+  const placed = assign(groups, readOffers(room, snapshot), room.total);
+  const assignment = ofJobs(placed);
+  const pools = readNeeds(room, placed).map((need) =>
     decidePool(need, sight.doubtsOf(need.sight), { snapshot, config }),
   );
   const plan: Plan = {
@@ -48,6 +53,14 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     findings: reportFindings({ supply, sight, assignment, snapshot, config }),
   };
   return { assignment, pools, plan };
+}
+
+/** The part of an assignment that is about jobs: what is kept warm is told by the pools. */
+function ofJobs({ assigned, unserved }: Assignment): JobAssignment {
+  return {
+    assigned: assigned.flatMap(({ group, ...row }) => (group.for === 'warm' ? [] : [{ ...row, group }])),
+    unserved: unserved.filter((group) => group.for !== 'warm'),
+  };
 }
 
 /** Scale-outs first, then asks, then lower counts. */

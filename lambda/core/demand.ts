@@ -1,11 +1,25 @@
 /** Demand: the pending jobs as tag groups. */
-import type { EpochMs, OrganizationId } from './brands.ts';
+import type { EpochMs, OrganizationId, PoolName } from './brands.ts';
 import { by } from './order.ts';
 import type { Job, OrganizationSight, Snapshot } from './snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 
 /** The user on whose behalf coderd makes prebuilt workspaces; its jobs are acquired last (contract §4). */
 const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
+
+/** Like demand: jobs of one tag set, or the free daemons that one pool is to keep ready. */
+export type Group = TagGroup | WarmGroup;
+
+/** `warm` of one pool: daemons that nobody has asked for yet, so the last to be served. */
+export type WarmGroup = {
+  readonly for: 'warm';
+  readonly organizationId: OrganizationId;
+  readonly tags: TagSet;
+  /** The only pool whose daemons will do. */
+  readonly pool: PoolName;
+  /** Daemons. */
+  readonly jobs: number;
+};
 
 /** The pending jobs of one organization that have the same tag set, people's and prebuilds apart. */
 export type TagGroup = {

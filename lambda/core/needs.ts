@@ -1,11 +1,10 @@
 /** What each pool needs, before and after the bounds. All numbers are tasks. */
-import type { Assignment } from './assignment.ts';
-import { applyBounds } from './bounds.ts';
-import { type Capacity, measure } from './capacity.ts';
-import type { Config } from './config.ts';
+import type { Assigned, Assignment } from './assignment.ts';
+import type { Capacity } from './capacity.ts';
 import { floorOf } from './floors.ts';
 import { sum } from './order.ts';
 import type { Floor, Served } from './plan.ts';
+import type { PoolRoom, Room } from './room.ts';
 import type { PoolSight } from './supply.ts';
 
 export type Need = {
@@ -22,21 +21,10 @@ export type Need = {
   readonly granted: number;
 };
 
-/** Works out the needs of all pools, in their order. `room`: tasks that may be added over all pools. */
-export function readNeeds(
-  pools: readonly PoolSight[],
-  assignment: Assignment,
-  room: number,
-): readonly Need[] {
-  const byPool = Map.groupBy(assignment.assigned, ({ offer }) => offer.pool);
-  const needs = pools.map((sight) => readNeed(sight, countJobs(byPool.get(sight.pool.name) ?? [])));
-  const granted = applyBounds(needs.map(toGrowth), room);
-  return needs.map((need, index) => ({ ...need, granted: granted[index] ?? 0 }));
-}
-
-/** Tasks that may still be added before `maxTasks` is reached; those that are leaving count (docs/adr/0005). */
-export function roomFor(pools: readonly PoolSight[], { limits }: Config): number {
-  return limits.maxTasks - sum(pools, ({ tasks, missing }) => tasks.length + missing);
+/** Works out the needs of all pools, in their order. */
+export function readNeeds(room: Room, { assigned }: Assignment): readonly Need[] {
+  const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
+  return room.pools.map((pool) => readNeed(pool, byPool.get(pool.sight.pool.name) ?? []));
 }
 
 /** How many tasks are more than the pool has to keep. Starting ones are not counted: they might not come. */
@@ -46,19 +34,34 @@ export function spareOf({ sight, capacity, inUse, floor, granted }: Need): numbe
   return capacity.working + capacity.unguarded - keep;
 }
 
-type Unbounded = Omit<Need, 'granted'>;
-
-function readNeed(sight: PoolSight, jobs: Need['jobs']): Unbounded {
-  const capacity = measure(sight);
-  const launches = jobs['by-launch'] + jobs['when-there-is-room'];
-  const inUse = capacity.inUse + jobs['by-free'] + jobs['by-starting'] + launches;
+function readNeed({ sight, capacity, forMin }: PoolRoom, assigned: readonly Assigned[]): Need {
+  const jobs = countJobs(assigned.filter(({ group }) => group.for !== 'warm'));
+  const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count);
   const floor = floorOf(sight.pool, inUse);
-  // a launch comes on top of all there is: what is idle beside it could not run that job
-  const forJobs = launches > 0 ? capacity.total + launches : inUse;
-  return { sight, capacity, jobs, inUse, floor, wanted: Math.max(forJobs, floor.count) };
+  const launches = launchesOf(assigned);
+  const beyondMin = launches.granted + launches.waiting;
+  const toMin = Math.max(0, sight.pool.min - capacity.total);
+  const growth = toMin + beyondMin;
+  return {
+    sight,
+    capacity,
+    jobs,
+    inUse,
+    floor,
+    // a launch comes on top of all there is: what is idle beside it could not run that job
+    wanted: growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count),
+    granted: capacity.total + forMin + launches.granted,
+  };
 }
 
-function countJobs(assigned: Assignment['assigned']): Need['jobs'] {
+/** Launches for jobs and for `warm`, beyond those that `min` brings in any case. */
+function launchesOf(assigned: readonly Assigned[]): { readonly granted: number; readonly waiting: number } {
+  const count = (served: Served): number =>
+    sum(assigned, ({ offer, jobs }) => (offer.served === served && offer.price > 0 ? jobs : 0));
+  return { granted: count('by-launch'), waiting: count('when-there-is-room') };
+}
+
+function countJobs(assigned: readonly Assigned[]): Need['jobs'] {
   const count = (served: Served): number =>
     sum(assigned, ({ offer, jobs }) => (offer.served === served ? jobs : 0));
   return {
@@ -67,17 +70,5 @@ function countJobs(assigned: Assignment['assigned']): Need['jobs'] {
     'by-launch': count('by-launch'),
     'when-there-is-room': count('when-there-is-room'),
     'by-busy': count('by-busy'),
-  };
-}
-
-function toGrowth({ sight, capacity, jobs, wanted }: Unbounded) {
-  if (sight.service === undefined) return { have: 0, wanted: 0, most: 0, launches: 0, min: 0 };
-  const { min, max } = sight.pool;
-  return {
-    have: capacity.total,
-    wanted,
-    most: Math.min(max, capacity.ceiling),
-    launches: jobs['by-launch'],
-    min,
   };
 }

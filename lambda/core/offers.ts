@@ -1,17 +1,19 @@
 /** What could run a job: every pool's daemons and launches, and the daemons that nobody here owns. */
 import type { Offer } from './assignment.ts';
-import { type Capacity, isComing, isSupply, measure } from './capacity.ts';
+import { type Capacity, isComing } from './capacity.ts';
 import { type Activity, indexDaemons, poolOfName } from './daemons.ts';
+import type { WarmGroup } from './demand.ts';
 import { by } from './order.ts';
 import type { Served } from './plan.ts';
 import { priceOf } from './prices.ts';
+import type { PoolRoom, Room } from './room.ts';
 import type { Daemon, OrganizationSight, Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 
 /** All offers, in an order that the order of input does not change. */
-export function readOffers(pools: readonly PoolSight[], snapshot: Snapshot): readonly Offer[] {
-  const isForeign = foreignTo(pools);
+export function readOffers({ pools }: Room, snapshot: Snapshot): readonly Offer[] {
+  const isForeign = foreignTo(pools.map(({ sight }) => sight));
   return [
     ...pools.flatMap(offersOfPool),
     ...snapshot.coder.organizations
@@ -20,38 +22,50 @@ export function readOffers(pools: readonly PoolSight[], snapshot: Snapshot): rea
   ];
 }
 
-/** Tasks that this pool may still be given, as far as its own bounds go. */
-function launchRoom(sight: PoolSight, capacity: Capacity): number {
-  if (sight.service === undefined) return 0;
-  return Math.max(0, Math.min(sight.pool.max, capacity.ceiling) - capacity.total);
+/** What each pool is to keep free, as demand that only its own daemons can serve. */
+export function readWarmth({ pools }: Room): readonly WarmGroup[] {
+  return pools.flatMap(({ sight: { pool, organization } }) =>
+    pool.warm === 0 || organization === undefined
+      ? []
+      : [
+          {
+            for: 'warm',
+            organizationId: organization.id,
+            tags: normalizeTags(pool.tags),
+            pool: pool.name,
+            jobs: pool.warm,
+          },
+        ],
+  );
+}
+
+function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly Offer[] {
+  const { pool, organization, tasks } = sight;
+  if (organization === undefined) return [];
+  const own = normalizeTags(pool.tags);
+  const offer = (served: Served, tags: TagSet, places: number, price = 0): Offer => ({
+    organizationId: organization.id,
+    pool: pool.name,
+    price,
+    served,
+    tags,
+    places,
+  });
+  const price = priceOf(pool);
+  const free = tasks.filter(({ state, use }) => state === 'working' && (use === 'idle' || use === 'unknown'));
+  return [
+    ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),
+    offer('by-starting', own, startingPlaces(sight, capacity)),
+    offer('by-launch', own, forMin),
+    offer('by-launch', own, beyond, price),
+    offer('when-there-is-room', own, Number.POSITIVE_INFINITY, price),
+  ];
 }
 
 /** Of the starts of a pool that keeps failing, one is believed. */
 function startingPlaces({ failing, tasks }: PoolSight, { missing }: Capacity): number {
   const coming = missing + tasks.filter(isComing).length;
   return failing.isTripped ? Math.min(1, coming) : coming;
-}
-
-function offersOfPool(sight: PoolSight): readonly Offer[] {
-  const { pool, organization, tasks } = sight;
-  if (organization === undefined) return [];
-  const capacity = measure(sight);
-  const own = normalizeTags(pool.tags);
-  const offer = (served: Served, tags: TagSet, places: number): Offer => ({
-    organizationId: organization.id,
-    pool: pool.name,
-    price: priceOf(pool),
-    served,
-    tags,
-    places,
-  });
-  const free = tasks.filter((task) => isSupply(task) && (task.use === 'idle' || task.use === 'unknown'));
-  return [
-    ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),
-    offer('by-starting', own, startingPlaces(sight, capacity)),
-    offer('by-launch', own, launchRoom(sight, capacity)),
-    offer('when-there-is-room', own, Number.POSITIVE_INFINITY),
-  ];
 }
 
 /** A live daemon offers its own tags, which may not be its pool's. */

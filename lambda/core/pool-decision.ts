@@ -136,7 +136,7 @@ function countAction(need: Need, service: Service, to: number): readonly Action[
 
 function raiseReason({ jobs, granted, capacity }: Need): Reason['code'] {
   if (granted <= capacity.total) return 'count-below-tasks';
-  return jobs['by-launch'] > 0 ? 'pending-jobs' : 'floor';
+  return jobs['by-launch'] + jobs['when-there-is-room'] > 0 ? 'pending-jobs' : 'floor';
 }
 
 function lowerReason({ capacity }: Need): Reason['code'] {

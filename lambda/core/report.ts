@@ -14,7 +14,7 @@ import { compareVersion } from './version.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
 /** One row for each tag group and place, in the order in which they are served. */
-export function reportAssignment({ assigned }: Assignment): readonly AssignmentRow[] {
+export function reportAssignment({ assigned }: Assignment<TagGroup>): readonly AssignmentRow[] {
   return assigned.map(({ group, offer, jobs }) => ({
     organization: group.organization,
     tags: displayTags(group.tags),
@@ -27,7 +27,7 @@ export function reportAssignment({ assigned }: Assignment): readonly AssignmentR
 
 /** The jobs that nothing can run, each with the pool that comes closest. */
 export function reportUnserved(
-  { unserved }: Assignment,
+  { unserved }: Assignment<TagGroup>,
   pools: readonly PoolSight[],
   snapshot: Snapshot,
 ): readonly UnservedRow[] {
@@ -73,7 +73,7 @@ function compareTags(pool: Tags, job: Tags) {
 type Reported = {
   readonly supply: readonly PoolSight[];
   readonly sight: Sight;
-  readonly assignment: Assignment;
+  readonly assignment: Assignment<TagGroup>;
   readonly snapshot: Snapshot;
   readonly config: Config;
 };

@@ -24,7 +24,7 @@ const EARLIEST_MS: Readonly<Record<Served, number>> = {
 
 /** What a person should know about jobs that somebody will run, but late. */
 export function waitingFindings(
-  { assigned }: Assignment,
+  { assigned }: Assignment<TagGroup>,
   snapshot: Snapshot,
   config: Config,
 ): readonly Finding[] {
@@ -48,7 +48,7 @@ export function isoTime(ms: number): IsoTime {
 
 function longWaiting(
   group: TagGroup,
-  rows: readonly Assigned[],
+  rows: readonly Assigned<TagGroup>[],
   snapshot: Snapshot,
   config: Config,
 ): readonly Finding[] {
@@ -60,7 +60,11 @@ function longWaiting(
 }
 
 /** The oldest jobs get the readiest places, as coderd hands them out. */
-function aboutToFail(group: TagGroup, rows: readonly Assigned[], snapshot: Snapshot): readonly Finding[] {
+function aboutToFail(
+  group: TagGroup,
+  rows: readonly Assigned<TagGroup>[],
+  snapshot: Snapshot,
+): readonly Finding[] {
   const oldest = failsAt(oldestOf(group), snapshot);
   if (oldest === null) return [];
   const ready = rows

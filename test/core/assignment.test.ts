@@ -30,8 +30,18 @@ function group(
 }
 
 function offer(pool: string, tags: Tags, served: Served, places: number, price: number): Offer {
-  return { organizationId, pool: pool as PoolName, tags: normalizeTags(tags), served, places, price };
+  return {
+    organizationId,
+    pool: pool as PoolName,
+    tags: normalizeTags(tags),
+    served,
+    places,
+    price: served === 'by-launch' || served === 'when-there-is-room' ? price : 0,
+  };
 }
+
+/** Launches that cost nothing more come in any case, and their room has been set aside. */
+const takesRoom = ({ served, price }: Offer): boolean => served === 'by-launch' && price > 0;
 
 type Case = {
   readonly groups: readonly TagGroup[];
@@ -74,7 +84,7 @@ function bruteForce({ groups, offers, room }: Case): Score {
       visit(groupIndex + 1, 0, groups[groupIndex + 1]?.jobs ?? 0, roomLeft, so);
       return;
     }
-    const isLaunch = at.served === 'by-launch';
+    const isLaunch = takesRoom(at);
     const most = canRun(at.tags, own.tags)
       ? Math.min(jobsLeft, left[offerIndex] ?? 0, isLaunch ? roomLeft : jobsLeft)
       : 0;
@@ -136,7 +146,7 @@ function cases(sizes: {
           someTags,
           someServed,
           fc.integer({ min: 0, max: sizes.places }),
-          fc.integer({ min: 1, max: 4 }),
+          fc.integer({ min: 0, max: 4 }),
         ),
         { maxLength: sizes.offers },
       )
@@ -167,7 +177,7 @@ function linearProgram({ groups, offers, room }: Case) {
   for (const [g, own] of groups.entries())
     for (const [o, at] of offers.entries())
       if (canRun(at.tags, own.tags)) {
-        const isLaunch = at.served === 'by-launch';
+        const isLaunch = takesRoom(at);
         variables[`${g}/${o}`] = {
           [`g${g}`]: 1,
           [`o${o}`]: 1,

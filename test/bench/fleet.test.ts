@@ -1,0 +1,101 @@
+/** The deployments that the bench generates are what it says they are. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { documentOf } from '../../bench/fleet/document.ts';
+import { makeFleet } from '../../bench/fleet/fleet.ts';
+import { type ServedFleet, serveFleet } from '../../bench/fleet/serve.ts';
+import { CLUSTER } from '../../bench/fleet/tasks.ts';
+import { checkConfig } from '../../lambda/adapters/config/check.ts';
+import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
+import { observe } from '../../lambda/app/observe.ts';
+import { connect } from '../../lambda/connect.ts';
+import { sum } from '../../lambda/core/order.ts';
+import type { Reading, Snapshot } from '../../lambda/core/snapshot.ts';
+import { canRun } from '../../lambda/core/tags.ts';
+import { planSnapshot } from '../../lambda/plan-snapshot.ts';
+
+const SIZE = { jobs: 500, pools: 60, daemons: 240, seed: 1 };
+const fleet = makeFleet(SIZE);
+const snapshot = parseSnapshot(documentOf(fleet));
+
+describe('a generated deployment', () => {
+  test('has as many pending jobs, pools and daemons as asked for', () => {
+    const { organizations } = snapshot.coder;
+    const pending = organizations.flatMap(({ jobs }) =>
+      jobs.items.filter(({ status }) => status === 'pending'),
+    );
+    expect(pending).toHaveLength(SIZE.jobs);
+    expect(organizations.flatMap(({ daemons }) => daemons.items)).toHaveLength(SIZE.daemons);
+    expect(snapshot.ecs.services.items).toHaveLength(SIZE.pools);
+    expect(checkConfig(fleet.config('http://127.0.0.1')).config.pools).toHaveLength(SIZE.pools);
+  });
+
+  test('is the same for the same seed, and another for another', () => {
+    expect(documentOf(makeFleet(SIZE))).toEqual(documentOf(fleet));
+    expect(documentOf(makeFleet({ ...SIZE, seed: 2 }))).not.toEqual(documentOf(fleet));
+  });
+
+  test('is in every state that matters, and in none that holds the decision', () => {
+    const plan = planSnapshot(documentOf(fleet), fleet.config('http://127.0.0.1'));
+    for (const state of ['busy', 'idle', 'starting', 'leaving', 'left'] as const)
+      expect(
+        sum(plan.pools, ({ daemons }) => daemons[state]),
+        state,
+      ).toBeGreaterThan(0);
+    const codes = plan.pools.flatMap(({ why }) => why.map(({ code }) => code));
+    expect(codes).toContain('pending-jobs');
+    expect(codes).toContain('capped-at-max');
+    expect(codes).not.toContain('holding-for-doubt');
+    expect(plan.unserved).not.toEqual([]);
+  });
+
+  test('has jobs that several pools can run', () => {
+    const { pools } = checkConfig(fleet.config('http://127.0.0.1')).config;
+    const choices = fleet.organizations.flatMap(({ name, jobs }) =>
+      jobs.map(
+        ({ tags }) => pools.filter((pool) => pool.organization === name && canRun(pool.tags, tags)).length,
+      ),
+    );
+    expect(choices.filter((count) => count > 1).length).toBeGreaterThan(SIZE.jobs / 5);
+  });
+});
+
+describe('a generated deployment, served', () => {
+  let served: ServedFleet;
+  beforeAll(async () => {
+    served = await serveFleet(fleet);
+    process.env.AWS_ENDPOINT_URL_ECS = served.awsUrl;
+    process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = served.awsUrl;
+  });
+  afterAll(() => served.close());
+
+  test('looks to the real clients just as its snapshot document says', async () => {
+    const { config } = checkConfig(fleet.config(served.coderdUrl));
+    const connection = connect(config, CLUSTER, undefined);
+    const seen = await observe(connection.ports(), config);
+    await connection.close();
+    expect(inOrder(seen)).toEqual(inOrder(snapshot));
+  });
+});
+
+/** The order of a list says nothing. */
+function inOrder({ coder, ecs, ...rest }: Snapshot): unknown {
+  return {
+    ...rest,
+    buildInfo: coder.buildInfo,
+    organizations: coder.organizations
+      .map(({ jobs, daemons, previousJobs, ...organization }) => ({
+        ...organization,
+        jobs: sorted(jobs, ({ id }) => id),
+        daemons: sorted(daemons, ({ id }) => id),
+        previousJobs: sorted(previousJobs, ({ id }) => id),
+      }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    services: sorted(ecs.services, ({ serviceArn }) => serviceArn),
+    tasks: sorted(ecs.tasks, ({ taskArn }) => taskArn),
+    protections: sorted(ecs.protections, ({ taskArn }) => taskArn),
+  };
+}
+
+function sorted<T>({ status, items }: Reading<T>, key: (item: T) => string) {
+  return { status, items: items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
+}

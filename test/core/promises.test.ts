@@ -1,0 +1,265 @@
+/** What the decision promises in every state, however ugly. fast-check prints the seed of a failure. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decide } from '../../lambda/core/decide.ts';
+import type { Action, Plan } from '../../lambda/core/plan.ts';
+import type { Daemon, Snapshot, Task } from '../../lambda/core/snapshot.ts';
+import { NOW, oneMoreJob, type Ugly, uglyStates } from '../support/ugly.ts';
+
+const RUNS = { numRuns: 1000 };
+const any = uglyStates({ sight: 'any' });
+const clear = uglyStates({ sight: 'full' });
+
+const tasksOf = ({ ecs }: Snapshot, pool: string): readonly Task[] =>
+  ecs.tasks.items.filter(
+    ({ group, desiredStatus, lastStatus }) =>
+      group === `service:s-${pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
+  );
+
+const counts = (plan: Plan): readonly Extract<Action, { kind: 'set-desired' }>[] =>
+  plan.actions.filter((action) => action.kind === 'set-desired');
+const asks = (plan: Plan): readonly Extract<Action, { kind: 'ask-to-leave' }>[] =>
+  plan.actions.filter((action) => action.kind === 'ask-to-leave');
+const totalOf = (plan: Plan): number =>
+  plan.pools.reduce((total, { desired }) => total + (desired.to ?? 0), 0);
+
+/** Every row that could be the daemon of a task. */
+function rowsOf(snapshot: Snapshot, taskArn: string): readonly Daemon[] {
+  const id = taskArn.slice(taskArn.lastIndexOf('/') + 1);
+  return snapshot.coder.organizations
+    .flatMap(({ daemons }) => daemons.items)
+    .filter(({ name }) => name.endsWith(id));
+}
+
+test('never asks a busy daemon to leave', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      for (const { task } of asks(decide(snapshot, config)))
+        for (const row of rowsOf(snapshot, task)) {
+          const jobs = snapshot.coder.organizations.flatMap(({ jobs: { items } }) => items);
+          expect(row.current_job ?? null).toBeNull();
+          expect(jobs.filter((job) => job.worker_id === row.id && job.completed_at == null)).toEqual([]);
+          expect(row.status).toBe('idle');
+          expect(NOW - (row.last_seen_at ?? 0)).toBeLessThanOrEqual(90_000);
+        }
+    }),
+    RUNS,
+  );
+});
+
+test('asks only tasks with 24 hours or more of their lease left, and each once', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const asked = asks(decide(snapshot, config)).map(({ task }) => task);
+      expect(new Set(asked).size).toBe(asked.length);
+      for (const task of asked) {
+        const protection = snapshot.ecs.protections.items.find(({ taskArn }) => taskArn === task);
+        expect(protection?.protectionEnabled).toBe(true);
+        expect((protection?.expirationDate ?? 0) - NOW).toBeGreaterThanOrEqual(24 * 3_600_000);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('never wants more than max, and never raises the sum over maxTasks', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const plan = decide(snapshot, config);
+      for (const { name, desired, daemons } of plan.pools) {
+        const max = config.pools.find((pool) => pool.name === name)?.max ?? 0;
+        const there = tasksOf(snapshot, name).length;
+        if ((desired.to ?? 0) > (desired.from ?? 0))
+          expect(desired.to).toBeLessThanOrEqual(Math.max(there, max + daemons.leaving + daemons.left));
+      }
+      const before = plan.pools.reduce(
+        (total, { name, desired }) => total + Math.max(desired.from ?? 0, tasksOf(snapshot, name).length),
+        0,
+      );
+      expect(totalOf(plan)).toBeLessThanOrEqual(Math.max(config.limits.maxTasks, before));
+    }),
+    RUNS,
+  );
+});
+
+test('never sets a count below the tasks that have not left', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const plan = decide(snapshot, config);
+      for (const { pool, to } of counts(plan)) {
+        const isProtected = new Set(
+          snapshot.ecs.protections.items.flatMap(({ taskArn, protectionEnabled }) =>
+            protectionEnabled ? [taskArn] : [],
+          ),
+        );
+        const tasks = tasksOf(snapshot, pool);
+        const left = plan.pools.find(({ name }) => name === pool)?.daemons.left ?? 0;
+        expect(to).toBeGreaterThanOrEqual(tasks.filter(({ taskArn }) => isProtected.has(taskArn)).length);
+        expect(to).toBeGreaterThanOrEqual(tasks.length - left);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('takes for left only tasks without protection, live daemon or job', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      for (const { name, daemons } of decide(snapshot, config).pools) {
+        const mayHaveLeft = tasksOf(snapshot, name).filter(({ taskArn, lastStatus }) => {
+          const protection = snapshot.ecs.protections.items.find((item) => item.taskArn === taskArn);
+          const isAlive = rowsOf(snapshot, taskArn).some(
+            (row) =>
+              row.current_job != null || (row.last_seen_at != null && NOW - row.last_seen_at <= 90_000),
+          );
+          return lastStatus === 'RUNNING' && protection?.protectionEnabled === false && !isAlive;
+        });
+        expect(daemons.left).toBeLessThanOrEqual(mayHaveLeft.length);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('doubt never scales in', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const { services, tasks, protections } = snapshot.ecs;
+      const isClusterClear = [services, tasks, protections].every(({ status }) => status === 'ok');
+      const plan = decide(snapshot, config);
+      for (const action of plan.actions) {
+        if (action.kind === 'set-desired' && action.to > action.from) continue;
+        const pool = config.pools.find(({ name }) => name === action.pool);
+        const organization = snapshot.coder.organizations.find(({ name }) => name === pool?.organization);
+        const own = [organization?.jobs, organization?.daemons, organization?.previousJobs];
+        expect(isClusterClear && own.every((reading) => reading?.status === 'ok')).toBe(true);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('the order of the input changes nothing', () => {
+  const shuffle = <T>(items: readonly T[], by: number): readonly T[] =>
+    items
+      .map((item, index) => [(index * 7919 + by) % 101, item] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([, item]) => item);
+  fc.assert(
+    fc.property(any, fc.integer({ min: 1, max: 100 }), ({ snapshot, config }, by) => {
+      const mix = <T extends { readonly items: readonly unknown[] }>(reading: T): T => ({
+        ...reading,
+        items: shuffle(reading.items, by),
+      });
+      const mixed: Snapshot = {
+        ...snapshot,
+        coder: {
+          ...snapshot.coder,
+          organizations: shuffle(snapshot.coder.organizations, by).map((o) => ({
+            ...o,
+            jobs: mix(o.jobs),
+            daemons: mix(o.daemons),
+            previousJobs: mix(o.previousJobs),
+          })),
+        },
+        ecs: {
+          ...snapshot.ecs,
+          services: mix(snapshot.ecs.services),
+          tasks: mix(snapshot.ecs.tasks),
+          protections: mix(snapshot.ecs.protections),
+        },
+      };
+      expect(decide(mixed, { ...config, pools: shuffle(config.pools, by) })).toEqual(
+        decide(snapshot, config),
+      );
+    }),
+    RUNS,
+  );
+});
+
+test('one more pending job never means fewer tasks', () => {
+  fc.assert(
+    fc.property(clear, oneMoreJob, ({ snapshot, config }, job) => {
+      const more: Snapshot = {
+        ...snapshot,
+        coder: {
+          ...snapshot.coder,
+          organizations: snapshot.coder.organizations.map((o) =>
+            o.id === job.organization_id ? { ...o, jobs: { ...o.jobs, items: [...o.jobs.items, job] } } : o,
+          ),
+        },
+      };
+      expect(totalOf(decide(more, config))).toBeGreaterThanOrEqual(totalOf(decide(snapshot, config)));
+    }),
+    RUNS,
+  );
+});
+
+/** The state right after all actions were carried out, before anything else has happened. */
+function after({ snapshot }: Ugly, plan: Plan): Snapshot {
+  const desired = new Map<string, number>(counts(plan).map(({ service, to }) => [service, to]));
+  const asked = new Set<string>(asks(plan).map(({ task }) => task));
+  const { services, protections } = snapshot.ecs;
+  return {
+    ...snapshot,
+    ecs: {
+      ...snapshot.ecs,
+      services: {
+        ...services,
+        items: services.items.map((item) => ({
+          ...item,
+          desiredCount: desired.get(item.serviceArn) ?? item.desiredCount,
+        })),
+      },
+      protections: {
+        ...protections,
+        items: protections.items.map((item) =>
+          asked.has(item.taskArn) ? { ...item, expirationDate: (NOW + 23 * 3_600_000) as typeof NOW } : item,
+        ),
+      },
+    },
+  };
+}
+
+test('two looks at one state plan nothing twice', () => {
+  fc.assert(
+    fc.property(any, (ugly) => {
+      const plan = decide(ugly.snapshot, ugly.config);
+      expect(decide(after(ugly, plan), ugly.config).actions).toEqual([]);
+    }),
+    RUNS,
+  );
+});
+
+test('every pool has a reason, and a pool that changes has one for that', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const plan = decide(snapshot, config);
+      expect(plan.pools.map(({ name }) => name)).toEqual(config.pools.map(({ name }) => name).toSorted());
+      for (const { name, why, desired } of plan.pools) {
+        const codes = why.map(({ code }) => code);
+        expect(codes.length).toBeGreaterThan(0);
+        expect(new Set(codes).size).toBe(codes.length);
+        if (desired.from !== desired.to) expect(codes).not.toContain('nothing-to-do');
+        for (const action of plan.actions.filter(({ pool }) => pool === name))
+          expect(codes).toContain(action.why);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('every pending job is assigned once, or reported as one that nobody can run', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const plan = decide(snapshot, config);
+      const pending = snapshot.coder.organizations
+        .flatMap(({ jobs }) => jobs.items)
+        .filter(({ status }) => status === 'pending').length;
+      const sum = (rows: readonly { readonly jobs: number }[]): number =>
+        rows.reduce((total, { jobs }) => total + jobs, 0);
+      expect(sum(plan.assignment) + sum(plan.unserved)).toBe(pending);
+    }),
+    RUNS,
+  );
+});

@@ -1,0 +1,389 @@
+/** Generators of ugly snapshots: states that should not be, and sometimes are. */
+import fc from 'fast-check';
+import type {
+  DaemonId,
+  EpochMs,
+  JobId,
+  OrganizationId,
+  PoolName,
+  ServiceArn,
+  TaskArn,
+} from '../../lambda/core/brands.ts';
+import type { Config, PoolConfig } from '../../lambda/core/config.ts';
+import type {
+  Daemon,
+  Job,
+  OrganizationSight,
+  Protection,
+  Reading,
+  ReadingStatus,
+  Service,
+  Snapshot,
+  Task,
+} from '../../lambda/core/snapshot.ts';
+import type { Tags } from '../../lambda/core/tags.ts';
+
+export type Ugly = { readonly snapshot: Snapshot; readonly config: Config };
+
+export const NOW = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const ORGANIZATIONS = ['default', 'data'] as const;
+
+const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
+const times = fc
+  .constantFrom(
+    -5 * MINUTE,
+    -10_000,
+    0,
+    20_000,
+    80_000,
+    90_000,
+    100_000,
+    9 * MINUTE,
+    10 * MINUTE,
+    14 * MINUTE,
+    16 * MINUTE,
+    3 * HOUR,
+  )
+  .map(ago);
+const tags = fc.constantFrom<Tags>(
+  {},
+  { a: '1' },
+  { a: '1', b: '1' },
+  { b: '1' },
+  { scope: 'user', owner: 'x', a: '1' },
+  { '': '' },
+);
+const statuses = fc.constantFrom<ReadingStatus>(
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'truncated',
+  'forbidden',
+  'failed',
+  'stale',
+);
+
+const hex = (value: number): string => value.toString(16).padStart(32, '0');
+const arnOf = (id: string): TaskArn => `arn:aws:ecs:r:1:task/c/${id}` as TaskArn;
+
+const pools = fc
+  .uniqueArray(
+    fc.tuple(
+      fc.constantFrom(...ORGANIZATIONS),
+      fc.constantFrom<Tags>({}, { a: '1' }, { a: '1', b: '1' }, { b: '1' }),
+    ),
+    {
+      minLength: 1,
+      maxLength: 4,
+      selector: (pair) => JSON.stringify(pair),
+    },
+  )
+  .chain((pairs) =>
+    fc.tuple(...pairs.map(([organization, own], index) => poolConfig(organization, own, index))),
+  );
+
+function poolConfig(organization: string, own: Tags, index: number): fc.Arbitrary<PoolConfig> {
+  return fc
+    .record({
+      min: fc.integer({ min: 0, max: 3 }),
+      extra: fc.integer({ min: 1, max: 6 }),
+      warm: fc.integer({ min: 0, max: 2 }),
+      cpu: fc.constantFrom(256, 1024, 4096),
+      spot: fc.boolean(),
+    })
+    .map(({ min, extra, warm, cpu, spot }) => ({
+      name: `p${index}` as PoolName,
+      organization,
+      tags: own,
+      key: { secret: 'k' },
+      min,
+      max: min + extra,
+      warm: Math.min(warm, min + extra),
+      idleTimeoutMs: 10 * MINUTE,
+      image: 'ghcr.io/coder/coder:v2.30.0',
+      cpu,
+      memory: cpu * 2,
+      architecture: 'arm64',
+      spot,
+      environment: {},
+      secrets: {},
+    }));
+}
+
+type TaskPicture = {
+  readonly task: Task;
+  readonly protection: Protection | undefined;
+  readonly daemons: readonly Daemon[];
+  readonly jobs: readonly Job[];
+};
+
+/** A task with whatever protection, daemon rows and jobs, fitting together or not. */
+function taskPicture(pool: PoolConfig, id: string): fc.Arbitrary<TaskPicture> {
+  return fc
+    .record({
+      lastStatus: fc.constantFrom(
+        'RUNNING',
+        'RUNNING',
+        'RUNNING',
+        'RUNNING',
+        'PENDING',
+        'PROVISIONING',
+        'DEACTIVATING',
+        'STOPPED',
+      ),
+      desiredStatus: fc.constantFrom('RUNNING', 'RUNNING', 'RUNNING', 'RUNNING', 'STOPPED'),
+      startedAt: fc.option(times, { nil: undefined, freq: 5 }),
+      stopCode: fc.constantFrom('TaskFailedToStart', 'EssentialContainerExited', 'ServiceSchedulerInitiated'),
+      leftMinutes: fc.constantFrom(undefined, undefined, -1, 5, 23 * 60, 24 * 60, 47 * 60, 47 * 60, 47 * 60),
+      isProtectionRead: fc.integer({ min: 0, max: 9 }).map((roll) => roll > 0),
+      rows: fc.constantFrom(0, 1, 1, 1, 1, 1, 2),
+      seenAt: fc.option(times, { nil: undefined, freq: 9 }),
+      status: fc.constantFrom('idle', 'idle', 'idle', 'busy', 'offline', null, ''),
+      isHolding: fc.constantFrom('nothing', 'nothing', 'nothing', 'current', 'worker', 'both'),
+      previousAt: fc.option(times, { nil: undefined }),
+      isPreviousKnown: fc.boolean(),
+      name: fc.constantFrom(
+        `${pool.name}-${id}`,
+        `${pool.name}-${id}`,
+        `${pool.name}-${id}`,
+        `x-${id}`,
+        '',
+        'ip-10-0-0-1',
+      ),
+      offers: fc.constantFrom(pool.tags, pool.tags, pool.tags, { z: '9' }),
+      revision: fc.constantFrom('d:1', 'd:2'),
+    })
+    .map((given) => {
+      const organization_id = `org-${pool.organization}` as OrganizationId;
+      const daemonId = `d-${id}` as DaemonId;
+      const current = `c-${id}` as JobId;
+      const previous = `q-${id}` as JobId;
+      const isWorking = given.isHolding === 'worker' || given.isHolding === 'both';
+      const row: Daemon = {
+        id: daemonId,
+        organization_id,
+        name: given.name,
+        created_at: ago(3 * HOUR),
+        last_seen_at: given.seenAt ?? null,
+        tags: given.offers,
+        status: given.status,
+        current_job:
+          given.isHolding === 'current' || given.isHolding === 'both'
+            ? { id: current, status: 'running' }
+            : null,
+        previous_job: given.previousAt === undefined ? null : { id: previous, status: 'succeeded' },
+      };
+      const job = (id: JobId, status: string, completed_at?: EpochMs): Job => ({
+        id,
+        created_at: ago(HOUR),
+        status,
+        organization_id,
+        tags: {},
+        type: 'workspace_build',
+        worker_id: daemonId,
+        ...(completed_at === undefined ? {} : { completed_at }),
+      });
+      return {
+        task: {
+          taskArn: arnOf(id),
+          group: `service:s-${pool.name}`,
+          lastStatus: given.lastStatus,
+          desiredStatus: given.desiredStatus,
+          taskDefinitionArn: given.revision,
+          createdAt: ago(4 * HOUR),
+          startedAt: given.startedAt,
+          containers: [{ networkInterfaces: [{ privateIpv4Address: '10.0.0.1' }] }],
+          ...(given.lastStatus === 'STOPPED'
+            ? { stopCode: given.stopCode, stoppedAt: given.seenAt ?? NOW, stoppedReason: 'because' }
+            : {}),
+        },
+        protection: given.isProtectionRead
+          ? {
+              taskArn: arnOf(id),
+              protectionEnabled: given.leftMinutes !== undefined,
+              ...(given.leftMinutes === undefined
+                ? {}
+                : { expirationDate: ago(-given.leftMinutes * MINUTE) }),
+            }
+          : undefined,
+        daemons: Array.from({ length: given.rows }, (_, index) => ({
+          ...row,
+          id: `${daemonId}${index === 0 ? '' : index}` as DaemonId,
+        })),
+        jobs: [
+          ...(isWorking ? [job(current, 'running')] : []),
+          ...(given.previousAt !== undefined && given.isPreviousKnown
+            ? [job(previous, 'succeeded', given.previousAt)]
+            : []),
+        ],
+      };
+    });
+}
+
+const pendingJobs = fc.array(
+  fc.record({
+    organization: fc.constantFrom(...ORGANIZATIONS),
+    tags,
+    createdAt: times,
+    isPrebuild: fc.boolean(),
+    count: fc.integer({ min: 1, max: 4 }),
+  }),
+  { maxLength: 6 },
+);
+
+/** One pending job, as it could come at any time. */
+export const oneMoreJob = fc
+  .record({
+    organization: fc.constantFrom(...ORGANIZATIONS),
+    tags,
+    createdAt: times,
+    isPrebuild: fc.boolean(),
+  })
+  .map((given) => pendingJob('one-more', given));
+
+function pendingJob(
+  id: string,
+  given: { organization: string; tags: Tags; createdAt: EpochMs; isPrebuild: boolean },
+): Job {
+  return {
+    id: id as JobId,
+    created_at: given.createdAt,
+    status: 'pending',
+    organization_id: `org-${given.organization}` as OrganizationId,
+    tags: given.tags,
+    type: 'workspace_build',
+    initiator_id: given.isPrebuild ? 'c42fdf75-3097-471c-8c33-fb52454d81c0' : 'somebody',
+  };
+}
+
+type Parts = {
+  readonly pools: readonly PoolConfig[];
+  readonly pictures: readonly (readonly TaskPicture[])[];
+  readonly desired: readonly number[];
+  readonly deploying: readonly boolean[];
+  readonly pending: readonly {
+    organization: string;
+    tags: Tags;
+    createdAt: EpochMs;
+    isPrebuild: boolean;
+    count: number;
+  }[];
+  readonly readings: readonly ReadingStatus[];
+  readonly maxTasks: number;
+  readonly isVersionKnown: boolean;
+};
+
+function assemble({
+  pools: configs,
+  pictures,
+  desired,
+  deploying,
+  pending,
+  readings,
+  maxTasks,
+  isVersionKnown,
+}: Parts): Ugly {
+  let at = 0;
+  const reading = <T>(items: readonly T[]): Reading<T> => {
+    const status = readings[at++ % readings.length] ?? 'ok';
+    return { status, items: status === 'failed' || status === 'forbidden' ? [] : items };
+  };
+  const organizations = ORGANIZATIONS.map((name): OrganizationSight => {
+    const own = configs.flatMap((pool, index) => (pool.organization === name ? (pictures[index] ?? []) : []));
+    const jobs = own.flatMap((picture) => picture.jobs);
+    const waiting = pending.flatMap((group, row) =>
+      group.organization === name
+        ? Array.from({ length: group.count }, (_, index) => pendingJob(`j-${row}-${index}`, group))
+        : [],
+    );
+    return {
+      id: `org-${name}` as OrganizationId,
+      name,
+      jobs: reading([...jobs.filter(({ status }) => status === 'running'), ...waiting]),
+      daemons: reading(own.flatMap((picture) => picture.daemons)),
+      previousJobs: reading(jobs.filter(({ status }) => status === 'succeeded')),
+    };
+  });
+  const services = configs.map((pool, index): Service => {
+    const tasks = (pictures[index] ?? []).map(({ task }) => task);
+    return {
+      serviceArn: `arn:${pool.name}` as ServiceArn,
+      serviceName: `s-${pool.name}`,
+      status: 'ACTIVE',
+      desiredCount: desired[index] ?? 0,
+      runningCount: tasks.filter(({ lastStatus }) => lastStatus === 'RUNNING').length,
+      pendingCount: 0,
+      taskDefinition: 'd:2',
+      deployments: [{ rolloutState: deploying[index] ? 'IN_PROGRESS' : 'COMPLETED' }],
+      tags: [{ key: 'coder-autoscaler:pool', value: pool.name }],
+    };
+  });
+  const all = pictures.flat();
+  return {
+    snapshot: {
+      version: 1,
+      takenAt: NOW,
+      coder: { ...(isVersionKnown ? { buildInfo: { version: 'v2.30.0' } } : {}), organizations },
+      ecs: {
+        cluster: 'c',
+        services: reading(services),
+        tasks: reading(all.map(({ task }) => task)),
+        protections: reading(all.flatMap(({ protection }) => protection ?? [])),
+      },
+    },
+    config: {
+      coder: { url: 'https://coder.example.com', token: { secret: 't' } },
+      limits: { maxTasks },
+      looks: { everyMs: 10_000 },
+      alertAfterMs: 5 * MINUTE,
+      pools: configs,
+    },
+  };
+}
+
+/** Ugly states; `sight: 'full'` leaves every reading ok. */
+export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Arbitrary<Ugly> {
+  return pools.chain((configs) =>
+    fc
+      .record({
+        pictures: fc.tuple(
+          ...configs.map((pool, poolIndex) =>
+            fc
+              .integer({ min: 0, max: 5 })
+              .chain((count) =>
+                fc.tuple(
+                  ...Array.from({ length: count }, (_, index) =>
+                    taskPicture(pool, hex(poolIndex * 100 + index + 1)),
+                  ),
+                ),
+              ),
+          ),
+        ),
+        surplus: fc.array(fc.constantFrom(0, 0, 0, 1, 3, -1), { minLength: 4, maxLength: 4 }),
+        deploying: fc.array(fc.constantFrom(false, false, false, true), { minLength: 4, maxLength: 4 }),
+        pending: pendingJobs,
+        readings:
+          sight === 'full'
+            ? fc.constant(['ok'] as ReadingStatus[])
+            : fc.array(statuses, { minLength: 9, maxLength: 9 }),
+        maxTasks: fc.constantFrom(3, 8, 100),
+        isVersionKnown: fc.boolean(),
+      })
+      .map(({ surplus, ...parts }) => ({
+        ...parts,
+        pools: configs,
+        desired: parts.pictures.map((tasks, index) => Math.max(0, counted(tasks) + (surplus[index] ?? 0))),
+      }))
+      .map(assemble),
+  );
+}
+
+function counted(pictures: readonly TaskPicture[]): number {
+  return pictures.filter(({ task }) => task.desiredStatus === 'RUNNING' && task.lastStatus !== 'STOPPED')
+    .length;
+}
