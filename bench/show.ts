@@ -79,7 +79,7 @@ export function tickText(figures: readonly TickFigures[]): string {
 }
 
 /** Calls of one tick that AWS counts together. */
-export function clusterReads({ calls }: TickFigures): number {
+function clusterReads({ calls }: TickFigures): number {
   return (calls.ListTasks ?? 0) + (calls.DescribeTasks ?? 0);
 }
 

@@ -75,7 +75,7 @@ async function runInvocations(bundle: string, served: ServedFleet): Promise<Invo
   return message as InvocationFigures;
 }
 
-/** The secret and, once the connection is open, nothing else is read less often than each tick. */
+/** Rounded: the secret is cached over several ticks. */
 function callsATick(served: ServedFleet): Readonly<Record<string, number>> {
   return Object.fromEntries(
     [...served.calls()].map(([operation, calls]) => [operation, Math.round(calls / (WARM_TICKS + 1))]),

@@ -17,7 +17,11 @@ export type Connection = {
 };
 
 /** A call to AWS that hangs must not cost the invocation. */
-const AWS_TIMEOUTS = { connectionTimeout: 2_000, requestTimeout: 5_000 } as const;
+const AWS_TIMEOUTS = {
+  connectionTimeout: 2_000,
+  requestTimeout: 5_000,
+  throwOnRequestTimeout: true,
+} as const;
 
 const systemClock: Clock = { now: () => Date.now() as EpochMs, sleep: (ms) => sleep(ms) };
 

@@ -33,17 +33,21 @@ const OUT_OF_TIME = {
  * `{"tick":true}` looks and acts until all is quiet or time is up; `{"dryRun":true}` answers the plan and changes
  * nothing. Throws PayloadError for anything else, InvocationError with one line a cause for what failed.
  */
-export const handler = middy(async (event: unknown, context: Context) => {
-  const ports = connection.ports();
-  const payload = parsePayload(event);
-  if (payload.kind === 'dry-run') {
-    const { plan } = await look(ports, config);
-    return { ...plan, text: planText(plan) };
-  }
-  return runLooks({
-    ports,
-    config,
-    remainingMs: () => context.getRemainingTimeInMillis(),
-    onTick: reportTick,
-  });
-}, OUT_OF_TIME).use(injectLambdaContext(logger));
+export const handler = middy(
+  async (event: unknown, context: Context, { signal }: { signal: AbortSignal }) => {
+    const ports = connection.ports();
+    const payload = parsePayload(event);
+    if (payload.kind === 'dry-run') {
+      const { plan } = await look(ports, config);
+      return { ...plan, text: planText(plan) };
+    }
+    return runLooks({
+      ports,
+      config,
+      remainingMs: () => context.getRemainingTimeInMillis(),
+      signal,
+      onTick: reportTick,
+    });
+  },
+  OUT_OF_TIME,
+).use(injectLambdaContext(logger));

@@ -3,9 +3,10 @@
  * that are busy, idle, leaving, gone or starting. It is written as coderd and ECS answer (times: RFC 3339).
  */
 import { Random } from '../../lab/random.ts';
-import { type FleetJob, makeGroups, makeJob, pickGroup } from './jobs.ts';
+import { type FleetJob, makeGroups, makeJob } from './jobs.ts';
 import { configOf, type FleetPool, makePools } from './pools.ts';
 import type { FleetSize } from './size.ts';
+import { pickSkewed } from './skewed.ts';
 import {
   definitionArn,
   type FleetMember,
@@ -13,6 +14,7 @@ import {
   pickState,
   type Surroundings,
   serviceArn,
+  type TaskState,
 } from './tasks.ts';
 
 export type FleetOrganization = {
@@ -66,12 +68,15 @@ function makeMembers(
   given: Surroundings,
 ): readonly FleetMember[] {
   const { random } = given;
-  const poolOf = (): FleetPool => pools[Math.floor(pools.length * random.next() ** 1.5)] as FleetPool;
-  const some = (share: number) => Array.from({ length: Math.round(daemons * share) });
+  const some = (share: number, stateOf: () => TaskState) =>
+    Array.from({ length: Math.round(daemons * share) }).flatMap(() => {
+      const pool = pickSkewed(pools, 1.5, random);
+      return pool === undefined ? [] : makeMember(pool, stateOf(), given);
+    });
   return [
-    ...some(1).map(() => makeMember(poolOf(), pickState(random), given)),
-    ...some(0.08).map(() => makeMember(poolOf(), 'starting', given)),
-    ...some(0.05).map(() => makeMember(poolOf(), 'stopped', given)),
+    ...some(1, () => pickState(random)),
+    ...some(0.08, () => 'starting'),
+    ...some(0.05, () => 'stopped'),
   ];
 }
 
@@ -81,8 +86,10 @@ function makePending(
   { random, takenAt, organizationId }: Surroundings,
 ): readonly FleetJob[] {
   const groups = makeGroups(pools, size, random);
-  return Array.from({ length: size.jobs }, () => {
-    const group = pickGroup(groups, random);
+  // few groups have most of the jobs, as in life
+  return Array.from({ length: size.jobs }).flatMap(() => {
+    const group = pickSkewed(groups, 2, random);
+    if (group === undefined) return [];
     const createdAt = takenAt - random.between(0, 25 * MINUTE);
     return makeJob({ ...group, organizationId: organizationId(group.organization), createdAt }, random);
   });
@@ -102,7 +109,9 @@ function makeOrganization(
       ...own.flatMap(({ running }) => running ?? []),
     ],
     daemons: own.flatMap(({ daemon }) => daemon ?? []),
-    previousJobs: own.flatMap(({ running, previous }) => (running === undefined ? (previous ?? []) : [])),
+    previousJobs: own.flatMap(({ daemon, running, previous }) =>
+      running === undefined && daemon?.status !== 'offline' ? (previous ?? []) : [],
+    ),
   };
 }
 

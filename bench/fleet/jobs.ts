@@ -66,9 +66,3 @@ export function makeGroups(
   }
   return [...groups.values(), { organization: 'default', tags: { cluster: 'nobody-has-this' } }];
 }
-
-/** Few groups have most of the jobs, as in life. */
-export function pickGroup(groups: readonly TagGroup[], random: Random): TagGroup {
-  const index = Math.floor(groups.length * random.next() ** 2);
-  return groups[index] ?? { organization: 'default', tags: {} };
-}

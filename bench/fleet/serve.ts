@@ -87,9 +87,12 @@ function awsOperations(fleet: Fleet): Readonly<Record<string, (request: AwsReque
   const protections = new Map(
     fleet.members.map(({ protection }) => [protection.taskArn, awsTimes(protection)]),
   );
-  const groups = Map.groupBy(fleet.members, ({ task }) => `${task.group} ${task.desiredStatus}`);
   const arnsOf = ({ serviceName, desiredStatus = 'RUNNING' }: AwsRequest): readonly string[] =>
-    (groups.get(`service:${serviceName}`.concat(` ${desiredStatus}`)) ?? []).map(({ task }) => task.taskArn);
+    fleet.members.flatMap(({ pool, task }) =>
+      task.desiredStatus === desiredStatus && (serviceName ?? pool.serviceName) === pool.serviceName
+        ? task.taskArn
+        : [],
+    );
   const page = (arns: readonly string[], request: AwsRequest, name: string) => {
     const { items, ...next } = pageOf(arns, request, { fallback: 10 });
     return { [name]: items, ...next };

@@ -10,7 +10,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-type State = 'busy' | 'idle' | 'leaving' | 'left' | 'starting' | 'stopped';
+export type TaskState = 'busy' | 'idle' | 'leaving' | 'left' | 'starting' | 'stopped';
 
 /** One task and what coderd knows of its daemon. */
 export type FleetMember = {
@@ -35,7 +35,7 @@ export const definitionArn = ({ serviceName }: FleetPool, revision: number): str
   `${ARN}:task-definition/${serviceName.replace('Service', 'Task')}:${revision}`;
 
 /** The state of a task that has a daemon: most are busy. */
-export function pickState(random: Random): State {
+export function pickState(random: Random): TaskState {
   const share = random.next();
   if (share < 0.75) return 'busy';
   if (share < 0.9) return 'idle';
@@ -43,7 +43,7 @@ export function pickState(random: Random): State {
 }
 
 /** A task in this state, with its daemon and that daemon's job. */
-export function makeMember(pool: FleetPool, state: State, given: Surroundings): FleetMember {
+export function makeMember(pool: FleetPool, state: TaskState, given: Surroundings): FleetMember {
   const id = given.random.hex(32);
   const task = makeTask({ pool, id, state }, given);
   const protection = makeProtection(task.taskArn, state, given);
@@ -62,7 +62,7 @@ export function makeMember(pool: FleetPool, state: State, given: Surroundings): 
   };
 }
 
-type TaskFacts = { readonly pool: FleetPool; readonly id: string; readonly state: State };
+type TaskFacts = { readonly pool: FleetPool; readonly id: string; readonly state: TaskState };
 
 function makeTask({ pool, id, state }: TaskFacts, { random, takenAt }: Surroundings) {
   const arn = `${ARN}:task/${CLUSTER}/${id}`;
@@ -104,7 +104,7 @@ function stoppedFields(stoppedAt: number) {
   };
 }
 
-function makeProtection(taskArn: string, state: State, { random, takenAt }: Surroundings) {
+function makeProtection(taskArn: string, state: TaskState, { random, takenAt }: Surroundings) {
   const hours = state === 'leaving' ? random.between(1, 22) : random.between(30, 47);
   const isProtected = state === 'busy' || state === 'idle' || state === 'leaving';
   if (!isProtected) return { taskArn, protectionEnabled: false };
@@ -127,7 +127,7 @@ type DaemonFacts = {
   readonly pool: FleetPool;
   readonly id: string;
   readonly name: string;
-  readonly state: State;
+  readonly state: TaskState;
   readonly running: FleetJob | undefined;
   readonly previous: FleetJob | undefined;
 };

@@ -8,7 +8,7 @@ import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/a
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Construct } from 'constructs';
 import type { SecretRef } from '../../lambda/core/config.ts';
-import { importSecret, secretArnPattern } from './imported-secret.ts';
+import { importSecret, secretArnPatterns } from './imported-secret.ts';
 
 export type AutoscalerFunctionProps = {
   readonly vpc: IVpc;
@@ -87,7 +87,7 @@ function permissions(scope: Construct, { cluster, token }: AutoscalerFunctionPro
     }),
     new PolicyStatement({
       actions: ['secretsmanager:GetSecretValue'],
-      resources: [secretArnPattern(importSecret(scope, 'Token', token))],
+      resources: secretArnPatterns(importSecret(scope, 'Token', token)),
     }),
   ];
 }

@@ -10,7 +10,11 @@ export function importSecret(scope: Construct, id: string, ref: SecretRef): ISec
     : Secret.fromSecretPartialArn(scope, id, ref.secret);
 }
 
-/** The ARN of a secret as an IAM resource: `?` stands for the characters of its suffix that are not known. */
-export function secretArnPattern(secret: ISecret): string {
-  return secret.secretFullArn ?? `${secret.secretArn}-??????`;
+/**
+ * The ARN of a secret as IAM resources: `?` stands for the characters of its suffix that are not known. A name may end as
+ * a suffix does (`my-secret`), so an ARN that looks complete is granted as it is and with a suffix.
+ */
+export function secretArnPatterns(secret: ISecret): string[] {
+  const withSuffix = `${secret.secretArn}-??????`;
+  return secret.secretFullArn === undefined ? [withSuffix] : [secret.secretFullArn, withSuffix];
 }

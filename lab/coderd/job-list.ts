@@ -1,6 +1,6 @@
 /** GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and its JSON (contract §1). */
 import type { OrganizationId } from '../../lambda/core/brands.ts';
-import { canRun, type Tags } from '../../lambda/core/tags.ts';
+import type { Tags } from '../../lambda/core/tags.ts';
 import type { DaemonTable } from './daemons.ts';
 import { type Job, type JobStatus, type JobTable, PREBUILDS_USER } from './jobs.ts';
 import { rfc3339 } from './rfc3339.ts';
@@ -105,7 +105,7 @@ function availableWorkers(
   const find = ({ tags }: Job): readonly string[] =>
     daemons
       .all()
-      .filter((daemon) => daemon.organizationId === organizationId && canRun(daemon.tags, tags))
+      .filter((daemon) => daemon.organizationId === organizationId && tagsetContains(daemon.tags, tags))
       .map(({ id }) => id)
       .toArray();
   return (job) => {

@@ -3,8 +3,9 @@
  * runs what coderd runs by itself, and lets daemons in; `http.ts` is its face, `job-list.ts` and `daemon-list.ts` are
  * what it shows. The facts are those of Coder's source (contract), the releases' differences stand in `versions.ts`.
  */
+
 import type { EpochMs, JobId, OrganizationId } from '../../lambda/core/brands.ts';
-import { canRun, normalizeTags, type TagSet, type Tags, tagKey } from '../../lambda/core/tags.ts';
+import { normalizeTags, type TagSet, type Tags, tagKey } from '../../lambda/core/tags.ts';
 import type { DaemonConnection, DaemonServer } from '../daemon-connection.ts';
 import type { Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
@@ -22,6 +23,7 @@ import { PendingQueue } from './pending-queue.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
 import { CoderdRefusal } from './refusal.ts';
 import { Session } from './session.ts';
+import { tagsetContains } from './tagset-contains.ts';
 import { Templates } from './templates.ts';
 import { Tokens } from './tokens.ts';
 import { CoderVersion } from './versions.ts';
@@ -234,7 +236,9 @@ export class CoderdModel implements DaemonServer {
       .all()
       .some(
         (daemon) =>
-          daemon.organizationId === organizationId && !isOffline(daemon, now) && canRun(daemon.tags, tags),
+          daemon.organizationId === organizationId &&
+          !isOffline(daemon, now) &&
+          tagsetContains(daemon.tags, tags),
       );
   }
 

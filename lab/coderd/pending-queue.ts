@@ -1,6 +1,7 @@
 import type { OrganizationId } from '../../lambda/core/brands.ts';
-import { canRun, type TagSet } from '../../lambda/core/tags.ts';
+import type { TagSet } from '../../lambda/core/tags.ts';
 import { type Job, PREBUILDS_USER } from './jobs.ts';
+import { tagsetContains } from './tagset-contains.ts';
 
 /** Tags with their `tagKey`. */
 type Tagged = { readonly tags: TagSet; readonly tagKey: string };
@@ -53,10 +54,10 @@ export class PendingQueue {
     return next;
   }
 
-  /** `canRun`, remembered: there are far fewer tag sets than jobs. */
+  /** The rule of the tags, remembered: there are far fewer tag sets than jobs. */
   fits(daemon: Tagged, job: Tagged): boolean {
     const key = `${daemon.tagKey} ${job.tagKey}`;
-    const known = this.#fits.get(key) ?? canRun(daemon.tags, job.tags);
+    const known = this.#fits.get(key) ?? tagsetContains(daemon.tags, job.tags);
     this.#fits.set(key, known);
     return known;
   }

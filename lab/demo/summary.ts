@@ -1,6 +1,7 @@
 /** The demo's figures. */
-import { canRun } from '../../lambda/core/tags.ts';
+import { normalizeTags } from '../../lambda/core/tags.ts';
 import type { JobRecord } from '../coderd/jobs.ts';
+import { tagsetContains } from '../coderd/tagset-contains.ts';
 import type { World } from '../world.ts';
 import { POOLS } from './scenario.ts';
 
@@ -62,7 +63,8 @@ function remainingTasks(world: World): number {
 function isRunnable(world: World, job: JobRecord): boolean {
   return POOLS.some(
     ({ organization, tags }) =>
-      world.coderd.organizationId(organization) === job.organizationId && canRun(tags, job.tags),
+      world.coderd.organizationId(organization) === job.organizationId &&
+      tagsetContains(normalizeTags(tags), job.tags),
   );
 }
 

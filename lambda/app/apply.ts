@@ -18,8 +18,8 @@ export type Failure = { readonly message: string; readonly cause?: unknown };
 /** ECS protects at most this many tasks a call (aws-facts §1). */
 const ASKS_A_CALL = 10;
 
-/** Applies all actions. Doesn't throw: a pool that fails is in `failures`, and the others go on. */
-export async function apply(actions: readonly Action[], ecs: Ecs): Promise<Outcome> {
+/** Applies all actions, until `signal` says that it is too late. Doesn't throw: a pool that fails is in `failures`, and the others go on. */
+export async function apply(actions: readonly Action[], ecs: Ecs, signal?: AbortSignal): Promise<Outcome> {
   const failed = new Set<PoolName>();
   const outcome: { applied: Action[]; refused: (Refusal & { pool: PoolName })[]; failures: Failure[] } = {
     applied: [],
@@ -29,7 +29,7 @@ export async function apply(actions: readonly Action[], ecs: Ecs): Promise<Outco
   for (const stage of stagesOf(actions)) {
     await Promise.all(
       stage.map(async (call) => {
-        if (failed.has(call.pool)) return;
+        if (failed.has(call.pool) || signal?.aborted) return;
         try {
           const refused = await call.run(ecs);
           outcome.applied.push(...call.actions);

@@ -15,6 +15,8 @@ export type InvocationInput = {
   readonly ports: Ports;
   readonly config: Config;
   readonly remainingMs: () => number;
+  /** Says that the invocation is over. */
+  readonly signal?: AbortSignal | undefined;
   /** Called after each look. What it throws is dropped: a report must not stop the scaling. */
   readonly onTick: (tick: Tick) => void;
 };
@@ -25,7 +27,7 @@ export async function runLooks(input: InvocationInput): Promise<{ readonly looks
   let looks = 0;
   for (;;) {
     const startedAt = input.ports.clock.now();
-    const done = await tick(input.ports, input.config);
+    const done = await tick(input.ports, input.config, input.signal);
     looks += 1;
     failures.push(...done.failures);
     reportQuietly(input, done);
@@ -39,11 +41,11 @@ export async function runLooks(input: InvocationInput): Promise<{ readonly looks
 
 /** How long to wait for the next look; undefined when there is to be none in this invocation. */
 function restOf(
-  { config, ports, remainingMs }: InvocationInput,
+  { config, ports, remainingMs, signal }: InvocationInput,
   plan: Plan,
   startedAt: number,
 ): number | undefined {
-  if (isQuiet(plan)) return undefined;
+  if (isQuiet(plan) || signal?.aborted) return undefined;
   const tookMs = elapsedMs(ports.clock, startedAt);
   const restMs = Math.max(0, config.looks.everyMs - tookMs);
   return remainingMs() - restMs - tookMs > MARGIN_MS ? restMs : undefined;
@@ -56,7 +58,8 @@ function elapsedMs(clock: Clock, startedAt: number): number {
 /** Quiet: no job waits for anything that a pool could do, and no task comes or goes. */
 export function isQuiet({ pools, actions }: Plan): boolean {
   const moves = pools.some(
-    ({ pending, daemons }) => pending > 0 || daemons.starting > 0 || daemons.leaving > 0 || daemons.left > 0,
+    ({ pending, daemons }) =>
+      pending > 0 || daemons.starting + daemons.leaving + daemons.left + daemons.unguarded > 0,
   );
   return !moves && actions.length === 0;
 }

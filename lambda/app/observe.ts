@@ -1,5 +1,5 @@
 /** Look: one snapshot of coderd and ECS. All that can run side by side does. */
-import type { OrganizationId } from '../core/brands.ts';
+import type { EpochMs, OrganizationId } from '../core/brands.ts';
 import type { Config } from '../core/config.ts';
 import type { Daemon, Job, OrganizationSight, Reading, Snapshot } from '../core/snapshot.ts';
 import type { Coderd, Ecs, Organization, Ports } from './ports.ts';
@@ -8,7 +8,18 @@ import type { Coderd, Ecs, Organization, Ports } from './ports.ts';
 export async function observe({ coderd, ecs, clock }: Ports, config: Config): Promise<Snapshot> {
   const [coder, cluster] = await Promise.all([observeCoder(coderd, config), observeEcs(ecs)]);
   // by coderd's clock: liveness and leases are compared with times that servers wrote
-  return { version: 1, takenAt: coderd.clock() ?? clock.now(), coder, ecs: cluster };
+  return { version: 1, takenAt: timeOf(coder) ?? clock.now(), coder, ecs: cluster };
+}
+
+/**
+ * The earliest time of this look's answers: where one clock is ahead, it is outvoted, and the core sees that the
+ * clocks differ.
+ */
+function timeOf({ organizations }: Snapshot['coder']): EpochMs | undefined {
+  const times = organizations
+    .flatMap(({ jobs, daemons, previousJobs }) => [jobs, daemons, previousJobs])
+    .flatMap(({ takenAt }) => (takenAt === undefined ? [] : [takenAt]));
+  return times.length === 0 ? undefined : (Math.min(...times) as EpochMs);
 }
 
 async function observeCoder(coderd: Coderd, config: Config): Promise<Snapshot['coder']> {
@@ -37,8 +48,9 @@ async function observeOrganization(
     coderd.jobs(organization, build),
     coderd.daemons(organization, build),
   ]);
-  const ids = daemons.items.flatMap(({ current_job, previous_job }) =>
-    current_job == null && previous_job != null ? [previous_job.id] : [],
+  // older servers list the offline rows of seven days: their previous jobs matter to nobody
+  const ids = daemons.items.flatMap(({ status, current_job, previous_job }) =>
+    status !== 'offline' && current_job == null && previous_job != null ? [previous_job.id] : [],
   );
   const previousJobs: Reading<Job> =
     ids.length === 0

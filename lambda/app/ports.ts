@@ -14,8 +14,6 @@ export interface Coderd {
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>>;
   /** These jobs, whatever their status. */
   jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>>;
-  /** The time of coderd's newest answer, by its own clock; undefined before it has answered. */
-  clock(): EpochMs | undefined;
 }
 
 /** A task that ECS would not protect as asked, with ECS's own reason. */

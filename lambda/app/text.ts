@@ -186,12 +186,12 @@ function clockSentence({
 }: Extract<Finding, { readonly code: 'clocks-differ' }>): string {
   const place = organization === undefined ? '' : `organization "${organization}": `;
   const what = {
-    readings: 'a reading was made by a clock',
+    readings: 'one list was read',
     jobs: 'a job was submitted',
     daemons: 'a daemon was seen',
     tasks: 'a task was started',
   };
-  return `${place}${what[where]} ${seconds} s ${where === 'readings' ? 'behind the others' : "ahead of coderd's clock"}; not scaled in until the clocks agree`;
+  return `${place}${what[where]} ${seconds} s ${where === 'readings' ? 'before another one of the same look' : "ahead of coderd's clock"}; not scaled in until the clocks agree`;
 }
 
 /** What the words of ECS mostly mean, before the words themselves. */

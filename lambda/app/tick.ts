@@ -25,10 +25,13 @@ export async function look(
   return { snapshot, plan: decide(snapshot, config) };
 }
 
-/** Looks, decides and acts. Doesn't throw for what a pool, coderd or ECS does: see `failures`. */
-export async function tick(ports: Ports, config: Config): Promise<Tick> {
+/**
+ * Looks, decides and acts. Doesn't throw for what a pool, coderd or ECS does: see `failures`. Nothing more is done once
+ * `signal` says that the invocation is over: what was seen will be old when the function is thawed.
+ */
+export async function tick(ports: Ports, config: Config, signal?: AbortSignal): Promise<Tick> {
   const { snapshot, plan } = await look(ports, config);
-  const outcome = await apply(plan.actions, ports.ecs);
+  const outcome = await apply(plan.actions, ports.ecs, signal);
   return {
     snapshot,
     plan,

@@ -11,6 +11,8 @@ export type Capacity = {
   readonly unguarded: number;
   readonly leaving: number;
   readonly left: number;
+  /** Of those that have left: tasks that never had a daemon, as far as coderd knows. */
+  readonly vacant: number;
   /** Desired and not there yet, as far as it is believed to come: counted as starting. */
   readonly missing: number;
   /** Of the total: those that hold a job, or might. */
@@ -23,13 +25,13 @@ export type Capacity = {
  * Counts a pool's tasks. Unguarded tasks fill floors and bounds although they have no lease: if they did not,
  * a pool whose tasks never take one would grow by its floor at every look (docs/adr/0003).
  */
-export function measure({ tasks, missing: desired, failing }: PoolSight): Capacity {
+export function measure({ tasks, missing: desired, unseen, failing }: PoolSight): Capacity {
   const count = (of: (task: TaskSight) => boolean): number => tasks.filter(of).length;
   const working = count(({ state }) => state === 'working');
   const booting = count(({ state }) => state === 'starting');
   const missing = failing.isTripped ? 0 : desired;
   const unguarded = count(({ state }) => state === 'unguarded');
-  const there = working + booting + unguarded;
+  const there = working + booting + unguarded + unseen;
   const probe = count(isComing) > 0 ? 0 : 1;
   return {
     total: there + missing,
@@ -40,7 +42,8 @@ export function measure({ tasks, missing: desired, failing }: PoolSight): Capaci
     unguarded,
     leaving: count(({ state }) => state === 'leaving'),
     left: count(({ state }) => state === 'left'),
-    inUse: count((task) => isSupply(task) && (task.use === 'busy' || task.use === 'silent')),
+    vacant: count(({ state, daemon }) => state === 'left' && daemon === undefined),
+    inUse: unseen + count((task) => isSupply(task) && (task.use === 'busy' || task.use === 'silent')),
   };
 }
 
@@ -55,8 +58,8 @@ export function countDaemons(sight: PoolSight): DaemonCounts {
   const count = (of: (task: TaskSight) => boolean): number => tasks.filter(of).length;
   const capacity = measure(sight);
   return {
-    busy: count((task) => isSupply(task) && task.use === 'busy'),
-    idle: count((task) => isSupply(task) && task.use === 'idle'),
+    busy: count(({ state, use }) => state === 'working' && use === 'busy'),
+    idle: count(({ state, use }) => state === 'working' && use === 'idle'),
     starting: missing + count((task) => isComing(task)),
     leaving: capacity.leaving,
     left: capacity.left,

@@ -13,23 +13,30 @@ export type CountInput = {
   readonly capacity: Capacity;
   /** Working, starting and unguarded tasks that are wanted, after all bounds. */
   readonly wanted: number;
+  /** Of the pool, in tasks. */
+  readonly max: number;
   readonly doubts: readonly Doubt[];
 };
 
 /** Decides the desired count of one service. */
-export function decideCount({ service, capacity, wanted, doubts }: CountInput): CountDecision {
+export function decideCount({ service, capacity, wanted, max, doubts }: CountInput): CountDecision {
   const from = service.desiredCount;
-  const { total, leaving, left } = capacity;
+  const { total, leaving, left, vacant } = capacity;
   const notLeft = total + leaving;
-  const lowest = Math.max(wanted, total) + leaving + left;
+  const blind = blindness(service, doubts);
+  const unprotected = unprotectedTasks(capacity);
+  const mayLower = blind.length === 0 && unprotected.length === 0;
+  // tasks that never had a daemon go before others come: else a pool of them would grow without end (docs/adr/0003)
+  if (vacant > 0 && mayLower && from >= notLeft)
+    return { to: notLeft, why: [{ code: 'tasks-left', tasks: left }] };
+  const uncapped = Math.max(wanted, total) + leaving + left;
+  const lowest = vacant > 0 ? Math.min(uncapped, Math.max(from, max + leaving + left - vacant)) : uncapped;
   // beyond what is there ECS only tries to start tasks: a count above it is dropped when starts keep failing
   if (wanted > total && lowest >= from) return { to: lowest, why: [] };
   if (from < notLeft)
     return { to: notLeft, why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft }] };
   if (from === notLeft) return { to: from, why: [] };
-  const blind = blindness(service, doubts);
   if (blind.length > 0) return { to: from, why: blind };
-  const unprotected = unprotectedTasks(capacity);
   const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
   if (to === from) return { to, why: unprotected };
   return { to, why: to === notLeft && left > 0 ? [{ code: 'tasks-left', tasks: left }] : [] };

@@ -45,7 +45,8 @@ export function indexDaemons(sight: OrganizationSight, now: EpochMs): DaemonInde
     namedAfter: (pool) => byPool.get(pool) ?? [],
     activity,
     ofTask: (task) => byName.get(taskId(task)) ?? daemonByAddress(task, byHost),
-    idleSince: (daemon, task) => idleSince(daemon, task, previous),
+    idleSince: (daemon, task) =>
+      idleSince(daemon, task, { previous, isWhole: sight.previousJobs.status === 'ok' }),
   };
 }
 
@@ -96,9 +97,14 @@ export function holdsWorker(job: Job): boolean {
   return job.worker_id != null && job.completed_at == null;
 }
 
-function idleSince(daemon: Daemon, task: Task, previous: ReadonlyMap<string, Job>): EpochMs | undefined {
+type PreviousJobs = { readonly previous: ReadonlyMap<string, Job>; readonly isWhole: boolean };
+
+/** A previous job that coderd no longer has (its workspace was deleted) ended long ago, or doesn't matter. */
+function idleSince(daemon: Daemon, task: Task, { previous, isWhole }: PreviousJobs): EpochMs | undefined {
   const registered = Math.max(daemon.created_at, task.startedAt ?? daemon.created_at);
   if (daemon.previous_job == null) return registered as EpochMs;
-  const completedAt = previous.get(daemon.previous_job.id)?.completed_at;
+  const job = previous.get(daemon.previous_job.id);
+  if (job === undefined && isWhole) return registered as EpochMs;
+  const completedAt = job?.completed_at;
   return completedAt == null ? undefined : (Math.max(registered, completedAt) as EpochMs);
 }

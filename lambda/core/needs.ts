@@ -27,11 +27,11 @@ export function readNeeds(room: Room, { assigned }: Assignment): readonly Need[]
   return room.pools.map((pool) => readNeed(pool, byPool.get(pool.sight.pool.name) ?? []));
 }
 
-/** How many tasks are more than the pool has to keep. Starting ones are not counted: they might not come. */
+/** How many tasks are more than the pool has to keep. Only leased ones count: others might not stay or not come. */
 export function spareOf({ sight, capacity, inUse, floor, granted }: Need): number {
   if (granted > capacity.total) return 0;
   const keep = Math.min(Math.max(floor.count, inUse), sight.pool.max);
-  return capacity.working + capacity.unguarded - keep;
+  return capacity.working - keep;
 }
 
 function readNeed({ sight, capacity, forMin }: PoolRoom, assigned: readonly Assigned[]): Need {

@@ -52,7 +52,12 @@ function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly O
     places,
   });
   const price = priceOf(pool);
-  const free = tasks.filter(({ state, use }) => state === 'working' && (use === 'idle' || use === 'unknown'));
+  // where the leases could not be read, a daemon that is alive counts: blindness launches nothing
+  const free = tasks.filter(
+    ({ state, use, isLeaseKnown }) =>
+      (state === 'working' || (state === 'unguarded' && !isLeaseKnown)) &&
+      (use === 'idle' || use === 'unknown'),
+  );
   return [
     ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),
     offer('by-starting', own, startingPlaces(sight, capacity)),

@@ -29,7 +29,8 @@ export function decidePool(
     return withoutAction(need, doubts, [...jobReasons(need), { code: 'no-service' }]);
   if (doubts.includes('server-too-old')) return withoutAction(need, doubts, [tooOld(snapshot)]);
   const leaving = decideLeaving(need.sight, spareOf(need), snapshot.takenAt);
-  const count = decideCount({ service, capacity: need.capacity, wanted: need.granted, doubts });
+  const { capacity, granted } = need;
+  const count = decideCount({ service, capacity, wanted: granted, max: need.sight.pool.max, doubts });
   const why = reasonsOf(need, { leaving, count, doubts, config });
   return {
     need,
@@ -38,7 +39,7 @@ export function decidePool(
     plan: toPlan(need, count.to, why),
     actions: [
       ...countAction(need, service, count.to),
-      ...(doubts.length > 0 ? [] : leaving.flatMap((decision) => askAction(need, decision))),
+      ...(maySomeoneLeave(need, doubts) ? leaving.flatMap((decision) => askAction(need, decision)) : []),
     ],
   };
 }
@@ -65,7 +66,7 @@ function reasonsOf(need: Need, { leaving, count, doubts, config }: Parts): reado
     ...jobReasons(need),
     ...floorReasons(need),
     ...boundReasons(need, config),
-    ...leaveReasons(leaving, doubts),
+    ...leaveReasons(need, leaving, doubts),
     ...count.why,
   ];
   // a doubt may hold both an ask and a count: one reason is enough
@@ -110,12 +111,26 @@ function boundReasons({ sight, capacity, wanted, granted }: Need, { limits }: Co
   return reasons;
 }
 
-function leaveReasons(leaving: readonly LeaveDecision[], doubts: readonly Doubt[]): readonly Reason[] {
+/**
+ * A daemon that has just left reads idle for up to 90 s, and its task has no lease then: until coderd sees that it is
+ * gone, nobody else is asked, or a pool would fall below its floor.
+ */
+function maySomeoneLeave({ capacity }: Need, doubts: readonly Doubt[]): boolean {
+  return doubts.length === 0 && capacity.unguarded === 0;
+}
+
+function leaveReasons(
+  need: Need,
+  leaving: readonly LeaveDecision[],
+  doubts: readonly Doubt[],
+): readonly Reason[] {
+  const { unguarded } = need.capacity;
   const count = (why: LeaveDecision['why']): number =>
     leaving.filter((decision) => decision.why === why).length;
   const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];
   const reasons: Reason[] = [];
-  if (long > 0 && doubts.length === 0) reasons.push({ code: 'idle-long-enough', tasks: long });
+  if (long > 0 && maySomeoneLeave(need, doubts)) reasons.push({ code: 'idle-long-enough', tasks: long });
+  if (long > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
   if (long > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
   if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
   return reasons;

@@ -130,9 +130,17 @@ function taskFindings({ pool, tasks }: PoolSight): readonly Finding[] {
   const found: Finding[] = [];
   const stray = tasks.filter((task) => hasOtherTags(task, pool)).flatMap(({ daemon }) => daemon?.name ?? []);
   if (stray.length > 0) found.push({ code: 'daemon-tags-differ', pool: pool.name, daemons: stray });
-  const unguarded = arns(tasks.filter(({ state }) => state === 'unguarded'));
+  // an idle one may have left a moment ago: only a busy daemon surely lacks a lease
+  const unguarded = arns(
+    tasks.filter(({ state, use, isLeaseKnown }) => state === 'unguarded' && use === 'busy' && isLeaseKnown),
+  );
   if (unguarded.length > 0) found.push({ code: 'tasks-unguarded', pool: pool.name, tasks: unguarded });
-  const silent = arns(tasks.filter(({ state, use }) => state === 'working' && use === 'silent'));
+  const silent = arns(
+    tasks.filter(
+      ({ state, use, daemon }) =>
+        (state === 'working' && use === 'silent') || (state === 'left' && daemon === undefined),
+    ),
+  );
   if (silent.length > 0) found.push({ code: 'tasks-without-daemon', pool: pool.name, tasks: silent });
   return found;
 }

@@ -25,7 +25,7 @@ export type Room = {
 
 /** Measures the room; those that are leaving count against `maxTasks` (docs/adr/0005). */
 export function measureRoom(supply: readonly PoolSight[], { limits }: Config): Room {
-  let total = limits.maxTasks - sum(supply, ({ tasks, missing }) => tasks.length + missing);
+  let total = limits.maxTasks - sum(supply, ({ tasks, missing, unseen }) => tasks.length + missing + unseen);
   const pools = supply.map((sight): PoolRoom => {
     const capacity = measure(sight);
     const most = sight.service === undefined ? 0 : Math.min(sight.pool.max, capacity.ceiling);

@@ -140,8 +140,8 @@ function judgeTimes(
     status === 'ok' && takenAt !== undefined ? [takenAt] : [],
   );
   const ahead = {
-    // a reading made in this look, by a clock that says it was long ago: the time went back
-    readings: Math.max(0, ...readAt.map((takenAt) => secondsAhead([now], takenAt))),
+    // readings of one look, minutes apart: one of their clocks is wrong, or time went back
+    readings: secondsApart([now, ...readAt]),
     jobs: secondsAhead(
       jobs.items.map(({ created_at }) => created_at),
       now,
@@ -156,6 +156,11 @@ function judgeTimes(
       ? [{ code: 'clocks-differ', where, organization: name, seconds: ahead[where] } as const]
       : [],
   );
+}
+
+function secondsApart(times: readonly EpochMs[]): number {
+  const earliest = times.reduce((least, time) => (time < least ? time : least));
+  return secondsAhead(times, earliest);
 }
 
 /** How far the latest of these times is after `now`, in whole seconds; 0 within the tolerance. */

@@ -20,6 +20,8 @@ export type PoolSight = {
   readonly tasks: readonly TaskSight[];
   /** All tasks of the service in the list that have not stopped, those on their way out included. */
   readonly listed: number;
+  /** Running tasks that could not be read, whose daemons are busy. */
+  readonly unseen: number;
   /** Tasks that are desired and not there yet. */
   readonly missing: number;
   readonly failing: FailingStarts;
@@ -73,6 +75,7 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
         protection: protections.get(task.taskArn),
       }),
     );
+  const unseen = snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, service, tasks: all, index });
   return {
     pool,
     organization,
@@ -80,7 +83,8 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
     rivals: services.length > 1 ? services : [],
     tasks,
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
-    missing: Math.max(0, (service?.desiredCount ?? 0) - tasks.length),
+    unseen,
+    missing: Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen),
     failing: readFailingStarts({
       tasks: all,
       now: snapshot.takenAt,
@@ -116,6 +120,22 @@ function hasRegistered(task: Task, { snapshot, organization, index }: Registry):
   if (index?.ofTask(task) !== undefined) return true;
   const isKnown = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
   return isKnown ? false : undefined;
+}
+
+type Unlisted = {
+  readonly pool: PoolConfig;
+  readonly service: Service | undefined;
+  readonly tasks: readonly Task[];
+  readonly index: DaemonIndex | undefined;
+};
+
+/** Busy daemons whose tasks are in no list, since it could not be read: no more than ECS counts as running. */
+function busyUnseen({ pool, service, tasks, index }: Unlisted): number {
+  const ids = new Set(tasks.map(taskId));
+  const busy = (index?.namedAfter(pool.name) ?? []).filter(
+    (daemon) => index?.activity(daemon) === 'busy' && !ids.has(daemon.name.slice(pool.name.length + 1)),
+  ).length;
+  return Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - tasks.length));
 }
 
 function orphansOf(

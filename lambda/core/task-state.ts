@@ -29,6 +29,8 @@ export type TaskSight = {
   /** What its daemon offers; the pool's tags where no daemon is known. */
   readonly offers: TagSet;
   readonly idleSince: EpochMs | undefined;
+  /** Whether its protection has been read. */
+  readonly isLeaseKnown: boolean;
 };
 
 /** Daemons whose tags are not their pool's: they were started with another pool's key. */
@@ -57,6 +59,7 @@ export function readTask(input: TaskInput): TaskSight {
     state: readState(input, daemon),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
     idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
+    isLeaseKnown: input.protection !== undefined,
   };
 }
 

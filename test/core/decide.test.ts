@@ -288,10 +288,10 @@ describe('a plan', () => {
 
   test('counts what a person would count', () => {
     const [pool] = planOf({ pools: { cpu: { tasks: 'B I1m R P N L X U1m', desired: 9 } } }).pools;
-    // I and U are idle; R, P, N and the one that is not there yet are starting
+    // U has no lease, so it is neither idle nor busy; R, P, N and the one that is not there yet are starting
     expect(pool?.daemons).toEqual({
       busy: 1,
-      idle: 2,
+      idle: 1,
       starting: 4,
       leaving: 1,
       left: 1,

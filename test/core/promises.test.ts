@@ -16,12 +16,26 @@ const tasksOf = ({ ecs }: Snapshot, pool: string): readonly Task[] =>
       group === `service:s-${pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
   );
 
+/** How many tasks of a pool there are, by the list or, where that could not be read, by ECS's count. */
+const thereOf = (snapshot: Snapshot, pool: string): number => {
+  const service = snapshot.ecs.services.items.find(({ serviceName }) => serviceName === `s-${pool}`);
+  const counted = snapshot.ecs.tasks.status === 'ok' ? 0 : (service?.runningCount ?? 0);
+  return Math.max(tasksOf(snapshot, pool).length, counted);
+};
+
 const counts = (plan: Plan): readonly Extract<Action, { kind: 'set-desired' }>[] =>
   plan.actions.filter((action) => action.kind === 'set-desired');
 const asks = (plan: Plan): readonly Extract<Action, { kind: 'ask-to-leave' }>[] =>
   plan.actions.filter((action) => action.kind === 'ask-to-leave');
 const totalOf = (plan: Plan): number =>
   plan.pools.reduce((total, { desired }) => total + (desired.to ?? 0), 0);
+
+/** Tasks there will be: those that have left are there until ECS stops them, whatever the count. */
+const tasksAfter = (plan: Plan, snapshot: Snapshot): number =>
+  plan.pools.reduce(
+    (total, { name, desired }) => total + Math.max(desired.to ?? 0, tasksOf(snapshot, name).length),
+    0,
+  );
 
 /** Every row that could be the daemon of a task. */
 function rowsOf(snapshot: Snapshot, taskArn: string): readonly Daemon[] {
@@ -68,12 +82,12 @@ test('never wants more than max, and never raises the sum over maxTasks', () => 
       const plan = decide(snapshot, config);
       for (const { name, desired, daemons } of plan.pools) {
         const max = config.pools.find((pool) => pool.name === name)?.max ?? 0;
-        const there = tasksOf(snapshot, name).length;
+        const there = thereOf(snapshot, name);
         if ((desired.to ?? 0) > (desired.from ?? 0))
           expect(desired.to).toBeLessThanOrEqual(Math.max(there, max + daemons.leaving + daemons.left));
       }
       const before = plan.pools.reduce(
-        (total, { name, desired }) => total + Math.max(desired.from ?? 0, tasksOf(snapshot, name).length),
+        (total, { name, desired }) => total + Math.max(desired.from ?? 0, thereOf(snapshot, name)),
         0,
       );
       expect(totalOf(plan)).toBeLessThanOrEqual(Math.max(config.limits.maxTasks, before));
@@ -189,7 +203,10 @@ test('one more pending job never means fewer tasks', () => {
           ),
         },
       };
-      expect(totalOf(decide(more, config))).toBeGreaterThanOrEqual(totalOf(decide(snapshot, config)));
+      const before = decide(snapshot, config);
+      // a job can also be what ends a contradiction, and with it a hold
+      fc.pre(before.findings.every(({ code }) => code !== 'jobs-empty-while-busy'));
+      expect(tasksAfter(decide(more, config), snapshot)).toBeGreaterThanOrEqual(tasksAfter(before, snapshot));
     }),
     RUNS,
   );

@@ -144,10 +144,17 @@ describe('what could not be read counts as there: blindness launches nothing', (
     expect(planSnapshot(snapshot, config).actions).toEqual([]);
   });
 
-  test('tasks unread: what is desired counts as starting', () => {
-    const { snapshot, config } = draw({ pools: { cpu: { tasks: 'B B' } }, pending: [{ jobs: 2 }] });
+  test.each([
+    { tasks: 'I1m I1m', expected: [], because: 'what is desired counts as starting' },
+    {
+      tasks: 'B B',
+      expected: [{ from: 2, to: 4 }],
+      because: 'daemons that are busy are no supply, wherever they run',
+    },
+  ])('tasks unread, $tasks, 2 pending: $because', ({ tasks, expected }) => {
+    const { snapshot, config } = draw({ pools: { cpu: { tasks } }, pending: [{ jobs: 2 }] });
     Object.assign(snapshot.ecs.tasks, { status: 'failed', items: [] });
-    expect(planSnapshot(snapshot, config).actions).toEqual([]);
+    expect(planSnapshot(snapshot, config).actions).toMatchObject(expected);
   });
 });
 

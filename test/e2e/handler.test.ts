@@ -90,7 +90,7 @@ describe('a scheduled tick', () => {
     expect((error as Error).message).toMatch(
       /^organization "data": the list of jobs is forbidden.*\norganization "data": the list of daemons is forbidden/,
     );
-    expect(lab.world.service('cpu').state.desiredCount).toBe(3);
+    expect(lab.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(3);
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
   });
 });

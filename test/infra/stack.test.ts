@@ -268,15 +268,24 @@ describe('the function', () => {
   });
 
   it.each([
-    { because: 'a full ARN names one secret', secret: 'coder/token-AbCdEf', expected: 'coder/token-AbCdEf' },
-    { because: 'AWS appends six characters', secret: 'coder/token', expected: 'coder/token-??????' },
+    {
+      because: 'it may be complete, or a name that ends so',
+      secret: 'coder/token-AbCdEf',
+      expected: ['coder/token-AbCdEf', 'coder/token-AbCdEf-??????'],
+    },
+    { because: 'AWS appends six characters', secret: 'coder/token', expected: ['coder/token-??????'] },
   ])('reads the token given by ARN "$secret": $because', ({ secret, expected }) => {
     const prefix = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:';
     const byArn = synthesize({ ...config, coder: { ...config.coder, token: { secret: prefix + secret } } });
+    const arns = expected.map((name) => prefix + name);
     byArn.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
-          { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: prefix + expected },
+          {
+            Effect: 'Allow',
+            Action: 'secretsmanager:GetSecretValue',
+            Resource: arns.length === 1 ? arns[0] : arns,
+          },
         ]),
       },
     });

@@ -1,7 +1,7 @@
 /** The readings of coderd (contract §1, §2, §12). */
 import * as z from 'zod';
 import type { Coderd, Organization } from '../../app/ports.ts';
-import type { EpochMs, JobId } from '../../core/brands.ts';
+import type { JobId } from '../../core/brands.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../core/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../../core/version.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http.ts';
@@ -20,10 +20,6 @@ export class CoderdAdapter implements Coderd {
 
   constructor(http: CoderdHttp) {
     this.#http = http;
-  }
-
-  clock(): EpochMs | undefined {
-    return this.#http.date;
   }
 
   buildInfo(): Promise<Reading<BuildInfo>> {

@@ -43,6 +43,8 @@ export type CoderdHttpOptions = {
 const CONNECT_MS = 3_000;
 const HEADERS_MS = 8_000;
 const BODY_MS = 8_000;
+/** With all retries: an answer that drips in byte by byte must not cost the invocation. */
+const WHOLE_REQUEST_MS = 20_000;
 const MAX_RETRIES = 2;
 const FIRST_RETRY_MS = 200;
 /** A look comes every 10 s: waiting longer than this within one is no use. */
@@ -55,7 +57,6 @@ export class CoderdHttp {
   readonly #token: TokenSource;
   readonly #dispatcher: Dispatcher;
   readonly #notBefore = new Map<string, number>();
-  #date: EpochMs | undefined;
 
   constructor({ url, token, caBundle }: CoderdHttpOptions) {
     this.#base = url.replace(/\/+$/, '');
@@ -70,11 +71,6 @@ export class CoderdHttp {
       bodyTimeout: BODY_MS,
       maxResponseSize: MAX_BODY_BYTES,
     }).compose(interceptors.retry({ maxRetries: MAX_RETRIES, throwOnError: false, retry: retryPolicy }));
-  }
-
-  /** The newest `Date` header, by coderd's clock. */
-  get date(): EpochMs | undefined {
-    return this.#date;
   }
 
   /** Reads one JSON document. Throws CoderdError, or SecretError when the token can't be read. */
@@ -105,12 +101,11 @@ export class CoderdHttp {
       const { statusCode, headers, body } = await request(`${this.#base}${path}`, {
         dispatcher: this.#dispatcher,
         query,
+        signal: AbortSignal.timeout(WHOLE_REQUEST_MS),
         headers: { accept: 'application/json', 'coder-session-token': sessionToken },
       });
       const text = await body.text();
-      const date = parseDate(headers.date);
-      this.#noteDate(date);
-      return { statusCode, headers, text, date };
+      return { statusCode, headers, text, date: parseDate(headers.date) };
     } catch (cause) {
       throw new CoderdError(
         'unreachable',
@@ -118,10 +113,6 @@ export class CoderdHttp {
         { cause },
       );
     }
-  }
-
-  #noteDate(date: EpochMs | undefined): void {
-    if (date !== undefined) this.#date = Math.max(date, this.#date ?? 0) as EpochMs;
   }
 
   #refuseEarly(path: string): void {

@@ -1,8 +1,8 @@
 /**
  * The readings of one ECS cluster, and the only two writes. One adapter serves one invocation: services are
- * listed once. Calls run side by side and stay within AWS's buckets (aws-facts §2): 50 pools take some 110 of
- * the 200 cluster reads that 10 s allow. Tasks are listed by service, so that a cluster shared with others costs
- * no more; of the stopped ones one page is read, since a crash loop leaves thousands an hour.
+ * listed once. Calls run side by side and stay within AWS's bucket of 100 cluster reads, 20 more a second
+ * (aws-facts §2): tasks are listed by service, so that a cluster shared with others costs no more, and as one list where
+ * services are many. Of the stopped ones a page is read: a crash loop leaves thousands an hour.
  */
 import {
   DescribeServicesCommand,
@@ -25,8 +25,12 @@ import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
 const PAGE = 100;
 const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
+/** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
+const MANY_SERVICES = 20;
 /** 23 h: "please leave" (design.md, "The lease"). Less than a working lease, more than any build. */
 const ASK_MINUTES = 1380;
+
+type Scope = { readonly serviceName?: string };
 
 /** ECS did not do what was asked. */
 export class EcsError extends Error {
@@ -58,17 +62,17 @@ export class EcsAdapter implements Ecs {
 
   tasks(services: readonly Service[]): Promise<Reading<Task>> {
     return reading(`listing tasks of cluster "${this.cluster}"`, async () => {
+      const names = services.map(({ serviceName }) => serviceName);
+      const scopes = names.length > MANY_SERVICES ? [{}] : names.map((serviceName) => ({ serviceName }));
       const lists = await Promise.all(
-        services.flatMap(({ serviceName }) => [
-          this.#listTasks(serviceName, 'RUNNING'),
-          this.#listTasks(serviceName, 'STOPPED'),
-        ]),
+        scopes.flatMap((scope) => [this.#listTasks(scope, 'RUNNING'), this.#listTasks(scope, 'STOPPED')]),
       );
       const arns = [...new Set(lists.flat())];
       const parts = await Promise.all(
         batchesOf(arns, TASKS_A_CALL).map((batch) => this.#describeTasks(batch)),
       );
-      return parts.flat();
+      const groups = new Set(names.map((name) => `service:${name}`));
+      return parts.flat().filter(({ group }) => group !== undefined && groups.has(group));
     });
   }
 
@@ -126,12 +130,12 @@ export class EcsAdapter implements Ecs {
   }
 
   /** Desired status RUNNING includes the tasks that are still starting (aws-facts §2). */
-  async #listTasks(serviceName: string, desiredStatus: 'RUNNING' | 'STOPPED'): Promise<readonly string[]> {
+  async #listTasks(scope: Scope, desiredStatus: 'RUNNING' | 'STOPPED'): Promise<readonly string[]> {
     const arns: string[] = [];
     const config = { client: this.#client, pageSize: PAGE };
     for await (const page of paginateListTasks(config, {
       cluster: this.cluster,
-      serviceName,
+      ...scope,
       desiredStatus,
     })) {
       arns.push(...(page.taskArns ?? []));
