@@ -12,7 +12,7 @@ export function planText(plan: Plan): string {
       'jobs that nobody can run',
       plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
     ),
-    ...section('findings', plan.findings.map(sentenceOf)),
+    ...section('findings', findingLines(plan.findings)),
     '',
     summary(plan.actions),
   ].join('\n');
@@ -131,6 +131,23 @@ function doubtPhrase(doubt: Doubt): string {
   }
 }
 
+/** Findings as lines, one a cause: lists that could not be read for one reason are told together. */
+export function findingLines(findings: readonly Finding[]): readonly string[] {
+  const byCause = Map.groupBy(findings, (finding) => ('error' in finding && finding.error) || finding);
+  return [...byCause.values()].map((alike) => {
+    const [first, ...others] = alike;
+    if (first === undefined || others.length === 0) return first === undefined ? '' : sentenceOf(first);
+    const lists = [...new Set(alike.map(({ code }) => code.replace(/-\w+$/, '').replace('-', ' ')))].join(
+      ', ',
+    );
+    const names = alike.flatMap((finding) =>
+      'organization' in finding ? [`"${finding.organization}"`] : [],
+    );
+    const where = names.length === 0 ? '' : ` of ${[...new Set(names)].join(', ')}`;
+    return `${'error' in first ? first.error : sentenceOf(first)}; not read for this: ${lists}${where}`;
+  });
+}
+
 /** One finding as a sentence. */
 export function sentenceOf(finding: Finding): string {
   switch (finding.code) {
@@ -162,6 +179,10 @@ export function sentenceOf(finding: Finding): string {
       return `organization "${finding.organization}", tags ${tagText(finding.tags)}: coderd will fail ${some(finding.jobs, 'job')} after 30 min of waiting, from ${finding.failsAt} on, before capacity can be there`;
     case 'tasks-fewer-than-counted':
       return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
+    case 'service-without-pool':
+      return `service "${finding.service}" has the tag of a pool "${finding.pool}" that the configuration does not have: nobody sizes it; deploy the configuration, or delete the service`;
+    case 'pools-alike':
+      return `pools ${finding.pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${finding.organization}" (named once by name and once by UUID); make them one`;
     case 'service-missing':
       return `pool "${finding.pool}": no active ECS service in the cluster has the tag coder-autoscaler:pool=${finding.pool}; deploy it, or remove the pool from the configuration`;
     case 'service-ambiguous':

@@ -6,7 +6,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import { apply, type Failure, type Outcome } from './apply.ts';
 import { observe } from './observe.ts';
 import type { Ports } from './ports.ts';
-import { sentenceOf } from './text.ts';
+import { findingLines } from './text.ts';
 
 export type Tick = {
   readonly snapshot: Snapshot;
@@ -42,7 +42,7 @@ export async function tick(ports: Ports, config: Config, signal?: AbortSignal): 
 
 /** Findings that mean that a pool is not looked after. */
 function findingFailures(findings: readonly Finding[]): readonly Failure[] {
-  return findings.filter(isFailure).map((finding) => ({ message: sentenceOf(finding) }));
+  return findingLines(findings.filter(isFailure)).map((message) => ({ message }));
 }
 
 const FAILURES: ReadonlySet<Finding['code']> = new Set([

@@ -193,6 +193,9 @@ export type Finding =
       readonly seen: number;
     }
   | { readonly code: 'service-missing'; readonly pool: PoolName }
+  /** A pool that was renamed or removed before its service was. */
+  | { readonly code: 'service-without-pool'; readonly pool: string; readonly service: string }
+  | { readonly code: 'pools-alike'; readonly organization: string; readonly pools: readonly PoolName[] }
   | { readonly code: 'service-ambiguous'; readonly pool: PoolName; readonly services: readonly string[] }
   | { readonly code: 'daemon-tags-differ'; readonly pool: PoolName; readonly daemons: readonly string[] }
   | { readonly code: 'tasks-unguarded'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }

@@ -7,8 +7,8 @@ import { by } from './order.ts';
 import type { AssignmentRow, Finding, UnservedRow } from './plan.ts';
 import type { Sight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { PoolSight } from './supply.ts';
-import { displayTags, normalizeTags, type Tags } from './tags.ts';
+import { POOL_TAG, type PoolSight } from './supply.ts';
+import { displayTags, normalizeTags, type Tags, tagKey } from './tags.ts';
 import { hasOtherTags, type TaskSight } from './task-state.ts';
 import { compareVersion } from './version.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
@@ -91,6 +91,8 @@ export function reportFindings({
   return [
     ...version,
     ...sight.findings,
+    ...strayServices(snapshot, config),
+    ...poolsAlike(supply),
     ...supply.flatMap((pool) => [
       ...serviceFindings(pool, snapshot),
       ...imageFindings(pool, snapshot),
@@ -99,6 +101,37 @@ export function reportFindings({
     ]),
     ...waitingFindings(assignment, snapshot, config),
   ];
+}
+
+function strayServices({ ecs }: Snapshot, { pools }: Config): readonly Finding[] {
+  const known = new Set<string>(pools.map(({ name }) => name));
+  return ecs.services.items
+    .filter(({ status }) => status === 'ACTIVE')
+    .flatMap(({ serviceName, tags }) =>
+      tags
+        .filter(({ key, value }) => key === POOL_TAG && !known.has(value))
+        .map(({ value }) => ({ code: 'service-without-pool', pool: value, service: serviceName }) as const),
+    )
+    .toSorted(by(({ service }) => service));
+}
+
+/** Of pools with one organization and tag set the configuration can't see that they are alike: one may name it by UUID. */
+function poolsAlike(supply: readonly PoolSight[]): readonly Finding[] {
+  const known = supply.flatMap(({ pool, organization }) =>
+    organization === undefined ? [] : [{ pool, organization }],
+  );
+  const alike = Map.groupBy(known, ({ pool, organization }) => `${organization.id} ${tagKey(pool.tags)}`);
+  return [...alike.values()].flatMap((members) => {
+    const [first] = members;
+    if (first === undefined || members.length < 2) return [];
+    return [
+      {
+        code: 'pools-alike',
+        organization: first.organization.name,
+        pools: members.map(({ pool }) => pool.name),
+      },
+    ];
+  });
 }
 
 function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot): readonly Finding[] {

@@ -231,6 +231,39 @@ describe('errors of the server', () => {
     );
   });
 
+  test('an answer that never ends fails the reading', async () => {
+    const url = await serve((_, response) => {
+      response.write('[');
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    const http = new CoderdHttp({ url, token: { read: async () => 'token' }, wholeMs: 200 });
+    closers.push(() => http.close());
+    const reading = await new CoderdAdapter(http).organizations();
+    expect(reading.status).toBe('failed');
+    expect(reading.error).toMatch(/no answer from coderd \(.*(timeout|aborted)/i);
+  });
+
+  test.each([
+    {
+      error: 'a token with a line break in it',
+      token: 'two\nlines',
+      message: /the token in the secret has characters that no token has/,
+    },
+  ])('$error is told as that', async ({ token, message }) => {
+    const url = await serve((_, response) => response.end('[]'));
+    const reading = await adapter(url, async () => token).organizations();
+    expect(reading.error).toMatch(message);
+    expect(reading.error).not.toContain('lines');
+  });
+
+  test('https to a port that speaks no TLS is told as that', async () => {
+    const url = await serve((_, response) => response.end('[]'));
+    const reading = await adapter(url.replace('http:', 'https:')).organizations();
+    expect(reading.error).toMatch(/it speaks no TLS on this port; check coder\.url$/);
+    expect(reading.error).not.toContain('\n');
+  });
+
   test('nobody there fails the reading', async () => {
     const reading = await adapter('http://127.0.0.1:1').organizations();
     expect(reading.status).toBe('failed');

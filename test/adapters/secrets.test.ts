@@ -24,7 +24,7 @@ test.each([
 test.each([
   {
     ref: { secret: 'none' },
-    message: /reading secret "none": Secrets Manager answered: .*can't find.*; check that it exists/i,
+    message: /reading secret "none": Secrets Manager can't find the specified secret; check that it exists/i,
   },
   {
     ref: { secret: 'plain', jsonKey: 'token' },

@@ -38,13 +38,15 @@ export type CoderdHttpOptions = {
   readonly token: TokenSource;
   /** PEM, added to the well-known authorities. */
   readonly caBundle?: string | undefined;
+  /** For one request with all its retries. @default 20 s */
+  readonly wholeMs?: number | undefined;
 };
 
 const CONNECT_MS = 3_000;
 const HEADERS_MS = 8_000;
 const BODY_MS = 8_000;
 /** With all retries: an answer that drips in byte by byte must not cost the invocation. */
-const WHOLE_REQUEST_MS = 20_000;
+const WHOLE_MS = 20_000;
 const MAX_RETRIES = 2;
 const FIRST_RETRY_MS = 200;
 /** A look comes every 10 s: waiting longer than this within one is no use. */
@@ -56,9 +58,11 @@ export class CoderdHttp {
   readonly #base: string;
   readonly #token: TokenSource;
   readonly #dispatcher: Dispatcher;
+  readonly #wholeMs: number;
   readonly #notBefore = new Map<string, number>();
 
-  constructor({ url, token, caBundle }: CoderdHttpOptions) {
+  constructor({ url, token, caBundle, wholeMs = WHOLE_MS }: CoderdHttpOptions) {
+    this.#wholeMs = wholeMs;
     this.#base = url.replace(/\/+$/, '');
     this.#token = token;
     this.#dispatcher = new Agent({
@@ -101,17 +105,16 @@ export class CoderdHttp {
       const { statusCode, headers, body } = await request(`${this.#base}${path}`, {
         dispatcher: this.#dispatcher,
         query,
-        signal: AbortSignal.timeout(WHOLE_REQUEST_MS),
+        signal: AbortSignal.timeout(this.#wholeMs),
         headers: { accept: 'application/json', 'coder-session-token': sessionToken },
       });
       const text = await body.text();
       return { statusCode, headers, text, date: parseDate(headers.date) };
     } catch (cause) {
-      throw new CoderdError(
-        'unreachable',
-        `no answer from coderd (${reasonOf(cause)}); check coder.url and the network`,
-        { cause },
-      );
+      const reason = reasonOf(cause);
+      throw new CoderdError('unreachable', `no answer from coderd (${reason}); ${adviceFor(reason)}`, {
+        cause,
+      });
     }
   }
 
@@ -183,7 +186,9 @@ function saidText({ text, headers }: Answer): string {
     return `: ${[message, detail].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, 300)}`;
   } catch {
     const location = headers.location;
-    return location === undefined ? '' : `, a redirect to ${String(location).slice(0, 200)}`;
+    return location === undefined
+      ? ''
+      : `, a redirect to ${String(location).slice(0, 200)}; is coder.url coderd itself?`;
   }
 }
 
@@ -191,7 +196,25 @@ function saidText({ text, headers }: Answer): string {
 function reasonOf(cause: unknown): string {
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
   if (!(cause instanceof Error)) return String(cause);
-  return cause.cause instanceof Error ? reasonOf(cause.cause) : cause.message || cause.name;
+  if (cause.cause instanceof Error) return reasonOf(cause.cause);
+  return (cause.message || cause.name).replaceAll(/\s+/g, ' ').slice(0, 200);
+}
+
+/** What to do about the failures that people meet most. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [
+    /self.signed|unable to (?:get|verify)|certificate|issuer/i,
+    'if its certificate is signed by a CA of your own, name it in coder.caBundle',
+  ],
+  [/wrong version number|packet length|EPROTO/i, 'it speaks no TLS on this port; check coder.url'],
+  [
+    /invalid coder-session-token/i,
+    'the token in the secret has characters that no token has; store it again',
+  ],
+];
+
+function adviceFor(reason: string): string {
+  return ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? 'check coder.url and the network';
 }
 
 /** Answers that another try may change. */

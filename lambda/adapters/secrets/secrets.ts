@@ -32,14 +32,19 @@ export class Secrets {
       const value = await this.#provider.get(name, { maxAge: MAX_AGE_S, forceFetch: fresh });
       if (typeof value === 'string') return value;
     } catch (cause) {
-      const said = cause instanceof Error ? cause.message : String(cause);
-      throw new SecretError(
-        `reading secret "${name}": Secrets Manager answered: ${said}; check that it exists and that the role may call secretsmanager:GetSecretValue on it`,
-        { cause },
-      );
+      const said = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
+      throw new SecretError(`reading secret "${name}": ${said}; ${adviceFor(cause)}`, { cause });
     }
     throw new SecretError(`reading secret "${name}": it holds no text; store the value as a string`);
   }
+}
+
+/** No region and no credentials are the machine's fault, the rest is the secret's. */
+function adviceFor(cause: unknown): string {
+  const said = String(cause instanceof Error ? (cause.cause ?? cause) : cause);
+  if (/region is missing/i.test(said)) return 'set AWS_REGION';
+  if (/credential/i.test(said)) return 'sign in to AWS, or set AWS_PROFILE';
+  return 'check that it exists and that the role may call secretsmanager:GetSecretValue on it';
 }
 
 const jsonObject = z.record(z.string(), z.unknown());
