@@ -195,7 +195,9 @@ export function sentenceOf(finding: Finding): string {
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} with a lease and no daemon (${few(finding.tasks)}); look at the task's log`;
     default: {
       const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
-      return `${where}${doubtPhrase(finding.code)}${finding.error === undefined ? '' : `: ${finding.error}`}`;
+      const advice =
+        finding.code === 'jobs-truncated' ? '; the oldest pending jobs are the ones that are missing' : '';
+      return `${where}${doubtPhrase(finding.code)}${finding.error === undefined ? '' : `: ${finding.error}`}${advice}`;
     }
   }
 }

@@ -71,7 +71,8 @@ function reasonsOf(need: Need, { leaving, count, doubts, config }: Parts): reado
   ];
   // a doubt may hold both an ask and a count: one reason is enough
   const once = [...new Map(why.map((reason) => [reason.code, reason])).values()];
-  return once.length > 0 ? once : [{ code: 'nothing-to-do' }];
+  if (once.length > 0) return once;
+  return [doubts.length > 0 ? { code: 'holding-for-doubt', doubts } : { code: 'nothing-to-do' }];
 }
 
 function jobReasons({ jobs }: Need): readonly Reason[] {
