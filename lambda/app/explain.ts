@@ -92,7 +92,7 @@ function needLines({ need }: PoolDecision): readonly string[] {
   return [
     `${capacity.inUse} in use + ${jobs['by-free']} jobs for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
     `floors: min ${pool.min}, warm ${pool.warm} -> ${floor.count} by ${floor.from}`,
-    `bounds: wants ${wanted}, max ${pool.max}${Number.isFinite(capacity.ceiling) ? `, one probe at a time -> ${capacity.ceiling}` : ''}, limits.maxTasks -> ${granted}`,
+    `bounds: wants ${wanted}, max ${pool.max}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
     `there are ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; beside them ${capacity.leaving} leaving, ${capacity.left} left`,
   ];
 }

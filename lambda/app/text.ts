@@ -1,5 +1,14 @@
 /** Sentences for people: what a plan's codes mean. The only place that words them. */
-import type { Action, Doubt, Finding, Plan, PoolPlan, Reason, UnservedRow } from '../core/plan.ts';
+import type {
+  Action,
+  AssignmentRow,
+  Doubt,
+  Finding,
+  Plan,
+  PoolPlan,
+  Reason,
+  UnservedRow,
+} from '../core/plan.ts';
 import type { Tags } from '../core/tags.ts';
 
 /** A plan as a person reads it: a line a pool, then jobs that nobody serves, then findings. */
@@ -8,6 +17,7 @@ export function planText(plan: Plan): string {
     `plan for ${plan.takenAt}`,
     '',
     ...poolLines(plan),
+    ...section('jobs for daemons that are not ours', plan.assignment.flatMap(foreignSentence)),
     ...section(
       'jobs that nobody can run',
       plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
@@ -94,7 +104,9 @@ export function reasonSentence(reason: Reason): string {
     case 'holding-for-doubt':
       return `not scaled in: ${reason.doubts.map(doubtPhrase).join(', ')}`;
     case 'starts-failing':
-      return `${some(reason.failures, 'start')} failed in the last 10 min, so one probe at a time (wants ${reason.wanted}, gets ${reason.granted}): ${startHint(reason.reason)}`;
+      return `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed and none has succeeded since`}, so one probe at a time (wants ${reason.wanted}, gets ${reason.granted}): ${startHint(reason.reason)}`;
+    case 'waiting-for-vacant':
+      return `nothing is launched before ${some(reason.tasks, 'task')} that never had a daemon ${reason.tasks === 1 ? 'is' : 'are'} gone`;
     case 'server-too-old':
       return `coderd ${reason.version} is too old; ${reason.oldest} or newer is needed`;
     case 'no-service':
@@ -170,7 +182,7 @@ export function sentenceOf(finding: Finding): string {
     case 'clocks-differ':
       return clockSentence(finding);
     case 'starts-failing':
-      return `pool "${finding.pool}": ${some(finding.tasks, 'task')} stopped in the last 10 min before a daemon registered: ${startHint(finding.reason)}`;
+      return `pool "${finding.pool}": ${finding.tasks === 0 ? 'tasks do not start' : `${some(finding.tasks, 'task')} failed to start since a daemon last registered`}:  ${startHint(finding.reason)}`;
     case 'daemons-without-task':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} that no task explains (${few(finding.daemons)}); no capacity is counted on them`;
     case 'jobs-waiting':
@@ -191,6 +203,8 @@ export function sentenceOf(finding: Finding): string {
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}); its key is another pool's, or the key's tags were changed`;
     case 'tasks-unguarded':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}); the pool is not scaled in while it has any`;
+    case 'tasks-vacant':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min and never took a lease or registered a daemon (${few(finding.tasks)}); look at the task's log`;
     case 'tasks-without-daemon':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} with a lease and no daemon (${few(finding.tasks)}); look at the task's log`;
     default: {
@@ -219,9 +233,14 @@ function clockSentence({
 
 /** What the words of ECS mostly mean, before the words themselves. */
 const START_HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /connection issue|network configuration|RequestError|timeout waiting for network/i,
+    'the task has no way to AWS or the registry',
+  ],
+  [/OutOfMemory|exit code 137/i, 'the task ran out of memory'],
   [/CannotPull|pull image|manifest/i, 'the image can not be pulled'],
   [/capacity is unavailable|RESOURCE:/i, 'Fargate has no capacity'],
-  [/secret|ssm|asm:/i, 'a secret can not be read'],
+  [/unable to retrieve secret|secretsmanager|asm:|ssm:/i, 'a secret can not be read'],
   [/vCPU|limit on the number|quota/i, "the account's quota is used up"],
   [
     /exit code|Essential container/i,
@@ -232,6 +251,13 @@ const START_HINTS: readonly (readonly [RegExp, string])[] = [
 function startHint(reason: string): string {
   const hint = START_HINTS.find(([pattern]) => pattern.test(reason))?.[1];
   return hint === undefined ? reason : `${hint} (${reason})`;
+}
+
+/** Jobs that coderd's own or another fleet's daemons will run, as a sentence. */
+function foreignSentence({ organization, tags, jobs, pool, served }: AssignmentRow): readonly string[] {
+  if (pool !== null) return [];
+  const when = served === 'by-free' ? 'a free one takes them' : 'they wait for a busy one';
+  return [`organization "${organization}", tags ${tagText(tags)}: ${some(jobs, 'job')}; ${when}`];
 }
 
 /** Jobs that nobody can run, as a sentence. */

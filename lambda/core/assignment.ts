@@ -97,38 +97,64 @@ function fits(place: Place, group: Group): boolean {
   return covers(place.tags, group.tags);
 }
 
-/** What is there and what can be launched, given to the groups in their order. */
+/**
+ * What is there and what can be launched, given to the groups in their order. Groups that can use the same places
+ * share a node: tag sets are many, what can run them is not.
+ */
 function solve<G extends Group>(
   groups: readonly G[],
   options: ReadonlyMap<G, readonly Place[]>,
   launchRoom: number,
 ): ReadonlyMap<G, readonly Assigned<G>[]> {
   const network = new Network();
-  const sink = network.addNode();
-  const room = network.addNode();
-  network.addArc(room, sink, { capacity: Math.max(0, launchRoom), cost: 0 });
-  const used = new Set([...options.values()].flat());
-  const entries = new Map([...used].map((place) => [place, addPlace(network, place, { sink, room })]));
-  const arcs = groups.map((group) => {
-    const node = network.addNode();
-    const toPlaces = (options.get(group) ?? []).map((place) => {
-      const to = entries.get(place)?.node ?? sink;
-      return { place, arc: network.addArc(node, to, { capacity: group.jobs, cost: 0 }) };
-    });
-    network.send(node, sink, group.jobs);
-    return { group, toPlaces };
+  const ends = { sink: network.addNode(), room: network.addNode() };
+  network.addArc(ends.room, ends.sink, { capacity: Math.max(0, launchRoom), cost: 0 });
+  const entries = new Map<Place, PlaceEntry>();
+  const sources = new Map<string, Source>();
+  const sent = groups.map((group) => {
+    const source = sourceOf(options.get(group) ?? [], { network, ends, entries, sources });
+    const jobs = source.isExhausted ? 0 : network.send(source.node, ends.sink, group.jobs);
+    // once nothing more gets through, nothing ever will
+    source.isExhausted ||= jobs < group.jobs;
+    return { group, source, jobs };
   });
   const left = new Map(
     [...entries.values()].flatMap((entry) =>
       entry.arcs.map(({ offer, arc }) => [offer, network.flowOf(arc)]),
     ),
   );
-  return new Map(
-    arcs.map(({ group, toPlaces }) => [
-      group,
-      toPlaces.flatMap(({ place, arc }) => takeFrom(group, place, network.flowOf(arc), left)),
-    ]),
-  );
+  for (const source of sources.values()) for (const way of source.ways) way.jobs = network.flowOf(way.arc);
+  return new Map(sent.map(({ group, source, jobs }) => [group, takeFrom(group, source, jobs, left)]));
+}
+
+/** Where the flow of all groups with the same options begins. */
+type Source = {
+  readonly node: number;
+  readonly ways: { readonly place: Place; readonly arc: number; jobs: number }[];
+  isExhausted: boolean;
+};
+type PlaceEntry = ReturnType<typeof addPlace>;
+type Building = {
+  readonly network: Network;
+  readonly ends: Ends;
+  readonly entries: Map<Place, PlaceEntry>;
+  readonly sources: Map<string, Source>;
+};
+
+function sourceOf(places: readonly Place[], building: Building): Source {
+  const { network, entries, sources, ends } = building;
+  for (const place of places) if (!entries.has(place)) entries.set(place, addPlace(network, place, ends));
+  const key = places.map((place) => entries.get(place)?.node).join(' ');
+  const known = sources.get(key);
+  if (known !== undefined) return known;
+  const node = network.addNode();
+  const ways = places.map((place) => {
+    const to = entries.get(place)?.node ?? ends.sink;
+    return { place, arc: network.addArc(node, to, { capacity: Number.POSITIVE_INFINITY, cost: 0 }), jobs: 0 };
+  });
+  const source: Source = { node, ways, isExhausted: places.length === 0 };
+  sources.set(key, source);
+  return source;
 }
 
 type Ends = { readonly sink: number; readonly room: number };
@@ -146,21 +172,24 @@ function addPlace(network: Network, { offers }: Place, { sink, room }: Ends) {
   return { node, arcs };
 }
 
-/** The flow into a place, dealt out to its offers: earlier groups get the readier ones. */
+/** The flow of a source, dealt out to its groups: earlier ones get the readier offers of a place. */
 function takeFrom<G extends Group>(
   group: G,
-  { offers }: Place,
+  { ways }: Source,
   jobs: number,
   left: Map<Offer, number>,
 ): readonly Assigned<G>[] {
   let rest = jobs;
-  return offers.flatMap((offer) => {
-    const taken = Math.min(rest, left.get(offer) ?? 0);
-    if (taken === 0) return [];
-    rest -= taken;
-    left.set(offer, (left.get(offer) ?? 0) - taken);
-    return [{ group, offer, jobs: taken }];
-  });
+  return ways.flatMap((way) =>
+    way.place.offers.flatMap((offer) => {
+      const taken = Math.min(rest, way.jobs, left.get(offer) ?? 0);
+      if (taken === 0) return [];
+      rest -= taken;
+      way.jobs -= taken;
+      left.set(offer, (left.get(offer) ?? 0) - taken);
+      return [{ group, offer, jobs: taken }];
+    }),
+  );
 }
 
 /** Jobs that have to wait: for room in the cheapest pool that can run them, or for a daemon that is busy. */

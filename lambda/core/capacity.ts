@@ -17,8 +17,8 @@ export type Capacity = {
   readonly missing: number;
   /** Of the total: those that hold a job, or might. */
   readonly inUse: number;
-  /** What the total may not pass while starts keep failing: what is there and one probe. */
-  readonly ceiling: number;
+  /** Whether its starts keep failing, so that it gets one probe at a time. */
+  readonly isHeldBack: boolean;
 };
 
 /**
@@ -32,13 +32,14 @@ export function measure({ tasks, missing: desired, unseen, failing }: PoolSight)
   const missing = failing.isTripped ? 0 : desired;
   const unguarded = count(({ state }) => state === 'unguarded');
   const there = working + booting + unguarded + unseen;
-  const probe = count(isComing) > 0 ? 0 : 1;
+
   return {
     total: there + missing,
     working,
     starting: booting + missing,
     missing,
-    ceiling: failing.isTripped ? there + probe : Number.POSITIVE_INFINITY,
+    isHeldBack: failing.isTripped,
+
     unguarded,
     leaving: count(({ state }) => state === 'leaving'),
     left: count(({ state }) => state === 'left'),
@@ -60,7 +61,7 @@ export function countDaemons(sight: PoolSight): DaemonCounts {
   return {
     busy: count(({ state, use }) => state === 'working' && use === 'busy'),
     idle: count(({ state, use }) => state === 'working' && use === 'idle'),
-    starting: missing + count((task) => isComing(task)),
+    starting: missing + count((task) => task.state === 'starting' || isComing(task)),
     leaving: capacity.leaving,
     left: capacity.left,
     unguarded: capacity.unguarded,
@@ -70,5 +71,5 @@ export function countDaemons(sight: PoolSight): DaemonCounts {
 
 /** No daemon yet, and one is expected. */
 export function isComing(task: TaskSight): boolean {
-  return task.state === 'starting' || (isSupply(task) && task.use === 'registering');
+  return (task.state === 'starting' || isSupply(task)) && task.use === 'registering';
 }

@@ -27,8 +27,10 @@ export function decideCount({ service, capacity, wanted, max, doubts }: CountInp
   const unprotected = unprotectedTasks(capacity);
   const mayLower = blind.length === 0 && unprotected.length === 0;
   // tasks that never had a daemon go before others come: else a pool of them would grow without end (docs/adr/0003)
-  if (vacant > 0 && mayLower && from >= notLeft)
-    return { to: notLeft, why: [{ code: 'tasks-left', tasks: left }] };
+  if (vacant > 0 && mayLower && from >= notLeft) {
+    const waits: readonly Reason[] = wanted > total ? [{ code: 'waiting-for-vacant', tasks: vacant }] : [];
+    return { to: notLeft, why: [{ code: 'tasks-left', tasks: left }, ...waits] };
+  }
   const uncapped = Math.max(wanted, total) + leaving + left;
   const lowest = vacant > 0 ? Math.min(uncapped, Math.max(from, max + leaving + left - vacant)) : uncapped;
   // beyond what is there ECS only tries to start tasks: a count above it is dropped when starts keep failing
@@ -36,6 +38,8 @@ export function decideCount({ service, capacity, wanted, max, doubts }: CountInp
   if (from < notLeft)
     return { to: notLeft, why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft }] };
   if (from === notLeft) return { to: from, why: [] };
+  // to give up what is desired and not there stops no task, whatever a deployment does
+  if (capacity.isHeldBack && doubts.length === 0 && lowest < from) return { to: lowest, why: [] };
   if (blind.length > 0) return { to: from, why: blind };
   const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
   if (to === from) return { to, why: unprotected };

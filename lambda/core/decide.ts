@@ -34,10 +34,11 @@ export function decide(snapshot: Snapshot, config: Config): Plan {
 
 /** Decides, and shows its work. */
 export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
+  const demand = readDemand(snapshot);
   const supply = readSupply(snapshot, config);
   const sight = judgeSight(supply, snapshot);
-  const room = measureRoom(supply, config);
-  const groups: readonly Group[] = [...readDemand(snapshot), ...readWarmth(room)];
+  const room = measureRoom(supply, config, (pool) => sight.doubtsOf(pool).length > 0);
+  const groups: readonly Group[] = [...demand, ...readWarmth(room)];
   const placed = assign(groups, readOffers(room, snapshot), room.total);
   const assignment = ofJobs(placed);
   const pools = readNeeds(room, placed).map((need) =>

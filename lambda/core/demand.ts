@@ -1,6 +1,6 @@
 /** Demand: the pending jobs as tag groups. */
 import type { EpochMs, OrganizationId, PoolName } from './brands.ts';
-import { by } from './order.ts';
+import { by, unique } from './order.ts';
 import type { Job, OrganizationSight, Snapshot } from './snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 
@@ -52,7 +52,7 @@ export function oldestOf({ createdAt }: TagGroup): EpochMs {
 }
 
 function groupsOf(organization: OrganizationSight): readonly TagGroup[] {
-  const pending = organization.jobs.items.filter(isPending);
+  const pending = unique(organization.jobs.items, ({ id }) => id).filter(isPending);
   const groups = Map.groupBy(pending, (job) => `${audience(job)} ${tagKey(job.tags)}`);
   return [...groups.values()].flatMap((jobs) => {
     const [first] = jobs;

@@ -1,19 +1,24 @@
 /**
- * Failing starts: tasks that stop before their daemon has registered. After three within ten minutes a pool gets one
- * probe at a time until one succeeds. Nothing is remembered: ECS shows stopped tasks for an hour (aws-facts §2).
+ * Failing starts: tasks that stop before their daemon has registered, and tasks that ECS can't place at all. After three
+ * failures within ten minutes a pool gets one probe at a time until one succeeds. Nothing is remembered: ECS shows
+ * stopped tasks for an hour (aws-facts §2), and coderd says when a daemon registered.
  */
 import type { EpochMs } from './brands.ts';
 import type { Task } from './snapshot.ts';
 
 const WINDOW_MS = 10 * 60_000;
 const TRIPPED_BY = 3;
+/** A task that has not begun to run after this long is not counted on. */
+const START_TTL_MS = 10 * 60_000;
 
 export type FailingStarts = {
   /** Failed starts of the last ten minutes. */
   readonly recent: number;
+  /** Failed starts since a daemon last registered. */
+  readonly count: number;
   /** Whether the pool gets only one probe at a time. */
   readonly isTripped: boolean;
-  /** What ECS says of the newest failure. */
+  /** What ECS says of the newest failure; undefined when nothing failed. */
   readonly reason: string | undefined;
 };
 
@@ -21,36 +26,52 @@ export type FailingInput = {
   /** All tasks of a service, the stopped ones included. */
   readonly tasks: readonly Task[];
   readonly now: EpochMs;
-  /** Whether a daemon of this task has ever registered; undefined when that can't be known. */
-  readonly hasRegistered: (task: Task) => boolean | undefined;
+  /** When the daemon of a task registered; `unknown` where the daemons that are gone can't be seen. */
+  readonly registration: (task: Task) => EpochMs | 'never' | 'unknown';
 };
 
-/** Judges a pool's starts. Only failures of tasks newer than the newest one that succeeded count against it. */
-export function readFailingStarts({ tasks, now, hasRegistered }: FailingInput): FailingStarts {
-  const lastSuccess = Math.max(
-    ...tasks.filter((task) => hasRegistered(task) === true).map(createdAt),
-    Number.NEGATIVE_INFINITY,
-  );
+/** Judges a pool's starts. A daemon that registers clears every failure before it. */
+export function readFailingStarts({ tasks, now, registration }: FailingInput): FailingStarts {
+  const registered = tasks.map(registration).filter((at) => typeof at === 'number');
+  const lastSuccess = registered.reduce((last, at) => Math.max(last, at), Number.NEGATIVE_INFINITY);
   const failures = tasks
-    .filter((task) => hasFailed(task, hasRegistered(task)) && createdAt(task) > lastSuccess)
+    .filter((task) => hasFailed(task, registration(task)) && endedAt(task) > lastSuccess)
     .toSorted((a, b) => endedAt(a) - endedAt(b) || (a.taskArn < b.taskArn ? -1 : 1));
+  const isStalled = tasks.some((task) => isOverdue(task, now) && createdAt(task) > lastSuccess);
   const newest = failures.at(-1);
   return {
     recent: failures.filter((task) => now - endedAt(task) <= WINDOW_MS).length,
-    isTripped: failures.some((task, index) => {
-      const last = failures[index + TRIPPED_BY - 1];
-      return last !== undefined && endedAt(last) - endedAt(task) <= WINDOW_MS;
-    }),
-    reason: newest && reasonOf(newest),
+    count: failures.length,
+    isTripped: isStalled || hasThreeInWindow(failures),
+    reason: newest === undefined ? (isStalled ? STALLED : undefined) : reasonOf(newest),
   };
 }
 
+const STALLED = 'ECS has not begun to run a desired task for over 10 min; the events of its service say why';
+
+/** Desired and listed, but not running long after it should be. */
+export function isOverdue({ lastStatus, desiredStatus, createdAt: since }: Task, now: EpochMs): boolean {
+  const isWaiting = desiredStatus === 'RUNNING' && lastStatus !== 'RUNNING' && lastStatus !== 'STOPPED';
+  return isWaiting && since !== undefined && now - since > START_TTL_MS;
+}
+
+function hasThreeInWindow(failures: readonly Task[]): boolean {
+  return failures.some((task, index) => {
+    const last = failures[index + TRIPPED_BY - 1];
+    return last !== undefined && endedAt(last) - endedAt(task) <= WINDOW_MS;
+  });
+}
+
 /** A task that ran and whose daemon never came has failed too: a wrong key ends the daemon (contract §5). */
-function hasFailed({ lastStatus, stopCode }: Task, registered: boolean | undefined): boolean {
+function hasFailed(
+  { lastStatus, stopCode, containers }: Task,
+  registered: EpochMs | 'never' | 'unknown',
+): boolean {
   if (lastStatus !== 'STOPPED') return false;
-  return (
-    stopCode === 'TaskFailedToStart' || (stopCode === 'EssentialContainerExited' && registered === false)
-  );
+  if (stopCode === 'TaskFailedToStart') return true;
+  // a guard that has left exits with 0, and its row may be gone by then
+  const isClean = containers.length > 0 && containers.every(({ exitCode }) => exitCode === 0);
+  return stopCode === 'EssentialContainerExited' && registered === 'never' && !isClean;
 }
 
 function createdAt(task: Task): number {

@@ -19,29 +19,46 @@ export type Need = {
   readonly wanted: number;
   /** After all bounds. */
   readonly granted: number;
+  /** Whether `maxTasks` leaves nothing for more tasks. */
+  readonly isRoomUsedUp: boolean;
 };
 
 /** Works out the needs of all pools, in their order. */
 export function readNeeds(room: Room, { assigned }: Assignment): readonly Need[] {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
-  return room.pools.map((pool) => readNeed(pool, byPool.get(pool.sight.pool.name) ?? []));
+  let rest = room.total - launchesOf(assigned).granted;
+  const needs = room.pools.map((pool) => {
+    const need = readNeed(pool, byPool.get(pool.sight.pool.name) ?? []);
+    const probe = rest > 0 && wantsProbe(need) ? 1 : 0;
+    rest -= probe;
+    return { ...need, granted: need.granted + probe };
+  });
+  return needs.map((need) => ({ ...need, isRoomUsedUp: rest <= 0 }));
 }
 
 /** How many tasks are more than the pool has to keep. Only leased ones count: others might not stay or not come. */
-export function spareOf({ sight, capacity, inUse, floor, granted }: Need): number {
+export function spareOf({ sight, capacity, jobs, inUse, floor, granted }: Need): number {
   if (granted > capacity.total) return 0;
-  const keep = Math.min(Math.max(floor.count, inUse), sight.pool.max);
-  return capacity.working - keep;
+  const bounded = Math.min(Math.max(floor.count, inUse), sight.pool.max);
+  return capacity.working - Math.max(bounded, capacity.inUse + jobs['by-free']);
 }
 
-function readNeed({ sight, capacity, forMin }: PoolRoom, assigned: readonly Assigned[]): Need {
+/** A pool whose starts keep failing is tried with one task at a time, beside those that are there. */
+function wantsProbe({ sight, capacity, wanted }: Unprobed): boolean {
+  if (!capacity.isHeldBack || sight.service === undefined) return false;
+  const isTrying = sight.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
+  return !isTrying && Math.min(wanted, sight.pool.max) > capacity.total;
+}
+
+type Unprobed = Omit<Need, 'isRoomUsedUp'>;
+
+function readNeed({ sight, capacity, forMin }: PoolRoom, assigned: readonly Assigned[]): Unprobed {
   const jobs = countJobs(assigned.filter(({ group }) => group.for !== 'warm'));
-  const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count);
+  const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'];
   const floor = floorOf(sight.pool, inUse);
   const launches = launchesOf(assigned);
-  const beyondMin = launches.granted + launches.waiting;
   const toMin = Math.max(0, sight.pool.min - capacity.total);
-  const growth = toMin + beyondMin;
+  const growth = toMin + launches.granted + launches.waiting;
   return {
     sight,
     capacity,

@@ -1,7 +1,7 @@
 /** What could run a job: every pool's daemons and launches, and the daemons that nobody here owns. */
 import type { Offer } from './assignment.ts';
-import { type Capacity, isComing } from './capacity.ts';
-import { type Activity, indexDaemons, poolOfName } from './daemons.ts';
+import { isComing } from './capacity.ts';
+import { indexDaemons, isAlive, poolOfName } from './daemons.ts';
 import type { WarmGroup } from './demand.ts';
 import { by } from './order.ts';
 import type { Served } from './plan.ts';
@@ -10,6 +10,7 @@ import type { PoolRoom, Room } from './room.ts';
 import type { Daemon, OrganizationSight, Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
+import { hasOtherTags } from './task-state.ts';
 
 /** All offers, in an order that the order of input does not change. */
 export function readOffers({ pools }: Room, snapshot: Snapshot): readonly Offer[] {
@@ -58,19 +59,18 @@ function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly O
       (state === 'working' || (state === 'unguarded' && !isLeaseKnown)) &&
       (use === 'idle' || use === 'unknown'),
   );
+  // daemons that came with another key run jobs of their own tags, sooner or later
+  const strays = tasks.filter(
+    (task) => task.state === 'working' && task.use !== 'silent' && hasOtherTags(task, pool),
+  );
   return [
     ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),
-    offer('by-starting', own, startingPlaces(sight, capacity)),
+    offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
     offer('by-launch', own, forMin),
     offer('by-launch', own, beyond, price),
     offer('when-there-is-room', own, Number.POSITIVE_INFINITY, price),
+    ...groupByTags(strays).map(({ tags }) => offer('by-busy', tags, Number.POSITIVE_INFINITY)),
   ];
-}
-
-/** Of the starts of a pool that keeps failing, one is believed. */
-function startingPlaces({ failing, tasks }: PoolSight, { missing }: Capacity): number {
-  const coming = missing + tasks.filter(isComing).length;
-  return failing.isTripped ? Math.min(1, coming) : coming;
 }
 
 /** A live daemon offers its own tags, which may not be its pool's. */
@@ -89,19 +89,17 @@ function offersOfOthers(
   snapshot: Snapshot,
 ): readonly Offer[] {
   const index = indexDaemons(organization, snapshot.takenAt);
-  const others = organization.daemons.items.filter(isForeign);
-  const having = (activity: Activity) =>
-    groupByTags(
-      others
-        .filter((daemon) => index.activity(daemon) === activity)
-        .map(({ tags }) => ({ offers: normalizeTags(tags) })),
-    );
+  const others = organization.daemons.items.filter(
+    (daemon) => isForeign(daemon) && isAlive(daemon, snapshot.takenAt),
+  );
+  const group = (daemons: readonly Daemon[]) =>
+    groupByTags(daemons.map(({ tags }) => ({ offers: normalizeTags(tags) })));
   const offer = { organizationId: organization.id, pool: null, price: 0 } as const;
   return [
-    ...having('idle').map(
+    ...group(others.filter((daemon) => index.activity(daemon) === 'idle')).map(
       ({ tags, count }) => ({ ...offer, served: 'by-free', tags, places: count }) as const,
     ),
-    ...having('busy').map(
+    ...group(others).map(
       ({ tags }) => ({ ...offer, served: 'by-busy', tags, places: Number.POSITIVE_INFINITY }) as const,
     ),
   ];
@@ -112,7 +110,7 @@ function offersOfOthers(
  * (those whose task is gone still read idle for up to 90 s, contract §2).
  */
 function foreignTo(pools: readonly PoolSight[]): (daemon: Daemon) => boolean {
-  const own = new Set(pools.flatMap(({ tasks }) => tasks.map(({ daemon }) => daemon)));
+  const own = new Set(pools.flatMap(({ owned }) => [...owned]));
   const names = new Set<string>(pools.map(({ pool }) => pool.name));
   return (daemon) => {
     const poolName = poolOfName(daemon.name);

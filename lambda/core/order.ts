@@ -15,6 +15,11 @@ export function by<T>(...keys: readonly ((item: T) => number | string)[]): (a: T
   };
 }
 
+/** The first of all items that share a key. */
+export function unique<T>(items: readonly T[], key: (item: T) => string): readonly T[] {
+  return [...new Map(items.toReversed().map((item) => [key(item), item])).values()].toReversed();
+}
+
 /** The sum of a number of each item. */
 export function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);

@@ -25,8 +25,10 @@ export type Reason =
   | { readonly code: 'idle-long-enough'; readonly tasks: number }
   | { readonly code: 'idle-too-briefly'; readonly tasks: number }
   | { readonly code: 'tasks-left'; readonly tasks: number }
+  | { readonly code: 'waiting-for-vacant'; readonly tasks: number }
   | {
       readonly code: 'starts-failing';
+      /** Since a daemon last registered. */
       readonly failures: number;
       readonly wanted: number;
       /** Existing tasks and one probe at the most. */
@@ -199,6 +201,7 @@ export type Finding =
   | { readonly code: 'service-ambiguous'; readonly pool: PoolName; readonly services: readonly string[] }
   | { readonly code: 'daemon-tags-differ'; readonly pool: PoolName; readonly daemons: readonly string[] }
   | { readonly code: 'tasks-unguarded'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
+  | { readonly code: 'tasks-vacant'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] };
 
 export type Plan = {

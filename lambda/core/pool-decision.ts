@@ -90,25 +90,17 @@ function floorReasons({ floor, inUse }: Need): readonly Reason[] {
 }
 
 /** Each bound that bites: what was wanted of it, and what it left. */
-function boundReasons({ sight, capacity, wanted, granted }: Need, { limits }: Config): readonly Reason[] {
+function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
+  const { sight, capacity, wanted, granted, isRoomUsedUp } = need;
   const { pool, failing } = sight;
   const reasons: Reason[] = [];
   if (wanted > pool.max) reasons.push({ code: 'capped-at-max', wanted, max: pool.max });
   const belowMax = Math.min(wanted, pool.max);
-  if (failing.isTripped) {
-    const probing = Math.min(belowMax, capacity.ceiling);
+  if (capacity.isHeldBack && (granted < belowMax || sight.missing > 0)) {
     const reason = failing.reason ?? 'ECS gives no reason';
-    reasons.push({
-      code: 'starts-failing',
-      failures: failing.recent,
-      wanted: belowMax,
-      granted: probing,
-      reason,
-    });
-  }
-  const bounded = Math.min(belowMax, capacity.ceiling);
-  if (granted < bounded)
-    reasons.push({ code: 'capped-at-max-tasks', wanted: bounded, granted, maxTasks: limits.maxTasks });
+    reasons.push({ code: 'starts-failing', failures: failing.count, wanted: belowMax, granted, reason });
+  } else if (granted < belowMax && isRoomUsedUp)
+    reasons.push({ code: 'capped-at-max-tasks', wanted: belowMax, granted, maxTasks: limits.maxTasks });
   return reasons;
 }
 

@@ -1,7 +1,7 @@
 /** What the plan tells beside its actions: who serves which jobs, which jobs nobody serves, what looks wrong. */
 import type { Assignment } from './assignment.ts';
-import type { TaskArn } from './brands.ts';
-import type { Config } from './config.ts';
+import type { EpochMs, TaskArn } from './brands.ts';
+import type { Config, PoolConfig } from './config.ts';
 import { oldestOf, type TagGroup } from './demand.ts';
 import { by } from './order.ts';
 import type { AssignmentRow, Finding, UnservedRow } from './plan.ts';
@@ -97,7 +97,7 @@ export function reportFindings({
       ...serviceFindings(pool, snapshot),
       ...imageFindings(pool, snapshot),
       ...startFindings(pool),
-      ...taskFindings(pool),
+      ...taskFindings(pool, snapshot.takenAt),
     ]),
     ...waitingFindings(assignment, snapshot, config),
   ];
@@ -143,10 +143,13 @@ function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot
   return isMissing ? [{ code: 'service-missing', pool: pool.name }] : [];
 }
 
-/** A daemon of a later release speaks a later protocol, which coderd refuses (contract §5). */
+/**
+ * A daemon of a later release speaks a later protocol, which coderd refuses (contract §5). Only the official image's tag
+ * is a version of coder; of others nothing is known.
+ */
 function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Finding[] {
   const version = coder.buildInfo?.version;
-  const tag = /:([^:/@]+)(?:@.*)?$/.exec(pool.image)?.[1];
+  const tag = /^(?:ghcr\.io\/)?coder\/coder:(v\d[^@]*)/.exec(pool.image)?.[1];
   if (version === undefined || (compareVersion(tag, version) ?? 0) <= 0) return [];
   return [{ code: 'image-newer-than-server', pool: pool.name, image: pool.image, version }];
 }
@@ -154,28 +157,34 @@ function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Findi
 function startFindings({ pool, failing, orphans }: PoolSight): readonly Finding[] {
   const found: Finding[] = [];
   if (failing.reason !== undefined && (failing.isTripped || failing.recent > 0))
-    found.push({ code: 'starts-failing', pool: pool.name, tasks: failing.recent, reason: failing.reason });
+    found.push({ code: 'starts-failing', pool: pool.name, tasks: failing.count, reason: failing.reason });
   if (orphans.length > 0) found.push({ code: 'daemons-without-task', pool: pool.name, daemons: orphans });
   return found;
 }
 
-function taskFindings({ pool, tasks }: PoolSight): readonly Finding[] {
+function taskFindings({ pool, tasks }: PoolSight, now: EpochMs): readonly Finding[] {
   const found: Finding[] = [];
   const stray = tasks.filter((task) => hasOtherTags(task, pool)).flatMap(({ daemon }) => daemon?.name ?? []);
   if (stray.length > 0) found.push({ code: 'daemon-tags-differ', pool: pool.name, daemons: stray });
-  // an idle one may have left a moment ago: only a busy daemon surely lacks a lease
-  const unguarded = arns(
-    tasks.filter(({ state, use, isLeaseKnown }) => state === 'unguarded' && use === 'busy' && isLeaseKnown),
-  );
+  const unguarded = arns(tasks.filter((task) => isSurelyUnguarded(task, pool, now)));
   if (unguarded.length > 0) found.push({ code: 'tasks-unguarded', pool: pool.name, tasks: unguarded });
-  const silent = arns(
-    tasks.filter(
-      ({ state, use, daemon }) =>
-        (state === 'working' && use === 'silent') || (state === 'left' && daemon === undefined),
-    ),
-  );
+  const silent = arns(tasks.filter(({ state, use }) => state === 'working' && use === 'silent'));
   if (silent.length > 0) found.push({ code: 'tasks-without-daemon', pool: pool.name, tasks: silent });
+  const vacant = arns(tasks.filter(({ state, daemon }) => state === 'left' && daemon === undefined));
+  if (vacant.length > 0) found.push({ code: 'tasks-vacant', pool: pool.name, tasks: vacant });
   return found;
+}
+
+const GRACE_MS = 5 * 60_000;
+
+/** An idle daemon may have left a moment ago: then it was asked when its `idleTimeout` was over, and not long after. */
+function isSurelyUnguarded(
+  { state, use, idleSince, isLeaseKnown }: TaskSight,
+  { idleTimeoutMs }: PoolConfig,
+  now: EpochMs,
+): boolean {
+  if (state !== 'unguarded' || !isLeaseKnown) return false;
+  return use === 'busy' || (idleSince !== undefined && now - idleSince > 2 * idleTimeoutMs + GRACE_MS);
 }
 
 function arns(tasks: readonly TaskSight[]): readonly TaskArn[] {

@@ -24,15 +24,24 @@ export type Room = {
 };
 
 /** Measures the room; those that are leaving count against `maxTasks` (docs/adr/0005). */
-export function measureRoom(supply: readonly PoolSight[], { limits }: Config): Room {
-  let total = limits.maxTasks - sum(supply, ({ tasks, missing, unseen }) => tasks.length + missing + unseen);
+export function measureRoom(
+  supply: readonly PoolSight[],
+  { limits }: Config,
+  isDoubtful: (sight: PoolSight) => boolean,
+): Room {
+  let total = limits.maxTasks - sum(supply, (sight) => existing(sight, isDoubtful(sight)));
   const pools = supply.map((sight): PoolRoom => {
     const capacity = measure(sight);
-    const most = sight.service === undefined ? 0 : Math.min(sight.pool.max, capacity.ceiling);
-    const own = Math.max(0, most - capacity.total);
+    const isOpen = sight.service !== undefined && !capacity.isHeldBack;
+    const own = isOpen ? Math.max(0, sight.pool.max - capacity.total) : 0;
     const forMin = Math.max(0, Math.min(sight.pool.min - capacity.total, own, total));
     total -= forMin;
     return { sight, capacity, forMin, beyond: own - forMin };
   });
   return { pools, total };
+}
+
+/** Tasks that are there or desired; what a pool that is held back desires in vain is dropped, unless a doubt holds that. */
+function existing({ tasks, missing, unseen, failing }: PoolSight, isDoubtful: boolean): number {
+  return tasks.length + unseen + (failing.isTripped && !isDoubtful ? 0 : missing);
 }

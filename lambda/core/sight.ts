@@ -6,7 +6,7 @@ import type { EpochMs } from './brands.ts';
 import { holdsWorker, isAlive, poolOfName } from './daemons.ts';
 import { by } from './order.ts';
 import type { Doubt, Finding, ReadingName } from './plan.ts';
-import type { OrganizationSight, Reading, ReadingStatus, Snapshot } from './snapshot.ts';
+import type { Daemon, OrganizationSight, Reading, ReadingStatus, Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import { compareVersion, OLDEST_SERVER } from './version.ts';
 
@@ -102,13 +102,20 @@ function judgeEmptiness(
   const { name, jobs, daemons } = organization;
   const tasks = pools.filter((sight) => sight.organization === organization).flatMap((sight) => sight.tasks);
   const leased = tasks.filter(({ state }) => state === 'working' || state === 'leaving').length;
-  const busy = daemons.items.filter((daemon) => isAlive(daemon, now) && daemon.current_job != null).length;
+  const busy = daemons.items.filter(
+    (daemon) => isAlive(daemon, now) && isRunningJob(daemon.current_job),
+  ).length;
   const found: DoubtFinding[] = [];
   if (daemons.status === 'ok' && daemons.items.length === 0 && leased > 0)
     found.push({ code: 'daemons-empty-while-leased', organization: name, tasks: leased });
   if (jobs.status === 'ok' && jobs.items.length === 0 && busy > 0)
     found.push({ code: 'jobs-empty-while-busy', organization: name, daemons: busy });
   return found;
+}
+
+/** A job that is being cancelled keeps its daemon busy and is in neither list that is asked for. */
+function isRunningJob(job: Daemon['current_job']): boolean {
+  return job != null && job.status !== 'canceling';
 }
 
 /** A deleted key takes its daemons' rows with it, and their jobs run on (contract §3). */

@@ -2,9 +2,11 @@
 import type { EpochMs } from './brands.ts';
 import type { Config, PoolConfig } from './config.ts';
 import { type DaemonIndex, indexDaemons, isAlive, taskId } from './daemons.ts';
+
 import { type FailingStarts, readFailingStarts } from './failing-starts.ts';
-import { compare } from './order.ts';
-import type { OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
+import { compare, unique } from './order.ts';
+import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
+
 import { readTask, type TaskSight } from './task-state.ts';
 
 /** The service of a pool carries this tag with the pool's name as its value. */
@@ -25,6 +27,8 @@ export type PoolSight = {
   /** Tasks that are desired and not there yet. */
   readonly missing: number;
   readonly failing: FailingStarts;
+  /** The daemons of all its listed tasks, those on their way out included. */
+  readonly owned: ReadonlySet<Daemon>;
   /** Names of live daemons of this pool that no task in any list explains. */
   readonly orphans: readonly string[];
 };
@@ -32,7 +36,8 @@ export type PoolSight = {
 /** Reads the state of every pool, in order of name. */
 export function readSupply(snapshot: Snapshot, config: Config): readonly PoolSight[] {
   const protections = new Map(snapshot.ecs.protections.items.map((item) => [item.taskArn, item]));
-  const byGroup = Map.groupBy(snapshot.ecs.tasks.items, (task) => task.group ?? '');
+  const tasks = unique(snapshot.ecs.tasks.items, ({ taskArn }) => taskArn);
+  const byGroup = Map.groupBy(tasks, (task) => task.group ?? '');
   const indexes = new Map(
     snapshot.coder.organizations.map((sight) => [sight, indexDaemons(sight, snapshot.takenAt)]),
   );
@@ -51,6 +56,7 @@ export function organizationOf(pool: PoolConfig, snapshot: Snapshot): Organizati
 type PoolInput = {
   readonly pool: PoolConfig;
   readonly snapshot: Snapshot;
+
   readonly protections: ReadonlyMap<string, Protection>;
   readonly byGroup: ReadonlyMap<string, readonly Task[]>;
   readonly indexes: ReadonlyMap<OrganizationSight, DaemonIndex>;
@@ -76,6 +82,7 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
       }),
     );
   const unseen = snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, service, tasks: all, index });
+  const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
   return {
     pool,
     organization,
@@ -84,12 +91,14 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
     tasks,
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     unseen,
-    missing: Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen),
+    missing,
+
     failing: readFailingStarts({
       tasks: all,
       now: snapshot.takenAt,
-      hasRegistered: (task) => hasRegistered(task, { snapshot, organization, index }),
+      registration: (task) => registration(task, { snapshot, organization, index }),
     }),
+    owned: new Set(all.flatMap((task) => index?.ofTask(task) ?? [])),
     orphans:
       service !== undefined && snapshot.ecs.tasks.status === 'ok'
         ? orphansOf(pool, all, index, snapshot.takenAt)
@@ -98,7 +107,7 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
 }
 
 function servicesOf(pool: PoolConfig, snapshot: Snapshot): readonly Service[] {
-  return snapshot.ecs.services.items.filter(
+  return unique(snapshot.ecs.services.items, ({ serviceArn }) => serviceArn).filter(
     ({ status, tags }) =>
       status === 'ACTIVE' && tags.some(({ key, value }) => key === POOL_TAG && value === pool.name),
   );
@@ -116,10 +125,14 @@ type Registry = {
 };
 
 /** An absent row proves that no daemon came only where offline ones are listed too (contract §2). */
-function hasRegistered(task: Task, { snapshot, organization, index }: Registry): boolean | undefined {
-  if (index?.ofTask(task) !== undefined) return true;
+function registration(
+  task: Task,
+  { snapshot, organization, index }: Registry,
+): EpochMs | 'never' | 'unknown' {
+  const daemon = index?.ofTask(task);
+  if (daemon !== undefined) return daemon.created_at;
   const isKnown = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
-  return isKnown ? false : undefined;
+  return isKnown ? 'never' : 'unknown';
 }
 
 type Unlisted = {

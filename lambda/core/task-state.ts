@@ -5,6 +5,7 @@
 import type { EpochMs } from './brands.ts';
 import type { PoolConfig } from './config.ts';
 import type { DaemonIndex } from './daemons.ts';
+import { isOverdue } from './failing-starts.ts';
 import type { Daemon, OrganizationSight, Protection, Task } from './snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 
@@ -92,7 +93,8 @@ function readUse({ task, organization, index, now }: TaskInput, daemon: Daemon |
   const activity = daemon && index?.activity(daemon);
   if (activity === 'busy' || activity === 'idle') return activity;
   const isComing = daemon === undefined && isBooting(task, now);
-  if (task.lastStatus !== 'RUNNING' || isComing) return 'registering';
+  if (task.lastStatus !== 'RUNNING') return isOverdue(task, now) ? 'silent' : 'registering';
+  if (isComing) return 'registering';
   return organization?.daemons.status === 'ok' ? 'silent' : 'unknown';
 }
 

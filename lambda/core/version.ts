@@ -16,7 +16,8 @@ export function compareVersion(version: string | undefined, with_: string): numb
 
 function parse(version: string): { readonly major: number; readonly minor: number } | undefined {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
-  return major === undefined || minor === undefined
-    ? undefined
-    : { major: Number(major), minor: Number(minor) };
+  if (major === undefined || minor === undefined) return undefined;
+  // builds without a tag call themselves v0.0.0-devel
+  if (Number(major) === 0 && Number(minor) === 0) return undefined;
+  return { major: Number(major), minor: Number(minor) };
 }

@@ -65,17 +65,17 @@ function aboutToFail(
   rows: readonly Assigned<TagGroup>[],
   snapshot: Snapshot,
 ): readonly Finding[] {
-  const oldest = failsAt(oldestOf(group), snapshot);
-  if (oldest === null) return [];
-  const ready = rows
-    .map(({ offer, jobs }) => ({ inMs: EARLIEST_MS[offer.served], jobs }))
-    .toSorted((a, b) => a.inMs - b.inMs);
-  // for each job, oldest first, when capacity can be there
-  const inMs = ready.flatMap((place) => Array<number>(place.jobs).fill(place.inMs));
-  const late = group.createdAt.filter(
-    (createdAt, index) => createdAt + REAPED_AFTER_MS < snapshot.takenAt + (inMs[index] ?? 0),
-  ).length;
-  return late === 0 ? [] : [{ code: 'jobs-about-to-fail', ...named(group), jobs: late, failsAt: oldest }];
+  const inMs = rows
+    .flatMap(({ offer, jobs }) => Array<number>(jobs).fill(EARLIEST_MS[offer.served]))
+    .toSorted((a, b) => a - b);
+  // what a free daemon is about to take, or a daemon of others, is not late by our doing
+  const late = group.createdAt.filter((createdAt, index) => {
+    const wait = inMs[index] ?? 0;
+    return wait > 0 && createdAt + REAPED_AFTER_MS < snapshot.takenAt + wait;
+  });
+  const [first] = late;
+  const at = first === undefined ? null : failsAt(first, snapshot);
+  return at === null ? [] : [{ code: 'jobs-about-to-fail', ...named(group), jobs: late.length, failsAt: at }];
 }
 
 function named(group: TagGroup) {

@@ -7,6 +7,7 @@ import type { EpochMs, OrganizationId, PoolName } from '../../lambda/core/brands
 import type { TagGroup } from '../../lambda/core/demand.ts';
 import type { Served } from '../../lambda/core/plan.ts';
 import { canRun, normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';
+import { runs } from '../support/runs.ts';
 
 const organizationId = 'org' as OrganizationId;
 const RANK: Readonly<Partial<Record<Served, number>>> = { 'by-free': 0, 'by-starting': 1, 'by-launch': 2 };
@@ -164,7 +165,7 @@ test('agrees with brute force on 5,000 small cases', () => {
         bruteForce(small),
       );
     }),
-    { numRuns: 5000 },
+    runs(5000),
   );
 });
 
@@ -219,7 +220,7 @@ test('agrees with a linear-programming solver on 200 larger cases', () => {
       if (Object.keys(linearProgram(large).variables).length > 0)
         expect(score.price * 1000 + score.rank).toBe(leastCost(large, score.served));
     }),
-    { numRuns: 200 },
+    runs(200),
   );
 });
 
@@ -239,7 +240,7 @@ describe('places', () => {
             assigned.filter((row) => row.group === own).reduce((sum, { jobs }) => sum + jobs, 0),
           ).toBeLessThanOrEqual(own.jobs);
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 

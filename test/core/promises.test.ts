@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { decide } from '../../lambda/core/decide.ts';
 import type { Action, Plan } from '../../lambda/core/plan.ts';
 import type { Daemon, Snapshot, Task } from '../../lambda/core/snapshot.ts';
+import { runs } from '../support/runs.ts';
 import { NOW, oneMoreJob, type Ugly, uglyStates } from '../support/ugly.ts';
 
-const RUNS = { numRuns: 1000 };
+const RUNS = runs(1000);
 const any = uglyStates({ sight: 'any' });
 const clear = uglyStates({ sight: 'full' });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canRun, displayTags, normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';
+import { runs } from '../support/runs.ts';
 
 type Row = { provisioner: Tags; job: Tags; same_org: boolean; can_run: boolean };
 const { rows } = JSON.parse(readFileSync(new URL('../data/tag-matching.json', import.meta.url), 'utf8')) as {
@@ -46,7 +47,7 @@ describe('canRun', () => {
       fc.property(tagSets, tagSets, (daemon, job) => {
         expect(canRun(daemon, job), `${text(daemon)} runs ${text(job)}`).toBe(independently(daemon, job));
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 
@@ -56,7 +57,7 @@ describe('canRun', () => {
         const tagged = { ...job, env: 'prod' };
         expect(canRun({ ...extra, ...tagged }, tagged)).toBe(independently({ ...extra, ...tagged }, tagged));
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 });

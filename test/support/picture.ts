@@ -174,7 +174,7 @@ function drawTask(
     lastStatus: kind === 'P' ? 'PENDING' : 'RUNNING',
     desiredStatus: 'RUNNING',
     taskDefinitionArn: `${name}:1`,
-    createdAt: iso(isYoung ? 2 * MINUTE : 24 * 60 * MINUTE),
+    createdAt: iso(isYoung || kind === 'P' ? 2 * MINUTE : 24 * 60 * MINUTE),
     ...(kind === 'P' ? {} : { startedAt: iso(isYoung ? MINUTE : 24 * 60 * MINUTE) }),
     containers: [{ name: 'provisioner' }],
   });

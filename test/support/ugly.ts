@@ -261,7 +261,24 @@ function pendingJob(
   };
 }
 
+/** Daemons that no pool owns: another fleet's, dead or alive. */
+const strangers = fc.array(
+  fc
+    .record({ organization: fc.constantFrom(...ORGANIZATIONS), tags, seenAt: times, isBusy: fc.boolean() })
+    .map(({ organization, tags: own, seenAt, isBusy }) => ({
+      organization_id: `org-${organization}` as OrganizationId,
+      tags: own,
+      last_seen_at: seenAt,
+      created_at: ago(3 * HOUR),
+      status: isBusy ? 'busy' : 'idle',
+      current_job: isBusy ? { id: 'theirs' as JobId, status: 'running' } : null,
+    })),
+  { maxLength: 3 },
+);
+type Stranger = Omit<Daemon, 'id' | 'name'>;
+
 type Parts = {
+  readonly strangers: readonly Stranger[];
   readonly pools: readonly PoolConfig[];
   readonly pictures: readonly (readonly TaskPicture[])[];
   readonly desired: readonly number[];
@@ -279,6 +296,7 @@ type Parts = {
 };
 
 function assemble({
+  strangers: others,
   pools: configs,
   pictures,
   desired,
@@ -305,7 +323,14 @@ function assemble({
       id: `org-${name}` as OrganizationId,
       name,
       jobs: reading([...jobs.filter(({ status }) => status === 'running'), ...waiting]),
-      daemons: reading(own.flatMap((picture) => picture.daemons)),
+      daemons: reading([
+        ...own.flatMap((picture) => picture.daemons),
+        ...others.flatMap((row, index) =>
+          row.organization_id === `org-${name}`
+            ? [{ ...row, id: `s-${index}` as DaemonId, name: `coderd-${index}` }]
+            : [],
+        ),
+      ]),
       previousJobs: reading(jobs.filter(({ status }) => status === 'succeeded')),
     };
   });
@@ -367,6 +392,7 @@ export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Ar
         surplus: fc.array(fc.constantFrom(0, 0, 0, 1, 3, -1), { minLength: 4, maxLength: 4 }),
         deploying: fc.array(fc.constantFrom(false, false, false, true), { minLength: 4, maxLength: 4 }),
         pending: pendingJobs,
+        strangers,
         readings:
           sight === 'full'
             ? fc.constant(['ok'] as ReadingStatus[])

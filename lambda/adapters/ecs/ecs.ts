@@ -2,7 +2,7 @@
  * The readings of one ECS cluster, and the only two writes. One adapter serves one invocation: services are
  * listed once. Calls run side by side and stay within AWS's bucket of 100 cluster reads, 20 more a second
  * (aws-facts §2): tasks are listed by service, so that a cluster shared with others costs no more, and as one list where
- * services are many. Of the stopped ones a page is read: a crash loop leaves thousands an hour.
+ * services are many.
  */
 import {
   DescribeServicesCommand,
@@ -25,6 +25,8 @@ import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
 const PAGE = 100;
 const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
+/** Of the stopped tasks of a list no more than these are read: a crash loop leaves thousands an hour. */
+const STOPPED_READ = 300;
 /** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
 const MANY_SERVICES = 20;
 /** 23 h: "please leave" (design.md, "The lease"). Less than a working lease, more than any build. */
@@ -119,7 +121,7 @@ export class EcsAdapter implements Ecs {
     const arns: string[] = [];
     const pages = paginateListServices({ client: this.#client, pageSize: PAGE }, { cluster: this.cluster });
     for await (const page of pages) arns.push(...(page.serviceArns ?? []));
-    return arns;
+    return [...new Set(arns)];
   }
 
   async #describeServices(services: readonly string[]): Promise<readonly Service[]> {
@@ -139,7 +141,7 @@ export class EcsAdapter implements Ecs {
       desiredStatus,
     })) {
       arns.push(...(page.taskArns ?? []));
-      if (desiredStatus === 'STOPPED') break;
+      if (desiredStatus === 'STOPPED' && arns.length >= STOPPED_READ) break;
     }
     return arns;
   }

@@ -1,0 +1,178 @@
+/** Whole values of the core's types, from the few fields that a test is about. */
+import type {
+  DaemonId,
+  EpochMs,
+  JobId,
+  OrganizationId,
+  PoolName,
+  ServiceArn,
+  TaskArn,
+} from '../../lambda/core/brands.ts';
+import type { Config, PoolConfig } from '../../lambda/core/config.ts';
+import type {
+  Daemon,
+  Job,
+  OrganizationSight,
+  Protection,
+  Reading,
+  ReadingStatus,
+  Service,
+  Snapshot,
+  Task,
+} from '../../lambda/core/snapshot.ts';
+
+export const NOW = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+
+export const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
+
+/** A task id: 32 hexadecimal digits. */
+export const taskIdOf = (index: number): string => index.toString(16).padStart(32, '0');
+export const arnOf = (index: number): TaskArn =>
+  `arn:aws:ecs:eu-central-1:111122223333:task/coder/${taskIdOf(index)}` as TaskArn;
+
+export const reading = <T>(items: readonly T[], status: ReadingStatus = 'ok'): Reading<T> => ({
+  status,
+  items,
+});
+
+/** A task of the pool `cpu` that has been RUNNING for a day. */
+export function aTask(given: Partial<Task> = {}): Task {
+  return {
+    taskArn: arnOf(1),
+    group: 'service:Stack-cpu',
+    lastStatus: 'RUNNING',
+    desiredStatus: 'RUNNING',
+    taskDefinitionArn: 'cpu:1',
+    createdAt: ago(24 * HOUR),
+    startedAt: ago(24 * HOUR),
+    containers: [],
+    ...given,
+  };
+}
+
+/** A lease with 47 hours left. */
+export function aLease(given: Partial<Protection> = {}): Protection {
+  return { taskArn: arnOf(1), protectionEnabled: true, expirationDate: ago(-47 * HOUR), ...given };
+}
+
+/** The idle daemon of `aTask`, seen 20 s ago. */
+export function aDaemon(given: Partial<Daemon> = {}): Daemon {
+  return {
+    id: 'daemon' as DaemonId,
+    organization_id: 'org-default' as OrganizationId,
+    name: `cpu-${taskIdOf(1)}`,
+    created_at: ago(23 * HOUR),
+    last_seen_at: ago(20 * SECOND),
+    tags: {},
+    status: 'idle',
+    current_job: null,
+    previous_job: null,
+    ...given,
+  };
+}
+
+export const jobId = (id: string): JobId => id as JobId;
+export const daemonId = (id: string): DaemonId => id as DaemonId;
+
+/** A pending job of a person. */
+export function aJob(given: Partial<Job> = {}): Job {
+  return {
+    id: jobId('job'),
+    created_at: ago(30 * SECOND),
+    status: 'pending',
+    organization_id: 'org-default' as OrganizationId,
+    initiator_id: 'somebody',
+    tags: {},
+    type: 'workspace_build',
+    ...given,
+  };
+}
+
+export function anOrganization(given: Partial<OrganizationSight> = {}): OrganizationSight {
+  return {
+    id: 'org-default' as OrganizationId,
+    name: 'default',
+    jobs: reading([]),
+    daemons: reading([]),
+    previousJobs: reading([]),
+    ...given,
+  };
+}
+
+export function aService(given: Partial<Service> = {}): Service {
+  return {
+    serviceArn: 'arn:service/cpu' as ServiceArn,
+    serviceName: 'Stack-cpu',
+    status: 'ACTIVE',
+    desiredCount: 0,
+    runningCount: 0,
+    pendingCount: 0,
+    taskDefinition: 'cpu:1',
+    deployments: [{ rolloutState: 'COMPLETED' }],
+    tags: [{ key: 'coder-autoscaler:pool', value: 'cpu' }],
+    ...given,
+  };
+}
+
+export const poolName = (name: string): PoolName => name as PoolName;
+
+export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
+  return {
+    name: poolName('cpu'),
+    organization: 'default',
+    tags: {},
+    key: { secret: 'keys/cpu' },
+    min: 0,
+    max: 20,
+    warm: 0,
+    idleTimeoutMs: 10 * MINUTE,
+    image: 'ghcr.io/coder/coder:v2.30.0',
+    cpu: 1024,
+    memory: 2048,
+    architecture: 'arm64',
+    spot: false,
+    environment: {},
+    secrets: {},
+    ...given,
+  };
+}
+
+export function aConfig(...pools: readonly PoolConfig[]): Config {
+  return {
+    coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
+    alertAfterMs: 5 * MINUTE,
+    limits: { maxTasks: 100 },
+    looks: { everyMs: 10 * SECOND },
+    pools,
+  };
+}
+
+type Seen = {
+  readonly organizations?: readonly OrganizationSight[];
+  readonly services?: readonly Service[];
+  readonly tasks?: readonly Task[];
+  readonly protections?: readonly Protection[];
+  /** `null`: coderd did not answer. */
+  readonly version?: string | null;
+};
+
+/** A snapshot with full sight. */
+export function aSnapshot({ organizations, services, tasks, protections, version }: Seen = {}): Snapshot {
+  return {
+    version: 1,
+    takenAt: NOW,
+    coder: {
+      ...(version === null ? {} : { buildInfo: { version: version ?? 'v2.30.0' } }),
+      organizations: organizations ?? [anOrganization()],
+    },
+    ecs: {
+      cluster: 'coder',
+      services: reading(services ?? [aService()]),
+      tasks: reading(tasks ?? []),
+      protections: reading(protections ?? []),
+    },
+  };
+}

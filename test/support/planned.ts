@@ -1,0 +1,60 @@
+/** The plan for a picture, changed where a test is about what no picture shows, and its actions as text. */
+import type { Plan, PoolPlan } from '../../lambda/core/plan.ts';
+import { planSnapshot } from '../../lambda/plan-snapshot.ts';
+import { type Drawn, draw, type Picture, taskArn } from './picture.ts';
+
+export type Change = (snapshot: Drawn['snapshot'], config: Drawn['config']) => void;
+
+export function planOf(picture: Picture, change: Change = () => {}): Plan {
+  const { snapshot, config } = draw(picture);
+  change(snapshot, config);
+  return planSnapshot(snapshot, config);
+}
+
+export function poolOf(plan: Plan, name: string): PoolPlan {
+  const pool = plan.pools.find((item) => item.name === name);
+  if (pool === undefined) throw new Error(`no pool ${name}`);
+  return pool;
+}
+
+/** What a plan does: `cpu 2->5 pending-jobs`, `ask cpu#1`. */
+export function actionsOf({ actions }: Plan): readonly string[] {
+  return actions.map((action) =>
+    action.kind === 'set-desired'
+      ? `${action.pool} ${action.from}->${action.to} ${action.why}`
+      : `ask ${action.pool}#${[...Array(20).keys()].find((index) => taskArn(action.pool, index) === action.task)}`,
+  );
+}
+
+/** Changes fields of one item of a list; it has to be there. */
+export function edit(items: readonly object[], index: number, fields: object): void {
+  const item = items[index];
+  if (item === undefined) throw new Error(`no item ${index}`);
+  Object.assign(item, fields);
+}
+
+/** The only organization of a snapshot. */
+export function organizationIn(snapshot: Drawn['snapshot']) {
+  const [organization] = snapshot.coder.organizations;
+  if (organization === undefined) throw new Error('no organization');
+  return organization;
+}
+
+/** Tasks of a pool that could not start and stopped 1, 2, … minutes ago. */
+export function addFailedStarts(snapshot: Drawn['snapshot'], pool: string, count: number): void {
+  for (let minutes = 1; minutes <= count; minutes++) {
+    const at = (minutesAgo: number): string =>
+      new Date(Date.parse(snapshot.takenAt) - minutesAgo * 60_000).toISOString();
+    snapshot.ecs.tasks.items.push({
+      taskArn: taskArn(pool, 100 + minutes),
+      group: `service:Stack-${pool}`,
+      lastStatus: 'STOPPED',
+      desiredStatus: 'STOPPED',
+      createdAt: at(minutes + 1),
+      stoppedAt: at(minutes),
+      stopCode: 'TaskFailedToStart',
+      stoppedReason: 'CannotPullContainerError',
+      containers: [],
+    });
+  }
+}
