@@ -144,12 +144,12 @@ function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot
 }
 
 /**
- * A daemon of a later release speaks a later protocol, which coderd refuses (contract §5). Only the official image's tag
- * is a version of coder; of others nothing is known.
+ * A daemon of a later release speaks a later protocol, which coderd refuses (contract §5). Only the official image's tag,
+ * mirrored or not, is a version of coder; of others nothing is known.
  */
 function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Finding[] {
   const version = coder.buildInfo?.version;
-  const tag = /^(?:ghcr\.io\/)?coder\/coder:(v\d[^@]*)/.exec(pool.image)?.[1];
+  const tag = /(?:^|\/)coder\/coder:(v\d[^@]*)/.exec(pool.image)?.[1];
   if (version === undefined || (compareVersion(tag, version) ?? 0) <= 0) return [];
   return [{ code: 'image-newer-than-server', pool: pool.name, image: pool.image, version }];
 }

@@ -359,3 +359,80 @@ describe('a plan', () => {
     ]);
   });
 });
+
+describe('a pool whose starts fail', () => {
+  /** `cheap` has failed three times; `dear` is well. */
+  const drawn = (picture: Picture) => {
+    const both = draw(picture);
+    for (const index of [1, 2, 3])
+      both.snapshot.ecs.tasks.items.push({
+        taskArn: `arn:failed-${index}`,
+        group: 'service:Stack-cheap',
+        lastStatus: 'STOPPED',
+        desiredStatus: 'STOPPED',
+        createdAt: '2026-11-20T08:57:00Z',
+        stoppedAt: `2026-11-20T08:58:0${index}Z`,
+        stopCode: 'TaskFailedToStart',
+        containers: [],
+      });
+    const plan = planSnapshot(both.snapshot, both.config);
+    return plan.actions.map((action) =>
+      action.kind === 'set-desired'
+        ? `${action.pool} ${action.from}->${action.to} ${action.why}`
+        : action.kind,
+    );
+  };
+  const dear = { tags: { cluster: 'gpu', region: 'eu' }, cpu: 4096 };
+
+  test('is no supply: jobs go to a pool that is well, dearer as it is', () => {
+    expect(drawn({ pools: { cheap: { tags: gpu }, dear }, pending: [{ tags: gpu, jobs: 2 }] })).toEqual([
+      'dear 0->2 pending-jobs',
+    ]);
+  });
+
+  test('gets a probe where only it could help', () => {
+    expect(drawn({ pools: { cheap: { tags: gpu } }, pending: [{ tags: gpu, jobs: 2 }] })).toEqual([
+      'cheap 0->1 pending-jobs',
+    ]);
+  });
+
+  test('is believed as far as tasks are there', () => {
+    expect(
+      drawn({ pools: { cheap: { tags: gpu, tasks: 'P P' }, dear }, pending: [{ tags: gpu, jobs: 2 }] }),
+    ).toEqual([]);
+  });
+
+  test('gives up what it desires in vain, and its room in maxTasks with it', () => {
+    expect(
+      drawn({
+        pools: { cheap: { tags: gpu, desired: 20 }, dear },
+        pending: [{ tags: dear.tags, jobs: 3 }],
+        maxTasks: 20,
+      }),
+    ).toEqual(['dear 0->3 pending-jobs', 'cheap 20->0 starts-failing']);
+  });
+});
+
+describe('daemons of others', () => {
+  test('are promised what they can not take at once, and no job is lost', () => {
+    const plan = planOf({ pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3 }], strangers: [{}] });
+    expect(plan.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
+      [null, 1, 'by-free'],
+      [null, 2, 'by-busy'],
+    ]);
+    expect(plan.unserved).toEqual([]);
+  });
+
+  test('promise nothing once they are dead, whatever job they still show', () => {
+    const { snapshot, config } = draw({
+      pools: { gpu: { tags: gpu } },
+      pending: [{ jobs: 3 }],
+      strangers: [{ busy: true }],
+    });
+    for (const daemon of snapshot.coder.organizations[0]?.daemons.items ?? [])
+      Object.assign(daemon, { last_seen_at: '2026-11-20T08:10:00Z' });
+    const plan = planSnapshot(snapshot, config);
+    expect(plan.assignment).toEqual([]);
+    expect(plan.unserved).toMatchObject([{ jobs: 3 }]);
+  });
+});

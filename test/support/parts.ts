@@ -78,9 +78,12 @@ export const jobId = (id: string): JobId => id as JobId;
 export const daemonId = (id: string): DaemonId => id as DaemonId;
 
 /** A pending job of a person. */
+let jobs = 0;
+
+/** A pending job of its own: no other has its id. */
 export function aJob(given: Partial<Job> = {}): Job {
   return {
-    id: jobId('job'),
+    id: jobId(`job-${++jobs}`),
     created_at: ago(30 * SECOND),
     status: 'pending',
     organization_id: 'org-default' as OrganizationId,

@@ -1,0 +1,292 @@
+/** Why a pool's numbers are what they are: all its codes and no others, and what is done with them. */
+import { describe, expect, test } from 'vitest';
+import { deliberate } from '../../lambda/core/decide.ts';
+import type { Reason } from '../../lambda/core/plan.ts';
+import { aConfig, anOrganization, aPool, aSnapshot } from '../support/parts.ts';
+import type { Picture } from '../support/picture.ts';
+import {
+  actionsOf,
+  addFailedStarts,
+  type Change,
+  edit,
+  organizationIn,
+  planOf,
+  poolOf,
+} from '../support/planned.ts';
+
+const gpu = { cluster: 'gpu' };
+const failing =
+  (count: number): Change =>
+  (snapshot) =>
+    addFailedStarts(snapshot, 'cpu', count);
+const inDoubt: Change = (snapshot) => Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' });
+const PULL = 'CannotPullContainerError';
+
+type Row = {
+  readonly scenario: string;
+  readonly picture: Picture;
+  readonly change?: Change;
+  readonly why: readonly Reason[];
+  readonly actions: readonly string[];
+};
+
+const jobs: readonly Row[] = [
+  {
+    scenario: 'jobs for a free daemon, a starting one and two launches',
+    picture: { pools: { cpu: { tasks: 'I1m P' } }, pending: [{ jobs: 4 }] },
+    why: [
+      { code: 'pending-jobs', jobs: 2 },
+      { code: 'served-by-free', jobs: 1 },
+      { code: 'served-by-starting', jobs: 1 },
+    ],
+    actions: ['cpu 2->4 pending-jobs'],
+  },
+  {
+    scenario: 'as many jobs as max',
+    picture: { pools: { cpu: { max: 3 } }, pending: [{ jobs: 3 }] },
+    why: [{ code: 'pending-jobs', jobs: 3 }],
+    actions: ['cpu 0->3 pending-jobs'],
+  },
+  {
+    scenario: 'more jobs than max, some of them on what min brings',
+    picture: { pools: { cpu: { min: 2, max: 3 } }, pending: [{ jobs: 4 }] },
+    why: [
+      { code: 'pending-jobs', jobs: 4 },
+      { code: 'capped-at-max', wanted: 4, max: 3 },
+    ],
+    actions: ['cpu 0->3 pending-jobs'],
+  },
+  {
+    scenario: 'a job beside a daemon that cannot run it, at max',
+    picture: {
+      pools: { cpu: { tasks: 'I1m', max: 1, tags: gpu, daemonTags: { cluster: 'tpu' } } },
+      pending: [{ tags: gpu }],
+    },
+    why: [
+      { code: 'pending-jobs', jobs: 1 },
+      { code: 'capped-at-max', wanted: 2, max: 1 },
+    ],
+    actions: [],
+  },
+  {
+    scenario: 'more busy daemons than max',
+    picture: { pools: { cpu: { tasks: 'B B', max: 1 } } },
+    why: [{ code: 'capped-at-max', wanted: 2, max: 1 }],
+    actions: [],
+  },
+  {
+    scenario: 'more idle daemons than max',
+    picture: { pools: { cpu: { tasks: 'I1m I1m', max: 1 } } },
+    why: [{ code: 'idle-too-briefly', tasks: 2 }],
+    actions: [],
+  },
+  {
+    scenario: 'a pool without a service',
+    picture: { pools: { cpu: {} }, pending: [{ jobs: 2 }] },
+    change: ({ ecs }) => {
+      ecs.services.items = [];
+    },
+    why: [{ code: 'pending-jobs', jobs: 2 }, { code: 'no-service' }],
+    actions: [],
+  },
+  {
+    scenario: 'a server too old',
+    picture: { pools: { cpu: { tasks: 'I20m X' } }, pending: [{ jobs: 3 }] },
+    change: ({ coder }) => {
+      coder.buildInfo = { version: 'v2.18.5' };
+    },
+    why: [{ code: 'server-too-old', version: 'v2.18.5', oldest: '2.19' }],
+    actions: [],
+  },
+];
+
+const idle: readonly Row[] = [
+  {
+    scenario: 'some long enough, one too briefly',
+    picture: { pools: { cpu: { tasks: 'I20m I9m I30m' } } },
+    why: [
+      { code: 'idle-long-enough', tasks: 2 },
+      { code: 'idle-too-briefly', tasks: 1 },
+    ],
+    actions: ['ask cpu#2', 'ask cpu#0'],
+  },
+  {
+    scenario: 'long enough beside one without a lease',
+    picture: { pools: { cpu: { tasks: 'I20m U20m' } } },
+    why: [{ code: 'holding-for-unguarded', tasks: 1 }],
+    actions: [],
+  },
+  {
+    scenario: 'too briefly beside one without a lease',
+    picture: { pools: { cpu: { tasks: 'I9m U20m' } } },
+    why: [{ code: 'idle-too-briefly', tasks: 1 }],
+    actions: [],
+  },
+  {
+    scenario: 'long enough, in doubt',
+    picture: { pools: { cpu: { tasks: 'I20m' } } },
+    change: inDoubt,
+    why: [{ code: 'holding-for-doubt', doubts: ['jobs-truncated'] }],
+    actions: [],
+  },
+  {
+    scenario: 'too briefly, in doubt',
+    picture: { pools: { cpu: { tasks: 'I9m' } } },
+    change: inDoubt,
+    why: [{ code: 'idle-too-briefly', tasks: 1 }],
+    actions: [],
+  },
+  {
+    scenario: 'nothing to do, in doubt',
+    picture: { pools: { cpu: {} } },
+    change: inDoubt,
+    why: [{ code: 'holding-for-doubt', doubts: ['jobs-truncated'] }],
+    actions: [],
+  },
+  {
+    scenario: 'idle for long beside one that launches',
+    picture: {
+      pools: { cpu: { tasks: 'I20m I20m', tags: gpu, daemonTags: { cluster: 'tpu' } } },
+      pending: [{ tags: gpu }],
+    },
+    why: [{ code: 'pending-jobs', jobs: 1 }],
+    actions: ['cpu 2->3 pending-jobs'],
+  },
+  {
+    scenario: 'a busy and an idle daemon, and one job to come',
+    picture: { pools: { cpu: { tasks: 'B I20m' } }, pending: [{}] },
+    why: [{ code: 'served-by-free', jobs: 1 }],
+    actions: [],
+  },
+  {
+    scenario: 'idle for long above max, though warm would keep it',
+    picture: { pools: { cpu: { tasks: 'B B I20m', max: 2, warm: 1 } } },
+    why: [
+      { code: 'floor', from: 'warm', count: 3 },
+      { code: 'capped-at-max', wanted: 3, max: 2 },
+      { code: 'idle-long-enough', tasks: 1 },
+    ],
+    actions: ['ask cpu#2'],
+  },
+  {
+    scenario: 'one that has left beside one that is desired and not there yet',
+    picture: { pools: { cpu: { tasks: 'X', desired: 2 } } },
+    why: [{ code: 'holding-for-starting', tasks: 1 }],
+    actions: [],
+  },
+];
+
+const starts: readonly Row[] = [
+  {
+    scenario: 'two failed',
+    picture: { pools: { cpu: {} }, pending: [{ jobs: 5 }] },
+    change: failing(2),
+    why: [{ code: 'pending-jobs', jobs: 5 }],
+    actions: ['cpu 0->5 pending-jobs'],
+  },
+  {
+    scenario: 'three failed: one probe',
+    picture: { pools: { cpu: {} }, pending: [{ jobs: 5 }] },
+    change: failing(3),
+    why: [
+      { code: 'pending-jobs', jobs: 5 },
+      { code: 'starts-failing', failures: 3, wanted: 5, granted: 1, reason: PULL },
+    ],
+    actions: ['cpu 0->1 pending-jobs'],
+  },
+  {
+    scenario: 'three failed beside one that works: one probe',
+    picture: { pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 5 }] },
+    change: failing(3),
+    why: [
+      { code: 'pending-jobs', jobs: 5 },
+      { code: 'starts-failing', failures: 3, wanted: 6, granted: 2, reason: PULL },
+    ],
+    actions: ['cpu 1->2 pending-jobs'],
+  },
+  {
+    scenario: 'three failed and the probe is there: no other',
+    picture: { pools: { cpu: { tasks: 'P' } }, pending: [{ jobs: 5 }] },
+    change: failing(3),
+    why: [
+      { code: 'pending-jobs', jobs: 4 },
+      { code: 'served-by-starting', jobs: 1 },
+      { code: 'starts-failing', failures: 3, wanted: 5, granted: 1, reason: PULL },
+    ],
+    actions: [],
+  },
+  {
+    scenario: 'three failed, two start: those are believed, and no more are launched',
+    picture: { pools: { cpu: { tasks: 'P P' } }, pending: [{ jobs: 5 }] },
+    change: failing(3),
+    why: [
+      { code: 'pending-jobs', jobs: 3 },
+      { code: 'served-by-starting', jobs: 2 },
+      { code: 'starts-failing', failures: 3, wanted: 5, granted: 2, reason: PULL },
+    ],
+    actions: [],
+  },
+  {
+    scenario: 'three failed, desired and nothing there: ECS is not to go on trying',
+    picture: { pools: { cpu: { desired: 3 } } },
+    change: failing(3),
+    why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL }],
+    actions: ['cpu 3->0 starts-failing'],
+  },
+  {
+    scenario: 'three failed, max bites first',
+    picture: { pools: { cpu: { max: 2 } }, pending: [{ jobs: 5 }] },
+    change: failing(3),
+    why: [
+      { code: 'pending-jobs', jobs: 5 },
+      { code: 'capped-at-max', wanted: 5, max: 2 },
+      { code: 'starts-failing', failures: 3, wanted: 2, granted: 1, reason: PULL },
+    ],
+    actions: ['cpu 0->1 pending-jobs'],
+  },
+];
+
+describe.each([
+  { name: 'jobs and bounds', rows: jobs },
+  { name: 'idle daemons', rows: idle },
+  { name: 'failing starts', rows: starts },
+])('$name', ({ rows }) => {
+  test.each(rows)('$scenario', ({ picture, change, why, actions }) => {
+    const plan = planOf(picture, change);
+    expect(poolOf(plan, 'cpu').why).toEqual(why);
+    expect(actionsOf(plan)).toEqual(actions);
+  });
+});
+
+describe('who counts as what', () => {
+  test('who leaves is not busy, who has no lease neither busy nor idle', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'B B B L I1m I1m U1m' } } });
+    expect(poolOf(plan, 'cpu').daemons).toMatchObject({ busy: 3, idle: 2, leaving: 1, unguarded: 1 });
+  });
+
+  test('warm comes on top of all that hold a job or might: busy, lost, without a lease', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'B B Z', warm: 1 } } }, ({ ecs }) =>
+      edit(ecs.protections.items, 1, { protectionEnabled: false }),
+    );
+    expect(poolOf(plan, 'cpu').floor).toEqual({ count: 4, from: 'warm' });
+  });
+
+  test('the failed starts of the last ten minutes are told', () => {
+    expect(poolOf(planOf({ pools: { cpu: {} } }, failing(2)), 'cpu').daemons.failing).toBe(2);
+  });
+});
+
+test('a pool for which nothing can be done asks nobody and stays where it is', () => {
+  const { pools } = deliberate(
+    aSnapshot({ version: 'v2.18.0', organizations: [anOrganization()] }),
+    aConfig(aPool()),
+  );
+  expect(pools[0]).toMatchObject({ leaving: [], actions: [], plan: { desired: { from: 0, to: 0 } } });
+  const desired = poolOf(
+    planOf({ pools: { cpu: { tasks: 'B B' } } }, ({ coder }) => {
+      coder.buildInfo = { version: 'v2.1.0' };
+    }),
+    'cpu',
+  ).desired;
+  expect(desired).toEqual({ from: 2, to: 2 });
+});

@@ -1,0 +1,79 @@
+/** Rules of one line each: prices, versions, floors, orders. */
+import { describe, expect, test } from 'vitest';
+import type { PoolConfig } from '../../lambda/core/config.ts';
+import { floorOf } from '../../lambda/core/floors.ts';
+import { by, compare, sum } from '../../lambda/core/order.ts';
+import { priceOf } from '../../lambda/core/prices.ts';
+import { compareVersion } from '../../lambda/core/version.ts';
+import { aPool } from '../support/parts.ts';
+
+describe("a task's price an hour is Fargate's, in micro-dollars", () => {
+  // worked out by hand from the price list: vCPU and GB
+  test.each<{ size: Partial<PoolConfig>; expected: number; because: string }>([
+    { size: { cpu: 1024, memory: 2048 }, expected: 39_500, because: '0.03238 + 2 × 0.00356' },
+    { size: { cpu: 4096, memory: 8192 }, expected: 158_000, because: 'four times as much of both' },
+    { size: { cpu: 256, memory: 512 }, expected: 9_875, because: 'a quarter of both' },
+    {
+      size: { architecture: 'x86_64', cpu: 1024, memory: 2048 },
+      expected: 49_370,
+      because: '0.04048 + 2 × 0.004445',
+    },
+    { size: { cpu: 1024, memory: 2048, spot: true }, expected: 11_850, because: 'Spot takes 70 % off' },
+  ])('$size: $expected, because $because', ({ size, expected }) => {
+    expect(priceOf(aPool(size))).toBe(expected);
+  });
+});
+
+describe('versions', () => {
+  test.each([
+    { version: 'v2.30.0+3006da5', other: '2.30', expected: 0 },
+    { version: '2.30.7', other: '2.30', expected: 0 },
+    { version: 'v2.18.5', other: '2.19', expected: -1 },
+    { version: 'v2.9.0', other: '2.19', expected: -10 },
+    { version: 'v2.100.0', other: '2.19', expected: 81 },
+    { version: 'v3.0.0', other: '2.19', expected: 1 },
+    { version: 'v1.44.0', other: '2.19', expected: -1 },
+    { version: 'v12.1', other: '2.1', expected: 10 },
+    { version: 'v0.1.0', other: '2.19', expected: -2 },
+    { version: 'v0.0.0-devel', other: '2.19', expected: undefined },
+    { version: undefined, other: '2.19', expected: undefined },
+    { version: 'latest', other: '2.19', expected: undefined },
+    { version: 'v2', other: '2.19', expected: undefined },
+    { version: 'main-v2.30', other: '2.19', expected: undefined },
+    { version: 'v2.30', other: 'latest', expected: undefined },
+  ])('$version beside $other: $expected', ({ version, other, expected }) => {
+    expect(compareVersion(version, other)).toBe(expected);
+  });
+});
+
+describe('floors', () => {
+  test.each([
+    { min: 0, warm: 0, inUse: 3, expected: { count: 0, from: 'min' }, because: 'no floor' },
+    { min: 2, warm: 0, inUse: 3, expected: { count: 2, from: 'min' }, because: 'min counts busy ones too' },
+    { min: 2, warm: 1, inUse: 3, expected: { count: 4, from: 'warm' }, because: 'warm comes on top' },
+    { min: 4, warm: 1, inUse: 3, expected: { count: 4, from: 'min' }, because: 'a tie goes to min' },
+    { min: 5, warm: 1, inUse: 3, expected: { count: 5, from: 'min' }, because: 'the higher one counts' },
+  ])('min $min, warm $warm, $inUse in use: $expected, because $because', ({ min, warm, inUse, expected }) => {
+    expect(floorOf(aPool({ min, warm }), inUse)).toEqual(expected);
+  });
+});
+
+describe('orders', () => {
+  test('strings go by code unit', () => {
+    expect(['b', 'a', 'B', 'a', 'ä', ''].sort(compare)).toEqual(['', 'B', 'a', 'a', 'b', 'ä']);
+    expect([compare('a', 'b'), compare('b', 'a'), compare('a', 'a')]).toEqual([-1, 1, 0]);
+  });
+
+  test('the first key that differs decides', () => {
+    const order = by<readonly [number, string]>(
+      ([first]) => first,
+      ([, second]) => second,
+    );
+    expect([order([1, 'b'], [2, 'a']), order([2, 'a'], [1, 'b'])]).toEqual([-1, 1]);
+    expect([order([1, 'a'], [1, 'b']), order([1, 'b'], [1, 'a']), order([1, 'a'], [1, 'a'])]).toEqual([
+      -1, 1, 0,
+    ]);
+  });
+
+  test('a sum is over all', () => expect(sum([1, 2, 3], (item) => item * 2)).toBe(12));
+});
