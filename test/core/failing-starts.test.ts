@@ -109,6 +109,38 @@ describe('the breaker', () => {
   });
 });
 
+describe('a task that does not begin to run', () => {
+  const waiting = (createdMsAgo: number, given: Partial<Task> = {}) =>
+    aTask({ lastStatus: 'PENDING', createdAt: ago(createdMsAgo), ...given });
+  const STALLED = /^ECS has not begun to run a desired task for over 10 min/;
+
+  test.each<{ scenario: string; task: Task; known?: Known; isTripped: boolean }>([
+    { scenario: 'for 10 min', task: waiting(10 * MINUTE), isTripped: false },
+    { scenario: 'for longer', task: waiting(10 * MINUTE + 1), isTripped: true },
+    {
+      scenario: 'for longer, and is to stop',
+      task: waiting(HOUR, { desiredStatus: 'STOPPED' }),
+      isTripped: false,
+    },
+    { scenario: 'and runs', task: waiting(HOUR, { lastStatus: 'RUNNING' }), isTripped: false },
+    { scenario: 'and has stopped', task: waiting(HOUR, { lastStatus: 'STOPPED' }), isTripped: false },
+  ])('$scenario: held back $isTripped', ({ task, isTripped }) => {
+    const judged = judge([task]);
+    expect(judged).toMatchObject({ isTripped, recent: 0, count: 0 });
+    expect(judged.reason ?? '').toMatch(isTripped ? STALLED : /^$/);
+  });
+
+  test('says so only where no start has failed', () => {
+    expect(judge([waiting(HOUR), failed(2, MINUTE)])).toMatchObject({ isTripped: true, reason: 'reason 2' });
+  });
+
+  test('is forgiven when a daemon has registered since it was made', () => {
+    const after = (msAgo: number) =>
+      judge([waiting(20 * MINUTE), aTask({ taskArn: arnOf(9) })], { daemons: [registered(9, msAgo)] });
+    expect([19, 20, 21].map((minutes) => after(minutes * MINUTE).isTripped)).toEqual([false, false, true]);
+  });
+});
+
 describe('a start has failed', () => {
   const exited = { stopCode: 'EssentialContainerExited' };
   test.each<{ scenario: string; given: Partial<Task>; known?: Known; expected: boolean }>([
@@ -119,6 +151,21 @@ describe('a start has failed', () => {
       given: exited,
       known: { daemons: [registered(1, 90 * SECOND)] },
       expected: false,
+    },
+    {
+      scenario: 'it exited with 0, and its row is gone',
+      given: { ...exited, containers: [{ exitCode: 0 }] },
+      expected: false,
+    },
+    {
+      scenario: 'one of its containers did not exit with 0',
+      given: { ...exited, containers: [{ exitCode: 0 }, { exitCode: 1 }] },
+      expected: true,
+    },
+    {
+      scenario: 'ECS could not start it, whatever its containers say',
+      given: { containers: [{ exitCode: 0 }] },
+      expected: true,
     },
     { scenario: 'it exited and nobody knows', given: exited, known: { status: 'failed' }, expected: false },
     { scenario: 'ECS stopped it', given: { stopCode: 'ServiceSchedulerInitiated' }, expected: false },
@@ -135,6 +182,8 @@ test('a daemon that came after all that failed clears it, one that came before c
     });
   expect(judged(0)).toMatchObject({ recent: 0, isTripped: false, reason: undefined });
   expect(judged(5 * MINUTE)).toMatchObject({ recent: 3, isTripped: true });
+  // they ended 3, 2 and 1 minutes ago
+  expect([4, 3, 2, 1].map((minutes) => judged(minutes * MINUTE).count)).toEqual([3, 2, 1, 0]);
 });
 
 test('a task whose daemon never came clears nothing', () => {
@@ -162,6 +211,11 @@ describe('the reason', () => {
         containers: [{ reason: 'OutOfMemory', exitCode: 137 }],
       },
       expected: 'Essential container exited; OutOfMemory; exit code 137',
+    },
+    {
+      scenario: 'the container says why, and never ran',
+      given: { stoppedReason: 'Task failed to start', containers: [{ reason: 'CannotPull' }] },
+      expected: 'Task failed to start; CannotPull',
     },
     {
       scenario: 'the container says the same',

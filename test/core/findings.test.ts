@@ -148,6 +148,13 @@ const services: readonly Row[] = [
     expected: [{ code: 'service-ambiguous', pool: 'cpu', services: ['Stack-cpu', 'a'] }],
   },
   {
+    scenario: 'one that is listed twice',
+    change: ({ ecs }) => {
+      ecs.services.items.push({ ...ecs.services.items[0] });
+    },
+    expected: [],
+  },
+  {
     scenario: 'those of pools that are in no configuration',
     change: ({ ecs }) => {
       const gone = (name: string) => ({
@@ -201,7 +208,29 @@ const tasks: readonly Row[] = [
     change: ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false }),
     expected: [{ code: 'tasks-unguarded', pool: 'cpu', tasks: [taskArn('cpu', 1)] }],
   },
-  { scenario: 'an idle daemon without a lease', picture: { pools: { cpu: { tasks: 'U1m' } } }, expected: [] },
+  {
+    scenario: 'a daemon without a lease, idle for twice its timeout and five minutes',
+    picture: { pools: { cpu: { tasks: 'U25m' } } },
+    expected: [],
+  },
+  {
+    scenario: 'a daemon without a lease, idle for longer',
+    picture: { pools: { cpu: { tasks: 'U26m' } } },
+    expected: [{ code: 'tasks-unguarded', pool: 'cpu', tasks: [taskArn('cpu', 0)] }],
+  },
+  {
+    scenario: 'a daemon with a lease, idle for longer',
+    picture: { pools: { cpu: { tasks: 'I26m' } } },
+    expected: [],
+  },
+  {
+    scenario: 'busy daemons whose leases were not read',
+    picture: { pools: { cpu: { tasks: 'B U26m' } } },
+    change: ({ ecs }) => {
+      ecs.protections.items = [];
+    },
+    expected: [],
+  },
   {
     scenario: 'a lease without a daemon',
     picture: { pools: { cpu: { tasks: 'B R Z' } } },
@@ -230,6 +259,16 @@ const tasks: readonly Row[] = [
       edit(ecs.services.items, 0, { desiredCount: 1, runningCount: 1 });
     },
     expected: [],
+  },
+  {
+    scenario: 'a live daemon whose task was not read',
+    picture: { pools: { cpu: { tasks: 'I1m B' } } },
+    change: ({ ecs }) => {
+      ecs.tasks.items.shift();
+      ecs.tasks.status = 'truncated';
+      edit(ecs.services.items, 0, { runningCount: 1 });
+    },
+    expected: [{ code: 'tasks-truncated' }],
   },
   {
     scenario: 'a live daemon whose service is gone',

@@ -46,6 +46,14 @@ test('sends no more than goes through, and none where there is no way', () => {
   expect(network.flow()).toEqual({ 'a-b': 2, 'b-z': 2 });
 });
 
+test('what an arc costs is given back when flow is moved away from it', () => {
+  const network = networkOf('a-p 1/4', 'a-q 1/6', 'b-p 1/1', 'b-r 1/4', 'p-z 1/0', 'q-z 1/0', 'r-z 1/0');
+  network.send('a', 'z', 1);
+  network.send('b', 'z', 1);
+  // 6 and 1, not 4 and 4
+  expect(network.flow()).toEqual({ 'a-q': 1, 'q-z': 1, 'b-p': 1, 'p-z': 1 });
+});
+
 test('a later source moves what an earlier one sent, and takes none of it away', () => {
   const network = networkOf('a-p 1/0', 'a-q 1/0', 'b-p 1/0', 'p-z 1/1', 'q-z 1/9');
   expect(network.send('a', 'z', 1)).toBe(1);

@@ -17,7 +17,7 @@ import {
   taskIdOf,
 } from '../support/parts.ts';
 import { idOf, type Picture } from '../support/picture.ts';
-import { actionsOf, type Change, edit, organizationIn, planOf } from '../support/planned.ts';
+import { actionsOf, addFailedStarts, type Change, edit, organizationIn, planOf } from '../support/planned.ts';
 
 const gpu = { cluster: 'gpu' };
 const gpuEu = { cluster: 'gpu', region: 'eu' };
@@ -55,6 +55,12 @@ const free: readonly Row[] = [
     change: leaving,
     expected: ['cpu 1->2 pending-jobs'],
     because: 'it takes no job any more',
+  },
+  {
+    scenario: '1 pending, B Z',
+    picture: { pools: { cpu: { tasks: 'B Z' } }, pending: [{}] },
+    expected: ['cpu 2->3 pending-jobs'],
+    because: 'a task that lost its daemon holds a lease: nothing waits for it to go',
   },
   {
     scenario: '1 pending, U',
@@ -135,6 +141,37 @@ describe("daemons that aren't ours", () => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 
+  test('a task that is listed twice is one', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m' } }, pending: [{ jobs: 2 }] }, ({ ecs }) => {
+      ecs.tasks.items.push({ ...ecs.tasks.items[0] });
+    });
+    expect(actionsOf(plan)).toEqual(['cpu 1->2 pending-jobs']);
+  });
+
+  test('a daemon whose task is on its way out is no supply, under whatever name', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m' } }, pending: [{}] }, (snapshot, config) => {
+      named(snapshot, config);
+      edit(snapshot.ecs.tasks.items, 0, { desiredStatus: 'STOPPED' });
+      edit(snapshot.ecs.services.items, 0, { desiredCount: 0 });
+    });
+    expect(actionsOf(plan)).toEqual(['cpu 0->1 pending-jobs']);
+  });
+
+  test.each([
+    { tasks: 'B', expected: ['cpu by-busy 2'], because: 'it runs the next when it is done' },
+    { tasks: 'I1m', expected: ['cpu by-free 1', 'cpu by-busy 1'], because: 'it runs one now' },
+    { tasks: 'L', expected: [], because: 'who leaves runs no other' },
+  ])('jobs of a daemon with another key, $tasks: $expected, because $because', ({ tasks, expected }) => {
+    const tpu = { cluster: 'tpu' };
+    const plan = planOf({
+      pools: { cpu: { tasks, tags: gpu, daemonTags: tpu } },
+      pending: [{ tags: tpu, jobs: 2 }],
+    });
+    expect(plan.assignment.map(({ pool, served, jobs }) => `${pool} ${served} ${jobs}`)).toEqual(expected);
+    expect(plan.unserved.map(({ jobs }) => jobs)).toEqual(expected.length > 0 ? [] : [2]);
+    expect(plan.actions).toEqual([]);
+  });
+
   test('a job that only a busy daemon of theirs can run waits for it', () => {
     const plan = planOf({
       pools: { cpu: {} },
@@ -205,6 +242,16 @@ describe('room', () => {
       because: 'what is desired takes room before it is there',
     },
     {
+      scenario: 'maxTasks 3, a pool that has min 2, 3 pending elsewhere',
+      picture: {
+        pools: { a: { min: 2 }, gpu: { tags: gpu } },
+        pending: [{ jobs: 3, tags: gpu }],
+        maxTasks: 3,
+      },
+      expected: ['a 0->2 floor', 'gpu 0->1 pending-jobs'],
+      because: 'what min demands is set aside first',
+    },
+    {
       scenario: 'maxTasks 2, a pool without a service that has min 2',
       picture: {
         pools: { a: { min: 2 }, gpu: { tags: gpu } },
@@ -216,6 +263,44 @@ describe('room', () => {
       },
       expected: ['gpu 0->2 pending-jobs'],
       because: 'room is not set aside for what cannot come',
+    },
+    {
+      scenario: 'maxTasks 2, 1 works, two pools whose starts fail',
+      picture: {
+        pools: { a: { tags: gpu }, b: { tags: { cluster: 'tpu' } }, c: { tasks: 'B' } },
+        pending: [{ tags: gpu }, { tags: { cluster: 'tpu' } }],
+        maxTasks: 2,
+      },
+      change: (snapshot) => {
+        for (const pool of ['a', 'b']) addFailedStarts(snapshot, pool, 3);
+      },
+      expected: ['a 0->1 pending-jobs'],
+      because: 'probes take room like any other task',
+    },
+    {
+      scenario: 'maxTasks 2, a launch beside a pool whose starts fail',
+      picture: {
+        pools: { a: { tags: gpu }, c: {} },
+        pending: [{ tags: gpu }, { jobs: 2 }],
+        maxTasks: 2,
+      },
+      change: (snapshot) => addFailedStarts(snapshot, 'a', 3),
+      expected: ['c 0->2 pending-jobs'],
+      because: 'a probe gets what launches leave',
+    },
+    {
+      scenario: 'maxTasks 3, a pool that desires 3 in vain, in doubt',
+      picture: {
+        pools: { a: { tags: gpu, desired: 3 }, c: { organization: 'data' } },
+        pending: [{ organization: 'data' }],
+        maxTasks: 3,
+      },
+      change: (snapshot) => {
+        addFailedStarts(snapshot, 'a', 3);
+        organizationIn(snapshot).jobs.status = 'truncated';
+      },
+      expected: [],
+      because: 'its count is held, and takes room until it is lowered',
     },
     {
       scenario: 'a task that never had a daemon, 2 pending',
@@ -319,6 +404,17 @@ describe('what cannot be listed', () => {
       },
       expected: [],
       because: 'ECS counts no more tasks than it lists',
+    },
+    {
+      scenario: 'tasks read, a busy daemon whose task is gone, and a count that is older',
+      picture: { pools: { cpu: { tasks: 'B' } } },
+      change: (snapshot) => {
+        const { daemons } = organizationIn(snapshot);
+        daemons.items.push({ ...daemons.items[0], id: 'gone', name: `cpu-${idOf('gone')}`, status: 'busy' });
+        edit(snapshot.ecs.services.items, 0, { runningCount: 2 });
+      },
+      expected: [],
+      because: 'a list that was read whole is believed',
     },
     {
       scenario: 'tasks and organization unread',

@@ -130,6 +130,16 @@ const idle: readonly Row[] = [
     actions: [],
   },
   {
+    scenario: 'long enough and too briefly, in doubt',
+    picture: { pools: { cpu: { tasks: 'I20m I9m' } } },
+    change: inDoubt,
+    why: [
+      { code: 'holding-for-doubt', doubts: ['jobs-truncated'] },
+      { code: 'idle-too-briefly', tasks: 1 },
+    ],
+    actions: [],
+  },
+  {
     scenario: 'too briefly, in doubt',
     picture: { pools: { cpu: { tasks: 'I9m' } } },
     change: inDoubt,
@@ -159,6 +169,15 @@ const idle: readonly Row[] = [
     actions: [],
   },
   {
+    scenario: 'idle for long above max, and about to take a job',
+    picture: { pools: { cpu: { tasks: 'B B I20m', max: 2 } }, pending: [{}] },
+    why: [
+      { code: 'served-by-free', jobs: 1 },
+      { code: 'capped-at-max', wanted: 3, max: 2 },
+    ],
+    actions: [],
+  },
+  {
     scenario: 'idle for long above max, though warm would keep it',
     picture: { pools: { cpu: { tasks: 'B B I20m', max: 2, warm: 1 } } },
     why: [
@@ -177,6 +196,54 @@ const idle: readonly Row[] = [
 ];
 
 const starts: readonly Row[] = [
+  {
+    scenario: 'three failed, as many there as wanted',
+    picture: { pools: { cpu: { tasks: 'B B' } } },
+    change: failing(3),
+    why: [{ code: 'nothing-to-do' }],
+    actions: [],
+  },
+  {
+    scenario: 'three failed, no room in maxTasks for a probe',
+    picture: { pools: { cpu: { tasks: 'B' } }, pending: [{}], maxTasks: 1 },
+    change: failing(3),
+    why: [
+      { code: 'pending-jobs', jobs: 1 },
+      { code: 'starts-failing', failures: 3, wanted: 2, granted: 1, reason: PULL },
+    ],
+    actions: [],
+  },
+  {
+    scenario: 'three failed, desired and nothing there, while deploying',
+    picture: { pools: { cpu: { desired: 3, deploying: true } } },
+    change: failing(3),
+    why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL }],
+    actions: ['cpu 3->0 starts-failing'],
+  },
+  {
+    scenario: 'three failed, desired and nothing there, in doubt',
+    picture: { pools: { cpu: { desired: 3 } } },
+    change: (snapshot, config) => {
+      failing(3)(snapshot, config);
+      inDoubt(snapshot, config);
+    },
+    why: [
+      { code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL },
+      { code: 'holding-for-doubt', doubts: ['jobs-truncated'] },
+    ],
+    actions: [],
+  },
+  {
+    scenario: 'three failed beside a daemon that registers: it is the probe',
+    picture: { pools: { cpu: { tasks: 'R' } }, pending: [{ jobs: 3 }] },
+    change: failing(3),
+    why: [
+      { code: 'pending-jobs', jobs: 2 },
+      { code: 'served-by-starting', jobs: 1 },
+      { code: 'starts-failing', failures: 3, wanted: 3, granted: 1, reason: PULL },
+    ],
+    actions: [],
+  },
   {
     scenario: 'two failed',
     picture: { pools: { cpu: {} }, pending: [{ jobs: 5 }] },

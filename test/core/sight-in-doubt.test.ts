@@ -85,6 +85,19 @@ const emptiness: readonly Row[] = [
     because: 'who leaves holds a lease too',
   },
   {
+    scenario: 'daemons that could not be read beside a lease',
+    change: (s) => Object.assign(daemonsOf(s), { status: 'failed', error: 'seen', items: [] }),
+    expected: [{ code: 'daemons-failed', organization: 'default', error: 'seen' }],
+    because: 'what was not read contradicts nothing',
+  },
+  {
+    scenario: 'jobs that could not be read beside a busy daemon',
+    picture: { pools: { cpu: { tasks: 'I20m B' } } },
+    change: (s) => Object.assign(jobsOf(s), { status: 'failed', error: 'seen', items: [] }),
+    expected: [{ code: 'jobs-failed', organization: 'default', error: 'seen' }],
+    because: 'what was not read contradicts nothing',
+  },
+  {
     scenario: 'no daemons beside tasks that start',
     picture: { pools: { cpu: { tasks: 'P N' } } },
     change: () => {},
@@ -97,6 +110,16 @@ const emptiness: readonly Row[] = [
     change: (s) => Object.assign(jobsOf(s), { items: [] }),
     expected: [{ code: 'jobs-empty-while-busy', organization: 'default', daemons: 1 }],
     because: 'its job is somewhere',
+  },
+  {
+    scenario: 'no job beside a daemon whose job is being cancelled',
+    picture: { pools: { cpu: { tasks: 'I20m B' } } },
+    change: (s) => {
+      Object.assign(jobsOf(s), { items: [] });
+      edit(daemonsOf(s).items, 1, { current_job: { id: 'running-cpu-1', status: 'canceling' } });
+    },
+    expected: [],
+    because: 'it is neither pending nor running',
   },
   {
     scenario: 'no job beside a busy daemon that is long gone',
