@@ -182,7 +182,7 @@ export function sentenceOf(finding: Finding): string {
     case 'clocks-differ':
       return clockSentence(finding);
     case 'starts-failing':
-      return `pool "${finding.pool}": ${finding.tasks === 0 ? 'tasks do not start' : `${some(finding.tasks, 'task')} failed to start since a daemon last registered`}:  ${startHint(finding.reason)}`;
+      return `pool "${finding.pool}": ${finding.tasks === 0 ? 'tasks do not start' : `${some(finding.tasks, 'task')} failed to start since a daemon last registered`}: ${startHint(finding.reason)}`;
     case 'daemons-without-task':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} that no task explains (${few(finding.daemons)}); no capacity is counted on them`;
     case 'jobs-waiting':

@@ -192,7 +192,7 @@ test('starts that fail are said with the reason of ECS', async () => {
       + cpu  1 -> 2  4 pending jobs need a new task; 3 starts failed and none has succeeded since, so one probe at a time (wants 5, gets 2): the image can not be pulled (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)
 
     findings:
-      ! pool "cpu": 3 tasks failed to start since a daemon last registered:  the image can not be pulled (CannotPullContainerError: pull image manifest has been retried 7 time(s))
+      ! pool "cpu": 3 tasks failed to start since a daemon last registered: the image can not be pulled (CannotPullContainerError: pull image manifest has been retried 7 time(s))
 
     1 count to raise, 0 tasks to ask to leave, 0 counts to lower
     "
