@@ -426,6 +426,12 @@ test('a pool may name its organization by id', () => {
   expect([actionsOf(plan), plan.findings]).toEqual([['cpu 0->1 pending-jobs'], []]);
 });
 
+test('tasks are told in one order, whatever the order of the list', () => {
+  const plan = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } });
+  const mixed = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } }, ({ ecs }) => ecs.tasks.items.reverse());
+  expect(mixed.findings).toEqual(plan.findings);
+});
+
 test('a live daemon named after a pool is told in one order', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'B' } } }, (snapshot) => {
     const { daemons } = organizationIn(snapshot);

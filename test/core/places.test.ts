@@ -57,6 +57,13 @@ const free: readonly Row[] = [
     because: 'it takes no job any more',
   },
   {
+    scenario: '1 pending, a daemon that was asked to leave before it registered',
+    picture: { pools: { cpu: { tasks: 'R' } }, pending: [{}] },
+    change: leaving,
+    expected: ['cpu 1->2 pending-jobs'],
+    because: 'it will take no job',
+  },
+  {
     scenario: '1 pending, B Z',
     picture: { pools: { cpu: { tasks: 'B Z' } }, pending: [{}] },
     expected: ['cpu 2->3 pending-jobs'],
@@ -170,6 +177,15 @@ describe("daemons that aren't ours", () => {
     expect(plan.assignment.map(({ pool, served, jobs }) => `${pool} ${served} ${jobs}`)).toEqual(expected);
     expect(plan.unserved.map(({ jobs }) => jobs)).toEqual(expected.length > 0 ? [] : [2]);
     expect(plan.actions).toEqual([]);
+  });
+
+  test('a daemon with another key that is gone runs nothing', () => {
+    const tpu = { cluster: 'tpu' };
+    const plan = planOf(
+      { pools: { cpu: { tasks: 'I1m', tags: gpu, daemonTags: tpu } }, pending: [{ tags: tpu }] },
+      (snapshot) => edit(organizationIn(snapshot).daemons.items, 0, { last_seen_at: null }),
+    );
+    expect(plan.unserved).toMatchObject([{ jobs: 1 }]);
   });
 
   test('a job that only a busy daemon of theirs can run waits for it', () => {
@@ -348,6 +364,12 @@ describe('between offers that can all run a job', () => {
       because: 'room is ours to make',
     },
     {
+      scenario: 'a busy daemon of theirs beside one of ours that has another key',
+      offers: ['a by-busy all', 'theirs by-busy all'],
+      expected: ['null by-busy 1'],
+      because: 'ours is there by mistake',
+    },
+    {
       scenario: 'a dear pool that is starting beside a cheap launch',
       offers: ['a by-launch 1 @1', 'b by-starting 1'],
       expected: ['b by-starting 1'],
@@ -393,6 +415,13 @@ describe('what cannot be listed', () => {
       },
       expected: [],
       because: 'one of the two that are missing is known to be busy, and one may be free',
+    },
+    {
+      scenario: 'tasks unread, two busy daemons, 2 pending, maxTasks 3',
+      picture: { pools: { cpu: { tasks: 'B B' } }, pending: [{ jobs: 2 }], maxTasks: 3 },
+      change: ({ ecs }) => Object.assign(ecs.tasks, { status: 'failed', items: [] }),
+      expected: ['cpu 2->3 pending-jobs'],
+      because: 'tasks that are known by their daemons alone take room too',
     },
     {
       scenario: 'tasks stale, a busy daemon whose task is gone',

@@ -81,6 +81,30 @@ const jobs: readonly Row[] = [
     actions: [],
   },
   {
+    scenario: 'as many tasks as maxTasks, and no more wanted',
+    picture: { pools: { cpu: { tasks: 'B' } }, maxTasks: 1 },
+    why: [{ code: 'nothing-to-do' }],
+    actions: [],
+  },
+  {
+    scenario: 'warm in an organization that nobody knows, with room in maxTasks',
+    picture: { pools: { cpu: { warm: 2 } } },
+    change: ({ coder }) => {
+      coder.organizations = [];
+    },
+    why: [{ code: 'floor', from: 'warm', count: 2 }],
+    actions: [],
+  },
+  {
+    scenario: 'jobs that a daemon with another key runs, near max',
+    picture: {
+      pools: { cpu: { tasks: 'B', max: 2, tags: gpu, daemonTags: { cluster: 'tpu' } } },
+      pending: [{ tags: { cluster: 'tpu' }, jobs: 2 }],
+    },
+    why: [{ code: 'nothing-to-do' }],
+    actions: [],
+  },
+  {
     scenario: 'a pool without a service',
     picture: { pools: { cpu: {} }, pending: [{ jobs: 2 }] },
     change: ({ ecs }) => {
@@ -234,6 +258,23 @@ const starts: readonly Row[] = [
     actions: [],
   },
   {
+    scenario: 'one that has not begun to run for 11 min: it is the probe',
+    picture: { pools: { cpu: { tasks: 'P' } }, pending: [{ jobs: 2 }] },
+    change: ({ ecs, takenAt }) =>
+      edit(ecs.tasks.items, 0, { createdAt: new Date(Date.parse(takenAt) - 11 * 60_000).toISOString() }),
+    why: [
+      { code: 'pending-jobs', jobs: 2 },
+      {
+        code: 'starts-failing',
+        failures: 0,
+        wanted: 3,
+        granted: 1,
+        reason: 'ECS has not begun to run a desired task for over 10 min; the events of its service say why',
+      },
+    ],
+    actions: [],
+  },
+  {
     scenario: 'three failed beside a daemon that registers: it is the probe',
     picture: { pools: { cpu: { tasks: 'R' } }, pending: [{ jobs: 3 }] },
     change: failing(3),
@@ -336,6 +377,22 @@ describe('who counts as what', () => {
       edit(ecs.protections.items, 1, { protectionEnabled: false }),
     );
     expect(poolOf(plan, 'cpu').floor).toEqual({ count: 4, from: 'warm' });
+  });
+
+  test('a task that does not begin to run is starting all the same', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'P P' } } }, ({ ecs, takenAt }) =>
+      edit(ecs.tasks.items, 0, { createdAt: new Date(Date.parse(takenAt) - 11 * 60_000).toISOString() }),
+    );
+    expect(poolOf(plan, 'cpu').daemons.starting).toBe(2);
+  });
+
+  test('jobs that a daemon with another key runs are pending in its pool', () => {
+    const tpu = { cluster: 'tpu' };
+    const plan = planOf({
+      pools: { cpu: { tasks: 'B', tags: gpu, daemonTags: tpu } },
+      pending: [{ tags: tpu, jobs: 2 }],
+    });
+    expect(poolOf(plan, 'cpu').pending).toBe(2);
   });
 
   test('the failed starts of the last ten minutes are told', () => {
