@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // the world's tests are busy, not waiting: a test that takes this long hangs
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     // the bundled function runs as it is deployed: Node loads it, not the test runner
     server: { deps: { external: [/\/index\.mjs$/] } },
     env: {
