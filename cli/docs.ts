@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { DURATION_TITLE } from '../lambda/adapters/config/durations.ts';
-import { SECRET_REF_TITLE } from '../lambda/adapters/config/schema.ts';
+import { SECRET_REF_TITLE, SHARE_TITLE } from '../lambda/adapters/config/schema.ts';
 import {
   configJsonSchema,
   rootSetting,
@@ -49,6 +49,7 @@ function renderRow(setting: Setting): string {
 function typeOf(node: SettingNode): string {
   if (node.title === SECRET_REF_TITLE) return '`{ secret, jsonKey? }`';
   if (node.enum) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if (node.title === SHARE_TITLE) return 'percentage: `1%` to `100%`';
   if (node.title === DURATION_TITLE) return 'duration: `90s`, `5m`, `1h`';
   if (node.type === 'integer') return wholeNumber(node);
   if (node.type === 'array') return 'list';

@@ -1,8 +1,9 @@
 /**
- * Act: the actions of a plan, in the plan's order: raises, asks, lower counts. Pools side by side; within a pool
+ * Act: the actions of a plan, in the plan's order: raises, asks and protections, lower counts. Pools side by side; within a pool
  * one after the other, and what fails ends that pool's turn.
  */
 import type { PoolName, TaskArn } from '../core/brands.ts';
+import { batchesOf } from '../core/order.ts';
 import type { Action } from '../core/plan.ts';
 import type { Ecs, Refusal } from './ports.ts';
 
@@ -16,7 +17,7 @@ export type Outcome = {
 export type Failure = { readonly message: string; readonly cause?: unknown };
 
 /** ECS protects at most this many tasks a call (aws-facts §1). */
-const ASKS_A_CALL = 10;
+const TASKS_A_CALL = 10;
 
 /** Applies all actions, until `signal` says that it is too late. Doesn't throw: a pool that fails is in `failures`, and the others go on. */
 export async function apply(actions: readonly Action[], ecs: Ecs, signal?: AbortSignal): Promise<Outcome> {
@@ -56,23 +57,18 @@ type Call = {
   readonly run: (ecs: Ecs) => Promise<readonly Refusal[]>;
 };
 
+type Write = Extract<Action, { readonly task: TaskArn }>;
+
 function stagesOf(actions: readonly Action[]): readonly (readonly Call[])[] {
-  const raises: Call[] = [];
-  const asks = new Map<PoolName, Extract<Action, { kind: 'ask-to-leave' }>[]>();
-  const lowers: Call[] = [];
-  for (const action of actions) {
-    switch (action.kind) {
-      case 'set-desired':
-        (action.to > action.from ? raises : lowers).push(setDesired(action));
-        break;
-      case 'ask-to-leave':
-        asks.set(action.pool, [...(asks.get(action.pool) ?? []), action]);
-        break;
-      default:
-        action satisfies never;
-    }
-  }
-  return [raises, [...asks.values()].flatMap(askCalls), lowers];
+  const counts = actions.filter((action) => action.kind === 'set-desired');
+  const writes = actions.filter((action) => action.kind !== 'set-desired');
+  return [
+    counts.filter(({ from, to }) => to > from).map(setDesired),
+    [...Map.groupBy(writes, ({ pool, kind }) => `${pool} ${kind}`).values()].flatMap((alike) =>
+      batchesOf(alike, TASKS_A_CALL).flatMap(protectionCall),
+    ),
+    counts.filter(({ from, to }) => to < from).map(setDesired),
+  ];
 }
 
 function setDesired(action: Extract<Action, { kind: 'set-desired' }>): Call {
@@ -87,19 +83,20 @@ function setDesired(action: Extract<Action, { kind: 'set-desired' }>): Call {
   };
 }
 
-function askCalls(actions: readonly Extract<Action, { kind: 'ask-to-leave' }>[]): readonly Call[] {
-  const calls: Call[] = [];
-  for (let start = 0; start < actions.length; start += ASKS_A_CALL) {
-    const batch = actions.slice(start, start + ASKS_A_CALL);
-    const [first] = batch;
-    if (first === undefined) continue;
-    const tasks: readonly TaskArn[] = batch.map(({ task }) => task);
-    calls.push({
+function protectionCall(actions: readonly Write[]): readonly Call[] {
+  const [first] = actions;
+  if (first === undefined) return [];
+  const tasks = actions.map(({ task }) => task);
+  const isAsk = first.kind === 'ask-to-leave';
+  const what = isAsk
+    ? `asking ${tasks.length} task(s) of pool "${first.pool}" to leave`
+    : `protecting ${tasks.length} task(s) of pool "${first.pool}"`;
+  return [
+    {
       pool: first.pool,
-      what: `asking ${tasks.length} task(s) of pool "${first.pool}" to leave`,
-      actions: batch,
-      run: (ecs) => ecs.askToLeave(tasks),
-    });
-  }
-  return calls;
+      what,
+      actions,
+      run: (ecs) => (isAsk ? ecs.askToLeave(tasks) : ecs.protect(tasks)),
+    },
+  ];
 }

@@ -3,6 +3,7 @@ import type { Assigned } from '../core/assignment.ts';
 import { taskId } from '../core/daemons.ts';
 import type { Deliberation } from '../core/decide.ts';
 import { oldestOf, type TagGroup } from '../core/demand.ts';
+import { launchesFor } from '../core/needs.ts';
 import type { Finding, Served } from '../core/plan.ts';
 import type { PoolDecision } from '../core/pool-decision.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -87,7 +88,7 @@ function taskLine({ task, state, use, daemon, idleSince }: TaskSight, snapshot: 
 
 function needLines({ need }: PoolDecision): readonly string[] {
   const { capacity, jobs, inUse, floor, wanted, granted, sight } = need;
-  const launches = jobs['by-launch'] + jobs['when-there-is-room'];
+  const launches = launchesFor(need);
   const { pool } = sight;
   return [
     `${capacity.inUse} in use + ${jobs['by-free']} jobs for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,

@@ -35,6 +35,8 @@ export interface Ecs {
   setDesired(service: ServiceArn, count: number): Promise<void>;
   /** Asks up to 10 tasks to leave: their protection is set to 23 h. */
   askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
+  /** Protects up to 10 tasks that have no guard for an hour. */
+  protect(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
 }
 
 export interface Clock {

@@ -35,9 +35,14 @@ function poolLines(plan: Plan): readonly string[] {
   const changeWidth = Math.max(0, ...changes.map((change) => change.length));
   return rows.map(({ mark, pool }, index) => {
     const change = (changes[index] ?? '').padEnd(changeWidth);
-    const why = pool.why.map(reasonSentence).join('; ');
+    const why = [...rungText(pool), ...pool.why.map(reasonSentence)].join('; ');
     return `  ${mark} ${pool.name.padEnd(nameWidth)}  ${change}  ${why}${countsOf(pool)}`;
   });
+}
+
+/** How a pool is scaled in, where it is not by lease. */
+function rungText({ scaleIn }: PoolPlan): readonly string[] {
+  return scaleIn === 'lease' ? [] : [`scaleIn: ${scaleIn}`];
 }
 
 /** `+` more tasks, `-` fewer, `~` somebody is asked to leave. */
@@ -45,7 +50,7 @@ function markOf({ name, desired }: PoolPlan, actions: readonly Action[]): string
   if (desired.from === null || desired.to === null) return '!';
   if (desired.to > desired.from) return '+';
   if (desired.to < desired.from) return '-';
-  return actions.some(({ pool }) => pool === name) ? '~' : ' ';
+  return actions.some(({ pool, kind }) => pool === name && kind === 'ask-to-leave') ? '~' : ' ';
 }
 
 function changeOf({ desired }: PoolPlan): string {
@@ -65,9 +70,11 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 function summary(actions: readonly Action[]): string {
   const counts = actions.filter((action) => action.kind === 'set-desired');
   const raised = counts.filter(({ from, to }) => to > from).length;
-  const asked = actions.length - counts.length;
+  const asked = actions.filter(({ kind }) => kind === 'ask-to-leave').length;
+  const kept = actions.length - counts.length - asked;
   if (actions.length === 0) return 'no changes';
-  return `${some(raised, 'count')} to raise, ${some(asked, 'task')} to ask to leave, ${some(counts.length - raised, 'count')} to lower`;
+  const protections = kept === 0 ? '' : `, ${some(kept, 'task')} to protect`;
+  return `${some(raised, 'count')} to raise, ${some(asked, 'task')} to ask to leave${protections}, ${some(counts.length - raised, 'count')} to lower`;
 }
 
 /** One reason as a sentence. */
@@ -91,6 +98,20 @@ export function reasonSentence(reason: Reason): string {
       return `asking ${some(reason.tasks, 'idle daemon')} to leave`;
     case 'idle-too-briefly':
       return `${some(reason.tasks, 'spare daemon')} not idle for idleTimeout yet`;
+    case 'no-daemon':
+      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'holds' : 'hold'} a lease and ${reason.tasks === 1 ? 'has' : 'have'} no daemon; ${turnText(reason)}`;
+    case 'wrong-key':
+      return `${some(reason.tasks, 'daemon')} with another key than the pool's; ${turnText(reason)}`;
+    case 'old-revision':
+      return `${some(reason.tasks, 'task')} of an old revision; ${turnText(reason)}`;
+    case 'stopping-after-confirmation':
+      return reason.unprotected === 0
+        ? `${some(reason.tasks, 'idle daemon')} to be stopped once a second look confirms it`
+        : `${some(reason.tasks, 'idle daemon')} to be stopped once ${some(reason.unprotected, 'other task')} ${reason.unprotected === 1 ? 'is' : 'are'} protected`;
+    case 'holding-for-protection':
+      return `${some(reason.tasks, 'spare daemon')} still protected for its last build`;
+    case 'never-scaled-in':
+      return `${some(reason.tasks, 'spare daemon')}, which nobody asks to leave`;
     case 'tasks-left':
       return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'has' : 'have'} left`;
     case 'count-below-tasks':
@@ -116,6 +137,12 @@ export function reasonSentence(reason: Reason): string {
     default:
       return reason satisfies never;
   }
+}
+
+/** Those that are replaced: how many are asked now. */
+function turnText({ tasks, asked }: { readonly tasks: number; readonly asked: number }): string {
+  if (asked === tasks) return `asking ${tasks === 1 ? 'it' : 'them'} to leave`;
+  return asked === 0 ? 'to be replaced, a share at a time' : `asking ${asked} of them to leave`;
 }
 
 function doubtPhrase(doubt: Doubt): string {

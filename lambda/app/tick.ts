@@ -1,7 +1,7 @@
 /** One tick: look, decide, act. A dry run is the same tick with the act left out. */
 import type { Config } from '../core/config.ts';
 import { decide } from '../core/decide.ts';
-import type { Finding, Plan } from '../core/plan.ts';
+import type { Action, Finding, Plan } from '../core/plan.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { apply, type Failure, type Outcome } from './apply.ts';
 import { observe } from './observe.ts';
@@ -26,17 +26,46 @@ export async function look(
 }
 
 /**
- * Looks, decides and acts. Doesn't throw for what a pool, coderd or ECS does: see `failures`. Nothing more is done once
+ * Looks, decides and acts; looks again before it does what would stop tasks that have no guard. Doesn't throw for what a pool, coderd or ECS does: see `failures`. Nothing more is done once
  * `signal` says that the invocation is over: what was seen will be old when the function is thawed.
  */
 export async function tick(ports: Ports, config: Config, signal?: AbortSignal): Promise<Tick> {
   const { snapshot, plan } = await look(ports, config);
-  const outcome = await apply(plan.actions, ports.ecs, signal);
+  const first = await apply(
+    plan.actions.filter((action) => !needsConfirmation(action)),
+    ports.ecs,
+    signal,
+  );
+  const confirmed = signal?.aborted
+    ? []
+    : await confirm(plan.actions.filter(needsConfirmation), ports, config);
+  const outcome = joined(first, await apply(confirmed, ports.ecs, signal));
   return {
     snapshot,
     plan,
     outcome,
     failures: [...findingFailures(plan.findings), ...refusals(outcome), ...outcome.failures],
+  };
+}
+
+/** Tasks without a guard would be stopped by it: rung `confirm` (core/confirming.ts). */
+function needsConfirmation(action: Action): boolean {
+  return action.kind === 'set-desired' && action.stops !== undefined;
+}
+
+/** Those of the actions that one more look, just before, plans too. */
+async function confirm(actions: readonly Action[], ports: Ports, config: Config): Promise<readonly Action[]> {
+  if (actions.length === 0) return [];
+  const again = await look(ports, config);
+  const planned = new Set(again.plan.actions.map((action) => JSON.stringify(action)));
+  return actions.filter((action) => planned.has(JSON.stringify(action)));
+}
+
+function joined(first: Outcome, second: Outcome): Outcome {
+  return {
+    applied: [...first.applied, ...second.applied],
+    refused: [...first.refused, ...second.refused],
+    failures: [...first.failures, ...second.failures],
   };
 }
 
@@ -66,6 +95,6 @@ function refusals({ refused }: Outcome): readonly Failure[] {
   return refused
     .filter(({ reason }) => !HARMLESS.has(reason))
     .map(({ pool, task, reason, detail }) => ({
-      message: `asking task ${task} of pool "${pool}" to leave: ECS refused with ${reason}${detail ? ` (${detail})` : ''}`,
+      message: `protecting task ${task} of pool "${pool}", to keep it or to ask it to leave: ECS refused with ${reason}${detail ? ` (${detail})` : ''}`,
     }));
 }

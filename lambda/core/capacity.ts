@@ -9,6 +9,7 @@ export type Capacity = {
   readonly working: number;
   readonly starting: number;
   readonly unguarded: number;
+  /** Asked to leave, draining by themselves, or about to be asked: their turn to be replaced has come. */
   readonly leaving: number;
   readonly left: number;
   /** Of those that have left: tasks that never had a daemon, as far as coderd knows. */
@@ -32,16 +33,14 @@ export function measure({ tasks, missing: desired, unseen, failing }: PoolSight)
   const missing = failing.isTripped ? 0 : desired;
   const unguarded = count(({ state }) => state === 'unguarded');
   const there = working + booting + unguarded + unseen;
-
   return {
     total: there + missing,
     working,
     starting: booting + missing,
     missing,
     isHeldBack: failing.isTripped,
-
     unguarded,
-    leaving: count(({ state }) => state === 'leaving'),
+    leaving: count(({ state }) => state === 'leaving' || state === 'replacing'),
     left: count(({ state }) => state === 'left'),
     vacant: count(({ state, daemon }) => state === 'left' && daemon === undefined),
     inUse: unseen + count((task) => isSupply(task) && (task.use === 'busy' || task.use === 'silent')),
@@ -54,17 +53,16 @@ export function isSupply({ state }: TaskSight): boolean {
 }
 
 /** The numbers as a person reads them: what daemons do, not what leases say. */
-export function countDaemons(sight: PoolSight): DaemonCounts {
-  const { tasks, missing, failing } = sight;
+export function countDaemons({ tasks, missing, failing }: PoolSight): DaemonCounts {
   const count = (of: (task: TaskSight) => boolean): number => tasks.filter(of).length;
-  const capacity = measure(sight);
+  const isWorking = ({ state }: TaskSight): boolean => state === 'working' || state === 'replacing';
   return {
-    busy: count(({ state, use }) => state === 'working' && use === 'busy'),
-    idle: count(({ state, use }) => state === 'working' && use === 'idle'),
+    busy: count((task) => isWorking(task) && task.use === 'busy'),
+    idle: count((task) => isWorking(task) && task.use === 'idle'),
     starting: missing + count((task) => task.state === 'starting' || isComing(task)),
-    leaving: capacity.leaving,
-    left: capacity.left,
-    unguarded: capacity.unguarded,
+    leaving: count(({ state }) => state === 'leaving'),
+    left: count(({ state }) => state === 'left'),
+    unguarded: count(({ state }) => state === 'unguarded'),
     failing: failing.recent,
   };
 }

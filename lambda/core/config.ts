@@ -6,6 +6,13 @@ export type SecretRef = { readonly secret: string; readonly jsonKey?: string | u
 
 export type Architecture = 'arm64' | 'x86_64';
 
+/**
+ * How a pool is scaled in. `lease`: the guard in each task protects it, and leaves when asked. `confirm`: for images without sh or
+ * curl; the autoscaler itself protects busy tasks and looks again just before it lowers a count. `never`: as `confirm`, but
+ * no count is ever lowered.
+ */
+export type ScaleIn = 'lease' | 'confirm' | 'never';
+
 /** One pool = one ECS service. All values are complete: defaults are filled in when the file is read. */
 export type PoolConfig = {
   readonly name: PoolName;
@@ -21,6 +28,7 @@ export type PoolConfig = {
   /** Daemons kept free, on top of the busy ones. */
   readonly warm: number;
   readonly idleTimeoutMs: number;
+  readonly scaleIn: ScaleIn;
   readonly image: string;
   /** Fargate CPU units, 1024 = 1 vCPU. */
   readonly cpu: number;
@@ -39,5 +47,7 @@ export type Config = {
   readonly alertAfterMs: number;
   readonly limits: { readonly maxTasks: number };
   readonly looks: { readonly everyMs: number };
+  /** The share of a pool's tasks that is replaced at a time after a deployment, 1 to 100. */
+  readonly roll: { readonly atOncePercent: number };
   readonly pools: readonly PoolConfig[];
 };

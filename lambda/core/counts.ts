@@ -62,6 +62,7 @@ function unprotectedTasks({ starting, unguarded }: Capacity): readonly Reason[] 
   return reasons;
 }
 
-function isDeploying({ deployments }: Service): boolean {
+/** Whether ECS has not finished a deployment of the service. */
+export function isDeploying({ deployments }: Service): boolean {
   return deployments.length > 1 || deployments.some(({ rolloutState }) => rolloutState === 'IN_PROGRESS');
 }

@@ -87,14 +87,12 @@ function daemonByAddress(task: Task, byHost: ReadonlyMap<string, Daemon>): Daemo
 }
 
 function busyWorkers(sight: OrganizationSight): ReadonlySet<DaemonId> {
-  return new Set(
-    sight.jobs.items.filter(holdsWorker).flatMap((job) => (job.worker_id == null ? [] : [job.worker_id])),
-  );
+  return new Set(sight.jobs.items.flatMap((job) => workerOf(job) ?? []));
 }
 
-/** Whether a job keeps its daemon busy: acquired and not completed, whatever its status is called. */
-export function holdsWorker(job: Job): boolean {
-  return job.worker_id != null && job.completed_at == null;
+/** The daemon that a job keeps busy: acquired and not completed, whatever its status is called. */
+export function workerOf({ worker_id, completed_at }: Job): DaemonId | undefined {
+  return completed_at == null ? (worker_id ?? undefined) : undefined;
 }
 
 type PreviousJobs = { readonly previous: ReadonlyMap<string, Job>; readonly isWhole: boolean };

@@ -2,7 +2,7 @@
  * The decision: a pure function from a snapshot and the configuration to a plan. No clock (time is `takenAt`),
  * no environment, no randomness; the order of the input changes nothing.
  *
- * supply → demand → assignment → floors → bounds, last → who leaves → counts
+ * supply → demand → whose turn to be replaced it is → assignment → floors → bounds, last → who leaves → counts
  */
 import { type Assignment, assign } from './assignment.ts';
 import type { Config } from './config.ts';
@@ -12,10 +12,12 @@ import { readOffers, readWarmth } from './offers.ts';
 import type { Action, Plan } from './plan.ts';
 import { decidePool, type PoolDecision } from './pool-decision.ts';
 import { reportAssignment, reportFindings, reportUnserved } from './report.ts';
+import { markReplaced } from './rolling.ts';
 import { measureRoom } from './room.ts';
 import { judgeSight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
-import { readSupply } from './supply.ts';
+import { type PoolSight, readSupply } from './supply.ts';
+import { isoTime } from './waiting.ts';
 
 export type JobAssignment = Assignment<TagGroup>;
 
@@ -37,7 +39,11 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const demand = readDemand(snapshot);
   const supply = readSupply(snapshot, config);
   const sight = judgeSight(supply, snapshot);
-  const room = measureRoom(supply, config, (pool) => sight.doubtsOf(pool).length > 0);
+  const isDoubtful = (pool: PoolSight): boolean => sight.doubtsOf(pool).length > 0;
+  const turns = supply.map((pool) =>
+    isDoubtful(pool) ? pool : markReplaced(pool, config.roll.atOncePercent, snapshot.takenAt),
+  );
+  const room = measureRoom(turns, config, isDoubtful);
   const groups: readonly Group[] = [...demand, ...readWarmth(room)];
   const placed = assign(groups, readOffers(room, snapshot), room.total);
   const assignment = ofJobs(placed);
@@ -46,7 +52,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   );
   const plan: Plan = {
     version: 1,
-    takenAt: new Date(snapshot.takenAt).toISOString(),
+    takenAt: isoTime(snapshot.takenAt),
     pools: pools.map((pool) => pool.plan),
     actions: inOrder(pools.flatMap(({ actions }) => actions)),
     assignment: reportAssignment(assignment),
@@ -64,10 +70,10 @@ function ofJobs({ assigned, unserved }: Assignment): JobAssignment {
   };
 }
 
-/** Scale-outs first, then asks, then lower counts. */
+/** Scale-outs first, then asks and protections, then lower counts. */
 function inOrder(actions: readonly Action[]): readonly Action[] {
   const rank = (action: Action): number => {
-    if (action.kind === 'ask-to-leave') return 1;
+    if (action.kind !== 'set-desired') return 1;
     return action.to > action.from ? 0 : 2;
   };
   return actions.toSorted((a, b) => rank(a) - rank(b));

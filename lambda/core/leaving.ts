@@ -1,34 +1,89 @@
 /** Leaving: which daemons are asked, and why the others are not. */
 import type { EpochMs } from './brands.ts';
 import { by } from './order.ts';
+import type { Replacing } from './plan.ts';
+import { isOldRevision, replacementReason } from './rolling.ts';
 import type { PoolSight } from './supply.ts';
 import type { TaskSight } from './task-state.ts';
 
 export type LeaveDecision =
-  | { readonly task: TaskSight; readonly kind: 'leave'; readonly why: 'idle-long-enough' }
-  | { readonly task: TaskSight; readonly kind: 'keep'; readonly why: 'idle-too-briefly' };
+  | { readonly task: TaskSight; readonly kind: 'leave'; readonly why: 'idle-long-enough' | Replacing }
+  | {
+      readonly task: TaskSight;
+      readonly kind: 'keep';
+      readonly why: 'idle-too-briefly' | 'holding-for-protection' | Replacing;
+    };
 
 /**
- * Decides for the daemons that are spare: only `working` tasks whose daemon is seen idle are asked, old
- * revisions first, then the longest idle. `idleTimeout` is inclusive.
+ * Decides for the daemons that are spare: only `working` tasks whose daemon is seen idle for `idleTimeout` (inclusive) are
+ * asked: old revisions first, then from the zone that has most tasks, there the longest idle.
  * @param spare tasks above every floor
  */
 export function decideLeaving(sight: PoolSight, spare: number, now: EpochMs): readonly LeaveDecision[] {
-  return sight.tasks
+  const idle = sight.tasks
     .filter(({ state, use }) => state === 'working' && use === 'idle')
     .toSorted(
       by(
-        ({ task }) => (task.taskDefinitionArn === sight.service?.taskDefinition ? 1 : 0),
         ({ idleSince }) => idleSince ?? Number.POSITIVE_INFINITY,
         ({ task }) => task.taskArn,
       ),
-    )
-    .slice(0, Math.max(0, spare))
-    .map((task) =>
-      idleMs(task, now) >= sight.pool.idleTimeoutMs
-        ? { task, kind: 'leave', why: 'idle-long-enough' }
-        : { task, kind: 'keep', why: 'idle-too-briefly' },
     );
+  const [long, brief] = [true, false].map((isLong) =>
+    idle.filter((task) => idleMs(task, now) >= sight.pool.idleTimeoutMs === isLong),
+  );
+  const leave = pickSpread(long ?? [], spare, sight);
+  return [
+    ...leave.map((task) => ({ task, kind: 'leave', why: 'idle-long-enough' }) as const),
+    ...(brief ?? [])
+      .slice(0, Math.max(0, spare - leave.length))
+      .map((task) => ({ task, kind: 'keep', why: 'idle-too-briefly' }) as const),
+  ];
+}
+
+/**
+ * Decides for the tasks whose turn to be replaced has come: they are asked, whatever they do, once nothing more is to be launched
+ * in their place.
+ */
+export function decideReplacing(
+  sight: PoolSight,
+  isGrowing: boolean,
+  now: EpochMs,
+): readonly LeaveDecision[] {
+  return sight.tasks.flatMap((task) => {
+    const why = replacementReason(sight, task, now);
+    if (why === undefined) return [];
+    return [{ task, kind: task.state === 'replacing' && !isGrowing ? 'leave' : 'keep', why } as const];
+  });
+}
+
+/** So many of these, which are in order: old ones first, and so that the zones stay as even as they can. */
+function pickSpread(
+  tasks: readonly TaskSight[],
+  count: number,
+  { service, tasks: all }: PoolSight,
+): TaskSight[] {
+  const zoneOf = ({ task }: TaskSight): string => task.availabilityZone ?? '';
+  const isOld = ({ task }: TaskSight): boolean => service !== undefined && isOldRevision(task, service);
+  const inZone = new Map([...Map.groupBy(all, zoneOf)].map(([zone, { length }]) => [zone, length]));
+  const places = tasks.map((task, place) => ({ task, place, zone: zoneOf(task), age: isOld(task) ? 0 : 1 }));
+  const queues = [...Map.groupBy(places, ({ age, zone }) => `${age} ${zone}`).values()];
+  const picked: TaskSight[] = [];
+  while (picked.length < count) {
+    const [next] = queues
+      .flatMap(([head]) => head ?? [])
+      .toSorted(
+        by(
+          ({ age }) => age,
+          ({ zone }) => -(inZone.get(zone) ?? 0),
+          ({ place }) => place,
+        ),
+      );
+    if (next === undefined) break;
+    queues.find(([head]) => head === next)?.shift();
+    inZone.set(next.zone, (inZone.get(next.zone) ?? 0) - 1);
+    picked.push(next.task);
+  }
+  return picked;
 }
 
 function idleMs({ idleSince }: TaskSight, now: EpochMs): number {

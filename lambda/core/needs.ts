@@ -36,6 +36,11 @@ export function readNeeds(room: Room, { assigned }: Assignment): readonly Need[]
   return needs.map((need) => ({ ...need, isRoomUsedUp: rest <= 0 }));
 }
 
+/** Jobs that need a task that is still to be launched, now or when there is room. */
+export function launchesFor({ jobs }: Pick<Need, 'jobs'>): number {
+  return jobs['by-launch'] + jobs['when-there-is-room'];
+}
+
 /** How many tasks are more than the pool has to keep. Only leased ones count: others might not stay or not come. */
 export function spareOf({ sight, capacity, jobs, inUse, floor, granted }: Need): number {
   if (granted > capacity.total) return 0;
@@ -45,7 +50,7 @@ export function spareOf({ sight, capacity, jobs, inUse, floor, granted }: Need):
 
 /** A pool whose starts keep failing is tried with one task at a time, beside those that are there. */
 function wantsProbe({ sight, capacity, wanted }: Unprobed): boolean {
-  if (!capacity.isHeldBack || sight.service === undefined) return false;
+  if (!capacity.isHeldBack) return false;
   const isTrying = sight.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
   return !isTrying && Math.min(wanted, sight.pool.max) > capacity.total;
 }

@@ -1,9 +1,8 @@
 /** What could run a job: every pool's daemons and launches, and the daemons that nobody here owns. */
 import type { Offer } from './assignment.ts';
 import { isComing } from './capacity.ts';
-import { indexDaemons, isAlive, poolOfName } from './daemons.ts';
+import { type DaemonIndex, indexDaemons, isAlive, poolOfName } from './daemons.ts';
 import type { WarmGroup } from './demand.ts';
-import { by } from './order.ts';
 import type { Served } from './plan.ts';
 import { priceOf } from './prices.ts';
 import type { PoolRoom, Room } from './room.ts';
@@ -12,14 +11,21 @@ import type { PoolSight } from './supply.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 import { hasOtherTags } from './task-state.ts';
 
-/** All offers, in an order that the order of input does not change. */
+/** All offers, in any order: `assign` has one of its own. */
 export function readOffers({ pools }: Room, snapshot: Snapshot): readonly Offer[] {
-  const isForeign = foreignTo(pools.map(({ sight }) => sight));
+  const sights = pools.map(({ sight }) => sight);
+  const isForeign = foreignTo(sights);
+  const indexes = new Map(sights.map(({ organization, index }) => [organization, index]));
   return [
     ...pools.flatMap(offersOfPool),
-    ...snapshot.coder.organizations
-      .toSorted(by(({ id }) => id))
-      .flatMap((organization) => offersOfOthers(organization, isForeign, snapshot)),
+    ...snapshot.coder.organizations.flatMap((organization) =>
+      offersOfOthers(
+        organization,
+        isForeign,
+        indexes.get(organization) ?? indexDaemons(organization, snapshot.takenAt),
+        snapshot,
+      ),
+    ),
   ];
 }
 
@@ -55,8 +61,8 @@ function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly O
   const price = priceOf(pool);
   // where the leases could not be read, a daemon that is alive counts: blindness launches nothing
   const free = tasks.filter(
-    ({ state, use, isLeaseKnown }) =>
-      (state === 'working' || (state === 'unguarded' && !isLeaseKnown)) &&
+    ({ state, use, leaseMs }) =>
+      (state === 'working' || (state === 'unguarded' && leaseMs === undefined)) &&
       (use === 'idle' || use === 'unknown'),
   );
   // daemons that came with another key run jobs of their own tags, sooner or later
@@ -78,17 +84,17 @@ function groupByTags(
   items: readonly { readonly offers: TagSet }[],
 ): readonly { tags: TagSet; count: number }[] {
   const groups = Map.groupBy(items, ({ offers }) => tagKey(offers));
-  return [...groups.entries()]
-    .sort(by(([key]) => key))
-    .flatMap(([, group]) => (group[0] ? [{ tags: group[0].offers, count: group.length }] : []));
+  return [...groups.entries()].flatMap(([, group]) =>
+    group[0] ? [{ tags: group[0].offers, count: group.length }] : [],
+  );
 }
 
 function offersOfOthers(
   organization: OrganizationSight,
   isForeign: (daemon: Daemon) => boolean,
+  index: DaemonIndex,
   snapshot: Snapshot,
 ): readonly Offer[] {
-  const index = indexDaemons(organization, snapshot.takenAt);
   const others = organization.daemons.items.filter(
     (daemon) => isForeign(daemon) && isAlive(daemon, snapshot.takenAt),
   );

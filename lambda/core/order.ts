@@ -24,3 +24,10 @@ export function unique<T>(items: readonly T[], key: (item: T) => string): readon
 export function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
 }
+
+/** The items in batches of so many, in order; the last one may be smaller. */
+export function batchesOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}

@@ -3,11 +3,15 @@
  * `lambda/app/text.ts` makes sentences of them.
  */
 import type { PoolName, ServiceArn, TaskArn } from './brands.ts';
+import type { ScaleIn } from './config.ts';
 import type { ReadingStatus } from './snapshot.ts';
 import type { Tags } from './tags.ts';
 
 /** RFC 3339, UTC, milliseconds: the plan is a JSON document as it is. */
 export type IsoTime = string;
+
+/** Why a task is asked to leave although it is not spare: another comes in its place. */
+export type Replacing = 'no-daemon' | 'wrong-key' | 'old-revision';
 
 /** Why a pool's numbers are what they are. Every pool has at least one; doing nothing has one too. */
 export type Reason =
@@ -24,6 +28,14 @@ export type Reason =
     }
   | { readonly code: 'idle-long-enough'; readonly tasks: number }
   | { readonly code: 'idle-too-briefly'; readonly tasks: number }
+  /** To be replaced, and how many of them are asked now: a share at a time, what comes in their place first. */
+  | { readonly code: Replacing; readonly tasks: number; readonly asked: number }
+  /** Rung `confirm`: to be stopped once all others are protected and a second look agrees. */
+  | { readonly code: 'stopping-after-confirmation'; readonly tasks: number; readonly unprotected: number }
+  /** Rung `confirm`: idle for long enough, but the protection of their last build still runs. */
+  | { readonly code: 'holding-for-protection'; readonly tasks: number }
+  /** Rung `never`. */
+  | { readonly code: 'never-scaled-in'; readonly tasks: number }
   | { readonly code: 'tasks-left'; readonly tasks: number }
   | { readonly code: 'waiting-for-vacant'; readonly tasks: number }
   | {
@@ -79,6 +91,7 @@ export type DaemonCounts = {
 
 export type PoolPlan = {
   readonly name: PoolName;
+  readonly scaleIn: ScaleIn;
   /** Absent: no service with this pool's tag was seen. */
   readonly service: ServiceArn | null;
   /** Tasks; null without a service. */
@@ -99,12 +112,21 @@ export type Action =
       readonly from: number;
       readonly to: number;
       readonly why: Reason['code'];
+      /** Rung `confirm`: the only tasks that ECS may choose to stop. Carried out only if a second look plans the same. */
+      readonly stops?: readonly TaskArn[] | undefined;
     }
   | {
       readonly kind: 'ask-to-leave';
       readonly pool: PoolName;
       readonly task: TaskArn;
-      readonly why: 'idle-long-enough';
+      readonly why: 'idle-long-enough' | Replacing;
+    }
+  /** Rungs `confirm` and `never`, whose tasks have no guard: keeps ECS from stopping it for an hour. */
+  | {
+      readonly kind: 'protect';
+      readonly pool: PoolName;
+      readonly task: TaskArn;
+      readonly why: 'may-hold-a-job' | 'is-to-stay';
     };
 
 /** Who will run a job: a daemon that is free, one that starts, one to be launched, or nobody before there is room. */

@@ -1,9 +1,12 @@
 /** What is done about one pool, and every reason for it. */
+
+import type { EpochMs, TaskArn } from './brands.ts';
 import { countDaemons } from './capacity.ts';
 import type { Config } from './config.ts';
+import { type Confirming, decideConfirming, isUnprotected } from './confirming.ts';
 import { type CountDecision, decideCount } from './counts.ts';
-import { decideLeaving, type LeaveDecision } from './leaving.ts';
-import { type Need, spareOf } from './needs.ts';
+import { decideLeaving, decideReplacing, type LeaveDecision } from './leaving.ts';
+import { launchesFor, type Need, spareOf } from './needs.ts';
 import { sum } from './order.ts';
 import type { Action, Doubt, PoolPlan, Reason } from './plan.ts';
 import type { Service, Snapshot } from './snapshot.ts';
@@ -28,26 +31,62 @@ export function decidePool(
   if (service === undefined)
     return withoutAction(need, doubts, [...jobReasons(need), { code: 'no-service' }]);
   if (doubts.includes('server-too-old')) return withoutAction(need, doubts, [tooOld(snapshot)]);
-  const leaving = decideLeaving(need.sight, spareOf(need), snapshot.takenAt);
-  const { capacity, granted } = need;
-  const count = decideCount({ service, capacity, wanted: granted, max: need.sight.pool.max, doubts });
-  const why = reasonsOf(need, { leaving, count, doubts, config });
+  const leaving = whoLeaves(need, snapshot.takenAt);
+  const { sight, capacity, granted } = need;
+  const count = decideCount({ service, capacity, wanted: granted, max: sight.pool.max, doubts });
+  const confirming =
+    sight.pool.scaleIn === 'lease'
+      ? undefined
+      : decideConfirming({ sight, capacity, leaving, count, doubts });
+  const stops = confirming?.stop.map(({ task }) => task.taskArn) ?? [];
+  const to = count.to - stops.length;
+  const why = reasonsOf(need, { leaving, count, confirming, doubts, config });
   return {
     need,
     doubts,
     leaving,
-    plan: toPlan(need, count.to, why),
+    plan: toPlan(need, to, why),
     actions: [
-      ...countAction(need, service, count.to),
+      ...countAction(need, { service, to, stops }),
+      ...(confirming?.protect ?? []).map((decision) => protectAction(need, decision)),
       ...(maySomeoneLeave(need, doubts) ? leaving.flatMap((decision) => askAction(need, decision)) : []),
     ],
   };
+}
+
+/** Who is spare, and whose turn to be replaced has come. */
+function whoLeaves(need: Need, now: EpochMs): readonly LeaveDecision[] {
+  const { sight, capacity, granted } = need;
+  if (sight.pool.scaleIn !== 'lease') return whoIsStopped(need, now);
+  return [
+    ...decideReplacing(sight, granted > capacity.total, now),
+    ...decideLeaving(sight, spareOf(need), now),
+  ];
+}
+
+/** Without a guard, those go first that no protection keeps any more: nobody takes one away. */
+function whoIsStopped(need: Need, now: EpochMs): readonly LeaveDecision[] {
+  const { sight } = need;
+  const [free, kept] = [true, false].map((isFree) => ({
+    ...sight,
+    tasks: sight.tasks.filter((task) => isUnprotected(task) === isFree),
+  }));
+  const first = decideLeaving(free ?? sight, spareOf(need), now);
+  const rest = decideLeaving(kept ?? sight, spareOf(need) - first.length, now);
+  return [
+    ...first,
+    ...rest.map((decision): LeaveDecision => {
+      const { task, kind } = decision;
+      return kind === 'leave' ? { task, kind: 'keep', why: 'holding-for-protection' } : decision;
+    }),
+  ];
 }
 
 type Context = { readonly snapshot: Snapshot; readonly config: Config };
 type Parts = {
   readonly leaving: readonly LeaveDecision[];
   readonly count: CountDecision;
+  readonly confirming: Confirming | undefined;
   readonly doubts: readonly Doubt[];
   readonly config: Config;
 };
@@ -61,12 +100,13 @@ function tooOld({ coder }: Snapshot): Reason {
   return { code: 'server-too-old', version: coder.buildInfo?.version ?? 'unknown', oldest: OLDEST_SERVER };
 }
 
-function reasonsOf(need: Need, { leaving, count, doubts, config }: Parts): readonly Reason[] {
+function reasonsOf(need: Need, { leaving, count, confirming, doubts, config }: Parts): readonly Reason[] {
   const why = [
     ...jobReasons(need),
     ...floorReasons(need),
     ...boundReasons(need, config),
     ...leaveReasons(need, leaving, doubts),
+    ...(confirming?.why ?? []),
     ...count.why,
   ];
   // a doubt may hold both an ask and a count: one reason is enough
@@ -75,10 +115,10 @@ function reasonsOf(need: Need, { leaving, count, doubts, config }: Parts): reado
   return [doubts.length > 0 ? { code: 'holding-for-doubt', doubts } : { code: 'nothing-to-do' }];
 }
 
-function jobReasons({ jobs }: Need): readonly Reason[] {
+function jobReasons(need: Need): readonly Reason[] {
   const reasons: Reason[] = [];
-  const [free, starting] = [jobs['by-free'], jobs['by-starting']];
-  const launches = jobs['by-launch'] + jobs['when-there-is-room'];
+  const [free, starting] = [need.jobs['by-free'], need.jobs['by-starting']];
+  const launches = launchesFor(need);
   if (launches > 0) reasons.push({ code: 'pending-jobs', jobs: launches });
   if (free > 0) reasons.push({ code: 'served-by-free', jobs: free });
   if (starting > 0) reasons.push({ code: 'served-by-starting', jobs: starting });
@@ -118,33 +158,61 @@ function leaveReasons(
   doubts: readonly Doubt[],
 ): readonly Reason[] {
   const { unguarded } = need.capacity;
-  const count = (why: LeaveDecision['why']): number =>
-    leaving.filter((decision) => decision.why === why).length;
+  const isFree = maySomeoneLeave(need, doubts);
+  const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
+    leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
   const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];
-  const reasons: Reason[] = [];
-  if (long > 0 && maySomeoneLeave(need, doubts)) reasons.push({ code: 'idle-long-enough', tasks: long });
-  if (long > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
-  if (long > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
+  const replacing = REPLACING.flatMap((code): Reason[] => {
+    const tasks = count(code);
+    return tasks === 0 ? [] : [{ code, tasks, asked: isFree ? count(code, 'leave') : 0 }];
+  });
+  // what a doubtful look takes for a task to be replaced may be none
+  const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
+  if (long > 0 && isFree) reasons.push(spareReason(need, long));
+  const held = long + replacing.length;
+  if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
+  if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
+  const kept = count('holding-for-protection');
+  if (kept > 0) reasons.push({ code: 'holding-for-protection', tasks: kept });
   if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
   return reasons;
 }
 
+const REPLACING = ['no-daemon', 'wrong-key', 'old-revision'] as const;
+
+function spareReason({ sight }: Need, tasks: number): Reason {
+  return { code: sight.pool.scaleIn === 'never' ? 'never-scaled-in' : 'idle-long-enough', tasks };
+}
+
 function askAction({ sight }: Need, { kind, why, task }: LeaveDecision): readonly Action[] {
-  return kind === 'leave'
+  return sight.pool.scaleIn === 'lease' && kind === 'leave'
     ? [{ kind: 'ask-to-leave', pool: sight.pool.name, task: task.task.taskArn, why }]
     : [];
 }
 
-function countAction(need: Need, service: Service, to: number): readonly Action[] {
-  const from = service.desiredCount;
-  if (to === from) return [];
-  const why = to > from ? raiseReason(need) : lowerReason(need);
-  return [{ kind: 'set-desired', pool: need.sight.pool.name, service: service.serviceArn, from, to, why }];
+function protectAction({ sight }: Need, { task, why }: Confirming['protect'][number]): Action {
+  return { kind: 'protect', pool: sight.pool.name, task: task.task.taskArn, why };
 }
 
-function raiseReason({ jobs, granted, capacity }: Need): Reason['code'] {
-  if (granted <= capacity.total) return 'count-below-tasks';
-  return jobs['by-launch'] + jobs['when-there-is-room'] > 0 ? 'pending-jobs' : 'floor';
+type Count = { readonly service: Service; readonly to: number; readonly stops: readonly TaskArn[] };
+
+function countAction(need: Need, { service, to, stops }: Count): readonly Action[] {
+  const from = service.desiredCount;
+  if (to === from) return [];
+  const action = {
+    kind: 'set-desired',
+    pool: need.sight.pool.name,
+    service: service.serviceArn,
+    from,
+    to,
+  } as const;
+  if (stops.length > 0) return [{ ...action, why: 'stopping-after-confirmation', stops }];
+  return [{ ...action, why: to > from ? raiseReason(need) : lowerReason(need) }];
+}
+
+function raiseReason(need: Need): Reason['code'] {
+  if (need.granted <= need.capacity.total) return 'count-below-tasks';
+  return launchesFor(need) > 0 ? 'pending-jobs' : 'floor';
 }
 
 function lowerReason({ capacity }: Need): Reason['code'] {
@@ -155,6 +223,7 @@ function toPlan(need: Need, to: number, why: readonly Reason[]): PoolPlan {
   const { service, pool } = need.sight;
   return {
     name: pool.name,
+    scaleIn: pool.scaleIn,
     service: service?.serviceArn ?? null,
     desired: service === undefined ? { from: null, to: null } : { from: service.desiredCount, to },
     daemons: countDaemons(need.sight),

@@ -179,11 +179,11 @@ const GRACE_MS = 5 * 60_000;
 
 /** An idle daemon may have left a moment ago: then it was asked when its `idleTimeout` was over, and not long after. */
 function isSurelyUnguarded(
-  { state, use, idleSince, isLeaseKnown }: TaskSight,
+  { state, use, idleSince, leaseMs }: TaskSight,
   { idleTimeoutMs }: PoolConfig,
   now: EpochMs,
 ): boolean {
-  if (state !== 'unguarded' || !isLeaseKnown) return false;
+  if (state !== 'unguarded' || leaseMs === undefined) return false;
   return use === 'busy' || (idleSince !== undefined && now - idleSince > 2 * idleTimeoutMs + GRACE_MS);
 }
 

@@ -3,7 +3,7 @@
  * seen, which is a lower bound.
  */
 import type { EpochMs } from './brands.ts';
-import { holdsWorker, isAlive, poolOfName } from './daemons.ts';
+import { isAlive, poolOfName, workerOf } from './daemons.ts';
 import { by } from './order.ts';
 import type { Doubt, Finding, ReadingName } from './plan.ts';
 import type { Daemon, OrganizationSight, Reading, ReadingStatus, Snapshot } from './snapshot.ts';
@@ -122,9 +122,10 @@ function isRunningJob(job: Daemon['current_job']): boolean {
 function judgeWorkers({ name, jobs, daemons }: OrganizationSight): readonly DoubtFinding[] {
   if (daemons.status !== 'ok') return [];
   const known = new Set(daemons.items.map(({ id }) => id));
-  const strangers = jobs.items.filter(
-    (job) => holdsWorker(job) && job.worker_id != null && !known.has(job.worker_id),
-  ).length;
+  const strangers = jobs.items.filter((job) => {
+    const worker = workerOf(job);
+    return worker !== undefined && !known.has(worker);
+  }).length;
   return strangers === 0 ? [] : [{ code: 'worker-unknown', organization: name, jobs: strangers }];
 }
 

@@ -101,6 +101,8 @@ export type Task = {
   readonly lastStatus: string;
   readonly desiredStatus: string;
   readonly taskDefinitionArn?: string | undefined;
+  /** The id of the deployment that started it. */
+  readonly startedBy?: string | undefined;
   readonly availabilityZone?: string | undefined;
   readonly capacityProviderName?: string | undefined;
   readonly createdAt?: EpochMs | undefined;

@@ -2,11 +2,9 @@
 import type { EpochMs } from './brands.ts';
 import type { Config, PoolConfig } from './config.ts';
 import { type DaemonIndex, indexDaemons, isAlive, taskId } from './daemons.ts';
-
 import { type FailingStarts, readFailingStarts } from './failing-starts.ts';
 import { compare, unique } from './order.ts';
 import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
-
 import { readTask, type TaskSight } from './task-state.ts';
 
 /** The service of a pool carries this tag with the pool's name as its value. */
@@ -15,6 +13,8 @@ export const POOL_TAG = 'coder-autoscaler:pool';
 export type PoolSight = {
   readonly pool: PoolConfig;
   readonly organization: OrganizationSight | undefined;
+  /** The daemons of its organization. */
+  readonly index: DaemonIndex | undefined;
   readonly service: Service | undefined;
   /** More than one service with this pool's tag: none of them is touched. */
   readonly rivals: readonly Service[];
@@ -47,7 +47,7 @@ export function readSupply(snapshot: Snapshot, config: Config): readonly PoolSig
 }
 
 /** The organization of a pool, by name or UUID. */
-export function organizationOf(pool: PoolConfig, snapshot: Snapshot): OrganizationSight | undefined {
+function organizationOf(pool: PoolConfig, snapshot: Snapshot): OrganizationSight | undefined {
   return snapshot.coder.organizations.find(
     ({ id, name }) => name === pool.organization || id === pool.organization,
   );
@@ -56,7 +56,6 @@ export function organizationOf(pool: PoolConfig, snapshot: Snapshot): Organizati
 type PoolInput = {
   readonly pool: PoolConfig;
   readonly snapshot: Snapshot;
-
   readonly protections: ReadonlyMap<string, Protection>;
   readonly byGroup: ReadonlyMap<string, readonly Task[]>;
   readonly indexes: ReadonlyMap<OrganizationSight, DaemonIndex>;
@@ -86,13 +85,13 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
   return {
     pool,
     organization,
+    index,
     service,
     rivals: services.length > 1 ? services : [],
     tasks,
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     unseen,
     missing,
-
     failing: readFailingStarts({
       tasks: all,
       now: snapshot.takenAt,
@@ -144,10 +143,7 @@ type Unlisted = {
 
 /** Busy daemons whose tasks are in no list, since it could not be read: no more than ECS counts as running. */
 function busyUnseen({ pool, service, tasks, index }: Unlisted): number {
-  const ids = new Set(tasks.map(taskId));
-  const busy = (index?.namedAfter(pool.name) ?? []).filter(
-    (daemon) => index?.activity(daemon) === 'busy' && !ids.has(daemon.name.slice(pool.name.length + 1)),
-  ).length;
+  const busy = unlisted(pool, tasks, index).filter((daemon) => index?.activity(daemon) === 'busy').length;
   return Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - tasks.length));
 }
 
@@ -157,9 +153,20 @@ function orphansOf(
   index: DaemonIndex | undefined,
   now: EpochMs,
 ): readonly string[] {
-  const ids = new Set(tasks.map(taskId));
-  return (index?.namedAfter(pool.name) ?? [])
+  return unlisted(pool, tasks, index)
     .filter((daemon) => isAlive(daemon, now))
-    .flatMap(({ name }) => (ids.has(name.slice(pool.name.length + 1)) ? [] : [name]))
+    .map(({ name }) => name)
     .sort();
+}
+
+/** The daemons that are named after a pool and none of these tasks. */
+function unlisted(
+  pool: PoolConfig,
+  tasks: readonly Task[],
+  index: DaemonIndex | undefined,
+): readonly Daemon[] {
+  const ids = new Set(tasks.map(taskId));
+  return (index?.namedAfter(pool.name) ?? []).filter(
+    ({ name }) => !ids.has(name.slice(pool.name.length + 1)),
+  );
 }

@@ -11,10 +11,13 @@ import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 
 /** An enabled protection with less left than this means: leaving. */
 const LEASE_MS = 24 * 3_600_000;
+/** What an ask, or a guard that drains by itself, leaves of a lease. */
+export const LEAVING_MS = 23 * 3_600_000;
 /** A task that has been RUNNING for this long has had its time to get a lease and a daemon. */
 const BOOT_MS = 15 * 60_000;
 
-export type TaskState = 'starting' | 'working' | 'leaving' | 'left' | 'unguarded';
+/** The states of design.md, and `replacing`: working, and its turn to be replaced has come (rolling.ts). */
+export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
 
 /**
  * What a task that counts as supply is good for. `registering`: its daemon is still to come. `silent`: it should
@@ -30,8 +33,8 @@ export type TaskSight = {
   /** What its daemon offers; the pool's tags where no daemon is known. */
   readonly offers: TagSet;
   readonly idleSince: EpochMs | undefined;
-  /** Whether its protection has been read. */
-  readonly isLeaseKnown: boolean;
+  /** Milliseconds until its protection ends, 0 without one; undefined where that was not read. */
+  readonly leaseMs: number | undefined;
 };
 
 /** Daemons whose tags are not their pool's: they were started with another pool's key. */
@@ -60,17 +63,22 @@ export function readTask(input: TaskInput): TaskSight {
     state: readState(input, daemon),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
     idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
-    isLeaseKnown: input.protection !== undefined,
+    leaseMs: leaseOf(input),
   };
 }
 
+function leaseOf({ protection, now }: TaskInput): number | undefined {
+  if (protection === undefined) return undefined;
+  return protection.protectionEnabled ? (protection.expirationDate ?? now) - now : 0;
+}
+
 function readState(input: TaskInput, daemon: Daemon | undefined): TaskState {
-  const { task, now, protection } = input;
+  const { task, now, protection, pool } = input;
   if (task.lastStatus !== 'RUNNING') return 'starting';
-  if (protection?.protectionEnabled === true) {
-    const leftMs = (protection.expirationDate ?? now) - now;
-    return leftMs >= LEASE_MS ? 'working' : 'leaving';
-  }
+  // without a guard a lease says nothing of the daemon
+  if (pool.scaleIn !== 'lease') return daemon === undefined && isBooting(task, now) ? 'starting' : 'working';
+  if (protection?.protectionEnabled === true)
+    return (leaseOf(input) ?? 0) >= LEASE_MS ? 'working' : 'leaving';
   if (hasLeft(input, daemon)) return 'left';
   return daemon === undefined && isBooting(task, now) ? 'starting' : 'unguarded';
 }
@@ -98,6 +106,7 @@ function readUse({ task, organization, index, now }: TaskInput, daemon: Daemon |
   return organization?.daemons.status === 'ok' ? 'silent' : 'unknown';
 }
 
-function isBooting(task: Task, now: EpochMs): boolean {
+/** Whether it is too young for anything to follow from what it doesn't have. */
+export function isBooting(task: Task, now: EpochMs): boolean {
   return now - (task.startedAt ?? now) < BOOT_MS;
 }

@@ -39,6 +39,10 @@ function recorder(
       calls.push(`ask ${tasks.join(' ')}`);
       return refusals;
     },
+    protect: async (tasks) => {
+      calls.push(`protect ${tasks.join(' ')}`);
+      return [];
+    },
   };
   return { ecs, calls };
 }

@@ -147,7 +147,7 @@ test('a pool with a wrong key is said, and its daemons are not counted on', asyn
   expect(await plan(drawn)).toMatchInlineSnapshot(`
     "plan for 2026-11-20T09:00:00.000Z
 
-      + gpu  1 -> 2  1 pending job needs a new task (1 idle)
+      + gpu  1 -> 2  1 pending job needs a new task; 1 daemon with another key than the pool's; to be replaced, a share at a time (1 idle)
 
     findings:
       ! pool "gpu": 1 daemon offers other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d); its key is another pool's, or the key's tags were changed

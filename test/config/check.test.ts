@@ -15,6 +15,7 @@ test('the smallest configuration gets every default', () => {
     limits: { maxTasks: 100 },
     alertAfterMs: 300_000,
     looks: { everyMs: 10_000 },
+    roll: { atOncePercent: 25 },
     pools: [
       {
         name: 'a',
@@ -25,6 +26,7 @@ test('the smallest configuration gets every default', () => {
         max: 20,
         warm: 0,
         idleTimeoutMs: 300_000,
+        scaleIn: 'lease',
         image: 'ghcr.io/coder/coder:v2.30.0',
         cpu: 1024,
         memory: 2048,
@@ -65,7 +67,7 @@ test('a parsed document has problems without lines', () => {
   const act = () => checkConfig({ ...SMALLEST, maxTasks: 3 });
   expect(act).toThrow(ConfigError);
   expect(act).toThrow(
-    'maxTasks: unknown setting; "maxTasks" belongs in limits; allowed: coder, limits, looks, alertAfter, defaults, pools',
+    'maxTasks: unknown setting; "maxTasks" belongs in limits; allowed: coder, limits, looks, roll, alertAfter, defaults, pools',
   );
 });
 

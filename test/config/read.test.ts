@@ -17,7 +17,7 @@ const withPool = (settings: string) => `${HEAD}pools:
 ${settings}`;
 
 const POOL_SETTINGS =
-  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, image, cpu, memory, architecture, spot, environment, secrets';
+  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, scaleIn, image, cpu, memory, architecture, spot, environment, secrets';
 const MIN_ZERO =
   'with min 0, coderd creates no autostart or autostop jobs for these tags while no daemon is up; write min: 1 unless no workspace of these tags has a schedule';
 
@@ -133,8 +133,8 @@ const NAMES: Mistake[] = [
     text: `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`,
     says: [
       `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits; ${POOL_SETTINGS}`,
-      '9:1: min: unknown setting; "min" belongs in pools[]; allowed: coder, limits, looks, alertAfter, defaults, pools',
-      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, alertAfter, defaults, pools',
+      '9:1: min: unknown setting; "min" belongs in pools[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools',
+      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools',
     ],
   },
   {
@@ -313,6 +313,19 @@ const VALUES: Mistake[] = [
       `8:5: warning: pools[0].min: ${MIN_ZERO}`,
       '9:5: pools[0].max: expected a whole number, got "none"',
     ],
+  },
+  {
+    mistake: 'shares that are none, and a rung that is none',
+    text: `roll: { atOnce: 25 }\n${withPool('    scaleIn: leases\n')}`,
+    says: [
+      '1:9: roll.atOnce: expected a percentage, got 25; for example: 25%',
+      '9:5: pools[0].scaleIn: expected one of lease, confirm, never, got "leases"; did you mean "lease"?',
+    ],
+  },
+  {
+    mistake: 'a share of nothing',
+    text: `roll: { atOnce: 0% }\n${withPool('')}`,
+    says: ['1:9: roll.atOnce: "0%" is not a share; write a percentage, 1% to 100%'],
   },
   {
     mistake: 'environment names that are none, taken or refused',

@@ -37,6 +37,7 @@ const nearlyConfig = mappingOf({
   coder: tree,
   limits: tree,
   looks: tree,
+  roll: tree,
   defaults: tree,
   pools: fc.array(pool, { maxLength: 3 }),
 });

@@ -149,7 +149,7 @@ describe('a build that is being cancelled', () => {
 describe('a daemon with the tags of another pool', () => {
   test('will run jobs of its tags when it is free: they are not lost from the plan', () => {
     const stray = plan({
-      pools: { gpu: { tags: gpu, tasks: 'B', daemonTags: { cluster: 'tpu' } } },
+      pools: { gpu: { tags: gpu, tasks: 'B', daemonTags: { cluster: 'tpu' }, ageMinutes: 14 } },
       pending: [{ tags: { cluster: 'tpu' }, jobs: 2 }],
     });
     expect(stray.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([

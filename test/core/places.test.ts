@@ -98,7 +98,7 @@ describe('daemons of a pool', () => {
 
   test('each offer their own tags, also two with two wrong keys', () => {
     const picture: Picture = {
-      pools: { cpu: { tasks: 'I1m I1m', tags: gpu } },
+      pools: { cpu: { tasks: 'I1m I1m', tags: gpu, ageMinutes: 14 } },
       pending: [{ tags: { a: '1' } }, { tags: { b: '1' } }],
     };
     const { assignment } = planOf(picture, (snapshot) => {
@@ -171,7 +171,7 @@ describe("daemons that aren't ours", () => {
   ])('jobs of a daemon with another key, $tasks: $expected, because $because', ({ tasks, expected }) => {
     const tpu = { cluster: 'tpu' };
     const plan = planOf({
-      pools: { cpu: { tasks, tags: gpu, daemonTags: tpu } },
+      pools: { cpu: { tasks, tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
       pending: [{ tags: tpu, jobs: 2 }],
     });
     expect(plan.assignment.map(({ pool, served, jobs }) => `${pool} ${served} ${jobs}`)).toEqual(expected);
@@ -182,7 +182,10 @@ describe("daemons that aren't ours", () => {
   test('a daemon with another key that is gone runs nothing', () => {
     const tpu = { cluster: 'tpu' };
     const plan = planOf(
-      { pools: { cpu: { tasks: 'I1m', tags: gpu, daemonTags: tpu } }, pending: [{ tags: tpu }] },
+      {
+        pools: { cpu: { tasks: 'I1m', tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
+        pending: [{ tags: tpu }],
+      },
       (snapshot) => edit(organizationIn(snapshot).daemons.items, 0, { last_seen_at: null }),
     );
     expect(plan.unserved).toMatchObject([{ jobs: 1 }]);
@@ -209,13 +212,18 @@ describe('warm', () => {
     },
     {
       scenario: "a free daemon of another pool with this pool's key",
-      picture: { pools: { a: { tasks: 'I1m', tags: gpuEu, daemonTags: gpu }, b: { tags: gpu, warm: 1 } } },
+      picture: {
+        pools: {
+          a: { tasks: 'I1m', tags: gpuEu, daemonTags: gpu, ageMinutes: 14 },
+          b: { tags: gpu, warm: 1 },
+        },
+      },
       expected: ['b 0->1 floor'],
       because: 'what is kept warm is kept by its own pool',
     },
     {
       scenario: 'a free daemon of its own with a wrong key',
-      picture: { pools: { b: { tasks: 'I1m', tags: gpu, daemonTags: gpuEu, warm: 1 } } },
+      picture: { pools: { b: { tasks: 'I1m', tags: gpu, daemonTags: gpuEu, ageMinutes: 14, warm: 1 } } },
       expected: ['b 1->2 floor'],
       because: 'it would not be ready for the jobs of this pool',
     },

@@ -46,11 +46,11 @@ function rowsOf(snapshot: Snapshot, taskArn: string): readonly Daemon[] {
     .filter(({ name }) => name.endsWith(id));
 }
 
-test('never asks a busy daemon to leave', () => {
+test('never asks a busy daemon to leave, but to replace it', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
-      for (const { task } of asks(decide(snapshot, config)))
-        for (const row of rowsOf(snapshot, task)) {
+      for (const { task, why } of asks(decide(snapshot, config)))
+        for (const row of why === 'idle-long-enough' ? rowsOf(snapshot, task) : []) {
           const jobs = snapshot.coder.organizations.flatMap(({ jobs: { items } }) => items);
           expect(row.current_job ?? null).toBeNull();
           expect(jobs.filter((job) => job.worker_id === row.id && job.completed_at == null)).toEqual([]);

@@ -59,7 +59,7 @@ const jobs: readonly Row[] = [
   {
     scenario: 'a job beside a daemon that cannot run it, at max',
     picture: {
-      pools: { cpu: { tasks: 'I1m', max: 1, tags: gpu, daemonTags: { cluster: 'tpu' } } },
+      pools: { cpu: { tasks: 'I1m', max: 1, tags: gpu, daemonTags: { cluster: 'tpu' }, ageMinutes: 14 } },
       pending: [{ tags: gpu }],
     },
     why: [
@@ -98,7 +98,7 @@ const jobs: readonly Row[] = [
   {
     scenario: 'jobs that a daemon with another key runs, near max',
     picture: {
-      pools: { cpu: { tasks: 'B', max: 2, tags: gpu, daemonTags: { cluster: 'tpu' } } },
+      pools: { cpu: { tasks: 'B', max: 2, tags: gpu, daemonTags: { cluster: 'tpu' }, ageMinutes: 14 } },
       pending: [{ tags: { cluster: 'tpu' }, jobs: 2 }],
     },
     why: [{ code: 'nothing-to-do' }],
@@ -180,7 +180,7 @@ const idle: readonly Row[] = [
   {
     scenario: 'idle for long beside one that launches',
     picture: {
-      pools: { cpu: { tasks: 'I20m I20m', tags: gpu, daemonTags: { cluster: 'tpu' } } },
+      pools: { cpu: { tasks: 'I20m I20m', tags: gpu, daemonTags: { cluster: 'tpu' }, ageMinutes: 14 } },
       pending: [{ tags: gpu }],
     },
     why: [{ code: 'pending-jobs', jobs: 1 }],
@@ -373,9 +373,11 @@ describe('who counts as what', () => {
   });
 
   test('warm comes on top of all that hold a job or might: busy, lost, without a lease', () => {
-    const plan = planOf({ pools: { cpu: { tasks: 'B B Z', warm: 1 } } }, ({ ecs }) =>
-      edit(ecs.protections.items, 1, { protectionEnabled: false }),
-    );
+    const plan = planOf({ pools: { cpu: { tasks: 'B B I1m', warm: 1 } } }, (snapshot) => {
+      edit(snapshot.ecs.protections.items, 1, { protectionEnabled: false });
+      const lost = new Date(Date.parse(snapshot.takenAt) - 2 * 60_000).toISOString();
+      edit(organizationIn(snapshot).daemons.items, 2, { last_seen_at: lost });
+    });
     expect(poolOf(plan, 'cpu').floor).toEqual({ count: 4, from: 'warm' });
   });
 
@@ -389,7 +391,7 @@ describe('who counts as what', () => {
   test('jobs that a daemon with another key runs are pending in its pool', () => {
     const tpu = { cluster: 'tpu' };
     const plan = planOf({
-      pools: { cpu: { tasks: 'B', tags: gpu, daemonTags: tpu } },
+      pools: { cpu: { tasks: 'B', tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
       pending: [{ tags: tpu, jobs: 2 }],
     });
     expect(poolOf(plan, 'cpu').pending).toBe(2);

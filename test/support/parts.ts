@@ -132,6 +132,7 @@ export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
     max: 20,
     warm: 0,
     idleTimeoutMs: 10 * MINUTE,
+    scaleIn: 'lease',
     image: 'ghcr.io/coder/coder:v2.30.0',
     cpu: 1024,
     memory: 2048,
@@ -149,6 +150,7 @@ export function aConfig(...pools: readonly PoolConfig[]): Config {
     alertAfterMs: 5 * MINUTE,
     limits: { maxTasks: 100 },
     looks: { everyMs: 10 * SECOND },
+    roll: { atOncePercent: 25 },
     pools,
   };
 }

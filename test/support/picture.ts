@@ -18,6 +18,8 @@ export type PoolPicture = {
   readonly tags?: Tags;
   /** What its daemons offer; default: the pool's tags. */
   readonly daemonTags?: Tags;
+  /** Since when they run, those that aren't new. */
+  readonly ageMinutes?: number;
   readonly organization?: string;
   readonly min?: number;
   readonly max?: number;
@@ -175,7 +177,7 @@ function drawTask(
     desiredStatus: 'RUNNING',
     taskDefinitionArn: `${name}:1`,
     createdAt: iso(isYoung || kind === 'P' ? 2 * MINUTE : 24 * 60 * MINUTE),
-    ...(kind === 'P' ? {} : { startedAt: iso(isYoung ? MINUTE : 24 * 60 * MINUTE) }),
+    ...(kind === 'P' ? {} : { startedAt: iso(isYoung ? MINUTE : (pool.ageMinutes ?? 24 * 60) * MINUTE) }),
     containers: [{ name: 'provisioner' }],
   });
   if (kind === 'P') return;

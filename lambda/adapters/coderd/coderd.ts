@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { Coderd, Organization } from '../../app/ports.ts';
 import type { JobId } from '../../core/brands.ts';
+import { batchesOf } from '../../core/order.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../core/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../../core/version.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http.ts';
@@ -48,12 +49,11 @@ export class CoderdAdapter implements Coderd {
   }
 
   async jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>> {
-    const batches = Array.from({ length: Math.ceil(ids.length / IDS_A_REQUEST) }, (_, index) =>
-      ids.slice(index * IDS_A_REQUEST, (index + 1) * IDS_A_REQUEST),
-    );
     return reading(`reading previous jobs of organization "${organization.name}"`, async () => {
       const parts = await Promise.all(
-        batches.map((batch) => this.#jobs(organization, { ids: batch.join(','), limit: '0' })),
+        batchesOf(ids, IDS_A_REQUEST).map((batch) =>
+          this.#jobs(organization, { ids: batch.join(','), limit: '0' }),
+        ),
       );
       return { value: parts.flatMap(({ value }) => value), date: parts[0]?.date };
     });

@@ -47,10 +47,11 @@ function distinct(findings: readonly Finding[]): Finding[] {
   ];
 }
 
-function toConfig({ defaults, pools, looks, alertAfter, ...rest }: ParsedConfig): Config {
+function toConfig({ defaults, pools, looks, roll, alertAfter, ...rest }: ParsedConfig): Config {
   return {
     ...rest,
     looks: { everyMs: looks.every },
+    roll: { atOncePercent: roll.atOnce },
     alertAfterMs: alertAfter,
     pools: pools.map((pool) => toPool(pool, defaults)),
   };

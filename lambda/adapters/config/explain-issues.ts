@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { DURATION_TITLE } from './durations.ts';
 import { nearestName } from './names.ts';
 import { error, type Finding } from './problems.ts';
+import { SHARE_TITLE } from './schema.ts';
 import { rootSetting, type SettingNode, settingAt, settingsBelow } from './settings.ts';
 import { type Path, shown, shownText, subject } from './shown.ts';
 
@@ -100,6 +101,7 @@ function wrongType({ path, seen, root }: Case): string {
     return `${got}${isNumeric(seen) ? '; remove the quotes' : example(setting)}`;
   if (setting.title === DURATION_TITLE)
     return `${got}; write a whole number and its unit, s, m or h: 90s, 5m, 1h`;
+  if (setting.title === SHARE_TITLE) return `${got}${example(setting)}`;
   return typeof seen === 'object' ? got : `${got}; put it in quotes`;
 }
 
@@ -129,6 +131,7 @@ function kindOf(setting: SettingNode | undefined): string {
     case 'integer':
       return 'a whole number';
     default:
+      if (setting?.title === SHARE_TITLE) return 'a percentage';
       return setting?.title === DURATION_TITLE ? 'a duration' : 'a string';
   }
 }

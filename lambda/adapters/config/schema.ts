@@ -86,6 +86,26 @@ const looks = z
   .prefault({})
   .meta({ description: 'How often to look.' });
 
+/** The title by which readers of the JSON Schema know a share: written as a percentage, read as a number of percent. */
+export const SHARE_TITLE = 'share';
+
+const roll = z
+  .strictObject({
+    atOnce: z
+      .string()
+      .regex(/^(?:100|[1-9]\d?)%$/, 'is not a share; write a percentage, 1% to 100%')
+      .prefault('25%')
+      .meta({
+        description:
+          "The share of a pool's tasks that is replaced at a time after a deployment, at least one task.",
+        title: SHARE_TITLE,
+        examples: ['25%'],
+      })
+      .transform((text) => Number.parseInt(text, 10)),
+  })
+  .prefault({})
+  .meta({ description: 'How tasks of old revisions are replaced.' });
+
 const image = z.string().regex(/^\S+$/, 'is not the name of a container image').meta({
   description: "Container image with coder, of coderd's version or older (same version recommended).",
 });
@@ -127,7 +147,12 @@ const tagName = z
   .regex(/./s, 'is not a tag; give it a name')
   .meta({ not: { enum: TAGS_OF_CODER } });
 
-const SET_BY_US = ['CODER_URL', 'CODER_PROVISIONER_DAEMON_KEY', 'CODER_PROVISIONER_DAEMON_NAME'];
+const SET_BY_US = [
+  'CODER_URL',
+  'CODER_PROVISIONER_DAEMON_KEY',
+  'CODER_PROVISIONER_DAEMON_NAME',
+  'AUTOSCALER_POOL',
+];
 // contract §5: `coder provisioner start` refuses each of these beside a key, so no daemon would start
 const REFUSED_WITH_KEY = ['CODER_PROVISIONERD_TAGS', 'CODER_PROVISIONER_DAEMON_PSK', 'CODER_ORGANIZATION'];
 const variableName = z
@@ -190,6 +215,10 @@ export const poolSchema = z.strictObject({
   idleTimeout: duration()
     .prefault('5m')
     .meta({ description: 'How long a daemon above `min` and `warm` may idle before it is asked to leave.' }),
+  scaleIn: z.enum(['lease', 'confirm', 'never']).default('lease').meta({
+    description:
+      '`lease`: each task protects itself and leaves when asked, no build is killed. `confirm`: for images without sh or curl, with a small risk left. `never`: never scaled in.',
+  }),
   image: image.optional(),
   cpu: cpu.optional(),
   memory: memory.optional(),
@@ -217,6 +246,7 @@ export const configSchema = z
     coder,
     limits,
     looks,
+    roll,
     alertAfter: duration()
       .prefault('5m')
       .meta({ description: 'Jobs that have been pending for longer are a finding.' }),

@@ -17,6 +17,7 @@ import {
 import * as z from 'zod';
 import type { Ecs, Refusal } from '../../app/ports.ts';
 import type { ServiceArn, TaskArn } from '../../core/brands.ts';
+import { batchesOf } from '../../core/order.ts';
 import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';
 import { POOL_TAG } from '../../core/supply.ts';
 import { describeMisfit } from '../misfit.ts';
@@ -31,6 +32,8 @@ const STOPPED_READ = 300;
 const MANY_SERVICES = 20;
 /** 23 h: "please leave" (design.md, "The lease"). Less than a working lease, more than any build. */
 const ASK_MINUTES = 1380;
+/** For tasks without a guard, renewed while they may hold a job: the longest that a spare one stays for it. */
+const PROTECT_MINUTES = 60;
 
 type Scope = { readonly serviceName?: string };
 
@@ -93,13 +96,21 @@ export class EcsAdapter implements Ecs {
     );
   }
 
-  async askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
+  askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
+    return this.#protectFor(tasks, ASK_MINUTES);
+  }
+
+  protect(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
+    return this.#protectFor(tasks, PROTECT_MINUTES);
+  }
+
+  async #protectFor(tasks: readonly TaskArn[], minutes: number): Promise<readonly Refusal[]> {
     const { failures = [] } = await this.#client.send(
       new UpdateTaskProtectionCommand({
         cluster: this.cluster,
         tasks: [...tasks],
         protectionEnabled: true,
-        expiresInMinutes: ASK_MINUTES,
+        expiresInMinutes: minutes,
       }),
     );
     return failures.map(({ arn, reason, detail }) => ({
@@ -170,12 +181,6 @@ function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown
     {
       cause: result.error,
     },
-  );
-}
-
-function batchesOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
   );
 }
 

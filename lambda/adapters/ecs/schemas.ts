@@ -43,6 +43,7 @@ export const taskSchema = z.object({
   lastStatus: z.string(),
   desiredStatus: z.string(),
   taskDefinitionArn: z.string().optional(),
+  startedBy: z.string().optional(),
   availabilityZone: z.string().optional(),
   capacityProviderName: z.string().optional(),
   createdAt: time.optional(),

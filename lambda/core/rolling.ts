@@ -1,0 +1,100 @@
+/**
+ * Rolling: tasks that are to be replaced, those of old revisions and those that are of no use, a share of the pool at a
+ * time. One whose turn it is counts as gone, so that what is wanted in its place is launched first; it is asked to leave once that is
+ * there. Nothing is remembered: when it was asked is told by the lease itself (docs/adr/0009).
+ */
+import type { EpochMs } from './brands.ts';
+import { isComing } from './capacity.ts';
+import { by } from './order.ts';
+import type { Replacing } from './plan.ts';
+import type { Service, Task } from './snapshot.ts';
+import type { PoolSight } from './supply.ts';
+import { hasOtherTags, isBooting, LEAVING_MS, type TaskSight } from './task-state.ts';
+
+/** Whom was asked less long ago keeps others from being asked: shares come a minute apart. */
+const SHARE_EVERY_MS = 60_000;
+/** A task that runs for longer without a lease may not get one before old ones leave (aws-facts §1, DEPLOYMENT_BLOCKED). */
+const LEASE_LATE_MS = 2 * 60_000;
+/** A daemon that loses its connection is back within seconds (contract §5); after this long it is not waited for. */
+const SILENT_FOR_MS = 5 * 60_000;
+
+/** Why a task is to be replaced; undefined for one that is as it should be. */
+export function replacementReason(
+  { pool, service }: Pick<PoolSight, 'pool' | 'service'>,
+  sight: TaskSight,
+  now: EpochMs,
+): Replacing | undefined {
+  if (sight.state !== 'working' && sight.state !== 'replacing') return undefined;
+  if (isOfNoUse(sight, now)) return 'no-daemon';
+  // a new task with a wrong key is soon one more of them: each gets its quarter of an hour
+  if (hasOtherTags(sight, pool) && !isBooting(sight.task, now)) return 'wrong-key';
+  return service !== undefined && isOldRevision(sight.task, service) ? 'old-revision' : undefined;
+}
+
+/** Of another task definition than the service's, or of a deployment that ECS is replacing. */
+export function isOldRevision(task: Task, { taskDefinition, deployments }: Service): boolean {
+  if (taskDefinition !== undefined && task.taskDefinitionArn !== taskDefinition) return true;
+  const primary = deployments.find(({ status }) => status === 'PRIMARY')?.id;
+  return (
+    deployments.length > 1 &&
+    primary !== undefined &&
+    task.startedBy !== undefined &&
+    task.startedBy !== primary
+  );
+}
+
+/** Marks the tasks whose turn it is: their state becomes `replacing`. */
+export function markReplaced(sight: PoolSight, atOncePercent: number, now: EpochMs): PoolSight {
+  const turn = new Set(takeTurns(sight, atOncePercent, now));
+  if (turn.size === 0) return sight;
+  return {
+    ...sight,
+    tasks: sight.tasks.map((task) => (turn.has(task) ? { ...task, state: 'replacing' as const } : task)),
+  };
+}
+
+/** What is of no use first. */
+const RANK: Readonly<Record<Replacing, number>> = { 'no-daemon': 0, 'wrong-key': 1, 'old-revision': 2 };
+
+function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): readonly TaskSight[] {
+  // what replaces them could not start: better an old revision than none
+  if (sight.pool.scaleIn !== 'lease' || sight.service === undefined || sight.failing.isTripped) return [];
+  const working = sight.tasks.filter(({ state }) => state === 'working');
+  const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
+  return working
+    .flatMap((task) => {
+      const why = replacementReason(sight, task, now);
+      return why === undefined ? [] : [{ task, why }];
+    })
+    .toSorted(
+      by(
+        ({ why }) => RANK[why],
+        ({ task }) => (task.use === 'busy' ? 1 : 0),
+        ({ task }) => task.idleSince ?? Number.POSITIVE_INFINITY,
+        ({ task }) => task.task.taskArn,
+      ),
+    )
+    .slice(0, Math.max(0, share - unsettled(sight, now)))
+    .map(({ task }) => task);
+}
+
+/** Tasks that are about to come or have just been asked: the share before this one. */
+function unsettled({ tasks, missing }: PoolSight, now: EpochMs): number {
+  return missing + tasks.filter((task) => isYetToCome(task, now) || isJustAsked(task)).length;
+}
+
+function isYetToCome(sight: TaskSight, now: EpochMs): boolean {
+  const { state, task } = sight;
+  if (state !== 'starting') return isComing(sight);
+  return task.lastStatus !== 'RUNNING' || now - (task.startedAt ?? now) < LEASE_LATE_MS;
+}
+
+/** An ask sets the lease to 23 h, so what is left of it tells when. */
+function isJustAsked({ state, leaseMs }: TaskSight): boolean {
+  return state === 'leaving' && (leaseMs ?? 0) > LEAVING_MS - SHARE_EVERY_MS;
+}
+
+/** A lease is held, and nobody there works, or has for long: a zombie that coderd refused, a daemon that died without an exit. */
+function isOfNoUse({ use, task, daemon }: TaskSight, now: EpochMs): boolean {
+  return use === 'silent' && !isBooting(task, now) && now - (daemon?.last_seen_at ?? 0) > SILENT_FOR_MS;
+}
