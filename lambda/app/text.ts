@@ -261,6 +261,10 @@ function clockSentence({
 /** What the words of ECS mostly mean, before the words themselves. */
 const START_HINTS: readonly (readonly [RegExp, string])[] = [
   [
+    /exit code 75/,
+    'the guard got no lease within 10 min; while a deployment goes on ECS may refuse leases, else see its log and the task role',
+  ],
+  [
     /connection issue|network configuration|RequestError|timeout waiting for network/i,
     'the task has no way to AWS or the registry',
   ],

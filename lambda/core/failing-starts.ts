@@ -11,6 +11,9 @@ const TRIPPED_BY = 3;
 /** A task that has not begun to run after this long is not counted on. */
 const START_TTL_MS = 10 * 60_000;
 
+/** What a guard exits with that got no lease in time (guard/guard.sh). */
+const NO_LEASE = 75;
+
 export type FailingStarts = {
   /** Failed starts of the last ten minutes. */
   readonly recent: number;
@@ -18,6 +21,8 @@ export type FailingStarts = {
   readonly count: number;
   /** Whether the pool gets only one probe at a time. */
   readonly isTripped: boolean;
+  /** Whether the newest failure is that of a guard that got no lease: a deployment may refuse leases until old tasks leave. */
+  readonly lacksLease: boolean;
   /** What ECS says of the newest failure; undefined when nothing failed. */
   readonly reason: string | undefined;
 };
@@ -43,6 +48,7 @@ export function readFailingStarts({ tasks, now, registration }: FailingInput): F
     recent: failures.filter((task) => now - endedAt(task) <= WINDOW_MS).length,
     count: failures.length,
     isTripped: isStalled || hasThreeInWindow(failures),
+    lacksLease: newest?.containers.some(({ exitCode }) => exitCode === NO_LEASE) ?? false,
     reason: newest === undefined ? (isStalled ? STALLED : undefined) : reasonOf(newest),
   };
 }

@@ -57,8 +57,10 @@ export function markReplaced(sight: PoolSight, atOncePercent: number, now: Epoch
 const RANK: Readonly<Record<Replacing, number>> = { 'no-daemon': 0, 'wrong-key': 1, 'old-revision': 2 };
 
 function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): readonly TaskSight[] {
-  // what replaces them could not start: better an old revision than none
-  if (sight.pool.scaleIn !== 'lease' || sight.service === undefined || sight.failing.isTripped) return [];
+  const { pool, service, failing } = sight;
+  if (pool.scaleIn !== 'lease' || service === undefined) return [];
+  // what replaces them can't start: better an old revision than none. But new ones may get no lease before old ones leave
+  if (failing.isTripped && !failing.lacksLease) return [];
   const working = sight.tasks.filter(({ state }) => state === 'working');
   const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   return working

@@ -293,6 +293,7 @@ type Parts = {
   }[];
   readonly readings: readonly ReadingStatus[];
   readonly maxTasks: number;
+  readonly atOncePercent: number;
   readonly isVersionKnown: boolean;
 };
 
@@ -305,6 +306,7 @@ function assemble({
   pending,
   readings,
   maxTasks,
+  atOncePercent,
   isVersionKnown,
 }: Parts): Ugly {
   let at = 0;
@@ -366,7 +368,7 @@ function assemble({
       coder: { url: 'https://coder.example.com', token: { secret: 't' } },
       limits: { maxTasks },
       looks: { everyMs: 10_000 },
-      roll: { atOncePercent: 25 },
+      roll: { atOncePercent },
       alertAfterMs: 5 * MINUTE,
       pools: configs,
     },
@@ -400,6 +402,7 @@ export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Ar
             ? fc.constant(['ok'] as ReadingStatus[])
             : fc.array(statuses, { minLength: 9, maxLength: 9 }),
         maxTasks: fc.constantFrom(3, 8, 100),
+        atOncePercent: fc.constantFrom(1, 25, 100),
         isVersionKnown: fc.boolean(),
       })
       .map(({ surplus, ...parts }) => ({

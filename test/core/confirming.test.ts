@@ -1,0 +1,176 @@
+/** Rungs `confirm` and `never`: tasks without a guard, which the autoscaler itself protects. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ScaleIn } from '../../lambda/core/config.ts';
+import { decide } from '../../lambda/core/decide.ts';
+import type { Plan } from '../../lambda/core/plan.ts';
+import { taskArn } from '../support/picture.ts';
+import { type Change, edit, organizationIn, planOf, poolOf } from '../support/planned.ts';
+import { runs } from '../support/runs.ts';
+import { NOW, type Ugly, uglyStates } from '../support/ugly.ts';
+
+/** Minutes of protection of each task, 0 for none. */
+function drawn(
+  tasks: string,
+  minutes: readonly number[],
+  { rung = 'confirm' as ScaleIn, min = 0 } = {},
+): Plan {
+  const change: Change = (snapshot, config) => {
+    edit((config as { pools: object[] }).pools, 0, { scaleIn: rung });
+    for (const [index, left] of minutes.entries())
+      edit(snapshot.ecs.protections.items, index, {
+        protectionEnabled: left > 0,
+        expirationDate: new Date(Date.parse(snapshot.takenAt) + left * 60_000).toISOString(),
+      });
+  };
+  return planOf({ pools: { cpu: { tasks, min } } }, change);
+}
+
+/** `protect 1 may-hold-a-job`, `2 -> 1 stopping 0`. */
+function actionsOf({ actions }: Plan): readonly string[] {
+  const indexOf = (arn: string): number =>
+    [...Array(9).keys()].find((index) => taskArn('cpu', index) === arn) ?? -1;
+  return actions.map((action) =>
+    action.kind === 'set-desired'
+      ? `${action.from} -> ${action.to} stopping ${(action.stops ?? []).map(indexOf).join(' ')}`
+      : `${action.kind} ${indexOf(action.task)} ${action.why}`,
+  );
+}
+
+describe('confirm', () => {
+  test.each<{ tasks: string; minutes: readonly number[]; expected: readonly string[]; because: string }>([
+    {
+      tasks: 'B',
+      minutes: [0],
+      expected: ['protect 0 may-hold-a-job'],
+      because: 'a build has no other guard',
+    },
+    { tasks: 'B', minutes: [50], expected: [], because: 'it is protected for long enough' },
+    { tasks: 'B', minutes: [49], expected: ['protect 0 may-hold-a-job'], because: 'it is time to renew' },
+    { tasks: 'I1m', minutes: [0], expected: [], because: 'nobody is to go, so nobody needs to be kept' },
+    { tasks: 'I20m', minutes: [0], expected: ['1 -> 0 stopping 0'], because: 'ECS has no other choice' },
+    { tasks: 'I20m', minutes: [12], expected: [], because: 'nobody takes a protection away' },
+    {
+      tasks: 'I20m I1m',
+      minutes: [0, 0],
+      expected: ['protect 1 is-to-stay'],
+      because: 'ECS could choose the other one',
+    },
+    {
+      tasks: 'I20m I1m B',
+      minutes: [0, 55, 55],
+      expected: ['2 -> 1 stopping 0'].map((text) => text.replace('2 -> 1', '3 -> 2')),
+      because: 'all others are protected',
+    },
+    {
+      tasks: 'I20m B',
+      minutes: [0, 4],
+      expected: ['protect 1 may-hold-a-job'],
+      because: 'its protection could end meanwhile',
+    },
+    {
+      tasks: 'I20m N',
+      minutes: [0, 0],
+      expected: [],
+      because: 'a task that starts could get a job',
+    },
+  ])('$tasks with $minutes min: $expected, because $because', ({ tasks, minutes, expected }) => {
+    expect(actionsOf(drawn(tasks, minutes))).toEqual(expected);
+  });
+
+  test('the plan says its rung, and what it waits for', () => {
+    const pool = poolOf(drawn('I20m I20m B', [0, 30, 0]), 'cpu');
+    expect(pool.scaleIn).toBe('confirm');
+    expect(pool.why).toEqual([
+      { code: 'idle-long-enough', tasks: 1 },
+      { code: 'holding-for-protection', tasks: 1 },
+      { code: 'stopping-after-confirmation', tasks: 1, unprotected: 1 },
+    ]);
+  });
+
+  test('doubt protects, and lowers nothing', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I20m B' } } }, (snapshot, config) => {
+      edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
+      for (const index of [0, 1]) edit(snapshot.ecs.protections.items, index, { protectionEnabled: false });
+      organizationIn(snapshot).jobs.status = 'truncated';
+    });
+    expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
+  });
+
+  test('min keeps what it keeps', () => {
+    expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 1 }))).toEqual(['protect 0 is-to-stay']);
+    expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 2 }))).toEqual([]);
+  });
+});
+
+describe('never', () => {
+  test('protects what may hold a job, and lowers nothing', () => {
+    const plan = drawn('I20m B', [0, 0], { rung: 'never' });
+    expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
+    expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'never-scaled-in', tasks: 1 }]);
+  });
+});
+
+describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn) => {
+  const RUNS = runs(1000);
+  const states = uglyStates({ sight: 'any' }).map(
+    ({ snapshot, config }): Ugly => ({
+      snapshot,
+      config: { ...config, pools: config.pools.map((pool) => ({ ...pool, scaleIn })) },
+    }),
+  );
+  const leftOf = ({ snapshot }: Ugly, arn: string): number => {
+    const found = snapshot.ecs.protections.items.find(({ taskArn: of }) => of === arn);
+    return found?.protectionEnabled ? (found.expirationDate ?? NOW) - NOW : 0;
+  };
+
+  test('asks nobody to leave, and stops only what nothing protects, beside tasks that are all protected', () => {
+    fc.assert(
+      fc.property(states, (ugly) => {
+        for (const action of decide(ugly.snapshot, ugly.config).actions) {
+          expect(action.kind).not.toBe('ask-to-leave');
+          if (action.kind !== 'set-desired' || action.to >= action.from) continue;
+          const tasks = ugly.snapshot.ecs.tasks.items.filter(
+            ({ group, desiredStatus, lastStatus }) =>
+              group === `service:s-${action.pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
+          );
+          if (action.stops === undefined) {
+            // what is desired in vain is given up: no task is stopped by that
+            expect(action.to).toBeGreaterThanOrEqual(tasks.length);
+            continue;
+          }
+          expect(scaleIn).toBe('confirm');
+          expect(action.to).toBe(tasks.length - action.stops.length);
+          for (const { taskArn: arn } of tasks)
+            if (action.stops.includes(arn)) expect(leftOf(ugly, arn)).toBe(0);
+            else expect(leftOf(ugly, arn)).toBeGreaterThanOrEqual(5 * 60_000);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('every busy task is protected for 50 min or more, or is now', () => {
+    fc.assert(
+      fc.property(states, (ugly) => {
+        fc.pre(ugly.snapshot.ecs.services.items.length > 0);
+        const plan = decide(ugly.snapshot, ugly.config);
+        const kept = new Set<string>(
+          plan.actions.flatMap((action) => (action.kind === 'protect' ? action.task : [])),
+        );
+        const jobs = ugly.snapshot.coder.organizations.flatMap((organization) => organization.jobs.items);
+        const busy = new Set(jobs.filter((job) => job.completed_at == null).map((job) => job.worker_id));
+        for (const task of ugly.snapshot.ecs.tasks.items) {
+          if (task.lastStatus !== 'RUNNING' || task.desiredStatus !== 'RUNNING') continue;
+          const id = task.taskArn.slice(task.taskArn.lastIndexOf('/') + 1);
+          const rows = ugly.snapshot.coder.organizations
+            .flatMap(({ daemons }) => daemons.items)
+            .filter(({ name }) => name.endsWith(id));
+          if (!rows.some((row) => busy.has(row.id))) continue;
+          expect(kept.has(task.taskArn) || leftOf(ugly, task.taskArn) >= 50 * 60_000).toBe(true);
+        }
+      }),
+      RUNS,
+    );
+  });
+});
