@@ -4,7 +4,8 @@ import { taskId } from '../core/daemons.ts';
 import type { Deliberation } from '../core/decide.ts';
 import { oldestOf, type TagGroup } from '../core/demand.ts';
 import { launchesFor } from '../core/needs.ts';
-import type { Finding, Served } from '../core/plan.ts';
+import { by } from '../core/order.ts';
+import type { Finding, Replacing, Served } from '../core/plan.ts';
 import type { PoolDecision } from '../core/pool-decision.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { covers, displayTags, normalizeTags } from '../core/tags.ts';
@@ -98,11 +99,20 @@ function needLines({ need }: PoolDecision): readonly string[] {
   ];
 }
 
-function leaveLines({ leaving }: PoolDecision): readonly string[] {
-  return leaving.map(
-    ({ task, kind, why }) => `${taskId(task.task)}  ${kind === 'leave' ? 'is asked' : 'stays'}: ${why}`,
-  );
+/** One line a task; where it is spare and to be replaced too, what is done about it counts. */
+function leaveLines({ leaving, need }: PoolDecision): readonly string[] {
+  const isGuarded = need.sight.pool.scaleIn === 'lease';
+  const inOrder = leaving.toSorted(by(({ kind }) => (kind === 'leave' ? 1 : 0)));
+  const decisions = new Map(inOrder.map((decision) => [decision.task.task.taskArn, decision]));
+  return leaving
+    .filter((decision) => decisions.get(decision.task.task.taskArn) === decision)
+    .map(({ task, kind, why }) => {
+      const stays = REPLACING.has(why) ? 'waits for its turn' : 'stays';
+      return `${taskId(task.task)}  ${kind === 'keep' ? stays : isGuarded ? 'is asked' : 'is to be stopped'}: ${why}`;
+    });
 }
+
+const REPLACING: ReadonlySet<string> = new Set<Replacing>(['no-daemon', 'wrong-key', 'old-revision']);
 
 function decidedLines({ plan, doubts, actions }: PoolDecision): readonly string[] {
   const { from, to } = plan.desired;

@@ -168,7 +168,7 @@ function leaveReasons(
   });
   // what a doubtful look takes for a task to be replaced may be none
   const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
-  if (long > 0 && isFree) reasons.push(spareReason(need, long));
+  if (long > 0 && isFree) reasons.push(...spareReasons(need, long));
   const held = long + replacing.length;
   if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
   if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
@@ -180,8 +180,11 @@ function leaveReasons(
 
 const REPLACING = ['no-daemon', 'wrong-key', 'old-revision'] as const;
 
-function spareReason({ sight }: Need, tasks: number): Reason {
-  return { code: sight.pool.scaleIn === 'never' ? 'never-scaled-in' : 'idle-long-enough', tasks };
+function spareReasons({ sight }: Need, tasks: number): readonly Reason[] {
+  const { scaleIn } = sight.pool;
+  if (scaleIn === 'lease') return [{ code: 'idle-long-enough', tasks }];
+  // `confirm` has reasons of its own
+  return scaleIn === 'never' ? [{ code: 'never-scaled-in', tasks }] : [];
 }
 
 function askAction({ sight }: Need, { kind, why, task }: LeaveDecision): readonly Action[] {

@@ -82,7 +82,6 @@ describe('confirm', () => {
     const pool = poolOf(drawn('I20m I20m B', [0, 30, 0]), 'cpu');
     expect(pool.scaleIn).toBe('confirm');
     expect(pool.why).toEqual([
-      { code: 'idle-long-enough', tasks: 1 },
       { code: 'holding-for-protection', tasks: 1 },
       { code: 'stopping-after-confirmation', tasks: 1, unprotected: 1 },
     ]);
