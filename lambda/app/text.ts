@@ -121,7 +121,7 @@ export function reasonSentence(reason: Reason): string {
     case 'holding-for-unguarded':
       return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'runs' : 'run'} without a lease`;
     case 'holding-for-deployment':
-      return 'not lowered while a deployment is in progress';
+      return 'not scaled in while a deployment is in progress';
     case 'holding-for-doubt':
       return `not scaled in: ${reason.doubts.map(doubtPhrase).join(', ')}`;
     case 'starts-failing':
@@ -195,7 +195,7 @@ export function sentenceOf(finding: Finding): string {
     case 'organization-unknown':
       return `organization "${finding.organization}" is not in the snapshot`;
     case 'daemons-empty-while-leased':
-      return `organization "${finding.organization}": coderd lists no daemon although ${some(finding.tasks, 'task')} of its pools hold leases; holding. If a key was deleted, give the pool a new one`;
+      return `organization "${finding.organization}": coderd lists no daemon although ${some(finding.tasks, 'task')} of its pools hold leases; holding. If a key was deleted, give the pool a new one; if none of its tasks ever had a daemon, their logs say why`;
     case 'jobs-empty-while-busy':
       return `organization "${finding.organization}": coderd lists no job although ${some(finding.daemons, 'daemon')} ${finding.daemons === 1 ? 'is' : 'are'} busy; holding`;
     case 'worker-unknown':

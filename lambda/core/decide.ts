@@ -9,7 +9,7 @@ import type { Config } from './config.ts';
 import { type Group, readDemand, type TagGroup } from './demand.ts';
 import { readNeeds } from './needs.ts';
 import { readOffers, readWarmth } from './offers.ts';
-import type { Action, Plan } from './plan.ts';
+import type { Action, Doubt, Plan } from './plan.ts';
 import { decidePool, type PoolDecision } from './pool-decision.ts';
 import { reportAssignment, reportFindings, reportUnserved } from './report.ts';
 import { markReplaced } from './rolling.ts';
@@ -40,9 +40,10 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const supply = readSupply(snapshot, config);
   const sight = judgeSight(supply, snapshot);
   const isDoubtful = (pool: PoolSight): boolean => sight.doubtsOf(pool).length > 0;
-  const turns = supply.map((pool) =>
-    isDoubtful(pool) ? pool : markReplaced(pool, config.roll.atOncePercent, snapshot.takenAt),
-  );
+  const turns = supply.map((pool) => {
+    const percent = shareOf(sight.doubtsOf(pool), config);
+    return percent === undefined ? pool : markReplaced(pool, percent, snapshot.takenAt);
+  });
   const room = measureRoom(turns, config, isDoubtful);
   const groups: readonly Group[] = [...demand, ...readWarmth(room)];
   const placed = assign(groups, readOffers(room, snapshot), room.total);
@@ -60,6 +61,15 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     findings: reportFindings({ supply, sight, assignment, snapshot, config }),
   };
   return { assignment, pools, plan };
+}
+
+/**
+ * The share of a pool that may be replaced now, in percent; undefined: nobody. Where no daemon is listed at all although tasks hold
+ * leases, nobody is asked, but one more is launched: if its daemon comes, the others are proved to have none.
+ */
+function shareOf(doubts: readonly Doubt[], { roll }: Config): number | undefined {
+  if (doubts.length === 0) return roll.atOncePercent;
+  return doubts.every((doubt) => doubt === 'daemons-empty-while-leased') ? 0 : undefined;
 }
 
 /** The part of an assignment that is about jobs: what is kept warm is told by the pools. */

@@ -11,7 +11,7 @@ export type LeaveDecision =
   | {
       readonly task: TaskSight;
       readonly kind: 'keep';
-      readonly why: 'idle-too-briefly' | 'holding-for-protection' | Replacing;
+      readonly why: 'idle-too-briefly' | 'holding-for-protection' | 'holding-for-deployment' | Replacing;
     };
 
 /**

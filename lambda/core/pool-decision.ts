@@ -4,7 +4,7 @@ import type { EpochMs, TaskArn } from './brands.ts';
 import { countDaemons } from './capacity.ts';
 import type { Config } from './config.ts';
 import { type Confirming, decideConfirming, isUnprotected } from './confirming.ts';
-import { type CountDecision, decideCount } from './counts.ts';
+import { type CountDecision, decideCount, isDeploying } from './counts.ts';
 import { decideLeaving, decideReplacing, type LeaveDecision } from './leaving.ts';
 import { launchesFor, type Need, spareOf } from './needs.ts';
 import { sum } from './order.ts';
@@ -58,10 +58,24 @@ export function decidePool(
 function whoLeaves(need: Need, now: EpochMs): readonly LeaveDecision[] {
   const { sight, capacity, granted } = need;
   if (sight.pool.scaleIn !== 'lease') return whoIsStopped(need, now);
+  const spare = decideLeaving(sight, spareOf(need), now);
   return [
     ...decideReplacing(sight, granted > capacity.total, now),
-    ...decideLeaving(sight, spareOf(need), now),
+    // while ECS deploys, the count stays: it would put another task in the place of a spare one
+    ...(sight.service !== undefined && isDeploying(sight.service)
+      ? keep(spare, 'holding-for-deployment')
+      : spare),
   ];
+}
+
+/** Those that would leave stay for now. */
+function keep(
+  decisions: readonly LeaveDecision[],
+  why: 'holding-for-protection' | 'holding-for-deployment',
+): readonly LeaveDecision[] {
+  return decisions.map((decision) =>
+    decision.kind === 'leave' ? { task: decision.task, kind: 'keep', why } : decision,
+  );
 }
 
 /** Without a guard, those go first that no protection keeps any more: nobody takes one away. */
@@ -73,13 +87,7 @@ function whoIsStopped(need: Need, now: EpochMs): readonly LeaveDecision[] {
   }));
   const first = decideLeaving(free ?? sight, spareOf(need), now);
   const rest = decideLeaving(kept ?? sight, spareOf(need) - first.length, now);
-  return [
-    ...first,
-    ...rest.map((decision): LeaveDecision => {
-      const { task, kind } = decision;
-      return kind === 'leave' ? { task, kind: 'keep', why: 'holding-for-protection' } : decision;
-    }),
-  ];
+  return [...first, ...keep(rest, 'holding-for-protection')];
 }
 
 type Context = { readonly snapshot: Snapshot; readonly config: Config };
@@ -174,6 +182,7 @@ function leaveReasons(
   if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
   const kept = count('holding-for-protection');
   if (kept > 0) reasons.push({ code: 'holding-for-protection', tasks: kept });
+  if (count('holding-for-deployment') > 0) reasons.push({ code: 'holding-for-deployment' });
   if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
   return reasons;
 }

@@ -43,7 +43,7 @@ export function isOldRevision(task: Task, { taskDefinition, deployments }: Servi
   );
 }
 
-/** Marks the tasks whose turn it is: their state becomes `replacing`. */
+/** Marks the tasks whose turn it is, at least one: their state becomes `replacing`. */
 export function markReplaced(sight: PoolSight, atOncePercent: number, now: EpochMs): PoolSight {
   const turn = new Set(takeTurns(sight, atOncePercent, now));
   if (turn.size === 0) return sight;

@@ -115,7 +115,7 @@ test('an empty 200 while tasks work holds', async () => {
         cpu  2  not scaled in: coderd lists no daemon although tasks hold leases
 
     findings:
-      ! organization "default": coderd lists no daemon although 2 tasks of its pools hold leases; holding. If a key was deleted, give the pool a new one
+      ! organization "default": coderd lists no daemon although 2 tasks of its pools hold leases; holding. If a key was deleted, give the pool a new one; if none of its tasks ever had a daemon, their logs say why
       ! pool "cpu": 2 tasks with a lease and no daemon (arn:aws:ecs:eu-central-1:111122223333:task/coder/0d96691a68a201f00bbfc41bd16dc671, arn:aws:ecs:eu-central-1:111122223333:task/coder/22aa29dda99b38a2838cbe86c359d785); look at the task's log
 
     no changes

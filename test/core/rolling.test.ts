@@ -308,4 +308,33 @@ describe('in the plan', () => {
     );
     expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'wrong-key' }]);
   });
+
+  test.each([
+    {
+      tasks: 'Z',
+      min: 1,
+      expected: ['cpu 1->2 floor'],
+      because: 'one more may prove that the others have none',
+    },
+    { tasks: 'Z Z', min: 1, expected: [], because: 'one more is there already' },
+    { tasks: 'Z Z', min: 0, expected: [], because: 'nothing is wanted' },
+  ])('where coderd lists no daemon, $tasks at min $min: $expected, because $because', (row) => {
+    const plan = planOf({ pools: { cpu: { tasks: row.tasks, min: row.min } } }, (snapshot) => {
+      const startedAt = new Date(Date.parse(snapshot.takenAt) - 16 * 60_000).toISOString();
+      for (const index of snapshot.ecs.tasks.items.keys())
+        edit(snapshot.ecs.tasks.items, index, { startedAt });
+    });
+    expect(actionsOf(plan)).toEqual(row.expected);
+    expect(plan.findings).toMatchObject([
+      { code: 'daemons-empty-while-leased' },
+      { code: 'tasks-without-daemon' },
+    ]);
+  });
+
+  test('who is only spare stays while ECS deploys: another would come in its place', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I20m B', deploying: true } } });
+    expect(plan.actions).toEqual([]);
+    expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-deployment' }]);
+    expect(actionsOf(planOf({ pools: { cpu: { tasks: 'I20m B' } } }))).toEqual(['ask cpu#0']);
+  });
 });
