@@ -1,12 +1,10 @@
 /**
- * The guard: first process of the provisioner's container (design.md, "The lease"). It decides when its daemon may be stopped:
+ * The guard: first process of the provisioner's container (design.md, "The lease"). What it does is in guard-table.ts; here
+ * answers and timers become the table's inputs, and its effects become calls:
  *
- *   leasing   takes the lease; starts the daemon only once it has read that the lease is there; exits after 10 min without one
- *   working   looks every 30 s, renews every 10 to 20 min; drains when asked to, or when it can't trust its lease any more
- *   draining  has sent SIGTERM to the daemon, which finishes its job however long that takes
- *   left      the daemon has exited, the protection is released: waits to be stopped, exits after 10 min
- *   died      the daemon died unasked: releases, waits 60 s, exits with its code
- *   stopping  ECS stops the task: SIGTERM is passed on, the guard waits for the daemon
+ *   takes the lease, looks; again every 5 to 15 s, for 10 min at the most
+ *   looks every 30 s, jittered, and renews every 10 to 20 min, only upon a look that shows the lease
+ *   left: waits 10 min to be stopped; died: waits 60 s
  *
  * Beware: answers of the agent come late, so each is judged by the phase in which it arrives.
  */
@@ -16,8 +14,9 @@ import type { Range } from '../ecs/latencies.ts';
 import type { Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
 import type { Daemon } from './daemon.ts';
+import { type GuardEffect, type GuardInput, type GuardPhase, stepGuard } from './guard-table.ts';
 
-export type GuardPhase = 'leasing' | 'working' | 'draining' | 'left' | 'died' | 'stopping' | 'ended';
+export type { GuardPhase } from './guard-table.ts';
 
 export type GuardOptions = {
   readonly timeline: Timeline;
@@ -37,9 +36,12 @@ const LEASE_MINUTES = 48 * 60;
 const LEAVING_MINUTES = 23 * 60;
 /** A lease with less left than this is an ask. */
 const ASKED_BELOW_MS = 24 * HOUR_MS;
+/** An ask with less left than this would lapse under a long job. */
+const LOW_BELOW_MS = 12 * HOUR_MS;
 const LOOK_EVERY_MS: Range = [20_000, 40_000];
 const RENEW_EVERY_MS: Range = [10 * MINUTE_MS, 20 * MINUTE_MS];
 const LEASE_AGAIN_MS: Range = [5_000, 15_000];
+const TOLD_WITHIN_MS = 3_000;
 const LEASE_WITHIN_MS = 10 * MINUTE_MS;
 const BLIND_FOR_MS = 6 * HOUR_MS;
 const REFUSALS_THAT_ASK = 2;
@@ -54,13 +56,12 @@ export class Guard implements Container {
   #seenAt: EpochMs;
   #renewFrom = 0;
   #refusals = 0;
+  #daemonCode = 0;
 
   constructor(options: GuardOptions) {
     this.#options = options;
     this.#seenAt = options.timeline.now();
-    this.#after(LEASE_WITHIN_MS, () => {
-      if (this.#phase === 'leasing') this.#end(1);
-    });
+    this.#after(LEASE_WITHIN_MS, () => this.#step('lease-time-over'));
     this.#lease();
   }
 
@@ -78,10 +79,7 @@ export class Guard implements Container {
 
   /** SIGTERM by ECS. */
   terminate(): void {
-    if (this.#phase === 'working' || this.#phase === 'draining') {
-      this.#phase = 'stopping';
-      this.#daemon?.terminate();
-    } else if (this.#phase !== 'stopping') this.#end(0);
+    this.#step('stop');
   }
 
   /** SIGKILL by ECS. */
@@ -91,111 +89,101 @@ export class Guard implements Container {
     this.#options.onEnd();
   }
 
+  #step(input: GuardInput): void {
+    const from = this.#phase;
+    const { to, effects } = stepGuard(from, input);
+    this.#phase = to;
+    if (to !== from && to === 'left') this.#after(LEFT_FOR_MS, () => this.#step('wait-over'));
+    if (to !== from && to === 'died') this.#after(DIED_FOR_MS, () => this.#step('wait-over'));
+    for (const effect of effects) this.#effects[effect]();
+  }
+
+  readonly #effects: Readonly<Record<GuardEffect, () => void>> = {
+    'take-lease': () => this.#afterRange(LEASE_AGAIN_MS, () => this.#lease()),
+    'start-daemon': () => this.#startDaemon(),
+    renew: () => this.#renew(),
+    hold: () => this.#options.host.agent.protect(LEAVING_MINUTES, () => {}),
+    'terminate-daemon': () => this.#daemon?.terminate(),
+    release: () => this.#options.host.agent.release(() => {}),
+    'exit-0': () => this.#end(0),
+    'exit-75': () => this.#end(75),
+    'exit-code': () => this.#end(this.#daemonCode),
+  };
+
   /** Whatever the answer to the write was, the look decides: an answer may be lost and the lease there. */
   #lease(): void {
     const { agent } = this.#options.host;
     if (this.#phase !== 'leasing') return;
-    agent.protect(LEASE_MINUTES, () => agent.look((answer) => this.#leaseSeen(answer)));
+    agent.protect(LEASE_MINUTES, () => agent.look((answer) => this.#readBack(answer)));
   }
 
-  #leaseSeen(answer: AgentAnswer): void {
-    if (this.#phase !== 'leasing') return;
-    const mayStart = this.#isLease(answer) && this.#options.host.agent.desiredStatus() === 'RUNNING';
-    if (mayStart) this.#startDaemon();
-    else this.#afterRange(LEASE_AGAIN_MS, () => this.#lease());
+  /** ECS may have chosen the task before the lease came: then it holds nothing, and the metadata say so in a moment. */
+  #readBack(answer: AgentAnswer): void {
+    const isThere = this.#leftMs(answer) >= ASKED_BELOW_MS;
+    if (!isThere) this.#step('no-lease-read');
+    else
+      this.#after(TOLD_WITHIN_MS, () => {
+        const isWanted = this.#options.host.agent.desiredStatus() === 'RUNNING';
+        this.#step(isWanted ? 'lease-read' : 'no-lease-read');
+      });
   }
 
   #startDaemon(): void {
     const { host, pool, startDaemon } = this.#options;
-    this.#phase = 'working';
     this.#seenAt = this.#now();
     this.#planRenewal();
-    this.#daemon = startDaemon(`${pool}-${host.taskId}`, (code) => this.#daemonExited(code));
+    this.#daemon = startDaemon(`${pool}-${host.taskId}`, (code) => {
+      this.#daemonCode = code;
+      this.#step('daemon-exited');
+    });
     this.#lookLater();
   }
 
   #lookLater(): void {
     this.#afterRange(LOOK_EVERY_MS, () => {
-      if (this.#looks()) this.#options.host.agent.look((answer) => this.#seen(answer));
+      if (this.#phase !== 'ended') this.#options.host.agent.look((answer) => this.#seen(answer));
     });
-  }
-
-  #looks(): boolean {
-    return this.#phase !== 'stopping' && this.#phase !== 'ended';
   }
 
   #seen(answer: AgentAnswer): void {
-    if (this.#phase === 'working') this.#judge(answer);
-    else if (this.#phase === 'draining') this.#showLeaving(answer);
-    else if (this.#phase === 'left' || this.#phase === 'died') this.#releaseAgain(answer);
-    if (this.#looks()) this.#lookLater();
+    this.#step(this.#judge(answer));
+    this.#lookLater();
   }
 
-  #judge(answer: AgentAnswer): void {
-    if (answer.kind !== 'protection') {
-      if (this.#now() - this.#seenAt >= BLIND_FOR_MS) this.#drain();
-      return;
-    }
-    this.#seenAt = this.#now();
-    if (!answer.enabled) this.#takeLeaving(() => this.#drain());
-    else if (!this.#isLease(answer)) this.#drain();
-    else if (this.#now() >= this.#renewFrom) this.#renew();
+  #judge(answer: AgentAnswer): GuardInput {
+    const now = this.#now();
+    if (answer.kind !== 'protection') return now - this.#seenAt >= BLIND_FOR_MS ? 'blind-for-6h' : 'blind';
+    this.#seenAt = now;
+    if (!answer.enabled) return 'gone-seen';
+    const leftMs = this.#leftMs(answer);
+    if (leftMs < LOW_BELOW_MS) return 'ask-seen-low';
+    if (leftMs < ASKED_BELOW_MS) return 'ask-seen';
+    return now >= this.#renewFrom ? 'renewal-due' : 'lease-seen';
   }
 
   #renew(): void {
-    this.#options.host.agent.protect(LEASE_MINUTES, (answer) => {
-      if (this.#phase !== 'working') return;
-      if (answer.kind === 'protection') this.#refusals = 0;
-      else if (answer.kind === 'failure' && answer.reason === 'DEPLOYMENT_BLOCKED') this.#refusals++;
-      else return;
-      this.#planRenewal();
-      if (this.#refusals >= REFUSALS_THAT_ASK) this.#drain();
-    });
+    this.#options.host.agent.protect(LEASE_MINUTES, (answer) => this.#step(this.#judgeRenewal(answer)));
   }
 
-  #drain(): void {
-    if (this.#phase !== 'working') return;
-    this.#phase = 'draining';
-    this.#daemon?.terminate();
-  }
-
-  /** A guard that drains by itself is to be seen as leaving; and its lease must not lapse under the job. */
-  #showLeaving(answer: AgentAnswer): void {
-    if (answer.kind === 'protection' && (!answer.enabled || this.#isLease(answer)))
-      this.#takeLeaving(() => {});
-  }
-
-  #takeLeaving(then: () => void): void {
-    this.#options.host.agent.protect(LEAVING_MINUTES, then);
-  }
-
-  #daemonExited(code: number): void {
-    if (this.#phase === 'draining') this.#release('left', LEFT_FOR_MS, 0);
-    else if (this.#phase === 'working') this.#release('died', DIED_FOR_MS, code);
-    else if (this.#phase === 'stopping') this.#end(code);
-  }
-
-  #release(phase: 'left' | 'died', waitMs: number, exitCode: number): void {
-    this.#phase = phase;
-    this.#options.host.agent.release(() => {});
-    this.#after(waitMs, () => this.#end(exitCode));
-  }
-
-  #releaseAgain(answer: AgentAnswer): void {
-    if (answer.kind === 'protection' && answer.enabled) this.#options.host.agent.release(() => {});
+  /** What was not answered is tried again at the next look. */
+  #judgeRenewal(answer: AgentAnswer): GuardInput {
+    const isRefused = answer.kind === 'failure' && answer.reason === 'DEPLOYMENT_BLOCKED';
+    if (answer.kind !== 'protection' && !isRefused) return 'renewal-unanswered';
+    this.#planRenewal();
+    this.#refusals = isRefused ? this.#refusals + 1 : 0;
+    if (!isRefused) return 'renewed';
+    return this.#refusals >= REFUSALS_THAT_ASK ? 'renewal-refused-again' : 'renewal-refused';
   }
 
   #end(code: number): void {
-    if (this.#phase === 'ended') return;
-    this.#phase = 'ended';
     this.#options.onEnd();
     this.#afterRange(EXIT_MS, () => this.#options.host.exit(code));
   }
 
-  /** Enabled, with 24 h or more left: neither gone nor an ask. */
-  #isLease(answer: AgentAnswer): boolean {
-    if (answer.kind !== 'protection' || !answer.enabled) return false;
-    return (answer.expiresAt ?? 0) - this.#now() >= ASKED_BELOW_MS;
+  /** How long the protection lasts; negative where there is none. */
+  #leftMs(answer: AgentAnswer): number {
+    if (answer.kind !== 'protection' || !answer.enabled) return Number.NEGATIVE_INFINITY;
+    return (answer.expiresAt ?? 0) - this.#now();
   }
 
   #planRenewal(): void {

@@ -9,6 +9,7 @@ import type { AgentAnswer, TaskAgent } from '../../lab/ecs/container.ts';
 import { Random } from '../../lab/random.ts';
 import { Daemon } from '../../lab/task/daemon.ts';
 import { Guard } from '../../lab/task/guard.ts';
+import { GUARD_TABLE, type GuardInput, type GuardPhase, stepGuard } from '../../lab/task/guard-table.ts';
 import { Timeline } from '../../lab/timeline.ts';
 import type { DaemonId, EpochMs, JobId, TaskArn } from '../../lambda/core/brands.ts';
 import { HOUR, MINUTE, SECOND, START } from './ecs-fixture.ts';
@@ -140,9 +141,9 @@ function world(prepare: (agent: ScriptedAgent, server: TinyServer) => void = () 
 describe('a guard that takes its lease', () => {
   it('starts the daemon, named after pool and task, once it has read that the lease is there', () => {
     const { agent, server, guard, pass } = world();
-    pass(150);
+    pass(3 * SECOND);
     expect(guard.phase).toBe('leasing');
-    pass(100);
+    pass(250);
     expect(guard.phase).toBe('working');
     pass(4 * SECOND);
     expect(agent.writes).toEqual([2880]);
@@ -154,7 +155,7 @@ describe('a guard that takes its lease', () => {
     const { guard, pass } = world((agent) => {
       agent.losesAnswers = true;
     });
-    pass(SECOND);
+    pass(4 * SECOND);
     expect(guard.phase).toBe('working');
   });
 
@@ -165,7 +166,7 @@ describe('a guard that takes its lease', () => {
     pass(10 * MINUTE - 1);
     expect(exits).toEqual([]);
     pass(SECOND);
-    expect(exits).toMatchObject([{ code: 1 }]);
+    expect(exits).toMatchObject([{ code: 75 }]);
     expect(server.names).toEqual([]);
   });
 
@@ -185,6 +186,15 @@ describe('a guard that takes its lease', () => {
     const { guard, server, pass } = world((agent) => {
       agent.desired = 'STOPPED';
     });
+    pass(MINUTE);
+    expect(server.names).toEqual([]);
+    expect(guard.phase).toBe('leasing');
+  });
+
+  it('never starts the daemon of a task that ECS had chosen before the lease came', () => {
+    const { agent, guard, server, pass } = world();
+    pass(2 * SECOND);
+    agent.desired = 'STOPPED';
     pass(MINUTE);
     expect(server.names).toEqual([]);
     expect(guard.phase).toBe('leasing');
@@ -259,6 +269,32 @@ describe('a guard at work', () => {
     expect(agent.writes).toEqual([2880, 1380]);
   });
 
+  it('takes 23 h again while less than 12 h are left and the job goes on', () => {
+    const { agent, server, guard, pass, leave } = world();
+    pass(MINUTE);
+    server.give(40 * HOUR);
+    leave(23 * HOUR);
+    pass(10.9 * HOUR);
+    expect(guard.phase).toBe('draining');
+    expect(agent.writes.filter((minutes) => minutes === 1380)).toEqual([]);
+    pass(28 * HOUR);
+    expect(agent.writes.filter((minutes) => minutes === 1380)).toHaveLength(3);
+    expect(server.log).toEqual([]);
+    pass(2 * HOUR);
+    expect(server.log).toEqual(['succeeded', 'closed']);
+    expect(guard.phase).toBe('ended');
+  });
+
+  it('drains at once, and takes 23 h again, when it first looks with less than 12 h left', () => {
+    const { agent, server, guard, pass, leave } = world();
+    pass(MINUTE);
+    server.give(HOUR);
+    leave(12 * HOUR - 1);
+    pass(41 * SECOND);
+    expect(guard.phase).toBe('draining');
+    expect(agent.writes).toEqual([2880, 1380]);
+  });
+
   it('drains after it could not look for 6 h, not sooner, and then shows that it is leaving', () => {
     const { agent, server, guard, pass } = world();
     pass(MINUTE);
@@ -330,6 +366,27 @@ describe('a guard at work', () => {
     expect(exits).toEqual([]);
     expect(server.log).toEqual([]);
     pass(2 * SECOND);
+    expect(server.log).toEqual(['succeeded', 'closed']);
+    expect(exits).toMatchObject([{ code: 0 }]);
+  });
+
+  it('keeps its lease while a SIGTERM waits for the job', () => {
+    const { agent, server, guard, exits, pass, leave } = world();
+    pass(MINUTE);
+    server.give(9 * HOUR);
+    guard.terminate();
+    pass(4 * HOUR);
+    expect(guard.phase).toBe('stopping');
+    expect(agent.writes.length).toBeGreaterThanOrEqual(12);
+    expect(new Set(agent.writes)).toEqual(new Set([2880]));
+    leave(0);
+    pass(41 * SECOND);
+    expect(agent.writes.at(-1)).toBe(1380);
+    agent.refusal = 'DEPLOYMENT_BLOCKED';
+    pass(4 * HOUR);
+    expect(guard.phase).toBe('stopping');
+    expect(exits).toEqual([]);
+    pass(2 * HOUR);
     expect(server.log).toEqual(['succeeded', 'closed']);
     expect(exits).toMatchObject([{ code: 0 }]);
   });
@@ -434,5 +491,35 @@ describe('a daemon that coderd does not let in', () => {
     guard.terminate();
     pass(SECOND);
     expect(exits).toMatchObject([{ code: 0 }]);
+  });
+});
+
+describe('the table of the guard', () => {
+  const phases = Object.keys(GUARD_TABLE) as GuardPhase[];
+
+  it('starts the daemon in one place only: after the lease was read', () => {
+    const places = phases.flatMap((phase) =>
+      Object.entries(GUARD_TABLE[phase]).flatMap(([input, { effects }]) =>
+        effects.includes('start-daemon') ? [`${phase} ${input}`] : [],
+      ),
+    );
+    expect(places).toEqual(['leasing lease-read']);
+  });
+
+  it('takes 48 h in no phase that the daemon was told to end in, but for a stop', () => {
+    const inputs = (phase: GuardPhase) => Object.keys(GUARD_TABLE[phase]) as GuardInput[];
+    for (const phase of ['draining', 'left', 'died', 'ended'] as const)
+      expect(inputs(phase).flatMap((input) => stepGuard(phase, input).effects)).not.toContain('renew');
+  });
+
+  it('releases only after the daemon has exited', () => {
+    for (const phase of ['leasing', 'working', 'draining', 'stopping'] as const)
+      for (const [input, { effects }] of Object.entries(GUARD_TABLE[phase]))
+        if (input !== 'daemon-exited') expect(effects).not.toContain('release');
+  });
+
+  it('changes nothing where it has no row', () => {
+    expect(stepGuard('ended', 'stop')).toEqual({ to: 'ended', effects: [] });
+    expect(stepGuard('draining', 'renewed')).toEqual({ to: 'draining', effects: [] });
   });
 });
