@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Duration, Tags } from 'aws-cdk-lib';
 import { type IVpc, SubnetType } from 'aws-cdk-lib/aws-ec2';
 import {
@@ -71,19 +72,19 @@ function defineTask(scope: Construct, { cluster, coderUrl, pool }: PoolServicePr
       operatingSystemFamily: OperatingSystemFamily.LINUX,
     },
   });
-  definition.addToTaskRolePolicy(
-    new PolicyStatement({
-      // a task guards itself against scale-in while it may hold a job
-      actions: ['ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
-      resources: [cluster.arnForTasks('*')],
-    }),
-  );
+  if (pool.scaleIn === 'lease') {
+    definition.addToTaskRolePolicy(
+      new PolicyStatement({
+        // a task guards itself against scale-in while it may hold a job
+        actions: ['ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
+        resources: [cluster.arnForTasks('*')],
+      }),
+    );
+  }
   definition.addContainer('provisioner', {
     image: ContainerImage.fromRegistry(pool.image),
-    // the image's own entry point is `/opt/coder server` (contract §6)
-    entryPoint: ['/opt/coder'],
-    command: ['provisioner', 'start'],
-    environment: { ...pool.environment, CODER_URL: coderUrl },
+    ...daemonCommand(pool),
+    environment: containerEnvironment(pool, coderUrl),
     secrets: containerSecrets(scope, { ...pool.secrets, CODER_PROVISIONER_DAEMON_KEY: pool.key }),
     // the longest that Fargate grants between SIGTERM and SIGKILL (aws-facts §2)
     stopTimeout: Duration.seconds(120),
@@ -94,6 +95,27 @@ function defineTask(scope: Construct, { cluster, coderUrl, pool }: PoolServicePr
     }),
   });
   return definition;
+}
+
+/** The guard travels as text: a changed one is a new revision of the task definition. */
+const guard = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');
+
+function daemonCommand({ scaleIn }: PoolConfig): {
+  readonly entryPoint: string[];
+  readonly command: string[];
+} {
+  // the image's own entry point is `/opt/coder server` (contract §6)
+  if (scaleIn !== 'lease') return { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] };
+  return { entryPoint: ['sh', '-c', guard, 'guard'], command: ['/opt/coder', 'provisioner', 'start'] };
+}
+
+function containerEnvironment(
+  { name, scaleIn, environment }: PoolConfig,
+  coderUrl: string,
+): Record<string, string> {
+  const all = { ...environment, CODER_URL: coderUrl };
+  // the guard names the daemon after pool and task; without a guard it has the name of its host
+  return scaleIn === 'lease' ? { ...all, AUTOSCALER_POOL: name } : all;
 }
 
 const cpuArchitectures: Readonly<Record<Architecture, CpuArchitecture>> = {

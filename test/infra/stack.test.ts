@@ -1,60 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
-import { afterAll, describe, expect, it } from 'vitest';
-import { AutoscalerStack } from '../../infra/stack.ts';
+import { readFileSync } from 'node:fs';
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
 import type { PoolName } from '../../lambda/core/brands.ts';
-import type { Config, PoolConfig } from '../../lambda/core/config.ts';
-
-const cpu: PoolConfig = {
-  name: 'cpu' as PoolName,
-  organization: 'default',
-  tags: {},
-  key: { secret: 'coder/keys/cpu', jsonKey: 'value' },
-  min: 1,
-  max: 20,
-  warm: 0,
-  idleTimeoutMs: 300_000,
-  image: 'ghcr.io/coder/coder:v2.30.0',
-  cpu: 1024,
-  memory: 2048,
-  architecture: 'arm64',
-  spot: false,
-  environment: { HTTPS_PROXY: 'http://proxy.internal:3128' },
-  secrets: {
-    TF_TOKEN: { secret: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:tf-token-AbCdEf' },
-  },
-};
-const gpu: PoolConfig = {
-  ...cpu,
-  name: 'gpu' as PoolName,
-  tags: { gpu: 'true' },
-  key: { secret: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/keys/gpu' },
-  cpu: 4096,
-  memory: 8192,
-  architecture: 'x86_64',
-  environment: {},
-  secrets: {},
-};
-const config: Config = {
-  coder: { url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } },
-  limits: { maxTasks: 100 },
-  alertAfterMs: 300_000,
-  looks: { everyMs: 10_000 },
-  pools: [cpu, gpu],
-};
-
-const functionDir = mkdtempSync(join(tmpdir(), 'function-'));
-writeFileSync(join(functionDir, 'index.mjs'), 'export const handler = async () => {};\n');
-afterAll(() => rmSync(functionDir, { recursive: true }));
-
-/** With the feature flags that are deployed. */
-function synthesize(config: Config): Template {
-  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-  return Template.fromStack(new AutoscalerStack(new App({ context }), 'Test', { config, functionDir }));
-}
+import { config, cpu, gpu, synthesize } from './synthesized.ts';
 
 const template = synthesize(config);
 const serviceOf = (pool: string): object => ({ Tags: [{ Key: 'coder-autoscaler:pool', Value: pool }] });
@@ -151,12 +99,12 @@ describe('the task of a pool', () => {
     });
   });
 
-  it('is one provisioner with an init process and the full 120 s to stop, and no second container', () => {
+  it('is one provisioner under the guard, byte for byte, with an init process and the full 120 s to stop, and no second container', () => {
     template.allResourcesProperties('AWS::ECS::TaskDefinition', {
       ContainerDefinitions: [
         Match.objectLike({
-          EntryPoint: ['/opt/coder'],
-          Command: ['provisioner', 'start'],
+          EntryPoint: ['sh', '-c', readFileSync('guard/guard.sh', 'utf8'), 'guard'],
+          Command: ['/opt/coder', 'provisioner', 'start'],
           StopTimeout: 120,
           LinuxParameters: { InitProcessEnabled: true },
           HealthCheck: Match.absent(),
@@ -167,11 +115,41 @@ describe('the task of a pool', () => {
     });
   });
 
-  it('gets the URL of coderd beside the environment of its pool', () => {
+  it.each(['confirm', 'never'] as const)(
+    'is the provisioner alone, under the name of its host, where the pool scales in by "%s"',
+    (scaleIn) => {
+      const bare = synthesize({ ...config, pools: [{ ...gpu, scaleIn }] });
+      hasContainer(
+        {
+          EntryPoint: ['/opt/coder'],
+          Command: ['provisioner', 'start'],
+          Environment: [{ Name: 'CODER_URL', Value: 'https://coder.example.com' }],
+        },
+        bare,
+      );
+      expect(taskRolesOf(bare).flatMap((role) => statementsOf(role, bare))).toEqual([]);
+    },
+  );
+
+  it('stays below the 64 KiB of a task definition, with 100 variables and 50 secrets', () => {
+    const variables = Array.from({ length: 100 }, (_, i) => [`VARIABLE_${i}`, 'x'.repeat(300)]);
+    const secrets = Array.from({ length: 50 }, (_, i) => [`SECRET_${i}`, { secret: 'x'.repeat(100) }]);
+    const large = synthesize({
+      ...config,
+      pools: [{ ...cpu, environment: Object.fromEntries(variables), secrets: Object.fromEntries(secrets) }],
+    });
+    const [definition] = Object.values(large.findResources('AWS::ECS::TaskDefinition'));
+    const bytes = Buffer.byteLength(JSON.stringify(definition));
+    expect(bytes).toBeGreaterThan(100 * 300);
+    expect(bytes).toBeLessThan(64 * 1024);
+  });
+
+  it('gets the URL of coderd and the name of its pool beside the environment of its pool', () => {
     hasContainer({
       Environment: [
         { Name: 'HTTPS_PROXY', Value: 'http://proxy.internal:3128' },
         { Name: 'CODER_URL', Value: 'https://coder.example.com' },
+        { Name: 'AUTOSCALER_POOL', Value: 'cpu' },
       ],
     });
   });
@@ -196,9 +174,7 @@ describe('the task of a pool', () => {
   });
 
   it('may protect the tasks of this cluster, and nothing else', () => {
-    const taskRoles = Object.values(
-      template.findResources('AWS::ECS::TaskDefinition') as Record<string, TaskDefinition>,
-    ).map((definition) => definition.Properties.TaskRoleArn['Fn::GetAtt'][0]);
+    const taskRoles = taskRolesOf(template);
     expect(taskRoles).toHaveLength(2);
     for (const role of taskRoles) {
       expect(statementsOf(role)).toEqual([
@@ -329,8 +305,8 @@ type Policy = {
   };
 };
 
-function hasContainer(container: object): void {
-  template.hasResourceProperties('AWS::ECS::TaskDefinition', {
+function hasContainer(container: object, of = template): void {
+  of.hasResourceProperties('AWS::ECS::TaskDefinition', {
     ContainerDefinitions: [Match.objectLike(container)],
   });
 }
@@ -343,8 +319,13 @@ function functionRole(): string {
   return String(role);
 }
 
-function statementsOf(role: string): unknown[] {
-  const policies = Object.values(template.findResources('AWS::IAM::Policy') as Record<string, Policy>);
+function taskRolesOf(of: Template): string[] {
+  const definitions = of.findResources('AWS::ECS::TaskDefinition') as Record<string, TaskDefinition>;
+  return Object.values(definitions).map(({ Properties }) => Properties.TaskRoleArn['Fn::GetAtt'][0]);
+}
+
+function statementsOf(role: string, of = template): unknown[] {
+  const policies = Object.values(of.findResources('AWS::IAM::Policy') as Record<string, Policy>);
   return policies
     .filter(({ Properties }) => Properties.Roles.some(({ Ref }) => Ref === role))
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement);

@@ -1,0 +1,366 @@
+#!/bin/sh
+# The guard: first process of the provisioner's container (design.md, "The lease"). It alone decides when its daemon may be stopped.
+#
+#   leasing   takes the lease; the daemon starts only once it has read that the lease is there. Exits 1 after 10 min without one
+#   working   looks every 30 s, renews every 10 to 20 min; drains when asked to, or when it can't trust its lease any more
+#   draining  has sent SIGTERM to the daemon, once, which finishes its job however long that takes
+#   left      the daemon has exited: releases the protection, again if it comes back; exits 0 after 10 min
+#   died      the daemon died unasked: releases, waits 60 s, exits with its code
+#   stopping  ECS stops the task: SIGTERM is passed on, the guard waits for the daemon and exits with its code
+#
+# The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
+# that fails can't end it under a job. All else is done by the keeper, a subshell: it sends USR1 to the main process ("drain"), and
+# gets HUP from it ("stopping"). USR2 only wakes the main process.
+# Beware: no `set -e`, no `set -u` (each would end the guard, hence the build); signals go to one process, never to a group.
+#
+# Arguments: the daemon's command. Environment: AUTOSCALER_POOL and what ECS and coder set; AUTOSCALER_TEST_<interval>_MS, in
+# milliseconds, for tests only.
+
+look_ms=${AUTOSCALER_TEST_LOOK_MS:-30000}                   # jittered by a third, as are the next two
+renew_ms=${AUTOSCALER_TEST_RENEW_MS:-900000}
+retry_ms=${AUTOSCALER_TEST_RETRY_MS:-10000}                 # until there is a lease, or until it is released
+told_ms=${AUTOSCALER_TEST_TOLD_MS:-3000}                    # by then a task that ECS has chosen to stop has been told
+lease_within_ms=${AUTOSCALER_TEST_LEASE_WITHIN_MS:-600000}
+blind_ms=${AUTOSCALER_TEST_BLIND_MS:-21600000}
+left_ms=${AUTOSCALER_TEST_LEFT_MS:-600000}
+died_ms=${AUTOSCALER_TEST_DIED_MS:-60000}
+call_ms=${AUTOSCALER_TEST_CALL_MS:-8000}
+settle_ms=${AUTOSCALER_TEST_SETTLE_MS:-1000}                # a child that is not quite born loses signals
+
+# In the main process "starting" comes before working, and from then on `asked` and `stopped` tell draining and stopping; after
+# that it is "gone". The other phases are the keeper's.
+phase=leasing asked='' stopped='' told=0 stops=0
+daemon='' keeper='' nap='' offset='' name='' why='' seed=$$
+
+# $1: state, $2: why. Both are words of ours, or a code without any character that JSON minds.
+log() {
+  printf '{"level":"info","message":"guard","state":"%s","why":"%s","daemon":"%s"}\n' "$1" "$2" "$name" >&2
+}
+
+# $now: milliseconds of a clock that doesn't step.
+tell_time() {
+  now=''
+  read -r now _ 2>/dev/null </proc/uptime
+  case $now in
+    *.??) now=$((${now%.*} * 1000 + 1${now#*.}0 - 1000)) ;; # the 1: 08 and 09 would be octal
+    *) now=$(($(date +%s) * 1000)) ;;
+  esac
+}
+
+# $jittered: $1, up to a third less or more.
+jitter() {
+  seed=$(((seed * 1103515245 + 12345) % 2147483648))
+  jittered=$(($1 * 2 / 3 + seed / 8 % ($1 * 2 / 3 + 1)))
+}
+
+# $seconds: $1 milliseconds; whole ones from 1 s, since not every sleep takes fractions.
+in_seconds() {
+  seconds=$(($1 / 1000))
+  [ "$seconds" -gt 0 ] || { seconds=$((1000 + $1)) && seconds=0.${seconds#1}; }
+}
+
+# Waits until the child $1 has gone, however many signals come.
+reap() {
+  code=127
+  while :; do
+    note_exit "$1"
+    kill -0 "$1" 2>/dev/null || return 0
+    [ "$again" -ne 127 ] || return 0 # this process is no child any more
+  done
+}
+
+# $code: what the child $1 exited with, unless a signal comes first.
+note_exit() {
+  wait "$1" 2>/dev/null
+  again=$?
+  [ "$again" -eq 127 ] || code=$again
+}
+
+# In the background, because a trap waits for a foreground sleep.
+sleep_ms() {
+  in_seconds "$1"
+  sleep "$seconds" &
+  nap=$!
+  reap "$nap"
+  nap=''
+}
+
+# $answer: the answer to curl's arguments without white space; empty, and a code in $why, when none came.
+fetch() {
+  in_seconds "$call_ms"
+  answer=$({
+    curl -q -s --noproxy '*' --connect-timeout 2 --max-time "$seconds" "$@" 2>/dev/null
+    echo "curl-$?"
+  } | tr -d ' \t\r\n')
+  why=${answer##*curl-}
+  why=${why%%[!0-9]*}
+  if [ "$why" = 0 ]; then answer=${answer%curl-*} why=unreadable-answer; else answer='' why=curl-$why; fi
+}
+
+# Calls the agent: `look`, or protects for $1 minutes; 0 releases. $saw: lease (24 h or more left), asked (less), gone,
+# refused (DEPLOYMENT_BLOCKED), or blind: anything else, a code in $why. The status says nothing: errors come with 200 too.
+call() {
+  case $1 in
+    look) fetch "$ECS_AGENT_URI/task-protection/v1/state" ;;
+    0) put '{"ProtectionEnabled":false}' ;;
+    *) put "{\"ProtectionEnabled\":true,\"ExpiresInMinutes\":$1}" ;;
+  esac
+  saw=blind
+  case $answer in
+    *'"failure":{'* | *'"error":{'*) read_refusal ;;
+    *'"protection":{'*'}'*) read_protection "$1" ;;
+  esac
+}
+
+put() {
+  fetch -X PUT -H 'Content-Type: application/json' -d "$1" "$ECS_AGENT_URI/task-protection/v1/state"
+}
+
+read_refusal() {
+  case $answer in
+    *'"Reason":"'*) why=${answer#*\"Reason\":\"} ;;
+    *'"Code":"'*) why=${answer#*\"Code\":\"} ;;
+    *) return ;;
+  esac
+  why=${why%%[!A-Za-z_]*}
+  [ "$why" != DEPLOYMENT_BLOCKED ] || saw=refused
+}
+
+read_protection() {
+  answer=${answer#*\"protection\":\{}
+  answer=${answer%%\}*}
+  case $answer in
+    *'"ProtectionEnabled":false'*) saw=gone ;;
+    *'"ProtectionEnabled":true'*) read_expiry "$1" ;;
+  esac
+}
+
+# A lease that we have just been given has 48 h left: so it tells the agent's time, and no clock that steps is asked after that.
+read_expiry() {
+  answer=${answer#*\"ExpirationDate\":\"}
+  answer=${answer%%\"*}
+  case $answer in
+    [0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z) ;;
+    *) return ;;
+  esac
+  expires=${answer#*T}
+  expires=$(date -u -d "${answer%T*} ${expires%%[.Z]*}" +%s 2>/dev/null)
+  [ -n "$expires" ] || return
+  tell_time
+  [ "$1" != 2880 ] || offset=$((expires - 172800 - now / 1000))
+  if [ -n "$offset" ]; then left_s=$((expires - offset - now / 1000)); else left_s=$((expires - $(date +%s))); fi
+  if [ "$left_s" -ge 86400 ]; then saw=lease; else saw=asked; fi
+}
+
+# Names the daemon; true if the task, not one of its containers, is meant to run.
+read_metadata() {
+  fetch "$ECS_CONTAINER_METADATA_URI_V4/task"
+  [ -n "$answer" ] || { why=metadata-$why && return 1; }
+  answer=${answer%%\"Containers\":*}
+  id=${answer#*\"TaskARN\":\"}
+  id=${id%%\"*}
+  id=${id##*/}
+  case $id in *[!0-9a-f]*) id='' ;; esac
+  [ ${#id} -ge 7 ] || { why=metadata-unreadable && return 1; }
+  case $AUTOSCALER_POOL in '' | *[!a-z0-9-]*) why=pool-not-named && return 1 ;; esac
+  case $answer in *'"DesiredStatus":"RUNNING"'*) ;; *) why=not-to-run && return 1 ;; esac
+  name=$AUTOSCALER_POOL-$id
+  seed=$((0x${id#"${id%???????}"}))
+}
+
+# Whatever the answer to the write was, the look decides: an answer may be lost and the lease there.
+take_lease() {
+  tell_time
+  give_up=$((now + lease_within_ms))
+  trouble=''
+  while :; do
+    call 2880
+    case $saw in lease | asked | gone) why=lease-not-seen ;; esac
+    refusal=$why
+    call look
+    if [ "$saw" = lease ]; then
+      sleep_ms "$told_ms" # a lease that comes too late holds nothing, and may be read all the same
+      read_metadata && return
+    else
+      why=$refusal
+    fi
+    [ "$why" = "$trouble" ] || log leasing "$why"
+    trouble=$why
+    tell_time
+    [ "$now" -lt "$give_up" ] || end 75 no-lease # the autoscaler knows this code
+    jitter "$retry_ms"
+    sleep_ms "$jittered"
+  done
+}
+
+# The keeper's parent. Whatever else than the main process ends the keeper (a fork that fails, the OOM killer), nobody renews the
+# lease any more: drain.
+watch_keeper() {
+  trap 'kill -USR1 $$ 2>/dev/null && log draining keeper-ended' EXIT
+  keep &
+  keeper=$!
+  trap 'kill -HUP "$keeper" 2>/dev/null' HUP
+  trap 'trap - EXIT; kill "$keeper" 2>/dev/null' TERM
+  reap "$keeper"
+}
+
+keep() {
+  trap '[ -z "$nap" ] || kill "$nap"; exit' TERM
+  trap 'phase=stopping' HUP
+  trap : PIPE
+  tell_time
+  phase=working seen=$now refusals=0 sight=clear
+  plan_renewal
+  while :; do
+    jitter "$look_ms"
+    sleep_ms "$jittered"
+    kill -USR2 $$ 2>/dev/null || exit # a signal that comes just before a shell waits is heeded at the next one
+    look
+  done
+}
+
+look() {
+  call look
+  tell_time
+  note_sight
+  case $saw in
+    lease)
+      if [ "$phase" = draining ]; then
+        call 1380 # a guard that drains by itself is to be seen as leaving
+      elif [ "$now" -ge "$renew_from" ]; then
+        renew
+      fi
+      ;;
+    asked)
+      drain asked
+      [ "$left_s" -ge 43200 ] || call 1380 # the lease must not lapse under a long job
+      ;;
+    gone)
+      call 1380
+      drain lease-gone
+      ;;
+    *) [ $((now - seen)) -lt "$blind_ms" ] || drain blind ;;
+  esac
+}
+
+note_sight() {
+  case $saw in
+    lease | asked | gone)
+      seen=$now
+      [ "$sight" = clear ] || log "$phase" sees-again
+      sight=clear
+      ;;
+    *)
+      [ "$sight" = lost ] || log "$phase" "blind-$why"
+      sight=lost
+      ;;
+  esac
+}
+
+# Only after a look that saw the lease whole: a renewal must not overwrite an ask.
+renew() {
+  call 2880
+  case $saw in
+    refused) refusals=$((refusals + 1)) ;;
+    blind) return ;; # tries again after the next look
+    *) refusals=0 ;;
+  esac
+  plan_renewal
+  [ "$refusals" -lt 2 ] || drain refused-twice
+}
+
+plan_renewal() {
+  jitter "$renew_ms"
+  renew_from=$((now + jittered))
+}
+
+drain() {
+  [ "$phase" = working ] || return
+  phase=draining
+  kill -USR1 $$
+  log draining "$1"
+}
+
+# To the daemon alone, since Terraform, its child, must not be interrupted; and once: a trap can run in the middle of
+# another, but not in the middle of a word.
+terminate() {
+  [ $((told += 1)) -gt 1 ] || kill -TERM "$daemon" 2>/dev/null
+}
+
+on_drain() {
+  asked=1
+  [ "$phase" != working ] || terminate
+}
+
+on_stop() {
+  stopped=1
+  case $phase in
+    working)
+      terminate
+      [ $((stops += 1)) -gt 1 ] || tell_of_stop
+      ;;
+    starting | ended) ;;
+    *) end 0 signal ;;
+  esac
+}
+
+tell_of_stop() {
+  [ -z "$keeper" ] || kill -HUP "$keeper" 2>/dev/null
+  log stopping signal
+}
+
+# Once the daemon has exited: keeps the protection released for $1 milliseconds or a little more, then exits with $2.
+stay_released() {
+  tell_time
+  until=$((now + $1)) exit_code=$2
+  while kill "$keeper" 2>/dev/null; do sleep_ms 100; done # a renewal of its own must not come after the release
+  saw=''
+  while :; do
+    [ "$saw" = gone ] || call 0
+    tell_time
+    [ "$now" -lt "$until" ] || end "$exit_code" waited
+    if [ "$saw" = gone ]; then jitter "$look_ms"; else jitter "$retry_ms"; fi
+    sleep_ms "$jittered"
+    call look
+  done
+}
+
+# What else runs ends with the container.
+end() {
+  phase=ended
+  log ended "$2"
+  exit "$1"
+}
+
+trap on_stop TERM INT QUIT HUP # all of them: as process 1 it has no default actions
+trap on_drain USR1
+trap : PIPE USR2 # PIPE: a log that nobody reads must not end it. Not ignored, since the daemon would inherit that
+
+log leasing started
+take_lease
+export CODER_PROVISIONER_DAEMON_NAME="$name"
+phase=starting # from here on no stop ends the guard before the daemon
+in_seconds "$settle_ms"
+sleep "$seconds" &
+settling=$!
+watch_keeper &
+keeper=$!
+"$@" & # sh has it ignore INT and QUIT; coder, a Go program, sets handlers of its own
+daemon=$!
+log working leased
+reap "$settling"
+phase=working
+[ -z "$asked" ] || on_drain
+[ -z "$stopped" ] || on_stop
+reap "$daemon"
+phase=gone
+trap '' USR1 USR2
+note_exit "$daemon" # a signal may have come as it ended: which of the two the code told was open
+[ -z "$stopped" ] || end "$code" daemon-exited
+if [ -n "$asked" ]; then
+  log left daemon-exited
+  stay_released "$left_ms" 0
+else
+  log died "exit-code-$code"
+  stay_released "$died_ms" "$code"
+fi

@@ -1,0 +1,245 @@
+/** The agent endpoint and the task metadata over HTTP (aws-facts §1), as well or as badly behaved as a test wants them. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import * as z from 'zod';
+import type { Trace } from './trace.ts';
+
+export const TASK_ID = '0123456789abcdef0123456789abcdef';
+const TASK_ARN = `arn:aws:ecs:eu-central-1:123456789012:task/coder/${TASK_ID}`;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+
+export type Call = 'protect' | 'release' | 'look' | 'metadata';
+
+export type Misbehaviour =
+  /** Nothing changes; this is answered. */
+  | { readonly kind: 'answer'; readonly status: number; readonly body: string }
+  /** Nothing changes, and the connection breaks. */
+  | { readonly kind: 'reset' }
+  /** The change is made, but the connection breaks. */
+  | { readonly kind: 'lost' }
+  /** No answer before the test says so. */
+  | { readonly kind: 'held'; readonly until: Promise<unknown> };
+
+/** The agent knows no other fields: it decodes with DisallowUnknownFields. */
+const writeSchema = z.strictObject({
+  ProtectionEnabled: z.boolean(),
+  ExpiresInMinutes: z.int().min(1).max(2880).optional(),
+});
+
+export class AgentEndpoint {
+  /** When the protection ends; 0: disabled. */
+  expiresAt = 0;
+  desiredStatus = 'RUNNING';
+  fractions = false;
+  /** Looks wait here. */
+  readonly gate = new Gate();
+  /** Runs before each call is answered. */
+  onCall: (call: Call) => void = () => {};
+  readonly #trace: Trace;
+  readonly #faults = new Map<Call, { readonly fault: Misbehaviour; left: number }>();
+  readonly #server: Server;
+
+  private constructor(trace: Trace) {
+    this.#trace = trace;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  static async start(trace: Trace): Promise<AgentEndpoint> {
+    const agent = new AgentEndpoint(trace);
+    agent.#server.listen(0, '127.0.0.1');
+    await once(agent.#server, 'listening');
+    return agent;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    return typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
+  }
+
+  /** Misbehaves at calls of a kind, so many times, or for good. */
+  misbehaves(call: Call, fault: Misbehaviour, times = Number.POSITIVE_INFINITY): void {
+    this.#faults.set(call, { fault, left: times });
+  }
+
+  behaves(): void {
+    this.#faults.clear();
+  }
+
+  /** What somebody else makes of the lease. */
+  leaves(ms: number): void {
+    this.expiresAt = ms === 0 ? 0 : Date.now() + ms;
+  }
+
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = `${request.method} ${request.url}`;
+    if (path === 'GET /v4/task') return this.#answer('metadata', 'metadata', request, response);
+    if (path === 'GET /agent/task-protection/v1/state')
+      return this.#answer('look', 'look', request, response);
+    const write = writeSchema.safeParse(path.startsWith('PUT') ? JSON.parse(await text(request)) : undefined);
+    if (path !== 'PUT /agent/task-protection/v1/state' || !write.success) {
+      this.#trace.note(`agent: bad request ${path}`);
+      response.writeHead(400).end();
+      return;
+    }
+    const minutes = write.data.ExpiresInMinutes ?? 120;
+    if (write.data.ProtectionEnabled)
+      this.#answer('protect', `protect ${minutes}`, request, response, minutes);
+    else this.#answer('release', 'release', request, response, 0);
+  }
+
+  async #answer(
+    call: Call,
+    event: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    minutes?: number,
+  ): Promise<void> {
+    this.onCall(call);
+    this.#trace.note(`agent: ${event}`);
+    if (call === 'look') await this.gate.passed();
+    const fault = this.#fault(call);
+    if (fault?.kind === 'held') await fault.until;
+    if (fault?.kind === 'reset') return void request.socket.destroy();
+    if (fault?.kind === 'answer') return void response.writeHead(fault.status).end(fault.body);
+    if (minutes !== undefined) this.leaves(minutes * MINUTE_MS);
+    if (fault?.kind === 'lost') return void request.socket.destroy();
+    response
+      .setHeader('Content-Type', 'application/json')
+      .end(call === 'metadata' ? this.#metadata() : this.#state());
+  }
+
+  #fault(call: Call): Misbehaviour | undefined {
+    const entry = this.#faults.get(call);
+    if (entry === undefined || entry.left === 0) return undefined;
+    entry.left--;
+    return entry.fault;
+  }
+
+  #state(): string {
+    return protection(this.expiresAt, this.fractions);
+  }
+
+  #metadata(): string {
+    return metadata({ DesiredStatus: this.desiredStatus });
+  }
+}
+
+/** Open at first; once it is closed, whoever waits is let through when the test says so. */
+export class Gate {
+  #isClosed = false;
+  readonly #waiting: (() => void)[] = [];
+  #onArrival: () => void = () => {};
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  open(): void {
+    this.#isClosed = false;
+    this.letThrough();
+  }
+
+  /** Those who wait now, no others. */
+  letThrough(): void {
+    for (const pass of this.#waiting.splice(0)) pass();
+  }
+
+  /** Resolves as soon as somebody waits. */
+  async arrival(): Promise<void> {
+    if (this.#waiting.length > 0) return;
+    await new Promise<void>((arrived) => {
+      this.#onArrival = arrived;
+    });
+  }
+
+  async passed(): Promise<void> {
+    if (!this.#isClosed) return;
+    const passed = new Promise<void>((pass) => this.#waiting.push(pass));
+    this.#onArrival();
+    await passed;
+  }
+}
+
+/** The agent's answer to a look. */
+export function protection(expiresAt: number, fractions = false): string {
+  const date = new Date(expiresAt).toISOString();
+  return JSON.stringify({
+    protection: {
+      ExpirationDate: expiresAt > Date.now() ? (fractions ? date : date.replace(/\.\d+/, '')) : null,
+      ProtectionEnabled: expiresAt > Date.now(),
+      TaskArn: TASK_ARN,
+    },
+  });
+}
+
+/** The metadata of a task whose one container is meant to run, whatever the task is. */
+export function metadata(task: { readonly TaskARN?: string; readonly DesiredStatus?: string }): string {
+  return JSON.stringify(
+    {
+      Cluster: 'coder',
+      TaskARN: TASK_ARN,
+      Family: 'provisioner',
+      DesiredStatus: 'RUNNING',
+      KnownStatus: 'RUNNING',
+      ...task,
+      Containers: [{ Name: 'coder', DesiredStatus: 'RUNNING', KnownStatus: 'RUNNING' }],
+      LaunchType: 'FARGATE',
+    },
+    undefined,
+    2,
+  );
+}
+
+/** What may come instead of a protection; the status of a refusal is 200 now and then. */
+export const FAULTS: readonly { readonly fault: Misbehaviour; readonly is: string; readonly why: string }[] =
+  [
+    { is: 'breaks off', why: 'curl-52', fault: { kind: 'reset' } },
+    answered('says nothing', '', 'unreadable-answer'),
+    answered('says {}', '{}', 'unreadable-answer'),
+    answered(
+      'talks HTML',
+      '<html><body>"protection":{"ProtectionEnabled":true</body></html>',
+      'unreadable-answer',
+    ),
+    answered('ends in the middle', protection(Date.now() + 48 * HOUR_MS).slice(0, -20), 'unreadable-answer'),
+    answered('has no date', '{"protection":{"ProtectionEnabled":true}}', 'unreadable-answer'),
+    answered(
+      'has a date that is none',
+      '{"protection":{"ExpirationDate":"2026-13-45T99:00:00Z","ProtectionEnabled":true}}',
+      'unreadable-answer',
+    ),
+    answered(
+      'reports a failure with status 200',
+      '{"failure":{"Arn":"arn:a","Detail":"\\"protection\\":{\\"Reason\\":\\"x\\"}","Reason":"MISSING"}}',
+      'MISSING',
+    ),
+    answered(
+      'reports an error with status 200',
+      '{"requestID":"1","error":{"Arn":"arn:a","Code":"AccessDeniedException","Message":"no \\"protection\\""}}',
+      'AccessDeniedException',
+    ),
+    answered(
+      'is throttled',
+      '{"error":{"Code":"ThrottlingException","Message":"Rate exceeded"}}',
+      'ThrottlingException',
+      400,
+    ),
+    answered('has broken down', 'oops', 'unreadable-answer', 500),
+  ];
+
+export const BLOCKED: Misbehaviour = {
+  kind: 'answer',
+  status: 200,
+  body: '{"failure":{"Arn":"arn:a","Detail":"Can\'t set task protection","Reason":"DEPLOYMENT_BLOCKED"}}',
+};
+
+function answered(is: string, body: string, why: string, status = 200) {
+  return { is, why, fault: { kind: 'answer', status, body } } as const;
+}

@@ -1,0 +1,227 @@
+/**
+ * guard.sh does what the table says (lab/task/guard-table.ts), row by row: it is brought into the phase, gets the input, shows the
+ * effects and no others, and then ends in the way that only the new phase ends.
+ *
+ * Looks wait at a gate, so that each is one input. What can't be seen from outside:
+ * - the order of two effects, where one is a call and the other a signal;
+ * - that it is time to renew, once the guard is draining or its daemon has gone: `renewal-due` is `lease-seen` there;
+ * - that it has been blind for 6 h, but for the working guard: `blind-for-6h` is `blind` elsewhere.
+ */
+import { describe, expect } from 'vitest';
+import {
+  GUARD_TABLE,
+  type GuardEffect,
+  type GuardInput,
+  type GuardPhase,
+  type GuardTransition,
+} from '../../lab/task/guard-table.ts';
+import { BLOCKED, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
+import {
+  GUARD_SHELLS,
+  type GuardOptions,
+  guardTest,
+  type RunningGuard,
+  type StartGuard,
+  TIME_THAT_FLIES,
+} from './running-guard.ts';
+
+type Row = GuardTransition & { readonly phase: GuardPhase; readonly input: GuardInput };
+
+type Scenario = {
+  /** Makes the input, up to the look that is waiting at the gate and is let through then. */
+  readonly give: (guard: RunningGuard) => void | Promise<void>;
+  readonly renewMs?: number;
+  /** What belongs to the input itself: the renewal that is answered. */
+  readonly itself?: readonly GuardEffect[];
+};
+
+const HOUR_S = 3_600;
+const DAEMON_CODE = 70;
+const RESET: Misbehaviour = { kind: 'reset' };
+
+const ROWS = Object.entries(GUARD_TABLE).flatMap(([phase, transitions]) =>
+  Object.entries(transitions).map(([input, transition]) => ({ phase, input, ...transition }) as Row),
+);
+
+describe.concurrent.each(GUARD_SHELLS)('the guard as a table, under $name', ({ isMissing, ...shell }) => {
+  const test = guardTest.skipIf(isMissing);
+
+  test.for(ROWS)('$phase, $input -> $to $effects', async (row, { start }) => {
+    const { give, renewMs, itself = [] } = SCENARIOS[row.input];
+    const day = 24 * HOUR_MS;
+    const intervalsMs = {
+      LEFT: day,
+      DIED: day,
+      CALL: 60_000,
+      ...(renewMs === undefined ? {} : { RENEW: renewMs }),
+    };
+    const guard = await ENTRANCES[row.phase](start, { shell, intervalsMs, prelude: TIME_THAT_FLIES });
+
+    const from = guard.trace.events.length;
+    await give(guard);
+    guard.agent.gate.letThrough();
+    await settle(guard, row, from);
+    expect(effects(guard, row.phase, from).toSorted()).toEqual([...itself, ...row.effects].toSorted());
+
+    await PROOFS[row.to](guard);
+    const terminations = effects(guard, row.phase, from).filter((effect) => effect === 'terminate-daemon');
+    expect(terminations).toEqual(row.effects.filter((effect) => effect === 'terminate-daemon'));
+  });
+});
+
+/** Waits until the guard has done what it does about the input: it has ended, or looks again. */
+async function settle({ trace, agent }: RunningGuard, row: Row, from: number): Promise<void> {
+  if (row.effects.includes('terminate-daemon')) await trace.until('daemon: SIGTERM', { from });
+  if (row.effects.includes('start-daemon')) await trace.until('daemon: started', { from });
+  if (row.to !== 'ended') return agent.gate.arrival();
+  agent.gate.open(); // the keeper ends only after its look
+  await trace.until('all gone');
+}
+
+function effects({ trace }: RunningGuard, phase: GuardPhase, from: number): GuardEffect[] {
+  const shown: Readonly<Record<string, GuardEffect>> = {
+    'agent: protect 2880': phase === 'leasing' ? 'take-lease' : 'renew',
+    'agent: protect 1380': 'hold',
+    'agent: release': 'release',
+    'daemon: SIGTERM': 'terminate-daemon',
+    'exit 0': 'exit-0',
+    'exit 75': 'exit-75',
+    [`exit ${DAEMON_CODE}`]: 'exit-code',
+  };
+  return trace.events.slice(from).flatMap((event) => {
+    const effect = event.startsWith('daemon: started') ? 'start-daemon' : shown[event];
+    return effect === undefined ? [] : [effect];
+  });
+}
+
+/** Starts a guard and brings it into a phase, with a look waiting at the gate. */
+type Entrance = (start: StartGuard, options: GuardOptions) => Promise<RunningGuard>;
+
+const ENTRANCES: Readonly<Record<GuardPhase, Entrance>> = {
+  leasing: async (start, options) => {
+    const guard = await start({ ...options, prepare: (agent) => agent.gate.close() });
+    await guard.agent.gate.arrival();
+    return guard;
+  },
+  working: async (start, options) => {
+    const guard = await ENTRANCES.leasing(start, options);
+    guard.giveJob();
+    guard.agent.gate.letThrough();
+    await guard.trace.until('guard: working');
+    await guard.trace.until('daemon: started');
+    await guard.agent.gate.arrival();
+    return guard;
+  },
+  draining: async (start, options) => {
+    const guard = await ENTRANCES.working(start, options);
+    guard.agent.leaves(23 * HOUR_MS);
+    guard.agent.gate.letThrough();
+    await guard.trace.until('guard: draining');
+    await guard.trace.until('daemon: SIGTERM');
+    await guard.agent.gate.arrival();
+    return guard;
+  },
+  // by way of draining, so that it shows if it goes on as it was
+  stopping: async (start, options) => {
+    const guard = await ENTRANCES.draining(start, options);
+    guard.signal('SIGTERM');
+    await guard.trace.until('guard: stopping');
+    guard.agent.gate.letThrough();
+    await guard.agent.gate.arrival();
+    return guard;
+  },
+  left: async (start, options) => released(await ENTRANCES.draining(start, options)),
+  died: async (start, options) => released(await ENTRANCES.working(start, options)),
+  ended: () => Promise.reject(new Error('nothing runs any more')),
+};
+
+async function released(guard: RunningGuard): Promise<RunningGuard> {
+  await endDaemon(guard);
+  await guard.agent.gate.arrival();
+  return guard;
+}
+
+/** With the gate open, since the keeper ends only after its look; up to the guard's release, or end. */
+async function endDaemon(guard: RunningGuard): Promise<void> {
+  const { trace, agent } = guard;
+  agent.gate.open();
+  guard.crashDaemon(DAEMON_CODE);
+  await Promise.race([trace.until('agent: release'), trace.until('exit')]);
+  agent.gate.close();
+}
+
+function shows(leftMs: number): Pick<Scenario, 'give'> {
+  return { give: ({ agent }) => agent.leaves(leftMs) };
+}
+
+function renewalThat(fault?: Misbehaviour, times = 1): Scenario {
+  return {
+    renewMs: 0,
+    itself: ['renew'],
+    give: async ({ agent }) => {
+      agent.leaves(47 * HOUR_MS);
+      for (let left = times; left > 1; left--) {
+        if (fault) agent.misbehaves('protect', fault, 1);
+        agent.gate.letThrough();
+        await agent.gate.arrival();
+      }
+      if (fault) agent.misbehaves('protect', fault, 1);
+    },
+  };
+}
+
+const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
+  'lease-read': shows(48 * HOUR_MS),
+  'no-lease-read': shows(0),
+  'lease-time-over': {
+    give: (guard) => {
+      guard.passTime(HOUR_S);
+      guard.agent.leaves(0);
+    },
+  },
+  'lease-seen': shows(47 * HOUR_MS),
+  'renewal-due': { ...shows(47 * HOUR_MS), renewMs: 0 },
+  'ask-seen': shows(23 * HOUR_MS),
+  'ask-seen-low': shows(11 * HOUR_MS),
+  'gone-seen': shows(0),
+  blind: { give: ({ agent }) => agent.misbehaves('look', RESET, 1) },
+  'blind-for-6h': {
+    give: (guard) => {
+      guard.passTime(7 * HOUR_S);
+      guard.agent.misbehaves('look', RESET, 1);
+    },
+  },
+  renewed: renewalThat(),
+  'renewal-refused': renewalThat(BLOCKED),
+  'renewal-refused-again': { ...renewalThat(BLOCKED, 2), itself: ['renew', 'renew'] },
+  'renewal-unanswered': renewalThat(RESET),
+  'daemon-exited': { give: endDaemon },
+  stop: { give: (guard) => guard.signal('SIGTERM') },
+  'wait-over': { give: (guard) => guard.passTime(25 * HOUR_S) },
+};
+
+/** How only a guard in this phase goes on. */
+const PROOFS: Readonly<Record<GuardPhase, (guard: RunningGuard) => Promise<unknown>>> = {
+  leasing: ({ agent, trace }) => {
+    agent.gate.open();
+    return trace.until('guard: working');
+  },
+  working: (guard) => crashed(guard, 'guard: died'),
+  draining: (guard) => crashed(guard, 'guard: left'),
+  stopping: (guard) => crashed(guard, 'guard: ended daemon-exited'),
+  left: (guard) => waited(guard, 'exit 0'),
+  died: (guard) => waited(guard, `exit ${DAEMON_CODE}`),
+  ended: ({ trace }) => trace.until('guard: ended'),
+};
+
+function crashed(guard: RunningGuard, event: string): Promise<number> {
+  guard.crashDaemon(DAEMON_CODE);
+  guard.agent.gate.open();
+  return guard.trace.until(event);
+}
+
+function waited(guard: RunningGuard, event: string): Promise<number> {
+  guard.passTime(50 * HOUR_S);
+  guard.agent.gate.open();
+  return guard.trace.until(event);
+}

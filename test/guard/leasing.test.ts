@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { BLOCKED, FAULTS, HOUR_MS, metadata, TASK_ID } from './agent-endpoint.ts';
+import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET } from './running-guard.ts';
+
+describe.concurrent.each(GUARD_SHELLS)(
+  'a guard that takes its lease, under $name',
+  ({ isMissing, ...shell }) => {
+    const test = guardTest.skipIf(isMissing);
+
+    test('starts the daemon, named after pool and task, once it has read that the lease is there and the task is to run', async ({
+      working,
+    }) => {
+      const { trace, agent, daemonPid } = await working({ shell });
+      expect(trace.having('daemon: started')).toEqual([
+        `daemon: started ${daemonPid} gpu-${TASK_ID} provisioner start`,
+      ]);
+      const started = trace.events.findIndex((event) => event.startsWith('daemon: started'));
+      const before = trace.events.slice(0, started).filter((event) => event.startsWith('agent:'));
+      expect(before).toEqual(['agent: protect 2880', 'agent: look', 'agent: metadata']);
+      expect(agent.expiresAt - Date.now()).toBeGreaterThan(47 * HOUR_MS);
+    });
+
+    test('reads dates with fractions of a second', async ({ start }) => {
+      const { trace } = await start({
+        shell,
+        prepare: (agent) => {
+          agent.fractions = true;
+        },
+      });
+      await trace.until('guard: working');
+    });
+
+    test('counts a lease whose answer was lost', async ({ start }) => {
+      const { trace } = await start({
+        shell,
+        prepare: (agent) => agent.misbehaves('protect', { kind: 'lost' }),
+      });
+      await trace.until('guard: working');
+      expect(trace.having('agent: protect')).toHaveLength(1);
+    });
+
+    test.for(FAULTS)(
+      'starts no daemon while the agent $is at every write, and takes the lease late',
+      async ({ fault, why }, { start }) => {
+        const { trace, agent } = await start({
+          shell,
+          prepare: (it) => it.misbehaves('protect', fault),
+        });
+        await trace.until('agent: look', { times: 2 });
+        expect(trace.having('daemon:')).toEqual([]);
+        agent.behaves();
+        await trace.until('guard: working');
+        expect(trace.having('guard: leasing')).toEqual(['guard: leasing started', `guard: leasing ${why}`]);
+      },
+    );
+
+    test.for([...FAULTS, { is: 'shows an ask', fault: undefined }])(
+      'starts no daemon while the agent $is at every look',
+      async ({ fault }, { start }) => {
+        const { trace, agent } = await start({
+          shell,
+          prepare: (it) => {
+            if (fault) it.misbehaves('look', fault);
+            it.onCall = (call) => {
+              if (fault === undefined && call === 'look') it.leaves(23 * HOUR_MS);
+            };
+          },
+        });
+        await trace.until('agent: look', { times: 2 });
+        expect(trace.having('agent: metadata')).toEqual([]);
+        expect(trace.having('daemon:')).toEqual([]);
+        agent.behaves();
+        agent.onCall = () => {};
+        await trace.until('guard: working');
+      },
+    );
+
+    test.for([
+      { is: 'breaks off', why: 'metadata-curl-52', fault: { kind: 'reset' } as const },
+      { is: 'is garbage', why: 'metadata-unreadable', fault: answer('404 page not found') },
+      {
+        is: 'has an id that is none',
+        why: 'metadata-unreadable',
+        fault: answer(metadata({ TaskARN: 'a/$(id)' })),
+      },
+      {
+        is: 'says that the task is to stop',
+        why: 'not-to-run',
+        fault: answer(metadata({ DesiredStatus: 'STOPPED' })),
+      },
+    ])('starts no daemon while the metadata $is', async ({ fault, why }, { start }) => {
+      const { trace, agent } = await start({
+        shell,
+        prepare: (it) => it.misbehaves('metadata', fault),
+      });
+      await trace.until('agent: metadata', { times: 2 });
+      expect(trace.having('daemon:')).toEqual([]);
+      agent.behaves();
+      await trace.until('guard: working');
+      expect(trace.having('guard: leasing')).toEqual(['guard: leasing started', `guard: leasing ${why}`]);
+    });
+
+    test.for([
+      { is: 'agent refuses', why: 'DEPLOYMENT_BLOCKED', options: { prepare: refuse } },
+      { is: 'agent is missing', why: 'curl-3', options: { environment: { ECS_AGENT_URI: undefined } } },
+      {
+        is: 'agent refuses connections',
+        why: 'curl-7',
+        options: { environment: { ECS_AGENT_URI: 'http://127.0.0.1:1' } },
+      },
+      { is: 'agent is slow', why: 'curl-28', options: { prepare: hang, intervalsMs: { CALL: 50 } } },
+      {
+        is: 'metadata is missing',
+        why: 'metadata-curl-3',
+        options: { environment: { ECS_CONTAINER_METADATA_URI_V4: undefined } },
+      },
+      {
+        is: 'pool has no name',
+        why: 'pool-not-named',
+        options: { environment: { AUTOSCALER_POOL: undefined } },
+      },
+      { is: 'image has no curl', why: 'curl-127', options: { prelude: 'curl() { return 127; }\n' } },
+    ])('exits 1 without having started the daemon when the $is', async ({ why, options }, { start }) => {
+      const { trace } = await start({
+        shell,
+        ...options,
+        intervalsMs: { LEASE_WITHIN: 150, ...('intervalsMs' in options ? options.intervalsMs : {}) },
+      });
+      await trace.until('all gone');
+      expect(trace.having('exit')).toEqual(['exit 75']);
+      expect(trace.having('daemon:')).toEqual([]);
+      expect(trace.having('guard:')).toEqual([
+        'guard: leasing started',
+        `guard: leasing ${why}`,
+        'guard: ended no-lease',
+      ]);
+    });
+
+    test("does not send its calls through a proxy, nor heed the user's settings", async ({ working }) => {
+      const proxy = 'http://127.0.0.1:1';
+      const folder = mkdtempSync(join(tmpdir(), 'curl-'));
+      writeFileSync(join(folder, '.curlrc'), 'output = /dev/null\n');
+      await working({
+        shell,
+        environment: {
+          CURL_HOME: folder,
+          http_proxy: proxy,
+          HTTP_PROXY: proxy,
+          all_proxy: proxy,
+          ALL_PROXY: proxy,
+        },
+      });
+      rmSync(folder, { recursive: true });
+    });
+
+    test('writes JSON alone, with no secret in it, even when answers hold one', async ({ working }) => {
+      const guard = await working({
+        shell,
+        prepare: (agent) =>
+          agent.misbehaves(
+            'protect',
+            answer(`{"failure":{"Reason":"${SECRET}\\"","Detail":"${SECRET}"}}`),
+            1,
+          ),
+      });
+      guard.signal('SIGTERM');
+      await guard.trace.until('all gone');
+      expect(guard.trace.having('noise')).toEqual([]);
+      expect(guard.output).not.toContain(SECRET);
+    });
+  },
+);
+
+function answer(body: string) {
+  return { kind: 'answer', status: 200, body } as const;
+}
+
+function refuse(agent: RunningGuard['agent']): void {
+  agent.misbehaves('protect', BLOCKED);
+}
+
+function hang(agent: RunningGuard['agent']): void {
+  agent.misbehaves('protect', { kind: 'held', until: new Promise(() => {}) });
+}

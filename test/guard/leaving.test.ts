@@ -1,0 +1,142 @@
+import { describe, expect } from 'vitest';
+import { HOUR_MS } from './agent-endpoint.ts';
+import {
+  GUARD_SHELLS,
+  type GuardOptions,
+  guardTest,
+  type RunningGuard,
+  type StartGuard,
+} from './running-guard.ts';
+
+async function draining(working: StartGuard, options: GuardOptions): Promise<RunningGuard> {
+  const guard = await working(options);
+  guard.giveJob();
+  guard.agent.leaves(23 * HOUR_MS);
+  await guard.trace.until('guard: draining');
+  await guard.trace.until('daemon: SIGTERM');
+  return guard;
+}
+
+async function left(working: StartGuard, options: GuardOptions): Promise<RunningGuard> {
+  const guard = await draining(working, options);
+  guard.finishJob();
+  await guard.trace.until('guard: left');
+  return guard;
+}
+
+describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ isMissing, ...shell }) => {
+  const test = guardTest.skipIf(isMissing);
+
+  test('waits for the job however long it takes, and releases only when the daemon is gone', async ({
+    working,
+  }) => {
+    const guard = await draining(working, { shell });
+    const { trace, agent } = guard;
+    let aliveAtRelease: boolean | undefined;
+    agent.onCall = (call) => {
+      if (call === 'release') aliveAtRelease ??= guard.isDaemonAlive();
+    };
+    await trace.until('agent: look', { times: 5, from: trace.events.length });
+    expect(trace.having('agent: release')).toEqual([]);
+    expect(trace.having('daemon: finished')).toEqual([]);
+    guard.finishJob();
+    await trace.until('agent: release');
+    await trace.until('daemon: finished');
+    expect(aliveAtRelease).toBe(false);
+    expect(agent.expiresAt).toBe(0);
+    await trace.until('guard: left daemon-exited');
+  });
+
+  test('sends one SIGTERM, to the daemon alone: Terraform hears of nothing', async ({ working }) => {
+    const guard = await working({ shell, environment: { TERRAFORM: process.execPath } });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    await trace.until('daemon: terraform: ready');
+    agent.leaves(23 * HOUR_MS);
+    await trace.until('daemon: SIGTERM');
+    guard.signal('SIGTERM');
+    await trace.until('guard: stopping');
+    guard.signal('SIGINT');
+    guard.finishJob();
+    await trace.until('exit 0');
+    expect(trace.having('daemon: SIG')).toEqual(['daemon: SIGTERM']);
+    expect(trace.having('daemon: terraform')).toEqual(['daemon: terraform: ready']);
+  });
+
+  test('releases again when the protection comes back', async ({ working }) => {
+    const { trace, agent } = await left(working, { shell });
+    const released = await trace.until('agent: release');
+    await trace.until('agent: look', { times: 2, from: released });
+    agent.leaves(47 * HOUR_MS);
+    const again = await trace.until('agent: release', { from: trace.events.length });
+    await trace.until('agent: look', { times: 3, from: again });
+    expect(agent.expiresAt).toBe(0);
+  });
+
+  test.for([
+    { kind: 'reset' } as const,
+    { kind: 'lost' } as const,
+    { kind: 'answer', status: 200, body: '{}' } as const,
+  ])('releases until it has read that it has: $kind', async (fault, { working }) => {
+    const guard = await draining(working, { shell });
+    const { trace, agent } = guard;
+    agent.misbehaves('release', fault);
+    agent.misbehaves('look', fault);
+    guard.finishJob();
+    await trace.until('agent: release', { times: 3 });
+    agent.behaves();
+    const from = trace.events.length;
+    await trace.until('agent: look', { times: 3, from });
+    expect(agent.expiresAt).toBe(0);
+    expect(trace.having('agent: release', from).length).toBeLessThanOrEqual(1);
+  });
+
+  test('exits 0 after a while', async ({ working }) => {
+    const { trace } = await left(working, { shell, intervalsMs: { LEFT: 200 } });
+    const released = await trace.until('agent: release');
+    await trace.until('all gone');
+    expect(trace.having('guard: ended')).toEqual(['guard: ended waited']);
+    expect(trace.having('exit')).toEqual(['exit 0']);
+    expect(trace.having('agent: protect', released)).toEqual([]);
+  });
+
+  test('exits 0 at once when ECS stops the task', async ({ working }) => {
+    const guard = await left(working, { shell });
+    await guard.trace.until('agent: release');
+    guard.signal('SIGTERM');
+    await guard.trace.until('all gone');
+    expect(guard.trace.having('exit')).toEqual(['exit 0']);
+    expect(guard.trace.having('guard: ended')).toEqual(['guard: ended signal']);
+  });
+
+  test('releases, waits and exits with the code of a daemon that died unasked', async ({ working }) => {
+    const guard = await working({ shell, intervalsMs: { DIED: 200 } });
+    const { trace, agent } = guard;
+    guard.crashDaemon(70);
+    await trace.until('guard: died exit-code-70');
+    await trace.until('agent: release');
+    expect(trace.having('exit')).toEqual([]);
+    await trace.until('all gone');
+    expect(trace.having('exit')).toEqual(['exit 70']);
+    expect(agent.expiresAt).toBe(0);
+  });
+
+  test('tells a daemon that was killed from a signal of its own', async ({ working }) => {
+    const guard = await working({ shell, intervalsMs: { DIED: 50 } });
+    process.kill(guard.daemonPid, 'SIGKILL');
+    await guard.trace.until('guard: died exit-code-137');
+    await guard.trace.until('exit 137');
+  });
+
+  test.for([
+    { is: 'exits at once', command: 'false', code: 1 },
+    { is: 'ends well at once', command: 'true', code: 0 },
+    { is: 'is not there', command: '/opt/no-such-coder', code: 127 },
+  ])('releases when its daemon $is', async ({ command, code }, { start }) => {
+    const { trace } = await start({ shell, daemon: [command], intervalsMs: { DIED: 50 } });
+    await trace.until(`guard: died exit-code-${code}`);
+    await trace.until('agent: release');
+    await trace.until('all gone');
+    expect(trace.having('exit')).toEqual([`exit ${code}`]);
+  });
+});

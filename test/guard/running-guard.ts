@@ -1,0 +1,249 @@
+/** The real guard.sh as a task runs it: carried as text, under one of the shells, with a stand-in for coder as its daemon. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, it } from 'vitest';
+import * as z from 'zod';
+import { AgentEndpoint } from './agent-endpoint.ts';
+import { Trace } from './trace.ts';
+
+const SCRIPT_FILE = new URL('../../guard/guard.sh', import.meta.url).pathname;
+const SCRIPT = readFileSync(SCRIPT_FILE, 'utf8');
+/** Stands in for coder. */
+export const STAND_IN = new URL('coder.sh', import.meta.url).pathname;
+export const SECRET = 'key-that-nobody-may-read';
+
+const SHELLS = [
+  { name: 'dash', command: ['dash'], path: '/usr/bin:/bin' },
+  { name: 'busybox', command: ['busybox', 'sh'], path: busyboxTools('date', 'sleep', 'tr') },
+];
+
+/** The tools that the tests of the guard need and this machine lacks. */
+export const MISSING = ['dash', 'busybox', 'shellcheck', 'curl'].filter(
+  (tool) => spawnSync('sh', ['-c', 'command -v "$1"', 'sh', tool]).status !== 0,
+);
+
+/** The shells under which the guard can be tested here: it needs /proc, and a date that reads dates. */
+export const GUARD_SHELLS = SHELLS.map((shell) => ({
+  ...shell,
+  isMissing: process.platform !== 'linux' || MISSING.includes(shell.name) || MISSING.includes('curl'),
+}));
+
+export type Shell = (typeof SHELLS)[number];
+
+export type GuardOptions = {
+  readonly shell: Shell;
+  /** The intervals by their names in guard.sh: LOOK, RENEW, RETRY, LEASE_WITHIN, BLIND, LEFT, DIED, CALL, SETTLE. */
+  readonly intervalsMs?: Readonly<Record<string, number | string>>;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Runs in the guard's shell before it: to replace a command by a function. */
+  readonly prelude?: string;
+  readonly daemon?: readonly string[];
+  /** Instead of the shell with the prelude and guard.sh. */
+  readonly entryPoint?: readonly string[];
+  /** What the guard runs under, instead of the test. */
+  readonly under?: readonly string[];
+  readonly prepare?: (agent: AgentEndpoint) => void;
+};
+
+/** A prelude: as many seconds more than really passed have passed since the machine started. */
+export const TIME_THAT_FLIES = `read() {
+  command read "$@"
+  now=$((\${now%.*} + $(cat "$STAND_IN/passed" 2>/dev/null || echo 0))).00
+}
+`;
+
+const lineSchema = z.strictObject({
+  level: z.literal('info'),
+  message: z.literal('guard'),
+  state: z.string(),
+  why: z.string().regex(/^[\w-]+$/),
+  daemon: z.string(),
+});
+
+export type StartGuard = (options: GuardOptions) => Promise<RunningGuard>;
+
+/** A test with guards that end with it; it may run beside others. */
+export const guardTest = it.extend<{
+  readonly start: StartGuard;
+  /** Waits until the daemon is there, too. */
+  readonly working: StartGuard;
+}>({
+  start: async ({ onTestFailed }, use) => {
+    const started: RunningGuard[] = [];
+    onTestFailed(() => console.error(started.map((guard) => guard.output).join('\n\n')));
+    await use(async (options) => {
+      const guard = await RunningGuard.start(options);
+      started.push(guard);
+      return guard;
+    });
+    await Promise.all(started.map((guard) => guard.cleanUp()));
+  },
+  working: async ({ start }, use) => {
+    await use(async (options) => {
+      const guard = await start(options);
+      await guard.trace.until('daemon: started');
+      await guard.trace.until('guard: working');
+      return guard;
+    });
+  },
+});
+
+export class RunningGuard {
+  readonly trace: Trace;
+  readonly agent: AgentEndpoint;
+  readonly process: ChildProcess;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'guard-'));
+
+  private constructor(options: GuardOptions, trace: Trace, agent: AgentEndpoint) {
+    this.trace = trace;
+    this.agent = agent;
+    this.process = this.#spawn(options);
+    this.process.on('exit', (code, signal) => trace.note(`exit ${code ?? signal}`));
+    this.process.on('close', () => trace.note('all gone'));
+    this.#read('stdout', (line) => `daemon: ${line}`);
+    this.#read('stderr', describeLine);
+  }
+
+  static async start(options: GuardOptions): Promise<RunningGuard> {
+    const trace = new Trace();
+    const agent = await AgentEndpoint.start(trace);
+    options.prepare?.(agent);
+    return new RunningGuard(options, trace, agent);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.process.kill(signal);
+  }
+
+  /** Gives the daemon a job, which lasts until it is finished. */
+  giveJob(): void {
+    this.#tell('job');
+  }
+
+  finishJob(): void {
+    rmSync(join(this.#folder, 'job'));
+  }
+
+  crashDaemon(code: number): void {
+    this.#tell('crash', `${code}`);
+  }
+
+  /** For preludes that heed it. */
+  breakKeeper(): void {
+    this.#tell('break');
+  }
+
+  /** For preludes that heed it. */
+  stepClock(seconds: number): void {
+    this.#tell('step', `${seconds}`);
+  }
+
+  get daemonPid(): number {
+    return Number(this.trace.having('daemon: started')[0]?.split(' ')[2]);
+  }
+
+  isDaemonAlive(): boolean {
+    return existsSync(`/proc/${this.daemonPid}`);
+  }
+
+  /** Everything written by the guard and its daemon. */
+  get output(): string {
+    return this.trace.events.join('\n');
+  }
+
+  /** For preludes that heed it. */
+  passTime(seconds: number): void {
+    this.#tell('passed', `${seconds}`);
+  }
+
+  /** Whole or not at all: who reads it may do so at any time. */
+  #tell(name: string, text = ''): void {
+    const file = join(this.#folder, name);
+    writeFileSync(`${file}.new`, text);
+    renameSync(`${file}.new`, file);
+  }
+
+  #spawn({
+    shell,
+    intervalsMs,
+    environment,
+    prelude = '',
+    daemon = [STAND_IN, 'provisioner', 'start'],
+    entryPoint = [...shell.command, '-c', prelude + SCRIPT, 'guard'],
+    under = [],
+  }: GuardOptions): ChildProcess {
+    const [command = 'sh', ...args] = [...under, ...entryPoint, ...daemon];
+    return spawn(command, args, {
+      // a process group of its own: a guard that signals its group is to fail the test, not end it
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: `${shell.path}:${process.env.PATH}`,
+        ECS_AGENT_URI: `${this.agent.url}/agent`,
+        ECS_CONTAINER_METADATA_URI_V4: `${this.agent.url}/v4`,
+        AUTOSCALER_POOL: 'gpu',
+        CODER_URL: 'https://coder.example.com',
+        CODER_PROVISIONER_DAEMON_KEY: SECRET,
+        STAND_IN: this.#folder,
+        ...inTests({ LOOK: 30, RETRY: 30, SETTLE: 30, TOLD: 10, ...intervalsMs }),
+        ...environment,
+      },
+    });
+  }
+
+  #read(stream: 'stdout' | 'stderr', describe: (line: string) => string): void {
+    const input = this.process[stream];
+    if (input) createInterface({ input }).on('line', (line) => this.trace.note(describe(line)));
+  }
+
+  async cleanUp(): Promise<void> {
+    this.#killAll();
+    rmSync(this.#folder, { recursive: true, force: true });
+    this.agent.stop();
+    await this.trace.until('all gone');
+  }
+
+  #killAll(): void {
+    try {
+      if (this.process.pid !== undefined) process.kill(-this.process.pid, 'SIGKILL');
+    } catch {
+      // nobody is left
+    }
+  }
+}
+
+/** A line of the guard's log; anything else that it wrote shows as noise. */
+function describeLine(text: string): string {
+  try {
+    const { state, why } = lineSchema.parse(JSON.parse(text));
+    return `guard: ${state} ${why}`;
+  } catch {
+    return `noise: ${text}`;
+  }
+}
+
+function inTests(intervalsMs: Readonly<Record<string, number | string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(intervalsMs).map(([name, ms]) => [`AUTOSCALER_TEST_${name}_MS`, `${ms}`]),
+  );
+}
+
+/** A folder with busybox's own tools, which are all that Coder's image has. */
+function busyboxTools(...tools: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'busybox-'));
+  const busybox = spawnSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).stdout.trim();
+  if (busybox !== '') for (const tool of tools) symlinkSync(busybox, join(folder, tool));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return folder;
+}

@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { MISSING } from './running-guard.ts';
+
+const SCRIPTS = ['guard/guard.sh', 'test/guard/coder.sh'];
+
+it.skipIf(MISSING.includes('shellcheck')).each(SCRIPTS)('%s is clean by shellcheck', (file) => {
+  const { status, stdout } = spawnSync('shellcheck', ['--shell=sh', '--severity=style', file], {
+    encoding: 'utf8',
+  });
+  expect(stdout).toBe('');
+  expect(status).toBe(0);
+});
+
+it('the guard is plain ASCII, since CloudFormation replaces all else by question marks', () => {
+  expect(readFileSync('guard/guard.sh', 'latin1')).toMatch(/^[\t\n\x20-\x7e]*$/);
+});
+
+it('the guard leaves room in a task definition, which may have 64 KiB', () => {
+  expect(readFileSync('guard/guard.sh').length).toBeLessThan(16 * 1024);
+});

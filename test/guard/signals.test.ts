@@ -1,0 +1,164 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { BLOCKED, HOUR_MS } from './agent-endpoint.ts';
+import { GUARD_SHELLS, guardTest, type StartGuard } from './running-guard.ts';
+
+const canBeProcess1 = spawnSync('unshare', ['-pf', 'true']).status === 0;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
+
+describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({ isMissing, ...shell }) => {
+  const test = guardTest.skipIf(isMissing);
+
+  test.for(SIGNALS)('passes %s on as SIGTERM, and waits for the job', async (signal, { working }) => {
+    const guard = await working({ shell });
+    const { trace } = guard;
+    guard.giveJob();
+    guard.signal(signal);
+    await trace.until('daemon: SIGTERM');
+    await trace.until('guard: stopping signal');
+    await trace.until('agent: look', { times: 3, from: trace.events.length });
+    expect(trace.having('exit')).toEqual([]);
+    guard.finishJob();
+    await trace.until('all gone');
+    expect(trace.having('daemon: ').slice(1)).toEqual(['daemon: SIGTERM', 'daemon: finished']);
+    expect(trace.having('exit')).toEqual(['exit 0']);
+    expect(trace.having('guard: ended')).toEqual(['guard: ended daemon-exited']);
+  });
+
+  test('sends the daemon one SIGTERM however many come', async ({ working }) => {
+    const guard = await working({ shell });
+    guard.giveJob();
+    for (const signal of SIGNALS) guard.signal(signal);
+    await guard.trace.until('guard: stopping');
+    await guard.trace.until('daemon: SIGTERM');
+    guard.signal('SIGTERM');
+    await guard.trace.until('agent: look', { times: 3, from: guard.trace.events.length });
+    guard.finishJob();
+    await guard.trace.until('all gone');
+    expect(guard.trace.having('daemon: SIGTERM')).toHaveLength(1);
+    expect(guard.trace.having('guard: stopping')).toHaveLength(1);
+    expect(guard.trace.having('exit')).toEqual(['exit 0']);
+  });
+
+  test('waits for the job when it is draining already, with no second SIGTERM', async ({ working }) => {
+    const guard = await working({ shell });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    agent.leaves(23 * HOUR_MS);
+    await trace.until('daemon: SIGTERM');
+    guard.signal('SIGTERM');
+    await trace.until('guard: stopping');
+    await trace.until('agent: look', { times: 3, from: trace.events.length });
+    expect(trace.having('exit')).toEqual([]);
+    guard.finishJob();
+    await trace.until('all gone');
+    expect(trace.having('daemon: SIGTERM')).toHaveLength(1);
+    expect(trace.having('exit')).toEqual(['exit 0']);
+    expect(trace.having('agent: release')).toEqual([]);
+  });
+
+  test('passes the stop on while a call hangs', async ({ working }) => {
+    const guard = await working({ shell });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    guard.agent.misbehaves('look', { kind: 'held', until: promise });
+    await guard.trace.until('agent: look', { from: guard.trace.events.length });
+    guard.signal('SIGTERM');
+    await guard.trace.until('exit 0');
+    resolve();
+    await guard.trace.until('all gone');
+    expect(guard.trace.having('daemon: ').slice(1)).toEqual(['daemon: SIGTERM', 'daemon: finished']);
+  });
+
+  test('passes on a stop that comes while the daemon is being born', async ({ start }) => {
+    const guard = await start({ shell, intervalsMs: { SETTLE: 500 } });
+    await guard.trace.until('daemon: started');
+    guard.signal('SIGTERM');
+    await guard.trace.until('all gone');
+    expect(guard.trace.having('daemon: SIGTERM')).toHaveLength(1);
+    expect(guard.trace.having('exit')).toEqual(['exit 0']);
+    expect(guard.trace.having('guard: ended')).toEqual(['guard: ended daemon-exited']);
+  });
+
+  test('exits with the code of a daemon that dies while it is told to stop', async ({ working }) => {
+    const guard = await working({ shell });
+    guard.giveJob();
+    guard.signal('SIGTERM');
+    await guard.trace.until('daemon: SIGTERM');
+    guard.crashDaemon(3);
+    await guard.trace.until('exit 3');
+  });
+
+  test('exits 0 with no daemon started while it waits for a lease', async ({ start }) => {
+    const guard = await start({
+      shell,
+      intervalsMs: { RETRY: 600_000 },
+      prepare: (agent) => agent.misbehaves('protect', BLOCKED),
+    });
+    await guard.trace.until('guard: leasing DEPLOYMENT_BLOCKED');
+    guard.signal('SIGTERM');
+    await guard.trace.until('exit');
+    expect(guard.trace.having('exit')).toEqual(['exit 0']);
+    expect(guard.trace.having('daemon:')).toEqual([]);
+  });
+
+  test.for(['protect', 'look', 'metadata'] as const)(
+    'exits 0 with no daemon started in the middle of the first %s',
+    async (call, { start }) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const guard = await start({
+        shell,
+        prepare: (agent) => agent.misbehaves(call, { kind: 'held', until: promise }),
+      });
+      await guard.trace.until(`agent: ${call}`);
+      guard.signal('SIGTERM');
+      resolve();
+      await guard.trace.until('all gone');
+      expect(guard.trace.having('exit')).toEqual(['exit 0']);
+      expect(guard.trace.having('daemon:')).toEqual([]);
+    },
+  );
+
+  test('exits 0 at once after its daemon has died', async ({ start }) => {
+    const guard = await start({ shell, daemon: ['false'] });
+    await guard.trace.until('guard: died');
+    guard.signal('SIGTERM');
+    await guard.trace.until('all gone');
+    expect(guard.trace.having('exit')).toEqual(['exit 0']);
+  });
+
+  const asProcess1 = async ({ working }: { readonly working: StartGuard }) => {
+    const guard = await working({
+      shell,
+      under: ['unshare', '-pf', '--kill-child'],
+      environment: { ORPHANS: 'yes' },
+    });
+    const { trace } = guard;
+    await trace.until('daemon: orphan', { times: 3 });
+    guard.giveJob();
+    const [process1 = 0] = childrenOf(guard.process.pid);
+    while (childrenOf(process1).length > 2) await trace.until('agent: look', { from: trace.events.length });
+    process.kill(process1, 'SIGTERM');
+    await trace.until('daemon: SIGTERM');
+    guard.finishJob();
+    await trace.until('exit 0');
+  };
+  if (canBeProcess1) test('as process 1 reaps orphans, and heeds signals', asProcess1);
+  else test.todo('as process 1 reaps orphans, and heeds signals');
+});
+
+/** Processes, zombies included, whose parent this is. */
+function childrenOf(parent: number | undefined): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === parent)
+    .map(Number);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined; // it has gone meanwhile
+  }
+}

@@ -1,0 +1,277 @@
+import { describe, expect } from 'vitest';
+import { BLOCKED, FAULTS, HOUR_MS, MINUTE_MS } from './agent-endpoint.ts';
+import { GUARD_SHELLS, guardTest, TIME_THAT_FLIES } from './running-guard.ts';
+
+const AT_EVERY_LOOK = { RENEW: 0 };
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+
+describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMissing, ...shell }) => {
+  const test = guardTest.skipIf(isMissing);
+
+  test('renews for 48 h, each time after a look', async ({ working }) => {
+    const { trace } = await working({ shell, intervalsMs: AT_EVERY_LOOK });
+    await trace.until('agent: protect', { times: 4 });
+    const calls = trace.having('agent: ').filter((call) => call !== 'agent: metadata');
+    expect(calls.slice(0, 2)).toEqual(['agent: protect 2880', 'agent: look']);
+    expect(calls.slice(2, 8)).toEqual(Array(3).fill(['agent: look', 'agent: protect 2880']).flat());
+  });
+
+  test('does not renew before it is time', async ({ working }) => {
+    const { trace } = await working({ shell });
+    await trace.until('agent: look', { times: 6 });
+    expect(trace.having('agent: protect')).toHaveLength(1);
+  });
+
+  test('renews once when it is time, and not again before it is', async ({ working }) => {
+    const guard = await working({ shell, prelude: TIME_THAT_FLIES });
+    const { trace } = guard;
+    await trace.until('agent: look', { times: 2 }); // by now it has planned its renewal
+    guard.passTime(HOUR_S / 2);
+    const renewed = await trace.until('agent: protect', { times: 2 });
+    await trace.until('agent: look', { times: 5, from: renewed });
+    expect(trace.having('agent: protect')).toEqual(['agent: protect 2880', 'agent: protect 2880']);
+  });
+
+  test('drains when less than 24 h are left, and never renews over the ask', async ({ working }) => {
+    const guard = await working({ shell, intervalsMs: AT_EVERY_LOOK });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    let askedAt = 0;
+    agent.onCall = (call) => {
+      if (call !== 'look' || askedAt > 0) return;
+      agent.leaves(23 * HOUR_MS);
+      askedAt = trace.events.length;
+    };
+    await trace.until('guard: draining');
+    const looks = await trace.until('agent: look', { times: 4, from: askedAt });
+    expect(trace.events.slice(askedAt, looks).filter((event) => event.startsWith('agent: protect'))).toEqual(
+      [],
+    );
+    expect(trace.having('guard: draining')).toEqual(['guard: draining asked']);
+  });
+
+  test('goes on working with a little more than 24 h left', async ({ working }) => {
+    const { trace, agent } = await working({ shell });
+    agent.leaves(24 * HOUR_MS + 10 * MINUTE_MS);
+    await trace.until('agent: look', { times: 3, from: trace.events.length });
+    expect(trace.having('guard: draining')).toEqual([]);
+  });
+
+  test('drains with a little less than 24 h left', async ({ working }) => {
+    const { trace, agent } = await working({ shell });
+    agent.leaves(24 * HOUR_MS - 10 * MINUTE_MS);
+    await trace.until('guard: draining asked');
+  });
+
+  test('first takes 23 h again when the lease is gone, then drains', async ({ working }) => {
+    const { trace, agent } = await working({ shell });
+    agent.leaves(0);
+    await trace.until('guard: draining lease-gone');
+    const taken = trace.events.indexOf('agent: protect 1380');
+    expect(taken).toBeGreaterThan(0);
+    await trace.until('daemon: SIGTERM', { from: taken });
+  });
+
+  test('takes 23 h again when its lease runs out under a long job', async ({ working }) => {
+    const guard = await working({ shell });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    agent.leaves(11 * HOUR_MS);
+    await trace.until('guard: draining asked');
+    const extended = await trace.until('agent: protect 1380');
+    await trace.until('agent: look', { times: 3, from: extended });
+    expect(trace.having('agent: protect')).toEqual(['agent: protect 2880', 'agent: protect 1380']);
+    agent.leaves(0);
+    await trace.until('agent: protect 1380', { from: extended });
+  });
+
+  test.for(FAULTS)('forgives an agent that $is', async ({ fault, why }, { working }) => {
+    const { trace, agent } = await working({ shell });
+    agent.misbehaves('look', fault, 3);
+    await trace.until('guard: working sees-again');
+    expect(trace.having('guard: working')).toEqual([
+      'guard: working leased',
+      `guard: working blind-${why}`,
+      'guard: working sees-again',
+    ]);
+    expect(trace.having('guard: draining')).toEqual([]);
+  });
+
+  test('drains after it could not look for 6 h, not sooner, and shows it once it can', async ({
+    working,
+  }) => {
+    const guard = await working({ shell, prelude: TIME_THAT_FLIES });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    for (const passed of [5 * HOUR_S, 10 * HOUR_S]) {
+      agent.misbehaves('look', { kind: 'reset' });
+      guard.passTime(passed);
+      await trace.until('agent: look', { times: 3, from: trace.events.length });
+      agent.behaves();
+      await trace.until('guard: working sees-again', { times: passed / (5 * HOUR_S) });
+    }
+    agent.misbehaves('look', { kind: 'reset' });
+    guard.passTime(16 * HOUR_S);
+    await trace.until('guard: draining');
+    expect(trace.having('guard: draining')).toEqual(['guard: draining blind']);
+    expect(trace.having('agent: protect 1380')).toEqual([]);
+    agent.behaves();
+    await trace.until('agent: protect 1380');
+    await trace.until('guard: draining sees-again');
+    expect(guard.isDaemonAlive()).toBe(true);
+  });
+
+  test('takes two refusals running for an ask', async ({ working }) => {
+    const { trace, agent } = await working({ shell, intervalsMs: AT_EVERY_LOOK });
+    agent.misbehaves('protect', BLOCKED);
+    const from = trace.events.length;
+    await trace.until('guard: draining refused-twice');
+    expect(trace.having('agent: protect 2880', from)).toHaveLength(2);
+  });
+
+  test('takes a refusal between renewals that succeed for none', async ({ working }) => {
+    const { trace, agent } = await working({ shell, intervalsMs: AT_EVERY_LOOK });
+    let refused = false;
+    agent.onCall = (call) => {
+      if (call !== 'protect') return;
+      refused = !refused;
+      agent.misbehaves('protect', BLOCKED, refused ? 1 : 0);
+    };
+    await trace.until('agent: protect', { times: 7 });
+    expect(trace.having('guard: draining')).toEqual([]);
+  });
+
+  test('takes no other failure for an ask', async ({ working }) => {
+    const { trace, agent } = await working({ shell, intervalsMs: AT_EVERY_LOOK });
+    agent.misbehaves('protect', {
+      kind: 'answer',
+      status: 200,
+      body: '{"failure":{"Reason":"MISSING","Detail":"DEPLOYMENT_BLOCKED"}}',
+    });
+    await trace.until('agent: protect', { times: 5 });
+    expect(trace.having('guard: draining')).toEqual([]);
+  });
+
+  test.for([-3 * DAY_S, 3 * DAY_S])('does not mind a clock that steps by %d s', async (step, { working }) => {
+    const guard = await working({ shell, prelude: CLOCK_THAT_STEPS });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    guard.stepClock(step);
+    await trace.until('agent: look', { times: 3, from: trace.events.length });
+    expect(trace.having('guard: draining')).toEqual([]);
+    agent.leaves(23 * HOUR_MS);
+    await trace.until('guard: draining asked');
+  });
+
+  test('heeds an ask that comes while the daemon is being born', async ({ start }) => {
+    const { trace } = await start({
+      shell,
+      intervalsMs: { SETTLE: 500, LEFT: 0 },
+      prepare: (agent) => {
+        agent.onCall = (call) => {
+          if (call === 'metadata') agent.leaves(23 * HOUR_MS);
+        };
+      },
+    });
+    await trace.until('daemon: SIGTERM');
+    await trace.until('exit 0');
+    expect(trace.having('guard: left')).toEqual(['guard: left daemon-exited']);
+  });
+
+  test('sends no signal to a daemon that is not quite born', async ({ start }) => {
+    const guard = await start({ shell, intervalsMs: { SETTLE: 600_000 } });
+    const { trace, agent } = guard;
+    await trace.until('daemon: started');
+    agent.leaves(23 * HOUR_MS);
+    await trace.until('guard: draining');
+    guard.signal('SIGTERM');
+    await trace.until('agent: look', { times: 4, from: trace.events.length });
+    expect(trace.having('daemon: SIGTERM')).toEqual([]);
+    expect(trace.having('exit')).toEqual([]);
+  });
+
+  test('waits on when its shell says too early that the daemon has ended', async ({ working }) => {
+    const guard = await working({ shell, prelude: WAIT_THAT_RETURNS_EARLY, intervalsMs: { DIED: 0 } });
+    const { trace } = guard;
+    await trace.until('agent: look', { times: 4, from: trace.events.length });
+    expect(trace.having('agent: release')).toEqual([]);
+    guard.crashDaemon(70);
+    await trace.until('exit 70');
+  });
+
+  test.for([
+    { does: 'was interrupted as it ended', prelude: WAIT_THAT_IS_INTERRUPTED_AT_LAST },
+    { does: 'tells it once', prelude: WAIT_THAT_FORGETS },
+  ])('exits with the code of its daemon when wait $does', async ({ prelude }, { working }) => {
+    const guard = await working({ shell, prelude, intervalsMs: { DIED: 0 } });
+    guard.crashDaemon(70);
+    await guard.trace.until('exit');
+    expect(guard.trace.having('exit')).toEqual(['exit 70']);
+  });
+
+  test('goes on when nobody reads its log any more', async ({ working }) => {
+    const guard = await working({ shell, intervalsMs: { LEFT: 0 } });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    guard.process.stderr?.destroy();
+    agent.misbehaves('look', { kind: 'reset' }, 1); // something to log
+    await trace.until('agent: look', { times: 4, from: trace.events.length });
+    expect(trace.having('daemon: SIGTERM')).toEqual([]);
+    agent.leaves(23 * HOUR_MS);
+    await trace.until('daemon: SIGTERM');
+    guard.finishJob();
+    await trace.until('agent: release');
+    await trace.until('exit 0');
+  });
+
+  test.for([
+    { end: 'exit 2', as: 'as when it can not fork' },
+    { end: `sh -c 'command kill -KILL $PPID'`, as: 'as by the OOM killer' },
+  ])('drains when its keeper ends $as', async ({ end }, { working }) => {
+    const guard = await working({ shell, prelude: keeperThatEnds(end) });
+    const { trace } = guard;
+    guard.giveJob();
+    guard.breakKeeper();
+    await trace.until('guard: draining keeper-ended');
+    await trace.until('daemon: SIGTERM');
+    guard.finishJob();
+    await trace.until('agent: release');
+    await trace.until('guard: left');
+  });
+});
+
+/** As bash's may: without a signal that it has handled. */
+const WAIT_THAT_RETURNS_EARLY = `wait() {
+  [ "$phase" != working ] || [ "$((waits += 1))" -gt 3 ] || return 138
+  command wait "$@"
+}
+`;
+
+const WAIT_THAT_IS_INTERRUPTED_AT_LAST = `wait() {
+  command wait "$@"
+  heard=$?
+  [ "$phase" != working ] || return 138
+  return "$heard"
+}
+`;
+
+const WAIT_THAT_FORGETS = `wait() {
+  [ "$heard" != 70 ] || return 127
+  command wait "$@"
+  heard=$?
+  return "$heard"
+}
+`;
+
+/** Ends when it makes sure that the main process is there. */
+function keeperThatEnds(end: string): string {
+  return `kill() { [ "$1 $2" != "-USR2 $$" ] || [ ! -f "$STAND_IN/break" ] || ${end}; command kill "$@"; }\n`;
+}
+
+/** The time of day is off by as much as the test says; what date makes of a date is not. */
+const CLOCK_THAT_STEPS = `date() {
+  [ $# -eq 1 ] || { command date "$@"; return; }
+  echo $(($(command date +%s) + $(cat "$STAND_IN/step" 2>/dev/null || echo 0)))
+}
+`;
