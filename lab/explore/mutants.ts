@@ -1,0 +1,139 @@
+/** Mutants of the protocol: each leaves something out that design.md, "The lease" asks for, and has to be caught. */
+import { decide } from '../../lambda/core/decide.ts';
+import type { Action } from '../../lambda/core/plan.ts';
+import type { Reading, Snapshot, Task } from '../../lambda/core/snapshot.ts';
+import {
+  GUARD_TABLE,
+  type GuardEffect,
+  type GuardInput,
+  type GuardPhase,
+  type GuardTable,
+} from '../task/guard-table.ts';
+import type { Decide } from './decider.ts';
+import { AS_IT_IS, type Variant } from './explorations.ts';
+
+export type Mutant = { readonly name: string; readonly variant: Variant };
+
+export const MUTANTS: readonly Mutant[] = [
+  { name: 'an ask in minutes', variant: { ...AS_IT_IS, ask: 1 } },
+  ofGuard('released before the daemon exits', [
+    'working',
+    'ask-seen',
+    'draining',
+    'terminate-daemon',
+    'release',
+  ]),
+  ofAutoscaler('the count is lowered before the task has left', lowersWithAsk),
+  ofAutoscaler('an expired protection is taken for "left"', onSnapshot(withoutUnprotected)),
+  ofGuard('a renewal overwrites an ask', ['working', 'ask-seen', 'working', 'renew']),
+  ofGuard('no read-back before the daemon starts', ['leasing', 'no-lease-read', 'working', 'start-daemon']),
+  ofAutoscaler('the count is lowered during a deployment', onSnapshot(withoutDeployment)),
+  ofAutoscaler(
+    'a missing daemon row is taken for "left"',
+    onSnapshot(({ coder, ...rest }) => ({ ...rest, coder: withoutStrayJobs(coder) })),
+  ),
+  ofGuard('no drain when blind for 6 h', ['working', 'blind-for-6h', 'working']),
+  ofGuard(
+    'no 24 h rule: no lease that runs out, or has, makes it drain',
+    ['working', 'ask-seen', 'working'],
+    ['working', 'ask-seen-low', 'working'],
+    ['working', 'gone-seen', 'working'],
+  ),
+  ofGuard('a refused renewal is no ask', ['working', 'renewal-refused-again', 'working']),
+  ofAutoscaler('a task that boots is taken for one that has left', onSnapshot(withoutYouth)),
+];
+
+type Row = readonly [GuardPhase, GuardInput, GuardPhase, ...(readonly GuardEffect[])];
+
+function ofGuard(name: string, ...rows: readonly Row[]): Mutant {
+  const withRow = (table: GuardTable, [phase, input, to, ...effects]: Row): GuardTable => ({
+    ...table,
+    [phase]: { ...table[phase], [input]: { to, effects } },
+  });
+  return { name, variant: { ...AS_IT_IS, table: rows.reduce(withRow, GUARD_TABLE) } };
+}
+
+function ofAutoscaler(name: string, mutant: Decide): Mutant {
+  return { name, variant: { ...AS_IT_IS, decide: mutant } };
+}
+
+/** The product, upon another snapshot than it was given. */
+function onSnapshot(change: (snapshot: Snapshot) => Snapshot): Decide {
+  return (snapshot, config) => decide(change(snapshot), config).actions;
+}
+
+function lowersWithAsk(...given: Parameters<Decide>): readonly Action[] {
+  const [snapshot, config] = given;
+  const { actions } = decide(snapshot, config);
+  const service = snapshot.ecs.services.items[0];
+  const asks = actions.filter(({ kind }) => kind === 'ask-to-leave');
+  const [first] = asks;
+  if (service === undefined || first === undefined || asks.length !== actions.length) return actions;
+  const from = service.desiredCount;
+  const { serviceArn } = service;
+  const lower = {
+    kind: 'set-desired',
+    pool: first.pool,
+    service: serviceArn,
+    from,
+    to: from - asks.length,
+  } as const;
+  return [...actions, { ...lower, why: 'tasks-left' }];
+}
+
+/** What nothing protects is shown as if its daemon had gone. */
+function withoutUnprotected({ coder, ecs, ...rest }: Snapshot): Snapshot {
+  const free = ecs.protections.items
+    .filter(({ protectionEnabled }) => !protectionEnabled)
+    .map(({ taskArn }) => taskArn.slice(-32));
+  const isFree = (name: string): boolean => free.some((id) => name.endsWith(id));
+  const organizations = coder.organizations.map((organization) => {
+    const gone = organization.daemons.items.filter(({ name }) => isFree(name)).map(({ id }) => id);
+    return {
+      ...organization,
+      daemons: only(organization.daemons, ({ id }) => !gone.includes(id)),
+      jobs: only(organization.jobs, ({ worker_id }) => worker_id == null || !gone.includes(worker_id)),
+    };
+  });
+  const tasks = mapped(ecs.tasks, (task) => (isFree(task.taskArn) ? aged(task) : task));
+  return { ...rest, coder: { ...coder, organizations }, ecs: { ...ecs, tasks } };
+}
+
+function withoutDeployment({ ecs, ...rest }: Snapshot): Snapshot {
+  const services = mapped(ecs.services, (service) => ({
+    ...service,
+    deployments: service.deployments.slice(0, 1).map((it) => ({ ...it, rolloutState: 'COMPLETED' })),
+  }));
+  return { ...rest, ecs: { ...ecs, services } };
+}
+
+/** Jobs of daemons that coderd does not list are not there. */
+function withoutStrayJobs(coder: Snapshot['coder']): Snapshot['coder'] {
+  const organizations = coder.organizations.map((organization) => {
+    const known = new Set(organization.daemons.items.map(({ id }) => id));
+    return {
+      ...organization,
+      jobs: only(organization.jobs, ({ worker_id }) => worker_id == null || known.has(worker_id)),
+    };
+  });
+  return { ...coder, organizations };
+}
+
+function withoutYouth({ ecs, ...rest }: Snapshot): Snapshot {
+  return { ...rest, ecs: { ...ecs, tasks: mapped(ecs.tasks, aged) } };
+}
+
+const HOUR_MS = 3_600_000;
+
+function aged(task: Task): Task {
+  const { startedAt } = task;
+  return startedAt === undefined ? task : { ...task, startedAt: (startedAt - HOUR_MS) as typeof startedAt };
+}
+
+function mapped<T>(reading: Reading<T>, change: (item: T) => T): Reading<T> {
+  return { ...reading, items: reading.items.map(change) };
+}
+
+function only<T>(reading: Reading<T>, isKept: (item: T) => boolean): Reading<T> {
+  return { ...reading, items: reading.items.filter(isKept) };
+}

@@ -1,0 +1,92 @@
+/**
+ * Progress: from every state that can be reached, once the world is quiet, everything settles: whoever was asked is gone or replaced,
+ * deployments end, and the count is what the configuration wants. What is known to settle is not looked at again.
+ */
+import { remembered } from './interned.ts';
+import { NOBODY, PoolCodes } from './pool-state.ts';
+import { afterRound, calmed, isSettled, type QuietRules, type QuietWorld } from './quiet-world.ts';
+import type { Violation } from './search.ts';
+
+/** In a quiet world there is room for what comes in place of those that leave. */
+const MORE_PLACES = 4;
+/** Different states of one task that has been left alone for a minute. */
+const CALM_KINDS = 64;
+
+export type ProgressRules = QuietRules & { readonly min: number };
+
+/** Judges a state of a pool by how its quiet world goes on. */
+export function progressJudge(
+  reached: PoolCodes,
+  rules: ProgressRules,
+): (code: number) => Violation | undefined {
+  const { tasks: places, jobs } = reached.bound;
+  const codes = new PoolCodes({ tasks: places + MORE_PLACES, jobs }, CALM_KINDS);
+  const calmId = remembered((id) => {
+    const task = reached.kinds.at(id);
+    return codes.kinds.idOf(task && calmed(task, rules.table));
+  });
+  const settles = new Set<number>();
+  const state = codes.empty();
+
+  const worldOf = (code: number): QuietWorld => {
+    codes.unpack(code, state);
+    const { desired, pending, isDeploying } = state;
+    return { tasks: codes.tasksOf(state), desired, pending, isDeploying };
+  };
+  /** The order of places makes no difference. */
+  const codeOf = ({ tasks, desired, pending, isDeploying }: QuietWorld): number => {
+    const ids = tasks.map((task) => codes.kinds.idOf(task)).sort((a, b) => a - b);
+    return codes.pack({ ids, desired, pending, isDeploying, mind: 0 });
+  };
+  const describe = (code: number): string => {
+    codes.unpack(code, state);
+    return codes.describe(state);
+  };
+
+  const judge = (code: number, path: readonly number[]): Violation | undefined => {
+    if (settles.has(code)) return undefined;
+    const world = worldOf(code);
+    const next = [...new Set(afterRound(world, rules).map(codeOf))];
+    const isStill = next.length === 1 && next[0] === code;
+    const violation = isStill
+      ? isSettled(world, rules.min)
+        ? undefined
+        : stuck('nothing changes any more', [...path, code])
+      : judgeNext(code, next, path);
+    if (violation === undefined) settles.add(code);
+    return violation;
+  };
+
+  const judgeNext = (
+    code: number,
+    next: readonly number[],
+    path: readonly number[],
+  ): Violation | undefined => {
+    const walked = [...path, code];
+    for (const to of next) {
+      if (walked.includes(to)) return stuck('it goes round in circles', [...walked, to]);
+      const violation = judge(to, walked);
+      if (violation !== undefined) return violation;
+    }
+    return undefined;
+  };
+
+  const stuck = (what: string, path: readonly number[]): Violation => ({
+    property: 'progress',
+    what: `the world is quiet, and ${what}`,
+    afterwards: path.slice(1).map((code) => ` ... half an hour later\n       ${describe(code)}`),
+  });
+
+  const from = reached.empty();
+  const calm = codes.empty();
+  return (code) => {
+    reached.unpack(code, from);
+    calm.ids.fill(NOBODY);
+    for (let slot = 0; slot < places; slot++) calm.ids[slot] = calmId(from.ids[slot] ?? NOBODY);
+    calm.ids.sort((a, b) => a - b);
+    calm.desired = from.desired;
+    calm.pending = from.pending;
+    calm.isDeploying = from.isDeploying;
+    return judge(codes.pack(calm), []);
+  };
+}

@@ -1,0 +1,237 @@
+/** What the product's autoscaler can see of the tasks of a pool, in small numbers, and the snapshot that is made of it. */
+import type {
+  DaemonId,
+  EpochMs,
+  JobId,
+  OrganizationId,
+  PoolName,
+  ServiceArn,
+  TaskArn,
+} from '../../lambda/core/brands.ts';
+import type { Config } from '../../lambda/core/config.ts';
+import type { Daemon, Job, Reading, Snapshot, Task } from '../../lambda/core/snapshot.ts';
+import { ASKED_BELOW, holdsJob, type TaskState, UNPROTECTED } from './task.ts';
+
+/** ECS's part of a look. */
+export type EcsSight = {
+  /** For each place: what ECS says of the task in it. */
+  readonly tasks: readonly (EcsTaskSight | undefined)[];
+  readonly desired: number;
+  readonly isDeploying: boolean;
+};
+
+export type EcsTaskSight = {
+  readonly revision: 'old' | 'new';
+  readonly isRunning: boolean;
+  readonly protection: 'none' | 'ask' | 'lease';
+  /** RUNNING for less than 15 min. */
+  readonly isYoung: boolean;
+};
+
+/** coderd's part of a look. */
+export type CoderSight = {
+  readonly daemons: readonly DaemonSight[];
+  /** Jobs that no daemon has yet. */
+  readonly pending: number;
+};
+
+/** coderd's row of the daemon in one place, and whether its job is in the list of running ones. */
+export type DaemonSight = { readonly row: 'none' | 'live' | 'offline'; readonly hasJob: boolean };
+
+export const NO_DAEMON: DaemonSight = { row: 'none', hasJob: false };
+
+/**
+ * What ECS shows of a task; undefined for one that it does not mean to keep.
+ * @param isCoderOlder coderd was read before: a row that it did not show then is new, and so is its task
+ */
+export function seenByEcs(task: TaskState | undefined, isCoderOlder = false): EcsTaskSight | undefined {
+  if (task === undefined || task.ecs === 'chosen') return undefined;
+  const { protection, revision } = task;
+  return {
+    revision,
+    isRunning: task.ecs === 'running',
+    protection: protection === UNPROTECTED ? 'none' : protection < ASKED_BELOW ? 'ask' : 'lease',
+    isYoung: task.row === 'young' || (isCoderOlder && task.row !== 'none'),
+  };
+}
+
+/** What coderd shows of the daemon of a task. */
+export function seenByCoder(task: TaskState | undefined): DaemonSight {
+  if (task === undefined) return NO_DAEMON;
+  return { row: task.row === 'young' ? 'none' : task.row, hasJob: holdsJob(task) };
+}
+
+const NOW = Date.parse('2026-11-20T09:00:00Z');
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
+const ORGANIZATION = { id: 'organization' as OrganizationId, name: 'default' };
+const TAGS = { pool: 'cpu' };
+const LEFT_OF = { none: 0, ask: 22 * HOUR_MS, lease: 47 * HOUR_MS } as const;
+
+const taskId = (index: number): string => index.toString(16).padStart(32, '0');
+/** The ARN of a task. */
+export const arnOf = (index: number): TaskArn => `arn:aws:ecs:task/coder/${taskId(index)}` as TaskArn;
+const ok = <T>(items: readonly T[]): Reading<T> => ({ status: 'ok', items });
+
+export type Bounds = { readonly min: number; readonly max: number };
+
+/** A configuration with one pool; what is idle may leave at once. */
+export function configOf({ min, max }: Bounds): Config {
+  const pool = {
+    name: 'cpu' as PoolName,
+    organization: ORGANIZATION.name,
+    tags: TAGS,
+    key: { secret: 'keys/cpu' },
+    min,
+    max,
+    warm: 0,
+    idleTimeoutMs: 5 * MINUTE_MS,
+    scaleIn: 'lease',
+    image: 'ghcr.io/coder/coder:v2.30.0',
+    cpu: 1024,
+    memory: 2048,
+    architecture: 'arm64',
+    spot: false,
+    environment: {},
+    secrets: {},
+  } as const;
+  return {
+    coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
+    alertAfterMs: 5 * MINUTE_MS,
+    limits: { maxTasks: 100 },
+    looks: { everyMs: 10_000 },
+    roll: { atOncePercent: 25 },
+    pools: [pool],
+  };
+}
+
+/**
+ * The snapshot of a look.
+ * @param names the number in the name of the task in each place: which of two like tasks comes first is chance
+ */
+export function snapshotOf(ecs: EcsSight, coder: CoderSight, names: readonly number[]): Snapshot {
+  const seen = ecs.tasks.flatMap((task, slot) =>
+    task === undefined ? [] : [{ task, name: names[slot] ?? slot }],
+  );
+  const daemons = coder.daemons.map((daemon, slot) => ({ daemon, name: names[slot] ?? slot }));
+  const running = seen.filter(({ task }) => task.isRunning);
+  return {
+    version: 1,
+    takenAt: ago(0),
+    coder: {
+      buildInfo: { version: 'v2.30.0' },
+      organizations: [
+        {
+          ...ORGANIZATION,
+          jobs: ok([
+            ...Array.from({ length: coder.pending }, (_, index) => jobOf(`pending-${index}`)),
+            ...daemons.flatMap(({ daemon, name }) =>
+              daemon.hasJob ? [jobOf(`running-${name}`, daemonId(name))] : [],
+            ),
+          ]),
+          daemons: ok([STRANGER, ...daemons.flatMap(({ daemon, name }) => daemonOf(daemon, name))]),
+          previousJobs: ok([]),
+        },
+      ],
+    },
+    ecs: {
+      cluster: 'coder',
+      services: ok([serviceOf(ecs, seen.length, running.length)]),
+      tasks: ok(seen.map(({ task, name }) => taskOf(task, name))),
+      protections: ok(
+        running.map(({ task, name }) => ({
+          taskArn: arnOf(name),
+          protectionEnabled: task.protection !== 'none',
+          ...(task.protection === 'none' ? {} : { expirationDate: ago(-LEFT_OF[task.protection]) }),
+        })),
+      ),
+    },
+  };
+}
+
+function serviceOf({ desired, isDeploying }: EcsSight, all: number, running: number) {
+  const primary = {
+    id: 'new',
+    status: 'PRIMARY',
+    taskDefinition: 'cpu:new',
+    rolloutState: isDeploying ? 'IN_PROGRESS' : 'COMPLETED',
+  };
+  return {
+    serviceArn: 'arn:aws:ecs:service/coder/Stack-cpu' as ServiceArn,
+    serviceName: 'Stack-cpu',
+    status: 'ACTIVE',
+    desiredCount: desired,
+    runningCount: running,
+    pendingCount: all - running,
+    taskDefinition: 'cpu:new',
+    deployments: [
+      primary,
+      ...(isDeploying ? [{ id: 'old', status: 'ACTIVE', taskDefinition: 'cpu:old' }] : []),
+    ],
+    tags: [{ key: 'coder-autoscaler:pool', value: 'cpu' }],
+  };
+}
+
+function taskOf({ revision, isRunning, isYoung }: EcsTaskSight, name: number): Task {
+  const sinceMs = isYoung ? 5 * MINUTE_MS : HOUR_MS;
+  return {
+    taskArn: arnOf(name),
+    group: 'service:Stack-cpu',
+    lastStatus: isRunning ? 'RUNNING' : 'PENDING',
+    desiredStatus: 'RUNNING',
+    taskDefinitionArn: `cpu:${revision}`,
+    startedBy: revision,
+    createdAt: ago(isRunning ? sinceMs + MINUTE_MS : MINUTE_MS),
+    ...(isRunning ? { startedAt: ago(sinceMs) } : {}),
+    containers: [],
+  };
+}
+
+const daemonId = (name: number): DaemonId => `daemon-${name}` as DaemonId;
+
+function daemonOf({ row, hasJob }: DaemonSight, name: number): readonly Daemon[] {
+  if (row === 'none') return [];
+  return [
+    {
+      id: daemonId(name),
+      organization_id: ORGANIZATION.id,
+      name: `cpu-${taskId(name)}`,
+      created_at: ago(50 * MINUTE_MS),
+      last_seen_at: ago(row === 'live' ? 10_000 : 10 * MINUTE_MS),
+      tags: TAGS,
+      status: row === 'offline' ? 'offline' : hasJob ? 'busy' : 'idle',
+      current_job: hasJob ? { id: `running-${name}` as JobId, status: 'running' } : null,
+      previous_job: null,
+    },
+  ];
+}
+
+/**
+ * Another fleet's. Without one, a pool whose daemons coderd has all forgotten shows an empty list, which might be a mistake of
+ * coderd's, and nobody is asked upon it (docs/adr/0004).
+ */
+const STRANGER: Daemon = {
+  id: 'stranger' as DaemonId,
+  organization_id: ORGANIZATION.id,
+  name: 'stranger',
+  created_at: ago(HOUR_MS),
+  last_seen_at: ago(10_000),
+  tags: {},
+  status: 'idle',
+  current_job: null,
+  previous_job: null,
+};
+
+function jobOf(id: string, worker?: DaemonId): Job {
+  return {
+    id: id as JobId,
+    created_at: ago(MINUTE_MS),
+    status: worker === undefined ? 'pending' : 'running',
+    worker_id: worker,
+    organization_id: ORGANIZATION.id,
+    initiator_id: 'somebody',
+    tags: TAGS,
+    type: 'workspace_build',
+  };
+}
