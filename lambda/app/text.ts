@@ -109,7 +109,7 @@ export function reasonSentence(reason: Reason): string {
         ? `${some(reason.tasks, 'idle daemon')} to be stopped once a second look confirms it`
         : `${some(reason.tasks, 'idle daemon')} to be stopped once ${some(reason.unprotected, 'other task')} ${reason.unprotected === 1 ? 'is' : 'are'} protected`;
     case 'holding-for-protection':
-      return `${some(reason.tasks, 'spare daemon')} still protected for its last build`;
+      return `${some(reason.tasks, 'spare daemon')} still protected from the last build`;
     case 'never-scaled-in':
       return `${some(reason.tasks, 'spare daemon')}, which nobody asks to leave`;
     case 'tasks-left':

@@ -44,10 +44,15 @@ export function decideConfirming(input: Input): Confirming {
   const isConfirmed = sight.pool.scaleIn === 'confirm' && doubts.length === 0;
   const chosen = isConfirmed ? leaving.filter(({ kind }) => kind === 'leave').map(({ task }) => task) : [];
   const others = sight.tasks.filter((task) => task.state === 'working' && !chosen.includes(task));
+  // who is spare too is not kept for another hour: its turn comes once its protection has run out
+  const waits = new Set(
+    leaving.filter(({ why }) => why === 'holding-for-protection').map(({ task }) => task),
+  );
   const protect = others.flatMap((task): readonly Protect[] => {
-    if ((task.leaseMs ?? 0) >= RENEWED_BELOW_MS) return [];
-    if (task.use !== 'idle') return [{ task, why: 'may-hold-a-job' }];
-    return chosen.length > 0 ? [{ task, why: 'is-to-stay' }] : [];
+    const leaseMs = task.leaseMs ?? 0;
+    if (task.use !== 'idle') return leaseMs < RENEWED_BELOW_MS ? [{ task, why: 'may-hold-a-job' }] : [];
+    const isInTheWay = chosen.length > 0 && leaseMs < SURE_FOR_MS && !waits.has(task);
+    return isInTheWay ? [{ task, why: 'is-to-stay' }] : [];
   });
   if (chosen.length === 0) return { protect, stop: [], why: [] };
   const unprotected = others.filter(({ leaseMs }) => (leaseMs ?? 0) < SURE_FOR_MS).length;
