@@ -1,5 +1,6 @@
+import type { EpochMs } from '../lambda/core/brands.ts';
 import type { AcquiredJob, DaemonServer } from './daemon-connection.ts';
-import type { StartContainer } from './ecs/container.ts';
+import type { Container, ContainerHost, StartContainer } from './ecs/container.ts';
 import type { Latencies } from './ecs/latencies.ts';
 import type { Random } from './random.ts';
 import { Daemon } from './task/daemon.ts';
@@ -18,26 +19,101 @@ export type ProvisionerTaskOptions = {
   readonly version: string;
   readonly onStart?: ((taskId: string, guard: Guard) => void) | undefined;
   readonly onEnd?: ((taskId: string) => void) | undefined;
-  readonly onKilledJob?: ((job: AcquiredJob) => void) | undefined;
+  readonly onKilledJob?: ((job: AcquiredJob, taskId: string) => void) | undefined;
+  /** The guard's daemon has exited because it was to: nobody stopped the task. */
+  readonly onLeft?: ((taskId: string, left: Left) => void) | undefined;
+};
+
+export type Left = {
+  /** When its daemon had nothing to do for the last time, or was started. */
+  readonly idleSince: EpochMs;
 };
 
 /** The image of a provisioner task: the guard, and the daemon that it starts. */
 export function provisionerTask(options: ProvisionerTaskOptions): StartContainer {
-  const { timeline, random, server, pool, version, latencies, onKilledJob = () => {} } = options;
+  const { timeline, random, pool } = options;
   return (host) => {
-    const key = options.key();
-    const { connect } = latencies;
-    const startDaemon = (name: string, onExit: (code: number) => void) =>
-      new Daemon({ timeline, random, server, connect, key, name, version, onExit, onKilledJob });
-    const guard = new Guard({
+    const process = daemonProcess(options, host);
+    const guard: Guard = new Guard({
       timeline,
       random,
-      host,
       pool,
-      startDaemon,
+      host: {
+        ...host,
+        exit: (code) => {
+          host.exit(code);
+          // the first process of a container takes all others with it
+          guard.daemon?.kill();
+        },
+      },
+      startDaemon: (name, onExit) =>
+        process.start(name, (code) => {
+          onExit(code);
+          if (guard.phase === 'left') options.onLeft?.(host.taskId, { idleSince: process.idleSince() });
+        }),
       onEnd: () => options.onEnd?.(host.taskId),
     });
     options.onStart?.(host.taskId, guard);
-    return guard;
+    return guarded(guard);
+  };
+}
+
+/** An image without a guard: the daemon is the container's first process, has its host's name, and nothing protects it. */
+export function bareTask(options: ProvisionerTaskOptions): StartContainer {
+  return (host) => {
+    const daemon = daemonProcess(options, host).start(`ip-${host.privateIp.replaceAll('.', '-')}`, host.exit);
+    return {
+      terminate: () => daemon.terminate(),
+      kill: () => daemon.kill(),
+      isBusy: () => daemon.isBusy,
+      isWaiting: () => !daemon.isBusy,
+    };
+  };
+}
+
+function guarded(guard: Guard): Container {
+  return {
+    terminate: () => guard.terminate(),
+    kill: () => guard.kill(),
+    isBusy: () => guard.isBusy(),
+    isWaiting: () => guard.phase === 'leasing' || guard.phase === 'working',
+  };
+}
+
+function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHost) {
+  const { timeline, random, version, onKilledJob = () => {} } = options;
+  const key = options.key();
+  let idleSince = timeline.now();
+  const server = noticing(options.server, () => {
+    idleSince = timeline.now();
+  });
+  return {
+    idleSince: () => idleSince,
+    start: (name: string, onExit: (code: number) => void): Daemon =>
+      new Daemon({
+        ...{ timeline, random, server, key, name, version, onExit },
+        connect: options.latencies.connect,
+        onKilledJob: (job) => onKilledJob(job, taskId),
+      }),
+  };
+}
+
+/** The server, with a word each time that a daemon has nothing to do. */
+function noticing(server: DaemonServer, onIdle: () => void): DaemonServer {
+  return {
+    connect: (daemon) => {
+      const connection = server.connect(daemon);
+      onIdle();
+      return {
+        id: connection.id,
+        acquire: (onJob) => connection.acquire(onJob),
+        cancelAcquire: () => connection.cancelAcquire(),
+        close: () => connection.close(),
+        complete: (job, result) => {
+          onIdle();
+          connection.complete(job, result);
+        },
+      };
+    },
   };
 }

@@ -5,10 +5,13 @@
 import type { EpochMs } from '../lambda/core/brands.ts';
 import type { Tags } from '../lambda/core/tags.ts';
 import { CoderdModel } from './coderd/model.ts';
+import type { AcquiredJob } from './daemon-connection.ts';
+import type { StartContainer } from './ecs/container.ts';
 import type { Latencies } from './ecs/latencies.ts';
 import { EcsModel, type EcsOptions } from './ecs/model.ts';
 import type { EcsService } from './ecs/service.ts';
-import { provisionerTask } from './provisioner-task.ts';
+import { type EcsTask, SCALING_REASON } from './ecs/task.ts';
+import { bareTask, type ProvisionerTaskOptions, provisionerTask } from './provisioner-task.ts';
 import { Random } from './random.ts';
 import { SecretsModel } from './secrets/model.ts';
 import type { Guard } from './task/guard.ts';
@@ -24,11 +27,13 @@ export type PoolSpec = {
   readonly minimumHealthyPercent?: number;
   /** @default 100 */
   readonly maximumPercent?: number;
+  /** `bare`: the daemon alone, without a guard. @default 'guarded' */
+  readonly image?: 'guarded' | 'bare';
 };
 
 export type WorldOptions = Pick<
   EcsOptions,
-  'readLagMs' | 'throttling' | 'deploymentBlocked' | 'lateLease' | 'victims'
+  'readLagMs' | 'historyMs' | 'throttling' | 'deploymentBlocked' | 'blockedTasks' | 'lateLease' | 'victims'
 > & {
   readonly start: EpochMs;
   readonly seed: number;
@@ -39,6 +44,8 @@ export type WorldOptions = Pick<
   readonly coderVersion?: string;
   /** @default as far as known for Fargate */
   readonly latencies?: Partial<Latencies>;
+  /** What the image of a pool with a guard runs. @default `provisionerTask`, where guard and daemon are played */
+  readonly guardedTask?: (options: ProvisionerTaskOptions) => StartContainer;
 };
 
 export type Figures = {
@@ -50,8 +57,32 @@ export type Figures = {
     /** The most that were RUNNING at one time. */
     readonly peak: number;
   };
-  /** Jobs whose daemon ECS killed. */
+  /** Jobs whose daemon was killed. */
   readonly killed: number;
+  /** By a scale-in or a deployment, or by a guard that ended before its daemon: what the lease is to prevent. */
+  readonly killedByUs: number;
+  /** By Spot, a host that failed or was retired, StopTask, or a protection that a person took away. */
+  readonly killedByOthers: number;
+};
+
+/** A job whose daemon was killed. */
+export type Kill = {
+  readonly job: AcquiredJob;
+  /** As it is from then on: its histories tell what went before. */
+  readonly task: EcsTask;
+  readonly pool: string;
+  readonly at: EpochMs;
+  readonly by: 'us' | 'others';
+};
+
+/** A task whose guard was asked to leave, or drained by itself, and that is gone. */
+export type Leave = {
+  readonly taskId: string;
+  readonly pool: string;
+  /** When its daemon had nothing to do for the last time. */
+  readonly idleSince: EpochMs;
+  /** When it was STOPPED. */
+  readonly goneAt: EpochMs;
 };
 
 const DEFAULT_VERSION = 'v2.30.0';
@@ -66,18 +97,29 @@ export class World {
   readonly tokenSecretName = 'coder/autoscaler-token';
   readonly #random: Random;
   readonly #coderVersion: string;
+  readonly #guardedTask: (options: ProvisionerTaskOptions) => StartContainer;
   readonly #services = new Map<string, EcsService>();
+  readonly #pools = new Map<string, PoolSpec>();
   readonly #guards = new Map<string, Guard>();
-  #killed = 0;
+  readonly #kills: Kill[] = [];
+  readonly #leaves: Leave[] = [];
+  /** Of the tasks that have left and are not gone yet. */
+  readonly #leaving = new Map<string, Omit<Leave, 'goneAt'>>();
 
   constructor(options: WorldOptions) {
     const { start, seed, pools, latencies, coderVersion = DEFAULT_VERSION } = options;
     this.#random = new Random(seed);
     this.#coderVersion = coderVersion;
+    this.#guardedTask = options.guardedTask ?? provisionerTask;
     this.timeline = new Timeline(start);
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
     this.coderd = new CoderdModel({ ...this.#surroundings(), version: coderVersion, organizations });
-    this.ecs = new EcsModel({ ...options, ...this.#surroundings(), latencies });
+    this.ecs = new EcsModel({
+      ...options,
+      ...this.#surroundings(),
+      latencies,
+      onStopped: (task) => this.#stopped(task),
+    });
     this.secrets = new SecretsModel(this.#surroundings());
     this.secrets.put(this.tokenSecretName, this.coderd.addToken({ canRead: 'all' }));
     for (const pool of pools) this.#addPool(pool);
@@ -100,29 +142,61 @@ export class World {
     this.ecs.deploy(name, this.ecs.registerTaskDefinition(family, start));
   }
 
+  /** Deletes the pool's key in coderd: its daemon rows are gone, their jobs run on (contract §3). */
+  deleteKey(pool: string): void {
+    this.coderd.deleteKey(this.#pool(pool).organization, pool);
+  }
+
+  /** Makes a new key of the same name and puts it into the pool's secret: tasks that start from now on get it. */
+  renewKey(pool: string): void {
+    const { organization, name, tags } = this.#pool(pool);
+    this.secrets.put(keySecretOf(name), this.coderd.addKey({ organization, name, tags }));
+  }
+
   /** The guard in a task's container; undefined before it has started and after it has ended. */
   guard(taskId: string): Guard | undefined {
     return this.#guards.get(taskId);
   }
 
   figures(): Figures {
-    return { tasks: this.ecs.counts(), killed: this.#killed };
+    const killedByUs = this.#kills.filter(({ by }) => by === 'us').length;
+    const killed = this.#kills.length;
+    return { tasks: this.ecs.counts(), killed, killedByUs, killedByOthers: killed - killedByUs };
+  }
+
+  /** In order of time. */
+  kills(): readonly Kill[] {
+    return this.#kills;
+  }
+
+  /** In order of time. */
+  leaves(): readonly Leave[] {
+    return this.#leaves;
+  }
+
+  #pool(name: string): PoolSpec {
+    const pool = this.#pools.get(name);
+    if (pool === undefined)
+      throw new Error(`finding pool "${name}": the world has only ${[...this.#pools.keys()].join(', ')}`);
+    return pool;
   }
 
   #addPool(pool: PoolSpec): void {
-    const { name, organization, tags } = pool;
-    const keySecret = `coder/keys/${name}`;
-    this.secrets.put(keySecret, this.coderd.addKey({ organization, name, tags }));
-    const start = provisionerTask({
+    const { name } = pool;
+    this.#pools.set(name, pool);
+    this.renewKey(name);
+    const makeImage = pool.image === 'bare' ? bareTask : this.#guardedTask;
+    const start = makeImage({
       ...this.#surroundings(),
       server: this.coderd,
       latencies: this.ecs.latencies,
       pool: name,
-      key: () => this.secrets.find(keySecret)?.value ?? '',
+      key: () => this.secrets.find(keySecretOf(name))?.value ?? '',
       version: this.#coderVersion,
       onStart: (taskId, guard) => this.#guards.set(taskId, guard),
       onEnd: (taskId) => this.#guards.delete(taskId),
-      onKilledJob: () => this.#killed++,
+      onKilledJob: (job, taskId) => this.#killed(job, taskId, name),
+      onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
     });
     const id = `Pool${pascalCase(name)}`;
     const definition = this.ecs.registerTaskDefinition(`Stack${id}Task${this.#hash()}`, start);
@@ -135,6 +209,19 @@ export class World {
     this.#services.set(name, service);
   }
 
+  #killed(job: AcquiredJob, taskId: string, pool: string): void {
+    const task = this.ecs.findTask(taskId);
+    if (task === undefined) throw new Error(`killing a job: there is no task ${taskId}`);
+    const at = this.timeline.now();
+    this.#kills.push({ job, task, pool, at, by: isOurs(task) ? 'us' : 'others' });
+  }
+
+  #stopped({ identity: { id } }: EcsTask): void {
+    const leave = this.#leaving.get(id);
+    if (leave !== undefined && this.#leaving.delete(id))
+      this.#leaves.push({ ...leave, goneAt: this.timeline.now() });
+  }
+
   /** Each part has randomness of its own, so that one more call in one part changes nothing in another. */
   #surroundings(): { readonly timeline: Timeline; readonly random: Random } {
     return { timeline: this.timeline, random: new Random(this.#random.whole(0, 2 ** 31 - 1)) };
@@ -143,6 +230,14 @@ export class World {
   #hash(): string {
     return this.#random.hex(12).toUpperCase();
   }
+}
+
+const keySecretOf = (pool: string): string => `coder/keys/${pool}`;
+
+/** Whether the stop of a task is one that the lease is to prevent while there is a job. */
+function isOurs({ state: { stopCode, stoppedReason = '', isBared } }: EcsTask): boolean {
+  if (stopCode === 'EssentialContainerExited') return true;
+  return stopCode === 'ServiceSchedulerInitiated' && stoppedReason.startsWith(SCALING_REASON) && !isBared;
 }
 
 function pascalCase(name: string): string {

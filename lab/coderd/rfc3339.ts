@@ -1,5 +1,6 @@
 /** A time as Go writes one from Postgres: microseconds, trailing zeros left out, so `…:00Z` for a whole second. */
 export function rfc3339(epochMs: number): string {
+  if (Number.isInteger(epochMs)) return new Date(epochMs).toISOString().replace(/\.?0*Z$/, 'Z');
   const micros = Math.round(epochMs * 1_000);
   const seconds = Math.floor(micros / 1_000_000);
   const fraction = String(micros - seconds * 1_000_000)

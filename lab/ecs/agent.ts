@@ -5,6 +5,14 @@ import type { EcsTask, Protection } from './task.ts';
 const UNREACHABLE: AgentAnswer = { kind: 'error', code: 'RequestCanceled' };
 const THROTTLED: AgentAnswer = { kind: 'error', code: 'ThrottlingException' };
 
+/** What goes wrong with single calls to agent endpoints, as shares of all calls. */
+export type AgentFaults = {
+  /** Nothing happens, and an error is answered. */
+  readonly failing: number;
+  /** It happens, and an error is answered. */
+  readonly losing: number;
+};
+
 /**
  * The agent endpoint of one task. A call takes effect halfway, its answer comes later: with the endpoint down in
  * between, a lease is taken that the guard does not know of.
@@ -13,8 +21,10 @@ export function taskAgent(model: EcsModel, task: EcsTask): TaskAgent {
   const call = (act: () => AgentAnswer, onAnswer: (answer: AgentAnswer) => void): void => {
     const halfMs = Math.round(model.random.whole(...model.latencies.lease) / 2);
     model.timeline.after(halfMs, () => {
-      const answer = reach(model, act);
-      model.timeline.after(halfMs, () => onAnswer(model.agentsDown ? UNREACHABLE : answer));
+      const { failing, losing } = model.agentFaults;
+      const answer = happens(model, failing) ? UNREACHABLE : reach(model, act);
+      const isLost = happens(model, losing);
+      model.timeline.after(halfMs, () => onAnswer(model.agentsDown || isLost ? UNREACHABLE : answer));
     });
   };
   const { id } = task.identity;
@@ -27,6 +37,9 @@ export function taskAgent(model: EcsModel, task: EcsTask): TaskAgent {
     desiredStatus: () => (task.isToldToStop ? 'STOPPED' : 'RUNNING'),
   };
 }
+
+/** Draws only where there is something to draw: a world without faults is the same as ever. */
+const happens = (model: EcsModel, share: number): boolean => share > 0 && model.random.next() < share;
 
 function reach(model: EcsModel, act: () => AgentAnswer): AgentAnswer {
   if (model.agentsDown) return UNREACHABLE;

@@ -9,12 +9,15 @@ export interface Container {
   kill(): void;
   /** Whether it would hurt to stop it now: ECS doesn't know, but the choice of victims can be made unkind. */
   isBusy(): boolean;
+  /** Whether it could be given a job at any moment. @default never */
+  isWaiting?(): boolean;
 }
 
 /** What the container finds around it. */
 export type ContainerHost = {
   readonly taskArn: TaskArn;
   readonly taskId: string;
+  readonly privateIp: string;
   readonly agent: TaskAgent;
   /** Ends the container with this code; ECS then stops the task. */
   readonly exit: (code: number) => void;

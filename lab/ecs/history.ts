@@ -17,6 +17,11 @@ export class History<T> {
     return entry.value;
   }
 
+  /** All that is remembered, oldest first. */
+  get entries(): readonly { readonly at: EpochMs; readonly value: T }[] {
+    return this.#entries;
+  }
+
   put(at: EpochMs, value: T): void {
     this.#entries.push({ at, value });
     while ((this.#entries[1]?.at ?? Infinity) <= at - this.#keepMs) this.#entries.shift();

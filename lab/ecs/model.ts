@@ -5,12 +5,12 @@
 import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/core/brands.ts';
 import type { Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
-import { taskAgent } from './agent.ts';
+import { type AgentFaults, taskAgent } from './agent.ts';
 import type { StartContainer } from './container.ts';
 import { invalidParameter, serviceNotActive, serviceNotFound } from './errors.ts';
 import { FARGATE, type Latencies } from './latencies.ts';
 import { emptiestZone, Subnets, type Victims } from './placement.ts';
-import { type DeploymentBlocked, isBlocked } from './protection.ts';
+import { type BlockedTasks, type DeploymentBlocked, isBlocked } from './protection.ts';
 import { EcsService } from './service.ts';
 import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
 import { type BucketName, Throttle } from './throttle.ts';
@@ -22,16 +22,22 @@ export type EcsOptions = {
   readonly clusterName?: string | undefined;
   /** @default as far as known for Fargate */
   readonly latencies?: Partial<Latencies> | undefined;
-  /** Each read sees an entity as it was up to this long ago. @default 0 */
+  /** Each read of an entity sees it as it was up to this long ago, so a later read may see less. @default 0 */
   readonly readLagMs?: number | undefined;
+  /** How far back the states of tasks and services are remembered, for those who tell their story. @default readLagMs */
+  readonly historyMs?: number | undefined;
   /** AWS's request buckets. @default true */
   readonly throttling?: boolean | undefined;
   /** @default 'all' */
   readonly deploymentBlocked?: DeploymentBlocked | undefined;
+  /** @default 'all' */
+  readonly blockedTasks?: BlockedTasks | undefined;
   /** Whether a task that ECS has chosen to stop can still be protected, to no effect: nobody knows. @default 'taken' */
   readonly lateLease?: 'taken' | 'refused' | undefined;
   /** @default 'random' */
   readonly victims?: Victims | undefined;
+  /** Called when a task is STOPPED. */
+  readonly onStopped?: ((task: EcsTask) => void) | undefined;
 };
 
 export type NewService = {
@@ -59,6 +65,7 @@ export class EcsModel {
   readonly latencies: Latencies;
   /** While true, no agent endpoint answers: guards are blind. */
   agentsDown = false;
+  agentFaults: AgentFaults = { failing: 0, losing: 0 };
   readonly #options: EcsOptions;
   readonly #throttle: Throttle;
   readonly #subnets: Subnets;
@@ -217,6 +224,19 @@ export class EcsModel {
     this.#mustFind(task).stop({ stopCode: 'UserInitiated', stoppedReason: 'Task stopped by user' });
   }
 
+  /** AWS retires the host of a task: its service replaces it, and protection holds nothing (aws-facts §1). */
+  retireHost(task: string, stopCode: 'ServiceSchedulerInitiated' | 'TerminationNotice'): void {
+    this.#mustFind(task).stop({
+      stopCode,
+      stoppedReason: 'ECS is performing maintenance on the underlying infrastructure hosting the task.',
+    });
+  }
+
+  /** A person takes a task's protection away. */
+  disableByHand(task: string): void {
+    this.#mustFind(task).disableByHand();
+  }
+
   /** From now on the service's tasks stop before RUNNING, until called without a reason. */
   failStarts(service: string, reason?: string): void {
     this.service(service).startFailure = reason;
@@ -236,7 +256,10 @@ export class EcsModel {
       primaryId: service.state.primary.id,
       tasks: [...service.tasks].map(protectionSight),
     };
-    return isBlocked(protectionSight(task), sight, this.#options.deploymentBlocked ?? 'all');
+    return isBlocked(protectionSight(task), sight, {
+      calls: this.#options.deploymentBlocked ?? 'all',
+      tasks: this.#options.blockedTasks ?? 'all',
+    });
   }
 
   #mustFind(task: string): EcsTask {
@@ -289,12 +312,13 @@ export class EcsModel {
 
   #retire(task: EcsTask): void {
     this.#subnets.free(task.identity.place);
+    this.#options.onStopped?.(task);
     this.timeline.after(VISIBLE_MS, () => this.#tasks.delete(task.identity.id));
   }
 
   #around() {
-    const { timeline, random, readLagMs } = this.#options;
-    return { timeline, random, latencies: this.latencies, historyMs: readLagMs ?? 0 };
+    const { timeline, random, readLagMs = 0, historyMs = 0 } = this.#options;
+    return { timeline, random, latencies: this.latencies, historyMs: Math.max(readLagMs, historyMs) };
   }
 }
 

@@ -10,7 +10,7 @@ export type Place = {
   readonly privateIp: string;
 };
 
-/** `random`, or `worst`: those whose daemon is busy first. */
+/** `random` in the fullest zone, or `worst`: wherever it hurts most, those whose daemon is busy first. */
 export type Victims = 'random' | 'worst';
 
 /** What the choice of a victim looks at. */
@@ -18,6 +18,8 @@ export type Candidate = {
   readonly zone: string;
   readonly isProtected: boolean;
   readonly isBusy: boolean;
+  /** Could be given a job at any moment. */
+  readonly isWaiting: boolean;
 };
 
 /** The zone with the fewest of these tasks. */
@@ -28,8 +30,8 @@ export function emptiestZone(zones: readonly string[], tasks: readonly { zone: s
 }
 
 /**
- * The next task of a service to stop for a scale-in: an unprotected one in the zone where most of its tasks are. A protected
- * task is never chosen.
+ * The next task of a service to stop for a scale-in: an unprotected one in the zone where most of its tasks are, or the
+ * worst of all. A protected task is never chosen.
  */
 export function pickVictim<T extends Candidate>(
   tasks: readonly T[],
@@ -37,11 +39,21 @@ export function pickVictim<T extends Candidate>(
 ): T | undefined {
   const free = tasks.filter((task) => !task.isProtected);
   if (free.length === 0) return undefined;
+  if (choice.victims === 'worst') return choice.random.pick(worstOf(free));
   const counts = countByZone(tasks);
   const most = Math.max(...free.map((task) => counts.get(task.zone) ?? 0));
-  const crowded = free.filter((task) => counts.get(task.zone) === most);
-  const busy = choice.victims === 'worst' ? crowded.filter((task) => task.isBusy) : [];
-  return choice.random.pick(busy.length > 0 ? busy : crowded);
+  return choice.random.pick(free.filter((task) => counts.get(task.zone) === most));
+}
+
+/** The more, the worse it is to stop the task. */
+export function harmOf({ isBusy, isWaiting }: Candidate): number {
+  if (isBusy) return 2;
+  return isWaiting ? 1 : 0;
+}
+
+function worstOf<T extends Candidate>(tasks: readonly T[]): readonly T[] {
+  const most = Math.max(...tasks.map(harmOf));
+  return tasks.filter((task) => harmOf(task) === most);
 }
 
 /** Hands out network interfaces: one subnet a zone, addresses are used again when they are free. */

@@ -9,6 +9,9 @@ export type DeploymentBlocked =
   /** None. */
   | 'off';
 
+/** Whose calls a deployment that is held open refuses: AWS's text leaves that open too. */
+export type BlockedTasks = 'all' | 'old-revision';
+
 export const DEFAULT_MINUTES = 120;
 export const MAX_MINUTES = 2880;
 
@@ -21,18 +24,23 @@ type ServiceSight = {
   readonly tasks: Iterable<Protectable>;
 };
 
+/** How AWS's text is read. */
+export type Reading = { readonly calls: DeploymentBlocked; readonly tasks: BlockedTasks };
+
 /**
  * Whether the service refuses to protect the task: it has more protected tasks than its desired count, or protected tasks of an
  * old revision hold a deployment open.
  */
-export function isBlocked(task: Protectable, service: ServiceSight, reading: DeploymentBlocked): boolean {
-  if (reading === 'off' || (reading === 'new-only' && task.isProtected)) return false;
-  let held = 0;
+export function isBlocked(task: Protectable, service: ServiceSight, reading: Reading): boolean {
+  if (reading.calls === 'off' || (reading.calls === 'new-only' && task.isProtected)) return false;
   // a task of another deployment than the primary one is there only as long as a deployment is open
-  for (const { isProtected, startedBy } of service.tasks) {
-    if (!isProtected) continue;
+  const isOld = ({ startedBy }: Protectable): boolean => startedBy !== service.primaryId;
+  const minds = reading.tasks === 'all' || isOld(task);
+  let held = 0;
+  for (const other of service.tasks) {
+    if (!other.isProtected) continue;
     held++;
-    if (startedBy !== service.primaryId) return true;
+    if (minds && isOld(other)) return true;
   }
   return held > service.desiredCount;
 }

@@ -3,7 +3,7 @@
  * Rolling deployments keep minimumHealthyPercent running and maximumPercent at most; protected tasks are never stopped.
  */
 import type { Random } from '../random.ts';
-import { type Candidate, pickVictim, type Victims } from './placement.ts';
+import { type Candidate, harmOf, pickVictim, type Victims } from './placement.ts';
 
 export type ScheduledTask = Candidate & {
   readonly deploymentId: string;
@@ -24,7 +24,7 @@ export type Schedule<T> = { readonly stop: readonly T[]; readonly start: number 
 type Choice = { readonly random: Random; readonly victims: Victims };
 
 export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, choice: Choice): Schedule<T> {
-  const outgoing = makeRoom(input);
+  const outgoing = makeRoom(input, choice);
   const rest = input.tasks.filter((task) => !outgoing.includes(task));
   const room = Math.floor((input.desiredCount * input.maximumPercent) / 100);
   const surplus = takeSurplus(input, rest, room, choice);
@@ -35,15 +35,14 @@ export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, 
 }
 
 /** Old tasks go as far as enough running ones remain: those that still boot first, they count for nothing. */
-function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>): readonly T[] {
+function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }: Choice): readonly T[] {
   const floor = Math.ceil((input.desiredCount * input.minimumHealthyPercent) / 100);
   const free = input.tasks.filter((task) => isOld(input, task) && !task.isProtected);
   const running = input.tasks.filter((task) => task.isRunning).length;
   const spare = Math.max(0, running - floor);
-  return [
-    ...free.filter((task) => !task.isRunning),
-    ...free.filter((task) => task.isRunning).slice(0, spare),
-  ];
+  const going = free.filter((task) => task.isRunning);
+  const inOrder = victims === 'worst' ? going.toSorted((a, b) => harmOf(b) - harmOf(a)) : going;
+  return [...free.filter((task) => !task.isRunning), ...inOrder.slice(0, spare)];
 }
 
 /** More than the desired count of the primary deployment, or than maximumPercent of it in all. */

@@ -6,7 +6,7 @@ import { History } from './history.ts';
 import type { Latencies } from './latencies.ts';
 import type { Victims } from './placement.ts';
 import { type ScheduledTask, scheduleTasks } from './schedule.ts';
-import type { EcsTask, StopWhy, TaskDefinition } from './task.ts';
+import { type EcsTask, SCALING_REASON, type StopWhy, type TaskDefinition } from './task.ts';
 
 export type Deployment = {
   readonly id: string;
@@ -205,7 +205,7 @@ export class EcsService {
   }
 
   #scheduler(): StopWhy {
-    const stoppedReason = `Scaling activity initiated by (deployment ${this.state.primary.id})`;
+    const stoppedReason = `${SCALING_REASON} (deployment ${this.state.primary.id})`;
     return { stopCode: 'ServiceSchedulerInitiated', stoppedReason };
   }
 
@@ -221,4 +221,5 @@ const sightOf = (task: EcsTask): ScheduledTask & { readonly task: EcsTask } => (
   isProtected: task.isProtected,
   isRunning: task.state.lastStatus === 'RUNNING',
   isBusy: task.isBusy,
+  isWaiting: task.isWaiting,
 });

@@ -28,6 +28,7 @@ export type StopWhy = {
     | 'ServiceSchedulerInitiated'
     | 'SpotInterruption'
     | 'TaskFailedToStart'
+    | 'TerminationNotice'
     | 'UserInitiated';
   readonly stoppedReason: string;
 };
@@ -44,9 +45,16 @@ export type TaskState = Partial<StopWhy> & {
   readonly executionStoppedAt?: EpochMs;
   readonly stoppedAt?: EpochMs;
   readonly exitCode?: number;
+  /** Whether a person had taken its protection away when it was chosen to be stopped; no API tells this. */
+  readonly isBared?: boolean;
 };
 
-export type Protection = { readonly enabled: boolean; readonly expiresAt?: EpochMs };
+export type Protection = {
+  readonly enabled: boolean;
+  readonly expiresAt?: EpochMs;
+  /** Disabled by a person. */
+  readonly byHand?: boolean;
+};
 
 export type TaskDefinition = {
   readonly arn: string;
@@ -76,6 +84,9 @@ type Surroundings = {
   readonly startFailure: () => string | undefined;
   readonly onChange: (task: EcsTask) => void;
 };
+
+/** How the reason begins when the scheduler stops a task for a scale-in or a deployment. */
+export const SCALING_REASON = 'Scaling activity initiated by';
 
 const SECONDS_TO_KILL = 120;
 const SIGKILLED = 137;
@@ -128,6 +139,10 @@ export class EcsTask {
     return this.#container?.isBusy() ?? false;
   }
 
+  get isWaiting(): boolean {
+    return this.#container?.isWaiting?.() ?? false;
+  }
+
   protect(expiresAt: EpochMs): void {
     const wasProtected = this.isProtected;
     this.protections.put(this.#now(), { enabled: true, expiresAt });
@@ -136,8 +151,17 @@ export class EcsTask {
   }
 
   unprotect(): void {
+    this.#bare(UNPROTECTED);
+  }
+
+  /** A person takes the protection away. */
+  disableByHand(): void {
+    this.#bare({ enabled: false, byHand: true });
+  }
+
+  #bare(protection: Protection): void {
     if (!this.isProtected) return;
-    this.protections.put(this.#now(), UNPROTECTED);
+    this.protections.put(this.#now(), protection);
     this.#around.onChange(this);
   }
 
@@ -145,16 +169,23 @@ export class EcsTask {
   stop(why: StopWhy): void {
     if (!this.isWanted) return;
     const booted = this.state.lastStatus === 'RUNNING';
-    this.#change({ ...why, desiredStatus: 'STOPPED', ...(booted && { lastStatus: 'DEACTIVATING' }) });
+    const isBared = this.protections.latest.byHand === true;
+    this.#change({
+      ...why,
+      isBared,
+      desiredStatus: 'STOPPED',
+      ...(booted && { lastStatus: 'DEACTIVATING' }),
+    });
     this.#then('signal', () => this.#terminate());
   }
 
   /** Loses the host: everything in it is gone at once, without a signal. */
   crash(why: StopWhy): void {
     if (this.state.lastStatus === 'DEPROVISIONING' || this.state.lastStatus === 'STOPPED') return;
+    const container = this.#container;
     this.#toldToStop = true;
-    this.#container?.kill();
-    this.#deprovision(why);
+    this.#deprovision(this.state.stopCode === undefined ? why : {});
+    container?.kill();
   }
 
   #boot(): void {
@@ -184,6 +215,7 @@ export class EcsTask {
     this.#container = this.identity.definition.start({
       taskArn: this.identity.arn,
       taskId: this.identity.id,
+      privateIp: this.identity.place.privateIp,
       agent: this.#agent,
       exit: (code) => this.#exited(code),
     });

@@ -258,6 +258,20 @@ describe('reads with a lag', () => {
     expect(later.every((seen) => seen.desired === 5 && seen.enabled)).toBe(true);
   });
 
+  it('come out of order: what one has seen a later one may not see yet', () => {
+    const { world, call, service } = served({ readLagMs: 10_000, throttling: false });
+    world.desire(5);
+    const desired = Array.from({ length: 40 }, () => {
+      world.pass(SECOND / 10);
+      const { services } = z
+        .object({ services: z.array(z.object({ desiredCount: z.number() })) })
+        .parse(call('DescribeServices', { services: [service] }));
+      return services[0]?.desiredCount ?? 0;
+    });
+    const wentBack = desired.filter((count, index) => count < (desired[index - 1] ?? 0)).length;
+    expect(wentBack).toBeGreaterThan(0);
+  });
+
   it('may list a task that cannot be described yet', () => {
     const { world, call } = served({ readLagMs: 10_000, throttling: false });
     world.desire(30);

@@ -127,6 +127,35 @@ describe('a task', () => {
     expect(world.running()).toHaveLength(1);
   });
 
+  it.each(['ServiceSchedulerInitiated', 'TerminationNotice'] as const)(
+    'is replaced when its host is retired, protected or not (%s)',
+    (stopCode) => {
+      const world = new Fixture();
+      world.pass(2 * MINUTE);
+      const task = world.firstTask();
+      world.ecs.protect(task.identity.id, 2880);
+      world.ecs.retireHost(task.identity.id, stopCode);
+      world.pass(2 * MINUTE);
+      expect(task.state).toMatchObject({
+        stopCode,
+        stoppedReason: 'ECS is performing maintenance on the underlying infrastructure hosting the task.',
+        lastStatus: 'STOPPED',
+      });
+      expect(world.running()).toHaveLength(1);
+    },
+  );
+
+  it('keeps the reason for which it was chosen, even if its host fails before it has stopped', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    world.container(task).ignoresSigterm = true;
+    world.desire(0);
+    world.pass(10 * SECOND);
+    world.ecs.hostFailure(task.identity.id);
+    expect(task.state).toMatchObject({ stopCode: 'ServiceSchedulerInitiated', lastStatus: 'DEPROVISIONING' });
+  });
+
   it('is interrupted by Spot even when it is protected', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);

@@ -55,6 +55,37 @@ describe('task protection', () => {
     expect(task.isProtected).toBe(true);
   });
 
+  it.each([
+    { faults: { failing: 1, losing: 0 }, isTaken: false, because: 'the call fails before anything happens' },
+    { faults: { failing: 0, losing: 1 }, isTaken: true, because: 'the answer is lost after the change' },
+  ])(
+    'is taken: $isTaken, where every call is answered with an error, since $because',
+    ({ faults, isTaken }) => {
+      const { world } = running(1);
+      const task = world.firstTask();
+      const answers: string[] = [];
+      world.ecs.agentFaults = faults;
+      world.container(task).host.agent.protect(60, (answer) => answers.push(answer.kind));
+      world.pass(SECOND);
+      expect(answers).toEqual(['error']);
+      expect(task.isProtected).toBe(isTaken);
+    },
+  );
+
+  it('meets a faulty agent endpoint as often as the world is told', () => {
+    const { world } = running(1);
+    const { agent } = world.container(world.firstTask()).host;
+    const answers: string[] = [];
+    world.ecs.agentFaults = { failing: 0.2, losing: 0 };
+    for (let call = 0; call < 1_000; call++) {
+      agent.look((answer) => answers.push(answer.kind));
+      world.pass(SECOND);
+    }
+    const failed = answers.filter((kind) => kind === 'error').length;
+    expect(failed).toBeGreaterThan(150);
+    expect(failed).toBeLessThan(250);
+  });
+
   it('keeps a protected task from a scale-in decided before, if it comes in time', () => {
     const { world, protect } = running(1, { deploymentBlocked: 'off' });
     world.desire(0);
@@ -97,6 +128,29 @@ describe('task protection', () => {
     expect(world.ecs.protect(fresh, 60) === undefined).toBe(row.fresh);
     world.ecs.unprotect(ids[0] ?? '');
     expect(world.ecs.protect(fresh, 60)).toBeUndefined();
+  });
+
+  it('with an old revision held is refused to that revision alone, where the world is so', () => {
+    const { world, protect, ids } = running(2, { deploymentBlocked: 'all', blockedTasks: 'old-revision' });
+    protect(0);
+    world.deploy();
+    expect(protect(0)).toBe('DEPLOYMENT_BLOCKED');
+    world.pass(3 * MINUTE);
+    const fresh = world.running().find((task) => !ids.includes(task.identity.id))?.identity.id ?? '';
+    expect(world.ecs.protect(fresh, 60)).toBeUndefined();
+    world.desire(1);
+    expect(world.ecs.protect(fresh, 60)).toBe('DEPLOYMENT_BLOCKED');
+  });
+
+  it('can be taken away by a person, and taken again', () => {
+    const { world, protect, ids } = running(1);
+    protect(0);
+    world.ecs.disableByHand(ids[0] ?? '');
+    expect(world.firstTask().isProtected).toBe(false);
+    expect(protect(0)).toBeUndefined();
+    world.desire(0);
+    world.pass(HOUR);
+    expect(world.running()).toHaveLength(1);
   });
 
   it('can always be taken away', () => {

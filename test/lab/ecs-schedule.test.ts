@@ -6,7 +6,7 @@ import { Random } from '../../lab/random.ts';
 
 const choice = { random: new Random(1), victims: 'random' } as const;
 
-/** `n` of the new revision or `o` of the old one; `*` protected; `-` still booting. All in one zone. */
+/** `n` of the new revision or `o` of the old one; `*` protected; `-` still booting; `!` busy, `?` waiting. All in one zone. */
 function tasksOf(picture: string): readonly (ScheduledTask & { readonly name: string })[] {
   return picture
     .split(' ')
@@ -17,7 +17,8 @@ function tasksOf(picture: string): readonly (ScheduledTask & { readonly name: st
       deploymentId: name.startsWith('o') ? 'old' : 'new',
       isProtected: name.includes('*'),
       isRunning: !name.includes('-'),
-      isBusy: false,
+      isBusy: name.includes('!'),
+      isWaiting: name.includes('?'),
     }));
 }
 
@@ -75,6 +76,24 @@ describe('scheduleTasks', () => {
       because: 'enough new ones run',
     },
     { tasks: 'o o n', desired: 0, stop: 'o o n', start: 0, because: 'a deployment to nothing stops all' },
+    {
+      tasks: 'o o? o! o?',
+      desired: 4,
+      percent: [50, 100],
+      victims: 'worst',
+      stop: 'o! o?',
+      start: 2,
+      because: 'the worst ones make room, if told to',
+    },
+    {
+      tasks: 'o o- o?* o!',
+      desired: 4,
+      percent: [50, 100],
+      victims: 'worst',
+      stop: 'o- o!',
+      start: 2,
+      because: 'a protected one does not, however bad that were',
+    },
   ] as const;
 
   it.each(rows)('has $tasks at desired $desired: $because', (row) => {
@@ -87,7 +106,8 @@ describe('scheduleTasks', () => {
       maximumPercent,
       tasks,
     };
-    const { stop, start } = scheduleTasks(input, choice);
+    const victims = 'victims' in row ? row.victims : 'random';
+    const { stop, start } = scheduleTasks(input, { ...choice, victims });
     expect({ stop: stop.map((task) => task.name).join(' '), start }).toEqual({
       stop: row.stop,
       start: row.start,
@@ -101,6 +121,7 @@ describe('scheduleTasks', () => {
       isProtected: fc.boolean(),
       isRunning: fc.boolean(),
       isBusy: fc.boolean(),
+      isWaiting: fc.boolean(),
     });
     fc.assert(
       fc.property(
@@ -130,7 +151,9 @@ describe('scheduleTasks', () => {
 });
 
 describe('pickVictim', () => {
-  const at = (zone: string, isProtected = false, isBusy = false) => ({ zone, isProtected, isBusy });
+  const at = (zone: string, isProtected = false, isBusy = false, isWaiting = false) => {
+    return { zone, isProtected, isBusy, isWaiting };
+  };
 
   it('takes one of the zone with the most tasks, protected ones counted', () => {
     const tasks = [at('a', true), at('a', true), at('a'), at('b'), at('b'), at('c')];
@@ -146,8 +169,15 @@ describe('pickVictim', () => {
     expect(pickVictim([at('a', true)], choice)).toBeUndefined();
   });
 
-  it('prefers a busy one when told to be unkind', () => {
-    const tasks = [at('a'), at('a'), at('a', false, true)];
+  it.each([
+    { tasks: [at('a'), at('a'), at('a', false, true)], because: 'a busy one' },
+    { tasks: [at('a'), at('a'), at('b', false, true)], because: 'a busy one, wherever it is' },
+    { tasks: [at('a'), at('a', true, true), at('b', false, false, true)], because: 'one about to get a job' },
+    {
+      tasks: [at('a', false, false, true), at('a', false, false, true), at('c', false, true)],
+      because: 'a busy one before those',
+    },
+  ])('takes the worst when told to: $because', ({ tasks }) => {
     expect(pickVictim(tasks, { random: new Random(1), victims: 'worst' })).toBe(tasks[2]);
   });
 });

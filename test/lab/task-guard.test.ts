@@ -113,6 +113,7 @@ function world(prepare: (agent: ScriptedAgent, server: TinyServer) => void = () 
     host: {
       taskArn: `arn:task/${TASK_ID}` as TaskArn,
       taskId: TASK_ID,
+      privateIp: '10.0.0.9',
       agent,
       exit: (code) => exits.push({ code, at: timeline.now() - START }),
     },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DeploymentBlocked } from '../../lab/ecs/protection.ts';
+import type { BlockedTasks, DeploymentBlocked } from '../../lab/ecs/protection.ts';
 import type { EcsTask } from '../../lab/ecs/task.ts';
 import { Random } from '../../lab/random.ts';
 import { World, type WorldOptions } from '../../lab/world.ts';
@@ -62,7 +62,7 @@ describe('the life of a task', () => {
       stopCode: 'ServiceSchedulerInitiated',
       exitCode: 0,
     });
-    expect(world.figures()).toEqual({ tasks: { running: 0, launched: 1, peak: 1 }, killed: 0 });
+    expect(world.figures()).toMatchObject({ tasks: { running: 0, launched: 1, peak: 1 }, killed: 0 });
   });
 
   it('is replaced by a fresh task when it left and is still wanted', () => {
@@ -97,7 +97,7 @@ describe('the life of a task', () => {
     pass(20 * SECOND);
     desire(0);
     pass(2 * MINUTE);
-    expect(world.figures()).toEqual({ tasks: { running: 0, launched: 1, peak: 0 }, killed: 0 });
+    expect(world.figures()).toMatchObject({ tasks: { running: 0, launched: 1, peak: 0 }, killed: 0 });
     expect(statuses()).toEqual(['pending']);
     desire(1);
     pass(5 * MINUTE);
@@ -128,31 +128,43 @@ describe('the life of a task', () => {
 });
 
 describe('what the lease does not cover', () => {
-  it.each(['spotInterruption', 'stopTask'] as const)(
-    '%s kills a build that takes longer than 120 s',
-    (what) => {
-      const { world, pass, submit, statuses, task } = worldOf();
-      submit(HOUR);
-      pass(2 * MINUTE);
-      world.ecs[what](task().identity.id);
-      pass(2 * MINUTE - SECOND);
-      expect(world.figures().killed).toBe(0);
-      pass(3 * SECOND);
-      expect(world.figures().killed).toBe(1);
-      expect(statuses()).toEqual(['running']);
-      pass(7 * MINUTE);
-      expect(statuses()).toEqual(['failed']);
-    },
-  );
+  const STOPS = {
+    'a Spot interruption': (world: World, id: string) => world.ecs.spotInterruption(id),
+    StopTask: (world: World, id: string) => world.ecs.stopTask(id),
+    'a retirement that ECS begins': (world: World, id: string) =>
+      world.ecs.retireHost(id, 'ServiceSchedulerInitiated'),
+    'a retirement with notice': (world: World, id: string) => world.ecs.retireHost(id, 'TerminationNotice'),
+  };
+  const names = Object.keys(STOPS) as (keyof typeof STOPS)[];
 
-  it('a Spot interruption lets a short build finish', () => {
-    const { world, pass, submit, statuses, task } = worldOf();
-    submit(3 * MINUTE);
+  /** A build that has so long to go when its task is stopped. */
+  function stopped(what: keyof typeof STOPS, secondsToGo: number) {
+    const scene = worldOf({ latencies: { boot: [10 * SECOND, 10 * SECOND] } });
+    scene.submit(HOUR + secondsToGo * SECOND);
+    while (scene.statuses()[0] === 'pending') scene.pass(SECOND);
+    scene.pass(HOUR);
+    const stoppedTask = scene.task();
+    STOPS[what](scene.world, stoppedTask.identity.id);
+    return { ...scene, stoppedTask };
+  }
+
+  it.each(names)('%s lets a build finish that ends within 120 s', (what) => {
+    const { world, pass, statuses, stoppedTask } = stopped(what, 115);
     pass(2 * MINUTE);
-    world.ecs.spotInterruption(task().identity.id);
-    pass(3 * MINUTE);
-    expect(world.figures().killed).toBe(0);
+    expect(world.figures()).toMatchObject({ killed: 0, killedByUs: 0, killedByOthers: 0 });
     expect(statuses()).toEqual(['succeeded']);
+    expect(stoppedTask.state).toMatchObject({ desiredStatus: 'STOPPED', exitCode: 0 });
+  });
+
+  it.each(names)('%s kills a build that takes longer, by others', (what) => {
+    const { world, pass, statuses } = stopped(what, 125);
+    pass(2 * MINUTE);
+    expect(world.figures().killed).toBe(0);
+    pass(3 * SECOND);
+    expect(world.figures()).toMatchObject({ killed: 1, killedByUs: 0, killedByOthers: 1 });
+    expect(statuses()).toEqual(['running']);
+    pass(7 * MINUTE);
+    expect(statuses()).toEqual(['failed']);
   });
 
   it('a host failure kills at once', () => {
@@ -160,7 +172,95 @@ describe('what the lease does not cover', () => {
     submit(HOUR);
     pass(2 * MINUTE);
     world.ecs.hostFailure(task().identity.id);
-    expect(world.figures().killed).toBe(1);
+    expect(world.figures()).toMatchObject({ killed: 1, killedByOthers: 1 });
+  });
+
+  it('a person who takes the protection away and lowers the count kills, and counts as others', () => {
+    const { world, pass, submit, desire, task } = worldOf();
+    submit(HOUR);
+    pass(2 * MINUTE);
+    world.ecs.disableByHand(task().identity.id);
+    desire(0);
+    pass(5 * MINUTE);
+    expect(world.figures()).toMatchObject({ killedByUs: 0, killedByOthers: 1 });
+  });
+
+  it('a guard that is quicker than that person saves the build', () => {
+    const { world, pass, submit, desire, statuses, task, phase } = worldOf();
+    submit(HOUR);
+    pass(2 * MINUTE);
+    world.ecs.disableByHand(task().identity.id);
+    pass(MINUTE);
+    expect(phase()).toBe('draining');
+    desire(0);
+    pass(2 * HOUR);
+    expect(statuses()).toEqual(['succeeded']);
+    expect(world.figures().killed).toBe(0);
+  });
+});
+
+describe('tasks without a guard', () => {
+  it('are killed by a scale-in, and that is us', () => {
+    const { world, pass, submit, desire } = worldOf({
+      pools: [{ name: 'gpu', organization: 'data', tags: { gpu: 'yes' }, image: 'bare' }],
+    });
+    submit(HOUR);
+    pass(2 * MINUTE);
+    desire(0);
+    pass(5 * MINUTE);
+    expect(world.figures()).toMatchObject({ killed: 1, killedByUs: 1, killedByOthers: 0 });
+    expect(world.kills()).toMatchObject([{ pool: 'gpu', by: 'us', job: { durationMs: HOUR } }]);
+  });
+});
+
+describe('a deleted key', () => {
+  it('takes the daemons off the list while their jobs run on, and a new one serves new tasks', () => {
+    const { world, pass, submit, statuses, task } = worldOf();
+    submit(30 * MINUTE);
+    pass(2 * MINUTE);
+    world.deleteKey('gpu');
+    expect(world.coderd.daemons()).toEqual([]);
+    pass(HOUR);
+    expect(statuses()).toEqual(['succeeded']);
+    world.renewKey('gpu');
+    world.ecs.protect(task().identity.id, ASK_MINUTES);
+    submit(MINUTE);
+    pass(20 * MINUTE);
+    expect(statuses()).toEqual(['succeeded', 'succeeded']);
+    expect(world.coderd.daemons()).toHaveLength(1);
+  });
+});
+
+describe('a leave', () => {
+  it('is a task that was asked and is gone, from the end of its last job', () => {
+    const { world, pass, submit, desire, task } = worldOf();
+    submit(10 * MINUTE);
+    pass(2 * MINUTE);
+    const { id } = task().identity;
+    world.ecs.protect(id, ASK_MINUTES);
+    pass(10 * MINUTE);
+    expect(world.leaves()).toEqual([]);
+    desire(0);
+    pass(MINUTE);
+    expect(world.leaves()).toEqual([
+      {
+        taskId: id,
+        pool: 'gpu',
+        idleSince: world.coderd.jobs()[0]?.completedAt,
+        goneAt: world.ecs.findTask(id)?.state.stoppedAt,
+      },
+    ]);
+  });
+
+  it('is none where nobody asked: the daemon died, or the task was stopped', () => {
+    const { world, pass, task } = worldOf();
+    pass(2 * MINUTE);
+    world.guard(task().identity.id)?.daemon?.crash(1);
+    pass(5 * MINUTE);
+    world.ecs.spotInterruption(task().identity.id);
+    pass(5 * MINUTE);
+    expect(world.figures().tasks.launched).toBe(3);
+    expect(world.leaves()).toEqual([]);
   });
 });
 
@@ -207,6 +307,7 @@ describe('whatever an autoscaler does with its two writes', () => {
   const nonsense = fc.record({
     seed: fc.nat(1_000_000),
     deploymentBlocked: fc.constantFrom<DeploymentBlocked>('all', 'new-only', 'off'),
+    blockedTasks: fc.constantFrom<BlockedTasks>('all', 'old-revision'),
     lateLease: fc.constantFrom('taken', 'refused'),
     victims: fc.constantFrom('random', 'worst'),
     readLagMs: fc.constantFrom(0, 8_000),

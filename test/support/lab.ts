@@ -7,11 +7,16 @@ import type { Ports } from '../../lambda/app/ports.ts';
 import { type Tick, tick } from '../../lambda/app/tick.ts';
 import { connect } from '../../lambda/connect.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
-import type { Config } from '../../lambda/core/config.ts';
+import type { Config, ScaleIn } from '../../lambda/core/config.ts';
 
 export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;
 
-export type LabPool = PoolSpec & { readonly min?: number; readonly max?: number; readonly warm?: number };
+export type LabPool = PoolSpec & {
+  readonly min?: number;
+  readonly max?: number;
+  readonly warm?: number;
+  readonly scaleIn?: ScaleIn;
+};
 
 export type LabOptions = Partial<Omit<WorldOptions, 'pools'>> & {
   readonly pools: readonly LabPool[];
@@ -78,7 +83,7 @@ export function labConfig(
   return {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
     limits: { maxTasks },
-    pools: pools.map(({ name, organization, tags, min = 0, max = 20, warm = 0 }) => ({
+    pools: pools.map(({ name, organization, tags, min = 0, max = 20, warm = 0, scaleIn = 'lease' }) => ({
       name,
       organization,
       tags,
@@ -87,6 +92,7 @@ export function labConfig(
       max,
       warm,
       idleTimeout: '60s',
+      scaleIn,
     })),
   };
 }
