@@ -16,7 +16,11 @@ const RULES: readonly {
   { from: 'lambda/app', may: ['lambda/app', 'lambda/core'], packages: /^zod$/ },
   { from: 'lambda/adapters', may: ['lambda/adapters', 'lambda/app/ports.ts', 'lambda/core'], packages: /./ },
   { from: 'lambda', may: ['lambda'], packages: /./ },
-  { from: 'lab', may: ['lab', 'lambda/core', 'lambda/app', 'infra/bundle.ts'], packages: /./ },
+  {
+    from: 'lab',
+    may: ['lab', 'lambda/core', 'lambda/app', 'lambda/adapters', 'infra/bundle.ts'],
+    packages: /./,
+  },
   { from: 'infra', may: ['infra', 'lambda/core', 'lambda/adapters/config'], packages: /./ },
   { from: 'cli', may: ['cli', 'lambda', 'lab'], packages: /./ },
 ];

@@ -1,0 +1,73 @@
+/** The figures of a simulation: those of all its worlds together. */
+import Table from 'cli-table3';
+import type { WorldResult } from './run-world.ts';
+
+export type Figures = {
+  /** Tasks that were asked to leave, or drained by themselves, and are gone. */
+  readonly leaves: number;
+  /** Builds that a daemon began. */
+  readonly builds: number;
+  /** By a scale-in or a deployment. */
+  readonly killedByUs: number;
+  /** By Spot, hosts, StopTask, or a protection that a person took away. */
+  readonly killedByOthers: number;
+  /** Asks that ECS refused. */
+  readonly asksRefused: number;
+  /** From the last moment that a daemon had something to do until its task was gone. */
+  readonly idleToGoneSeconds: { readonly p50: number; readonly p95: number };
+  readonly worlds: number;
+  readonly ticks: number;
+  readonly seed: number;
+  readonly seconds: number;
+};
+
+/** Sums up. `seconds` is how long it took. */
+export function sumUp(
+  results: readonly WorldResult[],
+  { seed, seconds }: { seed: number; seconds: number },
+): Figures {
+  const total = (of: (result: WorldResult) => number): number => results.reduce((sum, it) => sum + of(it), 0);
+  const waits = results.flatMap(({ idleToGoneSeconds }) => idleToGoneSeconds).sort((a, b) => a - b);
+  return {
+    leaves: total(({ leaves }) => leaves),
+    builds: total(({ builds }) => builds),
+    killedByUs: total(({ killedByUs }) => killedByUs),
+    killedByOthers: total(({ killedByOthers }) => killedByOthers),
+    asksRefused: total(({ asksRefused }) => asksRefused),
+    idleToGoneSeconds: { p50: percentile(waits, 0.5), p95: percentile(waits, 0.95) },
+    worlds: results.length,
+    ticks: total(({ ticks }) => ticks),
+    seed,
+    seconds,
+  };
+}
+
+/** By the nearest rank; 0 of nothing. In whole seconds. */
+function percentile(sorted: readonly number[], share: number): number {
+  return Math.round(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0);
+}
+
+/** For people. */
+export function tableOf(figures: Figures): string {
+  const { idleToGoneSeconds, ...rest } = figures;
+  const table = new Table({ style: { head: [], border: [] }, colAligns: ['left', 'right'] });
+  const { seed, seconds, ...counts } = rest;
+  table.push(
+    ...Object.entries(counts).map(([name, count]) => [LABELS[name] ?? name, count.toLocaleString('en')]),
+    ['from idle to gone, p50', `${idleToGoneSeconds.p50} s`],
+    ['from idle to gone, p95', `${idleToGoneSeconds.p95} s`],
+    ['seed', seed],
+    ['took', `${seconds} s`],
+  );
+  return table.toString();
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  leaves: 'tasks that have left',
+  builds: 'builds',
+  killedByUs: 'builds killed by us',
+  killedByOthers: 'builds killed by others (Spot, hosts, people)',
+  asksRefused: 'asks that ECS refused',
+  worlds: 'worlds',
+  ticks: 'ticks',
+};

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { sumUp } from '../../lab/leaves/figures.ts';
+import { drawPlan, worldSeeds } from '../../lab/leaves/plan.ts';
+import { runWorld } from '../../lab/leaves/run-world.ts';
+import { runWorlds } from '../../lab/leaves/worlds.ts';
+
+const SEED = 23;
+/** A short one, in which people set counts by hand all the time. */
+const SMALL_WORLD = 0;
+
+describe('random worlds', () => {
+  it('lose no build by us, come to rest, and are the same whoever runs them', async () => {
+    const [alone, together] = await Promise.all([
+      runWorlds({ leaves: 250, seed: SEED }),
+      runWorlds({ leaves: 250, seed: SEED, workers: 2 }),
+    ]);
+    expect(alone.flatMap(({ seed, problems }) => problems.map((problem) => `${seed}: ${problem}`))).toEqual(
+      [],
+    );
+    expect(together).toEqual(alone);
+    const figures = sumUp(alone, { seed: SEED, seconds: 0 });
+    expect(figures.leaves).toBeGreaterThanOrEqual(250);
+    expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: SEED });
+    expect(figures.builds).toBeGreaterThan(250);
+    expect(figures.idleToGoneSeconds.p95).toBeGreaterThan(figures.idleToGoneSeconds.p50);
+  });
+
+  it('are no more than it takes', async () => {
+    const few = await runWorlds({ leaves: 1, seed: SEED });
+    expect(few).toHaveLength(1);
+  });
+
+  it('differ from seed to seed', () => {
+    const drawn = worldSeeds(SEED).take(200).map(drawPlan).toArray();
+    const kinds = (of: (plan: (typeof drawn)[number]) => unknown) => new Set(drawn.map(of)).size;
+    expect(kinds(({ seed }) => seed)).toBe(200);
+    expect(kinds(({ pools }) => pools.length)).toBe(4);
+    expect(kinds(({ world }) => `${world.deploymentBlocked} ${world.blockedTasks} ${world.lateLease}`)).toBe(
+      12,
+    );
+    expect(new Set(drawn.flatMap(({ incidents }) => Object.keys(incidents))).size).toBe(13);
+  });
+});
+
+describe('the simulation can fail', () => {
+  it('finds builds killed by us where tasks have no guard, and tells their story', async () => {
+    const { killedByUs, problems } = await runWorld(drawPlan(SMALL_WORLD), { isUnguarded: true });
+    expect(killedByUs).toBeGreaterThan(0);
+    expect(problems[0]).toMatch(
+      /^task [0-9a-f]{32} of pool "[a-z-]+" was killed at .*: ServiceSchedulerInitiated/,
+    );
+    expect(problems[0]).toContain('to be STOPPED');
+    expect(problems.join('\n')).toContain('the world does not come to rest');
+  });
+
+  it('ends with 1 then, and says how to run that world alone', async () => {
+    const { code, stdout } = await main('--world', `${SMALL_WORLD}`, '--no-guards', '--json');
+    expect(code).toBe(1);
+    expect(stdout).toContain(`npm run sim:leaves -- --world ${SMALL_WORLD} --no-guards`);
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '').killedByUs).toBeGreaterThan(0);
+  });
+
+  it('ends with 0 where nothing is wrong, with the figures on the last line', async () => {
+    const { code, stdout } = await main('--leaves', '1', '--seed', `${SEED}`, '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toEqual({
+      leaves: expect.any(Number),
+      builds: expect.any(Number),
+      killedByUs: 0,
+      killedByOthers: expect.any(Number),
+      asksRefused: expect.any(Number),
+      idleToGoneSeconds: { p50: expect.any(Number), p95: expect.any(Number) },
+      worlds: 1,
+      ticks: expect.any(Number),
+      seed: SEED,
+      seconds: expect.any(Number),
+    });
+  });
+});
+
+const MAIN = fileURLToPath(new URL('../../lab/leaves/main.ts', import.meta.url));
+
+function main(
+  ...args: readonly string[]
+): Promise<{ readonly code: number | undefined; readonly stdout: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [MAIN, ...args], { maxBuffer: 2 ** 26 }, (_, stdout) =>
+      resolve({ code: child.exitCode ?? undefined, stdout }),
+    );
+  });
+}
