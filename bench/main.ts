@@ -3,7 +3,8 @@
  * how large the bundle is. `-- --json`: the last line is one JSON object. Ends with 0 whatever it measures.
  */
 import { availableParallelism } from 'node:os';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { wholeNumber } from '../lab/whole-number.ts';
 import { measureBundle } from './bundle.ts';
 import { growthOf, measureCore } from './core.ts';
 import { LARGEST } from './fleet/size.ts';
@@ -13,11 +14,6 @@ import { measureTick } from './tick.ts';
 const OUT_DIR = 'dist/bench';
 /** So many pools a tick can look at with the cluster reads that AWS allows at once. */
 const POOLS_WITHIN_LIMITS = 40;
-
-const wholeNumber = (text: string): number => {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('it must be a whole number');
-  return Number(text);
-};
 
 const { json, seed } = new Command('bench')
   .description('measure the decision, the whole tick and the bundle')

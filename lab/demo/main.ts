@@ -3,13 +3,16 @@
  * and an ECS on loopback. One second here is ten seconds of the world's time. Ends by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { EpochMs } from '../../lambda/core/brands.ts';
+import { GuardedTasks, killAtExit } from '../guarded/guarded-tasks.ts';
+import { missingForGuard } from '../guarded/requirements.ts';
 import { Random } from '../random.ts';
 import { serveWorld } from '../serve.ts';
+import { wholeNumber } from '../whole-number.ts';
 import { World } from '../world.ts';
 import { deployFunction } from './deployed-function.ts';
-import { demoConfig, LAST_SUBMISSION_MS, POOLS, planSubmissions } from './scenario.ts';
+import { demoConfig, LAST_STEP_MS, POOLS, planSteps } from './scenario.ts';
 import { isAsPromised, isOver, summarize } from './summary.ts';
 import { createView } from './view.ts';
 
@@ -19,34 +22,45 @@ const SPEED = 10;
 const SCHEDULE_MS = 60_000 / SPEED;
 const DRAW_MS = 250;
 const GIVE_UP_MS = 85_000;
+const GUARD_LOG = 'dist/demo/guards.log';
 const START = Date.parse('2026-03-02T09:00:00Z');
 
-const wholeNumber = (text: string): number => {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('it must be a whole number');
-  return Number(text);
-};
-
-const { json, seed } = new Command('demo')
+const program = new Command('demo')
   .description('run the autoscaler against an embedded coderd and ECS')
+  .option('--guard', 'run the real guard.sh as a process for each task (needs sh and curl)', false)
   .option('--json', 'end with one JSON object on the last line', false)
   .option('--seed <number>', 'another seed gives another day', wholeNumber, 1)
-  .parse()
-  .opts<{ json: boolean; seed: number }>();
+  .parse();
+const { guard, json, seed } = program.opts<{ guard: boolean; json: boolean; seed: number }>();
+const missing = guard ? missingForGuard() : [];
+if (missing.length > 0)
+  program.error(`running guard.sh: this machine lacks what it needs; install ${missing.join(', and ')}`);
 
 const startedAt = performance.now();
 const tookMs = (): number => performance.now() - startedAt;
 const clock = (): EpochMs => (START + tookMs() * SPEED) as EpochMs;
 
+const guarded = guard ? new GuardedTasks({ clock, speed: SPEED, logFile: GUARD_LOG }) : undefined;
+await guarded?.open();
+if (guarded) killAtExit(guarded);
 const world = new World({
   start: START as EpochMs,
   seed,
   pools: POOLS,
-  latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000] },
+  latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
   readLagMs: 2_000,
+  // the mildest reading of AWS's text: in others old tasks leave by themselves, within 40 min, too long to watch
+  deploymentBlocked: 'new-only',
+  blockedTasks: 'old-revision',
+  ...(guarded && { guardedTask: guarded.task }),
 });
 const served = await serveWorld(world, { clock });
-const view = createView(world, json ? process.stderr : process.stdout);
-planSubmissions(world, new Random(seed), view.say);
+const view = createView(world, {
+  stream: json ? process.stderr : process.stdout,
+  guards: guarded && (() => guarded.figures()),
+});
+if (guarded) view.say(`each task runs the real guard.sh as a process; they log to ${GUARD_LOG}`);
+planSteps(world, new Random(seed), view.say);
 const autoscaler = await deployFunction(demoConfig(served.coderdUrl), {
   AUTOSCALER_CLUSTER: world.ecs.clusterName,
   AWS_ENDPOINT_URL_ECS: served.awsUrl,
@@ -83,13 +97,16 @@ while (tookMs() < GIVE_UP_MS) {
     nextInvocationMs = tookMs() + SCHEDULE_MS;
   }
   view.draw();
-  if (world.timeline.now() - START > LAST_SUBMISSION_MS && isOver(world)) break;
+  if (world.timeline.now() - START > LAST_STEP_MS && isOver(world)) break;
   await sleep(DRAW_MS);
 }
-await invocation;
+const over = isOver(world);
+if (over) await invocation;
 
-const summary = summarize(world);
+const summary = summarize(world, guarded?.figures());
 view.end(summary, tookMs());
-await served.close();
 if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
-process.exitCode = isAsPromised(world) && failures === 0 ? 0 : 1;
+process.exitCode = isAsPromised(world, summary) && failures === 0 ? 0 : 1;
+// given up: an invocation that still looks would hold the process
+if (!over) process.exit();
+await Promise.all([served.close(), guarded?.close()]);

@@ -1,4 +1,4 @@
-/** What happens in the demo: four tag sets over two organizations, and a job that nobody can run. */
+/** What happens in the demo: four tag sets over two organizations, a job that nobody can run, and a new image in the middle. */
 import type { Tags } from '../../lambda/core/tags.ts';
 import type { PoolSpec, World } from '../world.ts';
 
@@ -75,10 +75,59 @@ const SUBMISSIONS: readonly Submission[] = [
     seconds: [30, 60],
     prebuilds: true,
   },
+  {
+    atS: 140,
+    what: 'more GPU workspaces',
+    jobs: 4,
+    organization: 'default',
+    tags: { cluster: 'gpu' },
+    seconds: [30, 60],
+  },
 ];
 
-/** Plans all submissions on the world's timeline. `announce` gets a line for each. */
-export function planSubmissions(
+/** New images, while builds run. At most one a pool. */
+const DEPLOYMENTS: readonly { readonly atS: number; readonly pool: string }[] = [{ atS: 115, pool: 'gpu' }];
+const LOOK_AT_DEPLOYMENT_MS = 1_000;
+
+/** World time after which nothing more is submitted or deployed, in milliseconds since the beginning. */
+export const LAST_STEP_MS = Math.max(...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS)) * 1000;
+
+/** Plans all submissions and deployments on the world's timeline. `announce` gets a line for each, and for what comes of it. */
+export function planSteps(
+  world: World,
+  random: { whole(from: number, to: number): number },
+  announce: (line: string) => void,
+): void {
+  planSubmissions(world, random, announce);
+  for (const { atS, pool } of DEPLOYMENTS)
+    world.timeline.after(atS * 1000, () => {
+      world.deploy(pool);
+      const { revision } = world.service(pool).state.primary.definition;
+      announce(
+        `pool ${pool}: a new image is deployed, revision ${revision}; old tasks finish their builds first`,
+      );
+      const look = world.timeline.every(LOOK_AT_DEPLOYMENT_MS, () => {
+        if (!isDeployed(world, pool)) return;
+        look.cancel();
+        announce(`pool ${pool}: all tasks are of revision ${revision}, the deployment is completed`);
+      });
+    });
+}
+
+/** How many deployments were begun, and how many ECS calls completed. */
+export function countDeployments(world: World): { readonly started: number; readonly completed: number } {
+  const started = DEPLOYMENTS.filter(({ pool }) => world.service(pool).state.primary.definition.revision > 1);
+  return {
+    started: started.length,
+    completed: started.filter(({ pool }) => isDeployed(world, pool)).length,
+  };
+}
+
+function isDeployed(world: World, pool: string): boolean {
+  return world.service(pool).state.primary.rolloutState === 'COMPLETED';
+}
+
+function planSubmissions(
   world: World,
   random: { whole(from: number, to: number): number },
   announce: (line: string) => void,
@@ -99,9 +148,6 @@ export function planSubmissions(
   }
 }
 
-/** World time after which nothing more is submitted, in milliseconds since the beginning. */
-export const LAST_SUBMISSION_MS = Math.max(...SUBMISSIONS.map(({ atS }) => atS)) * 1000;
-
 /** The configuration of the demo's autoscaler, as a user would write it. */
 export function demoConfig(coderdUrl: string): string {
   return [
@@ -110,6 +156,7 @@ export function demoConfig(coderdUrl: string): string {
     '  token: { secret: coder/autoscaler-token }',
     'looks: { every: 1s }',
     'limits: { maxTasks: 40 }',
+    'roll: { atOnce: 50% }',
     'pools:',
     ...POOLS.flatMap(({ name, organization, tags, max }) => [
       `  - name: ${name}`,

@@ -2,8 +2,9 @@
 import { normalizeTags } from '../../lambda/core/tags.ts';
 import type { JobRecord } from '../coderd/jobs.ts';
 import { tagsetContains } from '../coderd/tagset-contains.ts';
+import type { GuardFigures } from '../guarded/guarded-tasks.ts';
 import type { World } from '../world.ts';
-import { POOLS } from './scenario.ts';
+import { countDeployments, POOLS } from './scenario.ts';
 
 export type Summary = {
   readonly jobs: {
@@ -17,10 +18,14 @@ export type Summary = {
   readonly tasks: { readonly peak: number; readonly end: number };
   /** From submission to start, in the world's seconds, of the jobs that were started. */
   readonly waitSeconds: { readonly p50: number; readonly p95: number };
+  /** New images, and those whose old tasks are all gone. */
+  readonly deployments: { readonly started: number; readonly completed: number };
+  /** With `--guard`: the processes. */
+  readonly guards?: GuardFigures;
 };
 
-/** Sums up the world as it is now. */
-export function summarize(world: World): Summary {
+/** Sums up the world as it is now, and the guards if they are processes. */
+export function summarize(world: World, guards?: GuardFigures): Summary {
   const jobs = world.coderd.jobs();
   const waits = jobs
     .flatMap(({ createdAt, startedAt, workerId }) =>
@@ -37,20 +42,32 @@ export function summarize(world: World): Summary {
     },
     tasks: { peak: tasks.peak, end: remainingTasks(world) },
     waitSeconds: { p50: percentile(waits, 0.5), p95: percentile(waits, 0.95) },
+    deployments: countDeployments(world),
+    ...(guards && { guards }),
   };
 }
 
-/** Whether the demo has come to its end: all that can be run has been, and nothing is left running. */
+/** Whether the demo has come to its end: all that can be run has been, nothing is left running, and no deployment is open. */
 export function isOver(world: World): boolean {
   const runnable = world.coderd.jobs().filter((job) => isRunnable(world, job));
-  return runnable.every(({ completedAt }) => completedAt !== undefined) && remainingTasks(world) === 0;
+  const { started, completed } = countDeployments(world);
+  return (
+    runnable.every(({ completedAt }) => completedAt !== undefined) &&
+    remainingTasks(world) === 0 &&
+    completed === started
+  );
 }
 
 /** Whether everything came out as it should. */
-export function isAsPromised(world: World): boolean {
-  const { jobs, tasks } = summarize(world);
+export function isAsPromised(world: World, { jobs, tasks, deployments, guards }: Summary): boolean {
   const runnable = world.coderd.jobs().filter((job) => isRunnable(world, job)).length;
-  return jobs.succeeded === runnable && jobs.killed === 0 && tasks.end === 0;
+  return (
+    jobs.succeeded === runnable &&
+    jobs.killed === 0 &&
+    tasks.end === 0 &&
+    deployments.completed === deployments.started &&
+    guards?.exited === guards?.started
+  );
 }
 
 /** Tasks that exist or are desired. */

@@ -2,9 +2,9 @@
 import { styleText } from 'node:util';
 import Table from 'cli-table3';
 import { createLogUpdate } from 'log-update';
-import { tagText } from '../../lambda/app/text.ts';
+import type { GuardFigures } from '../guarded/guarded-tasks.ts';
 import type { World } from '../world.ts';
-import { POOLS } from './scenario.ts';
+import { HEAD, rowsOf } from './rows.ts';
 import type { Summary } from './summary.ts';
 
 export type View = {
@@ -15,23 +15,28 @@ export type View = {
   readonly end: (summary: Summary, tookMs: number) => void;
 };
 
-type Row = { readonly name: string; readonly cells: readonly string[]; readonly desired: number };
+export type ViewOptions = {
+  readonly stream: NodeJS.WriteStream;
+  /** Where tasks run the real guard. */
+  readonly guards?: (() => GuardFigures) | undefined;
+};
 
 const LINES_KEPT = 8;
-const HEAD = ['pool', 'tags', 'desired', 'tasks', 'busy', 'free', 'jobs done'];
 
 /** A view on `stream`: live on a terminal, a line for each change elsewhere. */
-export function createView(world: World, stream: NodeJS.WriteStream): View {
-  return stream.isTTY ? liveView(world, stream) : quietView(world, stream);
+export function createView(world: World, options: ViewOptions): View {
+  return options.stream.isTTY ? liveView(world, options) : quietView(world, options.stream);
 }
 
-function liveView(world: World, stream: NodeJS.WriteStream): View {
+function liveView(world: World, { stream, guards }: ViewOptions): View {
   const update = createLogUpdate(stream);
   const lines: string[] = [];
   return {
     say: (line) => lines.push(`${worldTime(world)}  ${line}`),
     draw: () =>
-      update(`${tableOf(world)}\n${waitingText(world)}\n\n${lines.slice(-LINES_KEPT).join('\n')}\n`),
+      update(
+        `${tableOf(world)}\n${waitingText(world)}\n${guards ? guardsText(guards()) : ''}\n${lines.slice(-LINES_KEPT).join('\n')}\n`,
+      ),
     end: (summary, tookMs) => {
       update.done();
       stream.write(`${summaryText(summary, tookMs)}\n`);
@@ -55,35 +60,6 @@ function quietView(world: World, stream: NodeJS.WriteStream): View {
   };
 }
 
-function rowsOf(world: World): readonly Row[] {
-  const jobs = world.coderd.jobs();
-  return POOLS.map(({ name, tags }) => {
-    const { state, tasks } = world.service(name);
-    const workers = new Set(
-      world.coderd
-        .daemons()
-        .filter((daemon) => daemon.name.startsWith(`${name}-`) && daemon.keyName === name)
-        .map(({ id }) => id),
-    );
-    const busy = [...tasks].filter((task) => task.isBusy).length;
-    const running = [...tasks].filter((task) => task.state.lastStatus === 'RUNNING').length;
-    const done = jobs.filter(
-      ({ workerId, completedAt }) =>
-        workerId !== undefined && completedAt !== undefined && workers.has(workerId),
-    ).length;
-    const cells = [
-      name,
-      tagText(tags),
-      `${state.desiredCount}`,
-      `${running}`,
-      `${busy}`,
-      `${running - busy}`,
-      `${done}`,
-    ];
-    return { name, cells, desired: state.desiredCount };
-  });
-}
-
 function tableOf(world: World): string {
   const table = new Table({
     head: HEAD.map((text) => styleText('bold', text)),
@@ -103,10 +79,19 @@ function worldTime(world: World): string {
   return new Date(world.timeline.now()).toISOString().slice(11, 19);
 }
 
-function summaryText({ jobs, tasks, waitSeconds }: Summary, tookMs: number): string {
+function guardsText({ started, exited, killed }: GuardFigures): string {
+  return `each task runs the real guard.sh: ${started - exited - killed} processes, ${exited} exited\n`;
+}
+
+function summaryText({ jobs, tasks, waitSeconds, deployments, guards }: Summary, tookMs: number): string {
   return [
     `${jobs.succeeded} of ${jobs.submitted} jobs succeeded, ${jobs.unserved} that no pool can run is unserved, ${jobs.killed} killed`,
-    `tasks: ${tasks.peak} at the peak, ${tasks.end} at the end`,
+    `tasks: ${tasks.peak} at the peak, ${tasks.end} at the end; ${deployments.completed} of ${deployments.started} deployments completed`,
+    ...(guards === undefined
+      ? []
+      : [
+          `guards: the real guard.sh was started ${guards.started} times, exited ${guards.exited} times by itself`,
+        ]),
     `wait: p50 ${waitSeconds.p50} s, p95 ${waitSeconds.p95} s of the world's time; the demo took ${Math.round(tookMs / 1000)} s`,
   ].join('\n');
 }

@@ -1,0 +1,93 @@
+/**
+ * What the processes of tasks find on loopback:
+ *
+ *   /api/<task id>/task-protection/v1/state   the agent endpoint, at ECS_AGENT_URI
+ *   /v4/<task id>/task                        the metadata, at ECS_CONTAINER_METADATA_URI_V4
+ *   /daemons/<daemon's name>                  at CODER_URL: where coder.sh, in place of Coder's binary, says that it lives
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { ContainerHost } from '../ecs/container.ts';
+import { answerMetadata, answerProtection, type FaceAnswer } from './agent-face.ts';
+
+export type TaskDaemon = { readonly name: string; readonly key: string };
+
+/** A task as the server knows it. */
+export type ServedTask = {
+  readonly host: ContainerHost;
+  readonly runDaemon: (daemon: TaskDaemon, onExit: (code: number) => void) => void;
+  readonly terminateDaemon: () => void;
+  /** The daemon's process is gone without having exited. */
+  readonly loseDaemon: () => void;
+};
+
+export type TaskServerOptions = {
+  /** By task id; called at each request. */
+  readonly find: (taskId: string) => ServedTask | undefined;
+};
+
+type TaskRequest = {
+  readonly task: ServedTask;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+};
+
+const NOT_FOUND: FaceAnswer = { status: 404, body: { message: 'not found' } };
+
+export class TaskServer {
+  readonly #server: Server;
+
+  constructor({ find }: TaskServerOptions) {
+    this.#server = createServer((request, response) => {
+      const [, face = '', name = '', ...rest] = (request.url ?? '').split('/');
+      const task = find(name.slice(name.lastIndexOf('-') + 1));
+      const path = `/${rest.join('/')}`;
+      if (task === undefined) send(response, NOT_FOUND);
+      else if (face === 'api' && path === '/task-protection/v1/state')
+        void answerAgent({ task, request, response });
+      else if (face === 'v4' && path === '/task') send(response, answerMetadata(task.host));
+      else if (face === 'daemons') answerDaemon(name, { task, request, response });
+      else send(response, NOT_FOUND);
+    });
+  }
+
+  /** Listens on a free port of the loopback interface; its URL. */
+  async open(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string')
+      throw new Error(`serving tasks: no port was given, but ${String(address)}`);
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+async function answerAgent({ task, request, response }: TaskRequest): Promise<void> {
+  const body = await text(request).catch(() => '');
+  send(response, await answerProtection(task.host, { method: request.method ?? '', body }));
+}
+
+/** POST is answered when the daemon exits, with its code; DELETE is a SIGTERM. */
+function answerDaemon(name: string, { task, request, response }: TaskRequest): void {
+  if (request.method === 'DELETE') {
+    task.terminateDaemon();
+    send(response, { status: 204, body: undefined });
+    return;
+  }
+  response.once('close', () => {
+    if (!response.writableEnded) task.loseDaemon();
+  });
+  const key = String(request.headers['coder-provisioner-daemon-key'] ?? '');
+  task.runDaemon({ name, key }, (code) => void response.end(`${code}\n`));
+}
+
+function send(response: ServerResponse, { status, body }: FaceAnswer): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(body === undefined ? undefined : JSON.stringify(body));
+}
