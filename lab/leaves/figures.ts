@@ -16,6 +16,8 @@ export type Figures = {
   /** From the last moment that a daemon had something to do until its task was gone. */
   readonly idleToGoneSeconds: { readonly p50: number; readonly p95: number };
   readonly worlds: number;
+  /** Worlds at whose end scale-in was held, and reported: coderd listed no daemon although tasks held leases. */
+  readonly heldWorlds: number;
   readonly ticks: number;
   readonly seed: number;
   readonly seconds: number;
@@ -36,6 +38,7 @@ export function sumUp(
     asksRefused: total(({ asksRefused }) => asksRefused),
     idleToGoneSeconds: { p50: percentile(waits, 0.5), p95: percentile(waits, 0.95) },
     worlds: results.length,
+    heldWorlds: results.filter(({ isHeld }) => isHeld).length,
     ticks: total(({ ticks }) => ticks),
     seed,
     seconds,
@@ -69,5 +72,6 @@ const LABELS: Readonly<Record<string, string>> = {
   killedByOthers: 'builds killed by others (Spot, hosts, people)',
   asksRefused: 'asks that ECS refused',
   worlds: 'worlds',
+  heldWorlds: 'worlds held for doubt at the end',
   ticks: 'ticks',
 };

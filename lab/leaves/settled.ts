@@ -2,12 +2,16 @@
 import type { World } from '../world.ts';
 import type { PlannedPool, WorldPlan } from './plan.ts';
 
-/** What is not at rest; empty = settled. */
-export function unsettled(world: World, { pools }: WorldPlan): readonly string[] {
+/** What is not at rest; empty = settled. Pools of organizations whose scale-in is held, and reported, may stay as they are. */
+export function unsettled(
+  world: World,
+  { pools }: WorldPlan,
+  held: ReadonlySet<string> = new Set(),
+): readonly string[] {
   const open = world.coderd.jobs().filter(({ completedAt }) => completedAt === undefined).length;
   return [
     ...(open > 0 ? [`${open} jobs are not completed`] : []),
-    ...pools.flatMap((pool) => unrest(world, pool)),
+    ...pools.filter(({ organization }) => !held.has(organization)).flatMap((pool) => unrest(world, pool)),
   ];
 }
 

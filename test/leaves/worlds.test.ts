@@ -44,6 +44,20 @@ describe('random worlds', () => {
   });
 });
 
+describe('a world that once did not come to rest does', () => {
+  it.each([
+    { seed: 69511682, isHeld: false, because: 'a pool of zombies gets a task that proves it' },
+    {
+      seed: 884168991,
+      isHeld: false,
+      because: 'spare daemons stay while a long build holds a deployment open',
+    },
+    { seed: 114607478, isHeld: true, because: 'an only key was deleted: held, and reported' },
+  ])('$seed: $because', async ({ seed, isHeld }) => {
+    expect(await runWorld(drawPlan(seed))).toMatchObject({ problems: [], killedByUs: 0, isHeld });
+  });
+});
+
 describe('the simulation can fail', () => {
   it('finds builds killed by us where tasks have no guard, and tells their story', async () => {
     const { killedByUs, problems } = await runWorld(drawPlan(SMALL_WORLD), { isUnguarded: true });
@@ -73,6 +87,7 @@ describe('the simulation can fail', () => {
       asksRefused: expect.any(Number),
       idleToGoneSeconds: { p50: expect.any(Number), p95: expect.any(Number) },
       worlds: 1,
+      heldWorlds: 0,
       ticks: expect.any(Number),
       seed: SEED,
       seconds: expect.any(Number),
