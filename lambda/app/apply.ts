@@ -14,7 +14,12 @@ export type Outcome = {
   readonly failures: readonly Failure[];
 };
 
-export type Failure = { readonly message: string; readonly cause?: unknown };
+export type Failure = {
+  readonly message: string;
+  readonly cause?: unknown;
+  /** Absent: of no single pool. */
+  readonly pool?: PoolName;
+};
 
 /** ECS protects at most this many tasks a call (aws-facts §1). */
 const TASKS_A_CALL = 10;
@@ -37,7 +42,7 @@ export async function apply(actions: readonly Action[], ecs: Ecs, signal?: Abort
           outcome.refused.push(...refused.map((refusal) => ({ ...refusal, pool: call.pool })));
         } catch (cause) {
           failed.add(call.pool);
-          outcome.failures.push({ message: `${call.what}: ${messageOf(cause)}`, cause });
+          outcome.failures.push({ message: `${call.what}: ${messageOf(cause)}`, cause, pool: call.pool });
         }
       }),
     );

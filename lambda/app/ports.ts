@@ -35,7 +35,7 @@ export interface Ecs {
   setDesired(service: ServiceArn, count: number): Promise<void>;
   /** Asks up to 10 tasks to leave: their protection is set to 23 h. */
   askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
-  /** Protects up to 10 tasks that have no guard for an hour. */
+  /** Protects up to 10 tasks that have no guard for half an hour. */
   protect(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
 }
 

@@ -104,6 +104,8 @@ export function reasonSentence(reason: Reason): string {
       return `${some(reason.tasks, 'daemon')} with another key than the pool's; ${turnText(reason)}`;
     case 'old-revision':
       return `${some(reason.tasks, 'task')} of an old revision; ${turnText(reason)}`;
+    case 'protecting':
+      return `protecting ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} no guard`;
     case 'stopping-after-confirmation':
       return reason.unprotected === 0
         ? `${some(reason.tasks, 'idle daemon')} to be stopped once a second look confirms it`
@@ -142,7 +144,9 @@ export function reasonSentence(reason: Reason): string {
 /** Those that are replaced: how many are asked now. */
 function turnText({ tasks, asked }: { readonly tasks: number; readonly asked: number }): string {
   if (asked === tasks) return `asking ${tasks === 1 ? 'it' : 'them'} to leave`;
-  return asked === 0 ? 'to be replaced, a share at a time' : `asking ${asked} of them to leave`;
+  return asked === 0
+    ? `${tasks === 1 ? 'it waits for its' : 'they wait for their'} turn to be replaced`
+    : `asking ${asked} of them to leave`;
 }
 
 function doubtPhrase(doubt: Doubt): string {
@@ -233,7 +237,7 @@ export function sentenceOf(finding: Finding): string {
     case 'tasks-vacant':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min and never took a lease or registered a daemon (${few(finding.tasks)}); look at the task's log`;
     case 'tasks-without-daemon':
-      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} with a lease and no daemon (${few(finding.tasks)}); look at the task's log`;
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} that should have a daemon and ${finding.tasks.length === 1 ? 'has' : 'have'} none (${few(finding.tasks)}); look at the task's log`;
     default: {
       const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
       const advice =

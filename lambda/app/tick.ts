@@ -36,9 +36,9 @@ export async function tick(ports: Ports, config: Config, signal?: AbortSignal): 
     ports.ecs,
     signal,
   );
-  const confirmed = signal?.aborted
-    ? []
-    : await confirm(plan.actions.filter(needsConfirmation), ports, config);
+  const failed = new Set(first.failures.map(({ pool }) => pool));
+  const open = plan.actions.filter((action) => needsConfirmation(action) && !failed.has(action.pool));
+  const confirmed = signal?.aborted ? [] : await confirm(open, ports, config);
   const outcome = joined(first, await apply(confirmed, ports.ecs, signal));
   return {
     snapshot,

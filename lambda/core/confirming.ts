@@ -1,6 +1,6 @@
 /**
  * Rung `confirm`, for images without sh or curl, whose tasks have no guard: the autoscaler itself protects the tasks that may
- * hold a job, each time for an hour. When one is to go, all others are protected first; a later look, which sees that they are, lowers the
+ * hold a job, each time for half an hour. When one is to go, all others are protected first; a later look, which sees that they are, lowers the
  * count, and only if one more look just before that sees the same. What remains is a job that a daemon takes in the second
  * between that look and ECS's signal (README). Rung `never` protects in the same way and lowers nothing.
  */
@@ -11,8 +11,8 @@ import type { Doubt, Reason } from './plan.ts';
 import type { PoolSight } from './supply.ts';
 import type { TaskSight } from './task-state.ts';
 
-/** A protection with less left is renewed; it is given for an hour. */
-const RENEWED_BELOW_MS = 50 * 60_000;
+/** A protection with less left is renewed; it is given for half an hour. */
+const RENEWED_BELOW_MS = 20 * 60_000;
 /** With less left, a task might become one that ECS may choose. */
 const SURE_FOR_MS = 5 * 60_000;
 
@@ -40,30 +40,76 @@ export function isUnprotected({ leaseMs }: TaskSight): boolean {
 
 /** Decides whom to protect, and who may be stopped now. */
 export function decideConfirming(input: Input): Confirming {
-  const { sight, leaving, doubts } = input;
-  const isConfirmed = sight.pool.scaleIn === 'confirm' && doubts.length === 0;
-  const chosen = isConfirmed ? leaving.filter(({ kind }) => kind === 'leave').map(({ task }) => task) : [];
+  const { sight, leaving } = input;
+  const spare = leaving.filter(({ kind }) => kind === 'leave').map(({ task }) => task);
+  const held = spare.length > 0 ? whatHolds(input) : [];
+  const chosen = held === undefined || held.length > 0 ? [] : spare;
   const others = sight.tasks.filter((task) => task.state === 'working' && !chosen.includes(task));
-  // who is spare too is not kept for another hour: its turn comes once its protection has run out
+  // who is spare too is not kept for longer: its turn comes once its protection has run out
   const waits = new Set(
     leaving.filter(({ why }) => why === 'holding-for-protection').map(({ task }) => task),
   );
   const protect = others.flatMap((task): readonly Protect[] => {
-    const leaseMs = task.leaseMs ?? 0;
-    if (task.use !== 'idle') return leaseMs < RENEWED_BELOW_MS ? [{ task, why: 'may-hold-a-job' }] : [];
-    const isInTheWay = chosen.length > 0 && leaseMs < SURE_FOR_MS && !waits.has(task);
+    if (needsProtection(task)) return [{ task, why: 'may-hold-a-job' }];
+    const isInTheWay = chosen.length > 0 && !isSure(task) && !waits.has(task);
     return isInTheWay ? [{ task, why: 'is-to-stay' }] : [];
   });
-  if (chosen.length === 0) return { protect, stop: [], why: [] };
-  const unprotected = others.filter(({ leaseMs }) => (leaseMs ?? 0) < SURE_FOR_MS).length;
-  const why: readonly Reason[] = [{ code: 'stopping-after-confirmation', tasks: chosen.length, unprotected }];
-  return { protect, stop: unprotected === 0 && mayLower(input) ? chosen : [], why };
+  const unprotected = others.filter((task) => !isSure(task)).length;
+  return {
+    protect,
+    stop: unprotected === 0 ? chosen : [],
+    why: reasonsOf({ protect, chosen, unprotected }, held),
+  };
 }
 
-/** ECS is to have no other choice: all tasks are there, and it keeps them as they are. */
-function mayLower({ sight: { service }, capacity, count }: Input): boolean {
-  if (service === undefined || isDeploying(service)) return false;
-  return (
-    capacity.starting === 0 && service.desiredCount === capacity.working && count.to === capacity.working
-  );
+/** Whether it may hold a job, and its protection is to be renewed. */
+export function needsProtection({ use, leaseMs }: TaskSight): boolean {
+  return use !== 'idle' && (leaseMs ?? 0) < RENEWED_BELOW_MS;
+}
+
+function isSure({ leaseMs }: TaskSight): boolean {
+  return (leaseMs ?? 0) >= SURE_FOR_MS;
+}
+
+/** Why nobody may be stopped now; undefined: for reasons that the plan tells anyway. */
+function whatHolds({
+  sight: { pool, service },
+  capacity,
+  count,
+  doubts,
+}: Input): readonly Reason[] | undefined {
+  if (pool.scaleIn !== 'confirm' || doubts.length > 0 || service === undefined) return undefined;
+  if (isDeploying(service)) return [{ code: 'holding-for-deployment' }];
+  if (capacity.starting > 0) return [{ code: 'holding-for-starting', tasks: capacity.starting }];
+  // ECS is to have no other choice: all tasks are there, and it keeps them as they are
+  const isAtRest = service.desiredCount === capacity.working && count.to === capacity.working;
+  return isAtRest ? [] : undefined;
+}
+
+type Chosen = Pick<Confirming, 'protect'> & {
+  readonly chosen: readonly TaskSight[];
+  readonly unprotected: number;
+};
+
+function reasonsOf(
+  { protect, chosen, unprotected }: Chosen,
+  held: readonly Reason[] | undefined,
+): readonly Reason[] {
+  const reasons: Reason[] = [...(held ?? [])];
+  if (protect.length > 0) reasons.push({ code: 'protecting', tasks: protect.length });
+  if (chosen.length > 0)
+    reasons.push({ code: 'stopping-after-confirmation', tasks: chosen.length, unprotected });
+  return reasons;
+}
+
+/**
+ * Tasks that ECS has been told to stop and that are still there: their count is not raised again, if they are the ones that nothing
+ * protects.
+ */
+export function isStopping({ tasks, service }: PoolSight, capacity: Capacity, wanted: number): boolean {
+  const desired = service?.desiredCount ?? 0;
+  const free = tasks.filter(
+    (task) => task.state === 'working' && task.use === 'idle' && isUnprotected(task),
+  ).length;
+  return wanted <= desired && desired < capacity.total && capacity.total - desired <= free;
 }

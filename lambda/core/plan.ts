@@ -30,6 +30,8 @@ export type Reason =
   | { readonly code: 'idle-too-briefly'; readonly tasks: number }
   /** To be replaced, and how many of them are asked now: a share at a time, what comes in their place first. */
   | { readonly code: Replacing; readonly tasks: number; readonly asked: number }
+  /** Without a guard: kept from being stopped by ECS, since they may hold a job or are to stay. */
+  | { readonly code: 'protecting'; readonly tasks: number }
   /** Rung `confirm`: to be stopped once all others are protected and a second look agrees. */
   | { readonly code: 'stopping-after-confirmation'; readonly tasks: number; readonly unprotected: number }
   /** Rung `confirm`: idle for long enough, but the protection of their last build still runs. */
@@ -121,7 +123,7 @@ export type Action =
       readonly task: TaskArn;
       readonly why: 'idle-long-enough' | Replacing;
     }
-  /** Rungs `confirm` and `never`, whose tasks have no guard: keeps ECS from stopping it for an hour. */
+  /** For tasks without a guard, of rungs `confirm` and `never`: keeps ECS from stopping it for half an hour. */
   | {
       readonly kind: 'protect';
       readonly pool: PoolName;

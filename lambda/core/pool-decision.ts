@@ -3,13 +3,20 @@
 import type { EpochMs, TaskArn } from './brands.ts';
 import { countDaemons } from './capacity.ts';
 import type { Config } from './config.ts';
-import { type Confirming, decideConfirming, isUnprotected } from './confirming.ts';
+import {
+  type Confirming,
+  decideConfirming,
+  isStopping,
+  isUnprotected,
+  needsProtection,
+} from './confirming.ts';
 import { type CountDecision, decideCount, isDeploying } from './counts.ts';
 import { decideLeaving, decideReplacing, type LeaveDecision } from './leaving.ts';
 import { launchesFor, type Need, spareOf } from './needs.ts';
 import { sum } from './order.ts';
 import type { Action, Doubt, PoolPlan, Reason } from './plan.ts';
 import type { Service, Snapshot } from './snapshot.ts';
+import { isGuarded } from './task-state.ts';
 import { OLDEST_SERVER } from './version.ts';
 
 export type PoolDecision = {
@@ -32,13 +39,13 @@ export function decidePool(
     return withoutAction(need, doubts, [...jobReasons(need), { code: 'no-service' }]);
   if (doubts.includes('server-too-old')) return withoutAction(need, doubts, [tooOld(snapshot)]);
   const leaving = whoLeaves(need, snapshot.takenAt);
-  const { sight, capacity, granted } = need;
-  const count = decideCount({ service, capacity, wanted: granted, max: sight.pool.max, doubts });
-  const confirming =
-    sight.pool.scaleIn === 'lease'
-      ? undefined
-      : decideConfirming({ sight, capacity, leaving, count, doubts });
-  const stops = confirming?.stop.map(({ task }) => task.taskArn) ?? [];
+  const { sight, capacity } = need;
+  const isByLease = sight.pool.scaleIn === 'lease';
+  const count = isByLease ? countOf(need, service, doubts) : countWithoutGuard(need, service, doubts);
+  const confirming = isByLease
+    ? keepGuardless(need)
+    : decideConfirming({ sight, capacity, leaving, count, doubts });
+  const stops = confirming.stop.map(({ task }) => task.taskArn);
   const to = count.to - stops.length;
   const why = reasonsOf(need, { leaving, count, confirming, doubts, config });
   return {
@@ -48,19 +55,52 @@ export function decidePool(
     plan: toPlan(need, to, why),
     actions: [
       ...countAction(need, { service, to, stops }),
-      ...(confirming?.protect ?? []).map((decision) => protectAction(need, decision)),
+      ...confirming.protect.map((decision) => protectAction(need, decision)),
       ...(maySomeoneLeave(need, doubts) ? leaving.flatMap((decision) => askAction(need, decision)) : []),
     ],
+  };
+}
+
+function countOf(
+  { sight, capacity, granted }: Need,
+  service: Service,
+  doubts: readonly Doubt[],
+): CountDecision {
+  return decideCount({ service, capacity, wanted: granted, max: sight.pool.max, doubts });
+}
+
+/** Never lower: of tasks without a guard ECS could choose any. Who is to be stopped is chosen by `decideConfirming`. */
+function countWithoutGuard(need: Need, service: Service, doubts: readonly Doubt[]): CountDecision {
+  const from = service.desiredCount;
+  if (isStopping(need.sight, need.capacity, need.wanted)) return { to: from, why: [] };
+  const count = countOf(need, service, doubts);
+  return count.to < from ? { to: from, why: [] } : count;
+}
+
+/**
+ * A busy task of a lease pool whose protection runs out has no guard: its pool was of another rung when it started. A guard
+ * holds on long before that.
+ */
+function keepGuardless({ sight }: Need): Confirming {
+  const tasks = sight.tasks.filter(
+    (task) => task.state === 'leaving' && task.use === 'busy' && needsProtection(task),
+  );
+  return {
+    protect: tasks.map((task) => ({ task, why: 'may-hold-a-job' })),
+    stop: [],
+    why: tasks.length > 0 ? [{ code: 'protecting', tasks: tasks.length }] : [],
   };
 }
 
 /** Who is spare, and whose turn to be replaced has come. */
 function whoLeaves(need: Need, now: EpochMs): readonly LeaveDecision[] {
   const { sight, capacity, granted } = need;
-  if (sight.pool.scaleIn !== 'lease') return whoIsStopped(need, now);
+  const replacing = decideReplacing(sight, granted > capacity.total, now);
+  if (sight.pool.scaleIn !== 'lease')
+    return [...replacing.filter(({ task }) => isGuarded(task)), ...whoIsStopped(need, now)];
   const spare = decideLeaving(sight, spareOf(need), now);
   return [
-    ...decideReplacing(sight, granted > capacity.total, now),
+    ...replacing,
     // while ECS deploys, the count stays: it would put another task in the place of a spare one
     ...(sight.service !== undefined && isDeploying(sight.service)
       ? keep(spare, 'holding-for-deployment')
@@ -81,9 +121,10 @@ function keep(
 /** Without a guard, those go first that no protection keeps any more: nobody takes one away. */
 function whoIsStopped(need: Need, now: EpochMs): readonly LeaveDecision[] {
   const { sight } = need;
+  if (sight.pool.scaleIn === 'never') return decideLeaving(sight, spareOf(need), now);
   const [free, kept] = [true, false].map((isFree) => ({
     ...sight,
-    tasks: sight.tasks.filter((task) => isUnprotected(task) === isFree),
+    tasks: sight.tasks.filter((task) => isUnprotected(task) === isFree && !isGuarded(task)),
   }));
   const first = decideLeaving(free ?? sight, spareOf(need), now);
   const rest = decideLeaving(kept ?? sight, spareOf(need) - first.length, now);
@@ -94,7 +135,7 @@ type Context = { readonly snapshot: Snapshot; readonly config: Config };
 type Parts = {
   readonly leaving: readonly LeaveDecision[];
   readonly count: CountDecision;
-  readonly confirming: Confirming | undefined;
+  readonly confirming: Confirming;
   readonly doubts: readonly Doubt[];
   readonly config: Config;
 };
@@ -114,7 +155,7 @@ function reasonsOf(need: Need, { leaving, count, confirming, doubts, config }: P
     ...floorReasons(need),
     ...boundReasons(need, config),
     ...leaveReasons(need, leaving, doubts),
-    ...(confirming?.why ?? []),
+    ...confirming.why,
     ...count.why,
   ];
   // a doubt may hold both an ask and a count: one reason is enough
@@ -197,7 +238,7 @@ function spareReasons({ sight }: Need, tasks: number): readonly Reason[] {
 }
 
 function askAction({ sight }: Need, { kind, why, task }: LeaveDecision): readonly Action[] {
-  return sight.pool.scaleIn === 'lease' && kind === 'leave'
+  return kind === 'leave' && (sight.pool.scaleIn === 'lease' || why !== 'idle-long-enough')
     ? [{ kind: 'ask-to-leave', pool: sight.pool.name, task: task.task.taskArn, why }]
     : [];
 }

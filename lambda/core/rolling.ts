@@ -5,11 +5,12 @@
  */
 import type { EpochMs } from './brands.ts';
 import { isComing } from './capacity.ts';
+import { isDeploying } from './counts.ts';
 import { by } from './order.ts';
 import type { Replacing } from './plan.ts';
 import type { Service, Task } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
-import { hasOtherTags, isBooting, LEAVING_MS, type TaskSight } from './task-state.ts';
+import { hasOtherTags, isBooting, isGuarded, LEAVING_MS, type TaskSight } from './task-state.ts';
 
 /** Whom was asked less long ago keeps others from being asked: shares come a minute apart. */
 const SHARE_EVERY_MS = 60_000;
@@ -57,11 +58,11 @@ export function markReplaced(sight: PoolSight, atOncePercent: number, now: Epoch
 const RANK: Readonly<Record<Replacing, number>> = { 'no-daemon': 0, 'wrong-key': 1, 'old-revision': 2 };
 
 function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): readonly TaskSight[] {
-  const { pool, service, failing } = sight;
-  if (pool.scaleIn !== 'lease' || service === undefined) return [];
+  const { service, failing } = sight;
+  if (service === undefined || isUnproven(sight, service, now)) return [];
   // what replaces them can't start: better an old revision than none. But new ones may get no lease before old ones leave
   if (failing.isTripped && !failing.lacksLease) return [];
-  const working = sight.tasks.filter(({ state }) => state === 'working');
+  const working = sight.tasks.filter((task) => task.state === 'working' && isGuarded(task));
   const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   return working
     .flatMap((task) => {
@@ -80,8 +81,19 @@ function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): reado
     .map(({ task }) => task);
 }
 
+/** A new revision of which tasks run and none has a daemon: more of them would be in vain. */
+function isUnproven({ tasks }: PoolSight, service: Service, now: EpochMs): boolean {
+  if (!isDeploying(service)) return false;
+  const fresh = tasks.filter(({ state, task }) => state === 'working' && !isOldRevision(task, service));
+  return (
+    fresh.some((task) => isOfNoUse(task, now)) && !fresh.some(({ use }) => use === 'idle' || use === 'busy')
+  );
+}
+
 /** Tasks that are about to come or have just been asked: the share before this one. */
-function unsettled({ tasks, missing }: PoolSight, now: EpochMs): number {
+function unsettled({ tasks, missing, failing }: PoolSight, now: EpochMs): number {
+  // those that come get no lease, and others after them, before old ones leave
+  if (failing.lacksLease) return tasks.filter(isJustAsked).length;
   return missing + tasks.filter((task) => isYetToCome(task, now) || isJustAsked(task)).length;
 }
 

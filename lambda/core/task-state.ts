@@ -11,6 +11,8 @@ import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 
 /** An enabled protection with less left than this means: leaving. */
 const LEASE_MS = 24 * 3_600_000;
+/** Nobody but a guard, or who asks one to leave, protects for longer: rung `confirm` takes half an hour. */
+const GUARDLESS_MS = 2 * 3_600_000;
 /** What an ask, or a guard that drains by itself, leaves of a lease. */
 export const LEAVING_MS = 23 * 3_600_000;
 /** A task that has been RUNNING for this long has had its time to get a lease and a daemon. */
@@ -69,16 +71,17 @@ export function readTask(input: TaskInput): TaskSight {
 
 function leaseOf({ protection, now }: TaskInput): number | undefined {
   if (protection === undefined) return undefined;
-  return protection.protectionEnabled ? (protection.expirationDate ?? now) - now : 0;
+  return protection.protectionEnabled ? Math.max(0, (protection.expirationDate ?? now) - now) : 0;
 }
 
 function readState(input: TaskInput, daemon: Daemon | undefined): TaskState {
   const { task, now, protection, pool } = input;
   if (task.lastStatus !== 'RUNNING') return 'starting';
-  // without a guard a lease says nothing of the daemon
-  if (pool.scaleIn !== 'lease') return daemon === undefined && isBooting(task, now) ? 'starting' : 'working';
-  if (protection?.protectionEnabled === true)
-    return (leaseOf(input) ?? 0) >= LEASE_MS ? 'working' : 'leaving';
+  const leaseMs = leaseOf(input) ?? 0;
+  // without a guard a protection says nothing of the daemon; a longer one was taken by a guard of before
+  if (pool.scaleIn !== 'lease' && leaseMs <= GUARDLESS_MS)
+    return daemon === undefined && isBooting(task, now) ? 'starting' : 'working';
+  if (protection?.protectionEnabled === true) return leaseMs >= LEASE_MS ? 'working' : 'leaving';
   if (hasLeft(input, daemon)) return 'left';
   return daemon === undefined && isBooting(task, now) ? 'starting' : 'unguarded';
 }
@@ -104,6 +107,11 @@ function readUse({ task, organization, index, now }: TaskInput, daemon: Daemon |
   if (task.lastStatus !== 'RUNNING') return isOverdue(task, now) ? 'silent' : 'registering';
   if (isComing) return 'registering';
   return organization?.daemons.status === 'ok' ? 'silent' : 'unknown';
+}
+
+/** Whether a guard holds its lease: then it can be asked, whatever its pool's rung is by now. */
+export function isGuarded({ leaseMs }: TaskSight): boolean {
+  return (leaseMs ?? 0) >= LEASE_MS;
 }
 
 /** Whether it is too young for anything to follow from what it doesn't have. */

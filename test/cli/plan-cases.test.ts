@@ -116,7 +116,7 @@ test('an empty 200 while tasks work holds', async () => {
 
     findings:
       ! organization "default": coderd lists no daemon although 2 tasks of its pools hold leases; holding. If a key was deleted, give the pool a new one; if none of its tasks ever had a daemon, their logs say why
-      ! pool "cpu": 2 tasks with a lease and no daemon (arn:aws:ecs:eu-central-1:111122223333:task/coder/0d96691a68a201f00bbfc41bd16dc671, arn:aws:ecs:eu-central-1:111122223333:task/coder/22aa29dda99b38a2838cbe86c359d785); look at the task's log
+      ! pool "cpu": 2 tasks that should have a daemon and have none (arn:aws:ecs:eu-central-1:111122223333:task/coder/0d96691a68a201f00bbfc41bd16dc671, arn:aws:ecs:eu-central-1:111122223333:task/coder/22aa29dda99b38a2838cbe86c359d785); look at the task's log
 
     no changes
     "
@@ -147,7 +147,7 @@ test('a pool with a wrong key is said, and its daemons are not counted on', asyn
   expect(await plan(drawn)).toMatchInlineSnapshot(`
     "plan for 2026-11-20T09:00:00.000Z
 
-      + gpu  1 -> 2  1 pending job needs a new task; 1 daemon with another key than the pool's; to be replaced, a share at a time (1 idle)
+      + gpu  1 -> 2  1 pending job needs a new task; 1 daemon with another key than the pool's; it waits for its turn to be replaced (1 idle)
 
     findings:
       ! pool "gpu": 1 daemon offers other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d); its key is another pool's, or the key's tags were changed

@@ -5,7 +5,7 @@ import type { ScaleIn } from '../../lambda/core/config.ts';
 import { decide } from '../../lambda/core/decide.ts';
 import type { Plan } from '../../lambda/core/plan.ts';
 import { taskArn } from '../support/picture.ts';
-import { type Change, edit, organizationIn, planOf, poolOf } from '../support/planned.ts';
+import { addFailedStarts, type Change, edit, organizationIn, planOf, poolOf } from '../support/planned.ts';
 import { runs } from '../support/runs.ts';
 import { NOW, type Ugly, uglyStates } from '../support/ugly.ts';
 
@@ -45,8 +45,8 @@ describe('confirm', () => {
       expected: ['protect 0 may-hold-a-job'],
       because: 'a build has no other guard',
     },
-    { tasks: 'B', minutes: [50], expected: [], because: 'it is protected for long enough' },
-    { tasks: 'B', minutes: [49], expected: ['protect 0 may-hold-a-job'], because: 'it is time to renew' },
+    { tasks: 'B', minutes: [20], expected: [], because: 'it is protected for long enough' },
+    { tasks: 'B', minutes: [19], expected: ['protect 0 may-hold-a-job'], because: 'it is time to renew' },
     { tasks: 'I1m', minutes: [0], expected: [], because: 'nobody is to go, so nobody needs to be kept' },
     { tasks: 'I20m', minutes: [0], expected: ['1 -> 0 stopping 0'], because: 'ECS has no other choice' },
     { tasks: 'I20m', minutes: [12], expected: [], because: 'nobody takes a protection away' },
@@ -58,7 +58,7 @@ describe('confirm', () => {
     },
     {
       tasks: 'I20m I1m B',
-      minutes: [0, 55, 55],
+      minutes: [0, 25, 25],
       expected: ['2 -> 1 stopping 0'].map((text) => text.replace('2 -> 1', '3 -> 2')),
       because: 'all others are protected',
     },
@@ -79,10 +79,11 @@ describe('confirm', () => {
   });
 
   test('the plan says its rung, and what it waits for', () => {
-    const pool = poolOf(drawn('I20m I20m B', [0, 30, 0]), 'cpu');
+    const pool = poolOf(drawn('I20m I20m B', [0, 25, 0]), 'cpu');
     expect(pool.scaleIn).toBe('confirm');
     expect(pool.why).toEqual([
       { code: 'holding-for-protection', tasks: 1 },
+      { code: 'protecting', tasks: 1 },
       { code: 'stopping-after-confirmation', tasks: 1, unprotected: 1 },
     ]);
   });
@@ -102,11 +103,66 @@ describe('confirm', () => {
   });
 });
 
+test.each<{ name: string; change: Change; expected: readonly string[] }>([
+  {
+    name: 'while ECS deploys nobody is stopped, and idle ones are not kept in the way of it',
+    change: ({ ecs }) =>
+      edit(ecs.services.items, 0, { deployments: [{ id: 'a', rolloutState: 'IN_PROGRESS' }] }),
+    expected: ['holding-for-deployment'],
+  },
+  {
+    name: 'tasks that ECS has been told to stop are not called back',
+    change: ({ ecs }) => edit(ecs.services.items, 0, { desiredCount: 1 }),
+    expected: ['idle-too-briefly'],
+  },
+  {
+    name: 'what is desired and does not come stays desired: ECS could choose any task',
+    change: (snapshot) => {
+      addFailedStarts(snapshot, 'cpu', 4);
+      edit(snapshot.ecs.services.items, 0, { desiredCount: 5 });
+    },
+    expected: ['starts-failing'],
+  },
+])('confirm: $name', ({ change, expected }) => {
+  const plan = planOf({ pools: { cpu: { tasks: 'I20m I1m' } } }, (snapshot, config) => {
+    edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
+    for (const index of [0, 1]) edit(snapshot.ecs.protections.items, index, { protectionEnabled: false });
+    change(snapshot, config);
+  });
+  expect(plan.actions).toEqual([]);
+  expect(poolOf(plan, 'cpu').why.map(({ code }) => code)).toEqual(expect.arrayContaining([...expected]));
+});
+
+describe('a pool whose rung was changed', () => {
+  test('to confirm: tasks with a guard are asked, a share at a time', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m B L' } } }, (snapshot, config) => {
+      edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
+      edit(snapshot.ecs.services.items, 0, { taskDefinition: 'cpu:2' });
+    });
+    expect(actionsOf(plan)).toEqual(['ask-to-leave 0 old-revision']);
+    expect(poolOf(plan, 'cpu').daemons.leaving).toBe(1);
+  });
+
+  test('to lease: busy tasks without a guard are protected until their builds end', () => {
+    const minutes = (left: number): Plan =>
+      planOf({ pools: { cpu: { tasks: 'B' } } }, ({ ecs, takenAt }) =>
+        edit(ecs.protections.items, 0, {
+          expirationDate: new Date(Date.parse(takenAt) + left * 60_000).toISOString(),
+        }),
+      );
+    expect(actionsOf(minutes(19))).toEqual(['protect 0 may-hold-a-job']);
+    expect(actionsOf(minutes(20))).toEqual([]);
+  });
+});
+
 describe('never', () => {
   test('protects what may hold a job, and lowers nothing', () => {
     const plan = drawn('I20m B', [0, 0], { rung: 'never' });
     expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
-    expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'never-scaled-in', tasks: 1 }]);
+    expect(poolOf(plan, 'cpu').why).toEqual([
+      { code: 'never-scaled-in', tasks: 1 },
+      { code: 'protecting', tasks: 1 },
+    ]);
   });
 });
 
@@ -123,19 +179,19 @@ describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn
     return found?.protectionEnabled ? (found.expirationDate ?? NOW) - NOW : 0;
   };
 
-  test('asks nobody to leave, and stops only what nothing protects, beside tasks that are all protected', () => {
+  test('asks only who has a guard, and stops only what nothing protects, beside tasks that are all protected', () => {
     fc.assert(
       fc.property(states, (ugly) => {
         for (const action of decide(ugly.snapshot, ugly.config).actions) {
-          expect(action.kind).not.toBe('ask-to-leave');
+          if (action.kind === 'ask-to-leave')
+            expect(leftOf(ugly, action.task)).toBeGreaterThanOrEqual(24 * 3_600_000);
           if (action.kind !== 'set-desired' || action.to >= action.from) continue;
           const tasks = ugly.snapshot.ecs.tasks.items.filter(
             ({ group, desiredStatus, lastStatus }) =>
               group === `service:s-${action.pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
           );
           if (action.stops === undefined) {
-            // what is desired in vain is given up: no task is stopped by that
-            expect(action.to).toBeGreaterThanOrEqual(tasks.length);
+            expect(action).toBe('one that says who is stopped');
             continue;
           }
           expect(scaleIn).toBe('confirm');
@@ -149,7 +205,7 @@ describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn
     );
   });
 
-  test('every busy task is protected for 50 min or more, or is now', () => {
+  test('every busy task is protected for 20 min or more, or is now', () => {
     fc.assert(
       fc.property(states, (ugly) => {
         fc.pre(ugly.snapshot.ecs.services.items.length > 0);
@@ -166,7 +222,7 @@ describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn
             .flatMap(({ daemons }) => daemons.items)
             .filter(({ name }) => name.endsWith(id));
           if (!rows.some((row) => busy.has(row.id))) continue;
-          expect(kept.has(task.taskArn) || leftOf(ugly, task.taskArn) >= 50 * 60_000).toBe(true);
+          expect(kept.has(task.taskArn) || leftOf(ugly, task.taskArn) >= 20 * 60_000).toBe(true);
         }
       }),
       RUNS,

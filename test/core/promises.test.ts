@@ -1,6 +1,7 @@
 /** What the decision promises in every state, however ugly. fast-check prints the seed of a failure. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Config } from '../../lambda/core/config.ts';
 import { decide } from '../../lambda/core/decide.ts';
 import type { Action, Plan } from '../../lambda/core/plan.ts';
 import type { Daemon, Snapshot, Task } from '../../lambda/core/snapshot.ts';
@@ -23,6 +24,10 @@ const thereOf = (snapshot: Snapshot, pool: string): number => {
   const counted = snapshot.ecs.tasks.status === 'ok' ? 0 : (service?.runningCount ?? 0);
   return Math.max(tasksOf(snapshot, pool).length, counted);
 };
+
+/** How many tasks may be replaced at a time. */
+const shareOf = (tasks: number, { roll }: Config): number =>
+  Math.max(1, Math.ceil((tasks * roll.atOncePercent) / 100));
 
 const counts = (plan: Plan): readonly Extract<Action, { kind: 'set-desired' }>[] =>
   plan.actions.filter((action) => action.kind === 'set-desired');
@@ -77,7 +82,7 @@ test('asks only tasks with 24 hours or more of their lease left, and each once',
   );
 });
 
-test('never wants more than max, and never raises the sum over maxTasks', () => {
+test('never wants more than max beside those that leave or are replaced, and never raises the sum over maxTasks', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -85,7 +90,9 @@ test('never wants more than max, and never raises the sum over maxTasks', () => 
         const max = config.pools.find((pool) => pool.name === name)?.max ?? 0;
         const there = thereOf(snapshot, name);
         if ((desired.to ?? 0) > (desired.from ?? 0))
-          expect(desired.to).toBeLessThanOrEqual(Math.max(there, max + daemons.leaving + daemons.left));
+          expect(desired.to).toBeLessThanOrEqual(
+            Math.max(there, max + daemons.leaving + daemons.left + shareOf(there, config)),
+          );
       }
       const before = plan.pools.reduce(
         (total, { name, desired }) => total + Math.max(desired.from ?? 0, thereOf(snapshot, name)),
@@ -143,7 +150,7 @@ test('doubt never scales in', () => {
       const isClusterClear = [services, tasks, protections].every(({ status }) => status === 'ok');
       const plan = decide(snapshot, config);
       for (const action of plan.actions) {
-        if (action.kind === 'set-desired' && action.to > action.from) continue;
+        if (action.kind === 'protect' || (action.kind === 'set-desired' && action.to > action.from)) continue;
         const pool = config.pools.find(({ name }) => name === action.pool);
         const organization = snapshot.coder.organizations.find(({ name }) => name === pool?.organization);
         const own = [organization?.jobs, organization?.daemons, organization?.previousJobs];
@@ -216,7 +223,11 @@ test('one more pending job never means fewer tasks', () => {
 /** The state right after all actions were carried out, before anything else has happened. */
 function after({ snapshot }: Ugly, plan: Plan): Snapshot {
   const desired = new Map<string, number>(counts(plan).map(({ service, to }) => [service, to]));
-  const asked = new Set<string>(asks(plan).map(({ task }) => task));
+  const hours = new Map<string, number>(
+    plan.actions.flatMap((action) =>
+      action.kind === 'set-desired' ? [] : [[action.task, action.kind === 'protect' ? 0.5 : 23] as const],
+    ),
+  );
   const { services, protections } = snapshot.ecs;
   return {
     ...snapshot,
@@ -232,7 +243,9 @@ function after({ snapshot }: Ugly, plan: Plan): Snapshot {
       protections: {
         ...protections,
         items: protections.items.map((item) =>
-          asked.has(item.taskArn) ? { ...item, expirationDate: (NOW + 23 * 3_600_000) as typeof NOW } : item,
+          hours.has(item.taskArn)
+            ? { ...item, expirationDate: (NOW + (hours.get(item.taskArn) ?? 0) * 3_600_000) as typeof NOW }
+            : item,
         ),
       },
     },
@@ -260,7 +273,7 @@ test('every pool has a reason, and a pool that changes has one for that', () => 
         expect(new Set(codes).size).toBe(codes.length);
         if (desired.from !== desired.to) expect(codes).not.toContain('nothing-to-do');
         for (const action of plan.actions.filter(({ pool }) => pool === name))
-          expect(codes).toContain(action.why);
+          expect(codes).toContain(action.kind === 'protect' ? 'protecting' : action.why);
       }
     }),
     RUNS,

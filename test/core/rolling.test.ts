@@ -331,6 +331,29 @@ describe('in the plan', () => {
     ]);
   });
 
+  test('new tasks that wait in vain for a lease hold up nobody', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m P N' } } }, (snapshot) => {
+      toSecond(2)(snapshot);
+      addFailedStarts(snapshot, 'cpu', 3);
+      for (const task of snapshot.ecs.tasks.items.filter(({ lastStatus }) => lastStatus === 'STOPPED'))
+        Object.assign(task, { stopCode: 'EssentialContainerExited', containers: [{ exitCode: 75 }] });
+    });
+    expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-revision' }]);
+  });
+
+  test.each([
+    { tasks: 'I1m I1m Z', expected: 0, because: 'no new task has a daemon' },
+    { tasks: 'I1m I1m Z I1m', expected: 1, because: 'one of the new ones has' },
+  ])('during a deployment of $tasks, $expected are asked: $because', ({ tasks, expected }) => {
+    const plan = planOf({ pools: { cpu: { tasks, deploying: true } } }, (snapshot) => {
+      toSecond(2)(snapshot);
+      edit(snapshot.ecs.tasks.items, 2, {
+        startedAt: new Date(Date.parse(snapshot.takenAt) - 16 * 60_000).toISOString(),
+      });
+    });
+    expect(plan.actions).toHaveLength(expected);
+  });
+
   test('who is only spare stays while ECS deploys: another would come in its place', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m B', deploying: true } } });
     expect(plan.actions).toEqual([]);

@@ -33,7 +33,7 @@ const MANY_SERVICES = 20;
 /** 23 h: "please leave" (design.md, "The lease"). Less than a working lease, more than any build. */
 const ASK_MINUTES = 1380;
 /** For tasks without a guard, renewed while they may hold a job: the longest that a spare one stays for it. */
-const PROTECT_MINUTES = 60;
+const PROTECT_MINUTES = 30;
 
 type Scope = { readonly serviceName?: string };
 
