@@ -3,6 +3,7 @@
  * with the keys and a token, and tasks that play guard and daemon.
  */
 import type { EpochMs } from '../lambda/core/brands.ts';
+import { POOL_TAG } from '../lambda/core/supply.ts';
 import type { Tags } from '../lambda/core/tags.ts';
 import { CoderdModel } from './coderd/model.ts';
 import type { AcquiredJob } from './daemon-connection.ts';
@@ -86,7 +87,6 @@ export type Leave = {
 };
 
 const DEFAULT_VERSION = 'v2.30.0';
-const POOL_TAG = 'coder-autoscaler:pool';
 
 export class World {
   readonly timeline: Timeline;
