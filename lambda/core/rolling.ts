@@ -5,7 +5,6 @@
  */
 import type { EpochMs } from './brands.ts';
 import { isComing } from './capacity.ts';
-import { isDeploying } from './counts.ts';
 import { by } from './order.ts';
 import type { Replacing } from './plan.ts';
 import type { Service, Task } from './snapshot.ts';
@@ -59,7 +58,7 @@ const RANK: Readonly<Record<Replacing, number>> = { 'no-daemon': 0, 'wrong-key':
 
 function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): readonly TaskSight[] {
   const { service, failing } = sight;
-  if (service === undefined || isUnproven(sight, service, now)) return [];
+  if (service === undefined) return [];
   // what replaces them can't start: better an old revision than none. But new ones may get no lease before old ones leave
   if (failing.isTripped && !failing.lacksLease) return [];
   const working = sight.tasks.filter((task) => task.state === 'working' && isGuarded(task));
@@ -79,15 +78,6 @@ function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): reado
     )
     .slice(0, Math.max(0, share - unsettled(sight, now)))
     .map(({ task }) => task);
-}
-
-/** A new revision of which tasks run and none has a daemon: more of them would be in vain. */
-function isUnproven({ tasks }: PoolSight, service: Service, now: EpochMs): boolean {
-  if (!isDeploying(service)) return false;
-  const fresh = tasks.filter(({ state, task }) => state === 'working' && !isOldRevision(task, service));
-  return (
-    fresh.some((task) => isOfNoUse(task, now)) && !fresh.some(({ use }) => use === 'idle' || use === 'busy')
-  );
 }
 
 /** Tasks that are about to come or have just been asked: the share before this one. */

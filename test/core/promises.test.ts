@@ -214,7 +214,10 @@ test('one more pending job never means fewer tasks', () => {
       const before = decide(snapshot, config);
       // a job can also be what ends a contradiction, and with it a hold
       fc.pre(before.findings.every(({ code }) => code !== 'jobs-empty-while-busy'));
-      expect(tasksAfter(decide(more, config), snapshot)).toBeGreaterThanOrEqual(tasksAfter(before, snapshot));
+      const withJob = decide(more, config);
+      // one that was submitted in the future is a doubt, and nobody is replaced in doubt
+      fc.pre(withJob.findings.every(({ code }) => code !== 'clocks-differ'));
+      expect(tasksAfter(withJob, snapshot)).toBeGreaterThanOrEqual(tasksAfter(before, snapshot));
     }),
     RUNS,
   );

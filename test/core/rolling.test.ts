@@ -341,19 +341,6 @@ describe('in the plan', () => {
     expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-revision' }]);
   });
 
-  test.each([
-    { tasks: 'I1m I1m Z', expected: 0, because: 'no new task has a daemon' },
-    { tasks: 'I1m I1m Z I1m', expected: 1, because: 'one of the new ones has' },
-  ])('during a deployment of $tasks, $expected are asked: $because', ({ tasks, expected }) => {
-    const plan = planOf({ pools: { cpu: { tasks, deploying: true } } }, (snapshot) => {
-      toSecond(2)(snapshot);
-      edit(snapshot.ecs.tasks.items, 2, {
-        startedAt: new Date(Date.parse(snapshot.takenAt) - 16 * 60_000).toISOString(),
-      });
-    });
-    expect(plan.actions).toHaveLength(expected);
-  });
-
   test('who is only spare stays while ECS deploys: another would come in its place', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m B', deploying: true } } });
     expect(plan.actions).toEqual([]);
