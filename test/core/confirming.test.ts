@@ -13,10 +13,11 @@ import { NOW, type Ugly, uglyStates } from '../support/ugly.ts';
 function drawn(
   tasks: string,
   minutes: readonly number[],
-  { rung = 'confirm' as ScaleIn, min = 0 } = {},
+  { rung = 'confirm' as ScaleIn, min = 0, desired = -1 } = {},
 ): Plan {
   const change: Change = (snapshot, config) => {
     edit((config as { pools: object[] }).pools, 0, { scaleIn: rung });
+    if (desired >= 0) edit(snapshot.ecs.services.items, 0, { desiredCount: desired });
     for (const [index, left] of minutes.entries())
       edit(snapshot.ecs.protections.items, index, {
         protectionEnabled: left > 0,
@@ -131,6 +132,75 @@ test.each<{ name: string; change: Change; expected: readonly string[] }>([
   });
   expect(plan.actions).toEqual([]);
   expect(poolOf(plan, 'cpu').why.map(({ code }) => code)).toEqual(expect.arrayContaining([...expected]));
+});
+
+describe('confirm: a count below the tasks', () => {
+  test.each<{
+    tasks: string;
+    minutes: readonly number[];
+    desired: number;
+    min?: number;
+    expected: string[];
+    because: string;
+  }>([
+    {
+      tasks: 'I20m B',
+      minutes: [0, 25],
+      desired: 1,
+      expected: [],
+      because: 'ECS stops the one that nothing protects',
+    },
+    {
+      tasks: 'I20m B',
+      minutes: [25, 25],
+      desired: 1,
+      expected: ['1 -> 2 stopping '],
+      because: 'ECS can stop none of them',
+    },
+    {
+      tasks: 'B B',
+      minutes: [0, 25],
+      desired: 1,
+      expected: ['1 -> 2 stopping ', 'protect 0 may-hold-a-job'],
+      because: 'ECS would stop one that is busy',
+    },
+    {
+      tasks: 'I20m I20m B',
+      minutes: [0, 0, 25],
+      desired: 0,
+      expected: ['0 -> 3 stopping '],
+      because: 'more are to go than nothing protects',
+    },
+    {
+      tasks: 'I20m I1m',
+      minutes: [0, 0],
+      desired: 1,
+      min: 2,
+      expected: ['1 -> 2 stopping '],
+      because: 'both are wanted',
+    },
+    {
+      tasks: 'I20m I1m',
+      minutes: [0, 0],
+      desired: 1,
+      min: 1,
+      expected: [],
+      because: 'one is wanted, and one goes',
+    },
+  ])('$tasks, $desired desired, $minutes min: $expected, because $because', (row) => {
+    const { tasks, minutes, desired, min = 0 } = row;
+    expect(actionsOf(drawn(tasks, minutes, { min, desired }))).toEqual(row.expected);
+  });
+});
+
+test('confirm: nobody is stopped in doubt, and while tasks start the plan says so', () => {
+  const doubtful = planOf({ pools: { cpu: { tasks: 'I20m' } } }, (snapshot, config) => {
+    edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
+    edit(snapshot.ecs.protections.items, 0, { protectionEnabled: false });
+    organizationIn(snapshot).jobs.status = 'truncated';
+  });
+  expect(doubtful.actions).toEqual([]);
+  expect(poolOf(drawn('I20m N', [0, 0]), 'cpu').why).toEqual([{ code: 'holding-for-starting', tasks: 1 }]);
 });
 
 describe('a pool whose rung was changed', () => {

@@ -23,13 +23,18 @@ import {
 } from '../support/parts.ts';
 
 /** A working task with an idle daemon: for so many minutes, or nobody knows how long. */
-type Idle = { readonly minutes: number | 'unknown'; readonly revision?: string; readonly isBusy?: true };
+type Idle = {
+  readonly minutes: number | 'unknown';
+  readonly revision?: string;
+  readonly isBusy?: true;
+  readonly zone?: string;
+};
 
 function worldOf(idle: readonly Idle[]): Snapshot {
   return aSnapshot({
     services: [aService({ desiredCount: idle.length, taskDefinition: 'cpu:2' })],
-    tasks: idle.map(({ revision = 'cpu:2' }, index) =>
-      aTask({ taskArn: arnOf(index), taskDefinitionArn: revision }),
+    tasks: idle.map(({ revision = 'cpu:2', zone = 'a' }, index) =>
+      aTask({ taskArn: arnOf(index), taskDefinitionArn: revision, availabilityZone: zone }),
     ),
     protections: idle.map((_, index) => aLease({ taskArn: arnOf(index) })),
     organizations: [
@@ -111,6 +116,34 @@ describe('who is asked', () => {
       spare: 1,
       expected: ['leave 0'],
       because: 'one order decides, always the same',
+    },
+    {
+      scenario: 'one in the zone that has two',
+      idle: [{ minutes: 20 }, { minutes: 30 }, { minutes: 60, zone: 'b' }],
+      spare: 1,
+      expected: ['leave 1'],
+      because: 'the zones stay even, and there the longest idle goes',
+    },
+    {
+      scenario: 'one in a zone with a busy one',
+      idle: [{ minutes: 60, zone: 'b' }, { minutes: 20 }, { minutes: 5, isBusy: true }],
+      spare: 2,
+      expected: ['leave 1', 'leave 0'],
+      because: 'those that stay count for their zone',
+    },
+    {
+      scenario: 'zones that are even',
+      idle: [{ minutes: 20 }, { minutes: 30, zone: 'b' }],
+      spare: 1,
+      expected: ['leave 1'],
+      because: 'then the longest idle goes first',
+    },
+    {
+      scenario: 'an old one in an empty zone',
+      idle: [{ minutes: 20 }, { minutes: 30 }, { minutes: 11, zone: 'b', revision: 'cpu:1' }],
+      spare: 1,
+      expected: ['leave 2'],
+      because: 'old revisions go before anything else',
     },
     {
       scenario: 'a busy one',
