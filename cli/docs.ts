@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { DURATION_TITLE } from '../lambda/adapters/config/durations.ts';
+import { DAYS_TITLE, TIME_TITLE } from '../lambda/adapters/config/schedules.ts';
 import { SECRET_REF_TITLE, SHARE_TITLE } from '../lambda/adapters/config/schema.ts';
 import {
   configJsonSchema,
@@ -51,6 +52,8 @@ function typeOf(node: SettingNode): string {
   if (node.enum) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
   if (node.title === SHARE_TITLE) return 'percentage: `1%` to `100%`';
   if (node.title === DURATION_TITLE) return 'duration: `90s`, `5m`, `1h`';
+  if (node.title === DAYS_TITLE) return 'days: `mon-fri`, `mon,wed`';
+  if (node.title === TIME_TITLE) return 'time of day: `08:30`';
   if (node.type === 'integer') return wholeNumber(node);
   if (node.type === 'array') return 'list';
   if (node.additionalProperties) return `name: ${typeOf(node.additionalProperties)}`;

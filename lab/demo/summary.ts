@@ -3,6 +3,7 @@ import { normalizeTags } from '../../lambda/core/tags.ts';
 import type { JobRecord } from '../coderd/jobs.ts';
 import { tagsetContains } from '../coderd/tagset-contains.ts';
 import type { GuardFigures } from '../guarded/guarded-tasks.ts';
+import { percentile } from '../percentile.ts';
 import type { World } from '../world.ts';
 import { countDeployments, POOLS } from './scenario.ts';
 
@@ -41,7 +42,7 @@ export function summarize(world: World, guards?: GuardFigures): Summary {
       killed,
     },
     tasks: { peak: tasks.peak, end: remainingTasks(world) },
-    waitSeconds: { p50: percentile(waits, 0.5), p95: percentile(waits, 0.95) },
+    waitSeconds: { p50: toTenths(percentile(waits, 0.5)), p95: toTenths(percentile(waits, 0.95)) },
     deployments: countDeployments(world),
     ...(guards && { guards }),
   };
@@ -85,8 +86,4 @@ function isRunnable(world: World, job: JobRecord): boolean {
   );
 }
 
-/** By the nearest rank; 0 of nothing. Rounded to a tenth of a second. */
-function percentile(sorted: readonly number[], share: number): number {
-  const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
-  return Math.round(value * 10) / 10;
-}
+const toTenths = (value: number): number => Math.round(value * 10) / 10;

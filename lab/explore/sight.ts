@@ -1,10 +1,10 @@
 /** What the product's autoscaler can see of the tasks of a pool, in small numbers, and the snapshot that is made of it. */
+import { checkConfig } from '../../lambda/adapters/config/check.ts';
 import type {
   DaemonId,
   EpochMs,
   JobId,
   OrganizationId,
-  PoolName,
   ServiceArn,
   TaskArn,
 } from '../../lambda/core/brands.ts';
@@ -76,34 +76,14 @@ const ok = <T>(items: readonly T[]): Reading<T> => ({ status: 'ok', items });
 
 export type Bounds = { readonly min: number; readonly max: number };
 
+const { config: CONFIG } = checkConfig({
+  coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
+  pools: [{ name: 'cpu', organization: ORGANIZATION.name, tags: TAGS, key: { secret: 'keys/cpu' } }],
+});
+
 /** A configuration with one pool; what is idle may leave at once. */
-export function configOf({ min, max }: Bounds): Config {
-  const pool = {
-    name: 'cpu' as PoolName,
-    organization: ORGANIZATION.name,
-    tags: TAGS,
-    key: { secret: 'keys/cpu' },
-    min,
-    max,
-    warm: 0,
-    idleTimeoutMs: 5 * MINUTE_MS,
-    scaleIn: 'lease',
-    image: 'ghcr.io/coder/coder:v2.30.0',
-    cpu: 1024,
-    memory: 2048,
-    architecture: 'arm64',
-    spot: false,
-    environment: {},
-    secrets: {},
-  } as const;
-  return {
-    coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
-    alertAfterMs: 5 * MINUTE_MS,
-    limits: { maxTasks: 100 },
-    looks: { everyMs: 10_000 },
-    roll: { atOncePercent: 25 },
-    pools: [pool],
-  };
+export function configOf(bounds: Bounds): Config {
+  return { ...CONFIG, pools: CONFIG.pools.map((pool) => ({ ...pool, ...bounds })) };
 }
 
 /**

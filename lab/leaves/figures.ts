@@ -1,5 +1,6 @@
 /** The figures of a simulation: those of all its worlds together. */
 import Table from 'cli-table3';
+import { percentile } from '../percentile.ts';
 import type { WorldResult } from './run-world.ts';
 
 export type Figures = {
@@ -36,18 +37,16 @@ export function sumUp(
     killedByUs: total(({ killedByUs }) => killedByUs),
     killedByOthers: total(({ killedByOthers }) => killedByOthers),
     asksRefused: total(({ asksRefused }) => asksRefused),
-    idleToGoneSeconds: { p50: percentile(waits, 0.5), p95: percentile(waits, 0.95) },
+    idleToGoneSeconds: {
+      p50: Math.round(percentile(waits, 0.5)),
+      p95: Math.round(percentile(waits, 0.95)),
+    },
     worlds: results.length,
     heldWorlds: results.filter(({ isHeld }) => isHeld).length,
     ticks: total(({ ticks }) => ticks),
     seed,
     seconds,
   };
-}
-
-/** By the nearest rank; 0 of nothing. In whole seconds. */
-function percentile(sorted: readonly number[], share: number): number {
-  return Math.round(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0);
 }
 
 /** For people. */

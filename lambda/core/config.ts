@@ -13,6 +13,43 @@ export type Architecture = 'arm64' | 'x86_64';
  */
 export type ScaleIn = 'lease' | 'confirm' | 'never';
 
+/** Which of coderd's own transitions a pool is woken for, though no job shows them while it sleeps (contract §10). */
+export type Wake = {
+  readonly autostart: boolean;
+  /** Autostop, clean-up of failed builds, dormancy and deletion. */
+  readonly autostop: boolean;
+  /** How late such a transition may be at the most. */
+  readonly maxDelayMs: number;
+};
+
+export type Prewarm = {
+  /** Daemons that are ready when coderd inserts the jobs, at the most. */
+  readonly max: number;
+  /** The idle timeout of as many daemons as coderd has just inserted jobs for. */
+  readonly afterPeakMs: number;
+};
+
+/** 0 = Sunday, as JavaScript counts. */
+export type Weekday = 0 | 1 | 2 | 3 | 4 | 5 | 6;
+
+/** Floors at certain times, by the clock on the wall there. */
+export type Schedule = {
+  /** The days on which it begins. */
+  readonly days: readonly Weekday[];
+  /** Minutes since midnight, 0 to 1439. */
+  readonly fromMinute: number;
+  /** Minutes since midnight, 0 to 1440; not after `fromMinute`: on the next day. */
+  readonly toMinute: number;
+  /** IANA name. */
+  readonly timezone: string;
+  /** Tasks. */
+  readonly min: number;
+  /** Daemons kept free. */
+  readonly warm: number;
+  /** Dates on which it does not begin: `2026-12-25`. */
+  readonly except: readonly string[];
+};
+
 /** One pool = one ECS service. All values are complete: defaults are filled in when the file is read. */
 export type PoolConfig = {
   readonly name: PoolName;
@@ -28,6 +65,11 @@ export type PoolConfig = {
   /** Daemons kept free, on top of the busy ones. */
   readonly warm: number;
   readonly idleTimeoutMs: number;
+  readonly wake: Wake;
+  readonly prewarm: Prewarm;
+  /** What a new task takes until its daemon is registered, until that has been learned. */
+  readonly startTimeMs: number;
+  readonly schedules: readonly Schedule[];
   readonly scaleIn: ScaleIn;
   readonly image: string;
   /** Fargate CPU units, 1024 = 1 vCPU. */

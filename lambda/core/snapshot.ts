@@ -39,6 +39,8 @@ export type Job = {
   readonly initiator_id?: Maybe<string>;
   readonly tags: Tags;
   readonly type: string;
+  /** `workspace_id`: of workspace builds. */
+  readonly metadata?: Maybe<{ readonly workspace_id?: Maybe<string> }>;
 };
 
 export type JobRef = { readonly id: JobId; readonly status: JobStatus };
@@ -59,6 +61,55 @@ export type Daemon = {
   readonly previous_job?: Maybe<JobRef>;
 };
 
+/** A workspace, as far as coderd's lifecycle executor decides by it (contract §10). */
+export type Workspace = {
+  readonly id: string;
+  readonly organization_id: OrganizationId;
+  readonly template_id: string;
+  readonly is_prebuild?: Maybe<boolean>;
+  /** `CRON_TZ=Europe/Berlin 30 9 * * 1-5`. */
+  readonly autostart_schedule?: Maybe<string>;
+  readonly next_start_at?: Maybe<EpochMs>;
+  readonly last_used_at?: Maybe<EpochMs>;
+  readonly dormant_at?: Maybe<EpochMs>;
+  readonly deleting_at?: Maybe<EpochMs>;
+  readonly latest_build: {
+    readonly created_at?: Maybe<EpochMs>;
+    /** `start`, `stop` or `delete`. */
+    readonly transition: string;
+    /** `initiator`, `autostart`, `autostop`, `dormancy`, `autodelete`, … */
+    readonly reason?: Maybe<string>;
+    readonly deadline?: Maybe<EpochMs>;
+    readonly max_deadline?: Maybe<EpochMs>;
+    readonly job: {
+      readonly status: JobStatus;
+      readonly completed_at?: Maybe<EpochMs>;
+      readonly tags?: Maybe<Tags>;
+    };
+  };
+};
+
+/** A template, as far as coderd's lifecycle executor decides by it (contract §10). */
+export type Template = {
+  readonly id: string;
+  readonly organization_id: OrganizationId;
+  readonly active_version_id: string;
+  readonly allow_user_autostart?: Maybe<boolean>;
+  /** `monday`, …; absent or null: every day. */
+  readonly autostart_requirement?: Maybe<{ readonly days_of_week?: Maybe<readonly string[]> }>;
+  readonly failure_ttl_ms?: Maybe<number>;
+  readonly time_til_dormant_ms?: Maybe<number>;
+  readonly time_til_dormant_autodelete_ms?: Maybe<number>;
+};
+
+/** What is about to be due. Read every few minutes: `takenAt` of each reading says when. */
+export type ForecastSight = {
+  readonly workspaces: Reading<Workspace>;
+  readonly templates: Reading<Template>;
+  /** The tags of each template's active version, by template id: those that coderd's autostart gate asks for. */
+  readonly activeVersionTags: Readonly<Record<string, Tags>>;
+};
+
 export type OrganizationSight = {
   readonly id: OrganizationId;
   readonly name: string;
@@ -67,7 +118,7 @@ export type OrganizationSight = {
   readonly daemons: Reading<Daemon>;
   /** The previous jobs of idle daemons: their `completed_at` says since when. */
   readonly previousJobs: Reading<Job>;
-};
+} & Partial<ForecastSight>;
 
 export type BuildInfo = { readonly version: string };
 

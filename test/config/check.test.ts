@@ -26,6 +26,10 @@ test('the smallest configuration gets every default', () => {
         max: 20,
         warm: 0,
         idleTimeoutMs: 300_000,
+        wake: { autostart: true, autostop: true, maxDelayMs: 600_000 },
+        prewarm: { max: 20, afterPeakMs: 60_000 },
+        startTimeMs: 90_000,
+        schedules: [],
         scaleIn: 'lease',
         image: 'ghcr.io/coder/coder:v2.30.0',
         cpu: 1024,
@@ -53,7 +57,15 @@ test('a pool overrides each of the defaults', () => {
 });
 
 test('a null where something is optional is as good as nothing', () => {
-  const nothing = { tags: null, min: null, cpu: null, environment: null, idleTimeout: null };
+  const nothing = {
+    tags: null,
+    min: null,
+    cpu: null,
+    environment: null,
+    idleTimeout: null,
+    wake: null,
+    schedules: null,
+  };
   const { config } = checkConfig({
     coder: { ...SMALLEST.coder, caBundle: null },
     limits: null,

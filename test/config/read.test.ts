@@ -17,10 +17,7 @@ const withPool = (settings: string) => `${HEAD}pools:
 ${settings}`;
 
 const POOL_SETTINGS =
-  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, scaleIn, image, cpu, memory, architecture, spot, environment, secrets';
-const MIN_ZERO =
-  'with min 0, coderd creates no autostart or autostop jobs for these tags while no daemon is up; write min: 1 unless no workspace of these tags has a schedule';
-
+  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, wake, prewarm, startTime, schedules, scaleIn, image, cpu, memory, architecture, spot, environment, secrets';
 type Mistake = { readonly mistake: string; readonly text: string; readonly says: readonly string[] };
 
 const WHOLE_FILE: Mistake[] = [
@@ -133,7 +130,7 @@ const NAMES: Mistake[] = [
     text: `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`,
     says: [
       `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits; ${POOL_SETTINGS}`,
-      '9:1: min: unknown setting; "min" belongs in pools[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools',
+      '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools',
       '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools',
     ],
   },
@@ -141,7 +138,7 @@ const NAMES: Mistake[] = [
     mistake: 'a setting that resembles one here and is one elsewhere',
     text: `${withPool('')}limits: { max: 3 }\n`,
     says: [
-      '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[]; allowed: maxTasks',
+      '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[] or pools[].prewarm; allowed: maxTasks',
     ],
   },
   {
@@ -210,7 +207,7 @@ const VALUES: Mistake[] = [
     text: 'coder: {}\npools:\n  - name: gpu\n',
     says: [
       '1:1: coder.url: missing; URL of coderd, without a path. https; http for loopback hosts only; for example: https://coder.example.com',
-      '1:1: coder.token: missing; secret with the API token that reads jobs and daemons; its user needs the organization template admin role in every organization named below; for example: { secret: coder/autoscaler-token }',
+      '1:1: coder.token: missing; secret with the API token that reads jobs, daemons, workspaces and templates; its user needs the organization template admin role in every organization named below; for example: { secret: coder/autoscaler-token }',
       '3:5: pools[0].organization: missing; name or UUID of the coderd organization that the key belongs to; for example: default',
       '3:5: pools[0].key: missing; secret with the provisioner key of this organization and these tags; for example: { secret: coder/keys/default }',
     ],
@@ -307,11 +304,11 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'min 0, beside an error',
-    text: withPool('    min: 0\n    max: none\n'),
+    mistake: 'switches that are none',
+    text: withPool('    spot: "true"\n    wake: { autostop: no }\n'),
     says: [
-      `8:5: warning: pools[0].min: ${MIN_ZERO}`,
-      '9:5: pools[0].max: expected a whole number, got "none"',
+      '8:5: pools[0].spot: expected true or false, got "true"; remove the quotes',
+      '9:13: pools[0].wake.autostop: expected true or false, got "no"',
     ],
   },
   {
@@ -438,14 +435,6 @@ test('the message of the error has one line a problem', () => {
   expect(act).toThrow(
     `${FILE}:8:5: pools[0].max: expected at least 1, got 0\n${FILE}:9:5: pools[0].warm: expected a whole number, got "x"`,
   );
-});
-
-test('min 0 is a warning, with its line', () => {
-  const { config, warnings } = readConfig(withPool('    min: 0\n'), FILE);
-  expect(config.pools[0]?.min).toBe(0);
-  expect(warnings).toEqual([
-    { severity: 'warning', path: 'pools[0].min', message: MIN_ZERO, file: FILE, line: 8, column: 5 },
-  ]);
 });
 
 test('a default of the autoscaler that is impossible beside a written one is found at the written one', () => {

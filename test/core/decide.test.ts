@@ -1,21 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { planSnapshot } from '../../lambda/plan-snapshot.ts';
-import { draw, type Picture, taskArn } from '../support/picture.ts';
+import { type Picture, taskArn } from '../support/picture.ts';
+import { addFailedStarts, type Change, edit, organizationIn, planOf } from '../support/planned.ts';
 
 /** What a plan does, as short text: `cpu 2->5`, `ask cpu#1`. */
-function actionsOf(picture: Picture): readonly string[] {
-  const { snapshot, config } = draw(picture);
-  return planSnapshot(snapshot, config).actions.map((action) =>
+function actionsOf(picture: Picture, change?: Change): readonly string[] {
+  return planOf(picture, change).actions.map((action) =>
     action.kind === 'set-desired'
       ? `${action.pool} ${action.from}->${action.to} ${action.why}`
       : `ask ${action.pool}#${[...Array(20).keys()].find((index) => taskArn(action.pool, index) === action.task)} ${action.why}`,
   );
 }
-
-const planOf = (picture: Picture) => {
-  const { snapshot, config } = draw(picture);
-  return planSnapshot(snapshot, config);
-};
 
 const gpu = { cluster: 'gpu' };
 const gpuEu = { cluster: 'gpu', region: 'eu' };
@@ -362,26 +356,7 @@ describe('a plan', () => {
 
 describe('a pool whose starts fail', () => {
   /** `cheap` has failed three times; `dear` is well. */
-  const drawn = (picture: Picture) => {
-    const both = draw(picture);
-    for (const index of [1, 2, 3])
-      both.snapshot.ecs.tasks.items.push({
-        taskArn: `arn:failed-${index}`,
-        group: 'service:Stack-cheap',
-        lastStatus: 'STOPPED',
-        desiredStatus: 'STOPPED',
-        createdAt: '2026-11-20T08:57:00Z',
-        stoppedAt: `2026-11-20T08:58:0${index}Z`,
-        stopCode: 'TaskFailedToStart',
-        containers: [],
-      });
-    const plan = planSnapshot(both.snapshot, both.config);
-    return plan.actions.map((action) =>
-      action.kind === 'set-desired'
-        ? `${action.pool} ${action.from}->${action.to} ${action.why}`
-        : action.kind,
-    );
-  };
+  const drawn = (picture: Picture) => actionsOf(picture, (snapshot) => addFailedStarts(snapshot, 'cheap', 3));
   const dear = { tags: { cluster: 'gpu', region: 'eu' }, cpu: 4096 };
 
   test('is no supply: jobs go to a pool that is well, dearer as it is', () => {
@@ -424,14 +399,10 @@ describe('daemons of others', () => {
   });
 
   test('promise nothing once they are dead, whatever job they still show', () => {
-    const { snapshot, config } = draw({
-      pools: { gpu: { tags: gpu } },
-      pending: [{ jobs: 3 }],
-      strangers: [{ busy: true }],
-    });
-    for (const daemon of snapshot.coder.organizations[0]?.daemons.items ?? [])
-      Object.assign(daemon, { last_seen_at: '2026-11-20T08:10:00Z' });
-    const plan = planSnapshot(snapshot, config);
+    const plan = planOf(
+      { pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3 }], strangers: [{ busy: true }] },
+      (snapshot) => edit(organizationIn(snapshot).daemons.items, 0, { last_seen_at: '2026-11-20T08:10:00Z' }),
+    );
     expect(plan.assignment).toEqual([]);
     expect(plan.unserved).toMatchObject([{ jobs: 3 }]);
   });

@@ -1,20 +1,20 @@
 /** What a person should look at: each finding where it belongs, and nowhere else. */
 import { describe, expect, test } from 'vitest';
 import type { Finding } from '../../lambda/core/plan.ts';
-import { taskIdOf } from '../support/parts.ts';
-import { idOf, NOW, type Picture, taskArn } from '../support/picture.ts';
+import { MINUTE, NOW, taskIdOf } from '../support/parts.ts';
+import { idOf, type Picture, taskArn } from '../support/picture.ts';
 import {
   actionsOf,
   addFailedStarts,
   type Change,
   edit,
   organizationIn,
+  PULL_FAILURE,
   planOf,
   poolOf,
 } from '../support/planned.ts';
 
 const gpu = { cluster: 'gpu' };
-const MINUTE = 60_000;
 const iso = (msAgo: number): string => new Date(NOW - msAgo).toISOString();
 const none: Change = () => {};
 
@@ -179,7 +179,7 @@ const tasks: readonly Row[] = [
   {
     scenario: 'one failed start',
     change: (snapshot) => addFailedStarts(snapshot, 'cpu', 1),
-    expected: [{ code: 'starts-failing', pool: 'cpu', tasks: 1, reason: 'CannotPullContainerError' }],
+    expected: [{ code: 'starts-failing', pool: 'cpu', tasks: 1, reason: PULL_FAILURE }],
   },
   {
     scenario: 'one failed start, long ago',
@@ -195,7 +195,7 @@ const tasks: readonly Row[] = [
       addFailedStarts(snapshot, 'cpu', 3);
       for (const index of [0, 1, 2]) edit(snapshot.ecs.tasks.items, index, { stoppedAt: iso(11 * MINUTE) });
     },
-    expected: [{ code: 'starts-failing', pool: 'cpu', tasks: 3, reason: 'CannotPullContainerError' }],
+    expected: [{ code: 'starts-failing', pool: 'cpu', tasks: 3, reason: PULL_FAILURE }],
   },
   {
     scenario: 'daemons with the tags of another pool',

@@ -10,6 +10,7 @@ import {
   type Change,
   edit,
   organizationIn,
+  PULL_FAILURE,
   planOf,
   poolOf,
 } from '../support/planned.ts';
@@ -20,7 +21,6 @@ const failing =
   (snapshot) =>
     addFailedStarts(snapshot, 'cpu', count);
 const inDoubt: Change = (snapshot) => Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' });
-const PULL = 'CannotPullContainerError';
 
 type Row = {
   readonly scenario: string;
@@ -233,7 +233,7 @@ const starts: readonly Row[] = [
     change: failing(3),
     why: [
       { code: 'pending-jobs', jobs: 1 },
-      { code: 'starts-failing', failures: 3, wanted: 2, granted: 1, reason: PULL },
+      { code: 'starts-failing', failures: 3, wanted: 2, granted: 1, reason: PULL_FAILURE },
     ],
     actions: [],
   },
@@ -241,7 +241,7 @@ const starts: readonly Row[] = [
     scenario: 'three failed, desired and nothing there, while deploying',
     picture: { pools: { cpu: { desired: 3, deploying: true } } },
     change: failing(3),
-    why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL }],
+    why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE }],
     actions: ['cpu 3->0 starts-failing'],
   },
   {
@@ -252,7 +252,7 @@ const starts: readonly Row[] = [
       inDoubt(snapshot, config);
     },
     why: [
-      { code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL },
+      { code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE },
       { code: 'holding-for-doubt', doubts: ['jobs-truncated'] },
     ],
     actions: [],
@@ -281,7 +281,7 @@ const starts: readonly Row[] = [
     why: [
       { code: 'pending-jobs', jobs: 2 },
       { code: 'served-by-starting', jobs: 1 },
-      { code: 'starts-failing', failures: 3, wanted: 3, granted: 1, reason: PULL },
+      { code: 'starts-failing', failures: 3, wanted: 3, granted: 1, reason: PULL_FAILURE },
     ],
     actions: [],
   },
@@ -298,7 +298,7 @@ const starts: readonly Row[] = [
     change: failing(3),
     why: [
       { code: 'pending-jobs', jobs: 5 },
-      { code: 'starts-failing', failures: 3, wanted: 5, granted: 1, reason: PULL },
+      { code: 'starts-failing', failures: 3, wanted: 5, granted: 1, reason: PULL_FAILURE },
     ],
     actions: ['cpu 0->1 pending-jobs'],
   },
@@ -308,7 +308,7 @@ const starts: readonly Row[] = [
     change: failing(3),
     why: [
       { code: 'pending-jobs', jobs: 5 },
-      { code: 'starts-failing', failures: 3, wanted: 6, granted: 2, reason: PULL },
+      { code: 'starts-failing', failures: 3, wanted: 6, granted: 2, reason: PULL_FAILURE },
     ],
     actions: ['cpu 1->2 pending-jobs'],
   },
@@ -319,7 +319,7 @@ const starts: readonly Row[] = [
     why: [
       { code: 'pending-jobs', jobs: 4 },
       { code: 'served-by-starting', jobs: 1 },
-      { code: 'starts-failing', failures: 3, wanted: 5, granted: 1, reason: PULL },
+      { code: 'starts-failing', failures: 3, wanted: 5, granted: 1, reason: PULL_FAILURE },
     ],
     actions: [],
   },
@@ -330,7 +330,7 @@ const starts: readonly Row[] = [
     why: [
       { code: 'pending-jobs', jobs: 3 },
       { code: 'served-by-starting', jobs: 2 },
-      { code: 'starts-failing', failures: 3, wanted: 5, granted: 2, reason: PULL },
+      { code: 'starts-failing', failures: 3, wanted: 5, granted: 2, reason: PULL_FAILURE },
     ],
     actions: [],
   },
@@ -338,7 +338,7 @@ const starts: readonly Row[] = [
     scenario: 'three failed, desired and nothing there: ECS is not to go on trying',
     picture: { pools: { cpu: { desired: 3 } } },
     change: failing(3),
-    why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL }],
+    why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE }],
     actions: ['cpu 3->0 starts-failing'],
   },
   {
@@ -348,7 +348,7 @@ const starts: readonly Row[] = [
     why: [
       { code: 'pending-jobs', jobs: 5 },
       { code: 'capped-at-max', wanted: 5, max: 2 },
-      { code: 'starts-failing', failures: 3, wanted: 2, granted: 1, reason: PULL },
+      { code: 'starts-failing', failures: 3, wanted: 2, granted: 1, reason: PULL_FAILURE },
     ],
     actions: ['cpu 0->1 pending-jobs'],
   },

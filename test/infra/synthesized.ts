@@ -6,47 +6,29 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll } from 'vitest';
 import { AutoscalerStack } from '../../infra/stack.ts';
-import type { PoolName } from '../../lambda/core/brands.ts';
-import type { Config, PoolConfig } from '../../lambda/core/config.ts';
+import type { Config } from '../../lambda/core/config.ts';
+import { aConfig, aPool, poolName } from '../support/parts.ts';
 
-export const cpu: PoolConfig = {
-  name: 'cpu' as PoolName,
-  organization: 'default',
-  tags: {},
+export const cpu = aPool({
   key: { secret: 'coder/keys/cpu', jsonKey: 'value' },
   min: 1,
-  max: 20,
-  warm: 0,
-  idleTimeoutMs: 300_000,
-  scaleIn: 'lease',
-  image: 'ghcr.io/coder/coder:v2.30.0',
-  cpu: 1024,
-  memory: 2048,
-  architecture: 'arm64',
-  spot: false,
   environment: { HTTPS_PROXY: 'http://proxy.internal:3128' },
   secrets: {
     TF_TOKEN: { secret: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:tf-token-AbCdEf' },
   },
-};
-export const gpu: PoolConfig = {
-  ...cpu,
-  name: 'gpu' as PoolName,
+});
+export const gpu = aPool({
+  name: poolName('gpu'),
   tags: { gpu: 'true' },
   key: { secret: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/keys/gpu' },
+  min: 1,
   cpu: 4096,
   memory: 8192,
   architecture: 'x86_64',
-  environment: {},
-  secrets: {},
-};
+});
 export const config: Config = {
+  ...aConfig(cpu, gpu),
   coder: { url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } },
-  limits: { maxTasks: 100 },
-  alertAfterMs: 300_000,
-  looks: { everyMs: 10_000 },
-  roll: { atOncePercent: 25 },
-  pools: [cpu, gpu],
 };
 
 const functionDir = mkdtempSync(join(tmpdir(), 'function-'));

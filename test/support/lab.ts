@@ -8,15 +8,18 @@ import { type Tick, tick } from '../../lambda/app/tick.ts';
 import { connect } from '../../lambda/connect.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { Config, ScaleIn } from '../../lambda/core/config.ts';
+import { type ForecastSettings, forecastSettings } from './settings.ts';
 
 export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;
 
-export type LabPool = PoolSpec & {
-  readonly min?: number;
-  readonly max?: number;
-  readonly warm?: number;
-  readonly scaleIn?: ScaleIn;
-};
+export type LabPool = PoolSpec &
+  ForecastSettings & {
+    readonly min?: number;
+    readonly max?: number;
+    readonly warm?: number;
+    readonly idleTimeout?: string;
+    readonly scaleIn?: ScaleIn;
+  };
 
 export type LabOptions = Partial<Omit<WorldOptions, 'pools'>> & {
   readonly pools: readonly LabPool[];
@@ -83,16 +86,17 @@ export function labConfig(
   return {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
     limits: { maxTasks },
-    pools: pools.map(({ name, organization, tags, min = 0, max = 20, warm = 0, scaleIn = 'lease' }) => ({
-      name,
-      organization,
-      tags,
-      key: { secret: `coder/keys/${name}` },
-      min,
-      max,
-      warm,
-      idleTimeout: '60s',
-      scaleIn,
+    pools: pools.map((pool) => ({
+      name: pool.name,
+      organization: pool.organization,
+      tags: pool.tags,
+      key: { secret: `coder/keys/${pool.name}` },
+      min: pool.min ?? 0,
+      max: pool.max ?? 20,
+      warm: pool.warm ?? 0,
+      idleTimeout: pool.idleTimeout ?? '60s',
+      scaleIn: pool.scaleIn ?? 'lease',
+      ...forecastSettings(pool),
     })),
   };
 }

@@ -19,6 +19,8 @@ import type {
   Service,
   Snapshot,
   Task,
+  Template,
+  Workspace,
 } from '../../lambda/core/snapshot.ts';
 
 export const NOW = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
@@ -77,10 +79,9 @@ export function aDaemon(given: Partial<Daemon> = {}): Daemon {
 export const jobId = (id: string): JobId => id as JobId;
 export const daemonId = (id: string): DaemonId => id as DaemonId;
 
-/** A pending job of a person. */
 let jobs = 0;
 
-/** A pending job of its own: no other has its id. */
+/** A pending job of a person; no other has its id. */
 export function aJob(given: Partial<Job> = {}): Job {
   return {
     id: jobId(`job-${++jobs}`),
@@ -101,6 +102,55 @@ export function anOrganization(given: Partial<OrganizationSight> = {}): Organiza
     jobs: reading([]),
     daemons: reading([]),
     previousJobs: reading([]),
+    ...given,
+  };
+}
+
+type Build = Workspace['latest_build'];
+const dailyAt = (time: Date): string => `CRON_TZ=UTC ${time.getUTCMinutes()} ${time.getUTCHours()} * * *`;
+let workspaces = 0;
+
+/** Stopped yesterday by a person, of `aTemplate`. With `next_start_at`: it starts at that time every day. */
+export function aWorkspace({
+  latest_build,
+  ...given
+}: Partial<Omit<Workspace, 'latest_build'>> & { readonly latest_build?: Partial<Build> } = {}): Workspace {
+  return {
+    id: `workspace-${++workspaces}`,
+    organization_id: 'org-default' as OrganizationId,
+    template_id: 'template',
+    is_prebuild: false,
+    autostart_schedule: given.next_start_at == null ? null : dailyAt(new Date(given.next_start_at)),
+    next_start_at: null,
+    last_used_at: ago(24 * HOUR),
+    dormant_at: null,
+    deleting_at: null,
+    ...given,
+    latest_build: {
+      created_at: ago(24 * HOUR),
+      transition: 'stop',
+      reason: 'initiator',
+      deadline: null,
+      max_deadline: null,
+      job: { status: 'succeeded', completed_at: ago(24 * HOUR - MINUTE) },
+      ...latest_build,
+    },
+  };
+}
+
+/** Any day is a day to start, and nothing becomes dormant. */
+export function aTemplate(given: Partial<Template> = {}): Template {
+  return {
+    id: 'template',
+    organization_id: 'org-default' as OrganizationId,
+    active_version_id: 'version',
+    allow_user_autostart: true,
+    autostart_requirement: {
+      days_of_week: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
+    },
+    failure_ttl_ms: 0,
+    time_til_dormant_ms: 0,
+    time_til_dormant_autodelete_ms: 0,
     ...given,
   };
 }
@@ -132,6 +182,10 @@ export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
     max: 20,
     warm: 0,
     idleTimeoutMs: 10 * MINUTE,
+    wake: { autostart: true, autostop: true, maxDelayMs: 10 * MINUTE },
+    prewarm: { max: 20, afterPeakMs: MINUTE },
+    startTimeMs: 90 * SECOND,
+    schedules: [],
     scaleIn: 'lease',
     image: 'ghcr.io/coder/coder:v2.30.0',
     cpu: 1024,

@@ -8,10 +8,11 @@
  *   U9m     no lease, yet a live daemon idle for 9 minutes
  */
 import type { Tags } from '../../lambda/core/tags.ts';
+import { drawForecast, type ForecastDocument, type WorkspacesPicture } from './forecast-picture.ts';
+import { MINUTE, NOW } from './parts.ts';
+import { type ForecastSettings, forecastSettings } from './settings.ts';
 
-export const NOW = Date.parse('2026-11-20T09:00:00Z');
-
-export type PoolPicture = {
+export type PoolPicture = ForecastSettings & {
   readonly tasks?: string;
   /** Default: as many as there are tasks that ECS counts. */
   readonly desired?: number;
@@ -44,6 +45,8 @@ export type Picture = {
   readonly maxTasks?: number;
   /** Daemons that no pool owns, all idle. */
   readonly strangers?: readonly { readonly tags?: Tags; readonly busy?: boolean }[];
+  /** Of the organizations that are drawn anyway. Without: no forecast in the snapshot. */
+  readonly workspaces?: readonly WorkspacesPicture[];
 };
 
 type Document = {
@@ -52,21 +55,31 @@ type Document = {
   coder: { buildInfo?: { version: string }; organizations: OrganizationDocument[] };
   ecs: EcsDocument;
 };
-type Reading = { status: string; limit?: number; error?: string; items: Record<string, unknown>[] };
+export type ReadingDocument = {
+  status: string;
+  takenAt?: string;
+  limit?: number;
+  error?: string;
+  items: Record<string, unknown>[];
+};
 type OrganizationDocument = {
   id: string;
   name: string;
-  jobs: Reading;
-  daemons: Reading;
-  previousJobs: Reading;
+  jobs: ReadingDocument;
+  daemons: ReadingDocument;
+  previousJobs: ReadingDocument;
+} & Partial<ForecastDocument>;
+type EcsDocument = {
+  cluster: string;
+  services: ReadingDocument;
+  tasks: ReadingDocument;
+  protections: ReadingDocument;
 };
-type EcsDocument = { cluster: string; services: Reading; tasks: Reading; protections: Reading };
 
 export type Drawn = { readonly snapshot: Document; readonly config: Record<string, unknown> };
 
 const iso = (msAgo: number): string => new Date(NOW - msAgo).toISOString();
-const MINUTE = 60_000;
-const ok = (items: Record<string, unknown>[]): Reading => ({ status: 'ok', items });
+const ok = (items: Record<string, unknown>[]): ReadingDocument => ({ status: 'ok', items });
 
 /** A hexadecimal id of 32 digits, the same for the same words. */
 export function idOf(...words: readonly (string | number)[]): string {
@@ -110,11 +123,23 @@ export function draw(picture: Picture): Drawn {
     snapshot: {
       version: 1,
       takenAt: iso(0),
-      coder: { buildInfo: { version: 'v2.30.0' }, organizations: [...organizations.values()] },
+      coder: {
+        buildInfo: { version: 'v2.30.0' },
+        organizations: [...organizations.values()].map((seen) => withForecast(seen, picture.workspaces)),
+      },
       ecs,
     },
     config: drawConfig(picture),
   };
+}
+
+function withForecast(
+  organization: OrganizationDocument,
+  workspaces: Picture['workspaces'],
+): OrganizationDocument {
+  if (workspaces === undefined) return organization;
+  const own = workspaces.filter((row) => (row.organization ?? 'default') === organization.name);
+  return { ...organization, ...drawForecast(organization.id, own) };
 }
 
 function drawConfig({ pools, maxTasks }: Picture): Record<string, unknown> {
@@ -131,6 +156,7 @@ function drawConfig({ pools, maxTasks }: Picture): Record<string, unknown> {
       warm: pool.warm ?? 0,
       idleTimeout: pool.idleTimeout ?? '10m',
       ...(pool.cpu === undefined ? {} : { cpu: pool.cpu, memory: pool.cpu * 2 }),
+      ...forecastSettings(pool),
     })),
   };
 }

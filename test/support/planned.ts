@@ -40,6 +40,9 @@ export function organizationIn(snapshot: Drawn['snapshot']) {
   return organization;
 }
 
+/** Why ECS could not start them. */
+export const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
+
 /** Tasks of a pool that could not start and stopped 1, 2, … minutes ago. */
 export function addFailedStarts(snapshot: Drawn['snapshot'], pool: string, count: number): void {
   for (let minutes = 1; minutes <= count; minutes++) {
@@ -53,7 +56,7 @@ export function addFailedStarts(snapshot: Drawn['snapshot'], pool: string, count
       createdAt: at(minutes + 1),
       stoppedAt: at(minutes),
       stopCode: 'TaskFailedToStart',
-      stoppedReason: 'CannotPullContainerError',
+      stoppedReason: PULL_FAILURE,
       containers: [],
     });
   }

@@ -1,17 +1,10 @@
 /** Generators of ugly snapshots: states that should not be, and sometimes are. */
 import fc from 'fast-check';
-import type {
-  DaemonId,
-  EpochMs,
-  JobId,
-  OrganizationId,
-  PoolName,
-  ServiceArn,
-  TaskArn,
-} from '../../lambda/core/brands.ts';
+import type { DaemonId, EpochMs, JobId, OrganizationId, ServiceArn } from '../../lambda/core/brands.ts';
 import type { Config, PoolConfig } from '../../lambda/core/config.ts';
 import type {
   Daemon,
+  ForecastSight,
   Job,
   OrganizationSight,
   Protection,
@@ -22,15 +15,13 @@ import type {
   Task,
 } from '../../lambda/core/snapshot.ts';
 import type { Tags } from '../../lambda/core/tags.ts';
+import { aConfig, ago, aJob, aPool, arnOf, HOUR, jobId, MINUTE, NOW, poolName, taskIdOf } from './parts.ts';
+import { forecastSettings, uglyForecast } from './ugly-forecast.ts';
 
 export type Ugly = { readonly snapshot: Snapshot; readonly config: Config };
 
-export const NOW = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const ORGANIZATIONS = ['default', 'data'] as const;
 
-const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
 const times = fc
   .constantFrom(
     -5 * MINUTE,
@@ -68,9 +59,6 @@ const statuses = fc.constantFrom<ReadingStatus>(
   'stale',
 );
 
-const hex = (value: number): string => value.toString(16).padStart(32, '0');
-const arnOf = (id: string): TaskArn => `arn:aws:ecs:r:1:task/c/${id}` as TaskArn;
-
 const pools = fc
   .uniqueArray(
     fc.tuple(
@@ -95,25 +83,20 @@ function poolConfig(organization: string, own: Tags, index: number): fc.Arbitrar
       warm: fc.integer({ min: 0, max: 2 }),
       cpu: fc.constantFrom(256, 1024, 4096),
       spot: fc.boolean(),
+      forecast: forecastSettings,
     })
-    .map(({ min, extra, warm, cpu, spot }) => ({
-      name: `p${index}` as PoolName,
-      organization,
-      tags: own,
-      key: { secret: 'k' },
-      min,
-      max: min + extra,
-      warm: Math.min(warm, min + extra),
-      idleTimeoutMs: 10 * MINUTE,
-      scaleIn: 'lease',
-      image: 'ghcr.io/coder/coder:v2.30.0',
-      cpu,
-      memory: cpu * 2,
-      architecture: 'arm64',
-      spot,
-      environment: {},
-      secrets: {},
-    }));
+    .map(({ extra, warm, forecast, ...given }) =>
+      aPool({
+        ...given,
+        ...forecast,
+        name: poolName(`p${index}`),
+        organization,
+        tags: own,
+        max: given.min + extra,
+        warm: Math.min(warm, given.min + extra),
+        memory: given.cpu * 2,
+      }),
+    );
 }
 
 type TaskPicture = {
@@ -124,7 +107,9 @@ type TaskPicture = {
 };
 
 /** A task with whatever protection, daemon rows and jobs, fitting together or not. */
-function taskPicture(pool: PoolConfig, id: string): fc.Arbitrary<TaskPicture> {
+function taskPicture(pool: PoolConfig, index: number): fc.Arbitrary<TaskPicture> {
+  const id = taskIdOf(index);
+  const taskArn = arnOf(index);
   return fc
     .record({
       lastStatus: fc.constantFrom(
@@ -191,7 +176,7 @@ function taskPicture(pool: PoolConfig, id: string): fc.Arbitrary<TaskPicture> {
       });
       return {
         task: {
-          taskArn: arnOf(id),
+          taskArn,
           group: `service:s-${pool.name}`,
           lastStatus: given.lastStatus,
           desiredStatus: given.desiredStatus,
@@ -205,16 +190,16 @@ function taskPicture(pool: PoolConfig, id: string): fc.Arbitrary<TaskPicture> {
         },
         protection: given.isProtectionRead
           ? {
-              taskArn: arnOf(id),
+              taskArn,
               protectionEnabled: given.leftMinutes !== undefined,
               ...(given.leftMinutes === undefined
                 ? {}
                 : { expirationDate: ago(-given.leftMinutes * MINUTE) }),
             }
           : undefined,
-        daemons: Array.from({ length: given.rows }, (_, index) => ({
+        daemons: Array.from({ length: given.rows }, (_, twin) => ({
           ...row,
-          id: `${daemonId}${index === 0 ? '' : index}` as DaemonId,
+          id: `${daemonId}${twin === 0 ? '' : twin}` as DaemonId,
         })),
         jobs: [
           ...(isWorking ? [job(current, 'running')] : []),
@@ -251,15 +236,13 @@ function pendingJob(
   id: string,
   given: { organization: string; tags: Tags; createdAt: EpochMs; isPrebuild: boolean },
 ): Job {
-  return {
-    id: id as JobId,
+  return aJob({
+    id: jobId(id),
     created_at: given.createdAt,
-    status: 'pending',
     organization_id: `org-${given.organization}` as OrganizationId,
     tags: given.tags,
-    type: 'workspace_build',
-    initiator_id: given.isPrebuild ? 'c42fdf75-3097-471c-8c33-fb52454d81c0' : 'somebody',
-  };
+    ...(given.isPrebuild ? { initiator_id: 'c42fdf75-3097-471c-8c33-fb52454d81c0' } : {}),
+  });
 }
 
 /** Daemons that no pool owns: another fleet's, dead or alive. */
@@ -295,6 +278,7 @@ type Parts = {
   readonly maxTasks: number;
   readonly atOncePercent: number;
   readonly isVersionKnown: boolean;
+  readonly forecasts: readonly (ForecastSight | Record<string, never>)[];
 };
 
 function assemble({
@@ -308,18 +292,19 @@ function assemble({
   maxTasks,
   atOncePercent,
   isVersionKnown,
+  forecasts,
 }: Parts): Ugly {
   let at = 0;
   const reading = <T>(items: readonly T[]): Reading<T> => {
     const status = readings[at++ % readings.length] ?? 'ok';
     return { status, items: status === 'failed' || status === 'forbidden' ? [] : items };
   };
-  const organizations = ORGANIZATIONS.map((name): OrganizationSight => {
+  const organizations = ORGANIZATIONS.map((name, row): OrganizationSight => {
     const own = configs.flatMap((pool, index) => (pool.organization === name ? (pictures[index] ?? []) : []));
     const jobs = own.flatMap((picture) => picture.jobs);
-    const waiting = pending.flatMap((group, row) =>
+    const waiting = pending.flatMap((group, place) =>
       group.organization === name
-        ? Array.from({ length: group.count }, (_, index) => pendingJob(`j-${row}-${index}`, group))
+        ? Array.from({ length: group.count }, (_, index) => pendingJob(`j-${place}-${index}`, group))
         : [],
     );
     return {
@@ -335,6 +320,7 @@ function assemble({
         ),
       ]),
       previousJobs: reading(jobs.filter(({ status }) => status === 'succeeded')),
+      ...forecasts[row],
     };
   });
   const services = configs.map((pool, index): Service => {
@@ -364,14 +350,7 @@ function assemble({
         protections: reading(all.flatMap(({ protection }) => protection ?? [])),
       },
     },
-    config: {
-      coder: { url: 'https://coder.example.com', token: { secret: 't' } },
-      limits: { maxTasks },
-      looks: { everyMs: 10_000 },
-      roll: { atOncePercent },
-      alertAfterMs: 5 * MINUTE,
-      pools: configs,
-    },
+    config: { ...aConfig(...configs), limits: { maxTasks }, roll: { atOncePercent } },
   };
 }
 
@@ -387,7 +366,7 @@ export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Ar
               .chain((count) =>
                 fc.tuple(
                   ...Array.from({ length: count }, (_, index) =>
-                    taskPicture(pool, hex(poolIndex * 100 + index + 1)),
+                    taskPicture(pool, poolIndex * 100 + index + 1),
                   ),
                 ),
               ),
@@ -404,6 +383,7 @@ export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Ar
         maxTasks: fc.constantFrom(3, 8, 100),
         atOncePercent: fc.constantFrom(1, 25, 100),
         isVersionKnown: fc.boolean(),
+        forecasts: fc.tuple(...ORGANIZATIONS.map((name) => uglyForecast(name, sight === 'full'))),
       })
       .map(({ surplus, ...parts }) => ({
         ...parts,

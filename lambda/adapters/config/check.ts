@@ -58,12 +58,17 @@ function toConfig({ defaults, pools, looks, roll, alertAfter, ...rest }: ParsedC
 }
 
 function toPool(
-  { idleTimeout, ...pool }: ParsedConfig['pools'][number],
+  { idleTimeout, startTime, ...pool }: ParsedConfig['pools'][number],
   defaults: ParsedConfig['defaults'],
 ): PoolConfig {
+  const { maxDelay, ...wake } = pool.wake;
   return {
     ...pool,
     idleTimeoutMs: idleTimeout,
+    wake: { ...wake, maxDelayMs: maxDelay },
+    prewarm: { max: pool.prewarm.max, afterPeakMs: pool.prewarm.afterPeak },
+    startTimeMs: startTime,
+    schedules: pool.schedules.map(({ from, to, ...rest }) => ({ ...rest, fromMinute: from, toMinute: to })),
     image: pool.image ?? defaults.image,
     cpu: pool.cpu ?? defaults.cpu,
     memory: pool.memory ?? defaults.memory,

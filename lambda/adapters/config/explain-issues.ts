@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { DURATION_TITLE } from './durations.ts';
 import { nearestName } from './names.ts';
 import { error, type Finding } from './problems.ts';
+import { DATE_TITLE, DAYS_TITLE, TIME_TITLE } from './schedules.ts';
 import { SHARE_TITLE } from './schema.ts';
 import { rootSetting, type SettingNode, settingAt, settingsBelow } from './settings.ts';
 import { type Path, shown, shownText, subject } from './shown.ts';
@@ -98,10 +99,10 @@ function wrongType({ path, seen, root }: Case): string {
   const got = `expected ${kindOf(setting)}, got ${shown(seen, path)}`;
   if (path.length === 0) return `${got}; begin with "coder:" and "pools:"`;
   if (setting?.type !== 'string')
-    return `${got}${isNumeric(seen) ? '; remove the quotes' : example(setting)}`;
+    return `${got}${isQuoted(seen, setting) ? '; remove the quotes' : example(setting)}`;
   if (setting.title === DURATION_TITLE)
     return `${got}; write a whole number and its unit, s, m or h: 90s, 5m, 1h`;
-  if (setting.title === SHARE_TITLE) return `${got}${example(setting)}`;
+  if (wordFor(setting) !== undefined) return `${got}${example(setting)}`;
   return typeof seen === 'object' ? got : `${got}; put it in quotes`;
 }
 
@@ -130,11 +131,23 @@ function kindOf(setting: SettingNode | undefined): string {
       return 'a list';
     case 'integer':
       return 'a whole number';
+    case 'boolean':
+      return 'true or false';
     default:
-      if (setting?.title === SHARE_TITLE) return 'a percentage';
-      return setting?.title === DURATION_TITLE ? 'a duration' : 'a string';
+      return wordFor(setting) ?? 'a string';
   }
 }
+
+/** What is written as a string and is more than that. */
+const WORDS: ReadonlyMap<string | undefined, string> = new Map([
+  [DURATION_TITLE, 'a duration'],
+  [SHARE_TITLE, 'a percentage'],
+  [DAYS_TITLE, 'days of the week'],
+  [TIME_TITLE, 'a time of day'],
+  [DATE_TITLE, 'a date'],
+]);
+
+const wordFor = (setting: SettingNode | undefined) => WORDS.get(setting?.title);
 
 /** An example in YAML, on one line. */
 function example(setting: SettingNode | undefined): string {
@@ -147,7 +160,11 @@ function anyOf(names: readonly string[]): string {
   return names.length === 2 ? names.join(' or ') : `one of ${names.join(', ')}`;
 }
 
-const isNumeric = (seen: unknown) => typeof seen === 'string' && /^-?\d+$/.test(seen);
+/** A number or a boolean in quotes, where one is expected. */
+function isQuoted(seen: unknown, setting: SettingNode | undefined): boolean {
+  const bare = setting?.type === 'boolean' ? /^(?:true|false)$/ : /^-?\d+$/;
+  return typeof seen === 'string' && bare.test(seen);
+}
 
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(

@@ -9,6 +9,10 @@ import type { Path } from './shown.ts';
 export function checkRules(config: ConfigDraft): Finding[] {
   const perPool = config.pools.flatMap((pool) => [
     ...checkBounds(pool),
+    ...checkWake(pool),
+    ...checkPrewarm(pool),
+    ...checkSchedules(pool),
+    ...checkScheduleFits(pool, config),
     ...checkSize(pool, config),
     ...checkVariables(pool),
     ...checkNameIsFree(pool, config),
@@ -18,20 +22,55 @@ export function checkRules(config: ConfigDraft): Finding[] {
 }
 
 function checkBounds(pool: PoolDraft): Finding[] {
-  const { min, max, warm } = pool;
+  const { max, schedules = [] } = pool;
+  if (max === undefined) return [];
   const maxText = `max ${max}${pool.raw.max === undefined ? ' (the default)' : ''}`;
-  const findings: Finding[] = [];
-  if (min === 0) findings.push(warning(at(pool, 'min'), MIN_ZERO));
-  for (const [name, count] of Object.entries({ min, warm })) {
-    if (count === undefined || max === undefined || count <= max) continue;
-    findings.push(error(at(pool, name), `${name} ${count} is above ${maxText}; lower ${name} or raise max`));
-  }
-  return findings;
+  const places = [
+    { at: at(pool), floors: pool },
+    ...schedules.map((floors, index) => ({ at: at(pool, 'schedules', index), floors })),
+  ];
+  return places.flatMap(({ at: place, floors: { min = 0, warm = 0 } }) =>
+    Object.entries({ min, warm })
+      .filter(([, count]) => count > max)
+      .map(([name, count]) =>
+        error([...place, name], `${name} ${count} is above ${maxText}; lower ${name} or raise max`),
+      ),
+  );
 }
 
 // contract §10
-const MIN_ZERO =
-  'with min 0, coderd creates no autostart or autostop jobs for these tags while no daemon is up; write min: 1 unless no workspace of these tags has a schedule';
+const SWITCHED_OFF = {
+  autostart: 'starts no workspace of these tags by its schedule',
+  autostop: 'stops no workspace of these tags at its deadline, and makes none dormant and deletes none,',
+} as const;
+
+function checkWake(pool: PoolDraft): Finding[] {
+  const off = pool.min === 0 ? switchedOff(pool) : [];
+  return off.map((feature) =>
+    warning(
+      at(pool, 'wake', feature),
+      `with min 0 and this off, coderd ${SWITCHED_OFF[feature]} while no daemon is up; write true here, or min: 1`,
+    ),
+  );
+}
+
+function checkPrewarm(pool: PoolDraft): Finding[] {
+  if (switchedOff(pool).length < 2 || pool.raw.prewarm === undefined) return [];
+  const message =
+    'has no effect, since wake is off; remove it, or set wake.autostart or wake.autostop to true';
+  return [warning(at(pool, 'prewarm'), message)];
+}
+
+function switchedOff({ wake }: PoolDraft) {
+  return (['autostart', 'autostop'] as const).filter((feature) => wake?.[feature] === false);
+}
+
+function checkSchedules(pool: PoolDraft): Finding[] {
+  const message = 'neither min nor warm is above 0; write what is kept at these times, such as warm: 2';
+  return (pool.schedules ?? []).flatMap(({ min, warm }, index) =>
+    min > 0 || warm > 0 ? [] : [error(at(pool, 'schedules', index), message)],
+  );
+}
 
 function checkSize(pool: PoolDraft, { defaults }: ConfigDraft): Finding[] {
   const cpu = pool.raw.cpu === undefined ? defaults.cpu : pool.cpu;
@@ -99,12 +138,29 @@ function tagGroup({ organization, tags }: PoolDraft): string | undefined {
 }
 
 function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Finding[] {
-  const sum = pools.reduce((total, { min }) => total + (min ?? 0), 0);
+  const sum = sumOfMin(pools);
   if (limits === undefined || sum <= limits.maxTasks) return [];
   const message = `the pools' min add up to ${sum}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`;
   return [error(['limits', 'maxTasks'], message, raw.limits === undefined ? ['pools'] : undefined)];
 }
 
+/** Other schedules may be active at other times: this looks at one at a time. */
+function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Finding[] {
+  const others = sumOfMin(pools.filter((other) => other !== pool));
+  return (pool.schedules ?? []).flatMap(({ min }, index) => {
+    const sum = min + others;
+    if (limits === undefined || min <= (pool.min ?? 0) || sum <= limits.maxTasks) return [];
+    return [
+      warning(
+        at(pool, 'schedules', index, 'min'),
+        `min ${min} and the other pools' min add up to ${sum}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`,
+      ),
+    ];
+  });
+}
+
+const sumOfMin = (pools: readonly PoolDraft[]) => pools.reduce((total, { min }) => total + (min ?? 0), 0);
+
 const earlier = (pool: PoolDraft, pools: readonly PoolDraft[]) => pools.slice(0, pool.index);
 
-const at = (pool: PoolDraft, ...names: string[]): Path => ['pools', pool.index, ...names];
+const at = (pool: PoolDraft, ...names: (string | number)[]): Path => ['pools', pool.index, ...names];

@@ -4,6 +4,7 @@ import type { PoolName } from '../../core/brands.ts';
 import { coderUrlProblem } from './coder-url.ts';
 import { duration } from './durations.ts';
 import { FARGATE_CPUS, FARGATE_MEMORY } from './fargate-sizes.ts';
+import { schedules } from './schedules.ts';
 import { looksLikeSecret } from './shown.ts';
 
 // A refusal is the end of a sentence whose subject is the value; `explainIssues` puts the two together.
@@ -47,7 +48,7 @@ const coder = z
       })
       .transform((text) => new URL(text).origin),
     token: secretRef(
-      'Secret with the API token that reads jobs and daemons; its user needs the organization template admin role in every organization named below.',
+      'Secret with the API token that reads jobs, daemons, workspaces and templates; its user needs the organization template admin role in every organization named below.',
       'coder/autoscaler-token',
     ),
     caBundle: z
@@ -170,6 +171,39 @@ const variableName = z
 
 const count = (description: string) => z.int().min(0).meta({ description });
 
+// contract §10: without a daemon that it has seen, coderd creates none of these jobs
+const wake = z
+  .strictObject({
+    autostart: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Have a daemon up when coderd is to start workspaces by their schedules.' }),
+    autostop: z.boolean().default(true).meta({
+      description:
+        'Have a daemon up when coderd is to stop workspaces at their deadline, to clean up after failed builds, to make workspaces dormant or to delete them.',
+    }),
+    maxDelay: duration({ fromMs: 120_000, toMs: 3_600_000 }).prefault('10m').meta({
+      description: 'How late any of that may be: `2m` to `1h`.',
+    }),
+  })
+  .prefault({})
+  .meta({
+    description: 'What the pool is woken for, although no job shows it while no daemon is up.',
+    examples: [{ autostart: false, autostop: true }],
+  });
+
+const prewarm = z
+  .strictObject({
+    max: count(
+      'The most daemons that are ready when what `wake` sees coming is due. With 0: only the one that coderd must see.',
+    ).default(20),
+    afterPeak: duration().prefault('60s').meta({
+      description: 'The `idleTimeout` of as many daemons as coderd has just inserted such jobs for.',
+    }),
+  })
+  .prefault({})
+  .meta({ description: 'How much is made ready for what will be due at once.', examples: [{ max: 20 }] });
+
 const EXAMPLE_POOL = { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } };
 
 /** One entry of `pools`. What it leaves out of image, cpu, memory and architecture comes from `defaults`. */
@@ -208,13 +242,20 @@ export const poolSchema = z.strictObject({
     'coder/keys/default',
   ),
   min: count(
-    'Tasks kept at all times. With 0, coderd makes no autostart or autostop jobs for these tags while no daemon is up.',
+    'Tasks kept at all times. 0 is safe where `wake` is on: without a daemon, coderd starts, stops and deletes no workspace by itself.',
   ).default(1),
   max: count('The most tasks wanted.').min(1).default(20),
   warm: count('Daemons kept free, on top of the busy ones.').default(0),
   idleTimeout: duration()
     .prefault('5m')
-    .meta({ description: 'How long a daemon above `min` and `warm` may idle before it is asked to leave.' }),
+    .meta({ description: 'How long a daemon above every floor may idle before it is asked to leave.' }),
+  wake,
+  prewarm,
+  startTime: duration({ fromMs: 10_000, toMs: 600_000 }).prefault('90s').meta({
+    description:
+      'What a new task takes until its daemon is registered, `10s` to `10m`; used until three starts have been seen.',
+  }),
+  schedules,
   scaleIn: z.enum(['lease', 'confirm', 'never']).default('lease').meta({
     description:
       '`lease`: each task protects itself and leaves when asked, no build is killed. `confirm`: for images without sh or curl, with a small risk left. `never`: never scaled in.',

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest';
+import { checkConfig } from '../../lambda/adapters/config/check.ts';
+import { ConfigError, formatProblem, type Problem } from '../../lambda/adapters/config/problems.ts';
+
+const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
+
+const configOf = (pool: object, rest: object = {}) => ({
+  coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
+  ...rest,
+  pools: [{ ...POOL, ...pool }],
+});
+
+const read = (pool: object) => checkConfig(configOf(pool)).config.pools[0];
+
+/** A schedule with nothing wrong in it, but for what is said. */
+const schedule = (written: object) => ({
+  schedules: [{ from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 5, ...written }],
+});
+
+test('a pool says how it is woken and made ready', () => {
+  const wake = { autostart: false, autostop: true, maxDelay: '2m' };
+  expect(read({ wake, prewarm: { max: 0, afterPeak: '2m' }, startTime: '45s' })).toMatchObject({
+    wake: { autostart: false, autostop: true, maxDelayMs: 120_000 },
+    prewarm: { max: 0, afterPeakMs: 120_000 },
+    startTimeMs: 45_000,
+  });
+});
+
+test('a schedule is every day, keeps nothing and has no exceptions unless it says so', () => {
+  expect(read(schedule({ warm: 1 }))?.schedules).toEqual([
+    {
+      days: [0, 1, 2, 3, 4, 5, 6],
+      fromMinute: 510,
+      toMinute: 1110,
+      timezone: 'Europe/Berlin',
+      min: 0,
+      warm: 1,
+      except: [],
+    },
+  ]);
+});
+
+test('a schedule may be given twice', () => {
+  const { schedules } = schedule({});
+  expect(read({ schedules: [...schedules, ...schedules] })?.schedules).toHaveLength(2);
+});
+
+test.each([
+  { days: 'mon-fri', means: [1, 2, 3, 4, 5] },
+  { days: 'sat,sun', means: [0, 6] },
+  { days: 'sat, sun', means: [0, 6] },
+  { days: 'fri-mon', means: [0, 1, 5, 6] },
+  { days: 'sun-sat', means: [0, 1, 2, 3, 4, 5, 6] },
+  { days: 'wed-wed', means: [3] },
+  { days: 'mon,wed-thu,mon', means: [1, 3, 4] },
+])('the days $days are $means', ({ days, means }) => {
+  expect(read(schedule({ days }))?.schedules[0]?.days).toEqual(means);
+});
+
+test.each([
+  { from: '00:00', to: '24:00', minutes: [0, 1440] },
+  { from: '23:59', to: '00:00', minutes: [1439, 0] },
+  { from: '22:00', to: '06:00', minutes: [1320, 360] },
+  { from: '09:05', to: '09:05', minutes: [545, 545] },
+])('from $from to $to is $minutes in minutes', ({ from, to, minutes }) => {
+  const [found] = read(schedule({ from, to }))?.schedules ?? [];
+  expect([found?.fromMinute, found?.toMinute]).toEqual(minutes);
+});
+
+test.each(['Europe/Berlin', 'Asia/Kolkata', 'Asia/Calcutta', 'America/Argentina/Buenos_Aires', 'UTC'])(
+  '%s is a time zone',
+  (timezone) => {
+    expect(read(schedule({ timezone }))?.schedules[0]?.timezone).toBe(timezone);
+  },
+);
+
+const DAYS =
+  'is not a list of days; write mon, tue, wed, thu, fri, sat or sun, ranges of them, and commas between: mon-fri or mon,wed-thu';
+const IANA = 'write an IANA name, such as Europe/Berlin';
+const EXAMPLE = '{ days: mon-fri, from: 08:30, to: 18:30, timezone: Europe/Berlin, warm: 5 }';
+
+test.each([
+  {
+    pool: { wake: false },
+    says: 'wake: expected a mapping, got false; for example: { autostart: false, autostop: true }',
+  },
+  { pool: { wake: { autostart: 'yes' } }, says: 'wake.autostart: expected true or false, got "yes"' },
+  { pool: { wake: { maxDelay: '1m' } }, says: 'wake.maxDelay: "1m" is out of range; allowed: 2m to 1h' },
+  { pool: { wake: { maxDelay: '61m' } }, says: 'wake.maxDelay: "61m" is out of range; allowed: 2m to 1h' },
+  { pool: { prewarm: { max: -1 } }, says: 'prewarm.max: expected at least 0, got -1' },
+  { pool: { prewarm: 20 }, says: 'prewarm: expected a mapping, got 20; for example: { max: 20 }' },
+  {
+    pool: { prewarm: { afterPeak: 60 } },
+    says: 'prewarm.afterPeak: expected a duration, got 60; write a whole number and its unit, s, m or h: 90s, 5m, 1h',
+  },
+  { pool: { startTime: '9s' }, says: 'startTime: "9s" is out of range; allowed: 10s to 10m' },
+  { pool: { startTime: '11m' }, says: 'startTime: "11m" is out of range; allowed: 10s to 10m' },
+  { pool: { schedules: {} }, says: `schedules: expected a list, got a mapping; for example: [ ${EXAMPLE} ]` },
+  {
+    pool: { schedules: [null] },
+    says: `schedules[0]: expected a mapping, got nothing; for example: ${EXAMPLE}`,
+  },
+  { pool: schedule({ days: 'Mon-Fri' }), says: `schedules[0].days: "Mon-Fri" ${DAYS}` },
+  { pool: schedule({ days: 'weekdays' }), says: `schedules[0].days: "weekdays" ${DAYS}` },
+  { pool: schedule({ days: 'mon-wed-fri' }), says: `schedules[0].days: "mon-wed-fri" ${DAYS}` },
+  { pool: schedule({ days: 'mon,' }), says: `schedules[0].days: "mon," ${DAYS}` },
+  { pool: schedule({ days: '' }), says: `schedules[0].days: "" ${DAYS}` },
+  {
+    pool: schedule({ days: ['mon'] }),
+    says: 'schedules[0].days: expected days of the week, got a list; for example: mon-fri',
+  },
+  {
+    pool: schedule({ from: undefined }),
+    says: 'schedules[0].from: no value; when it begins, by the clock on the wall there; for example: 08:30',
+  },
+  {
+    pool: schedule({ from: 8 }),
+    says: 'schedules[0].from: expected a time of day, got 8; for example: 08:30',
+  },
+  {
+    pool: schedule({ from: '8:30' }),
+    says: 'schedules[0].from: "8:30" is not a time of day; write HH:MM, 00:00 to 23:59',
+  },
+  {
+    pool: schedule({ from: '24:00' }),
+    says: 'schedules[0].from: "24:00" is not a time of day; write HH:MM, 00:00 to 23:59',
+  },
+  {
+    pool: schedule({ to: '24:01' }),
+    says: 'schedules[0].to: "24:01" is not a time of day; write HH:MM, 00:00 to 24:00',
+  },
+  {
+    pool: schedule({ to: '6pm' }),
+    says: 'schedules[0].to: "6pm" is not a time of day; write HH:MM, 00:00 to 24:00',
+  },
+  {
+    pool: schedule({ timezone: undefined }),
+    says: 'schedules[0].timezone: no value; IANA name of the time zone whose clock counts; for example: Europe/Berlin',
+  },
+  {
+    pool: schedule({ timezone: 'Europe/Berln' }),
+    says: `schedules[0].timezone: "Europe/Berln" is not a time zone; did you mean "Europe/Berlin"? ${IANA}`,
+  },
+  {
+    pool: schedule({ timezone: 'New York' }),
+    says: `schedules[0].timezone: "New York" is not a time zone; did you mean "America/New_York"? ${IANA}`,
+  },
+  { pool: schedule({ timezone: 'CEST' }), says: `schedules[0].timezone: "CEST" is not a time zone; ${IANA}` },
+  {
+    pool: schedule({ timezone: '+01:00' }),
+    says: `schedules[0].timezone: "+01:00" is not a time zone; ${IANA}`,
+  },
+  { pool: schedule({ timezone: '' }), says: `schedules[0].timezone: "" is not a time zone; ${IANA}` },
+  {
+    pool: schedule({ except: '2026-12-25' }),
+    says: 'schedules[0].except: expected a list, got "2026-12-25"; for example: [ 2026-12-25 ]',
+  },
+  {
+    pool: schedule({ except: ['25.12.2026'] }),
+    says: 'schedules[0].except[0]: "25.12.2026" is not a date; write YYYY-MM-DD, such as 2026-12-25',
+  },
+  {
+    pool: schedule({ except: ['2028-02-29', '2026-02-29'] }),
+    says: 'schedules[0].except[1]: "2026-02-29" is a day that no calendar has; look at month and day',
+  },
+  {
+    pool: schedule({ except: ['2026-13-01'] }),
+    says: 'schedules[0].except[0]: "2026-13-01" is a day that no calendar has; look at month and day',
+  },
+  { pool: schedule({ min: -1 }), says: 'schedules[0].min: expected at least 0, got -1' },
+  {
+    pool: schedule({ warm: 0 }),
+    says: 'schedules[0]: neither min nor warm is above 0; write what is kept at these times, such as warm: 2',
+  },
+  {
+    pool: schedule({ min: 21, warm: 22 }),
+    says: [
+      'schedules[0].min: min 21 is above max 20 (the default); lower min or raise max',
+      'pools[0].schedules[0].warm: warm 22 is above max 20 (the default); lower warm or raise max',
+    ].join('\n'),
+  },
+  {
+    pool: schedule({ tz: 'Europe/Berlin' }),
+    says: 'schedules[0].tz: unknown setting; did you mean "to"? allowed: days, from, to, timezone, warm, min, except',
+  },
+])('refuses $pool: $says', ({ pool, says }) => {
+  expect(problemsOf(configOf(pool)).map(formatProblem).join('\n')).toBe(`pools[0].${says}`);
+});
+
+describe('warnings', () => {
+  const off = { autostart: false, autostop: false };
+  const AUTOSTART =
+    'wake.autostart: with min 0 and this off, coderd starts no workspace of these tags by its schedule while no daemon is up; write true here, or min: 1';
+  const AUTOSTOP =
+    'wake.autostop: with min 0 and this off, coderd stops no workspace of these tags at its deadline, and makes none dormant and deletes none, while no daemon is up; write true here, or min: 1';
+  const PREWARM =
+    'prewarm: has no effect, since wake is off; remove it, or set wake.autostart or wake.autostop to true';
+  const all = { min: 1, warm: 1 };
+
+  test.each([
+    { pool: { min: 0 }, says: [], because: 'wake is on' },
+    { pool: { wake: off }, says: [], because: 'a daemon is always up' },
+    { pool: { min: 0, wake: off }, says: [AUTOSTART, AUTOSTOP], because: 'coderd switches both off' },
+    { pool: { min: 0, wake: { autostart: false } }, says: [AUTOSTART], because: 'it switches this off' },
+    { pool: { min: 0, wake: { autostop: false } }, says: [AUTOSTOP], because: 'it switches that off' },
+    { pool: { wake: off, prewarm: { max: 5 } }, says: [PREWARM], because: 'nothing is foreseen' },
+    { pool: { wake: { autostop: false }, prewarm: { max: 5 } }, says: [], because: 'autostarts are' },
+    { pool: { max: 4, ...schedule({ ...all, min: 4 }) }, says: [], because: 'that is all that may run' },
+    {
+      pool: schedule({ ...all, min: 5 }),
+      says: [
+        "schedules[0].min: min 5 and the other pools' min add up to 5, above maxTasks 4; raise maxTasks or lower min",
+      ],
+      because: 'that is more than may run',
+    },
+  ])('$says, because $because', ({ pool, says }) => {
+    const { warnings } = checkConfig(configOf(pool, { limits: { maxTasks: 4 } }));
+    expect(warnings.map(formatProblem)).toEqual(says.map((line) => `warning: pools[0].${line}`));
+  });
+
+  test('the min of the other pools is beside that of a schedule', () => {
+    const value = configOf(schedule({ min: 3 }), { limits: { maxTasks: 5 } });
+    const others = [2, 1].map((min) => ({ ...POOL, name: `b${min}`, tags: { b: `${min}` }, min }));
+    const warningsWith = (...more: readonly object[]) =>
+      checkConfig({ ...value, pools: [...value.pools, ...more] }).warnings.length;
+    expect([warningsWith(), warningsWith(others[0] ?? {}), warningsWith(...others)]).toEqual([0, 0, 1]);
+  });
+});
+
+function problemsOf(value: unknown): readonly Problem[] {
+  try {
+    checkConfig(value);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  throw new Error('expected a ConfigError');
+}
