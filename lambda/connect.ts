@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { CoderdAdapter } from './adapters/coderd/coderd.ts';
+import { Forecast } from './adapters/coderd/forecast.ts';
 import { CoderdHttp } from './adapters/coderd/http.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
@@ -32,8 +33,13 @@ export function connect(config: Config, cluster: string, caBundle: string | unde
   const secrets = new Secrets(secretsManager);
   const token = { read: (options: { readonly fresh: boolean }) => secrets.read(config.coder.token, options) };
   const http = new CoderdHttp({ url: config.coder.url, token, caBundle });
+  const forecast = new Forecast(http);
   return {
-    ports: () => ({ coderd: new CoderdAdapter(http), ecs: new EcsAdapter(ecs, cluster), clock: systemClock }),
+    ports: () => ({
+      coderd: new CoderdAdapter(http, forecast),
+      ecs: new EcsAdapter(ecs, cluster),
+      clock: systemClock,
+    }),
     close: async () => {
       await http.close();
       ecs.destroy();

@@ -8,6 +8,9 @@ import { describeMisfit } from '../../lambda/adapters/misfit.ts';
 import type { Ports } from '../../lambda/app/ports.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import type { CoderdModel } from '../coderd/model.ts';
+import { QueryParameters } from '../coderd/parameters.ts';
+import type { TokenUser } from '../coderd/tokens.ts';
+import { routeOf } from '../coderd/workspace-routes.ts';
 import { callEcs } from '../ecs/api.ts';
 import { AwsError } from '../ecs/errors.ts';
 import type { EcsModel } from '../ecs/model.ts';
@@ -97,21 +100,28 @@ class WorldCoderd extends CoderdHttp {
     this.#line = line;
   }
 
-  override async get<T extends z.ZodType>(
+  override get<T extends z.ZodType>(
     path: string,
     query: Readonly<Record<string, string>>,
     schema: T,
   ): Promise<Document<z.output<T>>> {
+    return this.#ask(() => answerOf(this.#model, path, query), schema);
+  }
+
+  override post<T extends z.ZodType>(path: string, body: unknown, schema: T): Promise<Document<z.output<T>>> {
+    return this.#ask(() => answerOf(this.#model, path, {}, JSON.stringify(body)), schema);
+  }
+
+  async #ask<T extends z.ZodType>(answer: () => unknown, schema: T): Promise<Document<z.output<T>>> {
     try {
-      return await this.#line.call(() => this.#answer(path, query, schema));
+      return await this.#line.call(() => this.#answer(answer(), schema));
     } catch (cause) {
       if (!(cause instanceof LineError)) throw cause;
       throw new CoderdError('unreachable', `no answer from coderd (${cause.message})`, { cause });
     }
   }
 
-  #answer<T extends z.ZodType>(path: string, query: Readonly<Record<string, string>>, schema: T) {
-    const value = answerOf(this.#model, path, query);
+  #answer<T extends z.ZodType>(value: unknown, schema: T) {
     const result = schema.safeParse(value);
     if (!result.success) throw new CoderdError('misfit', describeMisfit(result.error, value));
     // the Date header has whole seconds
@@ -120,9 +130,22 @@ class WorldCoderd extends CoderdHttp {
   }
 }
 
+const ANYBODY: TokenUser = { userId: '', canRead: 'all', canReadWorkspaces: 'all' };
+
 /** What `lab/coderd/http.ts` answers to the requests of the adapter. */
-function answerOf(model: CoderdModel, path: string, query: Readonly<Record<string, string>>): unknown {
+function answerOf(
+  model: CoderdModel,
+  path: string,
+  query: Readonly<Record<string, string>>,
+  body = '',
+): unknown {
   const [, , , resource, organization = '', list] = path.split('/');
+  const rest = path.split('/').slice(4);
+  const route = routeOf(resource, rest);
+  if (route !== undefined) {
+    const parameters = new QueryParameters(new URLSearchParams(query));
+    return route.handle({ model, user: ANYBODY, parameters, rest, body }).body;
+  }
   if (resource === 'buildinfo') return { version: model.version.text };
   if (list === undefined) return model.organizations.all.map(({ id, name }) => ({ id, name }));
   const organizationId = organization as OrganizationId;

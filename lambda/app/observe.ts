@@ -1,12 +1,12 @@
 /** Look: one snapshot of coderd and ECS. All that can run side by side does. */
 import type { EpochMs, OrganizationId } from '../core/brands.ts';
-import type { Config } from '../core/config.ts';
-import type { Daemon, Job, OrganizationSight, Reading, Snapshot } from '../core/snapshot.ts';
+import type { Config, PoolConfig } from '../core/config.ts';
+import type { Daemon, ForecastSight, Job, OrganizationSight, Reading, Snapshot } from '../core/snapshot.ts';
 import type { Coderd, Ecs, Organization, Ports } from './ports.ts';
 
 /** Takes one snapshot. Doesn't throw for what can't be read: each reading carries its status. */
 export async function observe({ coderd, ecs, clock }: Ports, config: Config): Promise<Snapshot> {
-  const [coder, cluster] = await Promise.all([observeCoder(coderd, config), observeEcs(ecs)]);
+  const [coder, cluster] = await Promise.all([observeCoder({ coderd, clock }, config), observeEcs(ecs)]);
   // by coderd's clock: liveness and leases are compared with times that servers wrote
   return { version: 1, takenAt: timeOf(coder) ?? clock.now(), coder, ecs: cluster };
 }
@@ -22,21 +22,49 @@ function timeOf({ organizations }: Snapshot['coder']): EpochMs | undefined {
   return times.length === 0 ? undefined : (Math.min(...times) as EpochMs);
 }
 
-async function observeCoder(coderd: Coderd, config: Config): Promise<Snapshot['coder']> {
+async function observeCoder(
+  { coderd, clock }: Pick<Ports, 'coderd' | 'clock'>,
+  config: Config,
+): Promise<Snapshot['coder']> {
   const [build, known] = await Promise.all([coderd.buildInfo(), coderd.organizations()]);
   const buildInfo = build.items[0];
   const names = [...new Set(config.pools.map(({ organization }) => organization))].sort();
-  const found = names.map(
-    (name) => known.items.find((item) => item.name === name || item.id === name) ?? name,
-  );
-  const organizations = await Promise.all(
-    [...new Set(found)].map((item) =>
+  const found = names.map((name) => known.items.find((item) => isNamed(item, name)) ?? name);
+  const [forecast, ...organizations] = await Promise.all([
+    forecastOf(coderd, known.items, config.pools, build.takenAt ?? clock.now()),
+    ...[...new Set(found)].map((item) =>
       typeof item === 'string'
         ? unknownOrganization(item, known)
         : observeOrganization(coderd, item, buildInfo),
     ),
-  );
-  return { ...(buildInfo === undefined ? {} : { buildInfo }), organizations };
+  ]);
+  return {
+    ...(buildInfo === undefined ? {} : { buildInfo }),
+    organizations: organizations.map((sight) => ({ ...sight, ...forecast.get(sight.id) })),
+  };
+}
+
+function isNamed({ id, name }: Organization, nameOrId: string): boolean {
+  return name === nameOrId || id === nameOrId;
+}
+
+const SHORTEST_REFRESH_MS = 60_000;
+const LONGEST_REFRESH_MS = 300_000;
+
+/** What is about to be due in the organizations that have a pool to wake. */
+async function forecastOf(
+  coderd: Coderd,
+  known: readonly Organization[],
+  pools: readonly PoolConfig[],
+  now: EpochMs,
+): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
+  const waking = pools.filter(({ wake }) => wake.autostart || wake.autostop);
+  const organizations = known.filter((item) => waking.some((pool) => isNamed(item, pool.organization)));
+  if (organizations.length === 0) return new Map();
+  // a transition that a list was too old for is seen, and its daemon started, while maxDelay still runs
+  const thirdMs = Math.min(...waking.map(({ wake }) => wake.maxDelayMs)) / 3;
+  const refreshMs = Math.min(LONGEST_REFRESH_MS, Math.max(SHORTEST_REFRESH_MS, thirdMs));
+  return coderd.forecast(organizations, { now, refreshMs });
 }
 
 async function observeOrganization(

@@ -1,6 +1,15 @@
 /** What a tick needs of the world. Adapters implement these interfaces; nothing here knows HTTP or an SDK. */
 import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../core/brands.ts';
-import type { BuildInfo, Daemon, Job, Protection, Reading, Service, Task } from '../core/snapshot.ts';
+import type {
+  BuildInfo,
+  Daemon,
+  ForecastSight,
+  Job,
+  Protection,
+  Reading,
+  Service,
+  Task,
+} from '../core/snapshot.ts';
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
 
@@ -14,6 +23,14 @@ export interface Coderd {
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>>;
   /** These jobs, whatever their status. */
   jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>>;
+  /**
+   * What is about to be due, as of at most `refreshMs` before `now` (coderd's clock). A list that can't be read anew is
+   * served as it was, `stale`, with its time.
+   */
+  forecast(
+    organizations: readonly Organization[],
+    when: { readonly now: EpochMs; readonly refreshMs: number },
+  ): Promise<ReadonlyMap<OrganizationId, ForecastSight>>;
 }
 
 /** A task that ECS would not protect as asked, with ECS's own reason. */

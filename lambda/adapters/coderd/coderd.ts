@@ -1,11 +1,13 @@
 /** The readings of coderd (contract §1, §2, §12). */
 import * as z from 'zod';
 import type { Coderd, Organization } from '../../app/ports.ts';
-import type { JobId } from '../../core/brands.ts';
+import type { EpochMs, JobId, OrganizationId } from '../../core/brands.ts';
 import { batchesOf } from '../../core/order.ts';
-import type { BuildInfo, Daemon, Job, Reading } from '../../core/snapshot.ts';
+import type { BuildInfo, Daemon, ForecastSight, Job, Reading } from '../../core/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../../core/version.ts';
+import { Forecast } from './forecast.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http.ts';
+import { reading } from './reading.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './schemas.ts';
 
 /** Ids of one request: a URL of 100 UUIDs has under 4 KB. */
@@ -18,38 +20,41 @@ const ROLE =
 
 export class CoderdAdapter implements Coderd {
   readonly #http: CoderdHttp;
+  readonly #forecast: Forecast;
 
-  constructor(http: CoderdHttp) {
+  /** `forecast`: shared by the adapters of all invocations. @default one of its own */
+  constructor(http: CoderdHttp, forecast = new Forecast(http)) {
     this.#http = http;
+    this.#forecast = forecast;
   }
 
   buildInfo(): Promise<Reading<BuildInfo>> {
-    return reading('reading the build info', async () => {
+    return reading({ what: 'reading the build info' }, async () => {
       const { value, date } = await this.#http.get('/api/v2/buildinfo', {}, buildInfoSchema);
       return { value: [value], date };
     });
   }
 
   organizations(): Promise<Reading<Organization>> {
-    return reading('listing organizations', () =>
+    return reading({ what: 'listing organizations' }, () =>
       this.#http.get('/api/v2/organizations', {}, z.array(organizationSchema)),
     );
   }
 
   jobs(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Job>> {
     return reading(
-      `listing provisioner jobs of organization "${organization.name}"`,
+      { what: `listing provisioner jobs of organization "${organization.name}"`, role: ROLE, limit: 0 },
       () => {
         refuseOldServer(build);
         // limit 0 = all: the default of 50 drops the oldest jobs (contract §1)
         return this.#jobs(organization, { status: 'pending,running', limit: '0' });
       },
-      0,
     );
   }
 
   async jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>> {
-    return reading(`reading previous jobs of organization "${organization.name}"`, async () => {
+    const what = `reading previous jobs of organization "${organization.name}"`;
+    return reading({ what, role: ROLE }, async () => {
       const parts = await Promise.all(
         batchesOf(ids, IDS_A_REQUEST).map((batch) =>
           this.#jobs(organization, { ids: batch.join(','), limit: '0' }),
@@ -64,15 +69,21 @@ export class CoderdAdapter implements Coderd {
     const tellsOffline = (compareVersion(build?.version, '2.26') ?? -1) >= 0;
     const offline = tellsOffline ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
     return reading(
-      `listing provisioner daemons of organization "${organization.name}"`,
+      { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE, limit: 0 },
       () =>
         this.#http.get(
           `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerdaemons`,
           { limit: '0', ...offline },
           z.array(daemonSchema),
         ),
-      0,
     );
+  }
+
+  forecast(
+    organizations: readonly Organization[],
+    when: { readonly now: EpochMs; readonly refreshMs: number },
+  ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
+    return this.#forecast.sights(organizations, when);
   }
 
   #jobs(
@@ -94,27 +105,4 @@ function refuseOldServer(build: BuildInfo | undefined): void {
     'too-old',
     `coderd ${build?.version} has no provisioner jobs API; ${OLDEST_SERVER} or newer is needed`,
   );
-}
-
-/** Runs one reading; what goes wrong becomes its status, with a sentence. */
-async function reading<T>(
-  what: string,
-  read: () => Promise<Document<readonly T[]>>,
-  limit?: number,
-): Promise<Reading<T>> {
-  const asked = limit === undefined ? {} : { limit };
-  try {
-    const { value, date } = await read();
-    return { status: 'ok', ...asked, ...(date === undefined ? {} : { takenAt: date }), items: value };
-  } catch (cause) {
-    const isForbidden = cause instanceof CoderdError && cause.code === 'not-found';
-    const said = cause instanceof Error ? cause.message : String(cause);
-    const advice = isForbidden && what.includes('provisioner') ? `; ${ROLE}` : '';
-    return {
-      status: isForbidden ? 'forbidden' : 'failed',
-      error: `${what}: ${said}${advice}`,
-      ...asked,
-      items: [],
-    };
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * GET requests to one coderd: one pooled undici client, time-outs, bounded retries.
+ * Requests to one coderd: one pooled undici client, time-outs, bounded retries.
  *
  * 429 and 503 are retried after the `Retry-After` that they carry. Where that is longer than a look can wait, the
  * answer is an error, and the path isn't asked again before the time is over. 401 reads the token again, once.
@@ -78,15 +78,23 @@ export class CoderdHttp {
   }
 
   /** Reads one JSON document. Throws CoderdError, or SecretError when the token can't be read. */
-  async get<T extends z.ZodType>(
+  get<T extends z.ZodType>(
     path: string,
     query: Readonly<Record<string, string>>,
     schema: T,
+    signal?: AbortSignal,
   ): Promise<Document<z.output<T>>> {
-    const first = await this.#send(path, query, { fresh: false });
-    const answer = first.statusCode === 401 ? await this.#send(path, query, { fresh: true }) : first;
-    if (answer.statusCode !== 200) throw this.#errorOf(path, answer);
-    return { value: parse(schema, answer), date: answer.date };
+    return this.#ask({ method: 'GET', path, query, signal }, schema);
+  }
+
+  /** As `get`, for a question that has a body: it may change nothing at coderd, since it is retried alike. */
+  post<T extends z.ZodType>(
+    path: string,
+    body: unknown,
+    schema: T,
+    signal?: AbortSignal,
+  ): Promise<Document<z.output<T>>> {
+    return this.#ask({ method: 'POST', path, body: JSON.stringify(body), signal }, schema);
   }
 
   /** Closes the pooled connections. */
@@ -94,19 +102,30 @@ export class CoderdHttp {
     await this.#dispatcher.close();
   }
 
-  async #send(
-    path: string,
-    query: Readonly<Record<string, string>>,
-    token: { readonly fresh: boolean },
-  ): Promise<Answer> {
+  async #ask<T extends z.ZodType>(question: Question, schema: T): Promise<Document<z.output<T>>> {
+    const first = await this.#send(question, { fresh: false });
+    const answer = first.statusCode === 401 ? await this.#send(question, { fresh: true }) : first;
+    if (answer.statusCode !== 200) throw this.#errorOf(question.path, answer);
+    return { value: parse(schema, answer), date: answer.date };
+  }
+
+  async #send(question: Question, token: { readonly fresh: boolean }): Promise<Answer> {
+    const { method, path, query = {}, body: sent = null, signal } = question;
     this.#refuseEarly(path);
     const sessionToken = await this.#token.read(token);
+    const whole = AbortSignal.timeout(this.#wholeMs);
     try {
       const { statusCode, headers, body } = await request(`${this.#base}${path}`, {
         dispatcher: this.#dispatcher,
+        method,
         query,
-        signal: AbortSignal.timeout(this.#wholeMs),
-        headers: { accept: 'application/json', 'coder-session-token': sessionToken },
+        body: sent,
+        signal: signal === undefined ? whole : AbortSignal.any([whole, signal]),
+        headers: {
+          accept: 'application/json',
+          'coder-session-token': sessionToken,
+          ...(sent === null ? {} : { 'content-type': 'application/json' }),
+        },
       });
       const text = await body.text();
       return { statusCode, headers, text, date: parseDate(headers.date) };
@@ -145,6 +164,14 @@ export class CoderdHttp {
     return new CoderdError(statusCode === 429 ? 'rate-limited' : 'refused', said);
   }
 }
+
+type Question = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+};
 
 type Answer = {
   readonly statusCode: number;

@@ -19,6 +19,7 @@ export const jobSchema = z.object({
   initiator_id: z.string().nullish(),
   tags,
   type: z.string(),
+  metadata: z.object({ workspace_id: z.string().nullish() }).nullish(),
 });
 
 const jobRef = z.object({ id: branded<JobId>(), status: z.string() });
@@ -38,6 +39,61 @@ export const daemonSchema = z.object({
   current_job: jobRef.nullish(),
   previous_job: jobRef.nullish(),
 });
+
+/** Go's zero time: coderd writes it where it means none. */
+const noTime = z.codec(z.literal('0001-01-01T00:00:00Z'), z.null(), {
+  decode: () => null,
+  encode: () => '0001-01-01T00:00:00Z' as const,
+});
+const maybeTime = z.union([noTime, time], { error: 'expected an RFC 3339 time' }).nullish();
+
+/** Contract §10. */
+export const workspaceSchema = z.object({
+  id: z.string(),
+  organization_id: branded<OrganizationId>(),
+  template_id: z.string(),
+  is_prebuild: z.boolean().nullish(),
+  autostart_schedule: z.string().nullish(),
+  next_start_at: maybeTime,
+  last_used_at: maybeTime,
+  dormant_at: maybeTime,
+  deleting_at: maybeTime,
+  latest_build: z.object({
+    created_at: maybeTime,
+    transition: z.string(),
+    reason: z.string().nullish(),
+    deadline: maybeTime,
+    max_deadline: maybeTime,
+    job: z.object({ status: z.string(), completed_at: maybeTime, tags: tags.nullish() }),
+  }),
+});
+
+/** Contract §10. `build_time_stats`, whose keys the documentation writes in another case than coderd, isn't used. */
+export const templateSchema = z.object({
+  id: z.string(),
+  organization_id: branded<OrganizationId>(),
+  active_version_id: z.string(),
+  allow_user_autostart: z.boolean().nullish(),
+  autostart_requirement: z.object({ days_of_week: z.array(z.string()).nullish() }).nullish(),
+  failure_ttl_ms: z.number().nullish(),
+  time_til_dormant_ms: z.number().nullish(),
+  time_til_dormant_autodelete_ms: z.number().nullish(),
+});
+
+/** `name`: for sentences. */
+export const listedTemplateSchema = templateSchema.extend({ name: z.string() });
+
+/** By template id. */
+export const activeVersionTagsSchema = z.record(z.string(), tags);
+
+/** Contract §10: `GET /api/v2/workspaces`. `count`: of all pages. */
+export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSchema), count: z.int().min(0) });
+
+/** Contract §10: `GET /api/v2/templateversions/{id}`. */
+export const templateVersionSchema = z.object({ job: z.object({ tags }) });
+
+/** codersdk.AuthorizationResponse: the name of each check and whether the token's user may. */
+export const authorizationSchema = z.record(z.string(), z.boolean());
 
 /** Contract §9. */
 export const buildInfoSchema = z.object({ version: z.string() });

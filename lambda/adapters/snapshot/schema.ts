@@ -2,7 +2,14 @@
 import * as z from 'zod';
 import type { OrganizationId } from '../../core/brands.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
-import { buildInfoSchema, daemonSchema, jobSchema } from '../coderd/schemas.ts';
+import {
+  activeVersionTagsSchema,
+  buildInfoSchema,
+  daemonSchema,
+  jobSchema,
+  templateSchema,
+  workspaceSchema,
+} from '../coderd/schemas.ts';
 import { protectionSchema, serviceSchema, taskSchema } from '../ecs/schemas.ts';
 import { describeMisfit } from '../misfit.ts';
 import { time } from '../time.ts';
@@ -28,6 +35,9 @@ const snapshotSchema = z.object({
         jobs: reading(jobSchema),
         daemons: reading(daemonSchema),
         previousJobs: reading(jobSchema),
+        workspaces: reading(workspaceSchema).exactOptional(),
+        templates: reading(templateSchema).exactOptional(),
+        activeVersionTags: activeVersionTagsSchema.exactOptional(),
       }),
     ),
   }),

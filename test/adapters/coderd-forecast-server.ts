@@ -1,0 +1,136 @@
+/** A coderd that has nothing but what the forecast asks for, over HTTP, and whose clock the test moves. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Check = { readonly object: { readonly resource_type: string; readonly organization_id: string } };
+
+/** What a test wants instead of the answer: a status, a body, or none at all. */
+export type Fault = { readonly status: number; readonly body?: string } | 'no answer' | undefined;
+
+export const NOW = Date.parse('2026-03-02T08:00:00Z');
+
+export class ForecastServer {
+  workspaces: object[] = [];
+  templates: object[] = [];
+  versions = new Map<string, object>();
+  now = NOW;
+  /** Rows that coderd counts and doesn't show. */
+  hidden = 0;
+  fault: (request: { readonly path: string; readonly offset: number }) => Fault = () => undefined;
+  permits: (resource: string, organization: string) => boolean = () => true;
+  readonly requests: string[] = [];
+  readonly bodies: unknown[] = [];
+  /** The most requests that were open at once, by path. */
+  readonly most = new Map<string, number>();
+  readonly #open = new Map<string, number>();
+  readonly #server = createServer((request, response) => void this.#handle(request, response));
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(`http://coderd${request.url}`);
+    const path = pathname.replace('/api/v2/', '');
+    this.requests.push(`${request.method} ${path}${searchParams.size > 0 ? `?${searchParams}` : ''}`);
+    const kind = path.split('/')[0] ?? '';
+    const open = (this.#open.get(kind) ?? 0) + 1;
+    this.#open.set(kind, open);
+    this.most.set(kind, Math.max(open, this.most.get(kind) ?? 0));
+    response.on('close', () => this.#open.set(kind, (this.#open.get(kind) ?? 0) - 1));
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    if (request.method === 'POST') this.bodies.push(JSON.parse(text));
+    const offset = Number(searchParams.get('offset'));
+    const fault = this.fault({ path, offset });
+    if (fault === 'no answer') return;
+    const answer =
+      fault === undefined ? this.#answer(path, offset, Number(searchParams.get('limit'))) : fault;
+    response.writeHead(answer.status, { date: new Date(this.now).toUTCString() });
+    response.end(answer.body ?? '{"message":"no"}');
+  }
+
+  #answer(path: string, offset: number, limit: number): { readonly status: number; readonly body?: string } {
+    const [kind, id = ''] = path.split('/');
+    if (kind === 'workspaces') {
+      const workspaces = this.workspaces.slice(offset, offset + limit);
+      return ok({ workspaces, count: this.workspaces.length + this.hidden });
+    }
+    if (kind === 'templates') return ok(this.templates);
+    if (kind === 'authcheck') return ok(this.#permissions());
+    const version = this.versions.get(id);
+    return version === undefined ? { status: 404 } : ok(version);
+  }
+
+  #permissions(): object {
+    const { checks } = this.bodies.at(-1) as { readonly checks: Readonly<Record<string, Check>> };
+    return Object.fromEntries(
+      Object.entries(checks).map(([name, { object }]) => [
+        name,
+        this.permits(object.resource_type, object.organization_id),
+      ]),
+    );
+  }
+}
+
+const ok = (body: unknown) => ({ status: 200, body: JSON.stringify(body) });
+
+/** A workspace as coderd answers it, with fields that nobody asked for. */
+export function workspaceJson(id: string, given: object = {}): object {
+  return {
+    id,
+    organization_id: 'org-a',
+    template_id: 'template-1',
+    owner_name: 'alice',
+    autostart_schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
+    next_start_at: '2026-03-03T08:00:00Z',
+    last_used_at: '2026-03-01T17:00:00.123456Z',
+    dormant_at: null,
+    latest_build: {
+      created_at: '2026-03-01T17:00:00Z',
+      transition: 'stop',
+      reason: 'a reason that came later',
+      deadline: '0001-01-01T00:00:00Z',
+      max_deadline: null,
+      resources: [{ metadata: [{ key: 'password', value: 'hunter2', sensitive: true }] }],
+      job: {
+        status: 'succeeded',
+        completed_at: '2026-03-01T17:01:00Z',
+        tags: { scope: 'organization', owner: '' },
+      },
+    },
+    ...given,
+  };
+}
+
+/** A template as coderd answers it. */
+export function templateJson(id: string, given: object = {}): object {
+  return {
+    id,
+    name: `name of ${id}`,
+    organization_id: 'org-a',
+    active_version_id: `version-of-${id}`,
+    allow_user_autostart: true,
+    autostart_requirement: { days_of_week: ['monday', 'friday'] },
+    autostop_requirement: { days_of_week: [], weeks: 1 },
+    failure_ttl_ms: 0,
+    time_til_dormant_ms: 86_400_000,
+    time_til_dormant_autodelete_ms: 0,
+    build_time_stats: { start: { P50: 1, P95: 2 }, stop: { p50: null } },
+    ...given,
+  };
+}
+
+/** A version that needs these tags. */
+export const versionJson = (tags: object): object => ({
+  name: 'v1',
+  job: { id: 'job', status: 'succeeded', tags: { scope: 'organization', owner: '', ...tags }, input: {} },
+});

@@ -1,0 +1,451 @@
+/** One reading of the forecast: pages, permissions, versions, and what servers answer instead. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { Forecast } from '../../lambda/adapters/coderd/forecast.ts';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
+import type { Organization } from '../../lambda/app/ports.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
+import type { ForecastSight } from '../../lambda/core/snapshot.ts';
+import { START, startLab } from '../support/lab.ts';
+import { aJob, anOrganization, aSnapshot, reading } from '../support/parts.ts';
+import {
+  type Fault,
+  ForecastServer,
+  NOW,
+  templateJson,
+  versionJson,
+  workspaceJson,
+} from './coderd-forecast-server.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const A: Organization = { id: 'org-a' as OrganizationId, name: 'data' };
+const B: Organization = { id: 'org-b' as OrganizationId, name: 'web' };
+const ROLE =
+  'the organization template admin role there, or a custom role with workspace:read and template:read';
+
+/** A server with so many workspaces of one template of organization A. */
+async function serverOf(workspaces: number, budgetMs?: number) {
+  const server = new ForecastServer();
+  const http = new CoderdHttp({ url: await server.start(), token: { read: async () => 'secret-token' } });
+  closers.push(
+    () => http.close(),
+    () => server.stop(),
+  );
+  server.workspaces = Array.from({ length: workspaces }, (_, index) => workspaceJson(`workspace-${index}`));
+  server.templates = [templateJson('template-1')];
+  server.versions.set('version-of-template-1', versionJson({ size: 'big' }));
+  const forecast = new Forecast(http, budgetMs);
+  const read = async (organizations = [A]): Promise<ForecastSight> => {
+    const when = { now: server.now as EpochMs, refreshMs: 60_000 };
+    const sight = (await forecast.sights(organizations, when)).get(organizations[0]?.id ?? A.id);
+    if (sight === undefined) throw new Error('no sight of the organization');
+    return sight;
+  };
+  return { server, forecast, read };
+}
+
+const TAGS = { scope: 'organization', owner: '', size: 'big' };
+const REFUSED: Fault = { status: 400, body: '{"message":"broken"}' };
+
+describe('a forecast', () => {
+  test('has what the lifecycle executor decides by, and nothing else', async () => {
+    const { read } = await serverOf(1);
+    expect(await read()).toEqual({
+      workspaces: {
+        status: 'ok',
+        takenAt: NOW,
+        items: [
+          {
+            id: 'workspace-0',
+            organization_id: 'org-a',
+            template_id: 'template-1',
+            autostart_schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
+            next_start_at: Date.parse('2026-03-03T08:00:00Z'),
+            last_used_at: Date.parse('2026-03-01T17:00:00.123Z'),
+            dormant_at: null,
+            latest_build: {
+              created_at: Date.parse('2026-03-01T17:00:00Z'),
+              transition: 'stop',
+              reason: 'a reason that came later',
+              deadline: null,
+              max_deadline: null,
+              job: {
+                status: 'succeeded',
+                completed_at: Date.parse('2026-03-01T17:01:00Z'),
+                tags: { scope: 'organization', owner: '' },
+              },
+            },
+          },
+        ],
+      },
+      templates: {
+        status: 'ok',
+        takenAt: NOW,
+        items: [
+          {
+            id: 'template-1',
+            organization_id: 'org-a',
+            active_version_id: 'version-of-template-1',
+            allow_user_autostart: true,
+            autostart_requirement: { days_of_week: ['monday', 'friday'] },
+            failure_ttl_ms: 0,
+            time_til_dormant_ms: 86_400_000,
+            time_til_dormant_autodelete_ms: 0,
+          },
+        ],
+      },
+      activeVersionTags: { 'template-1': TAGS },
+    });
+  });
+
+  test('is the same after a detour through the JSON document, and has no secret in it', async () => {
+    const { read } = await serverOf(2);
+    const snapshot = aSnapshot({ organizations: [anOrganization(await read())] });
+    const text = JSON.stringify(snapshotToJson(snapshot));
+    expect(parseSnapshot(JSON.parse(text))).toEqual(snapshot);
+    expect(text).not.toMatch(/hunter2|secret-token|alice|name of/);
+    expect(text).toContain('"next_start_at":"2026-03-03T08:00:00.000Z"');
+  });
+
+  test('of a bare minimum of fields is ok', async () => {
+    const { server, read } = await serverOf(0);
+    const build = { transition: 'start', job: { status: 'running' } };
+    server.workspaces = [
+      { id: 'w', organization_id: 'org-a', template_id: 'template-1', latest_build: build },
+    ];
+    server.templates = [
+      { id: 'template-1', name: 't', organization_id: 'org-a', active_version_id: 'version-of-template-1' },
+    ];
+    expect(await read()).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
+  });
+
+  test('keeps the organizations apart, and leaves out those not asked for', async () => {
+    const { server, forecast } = await serverOf(2);
+    server.workspaces.push(
+      workspaceJson('of b', { organization_id: 'org-b', template_id: 'template-b' }),
+      workspaceJson('of c', { organization_id: 'org-c' }),
+    );
+    server.templates.push(templateJson('template-b', { organization_id: 'org-b' }));
+    server.versions.set('version-of-template-b', versionJson({}));
+    const sights = await forecast.sights([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
+    expect([...sights.keys()]).toEqual(['org-a', 'org-b']);
+    expect(sights.get(B.id)?.workspaces.items.map(({ id }) => id)).toEqual(['of b']);
+    expect(sights.get(B.id)?.activeVersionTags).toEqual({
+      'template-b': { scope: 'organization', owner: '' },
+    });
+    expect(sights.get(A.id)?.workspaces.items).toHaveLength(2);
+  });
+});
+
+test('a snapshot without a forecast is read as before', () => {
+  const snapshot = aSnapshot({ organizations: [anOrganization()] });
+  expect(parseSnapshot(JSON.parse(JSON.stringify(snapshotToJson(snapshot))))).toEqual(snapshot);
+});
+
+test('a snapshot keeps the workspace of a job, and nothing else of its metadata', () => {
+  const metadata = { workspace_id: 'w', workspace_name: 'secret-project' };
+  const jobs = reading([aJob({ metadata })]);
+  const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [anOrganization({ jobs })] })));
+  const [organization] = parseSnapshot(JSON.parse(text)).coder.organizations;
+  expect(organization?.jobs.items.map((job) => job.metadata)).toEqual([{ workspace_id: 'w' }]);
+});
+
+const POOLS = ['default', 'data'].map((organization) => ({
+  name: organization,
+  organization,
+  tags: {},
+  desiredCount: 0,
+}));
+
+describe('a forecast of the world', () => {
+  async function worldOf(canReadWorkspaces: 'all' | readonly string[]) {
+    const { world, coderdUrl, close } = await startLab({ pools: POOLS });
+    closers.push(close);
+    for (const organization of ['default', 'data']) {
+      const template = world.coderd.addTemplate({ organization, tags: { size: 'big' } });
+      const schedule = 'CRON_TZ=Europe/Berlin 0 12 * * *';
+      for (let index = 0; index < 300; index++)
+        world.coderd.addWorkspace({ template, schedule, running: index % 2 === 0 });
+    }
+    const token = world.coderd.addToken({ canRead: 'all', canReadWorkspaces });
+    const http = new CoderdHttp({ url: coderdUrl, token: { read: async () => token } });
+    closers.push(() => http.close());
+    const organizations = world.coderd.organizations.all.map(({ id, name }) => ({ id, name }));
+    const sights = await new Forecast(http).sights(organizations, { now: START, refreshMs: 60_000 });
+    return organizations.map(({ id }) => sights.get(id));
+  }
+
+  test('has every workspace with what is next, its template and the tags that it needs', async () => {
+    for (const sight of await worldOf('all')) {
+      expect(sight).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
+      expect(sight?.workspaces.items).toHaveLength(300);
+      const starts = new Set(sight?.workspaces.items.map(({ next_start_at }) => next_start_at));
+      expect(starts).toContain(Date.parse('2026-03-02T11:00:00Z'));
+      expect(sight?.templates.items).toHaveLength(1);
+      expect(Object.values(sight?.activeVersionTags ?? {})).toEqual([TAGS]);
+    }
+  });
+
+  test('is forbidden where the role lacks workspaces, though coderd answers 200', async () => {
+    const [own, data] = await worldOf(['default']);
+    expect(own?.workspaces.items).toHaveLength(300);
+    expect(data).toMatchObject({ workspaces: { status: 'forbidden' }, templates: { status: 'forbidden' } });
+  });
+});
+
+describe('requests', () => {
+  test('of 10,000 workspaces are 40 pages, one for templates, one for permissions, one a version in use', async () => {
+    const { server, read } = await serverOf(10_000);
+    server.templates = Array.from({ length: 30 }, (_, index) => templateJson(`template-${index}`));
+    server.workspaces = server.workspaces.map((_, index) =>
+      workspaceJson(`workspace-${index}`, { template_id: `template-${index % 20}` }),
+    );
+    for (let index = 0; index < 30; index++)
+      server.versions.set(`version-of-template-${index}`, versionJson({}));
+    const { workspaces, activeVersionTags } = await read();
+    expect(workspaces.status).toBe('ok');
+    expect(workspaces.items).toHaveLength(10_000);
+    expect(Object.keys(activeVersionTags)).toHaveLength(20);
+    expect(count(server.requests)).toEqual({
+      workspaces: 40,
+      templates: 1,
+      authcheck: 1,
+      templateversions: 20,
+    });
+    expect(server.most.get('workspaces')).toBeLessThanOrEqual(4);
+    expect(server.most.get('templateversions')).toBeLessThanOrEqual(8);
+    expect(server.requests).toContain('GET workspaces?limit=250&offset=9750');
+  });
+
+  test.each([
+    { workspaces: 0, pages: 1 },
+    { workspaces: 250, pages: 1 },
+    { workspaces: 251, pages: 2 },
+    { workspaces: 500, pages: 2 },
+  ])('of $workspaces workspaces are $pages for pages', async ({ workspaces, pages }) => {
+    const { server, read } = await serverOf(workspaces);
+    expect((await read()).workspaces.items).toHaveLength(workspaces);
+    expect(count(server.requests).workspaces).toBe(pages);
+  });
+});
+
+describe('a list of workspaces', () => {
+  test('that is absurdly long is read up to 50,000', async () => {
+    const { server, read } = await serverOf(10);
+    server.hidden = 1e12;
+    expect((await read()).workspaces).toMatchObject({ status: 'truncated' });
+    expect(count(server.requests).workspaces).toBe(400);
+  });
+
+  test('that shows fewer than it counts is truncated, after a second reading', async () => {
+    const { server, read } = await serverOf(300);
+    server.hidden = 2;
+    const { workspaces } = await read();
+    expect(workspaces).toMatchObject({ status: 'truncated', takenAt: NOW });
+    expect(workspaces.items).toHaveLength(300);
+    expect(workspaces.error).toBe(
+      "listing workspaces: coderd counts 302 and lists 300; it lists those whose templates the token's user may read, and no more than 50000 are read",
+    );
+    expect(count(server.requests).workspaces).toBe(4);
+  });
+
+  test('in which a row moves to a page that was read already is read again, and each row is there once', async () => {
+    const { server, read } = await serverOf(600);
+    server.fault = ({ offset }) => {
+      // workspace-0 stops while the second page is read: all behind it move up
+      if (offset === 250 && server.workspaces[0] === moved)
+        server.workspaces.push(...server.workspaces.splice(0, 1));
+      return undefined;
+    };
+    const moved = server.workspaces[0];
+    const { workspaces } = await read();
+    expect(workspaces.status).toBe('ok');
+    expect(new Set(workspaces.items.map(({ id }) => id)).size).toBe(600);
+    expect(workspaces.items).toHaveLength(600);
+  });
+
+  test('of which a page fails is truncated, with the rows of the others', async () => {
+    const { server, read } = await serverOf(600);
+    server.fault = ({ offset }) => (offset === 250 ? REFUSED : undefined);
+    const { workspaces, activeVersionTags } = await read();
+    expect(workspaces).toMatchObject({
+      status: 'truncated',
+      takenAt: NOW,
+      error: 'listing workspaces: coderd answered 400: broken',
+    });
+    expect(workspaces.items).toHaveLength(350);
+    expect(activeVersionTags).toEqual({ 'template-1': TAGS });
+  });
+
+  test('of which no page is read in time is failed, and the rest is there', async () => {
+    const { server, read } = await serverOf(600, 1_000);
+    server.fault = ({ path }) => (path === 'workspaces' ? 'no answer' : undefined);
+    const sight = await read();
+    expect(sight.workspaces).toMatchObject({ status: 'failed', items: [] });
+    expect(sight.workspaces.error).toMatch(/listing workspaces: no answer from coderd \(.*timeout/);
+    expect(sight.workspaces).not.toHaveProperty('takenAt');
+    expect(sight.templates.status).toBe('ok');
+  });
+
+  test('of which a page is not read in time has the rows of the others, and their tags', async () => {
+    const { server, read } = await serverOf(600, 1_500);
+    server.fault = ({ offset }) => (offset === 500 ? 'no answer' : undefined);
+    const { workspaces, activeVersionTags } = await read();
+    expect(workspaces.status).toBe('truncated');
+    expect(workspaces.items).toHaveLength(500);
+    expect(activeVersionTags).toEqual({ 'template-1': TAGS });
+  });
+});
+
+describe('an answer of the wrong shape fails its list with the field', () => {
+  test.each([
+    {
+      path: 'workspaces',
+      body: { workspaces: [workspaceJson('w', { next_start_at: 'soon' })], count: 1 },
+      error: /workspaces\[0\]\.next_start_at: expected an RFC 3339 time, saw "soon"/,
+    },
+    { path: 'workspaces', body: { workspaces: [] }, error: /count: expected number, saw nothing/ },
+    { path: 'workspaces', body: [], error: /the whole answer: expected object, saw a list of 0/ },
+    {
+      path: 'templates',
+      body: [templateJson('t', { failure_ttl_ms: '1h' })],
+      error: /\[0\]\.failure_ttl_ms: expected number, saw "1h"/,
+    },
+  ])('$path: $error', async ({ path, body, error }) => {
+    const { server, read } = await serverOf(1);
+    server.fault = (request) =>
+      request.path === path ? { status: 200, body: JSON.stringify(body) } : undefined;
+    const sight = await read();
+    const [broken, other] =
+      path === 'workspaces' ? [sight.workspaces, sight.templates] : [sight.templates, sight.workspaces];
+    expect(broken).toMatchObject({ status: 'failed', items: [] });
+    expect(broken.error).toMatch(error);
+    expect(other.status).toBe('ok');
+  });
+});
+
+describe('permissions', () => {
+  test('are asked for once, for every organization', async () => {
+    const { server, read } = await serverOf(1);
+    await read([A, B]);
+    const check = (resource_type: string, organization_id: string) => ({
+      object: { resource_type, organization_id },
+      action: 'read',
+    });
+    expect(server.bodies).toEqual([
+      {
+        checks: {
+          'workspace org-a': check('workspace', 'org-a'),
+          'template org-a': check('template', 'org-a'),
+          'workspace org-b': check('workspace', 'org-b'),
+          'template org-b': check('template', 'org-b'),
+        },
+      },
+    ]);
+  });
+
+  test('that are missing make an empty list forbidden, of that organization alone', async () => {
+    const { server, forecast } = await serverOf(0);
+    server.permits = (resource, organization) => resource !== 'workspace' || organization !== 'org-a';
+    const sights = await forecast.sights([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
+    expect(sights.get(A.id)?.workspaces).toEqual({
+      status: 'forbidden',
+      error: `listing workspaces of organization "data": coderd says that the token's user may not read them; it needs ${ROLE}`,
+      items: [],
+    });
+    expect(sights.get(A.id)?.templates.status).toBe('ok');
+    expect(sights.get(B.id)?.workspaces).toEqual({ status: 'ok', takenAt: NOW, items: [] });
+  });
+
+  test('of templates alone leave the workspaces unread', async () => {
+    const { server, read } = await serverOf(1);
+    server.permits = (resource) => resource === 'workspace';
+    const sight = await read();
+    expect(sight.templates).toMatchObject({ status: 'forbidden', items: [] });
+    expect(sight.workspaces.status).toBe('ok');
+    expect(sight.activeVersionTags).toEqual({});
+  });
+
+  test.each([
+    { answer: { status: 404 }, because: 'the server does not know the question' },
+    { answer: { status: 405 }, because: 'a proxy lets no POST pass' },
+    { answer: { status: 400 }, because: 'the question has another shape there' },
+    { answer: { status: 200, body: '{"workspace org-a":"no"}' }, because: 'the answer has another shape' },
+    { answer: { status: 200, body: '{}' }, because: 'the answer leaves it out' },
+  ])('that coderd does not tell are taken as given: $because', async ({ answer }) => {
+    const { server, read } = await serverOf(1);
+    server.fault = ({ path }) => (path === 'authcheck' ? answer : undefined);
+    expect(await read()).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
+  });
+
+  test.each([403, 404])('that a list answers with %s are told with the role', async (status) => {
+    const { server, read } = await serverOf(1);
+    server.fault = ({ path }) => (path === 'authcheck' ? undefined : { status });
+    const { workspaces, templates } = await read();
+    const said = `coderd answered ${status}: no; the token's user needs ${ROLE}`;
+    expect(workspaces).toEqual({ status: 'forbidden', error: `listing workspaces: ${said}`, items: [] });
+    expect(templates).toEqual({ status: 'forbidden', error: `listing templates: ${said}`, items: [] });
+  });
+});
+
+describe('the version of a template', () => {
+  test('that can not be read truncates the templates, and is named; the others stay', async () => {
+    const { server, read } = await serverOf(1);
+    server.workspaces.push(workspaceJson('other', { template_id: 'template-2' }));
+    server.templates.push(templateJson('template-2'));
+    server.fault = ({ path }) => (path.endsWith('template-2') ? REFUSED : undefined);
+    const sight = await read();
+    expect(sight.templates).toMatchObject({
+      status: 'truncated',
+      takenAt: NOW,
+      error: 'reading the active version of template "name of template-2": coderd answered 400: broken',
+    });
+    expect(sight.templates.items).toHaveLength(2);
+    expect(sight.activeVersionTags).toEqual({ 'template-1': TAGS });
+  });
+
+  test('of another organization that can not be read is nothing to this one', async () => {
+    const { server, read } = await serverOf(1);
+    server.workspaces.push(workspaceJson('b', { organization_id: 'org-b', template_id: 'template-b' }));
+    server.templates.push(templateJson('template-b', { organization_id: 'org-b' }));
+    expect((await read([A, B])).templates.status).toBe('ok');
+    expect((await read([B])).templates.status).toBe('truncated');
+  });
+
+  test('is counted with the others where several can not be read', async () => {
+    const { server, read } = await serverOf(1);
+    server.workspaces.push(workspaceJson('other', { template_id: 'template-2' }));
+    server.templates.push(templateJson('template-2'));
+    server.versions.clear();
+    expect((await read()).templates.error).toBe(
+      `reading the active version of template "name of template-1": coderd answered 404: no; the token's user needs ${ROLE}; and of 1 more`,
+    );
+  });
+});
+
+describe('a question with a body', () => {
+  test('is asked again, body and all, with a fresh token or after an error that passes', async () => {
+    const { server, forecast } = await serverOf(1);
+    const answers = [401, 502];
+    server.fault = ({ path }) => {
+      const status = path === 'authcheck' ? answers.shift() : undefined;
+      return status === undefined ? undefined : { status };
+    };
+    server.permits = () => false;
+    const sights = await forecast.sights([A], { now: NOW as EpochMs, refreshMs: 60_000 });
+    expect(sights.get(A.id)?.workspaces.status).toBe('forbidden');
+    expect(server.bodies).toHaveLength(3);
+    expect(new Set(server.bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+  });
+});
+
+function count(requests: readonly string[]): Readonly<Record<string, number>> {
+  const kinds = requests.map((request) => request.split(/[ /?]/)[1] ?? '');
+  return Object.fromEntries(
+    [...new Set(kinds)].map((kind) => [kind, kinds.filter((it) => it === kind).length]),
+  );
+}

@@ -1,0 +1,143 @@
+/** What a look asks coderd about the future, and what it does with the answer. */
+import { describe, expect, test } from 'vitest';
+import { observe } from '../../lambda/app/observe.ts';
+import type { Coderd, Ecs, Organization } from '../../lambda/app/ports.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
+import type { PoolConfig } from '../../lambda/core/config.ts';
+import type { ForecastSight, Reading } from '../../lambda/core/snapshot.ts';
+import { startLab } from '../support/lab.ts';
+import {
+  aConfig,
+  ago,
+  aPool,
+  aTemplate,
+  aWorkspace,
+  MINUTE,
+  NOW,
+  reading,
+  SECOND,
+} from '../support/parts.ts';
+
+const organization = (name: string): Organization => ({ id: `org-${name}` as OrganizationId, name });
+
+const FORECAST: ForecastSight = {
+  workspaces: { ...reading([aWorkspace()]), takenAt: ago(3 * MINUTE) },
+  templates: { ...reading([aTemplate()]), takenAt: ago(4 * MINUTE) },
+  activeVersionTags: { template: { size: 'big' } },
+};
+
+type Asked = { readonly organizations: readonly string[]; readonly now: EpochMs; readonly refreshMs: number };
+
+const at = <T>(items: readonly T[], takenAt: EpochMs): Reading<T> => ({ status: 'ok', takenAt, items });
+
+/** A coderd with these organizations and nothing in them, and what it is asked for. */
+function coderdOf(names: readonly string[]) {
+  const asked: Asked[] = [];
+  const coderd: Coderd = {
+    buildInfo: async () => at([{ version: 'v2.30.0' }], NOW),
+    organizations: async () => reading(names.map(organization)),
+    jobs: async () => at([], NOW),
+    daemons: async () => at([], NOW),
+    jobsByIds: async () => reading([]),
+    forecast: async (organizations, when) => {
+      asked.push({ organizations: organizations.map(({ name }) => name), ...when });
+      return new Map(organizations.map(({ id }) => [id, FORECAST]));
+    },
+  };
+  return { coderd, asked };
+}
+
+const ecs: Ecs = {
+  cluster: 'coder',
+  services: async () => reading([]),
+  tasks: async () => reading([]),
+  protections: async () => reading([]),
+  setDesired: async () => {},
+  askToLeave: async () => [],
+  protect: async () => [],
+};
+const clock = { now: () => ago(-SECOND), sleep: async () => {} };
+
+async function observed({ coderd }: { readonly coderd: Coderd }, ...pools: readonly PoolConfig[]) {
+  return observe({ coderd, ecs, clock }, aConfig(...pools));
+}
+
+const wake = (given: Partial<PoolConfig['wake']> = {}) => ({
+  wake: { autostart: false, autostop: false, maxDelayMs: 10 * MINUTE, ...given },
+});
+
+describe('the forecast', () => {
+  test('is in the sight of an organization that has a pool to wake, and in no other', async () => {
+    const own = coderdOf(['default', 'data']);
+    const { coder, takenAt } = await observed(
+      own,
+      aPool(),
+      aPool({ organization: 'data', ...wake() }),
+      aPool({ organization: 'missing' }),
+    );
+    const [data, known, missing] = coder.organizations;
+    expect(known).toMatchObject({ name: 'default', ...FORECAST });
+    expect(data).not.toHaveProperty('workspaces');
+    expect(missing).not.toHaveProperty('workspaces');
+    expect(own.asked).toEqual([{ organizations: ['default'], now: NOW, refreshMs: (10 * MINUTE) / 3 }]);
+    // the forecast is minutes old, what is decided by it isn't
+    expect(takenAt).toBe(NOW);
+  });
+
+  test('is not asked for where no pool is woken', async () => {
+    const own = coderdOf(['default']);
+    await observed(own, aPool(wake()));
+    expect(own.asked).toEqual([]);
+  });
+
+  test.each([
+    { pool: wake({ autostart: true }), because: 'for autostarts alone' },
+    { pool: wake({ autostop: true }), because: 'for autostops alone' },
+    { pool: { organization: 'org-default' }, because: 'the organization is named by its id' },
+  ])('is asked for $because', async ({ pool }) => {
+    const own = coderdOf(['default']);
+    await observed(own, aPool(pool));
+    expect(own.asked.map(({ organizations }) => organizations)).toEqual([['default']]);
+  });
+
+  test.each([
+    { maxDelays: [6], refresh: 2, because: 'a third' },
+    { maxDelays: [60, 9, 12], refresh: 3, because: 'of the shortest' },
+    { maxDelays: [2], refresh: 1, because: 'no more than once a minute' },
+    { maxDelays: [60], refresh: 5, because: 'no less than every five minutes' },
+  ])(
+    'of maxDelay $maxDelays min is refreshed after $refresh min: $because',
+    async ({ maxDelays, refresh }) => {
+      const own = coderdOf(['default']);
+      const pools = maxDelays.map((minutes) => aPool(wake({ autostop: true, maxDelayMs: minutes * MINUTE })));
+      await observed(own, ...pools, aPool(wake({ maxDelayMs: MINUTE })));
+      expect(own.asked.map(({ refreshMs }) => refreshMs)).toEqual([refresh * MINUTE]);
+    },
+  );
+
+  test('is kept from one invocation to the next', async () => {
+    const requests: string[] = [];
+    const lab = await startLab({
+      pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
+      onRequest: ({ operation }) => requests.push(operation),
+    });
+    for (const seconds of [60, 60, 200]) {
+      const { coder } = await observe(lab.ports(), lab.config);
+      expect(coder.organizations[0]?.workspaces?.status).toBe('ok');
+      lab.pass(seconds);
+    }
+    await observe(lab.ports(), lab.config);
+    await lab.close();
+    expect(requests.filter((operation) => operation.endsWith('/workspaces'))).toHaveLength(2);
+  });
+
+  test('is timed by our own clock where coderd has not said what time it is', async () => {
+    const { coderd, asked } = coderdOf(['default']);
+    const mute: Coderd = {
+      ...coderd,
+      buildInfo: async () => ({ status: 'failed', error: 'none', items: [] }),
+    };
+    await observed({ coderd: mute }, aPool());
+    expect(asked.map(({ now }) => now)).toEqual([ago(-SECOND)]);
+  });
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { unreadLists } from '../../cli/unread-lists.ts';
+import { ago, anOrganization, aSnapshot, aTemplate, MINUTE, reading } from '../support/parts.ts';
+
+test('every list that could not be read has a line, those of the forecast too', () => {
+  const lists = {
+    jobs: { ...reading([], 'failed'), error: 'listing jobs: no answer' },
+    workspaces: { ...reading([], 'forbidden'), error: 'listing workspaces: not allowed' },
+    templates: {
+      ...reading([aTemplate()], 'stale'),
+      error: 'listing templates: no answer',
+      takenAt: ago(4 * MINUTE),
+    },
+    activeVersionTags: {},
+  };
+  expect(unreadLists(aSnapshot({ organizations: [anOrganization(lists)] }))).toEqual([
+    'listing jobs: no answer',
+    'listing workspaces: not allowed',
+    'listing templates: no answer; what was read 4 min before is used',
+  ]);
+});
+
+test('an organization without a forecast lacks nothing', () => {
+  expect(unreadLists(aSnapshot())).toEqual([]);
+});
