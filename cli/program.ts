@@ -1,15 +1,18 @@
 /** The command line. Exit codes: 0 fine, 1 invalid input or failed check, 2 wrong usage. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../lambda/adapters/config/load.ts';
 import { ConfigError, formatProblem, type Problem } from '../lambda/adapters/config/problems.ts';
 import { configJsonSchema } from '../lambda/adapters/config/settings.ts';
 import { parseSnapshot, SnapshotError, snapshotToJson } from '../lambda/adapters/snapshot/schema.ts';
+import { time } from '../lambda/adapters/time.ts';
 import { explainPool } from '../lambda/app/explain.ts';
 import { observe } from '../lambda/app/observe.ts';
 import { planText } from '../lambda/app/text.ts';
 import { connect } from '../lambda/connect.ts';
+import type { EpochMs } from '../lambda/core/brands.ts';
 import { type Deliberation, deliberate } from '../lambda/core/decide.ts';
+import { snapshotAt } from '../lambda/core/later.ts';
 import type { Snapshot } from '../lambda/core/snapshot.ts';
 import { unreadLists } from './unread-lists.ts';
 
@@ -84,6 +87,11 @@ function build(surroundings: Surroundings, exitWith: (code: number) => void): Co
     .option('--config <file>', 'the configuration', DEFAULT_CONFIG)
     .option('--snapshot <file>', 'plan on this snapshot instead of looking; - for standard input')
     .option('--cluster <name>', 'the ECS cluster (or AUTOSCALER_CLUSTER)')
+    .option(
+      '--at <time>',
+      'what would it do then, with the pools as they are now: 2026-03-02T08:58:00Z',
+      parseTime,
+    )
     .option('--json', 'print the plan as one JSON document', false)
     .option('--explain <pool>', 'tell the whole story of one pool')
     .action(async (options: PlanOptions) => exitWith(await plan(options, surroundings)));
@@ -97,6 +105,7 @@ function build(surroundings: Surroundings, exitWith: (code: number) => void): Co
 type LiveOptions = { readonly config: string; readonly cluster?: string };
 type PlanOptions = LiveOptions & {
   readonly snapshot?: string;
+  readonly at?: EpochMs;
   readonly json: boolean;
   readonly explain?: string;
 };
@@ -128,9 +137,25 @@ async function plan(options: PlanOptions, surroundings: Surroundings): Promise<n
     options.snapshot === undefined
       ? await lookLive(options, surroundings)
       : { snapshot: readSnapshot(options.snapshot), config: readConfig(options.config, surroundings) };
-  const deliberation = deliberate(snapshot, config);
-  surroundings.out(`${render(deliberation, snapshot, options)}\n`);
+  const seen = options.at === undefined ? snapshot : laterThan(snapshot, options.at);
+  surroundings.out(`${render(deliberate(seen, config), seen, options)}\n`);
   return options.snapshot === undefined && unreadLists(snapshot).length > 0 ? 1 : 0;
+}
+
+/** Throws InvalidArgumentError, which commander tells with the option's name. */
+function parseTime(text: string): EpochMs {
+  const result = time.safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError(
+    'Write a time with its zone: 2026-03-02T08:58:00Z or 2026-03-02T09:58:00+01:00.',
+  );
+}
+
+function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {
+  if (at >= snapshot.takenAt) return snapshotAt(snapshot, at);
+  throw new InputError(
+    `planning at ${new Date(at).toISOString()}: the snapshot is of ${new Date(snapshot.takenAt).toISOString()}, and what was due before is not in it; give a later time`,
+  );
 }
 
 function render(deliberation: Deliberation, snapshot: Snapshot, { json, explain }: PlanOptions): string {

@@ -5,7 +5,7 @@ import type { Deliberation } from '../core/decide.ts';
 import { oldestOf, type TagGroup } from '../core/demand.ts';
 import { launchesFor } from '../core/needs.ts';
 import { by } from '../core/order.ts';
-import type { Finding, Replacing, Served } from '../core/plan.ts';
+import { type Finding, REPLACING, type Served } from '../core/plan.ts';
 import type { PoolDecision } from '../core/pool-decision.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { covers, displayTags, normalizeTags } from '../core/tags.ts';
@@ -90,13 +90,24 @@ function taskLine({ task, state, use, daemon, idleSince }: TaskSight, snapshot: 
 function needLines({ need }: PoolDecision): readonly string[] {
   const { capacity, jobs, inUse, floor, wanted, granted, sight } = need;
   const launches = launchesFor(need);
-  const { pool } = sight;
+  const { pool, startTime } = sight;
   return [
     `${capacity.inUse} in use + ${jobs['by-free']} jobs for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
-    `floors: min ${pool.min}, warm ${pool.warm} -> ${floor.count} by ${floor.from}`,
+    `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
+    `a new task takes ${seconds(startTime.p50Ms)}, mostly no more than ${seconds(startTime.p95Ms)} (${startTime.from === 'learned' ? `learned from ${startTime.samples} starts` : 'startTime of the configuration'})`,
     `bounds: wants ${wanted}, max ${pool.max}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
     `there are ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; beside them ${capacity.leaving} leaving, ${capacity.left} left`,
   ];
+}
+
+function floorsText({ outlook, prewarmed }: PoolDecision['need']): string {
+  const { min, minFrom, warm, warmFrom, wake } = outlook.floors;
+  const parts = [`${min} by ${minFrom}`, `${warm} free by ${warmFrom}`, `${wake} by wake`];
+  return [...parts, `${prewarmed} free for what is due`].join(', ');
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
 }
 
 /** One line a task; where it is spare and to be replaced too, what is done about it counts. */
@@ -107,12 +118,10 @@ function leaveLines({ leaving, need }: PoolDecision): readonly string[] {
   return leaving
     .filter((decision) => decisions.get(decision.task.task.taskArn) === decision)
     .map(({ task, kind, why }) => {
-      const stays = REPLACING.has(why) ? 'waits for its turn' : 'stays';
+      const stays = REPLACING.some((code) => code === why) ? 'waits for its turn' : 'stays';
       return `${taskId(task.task)}  ${kind === 'keep' ? stays : isGuarded ? 'is asked' : 'is to be stopped'}: ${why}`;
     });
 }
-
-const REPLACING: ReadonlySet<string> = new Set<Replacing>(['no-daemon', 'wrong-key', 'old-revision']);
 
 function decidedLines({ plan, doubts, actions }: PoolDecision): readonly string[] {
   const { from, to } = plan.desired;

@@ -1,5 +1,5 @@
 /**
- * One scheduled invocation: several looks, one every `looks.every` while anything is pending, starting or leaving,
+ * One scheduled invocation: several looks, one every `looks.every` while anything is pending, due, starting or leaving,
  * one when all is quiet, none that would run into the last seconds.
  */
 import type { Config } from '../core/config.ts';
@@ -55,11 +55,11 @@ function elapsedMs(clock: Clock, startedAt: number): number {
   return Math.max(0, clock.now() - startedAt);
 }
 
-/** Quiet: no job waits for anything that a pool could do, and no task comes or goes. */
+/** Quiet: no job waits for anything that a pool could do, none is due, and no task comes or goes. */
 export function isQuiet({ pools, actions }: Plan): boolean {
   const moves = pools.some(
-    ({ pending, daemons }) =>
-      pending > 0 || daemons.starting + daemons.leaving + daemons.left + daemons.unguarded > 0,
+    ({ pending, due, daemons }) =>
+      pending + due > 0 || daemons.starting + daemons.leaving + daemons.left + daemons.unguarded > 0,
   );
   return !moves && actions.length === 0;
 }

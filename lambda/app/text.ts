@@ -4,9 +4,12 @@ import type {
   AssignmentRow,
   Doubt,
   Finding,
+  ForecastRow,
   Plan,
   PoolPlan,
   Reason,
+  TransitionKind,
+  Transitions,
   UnservedRow,
 } from '../core/plan.ts';
 import type { Tags } from '../core/tags.ts';
@@ -22,6 +25,7 @@ export function planText(plan: Plan): string {
       'jobs that nobody can run',
       plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
     ),
+    ...list('due within the hour', plan.forecast.map(forecastSentence)),
     ...section('findings', findingLines(plan.findings)),
     '',
     summary(plan.actions),
@@ -67,6 +71,16 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ! ${line}`)];
 }
 
+function list(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `    ${line}`)];
+}
+
+function forecastSentence({ organization, tags, pool, ...transitions }: ForecastRow): string {
+  const who =
+    pool === null ? '' : `; pool "${pool}" is awake for ${transitions.transitions === 1 ? 'it' : 'them'}`;
+  return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([transitions])}${who}`;
+}
+
 function summary(actions: readonly Action[]): string {
   const counts = actions.filter((action) => action.kind === 'set-desired');
   const raised = counts.filter(({ from, to }) => to > from).length;
@@ -87,9 +101,17 @@ export function reasonSentence(reason: Reason): string {
     case 'served-by-starting':
       return `${some(reason.jobs, 'pending job')} for daemons that are starting`;
     case 'floor':
-      return reason.from === 'min'
-        ? `min keeps ${reason.count}`
-        : `warm keeps ${reason.count}, jobs included`;
+      return FLOORS[reason.from](reason.count);
+    case 'awake-for':
+      return `awake for ${transitionsText(reason.for)}`;
+    case 'holding-for-forecast':
+      return 'its last daemon stays, since more may be due than is known';
+    case 'prewarm':
+      return reason.due === reason.daemons
+        ? `${some(reason.daemons, 'daemon')} to be ready for what is due`
+        : `${some(reason.daemons, 'daemon')} to be ready for ${reason.due} that are due`;
+    case 'capped-at-prewarm-max':
+      return `${reason.due} are due at once, held at its prewarm.max of ${reason.max}`;
     case 'capped-at-max':
       return `wants ${reason.wanted}, held at its max of ${reason.max}`;
     case 'capped-at-max-tasks':
@@ -141,6 +163,30 @@ export function reasonSentence(reason: Reason): string {
   }
 }
 
+const FLOORS: Readonly<
+  Record<Extract<Reason, { readonly code: 'floor' }>['from'], (count: number) => string>
+> = {
+  min: (count) => `min keeps ${count}`,
+  warm: (count) => `warm keeps ${count}, jobs included`,
+  schedule: (count) => `a schedule keeps ${count}, jobs included`,
+};
+
+function transitionsText(all: readonly Transitions[]): string {
+  return all
+    .map(({ kind, transitions, at }) => {
+      const [one, many] = NOUNS[kind];
+      return transitions === 1 ? `1 ${one} at ${at}` : `${transitions} ${many} from ${at} on`;
+    })
+    .join(' and ');
+}
+
+const NOUNS: Readonly<Record<TransitionKind, readonly [one: string, many: string]>> = {
+  autostart: ['autostart', 'autostarts'],
+  autostop: ['autostop', 'autostops'],
+  dormancy: ['workspace to become dormant', 'workspaces to become dormant'],
+  deletion: ['dormant workspace to be deleted', 'dormant workspaces to be deleted'],
+};
+
 /** Those that are replaced: how many are asked now. */
 function turnText({ tasks, asked }: { readonly tasks: number; readonly asked: number }): string {
   if (asked === tasks) return `asking ${tasks === 1 ? 'it' : 'them'} to leave`;
@@ -167,11 +213,15 @@ function doubtPhrase(doubt: Doubt): string {
       return 'coderd is too old';
     case 'tasks-fewer-than-counted':
       return 'ECS lists fewer tasks than it counts';
-    default: {
-      const [, reading = '', status = ''] = /^(.*)-(\w+)$/.exec(doubt) ?? [];
-      return `the list of ${reading.replace('-', ' ')} is ${status}`;
-    }
+    default:
+      return readingPhrase(doubt);
   }
+}
+
+/** `previous-jobs-truncated` in words. */
+function readingPhrase(code: string): string {
+  const [, reading = '', status = ''] = /^(.*)-(\w+)$/.exec(code) ?? [];
+  return `the list of ${reading.replace('-', ' ')} is ${status}`;
 }
 
 /** Findings as lines, one a cause: lists that could not be read for one reason are told together. */
@@ -220,6 +270,12 @@ export function sentenceOf(finding: Finding): string {
       return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${some(finding.jobs, 'job')} pending for long, the oldest since ${finding.oldest}${finding.pool === null ? '' : `; pool "${finding.pool}" is to run them`}`;
     case 'jobs-about-to-fail':
       return `organization "${finding.organization}", tags ${tagText(finding.tags)}: coderd will fail ${some(finding.jobs, 'job')} after 30 min of waiting, from ${finding.failsAt} on, before capacity can be there`;
+    case 'workspaces-empty':
+      return `organization "${finding.organization}": coderd lists no workspace although ${some(finding.jobs, 'build')} of workspaces ${finding.jobs === 1 ? 'is' : 'are'} in the queue; its pools keep their last daemon`;
+    case 'transitions-without-pool':
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, and no pool has these tags: coderd will not do it before a daemon with them is there`;
+    case 'transitions-late':
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, later than wake.maxDelay; coderd does it once it has seen a daemon with these tags`;
     case 'tasks-fewer-than-counted':
       return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
     case 'service-without-pool':
@@ -240,9 +296,10 @@ export function sentenceOf(finding: Finding): string {
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} that should have a daemon and ${finding.tasks.length === 1 ? 'has' : 'have'} none (${few(finding.tasks)}); look at the task's log`;
     default: {
       const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
+      const since = 'takenAt' in finding ? ` (what is used was read at ${finding.takenAt})` : '';
       const advice =
         finding.code === 'jobs-truncated' ? '; the oldest pending jobs are the ones that are missing' : '';
-      return `${where}${doubtPhrase(finding.code)}${finding.error === undefined ? '' : `: ${finding.error}`}${advice}`;
+      return `${where}${readingPhrase(finding.code)}${since}${finding.error === undefined ? '' : `: ${finding.error}`}${advice}`;
     }
   }
 }

@@ -81,8 +81,11 @@ const FAILURES: ReadonlySet<Finding['code']> = new Set([
   'server-too-old',
 ]);
 
+/** Without the forecast all else works, and pools keep their last daemon. */
+const IS_FORECAST = /^(workspaces|templates)-/;
+
 function isFailure({ code }: Finding): boolean {
-  return FAILURES.has(code) || /-(failed|forbidden|truncated)$/.test(code);
+  return FAILURES.has(code) || (/-(failed|forbidden|truncated)$/.test(code) && !IS_FORECAST.test(code));
 }
 
 /**

@@ -2,8 +2,8 @@
  * Assignment: every pending job to one place that can run it, so that a job that several pools can run is
  * counted once. A plan for capacity, not a placement: coderd decides which daemon takes which job.
  *
- * Exact: as many jobs as possible are served; people's before prebuilds, then the group with the oldest job first, `warm`
- * last; then at the least price of new tasks; then by free daemons before starting ones. Solved on groups, as a
+ * Exact: as many jobs as possible are served; people's before prebuilds, then the group with the oldest job first, then what is about to
+ * be due, `warm` last; then at the least price of new tasks; then by free daemons before starting ones. Solved on groups, as a
  * least-cost flow: group -> tag set of a pool that can run it -> daemons and launches there -> (launches) the
  * room over all pools.
  */
@@ -25,6 +25,8 @@ export type Offer = {
   readonly places: number;
   /** Micro-dollars an hour of a new task; what is there, or will be in any case, costs nothing more. */
   readonly price: number;
+  /** Of all places of its pool and tag set: for so many jobs that coderd is about to insert. */
+  readonly dueAtMost: number;
 };
 
 export type Assigned<G extends Group = Group> = {
@@ -61,7 +63,9 @@ export function assign<G extends Group>(
 }
 
 /** All offers of one pool and tag set: what can run one of their jobs can run all. */
-type Place = Pick<Offer, 'organizationId' | 'pool' | 'tags'> & { readonly offers: readonly Offer[] };
+type Place = Pick<Offer, 'organizationId' | 'pool' | 'tags' | 'dueAtMost'> & {
+  readonly offers: readonly Offer[];
+};
 
 const RANK: Readonly<Record<Served, number>> = {
   'by-free': 0,
@@ -94,6 +98,7 @@ const READIEST = by<Offer>(
 function fits(place: Place, group: Group): boolean {
   if (place.organizationId !== group.organizationId) return false;
   if (group.for === 'warm') return place.pool === group.pool && tagKey(place.tags) === tagKey(group.tags);
+  if (group.for === 'due' && place.pool !== null && !group.pools.has(place.pool)) return false;
   return covers(place.tags, group.tags);
 }
 
@@ -111,8 +116,9 @@ function solve<G extends Group>(
   network.addArc(ends.room, ends.sink, { capacity: Math.max(0, launchRoom), cost: 0 });
   const entries = new Map<Place, PlaceEntry>();
   const sources = new Map<string, Source>();
+  const building = { network, ends, entries, sources };
   const sent = groups.map((group) => {
-    const source = sourceOf(options.get(group) ?? [], { network, ends, entries, sources });
+    const source = sourceOf(options.get(group) ?? [], group.for === 'due', building);
     const jobs = source.isExhausted ? 0 : network.send(source.node, ends.sink, group.jobs);
     // once nothing more gets through, nothing ever will
     source.isExhausted ||= jobs < group.jobs;
@@ -141,16 +147,20 @@ type Building = {
   readonly sources: Map<string, Source>;
 };
 
-function sourceOf(places: readonly Place[], building: Building): Source {
+function sourceOf(places: readonly Place[], isDue: boolean, building: Building): Source {
   const { network, entries, sources, ends } = building;
   for (const place of places) if (!entries.has(place)) entries.set(place, addPlace(network, place, ends));
-  const key = places.map((place) => entries.get(place)?.node).join(' ');
+  const entryOf = (place: Place): number => {
+    const entry = entries.get(place);
+    return (isDue ? entry?.dueNode : entry?.node) ?? ends.sink;
+  };
+  const key = places.map(entryOf).join(' ');
   const known = sources.get(key);
   if (known !== undefined) return known;
   const node = network.addNode();
   const ways = places.map((place) => {
-    const to = entries.get(place)?.node ?? ends.sink;
-    return { place, arc: network.addArc(node, to, { capacity: Number.POSITIVE_INFINITY, cost: 0 }), jobs: 0 };
+    const arc = network.addArc(node, entryOf(place), { capacity: Number.POSITIVE_INFINITY, cost: 0 });
+    return { place, arc, jobs: 0 };
   });
   const source: Source = { node, ways, isExhausted: places.length === 0 };
   sources.set(key, source);
@@ -159,17 +169,19 @@ function sourceOf(places: readonly Place[], building: Building): Source {
 
 type Ends = { readonly sink: number; readonly room: number };
 
-function addPlace(network: Network, { offers }: Place, { sink, room }: Ends) {
+function addPlace(network: Network, { offers, dueAtMost }: Place, { sink, room }: Ends) {
   const node = network.addNode();
+  const dueNode = network.addNode();
+  network.addArc(dueNode, node, { capacity: dueAtMost, cost: 0 });
   const real = offers.filter(({ served }) => RANK[served] <= RANK['by-launch']);
   const arcs = real.map((offer) => {
     const { served, price, places } = offer;
     const cost = price * PRICE_WEIGHT + RANK[served];
     // a launch that costs nothing more comes in any case, and its room has been set aside
-    const to = served === 'by-launch' && price > 0 ? room : sink;
+    const to = price > 0 ? room : sink;
     return { offer, arc: network.addArc(node, to, { capacity: places, cost }) };
   });
-  return { node, arcs };
+  return { node, dueNode, arcs };
 }
 
 /** The flow of a source, dealt out to its groups: earlier ones get the readier offers of a place. */
@@ -192,9 +204,9 @@ function takeFrom<G extends Group>(
   );
 }
 
-/** Jobs that have to wait: for room in the cheapest pool that can run them, or for a daemon that is busy. */
+/** Jobs that have to wait: for room in the cheapest pool that can run them, or for a daemon that is busy. Those that aren't there yet don't. */
 function promise<G extends Group>(group: G, places: readonly Place[], jobs: number): readonly Assigned<G>[] {
-  if (jobs === 0) return [];
+  if (jobs === 0 || group.for === 'due') return [];
   const [offer] = places
     .flatMap(({ offers }) => offers)
     .filter(({ served }) => RANK[served] > RANK['by-launch'])

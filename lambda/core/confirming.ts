@@ -8,6 +8,7 @@ import type { Capacity } from './capacity.ts';
 import { type CountDecision, isDeploying } from './counts.ts';
 import type { LeaveDecision } from './leaving.ts';
 import type { Doubt, Reason } from './plan.ts';
+import type { Service } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import type { TaskSight } from './task-state.ts';
 
@@ -27,6 +28,7 @@ export type Confirming = {
 
 type Input = {
   readonly sight: PoolSight;
+  readonly service: Service;
   readonly capacity: Capacity;
   readonly leaving: readonly LeaveDecision[];
   readonly count: CountDecision;
@@ -41,7 +43,10 @@ export function isUnprotected({ leaseMs }: TaskSight): boolean {
 /** Decides whom to protect, and who may be stopped now. */
 export function decideConfirming(input: Input): Confirming {
   const { sight, leaving } = input;
-  const spare = leaving.filter(({ kind }) => kind === 'leave').map(({ task }) => task);
+  // those that are replaced have a guard: they are asked
+  const spare = leaving
+    .filter(({ kind, why }) => kind === 'leave' && why === 'idle-long-enough')
+    .map(({ task }) => task);
   const held = spare.length > 0 ? whatHolds(input) : [];
   const chosen = held === undefined || held.length > 0 ? [] : spare;
   const others = sight.tasks.filter((task) => task.state === 'working' && !chosen.includes(task));
@@ -73,12 +78,13 @@ function isSure({ leaseMs }: TaskSight): boolean {
 
 /** Why nobody may be stopped now; undefined: for reasons that the plan tells anyway. */
 function whatHolds({
-  sight: { pool, service },
+  sight: { pool },
+  service,
   capacity,
   count,
   doubts,
 }: Input): readonly Reason[] | undefined {
-  if (pool.scaleIn !== 'confirm' || doubts.length > 0 || service === undefined) return undefined;
+  if (pool.scaleIn !== 'confirm' || doubts.length > 0) return undefined;
   if (isDeploying(service)) return [{ code: 'holding-for-deployment' }];
   if (capacity.starting > 0) return [{ code: 'holding-for-starting', tasks: capacity.starting }];
   // ECS is to have no other choice: all tasks are there, and it keeps them as they are
@@ -106,10 +112,12 @@ function reasonsOf(
  * Tasks that ECS has been told to stop and that are still there: their count is not raised again, if they are the ones that nothing
  * protects.
  */
-export function isStopping({ tasks, service }: PoolSight, capacity: Capacity, wanted: number): boolean {
-  const desired = service?.desiredCount ?? 0;
+export function isStopping(
+  tasks: readonly TaskSight[],
+  { desired, total, wanted }: { readonly desired: number; readonly total: number; readonly wanted: number },
+): boolean {
   const free = tasks.filter(
     (task) => task.state === 'working' && task.use === 'idle' && isUnprotected(task),
   ).length;
-  return wanted <= desired && desired < capacity.total && capacity.total - desired <= free;
+  return wanted <= desired && desired < total && total - desired <= free;
 }

@@ -2,16 +2,18 @@
  * The decision: a pure function from a snapshot and the configuration to a plan. No clock (time is `takenAt`),
  * no environment, no randomness; the order of the input changes nothing.
  *
- * supply → demand → whose turn to be replaced it is → assignment → floors → bounds, last → who leaves → counts
+ * supply → demand → whose turn to be replaced it is → forecast and floors → assignment → bounds, last → who leaves → counts
  */
 import { type Assignment, assign } from './assignment.ts';
 import type { Config } from './config.ts';
-import { type Group, readDemand, type TagGroup } from './demand.ts';
+import { type Group, isPending, readDemand, type TagGroup } from './demand.ts';
 import { readNeeds } from './needs.ts';
-import { readOffers, readWarmth } from './offers.ts';
+import { readDue, readOffers, readWarmth } from './offers.ts';
+import { readOutlook } from './outlook.ts';
 import type { Action, Doubt, Plan } from './plan.ts';
 import { decidePool, type PoolDecision } from './pool-decision.ts';
 import { reportAssignment, reportFindings, reportUnserved } from './report.ts';
+import { forecastFindings, reportForecast } from './report-forecast.ts';
 import { markReplaced } from './rolling.ts';
 import { measureRoom } from './room.ts';
 import { judgeSight } from './sight.ts';
@@ -44,11 +46,13 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     const percent = shareOf(sight.doubtsOf(pool), config);
     return percent === undefined ? pool : markReplaced(pool, percent, snapshot.takenAt);
   });
-  const room = measureRoom(turns, config, isDoubtful);
-  const groups: readonly Group[] = [...demand, ...readWarmth(room)];
+  const { lookout, outlooks, openings } = readOutlook(snapshot, turns);
+  const room = measureRoom(outlooks, { config, isDoubtful });
+  const due = readDue(lookout.calls);
+  const groups: readonly Group[] = [...demand, ...due, ...readWarmth(room)];
   const placed = assign(groups, readOffers(room, snapshot), room.total);
   const assignment = ofJobs(placed);
-  const pools = readNeeds(room, placed).map((need) =>
+  const pools = readNeeds(room, placed, due).map((need) =>
     decidePool(need, sight.doubtsOf(need.sight), { snapshot, config }),
   );
   const plan: Plan = {
@@ -58,7 +62,11 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     actions: inOrder(pools.flatMap(({ actions }) => actions)),
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
-    findings: reportFindings({ supply, sight, assignment, snapshot, config }),
+    forecast: reportForecast(lookout, openings, snapshot.takenAt),
+    findings: [
+      ...reportFindings({ supply, sight, assignment, snapshot, config }),
+      ...forecastFindings(lookout, snapshot),
+    ],
   };
   return { assignment, pools, plan };
 }
@@ -72,11 +80,11 @@ function shareOf(doubts: readonly Doubt[], { roll }: Config): number | undefined
   return doubts.every((doubt) => doubt === 'daemons-empty-while-leased') ? 0 : undefined;
 }
 
-/** The part of an assignment that is about jobs: what is kept warm is told by the pools. */
+/** The part of an assignment that is about jobs: what is kept ready is told by the pools. */
 function ofJobs({ assigned, unserved }: Assignment): JobAssignment {
   return {
-    assigned: assigned.flatMap(({ group, ...row }) => (group.for === 'warm' ? [] : [{ ...row, group }])),
-    unserved: unserved.filter((group) => group.for !== 'warm'),
+    assigned: assigned.flatMap(({ group, ...row }) => (isPending(group) ? [{ ...row, group }] : [])),
+    unserved: unserved.filter(isPending),
   };
 }
 

@@ -7,8 +7,18 @@ import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 /** The user on whose behalf coderd makes prebuilt workspaces; its jobs are acquired last (contract §4). */
 const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
-/** Like demand: jobs of one tag set, or the free daemons that one pool is to keep ready. */
-export type Group = TagGroup | WarmGroup;
+/** Like demand: jobs of one tag set, those that coderd is about to insert, or the free daemons that one pool is to keep ready. */
+export type Group = TagGroup | DueGroup | WarmGroup;
+
+/** Jobs of one tag set that coderd is about to insert by itself. */
+export type DueGroup = {
+  readonly for: 'due';
+  readonly organizationId: OrganizationId;
+  readonly tags: TagSet;
+  /** The pools that get ready for them. */
+  readonly pools: ReadonlySet<PoolName>;
+  readonly jobs: number;
+};
 
 /** `warm` of one pool: daemons that nobody has asked for yet, so the last to be served. */
 export type WarmGroup = {
@@ -46,13 +56,18 @@ export function readDemand(snapshot: Snapshot): readonly TagGroup[] {
   );
 }
 
+/** Whether a group is of jobs that are there. */
+export function isPending(group: Group): group is TagGroup {
+  return group.for === 'people' || group.for === 'prebuilds';
+}
+
 /** When the oldest job of a group was submitted. */
 export function oldestOf({ createdAt }: TagGroup): EpochMs {
   return createdAt[0] ?? (0 as EpochMs);
 }
 
 function groupsOf(organization: OrganizationSight): readonly TagGroup[] {
-  const pending = unique(organization.jobs.items, ({ id }) => id).filter(isPending);
+  const pending = unique(organization.jobs.items, ({ id }) => id).filter(isWaiting);
   const groups = Map.groupBy(pending, (job) => `${audience(job)} ${tagKey(job.tags)}`);
   return [...groups.values()].flatMap((jobs) => {
     const [first] = jobs;
@@ -73,7 +88,7 @@ function toGroup(organization: OrganizationSight, first: Job, jobs: readonly Job
 }
 
 /** Pending: not acquired by any daemon yet and not ended. */
-function isPending(job: Job): boolean {
+function isWaiting(job: Job): boolean {
   return job.status === 'pending' && job.worker_id == null && job.completed_at == null;
 }
 

@@ -1,13 +1,53 @@
 /** Floors: how many tasks a pool keeps although no job asks for them. */
-
+import type { EpochMs } from './brands.ts';
 import type { PoolConfig } from './config.ts';
 import type { Floor } from './plan.ts';
+import { scheduledFloors } from './schedules.ts';
+
+export type Floors = {
+  /** Tasks. */
+  readonly min: number;
+  readonly minFrom: 'min' | 'schedule';
+  /** Daemons kept free, on top of the busy ones. */
+  readonly warm: number;
+  readonly warmFrom: 'warm' | 'schedule';
+};
+
+/** Floors of the configuration, and the tasks that the forecast keeps. */
+export type AllFloors = Floors & { readonly wake: number };
+
+/** What the configuration keeps now; between equals the plain setting is named. */
+export function configuredFloors(pool: PoolConfig, now: EpochMs): Floors {
+  const scheduled = scheduledFloors(pool.schedules, now);
+  return {
+    min: Math.max(pool.min, scheduled.min),
+    minFrom: scheduled.min > pool.min ? 'schedule' : 'min',
+    warm: Math.max(pool.warm, scheduled.warm),
+    warmFrom: scheduled.warm > pool.warm ? 'schedule' : 'warm',
+  };
+}
+
+/** The tasks that are kept whoever uses them. */
+export function leastTasks({ min, wake }: AllFloors): number {
+  return Math.max(min, wake);
+}
 
 /**
- * The highest floor of a pool; a tie goes to `min`.
+ * The highest floor of the configuration; between equals `min` is named.
  * @param inUse tasks that hold a job, or will once the assigned jobs are served
  */
-export function floorOf(pool: PoolConfig, inUse: number): Floor {
-  const warm = pool.warm === 0 ? 0 : inUse + pool.warm;
-  return warm > pool.min ? { count: warm, from: 'warm' } : { count: pool.min, from: 'min' };
+export function configuredFloor({ min, minFrom, warm, warmFrom }: Floors, inUse: number) {
+  const count = warm === 0 ? 0 : inUse + warm;
+  return count > min ? ({ count, from: warmFrom } as const) : ({ count: min, from: minFrom } as const);
+}
+
+/**
+ * The highest floor of a pool; between equals the configuration's is named.
+ * @param due daemons that are to be ready for jobs that coderd is about to insert
+ */
+export function floorOf(floors: AllFloors, inUse: number, due: number): Floor {
+  const configured = configuredFloor(floors, inUse);
+  const ready = due === 0 ? 0 : inUse + floors.warm + due;
+  const woken = Math.max(floors.wake, ready);
+  return woken > configured.count ? { count: woken, from: 'wake' } : configured;
 }

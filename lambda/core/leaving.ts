@@ -1,10 +1,17 @@
 /** Leaving: which daemons are asked, and why the others are not. */
 import type { EpochMs } from './brands.ts';
-import { by } from './order.ts';
+import { by, partition } from './order.ts';
 import type { Replacing } from './plan.ts';
 import { isOldRevision, replacementReason } from './rolling.ts';
 import type { PoolSight } from './supply.ts';
 import type { TaskSight } from './task-state.ts';
+
+export type Spare = {
+  /** Tasks above every floor. */
+  readonly spare: number;
+  /** Daemons that a peak needed and that nothing in sight needs. */
+  readonly afterPeak: number;
+};
 
 export type LeaveDecision =
   | { readonly task: TaskSight; readonly kind: 'leave'; readonly why: 'idle-long-enough' | Replacing }
@@ -17,9 +24,13 @@ export type LeaveDecision =
 /**
  * Decides for the daemons that are spare: only `working` tasks whose daemon is seen idle for `idleTimeout` (inclusive) are
  * asked: old revisions first, then from the zone that has most tasks, there the longest idle.
- * @param spare tasks above every floor
+ * After a peak that was foreseen, as many as it needed go when they have been idle for `prewarm.afterPeak`.
  */
-export function decideLeaving(sight: PoolSight, spare: number, now: EpochMs): readonly LeaveDecision[] {
+export function decideLeaving(
+  sight: PoolSight,
+  { spare, afterPeak }: Spare,
+  now: EpochMs,
+): readonly LeaveDecision[] {
   const idle = sight.tasks
     .filter(({ state, use }) => state === 'working' && use === 'idle')
     .toSorted(
@@ -28,13 +39,13 @@ export function decideLeaving(sight: PoolSight, spare: number, now: EpochMs): re
         ({ task }) => task.taskArn,
       ),
     );
-  const [long, brief] = [true, false].map((isLong) =>
-    idle.filter((task) => idleMs(task, now) >= sight.pool.idleTimeoutMs === isLong),
-  );
-  const leave = pickSpread(long ?? [], spare, sight);
+  const { idleTimeoutMs, prewarm } = sight.pool;
+  const [long, others] = partition(idle, (task) => idleMs(task, now) >= idleTimeoutMs);
+  const [short, brief] = partition(others, (task) => idleMs(task, now) >= prewarm.afterPeakMs);
+  const leave = pickSpread([...long, ...short.slice(0, afterPeak)], spare, sight);
   return [
     ...leave.map((task) => ({ task, kind: 'leave', why: 'idle-long-enough' }) as const),
-    ...(brief ?? [])
+    ...[...short.slice(afterPeak), ...brief]
       .slice(0, Math.max(0, spare - leave.length))
       .map((task) => ({ task, kind: 'keep', why: 'idle-too-briefly' }) as const),
   ];

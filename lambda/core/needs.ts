@@ -1,8 +1,11 @@
 /** What each pool needs, before and after the bounds. All numbers are tasks. */
 import type { Assigned, Assignment } from './assignment.ts';
+import type { PoolName } from './brands.ts';
 import type { Capacity } from './capacity.ts';
-import { floorOf } from './floors.ts';
+import { type DueGroup, isPending } from './demand.ts';
+import { floorOf, leastTasks } from './floors.ts';
 import { sum } from './order.ts';
+import type { Outlook } from './outlook.ts';
 import type { Floor, Served } from './plan.ts';
 import type { PoolRoom, Room } from './room.ts';
 import type { PoolSight } from './supply.ts';
@@ -14,6 +17,11 @@ export type Need = {
   readonly jobs: Readonly<Record<Served, number>>;
   /** Tasks that hold a job now or will once the assigned jobs are served. */
   readonly inUse: number;
+  readonly outlook: Outlook;
+  /** Daemons that are ready, or are to be, for jobs that coderd is about to insert. */
+  readonly prewarmed: number;
+  /** Those jobs. */
+  readonly due: number;
   readonly floor: Floor;
   /** Before any bound. */
   readonly wanted: number;
@@ -24,11 +32,17 @@ export type Need = {
 };
 
 /** Works out the needs of all pools, in their order. */
-export function readNeeds(room: Room, { assigned }: Assignment): readonly Need[] {
+export function readNeeds(
+  room: Room,
+  { assigned }: Assignment,
+  dueGroups: readonly DueGroup[],
+): readonly Need[] {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
+  const unplaced = unplacedDue(dueGroups, assigned);
   let rest = room.total - launchesOf(assigned).granted;
   const needs = room.pools.map((pool) => {
-    const need = readNeed(pool, byPool.get(pool.sight.pool.name) ?? []);
+    const { name } = pool.sight.pool;
+    const need = readNeed(pool, byPool.get(name) ?? [], unplaced.get(name) ?? 0);
     const probe = rest > 0 && wantsProbe(need) ? 1 : 0;
     rest -= probe;
     return { ...need, granted: need.granted + probe };
@@ -57,18 +71,44 @@ function wantsProbe({ sight, capacity, wanted }: Unprobed): boolean {
 
 type Unprobed = Omit<Need, 'isRoomUsedUp'>;
 
-function readNeed({ sight, capacity, forMin }: PoolRoom, assigned: readonly Assigned[]): Unprobed {
-  const jobs = countJobs(assigned.filter(({ group }) => group.for !== 'warm'));
+/** Jobs that are about to come and get no daemon beforehand: told by a pool that has some of them, else by the first. */
+function unplacedDue(
+  groups: readonly DueGroup[],
+  assigned: readonly Assigned[],
+): ReadonlyMap<PoolName, number> {
+  const unplaced = new Map<PoolName, number>();
+  for (const group of groups) {
+    const rows = assigned.filter((row) => row.group === group);
+    const names = [...rows.flatMap(({ offer }) => offer.pool ?? []), ...group.pools];
+    const [name] = names;
+    const rest = group.jobs - sum(rows, ({ jobs }) => jobs);
+    if (name !== undefined) unplaced.set(name, (unplaced.get(name) ?? 0) + rest);
+  }
+  return unplaced;
+}
+
+function readNeed(
+  { sight, capacity, outlook, forMin }: PoolRoom,
+  assigned: readonly Assigned[],
+  unplaced: number,
+): Unprobed {
+  const jobs = countJobs(assigned.filter(({ group }) => isPending(group)));
+  const prewarmed = sum(assigned, ({ group, jobs: due }) => (group.for === 'due' ? due : 0));
   const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'];
-  const floor = floorOf(sight.pool, inUse);
+  const floor = floorOf(outlook.floors, inUse, prewarmed);
   const launches = launchesOf(assigned);
-  const toMin = Math.max(0, sight.pool.min - capacity.total);
-  const growth = toMin + launches.granted + launches.waiting;
+  const toMin = Math.max(0, leastTasks(outlook.floors) - capacity.total);
+  // beyond `prewarm.max` nobody is wanted before the jobs are there
+  const short = Math.min(unplaced, Math.max(0, sight.pool.prewarm.max - prewarmed));
+  const growth = toMin + launches.granted + launches.waiting + short;
   return {
     sight,
     capacity,
     jobs,
     inUse,
+    outlook,
+    prewarmed,
+    due: prewarmed + unplaced,
     floor,
     // a launch comes on top of all there is: what is idle beside it could not run that job
     wanted: growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count),
@@ -76,7 +116,7 @@ function readNeed({ sight, capacity, forMin }: PoolRoom, assigned: readonly Assi
   };
 }
 
-/** Launches for jobs and for `warm`, beyond those that `min` brings in any case. */
+/** Launches for jobs, for what is due and for `warm`, beyond those that a floor brings in any case. */
 function launchesOf(assigned: readonly Assigned[]): { readonly granted: number; readonly waiting: number } {
   const count = (served: Served): number =>
     sum(assigned, ({ offer, jobs }) => (offer.served === served && offer.price > 0 ? jobs : 0));

@@ -1,13 +1,14 @@
 /** What could run a job: every pool's daemons and launches, and the daemons that nobody here owns. */
 import type { Offer } from './assignment.ts';
 import { isComing } from './capacity.ts';
-import { type DaemonIndex, indexDaemons, isAlive, poolOfName } from './daemons.ts';
-import type { WarmGroup } from './demand.ts';
+import { type DaemonIndex, indexDaemons, isAlive } from './daemons.ts';
+import type { DueGroup, WarmGroup } from './demand.ts';
+import type { Call } from './lookout.ts';
 import type { Served } from './plan.ts';
 import { priceOf } from './prices.ts';
 import type { PoolRoom, Room } from './room.ts';
 import type { Daemon, OrganizationSight, Snapshot } from './snapshot.ts';
-import type { PoolSight } from './supply.ts';
+import { foreignTo } from './supply.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 import { hasOtherTags } from './task-state.ts';
 
@@ -29,10 +30,20 @@ export function readOffers({ pools }: Room, snapshot: Snapshot): readonly Offer[
   ];
 }
 
+/** What is due, as demand for daemons that are ready when coderd inserts the jobs. */
+export function readDue(calls: readonly Call[]): readonly DueGroup[] {
+  return calls.flatMap(({ group: { organizationId, tags }, pools, due }) => {
+    const jobs = due.filter(({ takesJob }) => takesJob).length;
+    const ready = pools.filter(({ pool }) => pool.prewarm.max > 0).map(({ pool }) => pool.name);
+    if (jobs === 0 || ready.length === 0) return [];
+    return [{ for: 'due', organizationId, tags, pools: new Set(ready), jobs } as const];
+  });
+}
+
 /** What each pool is to keep free, as demand that only its own daemons can serve. */
 export function readWarmth({ pools }: Room): readonly WarmGroup[] {
-  return pools.flatMap(({ sight: { pool, organization } }) =>
-    pool.warm === 0 || organization === undefined
+  return pools.flatMap(({ sight: { pool, organization }, outlook: { floors } }) =>
+    floors.warm === 0 || organization === undefined
       ? []
       : [
           {
@@ -40,7 +51,7 @@ export function readWarmth({ pools }: Room): readonly WarmGroup[] {
             organizationId: organization.id,
             tags: normalizeTags(pool.tags),
             pool: pool.name,
-            jobs: pool.warm,
+            jobs: floors.warm,
           },
         ],
   );
@@ -57,6 +68,7 @@ function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly O
     served,
     tags,
     places,
+    dueAtMost: pool.prewarm.max,
   });
   const price = priceOf(pool);
   // where the leases could not be read, a daemon that is alive counts: blindness launches nothing
@@ -100,7 +112,12 @@ function offersOfOthers(
   );
   const group = (daemons: readonly Daemon[]) =>
     groupByTags(daemons.map(({ tags }) => ({ offers: normalizeTags(tags) })));
-  const offer = { organizationId: organization.id, pool: null, price: 0 } as const;
+  const offer = {
+    organizationId: organization.id,
+    pool: null,
+    price: 0,
+    dueAtMost: Number.POSITIVE_INFINITY,
+  } as const;
   return [
     ...group(others.filter((daemon) => index.activity(daemon) === 'idle')).map(
       ({ tags, count }) => ({ ...offer, served: 'by-free', tags, places: count }) as const,
@@ -109,17 +126,4 @@ function offersOfOthers(
       ({ tags }) => ({ ...offer, served: 'by-busy', tags, places: Number.POSITIVE_INFINITY }) as const,
     ),
   ];
-}
-
-/**
- * Not one of ours: no task of a pool holds it, and it does not have the name that a pool's daemon would have
- * (those whose task is gone still read idle for up to 90 s, contract §2).
- */
-function foreignTo(pools: readonly PoolSight[]): (daemon: Daemon) => boolean {
-  const own = new Set(pools.flatMap(({ owned }) => [...owned]));
-  const names = new Set<string>(pools.map(({ pool }) => pool.name));
-  return (daemon) => {
-    const poolName = poolOfName(daemon.name);
-    return !own.has(daemon) && !(poolName !== undefined && names.has(poolName));
-  };
 }

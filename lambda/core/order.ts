@@ -20,6 +20,14 @@ export function unique<T>(items: readonly T[], key: (item: T) => string): readon
   return [...new Map(items.toReversed().map((item) => [key(item), item])).values()].toReversed();
 }
 
+/** Those for which it holds, and the others. */
+export function partition<T>(
+  items: readonly T[],
+  holds: (item: T) => boolean,
+): readonly [readonly T[], readonly T[]] {
+  return [items.filter(holds), items.filter((item) => !holds(item))];
+}
+
 /** The sum of a number of each item. */
 export function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);

@@ -10,15 +10,42 @@ import type { Tags } from './tags.ts';
 /** RFC 3339, UTC, milliseconds: the plan is a JSON document as it is. */
 export type IsoTime = string;
 
-/** Why a task is asked to leave although it is not spare: another comes in its place. */
-export type Replacing = 'no-daemon' | 'wrong-key' | 'old-revision';
+/** Why a task is asked to leave although it is not spare: another comes in its place. What is of no use goes first. */
+export const REPLACING = ['no-daemon', 'wrong-key', 'old-revision'] as const;
+export type Replacing = (typeof REPLACING)[number];
+
+/** What coderd does to workspaces by itself; `autostop` includes the clean-up of failed builds. */
+export type TransitionKind = 'autostart' | 'autostop' | 'dormancy' | 'deletion';
+
+/** How many of a kind, and when the earliest is due. */
+export type Transitions = {
+  readonly kind: TransitionKind;
+  readonly transitions: number;
+  readonly at: IsoTime;
+};
+
+/** How long a pool's tasks take until their daemons are registered. */
+export type StartTime = {
+  /** `setting`: until three starts are in sight. */
+  readonly from: 'setting' | 'learned';
+  readonly samples: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+};
 
 /** Why a pool's numbers are what they are. Every pool has at least one; doing nothing has one too. */
 export type Reason =
   | { readonly code: 'pending-jobs'; readonly jobs: number }
   | { readonly code: 'served-by-free'; readonly jobs: number }
   | { readonly code: 'served-by-starting'; readonly jobs: number }
-  | { readonly code: 'floor'; readonly from: Floor['from']; readonly count: number }
+  | { readonly code: 'floor'; readonly from: Exclude<Floor['from'], 'wake'>; readonly count: number }
+  /** One daemon opens coderd's gate for what is due, or is about to be. */
+  | { readonly code: 'awake-for'; readonly for: readonly Transitions[] }
+  /** More may be due than is known: the last daemon stays. */
+  | { readonly code: 'holding-for-forecast' }
+  /** Daemons that are to be ready when coderd inserts the jobs. */
+  | { readonly code: 'prewarm'; readonly daemons: number; readonly due: number }
+  | { readonly code: 'capped-at-prewarm-max'; readonly due: number; readonly max: number }
   | { readonly code: 'capped-at-max'; readonly wanted: number; readonly max: number }
   | {
       readonly code: 'capped-at-max-tasks';
@@ -75,7 +102,7 @@ export type Doubt =
 export type ReadingName = 'jobs' | 'daemons' | 'previous-jobs' | 'services' | 'tasks' | 'protections';
 type ReadingDoubt = `${ReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
 
-export type Floor = { readonly count: number; readonly from: 'min' | 'warm' };
+export type Floor = { readonly count: number; readonly from: 'min' | 'warm' | 'schedule' | 'wake' };
 
 /** How many daemons (and tasks without one yet) a pool has in each state of design.md, "The lease". */
 export type DaemonCounts = {
@@ -101,6 +128,9 @@ export type PoolPlan = {
   readonly daemons: DaemonCounts;
   /** Jobs assigned to this pool, waiting ones included. */
   readonly pending: number;
+  /** What coderd is about to do, for which this pool has to be there now. */
+  readonly due: number;
+  readonly startTime: StartTime;
   readonly floor: Floor;
   readonly why: readonly Reason[];
 };
@@ -165,7 +195,34 @@ export type UnservedRow = {
   } | null;
 };
 
+/** What coderd will do by itself within the hour, or should have done. */
+export type ForecastRow = Transitions & {
+  /** Name. */
+  readonly organization: string;
+  /** Of the template's active version. */
+  readonly tags: Tags;
+  /** The pool that is awake for it; absent: others' daemons are, or it is not time yet. */
+  readonly pool: PoolName | null;
+};
+
+/** The lists of the forecast: what is wrong with them holds nothing but a pool's last daemon. */
+export type ForecastReadingName = 'workspaces' | 'templates';
+
 export type Finding =
+  | {
+      readonly code: `${ForecastReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
+      readonly organization: string;
+      readonly error?: string | undefined;
+      /** Of what is used in its place. */
+      readonly takenAt?: IsoTime | undefined;
+    }
+  | { readonly code: 'workspaces-empty'; readonly organization: string; readonly jobs: number }
+  | (Transitions & {
+      readonly code: 'transitions-without-pool';
+      readonly organization: string;
+      readonly tags: Tags;
+    })
+  | (Transitions & { readonly code: 'transitions-late'; readonly organization: string; readonly tags: Tags })
   | {
       readonly code: ReadingDoubt;
       readonly organization?: string | undefined;
@@ -236,5 +293,6 @@ export type Plan = {
   readonly actions: readonly Action[];
   readonly assignment: readonly AssignmentRow[];
   readonly unserved: readonly UnservedRow[];
+  readonly forecast: readonly ForecastRow[];
   readonly findings: readonly Finding[];
 };

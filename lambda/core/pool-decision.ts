@@ -11,10 +11,12 @@ import {
   needsProtection,
 } from './confirming.ts';
 import { type CountDecision, decideCount, isDeploying } from './counts.ts';
-import { decideLeaving, decideReplacing, type LeaveDecision } from './leaving.ts';
+import { configuredFloor } from './floors.ts';
+import { decideLeaving, decideReplacing, type LeaveDecision, type Spare } from './leaving.ts';
 import { launchesFor, type Need, spareOf } from './needs.ts';
-import { sum } from './order.ts';
-import type { Action, Doubt, PoolPlan, Reason } from './plan.ts';
+import { partition, sum } from './order.ts';
+import { type Action, type Doubt, type PoolPlan, REPLACING, type Reason } from './plan.ts';
+import { countTransitions } from './report-forecast.ts';
 import type { Service, Snapshot } from './snapshot.ts';
 import { isGuarded } from './task-state.ts';
 import { OLDEST_SERVER } from './version.ts';
@@ -38,13 +40,13 @@ export function decidePool(
   if (service === undefined)
     return withoutAction(need, doubts, [...jobReasons(need), { code: 'no-service' }]);
   if (doubts.includes('server-too-old')) return withoutAction(need, doubts, [tooOld(snapshot)]);
-  const leaving = whoLeaves(need, snapshot.takenAt);
+  const leaving = whoLeaves(need, service, snapshot.takenAt);
   const { sight, capacity } = need;
   const isByLease = sight.pool.scaleIn === 'lease';
   const count = isByLease ? countOf(need, service, doubts) : countWithoutGuard(need, service, doubts);
   const confirming = isByLease
     ? keepGuardless(need)
-    : decideConfirming({ sight, capacity, leaving, count, doubts });
+    : decideConfirming({ sight, service, capacity, leaving, count, doubts });
   const stops = confirming.stop.map(({ task }) => task.taskArn);
   const to = count.to - stops.length;
   const why = reasonsOf(need, { leaving, count, confirming, doubts, config });
@@ -72,7 +74,8 @@ function countOf(
 /** Never lower: of tasks without a guard ECS could choose any. Who is to be stopped is chosen by `decideConfirming`. */
 function countWithoutGuard(need: Need, service: Service, doubts: readonly Doubt[]): CountDecision {
   const from = service.desiredCount;
-  if (isStopping(need.sight, need.capacity, need.wanted)) return { to: from, why: [] };
+  if (isStopping(need.sight.tasks, { desired: from, total: need.capacity.total, wanted: need.wanted }))
+    return { to: from, why: [] };
   const count = countOf(need, service, doubts);
   return count.to < from ? { to: from, why: [] } : count;
 }
@@ -93,19 +96,21 @@ function keepGuardless({ sight }: Need): Confirming {
 }
 
 /** Who is spare, and whose turn to be replaced has come. */
-function whoLeaves(need: Need, now: EpochMs): readonly LeaveDecision[] {
+function whoLeaves(need: Need, service: Service, now: EpochMs): readonly LeaveDecision[] {
   const { sight, capacity, granted } = need;
   const replacing = decideReplacing(sight, granted > capacity.total, now);
   if (sight.pool.scaleIn !== 'lease')
     return [...replacing.filter(({ task }) => isGuarded(task)), ...whoIsStopped(need, now)];
-  const spare = decideLeaving(sight, spareOf(need), now);
+  const spare = decideLeaving(sight, spareIn(need), now);
   return [
     ...replacing,
     // while ECS deploys, the count stays: it would put another task in the place of a spare one
-    ...(sight.service !== undefined && isDeploying(sight.service)
-      ? keep(spare, 'holding-for-deployment')
-      : spare),
+    ...(isDeploying(service) ? keep(spare, 'holding-for-deployment') : spare),
   ];
+}
+
+function spareIn(need: Need): Spare {
+  return { spare: spareOf(need), afterPeak: need.outlook.afterPeak };
 }
 
 /** Those that would leave stay for now. */
@@ -121,13 +126,12 @@ function keep(
 /** Without a guard, those go first that no protection keeps any more: nobody takes one away. */
 function whoIsStopped(need: Need, now: EpochMs): readonly LeaveDecision[] {
   const { sight } = need;
-  if (sight.pool.scaleIn === 'never') return decideLeaving(sight, spareOf(need), now);
-  const [free, kept] = [true, false].map((isFree) => ({
-    ...sight,
-    tasks: sight.tasks.filter((task) => isUnprotected(task) === isFree && !isGuarded(task)),
-  }));
-  const first = decideLeaving(free ?? sight, spareOf(need), now);
-  const rest = decideLeaving(kept ?? sight, spareOf(need) - first.length, now);
+  if (sight.pool.scaleIn === 'never') return decideLeaving(sight, spareIn(need), now);
+  const guardless = sight.tasks.filter((task) => !isGuarded(task));
+  const [free, kept] = partition(guardless, isUnprotected);
+  const { spare, afterPeak } = spareIn(need);
+  const first = decideLeaving({ ...sight, tasks: free }, { spare, afterPeak }, now);
+  const rest = decideLeaving({ ...sight, tasks: kept }, { spare: spare - first.length, afterPeak }, now);
   return [...first, ...keep(rest, 'holding-for-protection')];
 }
 
@@ -153,6 +157,7 @@ function reasonsOf(need: Need, { leaving, count, confirming, doubts, config }: P
   const why = [
     ...jobReasons(need),
     ...floorReasons(need),
+    ...forecastReasons(need),
     ...boundReasons(need, config),
     ...leaveReasons(need, leaving, doubts),
     ...confirming.why,
@@ -174,8 +179,29 @@ function jobReasons(need: Need): readonly Reason[] {
   return reasons;
 }
 
-function floorReasons({ floor, inUse }: Need): readonly Reason[] {
+function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
+  const floor = configuredFloor(outlook.floors, inUse);
   return floor.count > inUse ? [{ code: 'floor', ...floor }] : [];
+}
+
+/** What the forecast keeps or brings, beyond what is there for other reasons. */
+function forecastReasons(need: Need): readonly Reason[] {
+  const { outlook, sight, prewarmed, due } = need;
+  const { opening, isUnsure } = outlook;
+  const { max } = sight.pool.prewarm;
+  const reasons: Reason[] = [];
+  const isKept = isKeptAwake(need);
+  if (isKept && opening !== undefined)
+    reasons.push({ code: 'awake-for', for: countTransitions([...opening.due, ...opening.soon]) });
+  if (isKept && isUnsure) reasons.push({ code: 'holding-for-forecast' });
+  if (prewarmed > 0) reasons.push({ code: 'prewarm', daemons: prewarmed, due });
+  if (due > prewarmed && prewarmed >= max) reasons.push({ code: 'capped-at-prewarm-max', due, max });
+  return reasons;
+}
+
+/** Whether the forecast keeps tasks that nothing else does. */
+function isKeptAwake({ outlook: { floors }, inUse }: Need): boolean {
+  return floors.wake > Math.max(inUse, configuredFloor(floors, inUse).count);
 }
 
 /** Each bound that bites: what was wanted of it, and what it left. */
@@ -228,8 +254,6 @@ function leaveReasons(
   return reasons;
 }
 
-const REPLACING = ['no-daemon', 'wrong-key', 'old-revision'] as const;
-
 function spareReasons({ sight }: Need, tasks: number): readonly Reason[] {
   const { scaleIn } = sight.pool;
   if (scaleIn === 'lease') return [{ code: 'idle-long-enough', tasks }];
@@ -265,7 +289,9 @@ function countAction(need: Need, { service, to, stops }: Count): readonly Action
 
 function raiseReason(need: Need): Reason['code'] {
   if (need.granted <= need.capacity.total) return 'count-below-tasks';
-  return launchesFor(need) > 0 ? 'pending-jobs' : 'floor';
+  if (launchesFor(need) > 0) return 'pending-jobs';
+  if (need.prewarmed > 0) return 'prewarm';
+  return isKeptAwake(need) && need.outlook.floors.wake > need.capacity.total ? 'awake-for' : 'floor';
 }
 
 function lowerReason({ capacity }: Need): Reason['code'] {
@@ -281,6 +307,8 @@ function toPlan(need: Need, to: number, why: readonly Reason[]): PoolPlan {
     desired: service === undefined ? { from: null, to: null } : { from: service.desiredCount, to },
     daemons: countDaemons(need.sight),
     pending: sum(Object.values(need.jobs), (jobs) => jobs),
+    due: Math.max(need.outlook.opening?.due.length ?? 0, need.due),
+    startTime: need.sight.startTime,
     floor: need.floor,
     why,
   };

@@ -6,7 +6,7 @@
 import type { EpochMs } from './brands.ts';
 import { isComing } from './capacity.ts';
 import { by } from './order.ts';
-import type { Replacing } from './plan.ts';
+import { REPLACING, type Replacing } from './plan.ts';
 import type { Service, Task } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import { hasOtherTags, isBooting, isGuarded, LEAVING_MS, type TaskSight } from './task-state.ts';
@@ -53,9 +53,6 @@ export function markReplaced(sight: PoolSight, atOncePercent: number, now: Epoch
   };
 }
 
-/** What is of no use first. */
-const RANK: Readonly<Record<Replacing, number>> = { 'no-daemon': 0, 'wrong-key': 1, 'old-revision': 2 };
-
 function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): readonly TaskSight[] {
   const { service, failing } = sight;
   if (service === undefined) return [];
@@ -70,7 +67,7 @@ function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): reado
     })
     .toSorted(
       by(
-        ({ why }) => RANK[why],
+        ({ why }) => REPLACING.indexOf(why),
         ({ task }) => (task.use === 'busy' ? 1 : 0),
         ({ task }) => task.idleSince ?? Number.POSITIVE_INFINITY,
         ({ task }) => task.task.taskArn,

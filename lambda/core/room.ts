@@ -1,16 +1,19 @@
 /**
- * Bounds: the room that `max`, `maxTasks` and failing starts leave for launches. All numbers are tasks. What `min`
- * demands is set aside first: those tasks come whether jobs ask for them or not.
+ * Bounds: the room that `max`, `maxTasks` and failing starts leave for launches. All numbers are tasks. What floors
+ * demand is set aside first: those tasks come whether jobs ask for them or not.
  */
 import { type Capacity, measure } from './capacity.ts';
 import type { Config } from './config.ts';
+import { leastTasks } from './floors.ts';
 import { sum } from './order.ts';
+import type { Outlook } from './outlook.ts';
 import type { PoolSight } from './supply.ts';
 
 export type PoolRoom = {
   readonly sight: PoolSight;
   readonly capacity: Capacity;
-  /** Launches that bring the pool up to `min`. */
+  readonly outlook: Outlook;
+  /** Launches that bring the pool up to its floor. */
   readonly forMin: number;
   /** Launches beyond those that the pool's own bounds allow. */
   readonly beyond: number;
@@ -19,24 +22,29 @@ export type PoolRoom = {
 export type Room = {
   /** In the order of the pools. */
   readonly pools: readonly PoolRoom[];
-  /** Launches over all pools, beyond those for `min`. */
+  /** Launches over all pools, beyond those for floors. */
   readonly total: number;
+};
+
+export type RoomInput = {
+  readonly config: Config;
+  readonly isDoubtful: (sight: PoolSight) => boolean;
 };
 
 /** Measures the room; those that are leaving count against `maxTasks` (docs/adr/0005). */
 export function measureRoom(
-  supply: readonly PoolSight[],
-  { limits }: Config,
-  isDoubtful: (sight: PoolSight) => boolean,
+  outlooks: ReadonlyMap<PoolSight, Outlook>,
+  { config, isDoubtful }: RoomInput,
 ): Room {
-  let total = limits.maxTasks - sum(supply, (sight) => existing(sight, isDoubtful(sight)));
-  const pools = supply.map((sight): PoolRoom => {
+  let total =
+    config.limits.maxTasks - sum([...outlooks.keys()], (sight) => existing(sight, isDoubtful(sight)));
+  const pools = [...outlooks].map(([sight, outlook]): PoolRoom => {
     const capacity = measure(sight);
     const isOpen = sight.service !== undefined && !capacity.isHeldBack;
     const own = isOpen ? Math.max(0, sight.pool.max - capacity.total) : 0;
-    const forMin = Math.max(0, Math.min(sight.pool.min - capacity.total, own, total));
+    const forMin = Math.max(0, Math.min(leastTasks(outlook.floors) - capacity.total, own, total));
     total -= forMin;
-    return { sight, capacity, forMin, beyond: own - forMin };
+    return { sight, capacity, outlook, forMin, beyond: own - forMin };
   });
   return { pools, total };
 }

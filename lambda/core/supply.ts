@@ -1,10 +1,12 @@
 /** Supply: what every pool has, from the readings of ECS and coderd. */
 import type { EpochMs } from './brands.ts';
 import type { Config, PoolConfig } from './config.ts';
-import { type DaemonIndex, indexDaemons, isAlive, taskId } from './daemons.ts';
+import { type DaemonIndex, indexDaemons, isAlive, poolOfName, taskId } from './daemons.ts';
 import { type FailingStarts, readFailingStarts } from './failing-starts.ts';
 import { compare, unique } from './order.ts';
+import type { StartTime } from './plan.ts';
 import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
+import { learnStartTime } from './start-time.ts';
 import { readTask, type TaskSight } from './task-state.ts';
 
 /** The service of a pool carries this tag with the pool's name as its value. */
@@ -27,6 +29,7 @@ export type PoolSight = {
   /** Tasks that are desired and not there yet. */
   readonly missing: number;
   readonly failing: FailingStarts;
+  readonly startTime: StartTime;
   /** The daemons of all its listed tasks, those on their way out included. */
   readonly owned: ReadonlySet<Daemon>;
   /** Names of live daemons of this pool that no task in any list explains. */
@@ -82,6 +85,7 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
     );
   const unseen = snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, service, tasks: all, index });
   const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
+  const registered = (task: Task) => registration(task, { snapshot, organization, index });
   return {
     pool,
     organization,
@@ -92,11 +96,8 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     unseen,
     missing,
-    failing: readFailingStarts({
-      tasks: all,
-      now: snapshot.takenAt,
-      registration: (task) => registration(task, { snapshot, organization, index }),
-    }),
+    failing: readFailingStarts({ tasks: all, now: snapshot.takenAt, registration: registered }),
+    startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
     owned: new Set(all.flatMap((task) => index?.ofTask(task) ?? [])),
     orphans:
       service !== undefined && snapshot.ecs.tasks.status === 'ok'
@@ -169,4 +170,17 @@ function unlisted(
   return (index?.namedAfter(pool.name) ?? []).filter(
     ({ name }) => !ids.has(name.slice(pool.name.length + 1)),
   );
+}
+
+/**
+ * Not one of ours: no task of a pool holds it, and it does not have the name that a pool's daemon would have
+ * (those whose task is gone still read idle for up to 90 s, contract §2).
+ */
+export function foreignTo(pools: readonly PoolSight[]): (daemon: Daemon) => boolean {
+  const own = new Set(pools.flatMap(({ owned }) => [...owned]));
+  const names = new Set<string>(pools.map(({ pool }) => pool.name));
+  return (daemon) => {
+    const poolName = poolOfName(daemon.name);
+    return !own.has(daemon) && !(poolName !== undefined && names.has(poolName));
+  };
 }

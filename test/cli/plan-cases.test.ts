@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { runCli } from '../../cli/program.ts';
 import { type Drawn, draw } from '../support/picture.ts';
+import { addFailedStarts } from '../support/planned.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-plan-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -174,18 +175,7 @@ test('shuffled input gives the identical document', async () => {
 
 test('starts that fail are said with the reason of ECS', async () => {
   const drawn = draw({ pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 4 }] });
-  for (const index of [1, 2, 3])
-    drawn.snapshot.ecs.tasks.items.push({
-      taskArn: `arn:failed-${index}`,
-      group: 'service:Stack-cpu',
-      lastStatus: 'STOPPED',
-      desiredStatus: 'STOPPED',
-      createdAt: `2026-11-20T08:5${index}:00Z`,
-      stoppedAt: `2026-11-20T08:5${index}:30Z`,
-      stopCode: 'TaskFailedToStart',
-      stoppedReason: 'CannotPullContainerError: pull image manifest has been retried 7 time(s)',
-      containers: [],
-    });
+  addFailedStarts(drawn.snapshot, 'cpu', 3);
   expect(await plan(drawn)).toMatchInlineSnapshot(`
     "plan for 2026-11-20T09:00:00.000Z
 
@@ -220,7 +210,8 @@ test('--explain tells the story of one pool', async () => {
 
     what it needs:
       1 in use + 1 jobs for free daemons + 0 for starting ones + 0 for new tasks = 2
-      floors: min 1, warm 0 -> 1 by min
+      floors: 1 by min, 0 free by warm, 0 by wake, 0 free for what is due -> 1 by min
+      a new task takes 90 s, mostly no more than 90 s (startTime of the configuration)
       bounds: wants 2, max 5, limits.maxTasks -> 3
       there are 3: 3 working, 0 starting, 0 unguarded; beside them 1 leaving, 1 left
 

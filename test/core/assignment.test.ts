@@ -38,6 +38,7 @@ function offer(pool: string, tags: Tags, served: Served, places: number, price: 
     served,
     places,
     price: served === 'by-launch' || served === 'when-there-is-room' ? price : 0,
+    dueAtMost: 0,
   };
 }
 

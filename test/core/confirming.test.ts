@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import type { ScaleIn } from '../../lambda/core/config.ts';
 import { decide } from '../../lambda/core/decide.ts';
 import type { Plan } from '../../lambda/core/plan.ts';
+import { NOW } from '../support/parts.ts';
 import { taskArn } from '../support/picture.ts';
 import { addFailedStarts, type Change, edit, organizationIn, planOf, poolOf } from '../support/planned.ts';
 import { runs } from '../support/runs.ts';
-import { NOW, type Ugly, uglyStates } from '../support/ugly.ts';
+import { type Ugly, uglyStates } from '../support/ugly.ts';
 
 /** Minutes of protection of each task, 0 for none. */
 function drawn(

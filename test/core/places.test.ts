@@ -348,6 +348,7 @@ function offerOf(text: string): Offer {
     served: served as Served,
     places: places === 'all' ? Number.POSITIVE_INFINITY : Number(places),
     price: Number(price.slice(1)),
+    dueAtMost: 0,
   };
 }
 

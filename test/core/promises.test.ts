@@ -5,8 +5,9 @@ import type { Config } from '../../lambda/core/config.ts';
 import { decide } from '../../lambda/core/decide.ts';
 import type { Action, Plan } from '../../lambda/core/plan.ts';
 import type { Daemon, Snapshot, Task } from '../../lambda/core/snapshot.ts';
+import { NOW } from '../support/parts.ts';
 import { runs } from '../support/runs.ts';
-import { NOW, oneMoreJob, type Ugly, uglyStates } from '../support/ugly.ts';
+import { oneMoreJob, type Ugly, uglyStates } from '../support/ugly.ts';
 
 const RUNS = runs(1000);
 const any = uglyStates({ sight: 'any' });
@@ -161,6 +162,33 @@ test('doubt never scales in', () => {
   );
 });
 
+test('a forecast that can not be trusted sends nobody away who would stay without it', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const organizations = snapshot.coder.organizations.filter(
+        ({ workspaces }) => workspaces?.status !== 'ok',
+      );
+      const without: Snapshot = {
+        ...snapshot,
+        coder: {
+          ...snapshot.coder,
+          organizations: organizations.map(({ workspaces, templates, activeVersionTags, ...rest }) => rest),
+        },
+      };
+      const leaving = ({ actions }: Plan): readonly string[] =>
+        actions.flatMap((action): readonly string[] => {
+          if (action.kind === 'ask-to-leave') return [action.task];
+          return action.kind === 'set-desired' && action.to < action.from ? [action.service] : [];
+        });
+      const doubtful = { ...snapshot, coder: { ...snapshot.coder, organizations } };
+      expect(new Set(leaving(decide(without, config)))).toEqual(
+        new Set([...leaving(decide(without, config)), ...leaving(decide(doubtful, config))]),
+      );
+    }),
+    RUNS,
+  );
+});
+
 test('the order of the input changes nothing', () => {
   const shuffle = <T>(items: readonly T[], by: number): readonly T[] =>
     items
@@ -182,6 +210,8 @@ test('the order of the input changes nothing', () => {
             jobs: mix(o.jobs),
             daemons: mix(o.daemons),
             previousJobs: mix(o.previousJobs),
+            ...(o.workspaces === undefined ? {} : { workspaces: mix(o.workspaces) }),
+            ...(o.templates === undefined ? {} : { templates: mix(o.templates) }),
           })),
         },
         ecs: {

@@ -1,7 +1,7 @@
 /** What makes the sight of a pool doubtful: each doubt with the finding that tells of it, and its limits. */
 import { describe, expect, test } from 'vitest';
-import { taskIdOf } from '../support/parts.ts';
-import { type Drawn, NOW, type Picture } from '../support/picture.ts';
+import { NOW, taskIdOf } from '../support/parts.ts';
+import type { Drawn, Picture } from '../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf } from '../support/planned.ts';
 
 const SECOND = 1000;

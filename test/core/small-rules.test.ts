@@ -1,11 +1,11 @@
 /** Rules of one line each: prices, versions, floors, orders. */
 import { describe, expect, test } from 'vitest';
-import type { PoolConfig } from '../../lambda/core/config.ts';
-import { floorOf } from '../../lambda/core/floors.ts';
+import type { PoolConfig, Schedule } from '../../lambda/core/config.ts';
+import { configuredFloors, floorOf } from '../../lambda/core/floors.ts';
 import { by, compare, sum } from '../../lambda/core/order.ts';
 import { priceOf } from '../../lambda/core/prices.ts';
 import { compareVersion } from '../../lambda/core/version.ts';
-import { aPool } from '../support/parts.ts';
+import { aPool, NOW } from '../support/parts.ts';
 
 describe("a task's price an hour is Fargate's, in micro-dollars", () => {
   // worked out by hand from the price list: vCPU and GB
@@ -54,7 +54,65 @@ describe('floors', () => {
     { min: 4, warm: 1, inUse: 3, expected: { count: 4, from: 'min' }, because: 'a tie goes to min' },
     { min: 5, warm: 1, inUse: 3, expected: { count: 5, from: 'min' }, because: 'the higher one counts' },
   ])('min $min, warm $warm, $inUse in use: $expected, because $because', ({ min, warm, inUse, expected }) => {
-    expect(floorOf(aPool({ min, warm }), inUse)).toEqual(expected);
+    expect(floorOf({ ...configuredFloors(aPool({ min, warm }), NOW), wake: 0 }, inUse, 0)).toEqual(expected);
+  });
+
+  const allDay = (given: Partial<Schedule>): Schedule => ({
+    days: [0, 1, 2, 3, 4, 5, 6],
+    fromMinute: 0,
+    toMinute: 1440,
+    timezone: 'UTC',
+    min: 0,
+    warm: 0,
+    except: [],
+    ...given,
+  });
+  test.each([
+    {
+      scenario: 'a schedule above min',
+      pool: { min: 1, schedules: [allDay({ min: 3 })] },
+      due: 0,
+      expected: { count: 3, from: 'schedule' },
+    },
+    {
+      scenario: 'a schedule at min',
+      pool: { min: 3, schedules: [allDay({ min: 3 })] },
+      due: 0,
+      expected: { count: 3, from: 'min' },
+    },
+    {
+      scenario: 'a schedule below min',
+      pool: { min: 4, schedules: [allDay({ min: 3 })] },
+      due: 0,
+      expected: { count: 4, from: 'min' },
+    },
+    {
+      scenario: 'a schedule above warm',
+      pool: { warm: 1, schedules: [allDay({ warm: 2 })] },
+      due: 0,
+      expected: { count: 4, from: 'schedule' },
+    },
+    {
+      scenario: 'a schedule that is not active',
+      pool: { warm: 1, schedules: [allDay({ warm: 2, days: [] })] },
+      due: 0,
+      expected: { count: 3, from: 'warm' },
+    },
+    { scenario: 'jobs that are due', pool: {}, due: 5, expected: { count: 7, from: 'wake' } },
+    {
+      scenario: 'jobs that are due beside warm',
+      pool: { warm: 1 },
+      due: 5,
+      expected: { count: 8, from: 'wake' },
+    },
+    {
+      scenario: 'jobs that are due below min',
+      pool: { min: 9 },
+      due: 5,
+      expected: { count: 9, from: 'min' },
+    },
+  ])('$scenario, 2 in use: $expected', ({ pool, due, expected }) => {
+    expect(floorOf({ ...configuredFloors(aPool(pool), NOW), wake: 0 }, 2, due)).toEqual(expected);
   });
 });
 

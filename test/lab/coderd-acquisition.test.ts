@@ -311,7 +311,7 @@ describe('built-in daemons', () => {
 
 describe('size', () => {
   it('runs 25,000 builds of a week in seconds', () => {
-    const { model, daemon, timeline, later } = world();
+    const { model, daemon, submit, timeline, later } = world();
     const work =
       (connection: DaemonConnection) =>
       (job: AcquiredJob): void => {
@@ -326,13 +326,9 @@ describe('size', () => {
     }
     const week = 7 * 24 * 3_600 * SECOND;
     for (let n = 0; n < 25_000; n++)
-      model.scheduleBuild({
-        organization: 'default',
-        tags: { env: String(n % 4) },
-        at: (START + Math.floor((n * week) / 25_000)) as EpochMs,
-        durationMs: 120 * SECOND,
-        transition: 'start',
-      });
+      timeline.after(Math.floor((n * week) / 25_000), () =>
+        submit({ tags: { env: String(n % 4) }, durationMs: 120 * SECOND }),
+      );
     later(week + 3_600 * SECOND);
     expect(model.jobs().filter(({ status }) => status === 'succeeded')).toHaveLength(25_000);
   });

@@ -1,0 +1,249 @@
+/**
+ * The forecast: the transitions that coderd will make by itself and for which no job waits before. Its lifecycle executor looks once a
+ * minute, and makes none for which it has seen no daemon with the tags of the template's active version (contract §10): then there
+ * is nothing in the queue, ever. What is due is worked out here as the executor does it, from workspaces and templates.
+ */
+import type { EpochMs, OrganizationId } from './brands.ts';
+import { isAlive } from './daemons.ts';
+import { by } from './order.ts';
+import type { TransitionKind } from './plan.ts';
+import type { Daemon, OrganizationSight, Reading, Snapshot, Template, Workspace } from './snapshot.ts';
+import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
+import { weekdayIn } from './zones.ts';
+
+/** Something that coderd will do to a workspace. */
+export type Transition = {
+  readonly kind: TransitionKind;
+  readonly at: EpochMs;
+  /** Whether it takes a job: a stopped workspace is only marked as dormant, and the gate is asked all the same. */
+  readonly takesJob: boolean;
+};
+
+/** What coderd will do for one tag set of one organization, for which the gate opens at once. */
+export type TransitionGroup = {
+  readonly organizationId: OrganizationId;
+  /** The organization's name. */
+  readonly organization: string;
+  /** Those of the active version. */
+  readonly tags: TagSet;
+  /** Yet to be made, overdue ones included; the earliest first. */
+  readonly ahead: readonly Transition[];
+  /** When coderd made those before, as far as is known. */
+  readonly made: readonly EpochMs[];
+};
+
+/** The executor looks once a minute; what it found with the gate open is a job by then. */
+const MADE_AFTER_MS = 75_000;
+/** What coderd does not do with the gate open for so long it won't do (its owner is suspended, say). */
+const PATIENCE_MS = 5 * 60_000;
+/** What is known of workspaces is no ground to go to sleep on after this long. */
+const OLD_AFTER_MS = 15 * 60_000;
+/** coderd waits so long after a deletion that failed. */
+const DELETE_AGAIN_MS = 24 * 3_600_000;
+
+/** Reads what coderd will do, by organization and tag set. */
+export function readForecast(snapshot: Snapshot): readonly TransitionGroup[] {
+  return snapshot.coder.organizations
+    .toSorted(by(({ name }) => name))
+    .flatMap((organization) => groupsOf(organization, snapshot.takenAt));
+}
+
+/** Whether more may be due than is known: then the last daemon stays. Without any forecast there is nothing to know. */
+export function isForecastUnsure(organization: OrganizationSight, now: EpochMs): boolean {
+  const { workspaces, templates } = organization;
+  if (workspaces === undefined) return false;
+  return !isUsable(workspaces, now) || !isUsable(templates, now) || emptyWorkspaces(organization) > 0;
+}
+
+/** Builds of workspaces, where the list of workspaces is empty and should not be. */
+export function emptyWorkspaces({ workspaces, jobs }: OrganizationSight): number {
+  if (workspaces?.status !== 'ok' || workspaces.items.length > 0) return 0;
+  const readAt = workspaces.takenAt ?? Number.POSITIVE_INFINITY;
+  return jobs.items.filter(
+    ({ metadata, created_at }) => metadata?.workspace_id != null && created_at < readAt,
+  ).length;
+}
+
+function isUsable(reading: Reading<unknown> | undefined, now: EpochMs): boolean {
+  if (reading === undefined || (reading.status !== 'ok' && reading.status !== 'stale')) return false;
+  return now - (reading.takenAt ?? now) <= OLD_AFTER_MS;
+}
+
+function groupsOf(organization: OrganizationSight, now: EpochMs): readonly TransitionGroup[] {
+  const { workspaces, templates, jobs } = organization;
+  if (workspaces === undefined) return [];
+  const byId = new Map(templates?.items.map((template) => [template.id, template]));
+  const building = new Set(jobs.items.map(({ metadata }) => metadata?.workspace_id));
+  const byTags = new Map<string, Seen[]>();
+  for (const workspace of workspaces.items) {
+    if (workspace.is_prebuild === true || workspace.organization_id !== organization.id) continue;
+    const tags = tagsOf(workspace, organization.activeVersionTags);
+    if (tags === undefined) continue;
+    const seen = { workspace, tags, transition: nextTransition(workspace, byId.get(workspace.template_id)) };
+    const key = tagKey(tags);
+    const alike = byTags.get(key);
+    if (alike === undefined) byTags.set(key, [seen]);
+    else alike.push(seen);
+  }
+  const readAt = workspaces.takenAt ?? now;
+  return [...byTags].toSorted(by(([key]) => key)).flatMap(([, seen]) => {
+    const tags = normalizeTags(seen[0]?.tags ?? {});
+    const gate = gateOf(tags, organization.daemons.items, now);
+    const isMade = ({ workspace, transition }: Seen): boolean =>
+      building.has(workspace.id) || (transition !== undefined && isMadeBy(transition, { gate, readAt, now }));
+    return [
+      { ...toGroup(seen, isMade), organizationId: organization.id, organization: organization.name, tags },
+    ];
+  });
+}
+
+type Seen = {
+  readonly workspace: Workspace;
+  readonly tags: Tags;
+  readonly transition: Transition | undefined;
+};
+
+/** Where the active version could not be read, the last build's tags are the best guess. */
+function tagsOf(
+  { template_id, latest_build }: Workspace,
+  active: OrganizationSight['activeVersionTags'],
+): Tags | undefined {
+  return active?.[template_id] ?? latest_build.job.tags ?? undefined;
+}
+
+function toGroup(
+  seen: readonly Seen[],
+  isMade: (seen: Seen) => boolean,
+): Pick<TransitionGroup, 'ahead' | 'made'> {
+  const ahead: Transition[] = [];
+  const made: EpochMs[] = [];
+  for (const item of seen) {
+    const { workspace, transition } = item;
+    const { reason, created_at } = workspace.latest_build;
+    if (created_at != null && AUTOMATIC.has(reason ?? '')) made.push(created_at);
+    if (transition === undefined) continue;
+    if (isMade(item)) made.push(transition.at);
+    else ahead.push(transition);
+  }
+  return {
+    ahead: ahead.toSorted(
+      by(
+        ({ at }) => at,
+        ({ kind }) => kind,
+      ),
+    ),
+    made,
+  };
+}
+
+/** The reasons of builds that nobody asked for (contract §10). */
+const AUTOMATIC: ReadonlySet<string> = new Set([
+  'autostart',
+  'autostop',
+  'dormancy',
+  'autodelete',
+  'task_auto_pause',
+]);
+
+/** The next thing that coderd will do to a workspace; undefined while a build is under way, and where nothing is to come. */
+export function nextTransition(workspace: Workspace, template: Template | undefined): Transition | undefined {
+  if (IN_PROGRESS.has(workspace.latest_build.job.status)) return undefined;
+  const candidates = [
+    autostart(workspace, template),
+    autostop(workspace),
+    cleanup(workspace, template),
+    dormancy(workspace, template),
+    deletion(workspace, template),
+  ].filter((transition) => transition !== undefined);
+  return candidates.toSorted(by(({ at }) => at))[0];
+}
+
+const IN_PROGRESS: ReadonlySet<string> = new Set(['pending', 'running', 'canceling']);
+
+function autostart(workspace: Workspace, template: Template | undefined): Transition | undefined {
+  const { latest_build: build, next_start_at, autostart_schedule, dormant_at } = workspace;
+  const isStopped = build.transition === 'stop' && build.job.status !== 'failed' && !isTime(dormant_at);
+  if (!isStopped || !isTime(next_start_at) || !autostart_schedule) return undefined;
+  if (template?.allow_user_autostart === false) return undefined;
+  if (!isAllowedDay(next_start_at, autostart_schedule, template)) return undefined;
+  return { kind: 'autostart', at: next_start_at, takesJob: true };
+}
+
+/** The template may allow certain days only, by the clock of the workspace's schedule. */
+function isAllowedDay(at: EpochMs, schedule: string, template: Template | undefined): boolean {
+  const days = template?.autostart_requirement?.days_of_week;
+  if (days == null || days.length === 0) return true;
+  const zone = /^(?:CRON_TZ|TZ)=(\S+)/.exec(schedule)?.[1] ?? 'UTC';
+  const day = weekdayIn(zone, at);
+  return day === undefined || days.includes(day);
+}
+
+/** Activity moves the deadline, up to the latest one. */
+function autostop({ latest_build: build, dormant_at }: Workspace): Transition | undefined {
+  if (build.transition !== 'start' || build.job.status === 'failed' || isTime(dormant_at)) return undefined;
+  const ends = [build.deadline, build.max_deadline].filter(isTime);
+  return ends.length === 0
+    ? undefined
+    : { kind: 'autostop', at: Math.min(...ends) as EpochMs, takesJob: true };
+}
+
+/** What failed to start or to stop is stopped after a while. */
+function cleanup({ latest_build: build }: Workspace, template: Template | undefined): Transition | undefined {
+  const ttl = template?.failure_ttl_ms ?? 0;
+  const { status, completed_at } = build.job;
+  if (ttl <= 0 || status !== 'failed' || build.transition === 'delete' || !isTime(completed_at))
+    return undefined;
+  return { kind: 'autostop', at: (completed_at + ttl) as EpochMs, takesJob: true };
+}
+
+function dormancy(
+  { latest_build: build, last_used_at, dormant_at }: Workspace,
+  template: Template | undefined,
+): Transition | undefined {
+  const ttl = template?.time_til_dormant_ms ?? 0;
+  if (ttl <= 0 || isTime(dormant_at) || !isTime(last_used_at)) return undefined;
+  return { kind: 'dormancy', at: (last_used_at + ttl) as EpochMs, takesJob: build.transition === 'start' };
+}
+
+function deletion(
+  { latest_build: build, dormant_at, deleting_at }: Workspace,
+  template: Template | undefined,
+): Transition | undefined {
+  const isMeant = (template?.time_til_dormant_autodelete_ms ?? 0) > 0;
+  if (!isMeant || !isTime(dormant_at) || !isTime(deleting_at)) return undefined;
+  const hasFailed = build.transition === 'delete' && build.job.status === 'failed';
+  const again = hasFailed ? (build.job.completed_at ?? 0) + DELETE_AGAIN_MS : 0;
+  return { kind: 'deletion', at: Math.max(deleting_at, again) as EpochMs, takesJob: true };
+}
+
+/** Go writes the year 1 for a time that is not set. */
+function isTime(time: EpochMs | null | undefined): time is EpochMs {
+  return time != null && time > 0;
+}
+
+/** When coderd could see daemons that open the gate for a tag set. */
+type Gate = readonly { readonly from: EpochMs; readonly to: EpochMs }[];
+
+function gateOf(tags: TagSet, daemons: readonly Daemon[], now: EpochMs): Gate {
+  return daemons
+    .filter((daemon) => covers(normalizeTags(daemon.tags), tags))
+    .map((daemon) => ({
+      from: daemon.created_at,
+      to: isAlive(daemon, now) ? now : (daemon.last_seen_at ?? daemon.created_at),
+    }));
+}
+
+type Seeing = { readonly gate: Gate; readonly readAt: EpochMs; readonly now: EpochMs };
+
+/**
+ * Whether coderd has made a transition since the workspaces were read, or never will: the gate was open for long enough after it was
+ * due. One that a later reading still shows gets more time.
+ */
+function isMadeBy({ at }: Transition, { gate, readAt, now }: Seeing): boolean {
+  if (at > now) return false;
+  return gate.some(({ from, to }) => {
+    const since = Math.max(from, at);
+    const wasReadSince = readAt >= since + MADE_AFTER_MS;
+    return to - since >= (wasReadSince ? PATIENCE_MS : MADE_AFTER_MS);
+  });
+}

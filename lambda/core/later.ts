@@ -1,0 +1,98 @@
+/**
+ * The same look at a later time: "what would you do then?" The pools, daemons and jobs are as they were, as long since, while the calendar
+ * goes on: schedules, and what coderd does by itself.
+ */
+import type { EpochMs } from './brands.ts';
+import { nextTransition } from './forecast.ts';
+import type { Daemon, Job, OrganizationSight, Reading, Snapshot, Task } from './snapshot.ts';
+
+/** coderd's executor comes once a minute (contract §10): what was due before has been done by then. */
+const EXECUTOR_MS = 60_000;
+
+/** Moves a snapshot to a later time. */
+export function snapshotAt(snapshot: Snapshot, at: EpochMs): Snapshot {
+  const { coder, ecs, takenAt } = snapshot;
+  const move = moveBy(at - takenAt);
+  return {
+    ...snapshot,
+    takenAt: at,
+    coder: {
+      ...coder,
+      organizations: coder.organizations.map((organization) => ({
+        ...organization,
+        jobs: movedReading(organization.jobs, move, movedJob(move)),
+        daemons: movedReading(organization.daemons, move, movedDaemon(move)),
+        previousJobs: movedReading(organization.previousJobs, move, movedJob(move)),
+        ...movedForecast(organization, { move, from: takenAt, to: at }),
+      })),
+    },
+    ecs: {
+      ...ecs,
+      tasks: movedReading(ecs.tasks, move, movedTask(move)),
+      protections: movedReading(ecs.protections, move, (protection) => ({
+        ...protection,
+        expirationDate: move(protection.expirationDate),
+      })),
+    },
+  };
+}
+
+type Time = EpochMs | null | undefined;
+type Move = <T extends Time>(time: T) => T;
+
+function moveBy(ms: number): Move {
+  return <T extends Time>(time: T): T => (time == null ? time : ((time + ms) as T));
+}
+
+function movedReading<T>(reading: Reading<T>, move: Move, moved: (item: T) => T): Reading<T> {
+  return { ...reading, takenAt: move(reading.takenAt), items: reading.items.map(moved) };
+}
+
+function movedJob(move: Move): (job: Job) => Job {
+  return (job) => ({
+    ...job,
+    created_at: move(job.created_at),
+    started_at: move(job.started_at),
+    completed_at: move(job.completed_at),
+    canceled_at: move(job.canceled_at),
+  });
+}
+
+function movedDaemon(move: Move): (daemon: Daemon) => Daemon {
+  return (daemon) => ({
+    ...daemon,
+    created_at: move(daemon.created_at),
+    last_seen_at: move(daemon.last_seen_at),
+  });
+}
+
+function movedTask(move: Move): (task: Task) => Task {
+  return (task) => ({
+    ...task,
+    createdAt: move(task.createdAt),
+    pullStartedAt: move(task.pullStartedAt),
+    pullStoppedAt: move(task.pullStoppedAt),
+    startedAt: move(task.startedAt),
+    stoppingAt: move(task.stoppingAt),
+    stoppedAt: move(task.stoppedAt),
+  });
+}
+
+type Span = { readonly move: Move; readonly from: EpochMs; readonly to: EpochMs };
+
+/** The workspaces keep their times; those that coderd has moved on by then are left out. */
+function movedForecast(
+  { workspaces, templates }: OrganizationSight,
+  { move, from, to }: Span,
+): Partial<Pick<OrganizationSight, 'workspaces' | 'templates'>> {
+  if (workspaces === undefined || templates === undefined) return {};
+  const byId = new Map(templates.items.map((template) => [template.id, template]));
+  const items = workspaces.items.filter((workspace) => {
+    const next = nextTransition(workspace, byId.get(workspace.template_id));
+    return next === undefined || next.at <= from || next.at > to - EXECUTOR_MS;
+  });
+  return {
+    workspaces: { ...workspaces, takenAt: move(workspaces.takenAt), items },
+    templates: { ...templates, takenAt: move(templates.takenAt) },
+  };
+}

@@ -1,0 +1,73 @@
+/** The outlook of each pool: the floors that the configuration and the forecast set, and why. */
+import type { EpochMs, PoolName } from './brands.ts';
+import { measure } from './capacity.ts';
+import { type AllFloors, configuredFloors, type Floors } from './floors.ts';
+import { isForecastUnsure, type TransitionGroup } from './forecast.ts';
+import { chooseOpenings, type Opening } from './gates.ts';
+import { fits, isWokenFor, type Lookout, openersOf, readLookout } from './lookout.ts';
+import { sum } from './order.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { PoolSight } from './supply.ts';
+
+export type Outlook = {
+  readonly floors: AllFloors;
+  /** For what it opens coderd's gate. */
+  readonly opening: Opening | undefined;
+  /** Whether it keeps its last daemon since more may be due than is known. */
+  readonly isUnsure: boolean;
+  /** Daemons that a peak needed, beyond what comes within `idleTimeout`. */
+  readonly afterPeak: number;
+};
+
+export type Outlooks = {
+  readonly lookout: Lookout;
+  readonly openings: ReadonlyMap<PoolName, Opening>;
+  readonly outlooks: ReadonlyMap<PoolSight, Outlook>;
+};
+
+/** Builds that coderd made by itself are a peak for so long. */
+const PEAK_MS = 15 * 60_000;
+
+/** Reads the outlook of all pools. */
+export function readOutlook(snapshot: Snapshot, sights: readonly PoolSight[]): Outlooks {
+  const now = snapshot.takenAt;
+  const lookout = readLookout(snapshot, sights);
+  const floorsOf = (sight: PoolSight): Floors => configuredFloors(sight.pool, now);
+  const openings = chooseOpenings(lookout.calls, floorsOf, now);
+  const outlooks = new Map(
+    sights.map((sight) => {
+      const opening = openings.get(sight.pool.name);
+      const isUnsure = keepsLast(sight, now);
+      const wake = opening !== undefined || isUnsure ? withOpener(sight) : 0;
+      const floors = { ...floorsOf(sight), wake };
+      return [sight, { floors, opening, isUnsure, afterPeak: afterPeakOf(sight, lookout.groups, now) }];
+    }),
+  );
+  return { lookout, openings, outlooks };
+}
+
+/** So many tasks that one of them is a daemon that opens the gate: the others may be of no use. */
+function withOpener(sight: PoolSight): number {
+  return measure(sight).total - openersOf(sight) + 1;
+}
+
+/** What is not known launches nobody, and sends nobody away. */
+function keepsLast(sight: PoolSight, now: EpochMs): boolean {
+  const { pool, organization } = sight;
+  const isWoken = pool.wake.autostart || pool.wake.autostop;
+  if (!isWoken || organization === undefined || openersOf(sight) === 0) return false;
+  return isForecastUnsure(organization, now);
+}
+
+/** Counted only by a reading that is as it should be: no other makes anybody leave earlier. */
+function afterPeakOf(sight: PoolSight, groups: readonly TransitionGroup[], now: EpochMs): number {
+  if (sight.organization?.workspaces?.status !== 'ok') return 0;
+  const own = groups.filter((group) => fits(sight, group));
+  const until = now + sight.pool.idleTimeoutMs;
+  const made = sum(own, (group) => group.made.filter((at) => at > now - PEAK_MS && at <= now).length);
+  const ahead = sum(
+    own,
+    (group) => group.ahead.filter(({ at, kind }) => at <= until && isWokenFor(sight, kind)).length,
+  );
+  return Math.max(0, made - ahead);
+}

@@ -1,0 +1,110 @@
+/** What the plan tells of the forecast: what is due, and what is wrong with it. */
+import type { EpochMs, PoolName } from './brands.ts';
+import { emptyWorkspaces, type Transition } from './forecast.ts';
+import type { Opening } from './gates.ts';
+import type { Call, Lookout } from './lookout.ts';
+import { by } from './order.ts';
+import type { Finding, ForecastReadingName, ForecastRow, Transitions } from './plan.ts';
+import type { OrganizationSight, Reading, Snapshot } from './snapshot.ts';
+import { displayTags } from './tags.ts';
+import { isoTime } from './waiting.ts';
+
+/** What comes later is left out of the plan. */
+const SHOWN_MS = 3_600_000;
+
+/** Transitions by kind, the earliest kind first. */
+export function countTransitions(transitions: readonly Transition[]): readonly Transitions[] {
+  return [...Map.groupBy(transitions, ({ kind }) => kind)]
+    .map(([kind, alike]) => ({
+      kind,
+      transitions: alike.length,
+      earliest: Math.min(...alike.map(({ at }) => at)),
+    }))
+    .toSorted(
+      by(
+        ({ earliest }) => earliest,
+        ({ kind }) => kind,
+      ),
+    )
+    .map(({ earliest, ...count }) => ({ ...count, at: isoTime(earliest) }));
+}
+
+/** One row for each tag set and kind: what coderd will do within the hour, and which pool is awake for it. */
+export function reportForecast(
+  { calls }: Lookout,
+  openings: ReadonlyMap<PoolName, Opening>,
+  now: EpochMs,
+): readonly ForecastRow[] {
+  return calls.flatMap(({ group, pools, ahead, isOpen }) => {
+    const opener = pools.find(({ pool }) =>
+      [openings.get(pool.name)].some((opening) => opening && isFor(opening, ahead)),
+    );
+    const shown = ahead.filter(({ at }) => at <= now + SHOWN_MS);
+    return countTransitions(shown).map((count) => ({
+      organization: group.organization,
+      tags: displayTags(group.tags),
+      ...count,
+      pool: isOpen ? null : (opener?.pool.name ?? null),
+    }));
+  });
+}
+
+function isFor({ due, soon }: Opening, ahead: readonly Transition[]): boolean {
+  const [first] = ahead;
+  return first !== undefined && (due.includes(first) || soon.includes(first));
+}
+
+/** What a person should know about the forecast. */
+export function forecastFindings(lookout: Lookout, snapshot: Snapshot): readonly Finding[] {
+  const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
+  return [
+    ...organizations.flatMap(readingFindings),
+    ...lookout.unheard.flatMap(({ group, due }) =>
+      countTransitions(due).map(
+        (count) => ({ code: 'transitions-without-pool', ...named(group), ...count }) as const,
+      ),
+    ),
+    ...lookout.calls.flatMap((call) =>
+      countTransitions(lateOf(call, snapshot.takenAt)).map(
+        (count) => ({ code: 'transitions-late', ...named(call.group), ...count }) as const,
+      ),
+    ),
+  ];
+}
+
+function named({ organization, tags }: Call['group']) {
+  return { organization, tags: displayTags(tags) };
+}
+
+function lateOf({ ahead, pools, isOpen }: Call, now: EpochMs): readonly Transition[] {
+  if (isOpen) return [];
+  const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
+  return ahead.filter(({ at }) => at < since);
+}
+
+function readingFindings(organization: OrganizationSight): readonly Finding[] {
+  const { name, workspaces, templates } = organization;
+  const jobs = emptyWorkspaces(organization);
+  return [
+    ...readingFinding('workspaces', workspaces, name),
+    ...readingFinding('templates', templates, name),
+    ...(jobs > 0 ? [{ code: 'workspaces-empty', organization: name, jobs } as const] : []),
+  ];
+}
+
+function readingFinding(
+  name: ForecastReadingName,
+  reading: Reading<unknown> | undefined,
+  organization: string,
+): readonly Finding[] {
+  if (reading === undefined || reading.status === 'ok') return [];
+  const { status, error, takenAt } = reading;
+  return [
+    {
+      code: `${name}-${status}`,
+      organization,
+      error,
+      ...(takenAt === undefined ? {} : { takenAt: isoTime(takenAt) }),
+    },
+  ];
+}

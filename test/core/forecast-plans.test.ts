@@ -1,0 +1,388 @@
+/** What a plan does about what is due. Without samples a start takes 90 s; a pool begins 165 s and 0.12 s a daemon before. */
+import { describe, expect, test } from 'vitest';
+import type { Picture } from '../support/picture.ts';
+import { actionsOf, type Change, organizationIn, planOf, poolOf } from '../support/planned.ts';
+
+const gpu = { cluster: 'gpu' };
+const gpuEu = { cluster: 'gpu', region: 'eu' };
+const one = { prewarm: { max: 1 } };
+
+type Row = {
+  readonly scenario: string;
+  readonly picture: Picture;
+  readonly change?: Change;
+  readonly expected: readonly string[];
+  readonly because: string;
+};
+
+describe('a pool at zero', () => {
+  test.each<Row>([
+    {
+      scenario: 'an autostart in 2 min',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 120 }] },
+      expected: ['cpu 0->1 prewarm'],
+      because: 'a daemon has to be seen by then',
+    },
+    {
+      scenario: 'an autostart in 165 s and a little',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 165.12 }] },
+      expected: ['cpu 0->1 prewarm'],
+      because: 'the next look may be too late',
+    },
+    {
+      scenario: 'an autostart in 166 s',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 166 }] },
+      expected: [],
+      because: 'the next look is early enough',
+    },
+    {
+      scenario: 'an autostart in 4 min, starts that take 3',
+      picture: { pools: { cpu: { ...one, startTime: '180s' } }, workspaces: [{ startsInS: 240 }] },
+      expected: ['cpu 0->1 prewarm'],
+      because: 'startTime says so',
+    },
+    {
+      scenario: '200 autostarts, prewarm 20',
+      picture: { pools: { cpu: { max: 300 } }, workspaces: [{ startsInS: 60, count: 200 }], maxTasks: 400 },
+      expected: ['cpu 0->20 prewarm'],
+      because: 'prewarm.max bounds it',
+    },
+    {
+      scenario: '200 autostarts, prewarm 200',
+      picture: {
+        pools: { cpu: { max: 300, prewarm: { max: 200 } } },
+        workspaces: [{ startsInS: 60, count: 200 }],
+        maxTasks: 400,
+      },
+      expected: ['cpu 0->200 prewarm'],
+      because: 'each gets a daemon',
+    },
+    {
+      scenario: '200 autostarts, prewarm 200, max 50',
+      picture: {
+        pools: { cpu: { max: 50, prewarm: { max: 200 } } },
+        workspaces: [{ startsInS: 60, count: 200 }],
+      },
+      expected: ['cpu 0->50 prewarm'],
+      because: 'max comes last',
+    },
+    {
+      scenario: '200 autostarts, prewarm 0',
+      picture: { pools: { cpu: { prewarm: { max: 0 } } }, workspaces: [{ startsInS: 60, count: 200 }] },
+      expected: ['cpu 0->1 awake-for'],
+      because: 'one daemon opens the gate',
+    },
+    {
+      scenario: 'an autostop that is overdue for a day',
+      picture: { pools: { cpu: one }, workspaces: [{ stopsInS: -86_400 }] },
+      expected: ['cpu 0->1 prewarm'],
+      because: 'coderd did not do it, since no daemon was there',
+    },
+    {
+      scenario: 'an autostart, wake for stops only',
+      picture: { pools: { cpu: { wake: { autostart: false } } }, workspaces: [{ startsInS: 60 }] },
+      expected: [],
+      because: 'it is not woken for that',
+    },
+    {
+      scenario: 'an autostop, wake for starts only',
+      picture: { pools: { cpu: { wake: { autostop: false } } }, workspaces: [{ stopsInS: 60 }] },
+      expected: [],
+      because: 'it is not woken for that',
+    },
+    {
+      scenario: 'an autostart with other tags',
+      picture: { pools: { cpu: one }, workspaces: [{ tags: gpu, startsInS: 60 }] },
+      expected: [],
+      because: 'its daemons open no gate for these',
+    },
+    {
+      scenario: 'two pools that can run it',
+      picture: {
+        pools: { gpu: { tags: gpu }, eu: { tags: gpuEu } },
+        workspaces: [{ tags: gpu, startsInS: 60 }],
+      },
+      expected: ['eu 0->1 prewarm'],
+      because: 'one wake-up, not two',
+    },
+    {
+      scenario: 'two pools that can run it, the first one dearer',
+      picture: {
+        pools: { gpu: { tags: gpu }, eu: { tags: gpuEu, cpu: 4096 } },
+        workspaces: [{ tags: gpu, startsInS: 60 }],
+      },
+      expected: ['gpu 0->1 prewarm'],
+      because: 'the cheaper one is woken',
+    },
+    {
+      scenario: 'two tag sets, wake only',
+      picture: {
+        pools: {
+          gpu: { tags: gpu, prewarm: { max: 0 } },
+          eu: { tags: gpuEu, prewarm: { max: 0 }, cpu: 4096 },
+        },
+        workspaces: [
+          { tags: gpu, startsInS: 60 },
+          { tags: gpuEu, startsInS: 60 },
+        ],
+      },
+      expected: ['eu 0->1 awake-for'],
+      because: 'one daemon opens both gates',
+    },
+    {
+      scenario: 'a daemon of others with its tags',
+      picture: {
+        pools: { gpu: { tags: gpu, prewarm: { max: 0 } } },
+        strangers: [{ tags: gpuEu, busy: true }],
+        workspaces: [{ tags: gpu, startsInS: 60 }],
+      },
+      expected: [],
+      because: 'it opens the gate, busy or not',
+    },
+    {
+      scenario: 'starts that keep failing',
+      picture: { pools: { cpu: one, dear: { cpu: 4096, tags: gpu } }, workspaces: [{ startsInS: 60 }] },
+      change: ({ ecs }) => {
+        for (const minutes of [1, 2, 3])
+          ecs.tasks.items.push({
+            taskArn: `arn:task/coder/failed-${minutes}`,
+            group: 'service:Stack-cpu',
+            lastStatus: 'STOPPED',
+            desiredStatus: 'STOPPED',
+            stoppedAt: new Date(Date.parse('2026-11-20T09:00:00Z') - minutes * 60_000).toISOString(),
+            stopCode: 'TaskFailedToStart',
+            containers: [],
+          });
+      },
+      expected: ['cpu 0->1 awake-for'],
+      because: 'one probe at a time is what it gets',
+    },
+  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+    expect(actionsOf(planOf(picture, change))).toEqual(expected);
+  });
+});
+
+describe('a pool that is awake', () => {
+  test.each<Row>([
+    {
+      scenario: 'an idle daemon and an autostop in 9 min',
+      picture: { pools: { cpu: { tasks: 'I30m', ...one } }, workspaces: [{ stopsInS: 540 }] },
+      expected: [],
+      because: 'it stays for what comes within maxDelay',
+    },
+    {
+      scenario: 'an idle daemon and an autostop in 11 min',
+      picture: { pools: { cpu: { tasks: 'I30m', ...one } }, workspaces: [{ stopsInS: 660 }] },
+      expected: ['ask cpu#0'],
+      because: 'it can be woken again',
+    },
+    {
+      scenario: 'two idle daemons and an autostop in 9 min',
+      picture: { pools: { cpu: { tasks: 'I30m I20m', ...one } }, workspaces: [{ stopsInS: 540 }] },
+      expected: ['ask cpu#0'],
+      because: 'one is enough',
+    },
+    {
+      scenario: 'a zombie, an idle daemon and an autostop in 9 min',
+      picture: { pools: { cpu: { tasks: 'Z I30m', ...one, max: 2 } }, workspaces: [{ stopsInS: 540 }] },
+      expected: ['ask cpu#0'],
+      because: 'the zombie opens no gate: it is the one that goes',
+    },
+    {
+      scenario: 'two awake pools that can both open the gate',
+      picture: {
+        pools: { gpu: { tags: gpu, tasks: 'I30m', ...one }, eu: { tags: gpuEu, tasks: 'B', ...one } },
+        workspaces: [{ tags: gpu, stopsInS: 540 }],
+      },
+      expected: ['ask gpu#0'],
+      because: 'the busy one is there anyway',
+    },
+    {
+      scenario: 'three idle daemons and two autostarts in a minute',
+      picture: { pools: { cpu: { tasks: 'I30m I20m I20m' } }, workspaces: [{ startsInS: 60, count: 2 }] },
+      expected: ['ask cpu#0'],
+      because: 'two stay ready',
+    },
+    {
+      scenario: 'a busy daemon and two autostarts in a minute',
+      picture: { pools: { cpu: { tasks: 'B' } }, workspaces: [{ startsInS: 60, count: 2 }] },
+      expected: ['cpu 1->3 prewarm'],
+      because: 'busy ones are not counted on',
+    },
+    {
+      scenario: 'warm daemons and two autostarts in a minute',
+      picture: {
+        pools: { cpu: { tasks: 'I1m I1m', warm: 2 } },
+        workspaces: [{ startsInS: 60, count: 2 }],
+      },
+      expected: ['cpu 2->4 prewarm'],
+      because: 'warm is kept free beside them',
+    },
+  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+    expect(actionsOf(planOf(picture, change))).toEqual(expected);
+  });
+});
+
+/** What was read says less than all. */
+const unread =
+  (status: string): Change =>
+  ({ coder }) => {
+    for (const { workspaces } of coder.organizations) if (workspaces) workspaces.status = status;
+  };
+
+describe('a forecast that can not be trusted', () => {
+  test.each<Row>([
+    {
+      scenario: 'forbidden, two idle daemons',
+      picture: { pools: { cpu: { tasks: 'I30m I20m' } }, workspaces: [] },
+      change: unread('forbidden'),
+      expected: ['ask cpu#0'],
+      because: 'the rest works, and the last daemon keeps the gate open',
+    },
+    {
+      scenario: 'failed, one idle daemon',
+      picture: { pools: { cpu: { tasks: 'I30m' } }, workspaces: [] },
+      change: unread('failed'),
+      expected: [],
+      because: 'the last daemon stays',
+    },
+    {
+      scenario: 'failed, one idle daemon, wake off',
+      picture: {
+        pools: { cpu: { tasks: 'I30m', wake: { autostart: false, autostop: false } } },
+        workspaces: [],
+      },
+      change: unread('failed'),
+      expected: ['ask cpu#0'],
+      because: 'the pool does not need it',
+    },
+    {
+      scenario: 'failed, no daemon',
+      picture: { pools: { cpu: {} }, workspaces: [] },
+      change: unread('failed'),
+      expected: [],
+      because: 'what is not known launches nobody',
+    },
+    {
+      scenario: 'truncated, an autostart in it',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 60 }] },
+      change: unread('truncated'),
+      expected: ['cpu 0->1 prewarm'],
+      because: 'what is known counts',
+    },
+    {
+      scenario: 'stale for an hour, an autostart in it',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 60 }] },
+      change: (snapshot) => {
+        unread('stale')(snapshot, {});
+        for (const { workspaces } of snapshot.coder.organizations)
+          if (workspaces) workspaces.takenAt = '2026-11-20T08:00:00Z';
+      },
+      expected: ['cpu 0->1 prewarm'],
+      because: 'schedules rarely change',
+    },
+    {
+      scenario: 'none, one idle daemon',
+      picture: { pools: { cpu: { tasks: 'I30m' } } },
+      expected: ['ask cpu#0'],
+      because: 'a snapshot without one is read as if nothing were due',
+    },
+    {
+      scenario: 'overdue for a year, with a daemon for an hour',
+      picture: { pools: { cpu: { tasks: 'I30m' } }, workspaces: [{ startsInS: -31_536_000 }] },
+      expected: ['ask cpu#0'],
+      because: 'coderd has seen the daemon, and won’t do it',
+    },
+  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+    expect(actionsOf(planOf(picture, change))).toEqual(expected);
+  });
+});
+
+describe('the plan', () => {
+  const picture: Picture = {
+    pools: { cpu: { max: 300 } },
+    maxTasks: 300,
+    workspaces: [
+      { startsInS: 60, count: 30 },
+      { stopsInS: -30 },
+      { stopsInS: 3000 },
+      { stopsInS: 7200 },
+      { tags: gpu, startsInS: 60 },
+    ],
+  };
+
+  test('says for what a pool is awake, when, and how many', () => {
+    const plan = planOf(picture);
+    expect(poolOf(plan, 'cpu')).toMatchObject({
+      due: 31,
+      floor: { count: 20, from: 'wake' },
+      startTime: { from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 },
+      why: [
+        {
+          code: 'awake-for',
+          for: [
+            { kind: 'autostop', transitions: 1, at: '2026-11-20T08:59:30.000Z' },
+            { kind: 'autostart', transitions: 30, at: '2026-11-20T09:01:00.000Z' },
+          ],
+        },
+        { code: 'prewarm', daemons: 20, due: 31 },
+        { code: 'capped-at-prewarm-max', due: 31, max: 20 },
+      ],
+    });
+  });
+
+  test('lists what is due within the hour', () => {
+    const common = { organization: 'default', tags: {}, pool: 'cpu' };
+    expect(planOf(picture).forecast).toEqual([
+      { ...common, kind: 'autostart', transitions: 30, at: '2026-11-20T09:01:00.000Z' },
+      { ...common, kind: 'autostop', transitions: 2, at: '2026-11-20T08:59:30.000Z' },
+    ]);
+  });
+
+  test('finds what no pool can do', () => {
+    expect(planOf(picture).findings).toEqual([
+      {
+        code: 'transitions-without-pool',
+        organization: 'default',
+        tags: gpu,
+        kind: 'autostart',
+        transitions: 1,
+        at: '2026-11-20T09:01:00.000Z',
+      },
+    ]);
+  });
+
+  test('finds what is later than maxDelay', () => {
+    const codes = (stopsInS: number): readonly string[] =>
+      planOf({ pools: { cpu: {} }, workspaces: [{ stopsInS }] }).findings.map(({ code }) => code);
+    expect(codes(-600)).toEqual([]);
+    expect(codes(-601)).toEqual(['transitions-late']);
+  });
+
+  test('is the same whatever the order of workspaces', () => {
+    const reversed = planOf(picture, ({ coder }) => {
+      for (const { workspaces, templates } of coder.organizations) {
+        workspaces?.items.reverse();
+        templates?.items.reverse();
+      }
+    });
+    expect(reversed).toEqual(planOf(picture));
+  });
+
+  test('launches nothing twice: a second look after it finds all that is due served', () => {
+    const pools = { cpu: { max: 300, tasks: 'P P P' } };
+    expect(actionsOf(planOf({ pools, workspaces: [{ startsInS: 60, count: 3 }] }))).toEqual([]);
+  });
+
+  test('counts a job once: what coderd has inserted is due no more', () => {
+    const plan = planOf(
+      { pools: { cpu: {} }, pending: [{ jobs: 2 }], workspaces: [{ startsInS: -10, count: 2 }] },
+      (snapshot) => {
+        const { jobs, workspaces } = organizationIn(snapshot);
+        for (const [index, job] of jobs.items.entries())
+          job.metadata = { workspace_id: workspaces?.items[index]?.id };
+      },
+    );
+    expect(actionsOf(plan)).toEqual(['cpu 0->2 pending-jobs']);
+  });
+});

@@ -1,0 +1,411 @@
+/** What coderd will do by itself, from workspaces and templates. */
+import { describe, expect, test } from 'vitest';
+import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
+import {
+  isForecastUnsure,
+  nextTransition,
+  readForecast,
+  type TransitionGroup,
+} from '../../lambda/core/forecast.ts';
+import type { Daemon, OrganizationSight, Template, Workspace } from '../../lambda/core/snapshot.ts';
+import {
+  aDaemon,
+  ago,
+  aJob,
+  anOrganization,
+  aSnapshot,
+  aTemplate,
+  aWorkspace,
+  HOUR,
+  MINUTE,
+  NOW,
+  reading,
+  SECOND,
+} from '../support/parts.ts';
+
+const inFuture = (ms: number): EpochMs => ago(-ms);
+type Build = Partial<Workspace['latest_build']>;
+const running = (build: Build = {}): { latest_build: Build } => ({
+  latest_build: { transition: 'start', deadline: inFuture(HOUR), ...build },
+});
+const failed = (ms: number): Workspace['latest_build']['job'] => ({
+  status: 'failed',
+  completed_at: ago(ms),
+});
+
+type Row = {
+  readonly workspace: Parameters<typeof aWorkspace>[0];
+  readonly template?: Partial<Template>;
+  readonly expected: string;
+  readonly because: string;
+};
+
+const said = (workspace: Workspace, template: Template | undefined): string => {
+  const next = nextTransition(workspace, template);
+  return next === undefined
+    ? 'nothing'
+    : `${next.kind} in ${(next.at - NOW) / MINUTE} min${next.takesJob ? '' : ' without a job'}`;
+};
+
+describe('autostart', () => {
+  const stopped = { next_start_at: inFuture(5 * MINUTE) };
+  test.each<Row>([
+    { workspace: stopped, expected: 'autostart in 5 min', because: 'its schedule says so' },
+    { workspace: {}, expected: 'nothing', because: 'it has no schedule' },
+    {
+      workspace: { ...stopped, autostart_schedule: null },
+      expected: 'nothing',
+      because: 'the user switched the schedule off',
+    },
+    {
+      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' },
+      expected: 'nothing',
+      because: 'coderd works the time out anew within a minute',
+    },
+    {
+      workspace: stopped,
+      template: { allow_user_autostart: false },
+      expected: 'nothing',
+      because: 'the template forbids it',
+    },
+    {
+      workspace: { ...stopped, dormant_at: ago(HOUR) },
+      expected: 'nothing',
+      because: 'who is dormant sleeps on',
+    },
+    {
+      workspace: { ...stopped, latest_build: { job: failed(HOUR) } },
+      expected: 'nothing',
+      because: 'its last stop failed',
+    },
+    {
+      workspace: { ...stopped, ...running({ deadline: null }) },
+      expected: 'nothing',
+      because: 'it runs already',
+    },
+    {
+      workspace: { ...stopped, latest_build: { job: { status: 'running' } } },
+      expected: 'nothing',
+      because: 'a build is under way',
+    },
+    {
+      workspace: stopped,
+      template: { autostart_requirement: { days_of_week: ['monday'] } },
+      expected: 'nothing',
+      because: 'it is a Friday, and the template allows Mondays only',
+    },
+    {
+      workspace: stopped,
+      template: { autostart_requirement: { days_of_week: ['friday'] } },
+      expected: 'autostart in 5 min',
+      because: 'Friday is allowed',
+    },
+    {
+      workspace: {
+        ...stopped,
+        autostart_schedule: 'CRON_TZ=Pacific/Auckland 5 22 * * *',
+        next_start_at: inFuture(4 * HOUR),
+      },
+      template: { autostart_requirement: { days_of_week: ['friday'] } },
+      expected: 'nothing',
+      because: 'there it is Saturday by then',
+    },
+    {
+      workspace: { ...stopped, autostart_schedule: 'CRON_TZ=Nowhere/Land 5 9 * * *' },
+      template: { autostart_requirement: { days_of_week: ['monday'] } },
+      expected: 'autostart in 5 min',
+      because: 'what can not be told does not keep a pool asleep',
+    },
+    {
+      workspace: { ...stopped, next_start_at: inFuture(365 * 24 * HOUR) },
+      expected: 'autostart in 525600 min',
+      because: 'a year ahead is a long time, and no error',
+    },
+  ])('$expected, because $because', ({ workspace, template, expected }) => {
+    expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
+  });
+});
+
+describe('autostop', () => {
+  test.each<Row>([
+    { workspace: running(), expected: 'autostop in 60 min', because: 'that is its deadline' },
+    {
+      workspace: running({ max_deadline: inFuture(30 * MINUTE) }),
+      expected: 'autostop in 30 min',
+      because: 'no activity moves it beyond the latest one',
+    },
+    {
+      workspace: running({ deadline: null, max_deadline: inFuture(HOUR) }),
+      expected: 'autostop in 60 min',
+      because: 'either may be there alone',
+    },
+    { workspace: running({ deadline: null }), expected: 'nothing', because: 'it has no deadline' },
+    {
+      workspace: running({ deadline: -62135596800000 as EpochMs }),
+      expected: 'nothing',
+      because: 'Go writes the year 1 for none',
+    },
+    {
+      workspace: { ...running(), dormant_at: ago(HOUR) },
+      expected: 'nothing',
+      because: 'coderd leaves the dormant alone',
+    },
+    {
+      workspace: running({ job: failed(MINUTE) }),
+      expected: 'nothing',
+      because: 'it failed, and the template does not clean up',
+    },
+    {
+      workspace: running({ job: failed(MINUTE) }),
+      template: { failure_ttl_ms: HOUR },
+      expected: 'autostop in 59 min',
+      because: 'the template cleans failed builds up',
+    },
+    {
+      workspace: { latest_build: { transition: 'stop', job: failed(MINUTE) } },
+      template: { failure_ttl_ms: HOUR },
+      expected: 'autostop in 59 min',
+      because: 'a stop that failed is tried again',
+    },
+    {
+      workspace: { latest_build: { transition: 'delete', job: failed(MINUTE) } },
+      template: { failure_ttl_ms: HOUR },
+      expected: 'nothing',
+      because: 'a deletion that failed is not',
+    },
+  ])('$expected, because $because', ({ workspace, template, expected }) => {
+    expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
+  });
+});
+
+describe('dormancy and deletion', () => {
+  const dormant = { dormant_at: ago(24 * HOUR), deleting_at: inFuture(HOUR) };
+  const deletes = { time_til_dormant_autodelete_ms: 25 * HOUR };
+  test.each<Row>([
+    {
+      workspace: { last_used_at: ago(HOUR) },
+      template: { time_til_dormant_ms: 2 * HOUR },
+      expected: 'dormancy in 60 min without a job',
+      because: 'a stopped one is only marked',
+    },
+    {
+      workspace: { ...running({ deadline: null }), last_used_at: ago(HOUR) },
+      template: { time_til_dormant_ms: 2 * HOUR },
+      expected: 'dormancy in 60 min',
+      because: 'one that runs is stopped too',
+    },
+    {
+      workspace: { last_used_at: ago(HOUR), dormant_at: ago(MINUTE) },
+      template: { time_til_dormant_ms: 2 * HOUR },
+      expected: 'nothing',
+      because: 'it is dormant',
+    },
+    {
+      workspace: { last_used_at: ago(HOUR) },
+      expected: 'nothing',
+      because: 'the template does not ask for it',
+    },
+    {
+      workspace: { ...running(), last_used_at: ago(HOUR) },
+      template: { time_til_dormant_ms: 90 * MINUTE },
+      expected: 'dormancy in 30 min',
+      because: 'it comes before the deadline',
+    },
+    { workspace: dormant, template: deletes, expected: 'deletion in 60 min', because: 'its time is set' },
+    { workspace: dormant, expected: 'nothing', because: 'the template does not delete any more' },
+    {
+      workspace: { ...dormant, dormant_at: null },
+      template: deletes,
+      expected: 'nothing',
+      because: 'it has been woken',
+    },
+    {
+      workspace: {
+        ...dormant,
+        deleting_at: ago(HOUR),
+        latest_build: { transition: 'delete', job: failed(HOUR) },
+      },
+      template: deletes,
+      expected: 'deletion in 1380 min',
+      because: 'after a failure coderd waits for a day',
+    },
+  ])('$expected, because $because', ({ workspace, template, expected }) => {
+    expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
+  });
+
+  test('an unknown template says nothing of dormancy, and allows a start', () => {
+    expect(said(aWorkspace({ last_used_at: ago(900 * HOUR) }), undefined)).toBe('nothing');
+    expect(said(aWorkspace({ next_start_at: inFuture(MINUTE) }), undefined)).toBe('autostart in 1 min');
+  });
+});
+
+type Seen = Partial<OrganizationSight> & { readonly at?: EpochMs };
+
+function groupsOf(seen: Seen): readonly TransitionGroup[] {
+  const organization = anOrganization({
+    workspaces: { ...reading([aWorkspace({ next_start_at: seen.at ?? inFuture(MINUTE) })]), takenAt: NOW },
+    templates: reading([aTemplate()]),
+    activeVersionTags: { template: { cluster: 'gpu' } },
+    ...seen,
+  });
+  return readForecast(aSnapshot({ organizations: [organization] }));
+}
+
+const gpu = { cluster: 'gpu' };
+
+describe('the tag set', () => {
+  test('is that of the active version, not that of the last build', () => {
+    const workspace = aWorkspace({
+      next_start_at: inFuture(MINUTE),
+      latest_build: { job: { status: 'succeeded', tags: { cluster: 'old' } } },
+    });
+    expect(groupsOf({ workspaces: reading([workspace]) }).map(({ tags }) => tags.cluster)).toEqual(['gpu']);
+  });
+
+  test('is that of the last build where the active version could not be read', () => {
+    const workspace = aWorkspace({
+      next_start_at: inFuture(MINUTE),
+      latest_build: { job: { status: 'succeeded', tags: { cluster: 'old' } } },
+    });
+    const groups = groupsOf({ workspaces: reading([workspace]), activeVersionTags: {} });
+    expect(groups.map(({ tags }) => tags.cluster)).toEqual(['old']);
+  });
+
+  test('of a workspace of which neither is known is nobody’s', () => {
+    expect(groupsOf({ activeVersionTags: {} })).toEqual([]);
+  });
+});
+
+test('prebuilt workspaces and those of another organization are left out', () => {
+  const workspaces = reading([
+    aWorkspace({ next_start_at: inFuture(MINUTE), is_prebuild: true }),
+    aWorkspace({ next_start_at: inFuture(MINUTE), organization_id: 'other' as OrganizationId }),
+  ]);
+  expect(groupsOf({ workspaces })).toEqual([]);
+});
+
+describe('what is overdue', () => {
+  const daemon = (given: Partial<Daemon>): Daemon => aDaemon({ tags: gpu, ...given });
+  const overdue = ago(10 * MINUTE);
+  test.each<{ seen: Seen; ahead: number; because: string }>([
+    { seen: {}, ahead: 1, because: 'no daemon was there' },
+    {
+      seen: { daemons: reading([daemon({ tags: { cluster: 'cpu' } })]) },
+      ahead: 1,
+      because: 'none with its tags was there',
+    },
+    {
+      seen: { daemons: reading([daemon({})]) },
+      ahead: 0,
+      because: 'the gate was open for 10 min and coderd did not do it',
+    },
+    {
+      seen: { daemons: reading([daemon({ created_at: ago(4 * MINUTE) })]) },
+      ahead: 1,
+      because: 'the gate has been open for 4 min, and a later reading still shows it',
+    },
+    {
+      seen: { daemons: reading([daemon({ created_at: ago(5 * MINUTE) })]) },
+      ahead: 0,
+      because: 'coderd had five minutes',
+    },
+    {
+      seen: {
+        daemons: reading([daemon({ created_at: ago(9 * MINUTE), last_seen_at: ago(3 * MINUTE) })]),
+      },
+      ahead: 0,
+      because: 'the daemon that is gone opened the gate for long enough',
+    },
+    {
+      seen: { daemons: reading([daemon({ created_at: ago(HOUR), last_seen_at: ago(9 * MINUTE) })]) },
+      ahead: 1,
+      because: 'the daemon was gone a minute after it was due',
+    },
+  ])('stays $ahead times, because $because', ({ seen, ahead }) => {
+    const [group] = groupsOf({ at: overdue, ...seen });
+    expect(group?.ahead).toHaveLength(ahead);
+    expect(group?.made).toHaveLength(1 - ahead);
+  });
+
+  test.each([
+    { dueMs: 74 * SECOND, ahead: 1, because: 'the executor may still come' },
+    { dueMs: 75 * SECOND, ahead: 0, because: 'it has come, and what it made is in the queue' },
+  ])('$dueMs ms before, read before: $ahead, because $because', ({ dueMs, ahead }) => {
+    const workspaces = {
+      ...reading([aWorkspace({ next_start_at: ago(dueMs) })]),
+      takenAt: ago(2 * MINUTE),
+    };
+    const [group] = groupsOf({ workspaces, daemons: reading([daemon({})]) });
+    expect(group?.ahead).toHaveLength(ahead);
+  });
+
+  test('is made as soon as its build is in the queue', () => {
+    const workspace = aWorkspace({ next_start_at: ago(SECOND) });
+    const jobs = reading([aJob({ metadata: { workspace_id: workspace.id } })]);
+    const [group] = groupsOf({ workspaces: reading([workspace]), jobs });
+    expect(group).toMatchObject({ ahead: [], made: [ago(SECOND)] });
+  });
+});
+
+test('builds that coderd made by itself are remembered by their reason, those of people are not', () => {
+  const built = (reason: string, minutes: number): Workspace =>
+    aWorkspace({ latest_build: { transition: 'start', reason, created_at: ago(minutes * MINUTE) } });
+  const workspaces = reading([built('autostart', 3), built('initiator', 2), built('autostop', 1)]);
+  expect(groupsOf({ workspaces })[0]?.made).toEqual([ago(3 * MINUTE), ago(MINUTE)]);
+});
+
+describe('more may be due than is known', () => {
+  const ok = { ...reading([aWorkspace()]), takenAt: NOW };
+  const templates = { ...reading([aTemplate()]), takenAt: NOW };
+  test.each<{ seen: Partial<OrganizationSight>; unsure: boolean; because: string }>([
+    { seen: {}, unsure: false, because: 'no forecast was asked for' },
+    { seen: { workspaces: ok, templates }, unsure: false, because: 'all was read' },
+    {
+      seen: { workspaces: { ...ok, status: 'forbidden' }, templates },
+      unsure: true,
+      because: 'nothing was read',
+    },
+    {
+      seen: { workspaces: { ...ok, status: 'failed' }, templates },
+      unsure: true,
+      because: 'nothing was read',
+    },
+    {
+      seen: { workspaces: { ...ok, status: 'truncated' }, templates },
+      unsure: true,
+      because: 'some are missing',
+    },
+    {
+      seen: { workspaces: ok, templates: { ...templates, status: 'failed' } },
+      unsure: true,
+      because: 'what templates allow is unknown',
+    },
+    { seen: { workspaces: ok }, unsure: true, because: 'what templates allow is unknown' },
+    {
+      seen: { workspaces: { ...ok, status: 'stale', takenAt: ago(15 * MINUTE) }, templates },
+      unsure: false,
+      because: 'it is old, but not very',
+    },
+    {
+      seen: { workspaces: { ...ok, status: 'stale', takenAt: ago(15 * MINUTE + 1) }, templates },
+      unsure: true,
+      because: 'it is too old',
+    },
+    {
+      seen: {
+        workspaces: { ...reading([]), takenAt: NOW },
+        templates,
+        jobs: reading([aJob({ metadata: { workspace_id: 'one' } })]),
+      },
+      unsure: true,
+      because: 'an empty list beside builds of workspaces is a contradiction',
+    },
+    {
+      seen: { workspaces: { ...reading([]), takenAt: NOW }, templates, jobs: reading([aJob()]) },
+      unsure: false,
+      because: 'an import of a template needs no workspace',
+    },
+  ])('$unsure, because $because', ({ seen, unsure }) => {
+    expect(isForecastUnsure(anOrganization(seen), NOW)).toBe(unsure);
+  });
+});

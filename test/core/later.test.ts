@@ -1,0 +1,95 @@
+/** The same look at a later time. */
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import { decide } from '../../lambda/core/decide.ts';
+import { snapshotAt } from '../../lambda/core/later.ts';
+import type { Snapshot } from '../../lambda/core/snapshot.ts';
+import { planSnapshot } from '../../lambda/plan-snapshot.ts';
+import { HOUR, MINUTE, NOW } from '../support/parts.ts';
+import { draw, type Picture } from '../support/picture.ts';
+import { actionsOf } from '../support/planned.ts';
+import { runs } from '../support/runs.ts';
+import { uglyStates } from '../support/ugly.ts';
+
+function actionsAt(picture: Picture, ms: number): readonly string[] {
+  const { snapshot, config } = draw(picture);
+  const later = snapshotAt(parseSnapshot(snapshot), (NOW + ms) as EpochMs);
+  return actionsOf(planSnapshot(snapshotToJson(later), config));
+}
+
+describe('what it would do then', () => {
+  const cpu = { prewarm: { max: 1 } };
+  test.each<{ scenario: string; picture: Picture; ms: number; expected: readonly string[]; because: string }>(
+    [
+      {
+        scenario: 'an autostart tomorrow, two minutes before',
+        picture: { pools: { cpu }, workspaces: [{ startsInS: 86_400 }] },
+        ms: 24 * HOUR - 2 * MINUTE,
+        expected: ['cpu 0->1 prewarm'],
+        because: 'it is about to be due',
+      },
+      {
+        scenario: 'an autostart tomorrow, an hour before',
+        picture: { pools: { cpu }, workspaces: [{ startsInS: 86_400 }] },
+        ms: 23 * HOUR,
+        expected: [],
+        because: 'there is time',
+      },
+      {
+        scenario: 'an autostop this evening, tomorrow',
+        picture: { pools: { cpu }, workspaces: [{ stopsInS: 36_000 }] },
+        ms: 24 * HOUR,
+        expected: [],
+        because: 'coderd has done it by then',
+      },
+      {
+        scenario: 'an autostop that is overdue already',
+        picture: { pools: { cpu }, workspaces: [{ stopsInS: -60 }] },
+        ms: HOUR,
+        expected: ['cpu 0->1 prewarm'],
+        because: 'nothing says that it was done',
+      },
+      {
+        scenario: 'a daemon idle for 9 min, an hour later',
+        picture: { pools: { cpu: { tasks: 'I9m' } } },
+        ms: HOUR,
+        expected: [],
+        because: 'the pools are as they were, and as long since',
+      },
+      {
+        scenario: 'a schedule that begins at 9:30',
+        picture: {
+          pools: { cpu: { schedules: [{ from: '09:30', to: '10:00', timezone: 'UTC', min: 2 }] } },
+        },
+        ms: 30 * MINUTE,
+        expected: ['cpu 0->2 floor'],
+        because: 'the calendar goes on',
+      },
+    ],
+  )('$scenario: $expected, because $because', ({ picture, ms, expected }) => {
+    expect(actionsAt(picture, ms)).toEqual(expected);
+  });
+});
+
+test('without forecast and schedules the plan is the same at any time, but for the time', () => {
+  const bare = ({ coder, ...rest }: Snapshot): Snapshot => ({
+    ...rest,
+    coder: {
+      ...coder,
+      organizations: coder.organizations.map(({ workspaces, templates, activeVersionTags, ...own }) => own),
+    },
+  });
+  fc.assert(
+    fc.property(uglyStates({ sight: 'any' }), fc.nat(10 * 24 * HOUR), ({ snapshot, config }, ms) => {
+      const plain = { ...config, pools: config.pools.map((pool) => ({ ...pool, schedules: [] })) };
+      const now = decide(bare(snapshot), plain);
+      const then = decide(snapshotAt(bare(snapshot), (NOW + ms) as EpochMs), plain);
+      expect(then.actions).toEqual(now.actions);
+      expect(then.pools).toEqual(now.pools);
+    }),
+    runs(300),
+  );
+});

@@ -1,0 +1,321 @@
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { coderdHandler } from '../../lab/coderd/http.ts';
+import { coderdWorld, DAY, HOUR, MINUTE } from './coderd-workspaces-fixture.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
+const NOBODYS = '00000000-0000-4000-a000-000000000000';
+
+const cleanUps: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0)) cleanUp();
+});
+
+type Item = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string };
+type Page = { readonly workspaces: readonly Item[]; readonly count: number };
+
+async function served() {
+  const made = coderdWorld();
+  const server = createServer(coderdHandler(made.model));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  cleanUps.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('starting a server: it has no port');
+  const all = made.model.addToken({ canRead: 'all' });
+  const fetchPath = async (path: string, token = all, init: RequestInit = {}) => {
+    const headers = { 'Coder-Session-Token': token };
+    const response = await fetch(`http://127.0.0.1:${address.port}/api/v2/${path}`, { ...init, headers });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+  };
+  const workspaces = async (query = '', token = all) =>
+    (await fetchPath(`workspaces${query}`, token)).body as Page;
+  const templates = async (token = all) => (await fetchPath('templates', token)).body as readonly Item[];
+  const check = async (checks: unknown, token = all) =>
+    fetchPath('authcheck', token, { method: 'POST', body: JSON.stringify({ checks }) });
+  return { ...made, fetchPath, workspaces, templates, check };
+}
+
+describe('the list of workspaces', () => {
+  it('has the fields of 2.30, null for times that are not there', async () => {
+    const { workspaces, workspace, model } = await served();
+    const record = workspace({ schedule: '10 8 * * *' }, { tags: { env: 'a' } });
+    const { template, latestBuild } = record;
+    expect(await workspaces()).toEqual({
+      count: 1,
+      workspaces: [
+        expect.objectContaining({
+          id: record.id,
+          name: 'workspace-1',
+          organization_id: model.organizationId('default'),
+          organization_name: 'default',
+          template_id: template.id,
+          template_active_version_id: template.activeVersion.id,
+          outdated: false,
+          is_prebuild: false,
+          autostart_schedule: '10 8 * * *',
+          next_start_at: '2026-03-02T08:10:00Z',
+          last_used_at: '2026-03-02T08:00:00Z',
+          dormant_at: null,
+          deleting_at: null,
+          latest_build: expect.objectContaining({
+            id: latestBuild.id,
+            build_number: 1,
+            created_at: '2026-03-02T08:00:00Z',
+            transition: 'stop',
+            reason: 'initiator',
+            status: 'stopped',
+            deadline: null,
+            max_deadline: null,
+            resources: [],
+            job: expect.objectContaining({
+              id: expect.stringMatching(UUID),
+              status: 'succeeded',
+              completed_at: '2026-03-02T08:00:00Z',
+              tags: { env: 'a', scope: 'organization', owner: '' },
+              metadata: expect.objectContaining({ workspace_id: record.id }),
+            }),
+          }),
+        }),
+      ],
+    });
+    expect((await workspaces()).workspaces[0]).not.toHaveProperty('ttl_ms');
+  });
+
+  it('tells deadlines, dormancy and deletion', async () => {
+    const { workspaces, workspace, at, onlooker } = await served();
+    onlooker();
+    workspace({ running: true, ttlMs: HOUR }, { maxLifetimeMs: 2 * HOUR });
+    workspace({}, { timeTilDormantMs: MINUTE, timeTilDormantAutodeleteMs: HOUR });
+    at(2 * MINUTE);
+    expect((await workspaces()).workspaces).toMatchObject([
+      {
+        ttl_ms: HOUR,
+        next_start_at: null,
+        latest_build: {
+          status: 'running',
+          deadline: '2026-03-02T09:00:00Z',
+          max_deadline: '2026-03-02T10:00:00Z',
+        },
+      },
+      { dormant_at: '2026-03-02T08:02:00Z', deleting_at: '2026-03-02T09:02:00Z' },
+    ]);
+  });
+
+  it('tells how the latest build goes', async () => {
+    const { workspaces, workspace, model, at, worker } = await served();
+    const record = workspace({ willFail: true });
+    const status = async () => (await workspaces()).workspaces[0]?.latest_build;
+    model.build(record, 'start');
+    expect(await status()).toMatchObject({ status: 'pending', transition: 'start' });
+    worker();
+    expect(await status()).toMatchObject({ status: 'starting', job: { status: 'running' } });
+    at(HOUR);
+    expect(await status()).toMatchObject({ status: 'failed', job: { status: 'failed' } });
+  });
+
+  it('comes in pages, of which each tells the count; without a limit it comes whole', async () => {
+    const { workspaces, workspace } = await served();
+    for (let n = 0; n < 5; n++) workspace();
+    const names = async (query: string) =>
+      (await workspaces(query)).workspaces.map(({ name }) => name.replace('workspace-', ''));
+    expect(await names('')).toEqual(['1', '2', '3', '4', '5']);
+    expect(await names('?limit=0')).toHaveLength(5);
+    expect(await names('?limit=2')).toEqual(['1', '2']);
+    expect(await names('?limit=2&offset=2')).toEqual(['3', '4']);
+    expect(await names('?limit=2&offset=4')).toEqual(['5']);
+    expect(await workspaces('?limit=2&offset=6')).toEqual({ workspaces: [], count: 5 });
+  });
+
+  it('has those that run first, so that one that stops changes places', async () => {
+    const { workspaces, workspace, model, at, worker } = await served();
+    const [one] = [workspace({ running: true }), workspace(), workspace({ running: true })];
+    const names = async () => (await workspaces()).workspaces.map(({ name }) => name);
+    expect(await names()).toEqual(['workspace-1', 'workspace-3', 'workspace-2']);
+    worker();
+    model.build(one, 'stop');
+    at(MINUTE);
+    expect(await names()).toEqual(['workspace-3', 'workspace-1', 'workspace-2']);
+  });
+
+  it('lacks what has been deleted', async () => {
+    const { workspaces, workspace, model, at, worker } = await served();
+    worker();
+    model.build(workspace(), 'delete');
+    expect((await workspaces()).count).toBe(1);
+    at(MINUTE);
+    expect(await workspaces()).toEqual({ workspaces: [], count: 0 });
+  });
+
+  it.each([
+    { query: '?limit=-1', message: 'Query parameters have invalid values.', field: 'limit' },
+    { query: '?offset=x', message: 'Query parameters have invalid values.', field: 'offset' },
+    { query: '?q=next:today', message: 'Invalid workspace search query.', field: 'next:today' },
+  ])('answers 400 to $query', async ({ query, message, field }) => {
+    const { fetchPath } = await served();
+    const { status, body } = await fetchPath(`workspaces${query}`);
+    expect([status, body]).toMatchObject([400, { message, validations: [{ field }] }]);
+  });
+
+  it('does not look at parameters that it does not know', async () => {
+    const { fetchPath } = await served();
+    expect((await fetchPath('workspaces?organization=x')).status).toBe(200);
+  });
+});
+
+describe('templates', () => {
+  it('tell their settings and their active version', async () => {
+    const { templates, template, model } = await served();
+    const made = template({
+      autostartDays: ['sunday', 'monday'],
+      allowUserAutostart: false,
+      defaultTtlMs: 1,
+      failureTtlMs: 2,
+      timeTilDormantMs: 3,
+      timeTilDormantAutodeleteMs: 4,
+    });
+    model.pushVersion(made, {});
+    expect(await templates()).toMatchObject([
+      {
+        id: made.id,
+        organization_id: made.organizationId,
+        active_version_id: made.activeVersion.id,
+        allow_user_autostart: false,
+        autostart_requirement: { days_of_week: ['monday', 'sunday'] },
+        default_ttl_ms: 1,
+        activity_bump_ms: HOUR,
+        failure_ttl_ms: 2,
+        time_til_dormant_ms: 3,
+        time_til_dormant_autodelete_ms: 4,
+      },
+    ]);
+  });
+
+  it('tell how long builds take under names in upper case', async () => {
+    const { templates, template } = await served();
+    template({ buildMs: { start: 90_000 } });
+    expect((await templates())[0]?.build_time_stats).toEqual({
+      start: { P50: 90_000, P95: 90_000 },
+      stop: { P50: 20_000, P95: 20_000 },
+      delete: { P50: 20_000, P95: 20_000 },
+    });
+  });
+});
+
+describe('a template version', () => {
+  it('tells the tags of its import job, also when another one is active', async () => {
+    const { fetchPath, template, model } = await served();
+    const made = template({ tags: { env: 'a' } });
+    model.pushVersion(made, { env: 'b' });
+    for (const { id, tags } of made.versions) {
+      const { status, body } = await fetchPath(`templateversions/${id}`);
+      expect([status, body]).toMatchObject([
+        200,
+        { id, template_id: made.id, job: { type: 'template_version_import', status: 'succeeded', tags } },
+      ]);
+    }
+  });
+
+  it('is 404 when it is not there, and 400 when it is no UUID', async () => {
+    const { fetchPath } = await served();
+    expect((await fetchPath(`templateversions/${NOBODYS}`)).status).toBe(404);
+    expect((await fetchPath('templateversions/x')).status).toBe(400);
+  });
+});
+
+describe('a token that may not read all workspaces', () => {
+  it('gets the rows of others left out, of list and count alike, and 404 for their versions', async () => {
+    const { model, template, workspaces, templates, fetchPath } = await served();
+    const [mine, other] = [template({ organization: 'data' }), template()];
+    for (const made of [mine, other, other]) model.addWorkspace({ template: made });
+    const token = model.addToken({ canRead: ['data'] });
+    expect(await workspaces('', token)).toMatchObject({
+      count: 1,
+      workspaces: [{ organization_name: 'data' }],
+    });
+    expect(await templates(token)).toMatchObject([{ id: mine.id }]);
+    expect((await fetchPath(`templateversions/${mine.activeVersion.id}`, token)).status).toBe(200);
+    expect((await fetchPath(`templateversions/${other.activeVersion.id}`, token)).status).toBe(404);
+  });
+
+  it('gets 200 and nothing when it may read jobs alone', async () => {
+    const { model, workspace, workspaces, templates, fetchPath } = await served();
+    workspace();
+    const token = model.addToken({ canRead: 'all', canReadWorkspaces: [] });
+    expect(await workspaces('', token)).toEqual({ workspaces: [], count: 0 });
+    expect(await templates(token)).toEqual([]);
+    expect((await fetchPath('organizations/default/provisionerjobs', token)).status).toBe(200);
+  });
+
+  it('gets 401 when it is none', async () => {
+    const { fetchPath } = await served();
+    for (const path of ['workspaces', 'templates', `templateversions/${NOBODYS}`])
+      expect((await fetchPath(path, 'unknown')).status).toBe(401);
+  });
+});
+
+describe('authcheck', () => {
+  it('tells what a token may read, by organization and altogether', async () => {
+    const { check, model } = await served();
+    const token = model.addToken({ canRead: 'all', canReadWorkspaces: ['data'] });
+    const read = (resource_type: string, organization?: string, action = 'read') => ({
+      action,
+      object: {
+        resource_type,
+        ...(organization === undefined ? {} : { organization_id: model.organizationId(organization) }),
+      },
+    });
+    const checks = {
+      mine: read('workspace', 'data'),
+      other: read('workspace', 'default'),
+      all: read('workspace'),
+      template: read('template', 'default'),
+      jobs: read('provisioner_jobs', 'default'),
+      allJobs: read('provisioner_daemon'),
+      user: read('user', 'data'),
+      update: read('workspace', 'data', 'update'),
+    };
+    expect(await check(checks, token)).toEqual({
+      status: 200,
+      body: {
+        mine: true,
+        other: false,
+        all: false,
+        template: false,
+        jobs: true,
+        allJobs: true,
+        user: false,
+        update: false,
+      },
+    });
+  });
+
+  it('answers 400 to a check without a type and to a body that is none, 401 and 405 like the others', async () => {
+    const { check, fetchPath } = await served();
+    expect(await check({ a: { action: 'read', object: {} } })).toMatchObject({
+      status: 400,
+      body: { message: 'Object\'s "resource_type" field must be defined for key "a".' },
+    });
+    const post = { method: 'POST', body: 'x' };
+    expect((await fetchPath('authcheck', undefined, post)).status).toBe(400);
+    expect((await fetchPath('authcheck', 'unknown', post)).status).toBe(401);
+    expect((await fetchPath('authcheck')).status).toBe(405);
+    expect((await fetchPath('workspaces', undefined, post)).status).toBe(405);
+  });
+});
+
+describe('size', () => {
+  it('answers 40 pages of 10,000 workspaces', async () => {
+    const { model, template, workspaces } = await served();
+    const made = template({ timeTilDormantMs: 30 * DAY });
+    for (let n = 0; n < 10_000; n++)
+      model.addWorkspace({ template: made, schedule: '0 9 * * 1-5', running: n % 2 === 0 });
+    const seen = new Set<string>();
+    for (let offset = 0; offset < 10_000; offset += 250)
+      for (const { id } of (await workspaces(`?limit=250&offset=${offset}`)).workspaces) seen.add(id);
+    expect(seen.size).toBe(10_000);
+  });
+});
