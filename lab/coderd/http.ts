@@ -6,36 +6,27 @@
  * 404), parameters (400), answer.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import type { CoderdModel } from './model.ts';
 import type { Organization } from './organizations.ts';
-import { isUuid, QueryParameters, type ValidationError } from './parameters.ts';
+import { isUuid, QueryParameters } from './parameters.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { rfc3339 } from './rfc3339.ts';
 import { mayRead, type TokenUser } from './tokens.ts';
+import { type Route, routeOf, type UserRequest } from './workspace-routes.ts';
 
 export type CoderdHandlerOptions = {
   /** Requests a minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
   readonly rateLimit?: number;
 };
 
-type Answer = { readonly status: number; readonly body: unknown };
-
 /** A request of a signed-in user for something of an organization. */
-type OrganizationRequest = {
-  readonly model: CoderdModel;
-  readonly user: TokenUser;
-  readonly organization: Organization;
-  readonly parameters: QueryParameters;
-  readonly rest: readonly string[];
-};
+type OrganizationRequest = UserRequest & { readonly organization: Organization };
 
 const DEFAULT_LIMIT = 50;
+const INVALID_PARAMETERS = 'Invalid query parameters.';
 const JOB_STATUSES = ['pending', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'unknown'];
 const DAEMON_STATUSES = ['offline', 'idle', 'busy'];
-const NOT_FOUND: Answer = {
-  status: 404,
-  body: { message: 'Resource not found or you do not have access to this resource' },
-};
 const ROUTE_NOT_FOUND: Answer = { status: 404, body: { message: 'Route not found.' } };
 
 export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions = {}): RequestListener {
@@ -52,7 +43,9 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
     const caller = user?.userId ?? request.socket.remoteAddress ?? '';
     const verdict = limiter.admit(`${caller} ${url.pathname}`, model.timeline.now());
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
-    send(response, verdict.allowed ? route({ model, request, url, user }) : rateLimited(limit));
+    if (!verdict.allowed) send(response, rateLimited(limit));
+    else if (request.method !== 'POST') send(response, route({ model, request, url, user, body: '' }));
+    else readBody(request, (body) => send(response, route({ model, request, url, user, body })));
   };
 }
 
@@ -61,21 +54,33 @@ function route(given: {
   readonly request: IncomingMessage;
   readonly url: URL;
   readonly user: TokenUser | undefined;
+  readonly body: string;
 }): Answer {
-  const { model, request, url, user } = given;
-  if (request.method !== 'GET') return { status: 405, body: undefined };
+  const { model, request, url, user, body } = given;
   const [api, version, ...path] = url.pathname.split('/').slice(1);
   if (api !== 'api' || version !== 'v2') return ROUTE_NOT_FOUND;
-  if (path.join('/') === 'buildinfo') return { status: 200, body: buildInfo(model, request) };
-  const [collection, segment, resource, ...rest] = path;
-  if (collection !== 'organizations') return ROUTE_NOT_FOUND;
-  const handle = handlerOf(resource, rest, model);
-  if (segment !== undefined && handle === undefined) return ROUTE_NOT_FOUND;
+  if (path.join('/') === 'buildinfo') return buildInfo(model, request);
+  const [collection, ...rest] = path;
+  const found = collection === 'organizations' ? organizationRoute(rest, model) : routeOf(collection, rest);
+  if (found === undefined) return ROUTE_NOT_FOUND;
+  if (request.method !== found.method) return { status: 405, body: undefined };
   if (user === undefined) return signedOut(tokenOf(request));
-  if (segment === undefined || handle === undefined) return organizations(model);
-  const organization = model.organizations.inPath(segment);
-  if (organization === undefined) return NOT_FOUND;
-  return handle({ model, user, organization, rest, parameters: new QueryParameters(url.searchParams) });
+  return found.handle({ model, user, parameters: new QueryParameters(url.searchParams), rest, body });
+}
+
+/** Of `/api/v2/organizations/…`. */
+function organizationRoute(path: readonly string[], model: CoderdModel): Route | undefined {
+  const [segment, resource, ...rest] = path;
+  if (segment === undefined) return { method: 'GET', handle: organizations };
+  const handle = handlerOf(resource, rest, model);
+  if (handle === undefined) return undefined;
+  return {
+    method: 'GET',
+    handle: (request) => {
+      const organization = model.organizations.inPath(segment);
+      return organization === undefined ? NOT_FOUND : handle({ ...request, organization, rest });
+    },
+  };
 }
 
 function handlerOf(
@@ -90,7 +95,7 @@ function handlerOf(
   return rest.length === 0 ? jobList : oneJob;
 }
 
-function organizations(model: CoderdModel): Answer {
+function organizations({ model }: UserRequest): Answer {
   const body = model.organizations.all.map(({ id, name, isDefault, createdAt }) => ({
     id,
     name,
@@ -110,7 +115,7 @@ function jobList(request: OrganizationRequest): Answer {
 
 function oneJob(request: OrganizationRequest): Answer {
   const id = request.rest[0] ?? '';
-  if (!isUuid(id)) return { status: 400, body: { message: `Invalid UUID "${id}".` } };
+  if (!isUuid(id)) return badUuid(id);
   const answer = findJobs(request, id.toLowerCase());
   if (answer.status !== 200 || !Array.isArray(answer.body)) return answer;
   return answer.body.length === 0 ? NOT_FOUND : { status: 200, body: answer.body[0] };
@@ -128,7 +133,7 @@ function findJobs(request: OrganizationRequest, id: string | undefined): Answer 
     initiatorId: model.version.does('knowsInitiators') ? parameters.uuid('initiator') : undefined,
   };
   const errors = parameters.errors();
-  if (errors.length > 0) return invalidParameters(errors);
+  if (errors.length > 0) return invalid(errors, INVALID_PARAMETERS);
   const unknown = query.statuses.find((status) => !JOB_STATUSES.includes(status));
   if (unknown !== undefined) return badEnum('jobs', 'provisioner_job_status', unknown);
   return { status: 200, body: model.listJobs(query) };
@@ -148,7 +153,7 @@ function daemonList(request: OrganizationRequest): Answer {
     maxAgeMs: canFilter ? Math.max(0, parameters.durationMs('max_age')) : 0,
   };
   const errors = parameters.errors();
-  if (errors.length > 0) return invalidParameters(errors);
+  if (errors.length > 0) return invalid(errors, INVALID_PARAMETERS);
   const unknown = query.statuses.find((status) => !DAEMON_STATUSES.includes(status));
   if (unknown !== undefined) return badEnum('daemons', 'provisioner_daemon_status', unknown);
   return { status: 200, body: model.listDaemons(query) };
@@ -158,15 +163,15 @@ function daemonList(request: OrganizationRequest): Answer {
 function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
   const tags = parameters.tags('tags');
   const error = parameters.errors().find(({ field }) => field === 'tags');
-  if (error !== undefined) return invalidParameters([error]);
+  if (error !== undefined) return invalid([error], INVALID_PARAMETERS);
   if (!mayRead(user, organization.id)) return { status: 200, body: [] };
   const all = { limit: 0, ids: [], offline: true, statuses: [], maxAgeMs: 0 };
   return { status: 200, body: model.listDaemons({ ...all, organizationId: organization.id, tags }) };
 }
 
-function buildInfo({ version, deploymentId }: CoderdModel, request: IncomingMessage): unknown {
+function buildInfo({ version, deploymentId }: CoderdModel, request: IncomingMessage): Answer {
   const release = version.text.split('+')[0];
-  return {
+  const body = {
     external_url: `https://github.com/coder/coder/releases/tag/${release}`,
     version: version.text,
     dashboard_url: `http://${request.headers.host}`,
@@ -177,6 +182,7 @@ function buildInfo({ version, deploymentId }: CoderdModel, request: IncomingMess
     upgrade_message: '',
     deployment_id: deploymentId,
   };
+  return { status: 200, body };
 }
 
 function tokenOf(request: IncomingMessage): string | undefined {
@@ -198,14 +204,16 @@ function rateLimited(limit: number): Answer {
   return { status: 429, body: { message } };
 }
 
-function invalidParameters(validations: readonly ValidationError[]): Answer {
-  return { status: 400, body: { message: 'Invalid query parameters.', validations } };
-}
-
 /** Not checked before it reaches Postgres (contract §1). */
 function badEnum(what: 'jobs' | 'daemons', type: string, value: string): Answer {
   const detail = `pq: invalid input value for enum ${type}: "${value}"`;
   return { status: 500, body: { message: `Internal error fetching provisioner ${what}.`, detail } };
+}
+
+function readBody(request: IncomingMessage, onBody: (body: string) => void): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => onBody(Buffer.concat(chunks).toString()));
 }
 
 function setCommonHeaders(response: ServerResponse, model: CoderdModel): void {

@@ -2,8 +2,8 @@
 import type { OrganizationId } from '../../lambda/core/brands.ts';
 import type { Tags } from '../../lambda/core/tags.ts';
 import type { DaemonTable } from './daemons.ts';
-import { type Job, type JobStatus, type JobTable, PREBUILDS_USER } from './jobs.ts';
-import { rfc3339 } from './rfc3339.ts';
+import { type Job, type JobRecord, type JobStatus, type JobTable, PREBUILDS_USER } from './jobs.ts';
+import { optionalTime, rfc3339 } from './rfc3339.ts';
 import { tagsetContains } from './tagset-contains.ts';
 import type { CoderVersion } from './versions.ts';
 
@@ -54,7 +54,7 @@ export function listJobs(query: JobQuery, tables: Tables): readonly JobAnswer[] 
   return found.map((job) => {
     const position = positions.get(job) ?? 0;
     const workers = job.startedAt === undefined ? workersFor(job) : undefined;
-    return answer(job, { position, size: positions.size, workers }, tables);
+    return jobAnswer(job, tables, { position, size: positions.size, workers });
   });
 }
 
@@ -115,14 +115,15 @@ function availableWorkers(
   };
 }
 
-function answer(
-  job: Job,
+/** One item. Without `queue` as in the answers of builds and template versions, which are told of no queue here. */
+export function jobAnswer(
+  job: JobRecord,
+  { daemons, version }: Pick<Tables, 'daemons' | 'version'>,
   queue: {
     readonly position: number;
     readonly size: number;
     readonly workers: readonly string[] | undefined;
-  },
-  { daemons, version }: Tables,
+  } = { position: 0, size: 0, workers: undefined },
 ): JobAnswer {
   const knowsInitiators = version.does('knowsInitiators');
   return {
@@ -135,7 +136,7 @@ function answer(
     status: job.status,
     worker_id: job.workerId,
     worker_name: knowsInitiators && job.workerId !== undefined ? daemons.get(job.workerId)?.name : undefined,
-    file_id: job.template.fileId,
+    file_id: job.version.fileId,
     tags: job.tags,
     queue_position: queue.position,
     queue_size: queue.size,
@@ -143,7 +144,7 @@ function answer(
     initiator_id: knowsInitiators ? job.initiatorId : undefined,
     input:
       job.workspace === undefined
-        ? { template_version_id: job.template.versionId }
+        ? { template_version_id: job.version.id }
         : { workspace_build_id: job.workspace.buildId },
     type: job.type,
     available_workers: queue.workers,
@@ -152,19 +153,18 @@ function answer(
   };
 }
 
-function metadata({ template, workspace, transition }: Job, version: CoderVersion): JobAnswer['metadata'] {
+function metadata(
+  { template, version, workspace, transition }: JobRecord,
+  coder: CoderVersion,
+): JobAnswer['metadata'] {
   return {
-    template_version_name: template.versionName,
+    template_version_name: version.name,
     template_id: template.id,
     template_name: template.name,
     template_display_name: '',
     template_icon: '',
     workspace_id: workspace?.id,
     workspace_name: workspace?.name,
-    workspace_build_transition: version.does('tellsTransitions') ? transition : undefined,
+    workspace_build_transition: coder.does('tellsTransitions') ? transition : undefined,
   };
-}
-
-function optionalTime(time: number | undefined): string | undefined {
-  return time === undefined ? undefined : rfc3339(time);
 }

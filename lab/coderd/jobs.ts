@@ -1,5 +1,6 @@
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/core/brands.ts';
 import type { TagSet } from '../../lambda/core/tags.ts';
+import type { TemplateRecord, TemplateVersion } from './templates.ts';
 
 /** The user that prebuilt workspaces belong to (contract §10). */
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
@@ -8,16 +9,8 @@ export type Transition = 'start' | 'stop' | 'delete';
 export type JobType = 'template_version_import' | 'workspace_build' | 'template_version_dry_run';
 export type JobStatus = 'pending' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed';
 
-/** A template with its one version: each tag set of an organization has its own. */
-export type Template = {
-  readonly id: string;
-  readonly name: string;
-  readonly versionId: string;
-  readonly versionName: string;
-  readonly fileId: string;
-};
-
-export type Workspace = { readonly id: string; readonly name: string; readonly buildId: string };
+/** What a build is of. */
+export type JobWorkspace = { readonly id: string; readonly name: string; readonly buildId: string };
 
 /** A job as it is inserted. */
 export type NewJob = {
@@ -31,9 +24,10 @@ export type NewJob = {
   readonly type: JobType;
   /** Of workspace builds only. */
   readonly transition: Transition | undefined;
-  readonly template: Template;
+  readonly template: TemplateRecord;
+  readonly version: TemplateVersion;
   /** Of workspace builds only. */
-  readonly workspace: Workspace | undefined;
+  readonly workspace: JobWorkspace | undefined;
   /** How long a daemon will take. */
   readonly durationMs: number;
   readonly willFail: boolean;
@@ -78,23 +72,15 @@ export class JobTable {
   readonly #byId = new Map<string, Job>();
   readonly #open = new Set<Job>();
   readonly #byWorker = new Map<DaemonId, WorkerJobs>();
+  readonly #onCompleted: (job: Job) => void;
+
+  /** `onCompleted`: told of each job that has ended, in whatever way. */
+  constructor(onCompleted: (job: Job) => void) {
+    this.#onCompleted = onCompleted;
+  }
 
   insert(given: NewJob): Job {
-    const job: Job = {
-      ...given,
-      sequence: this.#all.length + 1,
-      startedAt: undefined,
-      canceledAt: undefined,
-      completedAt: undefined,
-      workerId: undefined,
-      error: undefined,
-      failedBy: undefined,
-      updatedAt: given.createdAt,
-      updatedBy: undefined,
-      get status() {
-        return statusOf(this);
-      },
-    };
+    const job = newJob(given, this.#all.length + 1);
     this.#all.push(job);
     this.#byId.set(job.id, job);
     this.#open.add(job);
@@ -156,10 +142,12 @@ export class JobTable {
     job.updatedAt = at;
     job.updatedBy = undefined;
     this.#open.delete(job);
-    if (job.workerId === undefined) return;
-    const worker = this.#worker(job.workerId);
-    worker.current.delete(job);
-    worker.previous = job;
+    if (job.workerId !== undefined) {
+      const worker = this.#worker(job.workerId);
+      worker.current.delete(job);
+      worker.previous = job;
+    }
+    this.#onCompleted(job);
   }
 
   #worker(id: DaemonId): WorkerJobs {
@@ -167,6 +155,30 @@ export class JobTable {
     this.#byWorker.set(id, found);
     return found;
   }
+}
+
+/** A job that succeeded when it was created, before the world began: it stands in no table. */
+export function pastJob(given: NewJob): JobRecord {
+  const { createdAt } = given;
+  return Object.assign(newJob(given, 0), { startedAt: createdAt, completedAt: createdAt });
+}
+
+function newJob(given: NewJob, sequence: number): Job {
+  return {
+    ...given,
+    sequence,
+    startedAt: undefined,
+    canceledAt: undefined,
+    completedAt: undefined,
+    workerId: undefined,
+    error: undefined,
+    failedBy: undefined,
+    updatedAt: given.createdAt,
+    updatedBy: undefined,
+    get status() {
+      return statusOf(this);
+    },
+  };
 }
 
 /** The generated column job_status of provisioner_jobs. */

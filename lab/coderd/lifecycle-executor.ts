@@ -1,81 +1,61 @@
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import { type TagSet, tagKey } from '../../lambda/core/tags.ts';
-import type { Transition } from './jobs.ts';
+import { type DaemonTable, isOffline } from './daemons.ts';
+import { tagsetContains } from './tagset-contains.ts';
+import { isDue } from './transitions.ts';
+import type { WorkspaceRecord, WorkspaceTable } from './workspaces.ts';
 
 /** How often the executor looks: CODER_AUTOBUILD_POLL_INTERVAL (contract §10). */
 export const LIFECYCLE_EVERY_MS = 60_000;
 
-/** A build that coderd is to insert by itself: autostart, autostop, dormancy, deletion. */
-export type ScheduledBuild = {
-  readonly organizationId: OrganizationId;
-  readonly tags: TagSet;
-  readonly at: EpochMs;
-  readonly durationMs: number;
-  readonly transition: Transition;
-};
-
-type DueGroup = {
-  readonly organizationId: OrganizationId;
-  readonly tags: TagSet;
-  readonly builds: ScheduledBuild[];
-};
+type Gate = (organizationId: OrganizationId, tags: TagSet) => boolean;
 
 /**
- * The lifecycle executor (contract §10): once a minute it inserts the builds that are due, but only those for whose
- * tags a daemon was seen just now; the others stay eligible and are tried again a minute later.
+ * One tick of the lifecycle executor (contract §10): does what is due, but only for workspaces for the tags of whose template's
+ * active version a daemon was seen just now; for the others nothing happens, not even a mark, and the next tick tries again.
  */
-export class LifecycleExecutor {
-  readonly #start: EpochMs;
-  readonly #isGateOpen: (group: {
-    readonly organizationId: OrganizationId;
-    readonly tags: TagSet;
-  }) => boolean;
-  readonly #insert: (build: ScheduledBuild) => void;
-  /** Not due yet, by the number of the tick that finds them due. */
-  readonly #later = new Map<number, ScheduledBuild[]>();
-  readonly #due = new Map<string, DueGroup>();
-  #ticks = 0;
+export function runLifecycle(given: {
+  readonly workspaces: WorkspaceTable;
+  readonly daemons: DaemonTable;
+  readonly now: EpochMs;
+  /** Whether this release asks for a daemon at all. */
+  readonly gated: boolean;
+}): void {
+  const { workspaces, daemons, now, gated } = given;
+  const isOpen = gated ? gateOf(daemons, now) : () => true;
+  const tick = (Math.floor(now / LIFECYCLE_EVERY_MS) * LIFECYCLE_EVERY_MS) as EpochMs;
+  for (const workspace of workspaces.dueAt(tick)) transition(workspace, { workspaces, tick, isOpen });
+}
 
-  constructor(given: {
-    readonly start: EpochMs;
-    readonly isGateOpen: (group: {
-      readonly organizationId: OrganizationId;
-      readonly tags: TagSet;
-    }) => boolean;
-    readonly insert: (build: ScheduledBuild) => void;
-  }) {
-    this.#start = given.start;
-    this.#isGateOpen = given.isGateOpen;
-    this.#insert = given.insert;
+function transition(
+  workspace: WorkspaceRecord,
+  given: { readonly workspaces: WorkspaceTable; readonly tick: EpochMs; readonly isOpen: Gate },
+): void {
+  const { workspaces, tick, isOpen } = given;
+  const { id, organizationId, template, latestBuild, transitions } = workspace;
+  const due = transitions.find((one) => isDue(one, tick));
+  if (due === undefined || !isOpen(organizationId, template.activeVersion.tags)) return;
+  if (due.transition !== undefined) {
+    // a second build while one is active is an error in coderd, which the next tick makes again
+    if (latestBuild.job.completedAt === undefined) return;
+    workspaces.build(id, { transition: due.transition, reason: due.reason });
   }
+  if (due.reason === 'dormancy') workspaces.markDormant(id);
+}
 
-  schedule(build: ScheduledBuild): void {
-    const tick = Math.max(this.#ticks + 1, Math.ceil((build.at - this.#start) / LIFECYCLE_EVERY_MS));
-    const sameTick = this.#later.get(tick);
-    if (sameTick === undefined) this.#later.set(tick, [build]);
-    else sameTick.push(build);
-  }
-
-  /** To be called every minute, the first time a minute after the start. */
-  tick(): void {
-    this.#ticks++;
-    for (const build of this.#later.get(this.#ticks) ?? []) this.#groupOf(build).builds.push(build);
-    this.#later.delete(this.#ticks);
-    for (const [key, group] of this.#due) {
-      if (!this.#isGateOpen(group)) continue;
-      this.#due.delete(key);
-      for (const build of group.builds) this.#insert(build);
-    }
-  }
-
-  #groupOf(build: ScheduledBuild): DueGroup {
-    const key = `${build.organizationId} ${tagKey(build.tags)}`;
-    const group = this.#due.get(key) ?? {
-      organizationId: build.organizationId,
-      tags: build.tags,
-      builds: [],
-    };
-    this.#due.set(key, group);
-    return group;
-  }
+/** What it finds is remembered for the tick: there are far fewer tag sets than workspaces. */
+function gateOf(daemons: DaemonTable, now: EpochMs): Gate {
+  const seen = daemons
+    .all()
+    .filter((daemon) => !isOffline(daemon, now))
+    .toArray();
+  const known = new Map<string, boolean>();
+  return (organizationId, tags) => {
+    const key = `${organizationId} ${tagKey(tags)}`;
+    const isOpen =
+      known.get(key) ??
+      seen.some((daemon) => daemon.organizationId === organizationId && tagsetContains(daemon.tags, tags));
+    known.set(key, isOpen);
+    return isOpen;
+  };
 }

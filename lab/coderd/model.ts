@@ -4,8 +4,8 @@
  * what it shows. The facts are those of Coder's source (contract), the releases' differences stand in `versions.ts`.
  */
 
-import type { EpochMs, JobId, OrganizationId } from '../../lambda/core/brands.ts';
-import { normalizeTags, type TagSet, type Tags, tagKey } from '../../lambda/core/tags.ts';
+import type { JobId, OrganizationId } from '../../lambda/core/brands.ts';
+import { normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';
 import type { DaemonConnection, DaemonServer } from '../daemon-connection.ts';
 import type { Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
@@ -13,20 +13,29 @@ import { Acquirer } from './acquirer.ts';
 import { admit } from './admission.ts';
 import { runBuiltInDaemon } from './built-in-daemons.ts';
 import { type DaemonAnswer, type DaemonQuery, listDaemons } from './daemon-list.ts';
-import { type DaemonRecord, DaemonTable, isOffline } from './daemons.ts';
-import { type JobAnswer, type JobQuery, listJobs } from './job-list.ts';
-import { type JobRecord, JobTable, type JobType, PREBUILDS_USER, type Transition } from './jobs.ts';
-import { builtInKey, daemonTags, type ProvisionerKey, ProvisionerKeys } from './keys.ts';
-import { LIFECYCLE_EVERY_MS, LifecycleExecutor, type ScheduledBuild } from './lifecycle-executor.ts';
+import { type DaemonRecord, DaemonTable } from './daemons.ts';
+import { type JobAnswer, type JobQuery, jobAnswer, listJobs } from './job-list.ts';
+import {
+  type Job,
+  type JobRecord,
+  JobTable,
+  type JobType,
+  type JobWorkspace,
+  type NewJob,
+  PREBUILDS_USER,
+  type Transition,
+} from './jobs.ts';
+import { builtInKey, ProvisionerKeys } from './keys.ts';
+import { LIFECYCLE_EVERY_MS, runLifecycle } from './lifecycle-executor.ts';
 import { Organizations } from './organizations.ts';
 import { PendingQueue } from './pending-queue.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
 import { CoderdRefusal } from './refusal.ts';
-import { Session } from './session.ts';
-import { tagsetContains } from './tagset-contains.ts';
-import { Templates } from './templates.ts';
+import { Sessions } from './sessions.ts';
+import { type NewTemplate, type TemplateRecord, TemplateTable } from './templates.ts';
 import { Tokens } from './tokens.ts';
 import { CoderVersion } from './versions.ts';
+import { type NewWorkspace, type WorkspaceRecord, WorkspaceTable } from './workspaces.ts';
 
 export type CoderdOptions = {
   readonly timeline: Timeline;
@@ -58,20 +67,22 @@ export class CoderdModel implements DaemonServer {
   readonly timeline: Timeline;
   readonly version: CoderVersion;
   readonly deploymentId: string;
+  /** Owns and builds everything but the prebuilds. */
+  readonly userId: string;
   readonly organizations: Organizations;
   readonly tokens: Tokens;
   readonly #random: Random;
   readonly #licensed: boolean;
   readonly #keys: ProvisionerKeys;
-  readonly #jobs = new JobTable();
+  readonly #jobs: JobTable;
   readonly #daemons: DaemonTable;
   readonly #queue: PendingQueue;
   readonly #acquirer: Acquirer;
-  readonly #lifecycle: LifecycleExecutor;
-  readonly #templates: Templates;
-  readonly #sessions = new Set<Session>();
-  readonly #userId: string;
+  readonly #templates: TemplateTable;
+  readonly #workspaces: WorkspaceTable;
+  readonly #sessions: Sessions;
   #builtIns = 0;
+  #workspaceCount = 0;
 
   constructor(options: CoderdOptions) {
     const { timeline, random } = options;
@@ -82,18 +93,27 @@ export class CoderdModel implements DaemonServer {
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
     this.#licensed = options.licensed ?? true;
     this.deploymentId = random.uuid();
-    this.#userId = random.uuid();
+    this.userId = random.uuid();
     this.organizations = new Organizations({ names: options.organizations, random, now: timeline.now() });
     this.tokens = new Tokens(random);
     this.#keys = new ProvisionerKeys(random);
     this.#daemons = new DaemonTable(random);
-    this.#templates = new Templates(random);
+    this.#templates = new TemplateTable(random);
+    this.#workspaces = new WorkspaceTable({
+      random,
+      now: () => timeline.now(),
+      name: () => this.#nameWorkspace(),
+      ownerId: this.userId,
+      insert: (job, onInserted) => this.#insert(job, onInserted),
+    });
+    this.#jobs = new JobTable((job) => this.#workspaces.jobCompleted(job));
     this.#queue = new PendingQueue({ prebuildsLast: this.version.does('knowsInitiators') });
     this.#acquirer = new Acquirer(this.#queue, random);
-    this.#lifecycle = new LifecycleExecutor({
-      start: timeline.now(),
-      isGateOpen: (group) => this.#isGateOpen(group),
-      insert: (build) => this.#insert({ ...build, initiatorId: this.#userId, type: 'workspace_build' }),
+    this.#sessions = new Sessions({
+      timeline,
+      jobs: this.#jobs,
+      daemons: this.#daemons,
+      acquirer: this.#acquirer,
     });
     this.#startLoops();
   }
@@ -112,30 +132,43 @@ export class CoderdModel implements DaemonServer {
     const { id } = this.#keys.delete(this.organizationId(organization), name);
     this.#daemons.deleteWhere(({ keyId }) => keyId === id);
     if (!this.version.does('closesSessionsOfDeletedKeys')) return;
-    for (const session of [...this.#sessions]) if (session.keyId === id) session.closeWhenFree();
+    this.#sessions.closeOfKey(id);
   }
 
-  /** Returns a session token of a new user; `canRead`: where it may read jobs and daemons, by organization name. */
-  addToken(token: { readonly canRead: 'all' | readonly string[] }): string {
-    const { canRead } = token;
-    return this.tokens.add(
-      canRead === 'all' ? 'all' : new Set(canRead.map((organization) => this.organizationId(organization))),
-    );
+  /**
+   * Returns a session token of a new user; `canRead`: where it may read jobs and daemons, `canReadWorkspaces`: where workspaces and
+   * templates too, both by organization name. @default as `canRead`
+   */
+  addToken(token: {
+    readonly canRead: 'all' | readonly string[];
+    readonly canReadWorkspaces?: 'all' | readonly string[];
+  }): string {
+    const { canRead, canReadWorkspaces = canRead } = token;
+    const idsOf = (names: 'all' | readonly string[]) =>
+      names === 'all' ? names : new Set(names.map((name) => this.organizationId(name)));
+    return this.tokens.add({ canRead: idsOf(canRead), canReadWorkspaces: idsOf(canReadWorkspaces) });
   }
 
   revokeToken(token: string): void {
     this.tokens.revoke(token);
   }
 
+  /** Its workspace, if it builds one, is known to nothing but the job: for those that live on there is `build`. */
   submitJob(job: SubmittedJob): JobId {
     const type = job.type ?? 'workspace_build';
+    const organizationId = this.organizationId(job.organization);
+    const tags = normalizeTags(job.tags);
+    const template = this.#templates.forJobs(organizationId, tags, this.timeline.now());
     return this.#insert({
-      organizationId: this.organizationId(job.organization),
-      tags: normalizeTags(job.tags),
+      organizationId,
+      tags,
       durationMs: job.durationMs,
-      initiatorId: job.initiator === 'prebuilds' ? PREBUILDS_USER : this.#userId,
+      initiatorId: job.initiator === 'prebuilds' ? PREBUILDS_USER : this.userId,
       type,
       transition: type === 'workspace_build' ? (job.transition ?? 'start') : undefined,
+      template,
+      version: template.activeVersion,
+      workspace: type === 'workspace_build' ? this.#nameWorkspace() : undefined,
       willFail: job.willFail ?? false,
     });
   }
@@ -154,17 +187,32 @@ export class CoderdModel implements DaemonServer {
     if (this.version.does('skipsCancelledJobs')) this.#queue.remove(job);
   }
 
-  /** Plans what the lifecycle executor is to insert by itself from `at` on, once a fitting daemon is there (contract §10). */
-  scheduleBuild(build: {
-    readonly organization: string;
-    readonly tags: Tags;
-    readonly at: EpochMs;
-    readonly durationMs: number;
-    readonly transition: Transition;
-  }): void {
-    const { at, durationMs, transition } = build;
-    const organizationId = this.organizationId(build.organization);
-    this.#lifecycle.schedule({ organizationId, tags: normalizeTags(build.tags), at, durationMs, transition });
+  addTemplate({ organization, tags = {}, ...settings }: NewTemplate): TemplateRecord {
+    const organizationId = this.organizationId(organization);
+    return this.#templates.add({ ...settings, organizationId, tags, now: this.timeline.now() });
+  }
+
+  /** Makes another version with these tags the active one. */
+  pushVersion(template: TemplateRecord, tags: Tags): void {
+    this.#templates.pushVersion(template.id, tags, this.timeline.now());
+  }
+
+  addWorkspace(workspace: NewWorkspace): WorkspaceRecord {
+    return this.#workspaces.add(workspace);
+  }
+
+  /** Activity of its user. */
+  use(workspace: WorkspaceRecord): void {
+    this.#workspaces.use(workspace.id);
+  }
+
+  /** A build that a person asks for: inserted at once. Throws CoderdRefusal: 404 deleted, 409 the build before has not ended. */
+  build(
+    workspace: WorkspaceRecord,
+    transition: Transition,
+    options: { readonly willFail?: boolean } = {},
+  ): void {
+    this.#workspaces.build(workspace.id, { ...options, transition, reason: 'initiator' });
   }
 
   /** Starts daemons inside coderd: untagged, in the default organization (contract §7). */
@@ -172,7 +220,7 @@ export class CoderdModel implements DaemonServer {
     const key = builtInKey(this.organizations.default.id);
     for (let n = 0; n < count; n++) {
       const name = `coderd-builtin-${this.#builtIns++}`;
-      runBuiltInDaemon(this.#open(key, { name, version: this.version.text }), this.timeline);
+      runBuiltInDaemon(this.#sessions.open(key, { name, version: this.version.text }), this.timeline);
     }
   }
 
@@ -181,7 +229,7 @@ export class CoderdModel implements DaemonServer {
     readonly name: string;
     readonly version: string;
   }): DaemonConnection {
-    return this.#open(
+    return this.#sessions.open(
       admit(daemon, { keys: this.#keys, licensed: this.#licensed, version: this.version }),
       daemon,
     );
@@ -190,6 +238,16 @@ export class CoderdModel implements DaemonServer {
   /** All jobs ever, oldest first; the records are live. */
   jobs(): readonly JobRecord[] {
     return this.#jobs.all();
+  }
+
+  /** Those of `addWorkspace` that are not deleted, oldest first; the records are live. */
+  workspaces(): readonly WorkspaceRecord[] {
+    return this.#workspaces.all();
+  }
+
+  /** Oldest first; the records are live. */
+  templates(): readonly TemplateRecord[] {
+    return this.#templates.all();
   }
 
   /** All daemon rows, oldest first, offline ones too. */
@@ -202,6 +260,11 @@ export class CoderdModel implements DaemonServer {
     return listJobs(query, { jobs: this.#jobs, daemons: this.#daemons, version: this.version });
   }
 
+  /** A job as it stands in the answer of its build. */
+  answerOf(job: JobRecord): JobAnswer {
+    return jobAnswer(job, { daemons: this.#daemons, version: this.version });
+  }
+
   /** The provisionerdaemons answer, without its HTTP face. */
   listDaemons(query: DaemonQuery): readonly DaemonAnswer[] {
     const { timeline, version } = this;
@@ -210,7 +273,14 @@ export class CoderdModel implements DaemonServer {
 
   #startLoops(): void {
     const { timeline } = this;
-    timeline.every(LIFECYCLE_EVERY_MS, () => this.#lifecycle.tick());
+    timeline.every(LIFECYCLE_EVERY_MS, () =>
+      runLifecycle({
+        workspaces: this.#workspaces,
+        daemons: this.#daemons,
+        now: timeline.now(),
+        gated: this.version.does('gatesAutostart'),
+      }),
+    );
     timeline.every(REAP_EVERY_MS, () =>
       reapJobs({
         jobs: this.#jobs,
@@ -223,74 +293,20 @@ export class CoderdModel implements DaemonServer {
     timeline.every(PURGE_EVERY_MS, () => purgeDaemons(this.#daemons, timeline.now()));
   }
 
-  #isGateOpen({
-    organizationId,
-    tags,
-  }: {
-    readonly organizationId: OrganizationId;
-    readonly tags: TagSet;
-  }): boolean {
-    if (!this.version.does('gatesAutostart')) return true;
-    const now = this.timeline.now();
-    return this.#daemons
-      .all()
-      .some(
-        (daemon) =>
-          daemon.organizationId === organizationId &&
-          !isOffline(daemon, now) &&
-          tagsetContains(daemon.tags, tags),
-      );
-  }
-
-  #insert(
-    given: Omit<ScheduledBuild, 'at' | 'transition'> & {
-      readonly initiatorId: string;
-      readonly type: JobType;
-      readonly transition: Transition | undefined;
-      readonly willFail?: boolean;
-    },
-  ): JobId {
-    const { organizationId, initiatorId, tags, type, transition, durationMs } = given;
-    const key = tagKey(tags);
+  #insert(given: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted?: (job: Job) => void): JobId {
     const job = this.#jobs.insert({
+      ...given,
       id: this.#random.uuid() as JobId,
       createdAt: this.timeline.now(),
-      organizationId,
-      initiatorId,
-      tags,
-      tagKey: key,
-      type,
-      transition,
-      template: this.#templates.of(organizationId, key),
-      workspace: type === 'workspace_build' ? this.#templates.newWorkspace() : undefined,
-      durationMs,
-      willFail: given.willFail ?? false,
+      tagKey: tagKey(given.tags),
     });
+    onInserted?.(job);
     this.#acquirer.offer(job);
     return job.id;
   }
 
-  #open(key: ProvisionerKey, daemon: { readonly name: string; readonly version: string }): Session {
-    const { organizationId, id: keyId, name: keyName } = key;
-    const session = new Session(
-      {
-        organizationId,
-        name: daemon.name,
-        keyId,
-        keyName,
-        tags: daemonTags(key),
-        version: daemon.version,
-        apiVersion: new CoderVersion(daemon.version).provisionerApi,
-      },
-      {
-        timeline: this.timeline,
-        jobs: this.#jobs,
-        daemons: this.#daemons,
-        acquirer: this.#acquirer,
-        onClosed: (closed) => this.#sessions.delete(closed),
-      },
-    );
-    this.#sessions.add(session);
-    return session;
+  #nameWorkspace(): JobWorkspace {
+    const name = `workspace-${++this.#workspaceCount}`;
+    return { id: this.#random.uuid(), name, buildId: this.#random.uuid() };
   }
 }

@@ -76,6 +76,11 @@ export class QueryParameters {
     return this.#list(field, (text) => lowerCaseUuid(text.trim()));
   }
 
+  /** The errors of the parameters that were asked for. */
+  invalid(): readonly ValidationError[] {
+    return this.#errors;
+  }
+
   /** All errors, those of parameters that nothing has asked for among them. */
   errors(): readonly ValidationError[] {
     const excess = [...new Set(this.#given.keys())].filter((field) => !this.#parsed.has(field));

@@ -9,3 +9,7 @@ export function rfc3339(epochMs: number): string {
   const whole = new Date(seconds * 1_000).toISOString().slice(0, 19);
   return fraction === '' ? `${whole}Z` : `${whole}.${fraction}Z`;
 }
+
+export function optionalTime(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : rfc3339(time);
+}

@@ -1,38 +1,145 @@
-import type { OrganizationId } from '../../lambda/core/brands.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
+import { normalizeTags, type TagSet, type Tags, tagKey } from '../../lambda/core/tags.ts';
 import type { Random } from '../random.ts';
-import type { Template, Workspace } from './jobs.ts';
+import { WEEKDAYS, type Weekday } from './autostart-schedule.ts';
+import type { Transition } from './jobs.ts';
+import { CoderdRefusal } from './refusal.ts';
 
-/** Makes the templates and workspaces that jobs belong to, so that their answers are complete. */
-export class Templates {
-  readonly #byTags = new Map<string, Template>();
+export type TemplateSettings = {
+  readonly allowUserAutostart: boolean;
+  /** On which days workspaces may be autostarted. */
+  readonly autostartDays: readonly Weekday[];
+  /** How long workspaces run that say nothing of it themselves; 0 = without end. */
+  readonly defaultTtlMs: number;
+  /** What activity adds to a deadline at the most; 0 = nothing. */
+  readonly activityBumpMs: number;
+  /**
+   * How long a workspace runs at the most, whatever its users do; 0 = without end. coderd works it out from the template's
+   * autostop requirement and its users' quiet hours; here it is a length.
+   */
+  readonly maxLifetimeMs: number;
+  /** When a failed build is cleaned up; 0 = never. */
+  readonly failureTtlMs: number;
+  /** When an unused workspace becomes dormant; 0 = never. */
+  readonly timeTilDormantMs: number;
+  /** When a dormant workspace is deleted; 0 = never. */
+  readonly timeTilDormantAutodeleteMs: number;
+  /** How long builds take. */
+  readonly buildMs: Readonly<Record<Transition, number>>;
+};
+
+export type NewTemplate = Partial<Omit<TemplateSettings, 'buildMs'>> & {
+  readonly organization: string;
+  /** Of the first version. @default none */
+  readonly tags?: Tags;
+  /** @default 1 min for a start, 20 s for a stop and a delete */
+  readonly buildMs?: Partial<TemplateSettings['buildMs']>;
+};
+
+export type TemplateVersion = {
+  readonly id: string;
+  readonly name: string;
+  readonly fileId: string;
+  /** Those of its import job: what the autostart gate asks for, and what its builds get (contract §10). */
+  readonly tags: TagSet;
+  readonly createdAt: EpochMs;
+};
+
+/** A template, live: a record taken earlier shows what has happened since. */
+export type TemplateRecord = TemplateSettings & {
+  readonly id: string;
+  readonly name: string;
+  readonly organizationId: OrganizationId;
+  readonly createdAt: EpochMs;
+  /** Oldest first, the active one last. */
+  readonly versions: readonly TemplateVersion[];
+  readonly activeVersion: TemplateVersion;
+};
+
+type Template = TemplateRecord & { readonly versions: TemplateVersion[] };
+
+const HOUR_MS = 3_600_000;
+
+const DEFAULTS: TemplateSettings = {
+  allowUserAutostart: true,
+  autostartDays: WEEKDAYS,
+  defaultTtlMs: 0,
+  activityBumpMs: HOUR_MS,
+  maxLifetimeMs: 0,
+  failureTtlMs: 0,
+  timeTilDormantMs: 0,
+  timeTilDormantAutodeleteMs: 0,
+  buildMs: { start: 60_000, stop: 20_000, delete: 20_000 },
+};
+
+/** The tables templates and template_versions. */
+export class TemplateTable {
+  readonly #byId = new Map<string, Template>();
+  readonly #forJobs = new Map<string, TemplateRecord>();
   readonly #random: Random;
-  #workspaces = 0;
 
   constructor(random: Random) {
     this.#random = random;
   }
 
-  /** The template of a tag set; `key` is its `tagKey`. */
-  of(organizationId: OrganizationId, key: string): Template {
-    const place = `${organizationId} ${key}`;
-    const template = this.#byTags.get(place) ?? this.#make();
-    this.#byTags.set(place, template);
+  add(
+    template: Omit<NewTemplate, 'organization' | 'tags'> & {
+      readonly organizationId: OrganizationId;
+      readonly tags: Tags;
+      readonly now: EpochMs;
+    },
+  ): TemplateRecord {
+    const { tags, now, ...settings } = template;
+    const versions: TemplateVersion[] = [];
+    const added: Template = {
+      ...DEFAULTS,
+      ...settings,
+      buildMs: { ...DEFAULTS.buildMs, ...settings.buildMs },
+      id: this.#random.uuid(),
+      name: `template-${this.#byId.size + 1}`,
+      createdAt: now,
+      versions,
+      get activeVersion() {
+        const last = versions.at(-1);
+        if (last === undefined) throw new Error(`finding the active version of template ${this.id}: none`);
+        return last;
+      },
+    };
+    versions.push(this.#newVersion(tags, now));
+    this.#byId.set(added.id, added);
+    return added;
+  }
+
+  /** Makes another version the active one, as if its import had succeeded just now. */
+  pushVersion(id: string, tags: Tags, now: EpochMs): TemplateVersion {
+    const template = this.#byId.get(id);
+    if (template === undefined) throw new CoderdRefusal(404, `pushing a version of template ${id}: none`);
+    const version = this.#newVersion(tags, now);
+    template.versions.push(version);
+    return version;
+  }
+
+  /** The template of jobs that were submitted with no more than these tags. */
+  forJobs(organizationId: OrganizationId, tags: TagSet, now: EpochMs): TemplateRecord {
+    const place = `${organizationId} ${tagKey(tags)}`;
+    const template = this.#forJobs.get(place) ?? this.add({ organizationId, tags, now });
+    this.#forJobs.set(place, template);
     return template;
   }
 
-  newWorkspace(): Workspace {
-    const name = `workspace-${++this.#workspaces}`;
-    return { id: this.#random.uuid(), name, buildId: this.#random.uuid() };
+  /** Oldest first. */
+  all(): readonly TemplateRecord[] {
+    return [...this.#byId.values()];
   }
 
-  #make(): Template {
+  #newVersion(tags: Tags, createdAt: EpochMs): TemplateVersion {
     const random = this.#random;
     return {
       id: random.uuid(),
-      name: `template-${this.#byTags.size + 1}`,
-      versionId: random.uuid(),
-      versionName: `version-${random.hex(8)}`,
+      name: `version-${random.hex(8)}`,
       fileId: random.uuid(),
+      tags: normalizeTags(tags),
+      createdAt,
     };
   }
 }

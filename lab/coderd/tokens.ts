@@ -4,9 +4,13 @@ import type { Random } from '../random.ts';
 /** A user as its session token shows it: one token, one user. */
 export type TokenUser = {
   readonly userId: string;
-  /** The organizations whose jobs and daemons it may read (contract §9: the organization template admin role). */
-  readonly canRead: 'all' | ReadonlySet<OrganizationId>;
+  /** Whose jobs and daemons it may read (contract §9: the organization template admin role). */
+  readonly canRead: Organizations;
+  /** Whose workspaces and templates it may read: less than `canRead` with a custom role (contract §1). */
+  readonly canReadWorkspaces: Organizations;
 };
+
+type Organizations = 'all' | ReadonlySet<OrganizationId>;
 
 /** Session tokens. */
 export class Tokens {
@@ -18,9 +22,9 @@ export class Tokens {
   }
 
   /** Returns the token, in coderd's form: `<id>-<secret>`. */
-  add(canRead: TokenUser['canRead']): string {
+  add(rights: Omit<TokenUser, 'userId'>): string {
     const token = `${this.#random.hex(10)}-${this.#random.hex(22)}`;
-    this.#users.set(token, { userId: this.#random.uuid(), canRead });
+    this.#users.set(token, { userId: this.#random.uuid(), ...rights });
     return token;
   }
 
@@ -33,6 +37,14 @@ export class Tokens {
   }
 }
 
-export function mayRead(user: TokenUser, organizationId: OrganizationId): boolean {
-  return user.canRead === 'all' || user.canRead.has(organizationId);
+export function mayRead({ canRead }: TokenUser, organizationId: string): boolean {
+  return holds(canRead, organizationId);
+}
+
+export function mayReadWorkspaces({ canReadWorkspaces }: TokenUser, organizationId: string): boolean {
+  return holds(canReadWorkspaces, organizationId);
+}
+
+function holds(organizations: Organizations, id: string): boolean {
+  return organizations === 'all' || organizations.has(id as OrganizationId);
 }

@@ -1,0 +1,92 @@
+/** Templates and their versions as JSON (codersdk of 2.30, contract §10). */
+import type { JobId } from '../../lambda/core/brands.ts';
+import { tagKey } from '../../lambda/core/tags.ts';
+import { WEEKDAYS } from './autostart-schedule.ts';
+import { type JobRecord, pastJob } from './jobs.ts';
+import type { CoderdModel } from './model.ts';
+import { rfc3339 } from './rfc3339.ts';
+import type { TemplateRecord, TemplateVersion } from './templates.ts';
+
+/** Monday first, as coderd lists them. */
+const WEEK = [...WEEKDAYS.slice(1), ...WEEKDAYS.slice(0, 1)];
+
+export function templateAnswer(template: TemplateRecord, model: CoderdModel) {
+  return {
+    id: template.id,
+    created_at: rfc3339(template.createdAt),
+    updated_at: rfc3339(template.activeVersion.createdAt),
+    organization_id: template.organizationId,
+    organization_name: model.organizations.inPath(template.organizationId)?.name,
+    organization_display_name: '',
+    organization_icon: '',
+    name: template.name,
+    display_name: '',
+    provisioner: 'terraform',
+    active_version_id: template.activeVersion.id,
+    active_user_count: -1,
+    build_time_stats: buildTimeStats(template),
+    description: '',
+    deprecated: false,
+    deprecation_message: '',
+    icon: '',
+    default_ttl_ms: template.defaultTtlMs,
+    activity_bump_ms: template.activityBumpMs,
+    autostop_requirement: { days_of_week: [], weeks: 1 },
+    autostart_requirement: { days_of_week: WEEK.filter((day) => template.autostartDays.includes(day)) },
+    created_by_id: model.userId,
+    created_by_name: 'user',
+    allow_user_autostart: template.allowUserAutostart,
+    allow_user_autostop: true,
+    allow_user_cancel_workspace_jobs: true,
+    failure_ttl_ms: template.failureTtlMs,
+    time_til_dormant_ms: template.timeTilDormantMs,
+    time_til_dormant_autodelete_ms: template.timeTilDormantAutodeleteMs,
+    require_active_version: false,
+    max_port_share_level: 'owner',
+    use_classic_parameter_flow: false,
+  };
+}
+
+/** TransitionStats has no JSON names, so its keys are upper-case, whatever the OpenAPI says. Milliseconds. */
+function buildTimeStats({ buildMs }: TemplateRecord) {
+  return Object.fromEntries(
+    Object.entries(buildMs).map(([transition, ms]) => [transition, { P50: ms, P95: ms }]),
+  );
+}
+
+export function versionAnswer(template: TemplateRecord, version: TemplateVersion, model: CoderdModel) {
+  return {
+    id: version.id,
+    template_id: template.id,
+    organization_id: template.organizationId,
+    created_at: rfc3339(version.createdAt),
+    updated_at: rfc3339(version.createdAt),
+    name: version.name,
+    message: '',
+    job: model.answerOf(importJob(template, version, model.userId)),
+    readme: '',
+    created_by: { id: model.userId, username: 'user' },
+    archived: false,
+    warnings: [],
+    has_external_agent: false,
+  };
+}
+
+/** Its id is that of the version: nothing else knows it. */
+function importJob(template: TemplateRecord, version: TemplateVersion, initiatorId: string): JobRecord {
+  return pastJob({
+    id: version.id as JobId,
+    createdAt: version.createdAt,
+    organizationId: template.organizationId,
+    initiatorId,
+    tags: version.tags,
+    tagKey: tagKey(version.tags),
+    type: 'template_version_import',
+    transition: undefined,
+    template,
+    version,
+    workspace: undefined,
+    durationMs: 0,
+    willFail: false,
+  });
+}

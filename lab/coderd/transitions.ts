@@ -1,0 +1,69 @@
+/**
+ * When the lifecycle executor finds which transition due (getNextTransition and its rules, contract §10): in the order of their
+ * precedence, for a workspace as it stands.
+ */
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import type { Transition } from './jobs.ts';
+import type { BuildReason, WorkspaceRecord } from './workspaces.ts';
+
+export type Due = {
+  readonly at: number;
+  /** Whether only later than `at`. */
+  readonly later: boolean;
+  /** Undefined: no build, only the mark. */
+  readonly transition: Transition | undefined;
+  readonly reason: BuildReason;
+};
+
+type Rule = (workspace: WorkspaceRecord) => Due | undefined;
+
+const DAY_MS = 24 * 3_600_000;
+
+/** None for prebuilt workspaces: their reconciler looks after them. */
+export function transitionsOf(workspace: WorkspaceRecord): readonly Due[] {
+  if (workspace.prebuilt) return [];
+  return [autostop, autostart, failedCleanup, dormancy, deletion].flatMap((rule) => rule(workspace) ?? []);
+}
+
+export function isDue({ at, later }: Due, tick: EpochMs): boolean {
+  return later ? tick > at : tick >= at;
+}
+
+/** A suspended user's workspaces are stopped at once. */
+const autostop: Rule = ({ latestBuild, dormantAt, ownerSuspended }) => {
+  const { transition, deadline, job } = latestBuild;
+  if (job.status === 'failed' || dormantAt !== undefined || transition !== 'start') return undefined;
+  const at = ownerSuspended ? latestBuild.createdAt : deadline;
+  return at === undefined ? undefined : { at, later: false, transition: 'stop', reason: 'autostop' };
+};
+
+/** By next_start_at, which is the first allowed time after the stop was inserted, or after it ended. */
+const autostart: Rule = ({ latestBuild, dormantAt, ownerSuspended, nextStartAt, template }) => {
+  const { transition, job } = latestBuild;
+  if (job.status === 'failed' || dormantAt !== undefined || ownerSuspended || transition !== 'stop')
+    return undefined;
+  if (!template.allowUserAutostart || nextStartAt === undefined) return undefined;
+  return { at: nextStartAt, later: false, transition: 'start', reason: 'autostart' };
+};
+
+const failedCleanup: Rule = ({ latestBuild: { transition, job }, template: { failureTtlMs } }) => {
+  const { status, completedAt } = job;
+  if (failureTtlMs === 0 || status !== 'failed' || transition === 'delete' || completedAt === undefined)
+    return undefined;
+  return { at: completedAt + failureTtlMs, later: true, transition: 'stop', reason: 'autostop' };
+};
+
+const dormancy: Rule = ({ latestBuild, dormantAt, lastUsedAt, template: { timeTilDormantMs } }) => {
+  if (dormantAt !== undefined || timeTilDormantMs === 0) return undefined;
+  const transition = latestBuild.transition === 'start' ? 'stop' : undefined;
+  return { at: lastUsedAt + timeTilDormantMs, later: true, transition, reason: 'dormancy' };
+};
+
+/** A delete that failed is not tried again for a day. */
+const deletion: Rule = ({ latestBuild: { transition, job }, deletingAt }) => {
+  if (deletingAt === undefined) return undefined;
+  const hasFailed = transition === 'delete' && job.status === 'failed';
+  const pausedUntil = hasFailed ? (job.completedAt ?? 0) + DAY_MS : 0;
+  const at = Math.max(deletingAt, pausedUntil);
+  return { at, later: true, transition: 'delete', reason: 'autodelete' };
+};

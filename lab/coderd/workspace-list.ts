@@ -1,0 +1,128 @@
+/** Workspaces as JSON (codersdk of 2.30, contract §10), in the order of GetWorkspaces. */
+import type { JobStatus, Transition } from './jobs.ts';
+import type { CoderdModel } from './model.ts';
+import { optionalTime, rfc3339 } from './rfc3339.ts';
+import type { WorkspaceRecord } from './workspaces.ts';
+
+/** What a workspace is called while the job of its latest build is running, and after it succeeded. */
+const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly succeeded: string }>> = {
+  start: { running: 'starting', succeeded: 'running' },
+  stop: { running: 'stopping', succeeded: 'stopped' },
+  delete: { running: 'deleting', succeeded: 'deleted' },
+};
+
+/** Those that run come first, so one that stops moves while somebody turns pages; then by name. */
+export function inListOrder(workspaces: readonly WorkspaceRecord[]): readonly WorkspaceRecord[] {
+  return workspaces.toSorted(
+    (a, b) => Number(isRunning(b)) - Number(isRunning(a)) || (a.name < b.name ? -1 : 1),
+  );
+}
+
+export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
+  const { id, name, organizationId, template, latestBuild } = workspace;
+  return {
+    id,
+    created_at: rfc3339(workspace.createdAt),
+    updated_at: rfc3339(latestBuild.createdAt),
+    owner_id: model.userId,
+    owner_name: 'user',
+    owner_avatar_url: '',
+    organization_id: organizationId,
+    organization_name: model.organizations.inPath(organizationId)?.name,
+    template_id: template.id,
+    template_name: template.name,
+    template_display_name: '',
+    template_icon: '',
+    template_allow_user_cancel_workspace_jobs: true,
+    template_active_version_id: template.activeVersion.id,
+    template_require_active_version: false,
+    template_use_classic_parameter_flow: false,
+    latest_build: buildAnswer(workspace, model),
+    latest_app_status: null,
+    outdated: latestBuild.version !== template.activeVersion,
+    name,
+    autostart_schedule: workspace.schedule,
+    ttl_ms: workspace.ttlMs === 0 ? undefined : workspace.ttlMs,
+    last_used_at: rfc3339(workspace.lastUsedAt),
+    deleting_at: nullableTime(workspace.deletingAt),
+    dormant_at: nullableTime(workspace.dormantAt),
+    health: { healthy: true, failing_agents: [] },
+    automatic_updates: workspace.keepsVersion ? 'never' : 'always',
+    allow_renames: false,
+    favorite: false,
+    next_start_at: nullableTime(workspace.nextStartAt),
+    is_prebuild: workspace.prebuilt,
+  };
+}
+
+function buildAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
+  const { latestBuild: build } = workspace;
+  return {
+    id: build.id,
+    created_at: rfc3339(build.createdAt),
+    updated_at: rfc3339(build.createdAt),
+    workspace_id: workspace.id,
+    workspace_name: workspace.name,
+    workspace_owner_id: model.userId,
+    workspace_owner_name: 'user',
+    template_version_id: build.version.id,
+    template_version_name: build.version.name,
+    build_number: build.number,
+    transition: build.transition,
+    initiator_id: model.userId,
+    initiator_name: 'user',
+    job: model.answerOf(build.job),
+    reason: build.reason,
+    resources: isRunning(workspace) ? [resource(workspace)] : [],
+    deadline: nullableTime(build.deadline),
+    max_deadline: nullableTime(build.maxDeadline),
+    status: statusOf(build.transition, build.job.status),
+    daily_cost: 0,
+    template_version_preset_id: null,
+    has_ai_task: false,
+    has_external_agent: false,
+  };
+}
+
+/** The bulk of a real answer is in here: agents with their apps, scripts and log sources. */
+function resource({ latestBuild: { id, createdAt, job } }: WorkspaceRecord) {
+  return {
+    id,
+    created_at: rfc3339(createdAt),
+    job_id: job.id,
+    workspace_transition: 'start',
+    type: 'docker_container',
+    name: 'workspace',
+    hide: false,
+    icon: '/emojis/1f4e6.png',
+    agents: [
+      {
+        name: 'main',
+        status: 'connected',
+        lifecycle_state: 'ready',
+        architecture: 'amd64',
+        operating_system: 'linux',
+        directory: '/home/coder',
+        apps: [
+          { slug: 'code-server', display_name: 'code-server', health: 'healthy', sharing_level: 'owner' },
+        ],
+      },
+    ],
+    metadata: [{ key: 'image', value: 'codercom/enterprise-base:ubuntu', sensitive: false }],
+    daily_cost: 0,
+  };
+}
+
+function isRunning({ latestBuild: { transition, job } }: WorkspaceRecord): boolean {
+  return transition === 'start' && job.status === 'succeeded';
+}
+
+/** convertWorkspaceStatus */
+function statusOf(transition: Transition, job: JobStatus): string {
+  return job === 'running' || job === 'succeeded' ? STATUSES[transition][job] : job;
+}
+
+/** NullTime: `null` rather than absent. */
+function nullableTime(time: number | undefined): string | null {
+  return optionalTime(time) ?? null;
+}

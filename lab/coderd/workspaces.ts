@@ -1,0 +1,278 @@
+/** The tables workspaces and workspace_builds: what people and coderd itself make of workspaces (contract §10). */
+import { type EpochMs, type JobId, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
+import { tagKey } from '../../lambda/core/tags.ts';
+import type { Random } from '../random.ts';
+import { nextAllowedAutostart } from './autostart-schedule.ts';
+import {
+  type Job,
+  type JobRecord,
+  type JobWorkspace,
+  type NewJob,
+  pastJob,
+  type Transition,
+} from './jobs.ts';
+import { CoderdRefusal } from './refusal.ts';
+import type { TemplateRecord, TemplateVersion } from './templates.ts';
+import { type Due, transitionsOf } from './transitions.ts';
+
+export type BuildReason = 'initiator' | 'autostart' | 'autostop' | 'dormancy' | 'autodelete';
+
+export type NewWorkspace = {
+  readonly template: TemplateRecord;
+  /** `CRON_TZ=Europe/Berlin 0 9 * * 1-5`. @default none */
+  readonly schedule?: string;
+  /** How long it runs after a start; 0 = without end. @default that of the template */
+  readonly ttlMs?: number;
+  /** Whether its latest build is a start. @default false: a stop */
+  readonly running?: boolean;
+  /** When its latest build succeeded, and it was used for the last time. @default now */
+  readonly since?: EpochMs;
+  /** @default not dormant */
+  readonly dormantAt?: EpochMs;
+  /** Whether its owner has been suspended: no API tells. @default false */
+  readonly ownerSuspended?: boolean;
+  /** @default false */
+  readonly prebuilt?: boolean;
+  /** Whether its builds fail, unless they say otherwise themselves. @default false */
+  readonly willFail?: boolean;
+  /**
+   * Whether its builds keep the template version of the one before, as coderd's do unless the template or the workspace
+   * is set to update by itself; the gate asks for the tags of the active one all the same. @default false: builds the active version
+   */
+  readonly keepsVersion?: boolean;
+};
+
+/** A row of workspace_builds. */
+export type BuildRecord = {
+  readonly id: string;
+  readonly number: number;
+  readonly transition: Transition;
+  readonly reason: BuildReason;
+  readonly createdAt: EpochMs;
+  readonly version: TemplateVersion;
+  readonly job: JobRecord;
+  readonly deadline: EpochMs | undefined;
+  readonly maxDeadline: EpochMs | undefined;
+};
+
+/** A workspace, live: a record taken earlier shows what has happened since. */
+export type WorkspaceRecord = Required<Omit<NewWorkspace, 'schedule' | 'since' | 'running' | 'dormantAt'>> & {
+  readonly id: string;
+  readonly name: string;
+  readonly organizationId: OrganizationId;
+  readonly createdAt: EpochMs;
+  readonly schedule: string | undefined;
+  readonly nextStartAt: EpochMs | undefined;
+  readonly lastUsedAt: EpochMs;
+  readonly dormantAt: EpochMs | undefined;
+  readonly deletingAt: EpochMs | undefined;
+  readonly latestBuild: BuildRecord;
+  /** What the lifecycle executor would do with it as it is, the first that is due. */
+  readonly transitions: readonly Due[];
+};
+
+/** Only `WorkspaceTable` changes it. */
+type Workspace = {
+  -readonly [Key in keyof WorkspaceRecord]: Key extends 'latestBuild' ? Build : WorkspaceRecord[Key];
+} & {
+  /** No transition is due before. */
+  dueFrom: number;
+};
+
+type Build = { -readonly [Key in keyof BuildRecord]: BuildRecord[Key] };
+
+export type WorkspaceTableParts = {
+  readonly random: Random;
+  readonly now: () => EpochMs;
+  /** Names a workspace, and gives it ids. */
+  readonly name: () => JobWorkspace;
+  /** The user that all workspaces belong to. */
+  readonly ownerId: string;
+  /** Inserts a job; `onInserted` comes before any daemon gets it. */
+  readonly insert: (job: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted: (job: Job) => void) => void;
+};
+
+export class WorkspaceTable {
+  readonly #byId = new Map<string, Workspace>();
+  readonly #parts: WorkspaceTableParts;
+
+  constructor(parts: WorkspaceTableParts) {
+    this.#parts = parts;
+  }
+
+  add(given: NewWorkspace): WorkspaceRecord {
+    const { template, schedule, dormantAt, since = this.#parts.now() } = given;
+    const names = this.#parts.name();
+    const added: Workspace = {
+      id: names.id,
+      name: names.name,
+      organizationId: template.organizationId,
+      template,
+      createdAt: since,
+      schedule,
+      nextStartAt: undefined,
+      ttlMs: given.ttlMs ?? template.defaultTtlMs,
+      lastUsedAt: since,
+      dormantAt: undefined,
+      deletingAt: undefined,
+      ownerSuspended: given.ownerSuspended ?? false,
+      prebuilt: given.prebuilt ?? false,
+      willFail: given.willFail ?? false,
+      keepsVersion: given.keepsVersion ?? false,
+      latestBuild: this.#firstBuild(given, names, since),
+      transitions: [],
+      dueFrom: Number.POSITIVE_INFINITY,
+    };
+    this.#byId.set(added.id, added);
+    setNextStart(added, since);
+    if (dormantAt !== undefined) setDormant(added, dormantAt);
+    this.#completed(added, since);
+    return added;
+  }
+
+  /** Those that are not deleted, oldest first. */
+  all(): readonly WorkspaceRecord[] {
+    return [...this.#byId.values()];
+  }
+
+  /** Those that a transition may be due for. */
+  dueAt(tick: EpochMs): readonly WorkspaceRecord[] {
+    const due: Workspace[] = [];
+    for (const workspace of this.#byId.values()) if (workspace.dueFrom <= tick) due.push(workspace);
+    return due;
+  }
+
+  /** Activity of its user: ActivityBumpWorkspace. */
+  use(id: string): void {
+    const workspace = this.#get(id, 'using');
+    const { latestBuild } = workspace;
+    const now = this.#parts.now();
+    workspace.lastUsedAt = now;
+    const bumpMs = bumpOf(workspace, now);
+    const { deadline, maxDeadline = Number.POSITIVE_INFINITY } = latestBuild;
+    // coderd writes no deadline that would be moved by less than a twentieth of the bump
+    if (bumpMs > 0 && deadline !== undefined && deadline - 0.95 * bumpMs < now)
+      latestBuild.deadline = Math.min(now + bumpMs, maxDeadline) as EpochMs;
+    changed(workspace);
+  }
+
+  /** Inserts a build. Throws CoderdRefusal: 404 no such workspace, 409 the build before has not ended. */
+  build(
+    id: string,
+    given: { readonly transition: Transition; readonly reason: BuildReason; readonly willFail?: boolean },
+  ): void {
+    const workspace = this.#get(id, 'building');
+    const { latestBuild, template } = workspace;
+    if (latestBuild.job.completedAt === undefined)
+      throw new CoderdRefusal(409, 'A workspace build is already active.');
+    const { transition, reason, willFail = workspace.willFail } = given;
+    const version = workspace.keepsVersion ? latestBuild.version : template.activeVersion;
+    const buildId = this.#parts.random.uuid();
+    const job = {
+      organizationId: workspace.organizationId,
+      initiatorId: this.#parts.ownerId,
+      tags: version.tags,
+      type: 'workspace_build',
+      transition,
+      template,
+      version,
+      workspace: { id, name: workspace.name, buildId },
+      durationMs: template.buildMs[transition],
+      willFail,
+    } as const;
+    this.#parts.insert(job, (inserted) => {
+      const number = latestBuild.number + 1;
+      workspace.latestBuild = newBuild({ id: buildId, number, transition, reason, version, job: inserted });
+      if (transition === 'stop') setNextStart(workspace, inserted.createdAt);
+      changed(workspace);
+    });
+  }
+
+  /** To be told of each job that has ended. */
+  jobCompleted(job: Job): void {
+    const workspace = job.workspace && this.#byId.get(job.workspace.id);
+    if (workspace !== undefined && job.completedAt !== undefined) this.#completed(workspace, job.completedAt);
+  }
+
+  markDormant(id: string): void {
+    const workspace = this.#get(id, 'marking as dormant');
+    setDormant(workspace, this.#parts.now());
+    changed(workspace);
+  }
+
+  #firstBuild({ template, running = false }: NewWorkspace, names: JobWorkspace, createdAt: EpochMs): Build {
+    const version = template.activeVersion;
+    const transition = running ? 'start' : 'stop';
+    const job = pastJob({
+      id: this.#parts.random.uuid() as JobId,
+      createdAt,
+      organizationId: template.organizationId,
+      initiatorId: this.#parts.ownerId,
+      tags: version.tags,
+      tagKey: tagKey(version.tags),
+      type: 'workspace_build',
+      transition,
+      template,
+      version,
+      workspace: names,
+      durationMs: template.buildMs[transition],
+      willFail: false,
+    });
+    return newBuild({ id: names.buildId, number: 1, transition, reason: 'initiator', version, job });
+  }
+
+  #completed(workspace: Workspace, at: EpochMs): void {
+    const { transition, job } = workspace.latestBuild;
+    if (job.status === 'succeeded') {
+      if (transition === 'start') setDeadlines(workspace, at);
+      if (transition === 'stop') setNextStart(workspace, at);
+      if (transition === 'delete') this.#byId.delete(workspace.id);
+    }
+    changed(workspace);
+  }
+
+  #get(id: string, doing: string): Workspace {
+    const found = this.#byId.get(id);
+    if (found === undefined) throw new CoderdRefusal(404, `${doing} workspace ${id}: there is none`);
+    return found;
+  }
+}
+
+/** The deadlines come with its end. */
+function newBuild(given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadline'>): Build {
+  return { ...given, createdAt: given.job.createdAt, deadline: undefined, maxDeadline: undefined };
+}
+
+function setDeadlines({ latestBuild, ttlMs, template: { maxLifetimeMs } }: Workspace, at: EpochMs): void {
+  const limit = maxLifetimeMs > 0 ? plusMs(at, maxLifetimeMs) : undefined;
+  const wanted = ttlMs > 0 ? plusMs(at, ttlMs) : limit;
+  latestBuild.maxDeadline = limit;
+  latestBuild.deadline = limit !== undefined && wanted !== undefined && limit < wanted ? limit : wanted;
+}
+
+function setNextStart(workspace: Workspace, after: EpochMs): void {
+  workspace.nextStartAt = nextStartOf(workspace, after);
+}
+
+function setDormant(workspace: Workspace, at: EpochMs): void {
+  const { timeTilDormantAutodeleteMs } = workspace.template;
+  workspace.dormantAt = at;
+  workspace.deletingAt = timeTilDormantAutodeleteMs > 0 ? plusMs(at, timeTilDormantAutodeleteMs) : undefined;
+}
+
+function changed(workspace: Workspace): void {
+  workspace.transitions = transitionsOf(workspace);
+  workspace.dueFrom = Math.min(...workspace.transitions.map(({ at }) => at));
+}
+
+/** Over the next autostart it is as if the workspace had been started then. */
+function bumpOf(workspace: Workspace, now: EpochMs): number {
+  const { activityBumpMs } = workspace.template;
+  const next = nextStartOf(workspace, now);
+  const crosses = next !== undefined && now + activityBumpMs > next;
+  return crosses ? next - now + workspace.ttlMs : activityBumpMs;
+}
+
+function nextStartOf({ schedule, template }: Workspace, after: EpochMs): EpochMs | undefined {
+  return schedule === undefined ? undefined : nextAllowedAutostart(after, schedule, template.autostartDays);
+}
