@@ -32,8 +32,10 @@ export type TransitionGroup = {
   readonly made: readonly EpochMs[];
 };
 
-/** The executor looks once a minute; what it found with the gate open is a job by then. */
-const MADE_AFTER_MS = 75_000;
+/** The executor looks once a minute, and takes it for the whole minute before (lifecycle_executor.go). */
+const MINUTE_MS = 60_000;
+/** What it found with the gate open is a job by then. */
+const MADE_AFTER_MS = MINUTE_MS + 15_000;
 /** What coderd does not do with the gate open for so long it won't do (its owner is suspended, say). */
 const PATIENCE_MS = 5 * 60_000;
 /** What is known of workspaces is no ground to go to sleep on after this long. */
@@ -241,8 +243,9 @@ type Seeing = { readonly gate: Gate; readonly readAt: EpochMs; readonly now: Epo
  */
 function isMadeBy({ at }: Transition, { gate, readAt, now }: Seeing): boolean {
   if (at > now) return false;
+  const foundAt = Math.ceil(at / MINUTE_MS) * MINUTE_MS;
   return gate.some(({ from, to }) => {
-    const since = Math.max(from, at);
+    const since = Math.max(from, foundAt);
     const wasReadSince = readAt >= since + MADE_AFTER_MS;
     return to - since >= (wasReadSince ? PATIENCE_MS : MADE_AFTER_MS);
   });

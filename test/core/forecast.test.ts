@@ -328,8 +328,12 @@ describe('what is overdue', () => {
   });
 
   test.each([
-    { dueMs: 74 * SECOND, ahead: 1, because: 'the executor may still come' },
-    { dueMs: 75 * SECOND, ahead: 0, because: 'it has come, and what it made is in the queue' },
+    {
+      dueMs: 119 * SECOND,
+      ahead: 1,
+      because: 'the executor, which counts in whole minutes, may find it a minute ago only',
+    },
+    { dueMs: 120 * SECOND, ahead: 0, because: 'it has come, and what it made is in the queue' },
   ])('$dueMs ms before, read before: $ahead, because $because', ({ dueMs, ahead }) => {
     const workspaces = {
       ...reading([aWorkspace({ next_start_at: ago(dueMs) })]),
