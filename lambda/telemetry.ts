@@ -17,6 +17,7 @@ export function reportTick({ plan, outcome, failures }: Tick): void {
     applied: outcome.applied.length,
     refused: outcome.refused,
     unserved: plan.unserved,
+    forecast: plan.forecast,
     findings: plan.findings.map(sentenceOf),
     failures: failures.map(({ message }) => message),
   });

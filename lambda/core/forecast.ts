@@ -90,7 +90,8 @@ function groupsOf(organization: OrganizationSight, now: EpochMs): readonly Trans
   const readAt = workspaces.takenAt ?? now;
   return [...byTags].toSorted(by(([key]) => key)).flatMap(([, seen]) => {
     const tags = normalizeTags(seen[0]?.tags ?? {});
-    const gate = gateOf(tags, organization.daemons.items, now);
+    const isOverdue = seen.some(({ transition }) => transition !== undefined && transition.at <= now);
+    const gate = isOverdue ? gateOf(tags, organization.daemons.items, now) : [];
     const isMade = ({ workspace, transition }: Seen): boolean =>
       building.has(workspace.id) || (transition !== undefined && isMadeBy(transition, { gate, readAt, now }));
     return [

@@ -2,14 +2,14 @@
  * The lookout: for what the pools have to be awake. A call is what coderd will soon do for one tag set, with the pools whose daemons
  * can open the gate for it.
  */
-import type { EpochMs } from './brands.ts';
+import type { EpochMs, OrganizationId } from './brands.ts';
 import { isAlive } from './daemons.ts';
 import { readForecast, type Transition, type TransitionGroup } from './forecast.ts';
-import { partition } from './order.ts';
+import { partition, unique } from './order.ts';
 import type { TransitionKind } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { foreignTo, type PoolSight } from './supply.ts';
-import { covers, normalizeTags } from './tags.ts';
+import { covers, normalizeTags, type TagSet, tagKey } from './tags.ts';
 import { hasOtherTags, type TaskSight } from './task-state.ts';
 
 export type Call = {
@@ -39,13 +39,9 @@ const LAUNCH_MS = 120;
 /** Looks out for what is due, over all organizations. */
 export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): Lookout {
   const groups = readForecast(snapshot);
-  const organizations = new Map(snapshot.coder.organizations.map((item) => [item.id, item]));
-  const isForeign = foreignTo(sights);
+  const openElsewhere = tagsOfOthers(snapshot, sights);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
-    (organizations.get(organizationId)?.daemons.items ?? []).some(
-      (daemon) =>
-        isForeign(daemon) && isAlive(daemon, snapshot.takenAt) && covers(normalizeTags(daemon.tags), tags),
-    );
+    (openElsewhere.get(organizationId) ?? []).some((others) => covers(others, tags));
   const all = groups.flatMap((group) => {
     const fitting = sights.filter((sight) => fits(sight, group));
     const open = group.ahead.length > 0 && isOpen(group);
@@ -67,6 +63,20 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
     calls: calls.filter(({ pools }) => pools.length > 0),
     unheard: calls.filter(({ isFitting, isOpen: open, due }) => !isFitting && !open && due.length > 0),
   };
+}
+
+/** The tag sets of live daemons that nobody here owns, by organization. */
+function tagsOfOthers(
+  { coder, takenAt }: Snapshot,
+  sights: readonly PoolSight[],
+): ReadonlyMap<OrganizationId, readonly TagSet[]> {
+  const isForeign = foreignTo(sights);
+  return new Map(
+    coder.organizations.map(({ id, daemons }) => {
+      const others = daemons.items.filter((daemon) => isForeign(daemon) && isAlive(daemon, takenAt));
+      return [id, unique(others, ({ tags }) => tagKey(tags)).map(({ tags }) => normalizeTags(tags))];
+    }),
+  );
 }
 
 /** How long before something is due its pool has to start, in milliseconds. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Constraint, equalTo, lessEq, solve } from 'yalps';
 import { type Assignment, assign, type Offer } from '../../lambda/core/assignment.ts';
 import type { EpochMs, OrganizationId, PoolName } from '../../lambda/core/brands.ts';
-import type { TagGroup } from '../../lambda/core/demand.ts';
+import type { DueGroup, TagGroup } from '../../lambda/core/demand.ts';
 import type { Served } from '../../lambda/core/plan.ts';
 import { canRun, normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';
 import { runs } from '../support/runs.ts';
@@ -30,7 +30,25 @@ function group(
   };
 }
 
-function offer(pool: string, tags: Tags, served: Served, places: number, price: number): Offer {
+function dueGroup(tags: Tags, jobs: number, pools: readonly number[]): DueGroup {
+  const names = pools.map((index) => `p${index}` as PoolName);
+  return { for: 'due', organizationId, tags: normalizeTags(tags), jobs, pools: new Set(names) };
+}
+
+/** Whether jobs of a group may be placed at an offer at all. */
+const mayRun = (at: Offer, own: AnyGroup): boolean =>
+  canRun(at.tags, own.tags) && (own.for !== 'due' || at.pool === null || own.pools.has(at.pool));
+
+type AnyGroup = TagGroup | DueGroup;
+
+function offer(
+  pool: string,
+  tags: Tags,
+  served: Served,
+  places: number,
+  price: number,
+  dueAtMost = 0,
+): Offer {
   return {
     organizationId,
     pool: pool as PoolName,
@@ -38,7 +56,7 @@ function offer(pool: string, tags: Tags, served: Served, places: number, price: 
     served,
     places,
     price: served === 'by-launch' || served === 'when-there-is-room' ? price : 0,
-    dueAtMost: 0,
+    dueAtMost,
   };
 }
 
@@ -46,7 +64,7 @@ function offer(pool: string, tags: Tags, served: Served, places: number, price: 
 const takesRoom = ({ served, price }: Offer): boolean => served === 'by-launch' && price > 0;
 
 type Case = {
-  readonly groups: readonly TagGroup[];
+  readonly groups: readonly AnyGroup[];
   readonly offers: readonly Offer[];
   readonly room: number;
 };
@@ -54,7 +72,7 @@ type Case = {
 /** What an assignment comes to: jobs served by group in the order of demand, then price, then rank. */
 type Score = { readonly served: readonly number[]; readonly price: number; readonly rank: number };
 
-function scoreOf({ assigned }: Assignment, groups: readonly TagGroup[]): Score {
+function scoreOf({ assigned }: Assignment<AnyGroup>, groups: readonly AnyGroup[]): Score {
   const real = assigned.filter(({ offer: { served } }) => RANK[served] !== undefined);
   const sumOf = (of: (row: (typeof real)[number]) => number): number =>
     real.reduce((total, row) => total + of(row), 0);
@@ -69,6 +87,7 @@ function scoreOf({ assigned }: Assignment, groups: readonly TagGroup[]): Score {
 function bruteForce({ groups, offers, room }: Case): Score {
   let best: Score | undefined;
   const left = offers.map(({ places }) => places);
+  const dueLeft = offers.map(({ dueAtMost }) => dueAtMost);
   const visit = (
     groupIndex: number,
     offerIndex: number,
@@ -87,17 +106,25 @@ function bruteForce({ groups, offers, room }: Case): Score {
       return;
     }
     const isLaunch = takesRoom(at);
-    const most = canRun(at.tags, own.tags)
-      ? Math.min(jobsLeft, left[offerIndex] ?? 0, isLaunch ? roomLeft : jobsLeft)
+    const isDue = own.for === 'due';
+    const most = mayRun(at, own)
+      ? Math.min(
+          jobsLeft,
+          left[offerIndex] ?? 0,
+          isLaunch ? roomLeft : jobsLeft,
+          isDue ? (dueLeft[offerIndex] ?? 0) : jobsLeft,
+        )
       : 0;
     for (let jobs = 0; jobs <= most; jobs++) {
       left[offerIndex] = (left[offerIndex] ?? 0) - jobs;
+      if (isDue) dueLeft[offerIndex] = (dueLeft[offerIndex] ?? 0) - jobs;
       visit(groupIndex, offerIndex + 1, jobsLeft - jobs, roomLeft - (isLaunch ? jobs : 0), {
         served: so.served.map((count, index) => (index === groupIndex ? count + jobs : count)),
         price: so.price + (isLaunch ? at.price * jobs : 0),
         rank: so.rank + (RANK[at.served] ?? 0) * jobs,
       });
       left[offerIndex] = (left[offerIndex] ?? 0) + jobs;
+      if (isDue) dueLeft[offerIndex] = (dueLeft[offerIndex] ?? 0) + jobs;
     }
   };
   visit(0, 0, groups[0]?.jobs ?? 0, Math.max(0, room), { served: groups.map(() => 0), price: 0, rank: 0 });
@@ -134,6 +161,8 @@ function cases(sizes: {
   offers: number;
   places: number;
   room: number;
+  /** Groups that are about to be due, after the others. */
+  due: number;
 }): fc.Arbitrary<Case> {
   return fc.record({
     groups: fc
@@ -141,7 +170,21 @@ function cases(sizes: {
         minLength: 1,
         maxLength: sizes.groups,
       })
-      .map((list) => list.map(([tags, jobs], index) => group(index, tags, jobs))),
+      .map((list) => list.map(([tags, jobs], index) => group(index, tags, jobs)))
+      .chain((jobs) =>
+        fc
+          .array(
+            fc
+              .tuple(
+                someTags,
+                fc.integer({ min: 1, max: sizes.jobs }),
+                fc.subarray([...Array(sizes.offers).keys()]),
+              )
+              .map(([tags, count, pools]) => dueGroup(tags, count, pools)),
+            { maxLength: sizes.due },
+          )
+          .map((due): readonly AnyGroup[] => [...jobs, ...due]),
+      ),
     offers: fc
       .array(
         fc.tuple(
@@ -149,11 +192,14 @@ function cases(sizes: {
           someServed,
           fc.integer({ min: 0, max: sizes.places }),
           fc.integer({ min: 0, max: 4 }),
+          fc.integer({ min: 0, max: sizes.places }),
         ),
         { maxLength: sizes.offers },
       )
       .map((list) =>
-        list.map(([tags, served, places, price], index) => offer(`p${index}`, tags, served, places, price)),
+        list.map(([tags, served, places, price, dueAtMost], index) =>
+          offer(`p${index}`, tags, served, places, price, dueAtMost),
+        ),
       ),
     room: fc.integer({ min: -1, max: sizes.room }),
   });
@@ -161,7 +207,7 @@ function cases(sizes: {
 
 test('agrees with brute force on 5,000 small cases', () => {
   fc.assert(
-    fc.property(cases({ groups: 3, jobs: 3, offers: 4, places: 2, room: 4 }), (small) => {
+    fc.property(cases({ groups: 3, jobs: 3, offers: 4, places: 2, room: 4, due: 1 }), (small) => {
       expect(scoreOf(assign(small.groups, small.offers, small.room), small.groups)).toEqual(
         bruteForce(small),
       );
@@ -174,15 +220,19 @@ test('agrees with brute force on 5,000 small cases', () => {
 function linearProgram({ groups, offers, room }: Case) {
   const constraints: Record<string, Constraint> = { room: lessEq(Math.max(0, room)) };
   for (const [index, { jobs }] of groups.entries()) constraints[`g${index}`] = lessEq(jobs);
-  for (const [index, { places }] of offers.entries()) constraints[`o${index}`] = lessEq(places);
+  for (const [index, { places, dueAtMost }] of offers.entries()) {
+    constraints[`o${index}`] = lessEq(places);
+    constraints[`due${index}`] = lessEq(dueAtMost);
+  }
   const variables: Record<string, Record<string, number>> = {};
   for (const [g, own] of groups.entries())
     for (const [o, at] of offers.entries())
-      if (canRun(at.tags, own.tags)) {
+      if (mayRun(at, own)) {
         const isLaunch = takesRoom(at);
         variables[`${g}/${o}`] = {
           [`g${g}`]: 1,
           [`o${o}`]: 1,
+          ...(own.for === 'due' ? { [`due${o}`]: 1 } : {}),
           ...(isLaunch ? { room: 1 } : {}),
           served: 1,
           [`first${g}`]: 1,
@@ -210,7 +260,7 @@ function leastCost(large: Case, served: readonly number[]): number {
 
 test('agrees with a linear-programming solver on 200 larger cases', () => {
   fc.assert(
-    fc.property(cases({ groups: 24, jobs: 40, offers: 24, places: 30, room: 300 }), (large) => {
+    fc.property(cases({ groups: 20, jobs: 40, offers: 24, places: 30, room: 300, due: 4 }), (large) => {
       const score = scoreOf(assign(large.groups, large.offers, large.room), large.groups);
       const upTo = (count: number): number =>
         score.served.slice(0, count).reduce((sum, jobs) => sum + jobs, 0);
@@ -231,7 +281,7 @@ describe('places', () => {
 
   test('never get more jobs than they have, and no job is placed twice', () => {
     fc.assert(
-      fc.property(cases({ groups: 6, jobs: 9, offers: 8, places: 5, room: 12 }), (any) => {
+      fc.property(cases({ groups: 6, jobs: 9, offers: 8, places: 5, room: 12, due: 3 }), (any) => {
         const { assigned } = assign(any.groups, any.offers, any.room);
         const jobsAt = (at: Offer): number =>
           assigned.filter((row) => row.offer === at).reduce((sum, { jobs }) => sum + jobs, 0);
