@@ -1,4 +1,4 @@
-/** The decision alone: `decide` on generated snapshots of many sizes. Reading the document is counted apart. */
+/** The decision alone: `decide` on generated snapshots of many sizes, without workspaces. Reading the document is counted apart. */
 import { checkConfig } from '../lambda/adapters/config/check.ts';
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
 import { decide } from '../lambda/core/decide.ts';
@@ -33,7 +33,9 @@ const DAEMONS = [100, 1_000];
 /** Measures all sizes, the smallest first. */
 export function measureCore(seed: number): readonly CoreFigures[] {
   return POOLS.flatMap((pools) =>
-    DAEMONS.flatMap((daemons) => JOBS.map((jobs) => measureSize({ jobs, pools, daemons, seed }))),
+    DAEMONS.flatMap((daemons) =>
+      JOBS.map((jobs) => measureSize({ jobs, pools, daemons, workspaces: 0, seed })),
+    ),
   );
 }
 

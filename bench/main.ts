@@ -8,7 +8,8 @@ import { wholeNumber } from '../lab/whole-number.ts';
 import { measureBundle } from './bundle.ts';
 import { growthOf, measureCore } from './core.ts';
 import { LARGEST } from './fleet/size.ts';
-import { bundleText, coreText, GOALS, tickText } from './show.ts';
+import { measureForecast } from './forecast.ts';
+import { bundleText, coreText, forecastText, GOALS, tickText } from './show.ts';
 import { measureTick } from './tick.ts';
 
 const OUT_DIR = 'dist/bench';
@@ -16,7 +17,7 @@ const OUT_DIR = 'dist/bench';
 const POOLS_WITHIN_LIMITS = 40;
 
 const { json, seed } = new Command('bench')
-  .description('measure the decision, the whole tick and the bundle')
+  .description('measure the decision, the forecast, the whole tick and the bundle')
   .option('--json', 'end with one JSON object on the last line', false)
   .option('--seed <number>', 'another seed gives other deployments', wholeNumber, 1)
   .parse()
@@ -25,12 +26,15 @@ const { json, seed } = new Command('bench')
 const stream = json ? process.stderr : process.stdout;
 const say = (text: string): void => void stream.write(`${text}\n`);
 
-say(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}; about half a minute`);
+say(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}; about a minute`);
 const core = measureCore(seed);
 const growth = growthOf(core);
 say(coreText(core, growth));
+const forecast = measureForecast(seed);
+say(forecastText(forecast));
 const ticks = [
-  await measureTick({ ...LARGEST, pools: POOLS_WITHIN_LIMITS, seed }, `${OUT_DIR}/tick`),
+  await measureTick({ ...LARGEST, pools: POOLS_WITHIN_LIMITS, workspaces: 0, seed }, `${OUT_DIR}/tick`),
+  await measureTick({ ...LARGEST, workspaces: 0, seed }, `${OUT_DIR}/tick`),
   await measureTick({ ...LARGEST, seed }, `${OUT_DIR}/tick`),
 ];
 say(tickText(ticks));
@@ -38,5 +42,5 @@ const bundle = measureBundle('autoscaler.example.yaml', `${OUT_DIR}/function`);
 say(bundleText(bundle));
 if (json)
   process.stdout.write(
-    `${JSON.stringify({ node: process.version, seed, goals: GOALS, core, growth, ticks, bundle })}\n`,
+    `${JSON.stringify({ node: process.version, seed, goals: GOALS, core, growth, forecast, ticks, bundle })}\n`,
   );

@@ -10,24 +10,32 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { bundleFunction } from '../infra/bundle.ts';
 import { makeFleet } from './fleet/fleet.ts';
-import { type ServedFleet, serveFleet } from './fleet/serve.ts';
+import { type Calls, type ServedFleet, serveFleet } from './fleet/serve.ts';
 import type { FleetSize } from './fleet/size.ts';
 import { CLUSTER } from './fleet/tasks.ts';
 import type { InvocationFigures } from './invocation-process.ts';
 import { median } from './statistics.ts';
 
 export type TickFigures = Omit<FleetSize, 'seed'> & {
-  /** The first invocation: connections are opened, code is not yet compiled. */
-  readonly coldMs: number;
-  /** Median of the later ones. */
-  readonly warmMs: number;
+  /** The first invocation: connections are opened, code is not yet compiled, nothing is known of workspaces. */
+  readonly cold: LookFigures;
+  /** Later ones. */
+  readonly warm: LookFigures;
+  /** Those of the later ones that read the workspaces anew; without workspaces there are none. */
+  readonly refresh?: LookFigures;
   /** The most memory that the process ever had, in MiB: nothing but the function runs in it. */
   readonly peakRssMib: number;
-  /** Calls a tick. */
+};
+
+export type LookFigures = {
+  /** Median. */
+  readonly ms: number;
+  /** Of one invocation. */
   readonly calls: Readonly<Record<string, number>>;
 };
 
 const WARM_TICKS = 7;
+const REFRESHES = 5;
 
 /** Measures invocations with one look each. */
 export async function measureTick(size: FleetSize, dir: string): Promise<TickFigures> {
@@ -38,46 +46,78 @@ export async function measureTick(size: FleetSize, dir: string): Promise<TickFig
   writeFileSync(configFile, stringify(fleet.config(served.coderdUrl)));
   const outDir = join(dir, 'function');
   bundleFunction({ configFile, outDir });
-  const { ticksMs, peakRssMib } = await runInvocations(join(outDir, 'index.mjs'), served);
+  const figures = await measureInvocations(join(outDir, 'index.mjs'), served, size.workspaces > 0);
   await served.close();
-  const [coldMs = 0, ...warm] = ticksMs;
-  const { jobs, pools, daemons } = size;
-  return { jobs, pools, daemons, coldMs, warmMs: median(warm), peakRssMib, calls: callsATick(served) };
+  const { seed: _, ...rest } = size;
+  return { ...rest, ...figures };
 }
 
-async function runInvocations(bundle: string, served: ServedFleet): Promise<InvocationFigures> {
-  const child = fork(
-    fileURLToPath(new URL('invocation-process.ts', import.meta.url)),
-    [bundle, `${WARM_TICKS + 1}`],
-    {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: {
-        ...process.env,
-        AUTOSCALER_CLUSTER: CLUSTER,
-        AWS_ENDPOINT_URL_ECS: served.awsUrl,
-        AWS_ENDPOINT_URL_SECRETS_MANAGER: served.awsUrl,
-        AWS_REGION: 'eu-central-1',
-        AWS_ACCESS_KEY_ID: 'bench',
-        AWS_SECRET_ACCESS_KEY: 'bench',
-        // as the stack sets them
-        NODE_OPTIONS: '--enable-source-maps',
-        POWERTOOLS_SERVICE_NAME: 'coder-provisioner-autoscaler',
-        POWERTOOLS_METRICS_NAMESPACE: 'CoderProvisionerAutoscaler',
-      },
-    },
+async function measureInvocations(bundle: string, served: ServedFleet, hasForecast: boolean) {
+  const invocations = startInvocations(bundle, served);
+  const invoke = async () => {
+    const before = served.calls();
+    const figures = await invocations.invoke();
+    return { ...figures, calls: difference(served.calls(), before) };
+  };
+  const cold = [await invoke()];
+  const warm = [];
+  for (let index = 0; index < WARM_TICKS; index++) warm.push(await invoke());
+  const refreshes = [];
+  for (let index = 0; hasForecast && index < REFRESHES; index++) {
+    served.ageForecast();
+    refreshes.push(await invoke());
+  }
+  invocations.end();
+  return {
+    cold: lookOf(cold),
+    warm: lookOf(warm),
+    ...(hasForecast ? { refresh: lookOf(refreshes) } : {}),
+    peakRssMib: Math.max(...[...cold, ...warm, ...refreshes].map(({ peakRssMib }) => peakRssMib)),
+  };
+}
+
+type Invocation = InvocationFigures & Pick<LookFigures, 'calls'>;
+
+/** Calls of the last one: by then all is cached that ever is. */
+function lookOf(invocations: readonly Invocation[]): LookFigures {
+  return { ms: median(invocations.map(({ tickMs }) => tickMs)), calls: invocations.at(-1)?.calls ?? {} };
+}
+
+function difference(after: Calls, before: Calls): LookFigures['calls'] {
+  const counts = [...after].map(
+    ([operation, calls]) => [operation, calls - (before.get(operation) ?? 0)] as const,
   );
-  const figures = once(child, 'message');
+  return Object.fromEntries(counts.filter(([, calls]) => calls > 0));
+}
+
+function startInvocations(bundle: string, served: ServedFleet) {
+  const child = fork(fileURLToPath(new URL('invocation-process.ts', import.meta.url)), [bundle], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      ...process.env,
+      AUTOSCALER_CLUSTER: CLUSTER,
+      AWS_ENDPOINT_URL_ECS: served.awsUrl,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: served.awsUrl,
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'bench',
+      AWS_SECRET_ACCESS_KEY: 'bench',
+      // as the stack sets them
+      NODE_OPTIONS: '--enable-source-maps',
+      POWERTOOLS_SERVICE_NAME: 'coder-provisioner-autoscaler',
+      POWERTOOLS_METRICS_NAMESPACE: 'CoderProvisionerAutoscaler',
+    },
+  });
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`running the bundled function: its process ended with ${code}; see its error above`);
   });
-  const [message] = await Promise.race([figures, ended]);
   ended.catch(() => {});
-  return message as InvocationFigures;
-}
-
-/** Rounded: the secret is cached over several ticks. */
-function callsATick(served: ServedFleet): Readonly<Record<string, number>> {
-  return Object.fromEntries(
-    [...served.calls()].map(([operation, calls]) => [operation, Math.round(calls / (WARM_TICKS + 1))]),
-  );
+  return {
+    invoke: async (): Promise<InvocationFigures> => {
+      const answer = once(child, 'message');
+      child.send('tick');
+      const [figures] = await Promise.race([answer, ended]);
+      return figures as InvocationFigures;
+    },
+    end: () => void child.kill(),
+  };
 }

@@ -14,6 +14,7 @@ import type { EpochMs } from '../lambda/core/brands.ts';
 import { type Deliberation, deliberate } from '../lambda/core/decide.ts';
 import { snapshotAt } from '../lambda/core/later.ts';
 import type { Snapshot } from '../lambda/core/snapshot.ts';
+import { isoTime } from '../lambda/core/waiting.ts';
 import { unreadLists } from './unread-lists.ts';
 
 export type Surroundings = {
@@ -89,7 +90,7 @@ function build(surroundings: Surroundings, exitWith: (code: number) => void): Co
     .option('--cluster <name>', 'the ECS cluster (or AUTOSCALER_CLUSTER)')
     .option(
       '--at <time>',
-      'what would it do then, with the pools as they are now: 2026-03-02T08:58:00Z',
+      'say what it would do at a later time, such as 2026-03-02T08:58:00Z, with pools, daemons and jobs as they are',
       parseTime,
     )
     .option('--json', 'print the plan as one JSON document', false)
@@ -138,7 +139,8 @@ async function plan(options: PlanOptions, surroundings: Surroundings): Promise<n
       ? await lookLive(options, surroundings)
       : { snapshot: readSnapshot(options.snapshot), config: readConfig(options.config, surroundings) };
   const seen = options.at === undefined ? snapshot : laterThan(snapshot, options.at);
-  surroundings.out(`${render(deliberate(seen, config), seen, options)}\n`);
+  const note = options.at === undefined || options.json ? '' : `${laterNote(snapshot, options.at)}\n\n`;
+  surroundings.out(`${note}${render(deliberate(seen, config), seen, options)}\n`);
   return options.snapshot === undefined && unreadLists(snapshot).length > 0 ? 1 : 0;
 }
 
@@ -154,8 +156,12 @@ function parseTime(text: string): EpochMs {
 function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {
   if (at >= snapshot.takenAt) return snapshotAt(snapshot, at);
   throw new InputError(
-    `planning at ${new Date(at).toISOString()}: the snapshot is of ${new Date(snapshot.takenAt).toISOString()}, and what was due before is not in it; give a later time`,
+    `planning at ${isoTime(at)}: the snapshot is of ${isoTime(snapshot.takenAt)}, and what was due before is not in it; give a later time`,
   );
+}
+
+function laterNote({ takenAt }: Snapshot, at: EpochMs): string {
+  return `as if it were ${isoTime(at)}, with the pools, daemons and jobs of ${isoTime(takenAt)}; of each workspace only the next thing that coderd will do by itself is known`;
 }
 
 function render(deliberation: Deliberation, snapshot: Snapshot, { json, explain }: PlanOptions): string {

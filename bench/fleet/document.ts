@@ -1,22 +1,24 @@
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
-import type { Fleet } from './fleet.ts';
+import type { Fleet, FleetOrganization } from './fleet.ts';
 import { CLUSTER } from './tasks.ts';
 
 /** The snapshot document of a generated deployment, as `autoscaler snapshot` would write it. */
 export function documentOf(fleet: Fleet): unknown {
-  const ok = <T>(items: readonly T[]) => ({ status: 'ok', items });
   const existing = fleet.members.filter(({ task }) => task.lastStatus === 'RUNNING');
+  const hasForecast = fleet.organizations.some(({ workspaces }) => workspaces.length > 0);
   return snapshotToJson(
     parseSnapshot({
       version: 1,
       takenAt: fleet.takenAt,
       coder: {
         buildInfo: { version: fleet.version },
-        organizations: fleet.organizations.map(({ jobs, daemons, previousJobs, ...organization }) => ({
-          ...organization,
-          jobs: { ...ok(jobs), limit: 0 },
-          daemons: { ...ok(daemons), limit: 0 },
-          previousJobs: ok(previousJobs),
+        organizations: fleet.organizations.map((organization) => ({
+          id: organization.id,
+          name: organization.name,
+          jobs: { ...ok(organization.jobs), limit: 0 },
+          daemons: { ...ok(organization.daemons), limit: 0 },
+          previousJobs: ok(organization.previousJobs),
+          ...(hasForecast ? forecastOf(organization, fleet.takenAt) : {}),
         })),
       },
       ecs: {
@@ -28,3 +30,15 @@ export function documentOf(fleet: Fleet): unknown {
     }),
   );
 }
+
+function forecastOf({ workspaces, templates }: FleetOrganization, takenAt: string) {
+  return {
+    workspaces: { ...ok(workspaces), takenAt },
+    templates: { ...ok(templates.map(({ listed }) => listed)), takenAt },
+    activeVersionTags: Object.fromEntries(
+      templates.map(({ listed, activeVersion }) => [listed.id, activeVersion.job.tags]),
+    ),
+  };
+}
+
+const ok = <T>(items: readonly T[]) => ({ status: 'ok', items });

@@ -1,6 +1,6 @@
 /**
- * A generated deployment: several organizations, pools with overlapping tags, a few hundred tag groups of pending jobs, and tasks
- * that are busy, idle, leaving, gone or starting. It is written as coderd and ECS answer (times: RFC 3339).
+ * A generated deployment: several organizations, pools with overlapping tags, a few hundred tag groups of pending jobs, tasks
+ * that are busy, idle, leaving, gone or starting, and workspaces. It is written as coderd and ECS answer (times: RFC 3339).
  */
 import { Random } from '../../lab/random.ts';
 import { type FleetJob, makeGroups, makeJob } from './jobs.ts';
@@ -16,6 +16,8 @@ import {
   serviceArn,
   type TaskState,
 } from './tasks.ts';
+import { type FleetTemplate, makeTemplate } from './templates.ts';
+import { type FleetWorkspace, makeWorkspace } from './workspaces.ts';
 
 export type FleetOrganization = {
   readonly id: string;
@@ -23,6 +25,8 @@ export type FleetOrganization = {
   readonly jobs: readonly FleetJob[];
   readonly daemons: readonly NonNullable<FleetMember['daemon']>[];
   readonly previousJobs: readonly FleetJob[];
+  readonly templates: readonly FleetTemplate[];
+  readonly workspaces: readonly FleetWorkspace[];
 };
 
 export type FleetService = ReturnType<typeof makeService>;
@@ -37,8 +41,11 @@ export type Fleet = {
   readonly config: (coderdUrl: string) => Record<string, unknown>;
 };
 
-const TAKEN_AT = Date.parse('2026-03-02T09:00:00Z');
+/** When workspaces with a schedule start, and pools have to be awake for it already. */
+const STARTS_AT = Date.parse('2026-03-02T09:00:00Z');
 const MINUTE = 60_000;
+const TAKEN_AT = STARTS_AT - 2 * MINUTE;
+const WORKSPACES_A_TEMPLATE = 50;
 
 /** Generates a deployment of this size. */
 export function makeFleet(size: FleetSize): Fleet {
@@ -49,11 +56,13 @@ export function makeFleet(size: FleetSize): Fleet {
   const given = { takenAt: TAKEN_AT, random, organizationId: (name: string) => ids.get(name) ?? '' };
   const members = makeMembers(pools, size, given);
   const pending = makePending(pools, size, given);
+  const templates = makeTemplates(pools, size, given);
+  const workspaces = makeWorkspaces(templates, size, given);
   return {
     takenAt: new Date(TAKEN_AT).toISOString(),
     version: 'v2.30.0',
     organizations: names.map((name) =>
-      makeOrganization({ id: given.organizationId(name), name }, pending, members),
+      makeOrganization({ id: given.organizationId(name), name }, { pending, members, templates, workspaces }),
     ),
     services: pools.map((pool) => makeService(pool, members)),
     members,
@@ -85,7 +94,7 @@ function makePending(
   size: FleetSize,
   { random, takenAt, organizationId }: Surroundings,
 ): readonly FleetJob[] {
-  const groups = makeGroups(pools, size, random);
+  const groups = makeGroups(pools, size.jobs, random);
   // few groups have most of the jobs, as in life
   return Array.from({ length: size.jobs }).flatMap(() => {
     const group = pickSkewed(groups, 2, random);
@@ -95,10 +104,38 @@ function makePending(
   });
 }
 
+function makeTemplates(
+  pools: readonly FleetPool[],
+  size: FleetSize,
+  { random, organizationId }: Surroundings,
+): readonly FleetTemplate[] {
+  const groups = makeGroups(pools, size.workspaces, random);
+  return Array.from({ length: Math.ceil(size.workspaces / WORKSPACES_A_TEMPLATE) }).flatMap(() => {
+    const group = random.pick(groups);
+    return group === undefined ? [] : makeTemplate(group, organizationId(group.organization), random);
+  });
+}
+
+/** One of each template, the others of few templates, as in life. */
+function makeWorkspaces(
+  templates: readonly FleetTemplate[],
+  size: FleetSize,
+  { random, takenAt }: Surroundings,
+): readonly FleetWorkspace[] {
+  return Array.from({ length: size.workspaces }).flatMap((_, index) => {
+    const template = templates[index] ?? pickSkewed(templates, 2, random);
+    return template === undefined ? [] : makeWorkspace({ template, takenAt, startsAt: STARTS_AT, random });
+  });
+}
+
+type Everything = Pick<FleetOrganization, 'templates' | 'workspaces'> & {
+  readonly pending: readonly FleetJob[];
+  readonly members: readonly FleetMember[];
+};
+
 function makeOrganization(
   { id, name }: { readonly id: string; readonly name: string },
-  pending: readonly FleetJob[],
-  members: readonly FleetMember[],
+  { pending, members, templates, workspaces }: Everything,
 ): FleetOrganization {
   const own = members.filter(({ pool }) => pool.organization === name);
   return {
@@ -112,6 +149,8 @@ function makeOrganization(
     previousJobs: own.flatMap(({ daemon, running, previous }) =>
       running === undefined && daemon?.status !== 'offline' ? (previous ?? []) : [],
     ),
+    templates: templates.filter(({ listed }) => listed.organization_id === id),
+    workspaces: workspaces.filter(({ organization_id }) => organization_id === id),
   };
 }
 

@@ -3,7 +3,6 @@ import { PREBUILDS_USER } from '../../lab/coderd/jobs.ts';
 import type { Random } from '../../lab/random.ts';
 import { normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';
 import type { FleetPool } from './pools.ts';
-import type { FleetSize } from './size.ts';
 
 export type FleetJob = ReturnType<typeof makeJob>;
 
@@ -50,15 +49,15 @@ export function makeJob(facts: JobFacts, random: Random) {
   };
 }
 
-/** Different tag sets that jobs have: a part of some pool's tags, so that often several pools can run them. */
+/** Different tag sets that so many jobs or workspaces have: a part of some pool's tags, so that often several pools can run them. */
 export function makeGroups(
   pools: readonly FleetPool[],
-  { jobs }: FleetSize,
+  forMany: number,
   random: Random,
 ): readonly TagGroup[] {
   const groups = new Map<string, TagGroup>();
-  // 30 at 100 jobs, 300 at 10,000
-  const wanted = Math.round(3 * Math.sqrt(jobs));
+  // 30 for 100 jobs, 300 for 10,000
+  const wanted = Math.round(3 * Math.sqrt(forMany));
   for (let tries = 0; tries < wanted * 50 && groups.size < wanted; tries++) {
     const { organization, tags: all } = random.pick(pools) ?? { organization: '', tags: {} };
     const tags = Object.fromEntries(Object.entries(all).filter(() => random.next() < 0.5));

@@ -30,32 +30,42 @@ const SIZES = [
 ];
 
 /** The first pool of each organization is untagged; no two of one organization have the same tags. */
-export function makePools({ pools, daemons }: FleetSize, random: Random): readonly FleetPool[] {
+export function makePools(size: FleetSize, random: Random): readonly FleetPool[] {
   const taken = new Set<string>();
-  return Array.from({ length: pools }, (_, index) => {
+  return Array.from({ length: size.pools }, (_, index) => {
     const organization = ORGANIZATIONS[index % ORGANIZATIONS.length] ?? 'default';
     const name = `${organization}-${String(index).padStart(3, '0')}`;
     const tags = index < ORGANIZATIONS.length ? {} : newTags(organization, taken, random);
-    const settings = {
-      min: 1,
-      max: Math.ceil((daemons / pools) * random.between(1, 3)) + 2,
-      warm: random.whole(0, 2),
-      architecture: random.pick(['arm64', 'x86_64']),
-      ...random.pick(SIZES),
-    };
+    const settings = makeSettings(size, random);
     return { name, organization, tags, serviceName: `Fleet-Pool${index}Service-${random.hex(12)}`, settings };
   });
 }
 
-/** The `autoscaler.yaml` of the deployment, parsed. `maxTasks` leaves room for half as many tasks again, and one a pool. */
+/** Without daemons all pools sleep, and none keeps any; with workspaces each has room to start its share of them. */
+function makeSettings({ pools, daemons, workspaces }: FleetSize, random: Random) {
+  const off = { autostart: false, autostop: false };
+  return {
+    min: daemons === 0 ? 0 : 1,
+    max: Math.ceil((daemons / pools) * random.between(1, 3)) + 2 + Math.ceil(workspaces / pools / 5),
+    warm: daemons === 0 ? 0 : random.whole(0, 2),
+    ...(workspaces === 0 ? { wake: off } : {}),
+    architecture: random.pick(['arm64', 'x86_64']),
+    ...random.pick(SIZES),
+  };
+}
+
+/**
+ * The `autoscaler.yaml` of the deployment, parsed. `maxTasks` leaves room for half as many tasks again, one a pool, and one for
+ * each workspace that is to start.
+ */
 export function configOf(
   pools: readonly FleetPool[],
-  { daemons }: FleetSize,
+  { daemons, workspaces }: FleetSize,
   coderdUrl: string,
 ): Record<string, unknown> {
   return {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
-    limits: { maxTasks: Math.ceil(daemons * 1.5) + pools.length },
+    limits: { maxTasks: Math.ceil(daemons * 1.5 + workspaces / 5) + pools.length },
     // longer than an invocation lasts, so that one invocation is one look
     looks: { every: '60s' },
     pools: pools.map(({ name, organization, tags, settings }) => ({

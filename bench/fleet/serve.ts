@@ -1,62 +1,48 @@
 /**
  * A generated deployment over loopback, in coderd's and AWS's formats. It stands still: writes are answered as ECS would and change
- * nothing, so that each tick has the same to do. The bodies of the long lists are made beforehand: what is measured is the tick.
+ * nothing, so that each tick has the same to do.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { awsTarget } from '../../lab/ecs/http.ts';
 import { pageOf } from '../../lab/ecs/paging.ts';
-import type { Fleet, FleetOrganization } from './fleet.ts';
+import { type Count, coderd } from './coderd.ts';
+import type { Fleet } from './fleet.ts';
+
+/** By operation. */
+export type Calls = ReadonlyMap<string, number>;
 
 export type ServedFleet = {
   readonly coderdUrl: string;
   readonly awsUrl: string;
-  /** Calls so far, by operation. */
-  readonly calls: () => ReadonlyMap<string, number>;
+  /** So far. */
+  readonly calls: () => Calls;
+  /** From now on what was read of workspaces is too old. */
+  readonly ageForecast: () => void;
   readonly close: () => Promise<void>;
 };
+
+/** The longest that a forecast is kept. */
+const REFRESHED_MS = 300_000;
 
 /** Serves coderd and AWS on two free ports. */
 export async function serveFleet(fleet: Fleet): Promise<ServedFleet> {
   const calls = new Map<string, number>();
   const count = (operation: string): void => void calls.set(operation, (calls.get(operation) ?? 0) + 1);
-  const servers = [createServer(coderd(fleet, count)), createServer(aws(fleet, count))] as const;
-  const [coderdUrl, awsUrl] = await Promise.all([listen(servers[0]), listen(servers[1])]);
-  return { coderdUrl, awsUrl, calls: () => calls, close: async () => servers.forEach(closeNow) };
-}
-
-type Count = (operation: string) => void;
-
-function coderd(fleet: Fleet, count: Count): RequestListener {
-  const date = new Date(fleet.takenAt).toUTCString();
-  const bodies = new Map<string, string>([
-    ['/api/v2/buildinfo', JSON.stringify({ version: fleet.version })],
-    ['/api/v2/organizations', JSON.stringify(fleet.organizations.map(({ id, name }) => ({ id, name })))],
-    ...fleet.organizations.flatMap(organizationBodies),
-  ]);
-  return (request, response) => {
-    const { pathname, searchParams } = new URL(`http://coderd${request.url}`);
-    count(`coderd ${pathname.split('/').at(-1)}`);
-    const ids = searchParams.get('ids');
-    const body = ids === null ? bodies.get(pathname) : previousJobs(fleet, pathname, ids);
-    response.writeHead(body === undefined ? 404 : 200, { date, 'content-type': 'application/json' });
-    response.end(body);
+  let ageMs = 0;
+  const ageForecast = (): void => {
+    ageMs += REFRESHED_MS;
   };
-}
-
-function organizationBodies({ id, jobs, daemons }: FleetOrganization): [string, string][] {
-  const path = `/api/v2/organizations/${id}`;
-  return [
-    [`${path}/provisionerjobs`, JSON.stringify(jobs)],
-    [`${path}/provisionerdaemons`, JSON.stringify(daemons)],
-  ];
-}
-
-function previousJobs(fleet: Fleet, pathname: string, ids: string): string {
-  const wanted = new Set(ids.split(','));
-  const organization = fleet.organizations.find(({ id }) => pathname.includes(id));
-  return JSON.stringify(organization?.previousJobs.filter(({ id }) => wanted.has(id)) ?? []);
+  const servers = [createServer(coderd(fleet, count, () => ageMs)), createServer(aws(fleet, count))] as const;
+  const [coderdUrl, awsUrl] = await Promise.all([listen(servers[0]), listen(servers[1])]);
+  return {
+    coderdUrl,
+    awsUrl,
+    calls: () => new Map(calls),
+    ageForecast,
+    close: async () => servers.forEach(closeNow),
+  };
 }
 
 type AwsRequest = {

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleFunction } from '../../infra/bundle.ts';
+import type { Plan } from '../../lambda/core/plan.ts';
 
 const OUT_DIR = 'dist/demo/function';
 const CONFIG_FILE = 'dist/demo/autoscaler.yaml';
@@ -12,7 +13,7 @@ const TIMEOUT_MS = 55_000;
 export type DeployedFunction = {
   /** Invokes it with the schedule's payload. Rejects as Lambda would report a failed invocation. */
   readonly tick: () => Promise<unknown>;
-  readonly dryRun: () => Promise<unknown>;
+  readonly dryRun: () => Promise<Plan>;
 };
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
@@ -36,5 +37,8 @@ export async function deployFunction(
       getRemainingTimeInMillis: () => deadline - performance.now(),
     });
   };
-  return { tick: () => invoke({ tick: true }), dryRun: () => invoke({ dryRun: true }) };
+  return {
+    tick: () => invoke({ tick: true }),
+    dryRun: async () => (await invoke({ dryRun: true })) as Plan,
+  };
 }

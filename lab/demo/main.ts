@@ -11,6 +11,7 @@ import { Random } from '../random.ts';
 import { serveWorld } from '../serve.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { World } from '../world.ts';
+import { announceWakeUp, planAutostarts } from './autostarts.ts';
 import { deployFunction } from './deployed-function.ts';
 import { demoConfig, LAST_STEP_MS, POOLS, planSteps } from './scenario.ts';
 import { isAsPromised, isOver, summarize } from './summary.ts';
@@ -61,6 +62,7 @@ const view = createView(world, {
 });
 if (guarded) view.say(`each task runs the real guard.sh as a process; they log to ${GUARD_LOG}`);
 planSteps(world, new Random(seed), view.say);
+planAutostarts(world, view.say);
 const autoscaler = await deployFunction(demoConfig(served.coderdUrl), {
   AUTOSCALER_CLUSTER: world.ecs.clusterName,
   AWS_ENDPOINT_URL_ECS: served.awsUrl,
@@ -71,6 +73,7 @@ const autoscaler = await deployFunction(demoConfig(served.coderdUrl), {
   POWERTOOLS_LOG_LEVEL: 'SILENT',
   POWERTOOLS_METRICS_DISABLED: 'true',
 });
+announceWakeUp(world, autoscaler, view.say);
 
 let failures = 0;
 let invocation: Promise<void> | undefined;

@@ -1,6 +1,7 @@
-/** What happens in the demo: four tag sets over two organizations, a job that nobody can run, and a new image in the middle. */
+/** What happens in the demo: five tag sets over two organizations, a job that nobody can run, autostarts, and a new image in the middle. */
 import type { Tags } from '../../lambda/core/tags.ts';
 import type { PoolSpec, World } from '../world.ts';
+import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
 
 type Pool = PoolSpec & { readonly max: number };
 
@@ -10,6 +11,7 @@ export const POOLS: readonly Pool[] = [
   { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 6 },
   { name: 'gpu-eu', organization: 'default', tags: { cluster: 'gpu', region: 'eu' }, max: 6 },
   { name: 'data', organization: 'data', tags: { team: 'data' }, max: 6 },
+  SLEEPING_POOL,
 ];
 
 type Submission = {
@@ -89,8 +91,11 @@ const SUBMISSIONS: readonly Submission[] = [
 const DEPLOYMENTS: readonly { readonly atS: number; readonly pool: string }[] = [{ atS: 115, pool: 'gpu' }];
 const LOOK_AT_DEPLOYMENT_MS = 1_000;
 
-/** World time after which nothing more is submitted or deployed, in milliseconds since the beginning. */
-export const LAST_STEP_MS = Math.max(...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS)) * 1000;
+/** World time after which nothing more is submitted, deployed or due, in milliseconds since the beginning. */
+export const LAST_STEP_MS = Math.max(
+  AUTOSTARTS_MS,
+  ...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS * 1000),
+);
 
 /** Plans all submissions and deployments on the world's timeline. `announce` gets a line for each, and for what comes of it. */
 export function planSteps(
@@ -155,7 +160,7 @@ export function demoConfig(coderdUrl: string): string {
     `  url: ${coderdUrl}`,
     '  token: { secret: coder/autoscaler-token }',
     'looks: { every: 1s }',
-    'limits: { maxTasks: 40 }',
+    'limits: { maxTasks: 50 }',
     'roll: { atOnce: 50% }',
     'pools:',
     ...POOLS.flatMap(({ name, organization, tags, max }) => [
@@ -166,6 +171,7 @@ export function demoConfig(coderdUrl: string): string {
       `    min: 0`,
       `    max: ${max}`,
       '    idleTimeout: 20s',
+      '    startTime: 30s',
     ]),
     '',
   ].join('\n');

@@ -5,6 +5,7 @@ import { tagsetContains } from '../coderd/tagset-contains.ts';
 import type { GuardFigures } from '../guarded/guarded-tasks.ts';
 import { percentile } from '../percentile.ts';
 import type { World } from '../world.ts';
+import { type Autostarts, countAutostarts } from './autostarts.ts';
 import { countDeployments, POOLS } from './scenario.ts';
 
 export type Summary = {
@@ -21,6 +22,8 @@ export type Summary = {
   readonly waitSeconds: { readonly p50: number; readonly p95: number };
   /** New images, and those whose old tasks are all gone. */
   readonly deployments: { readonly started: number; readonly completed: number };
+  /** Workspaces whose schedule comes while their pool is at zero. */
+  readonly autostarts: Autostarts;
   /** With `--guard`: the processes. */
   readonly guards?: GuardFigures;
 };
@@ -44,29 +47,36 @@ export function summarize(world: World, guards?: GuardFigures): Summary {
     tasks: { peak: tasks.peak, end: remainingTasks(world) },
     waitSeconds: { p50: toTenths(percentile(waits, 0.5)), p95: toTenths(percentile(waits, 0.95)) },
     deployments: countDeployments(world),
+    autostarts: countAutostarts(world),
     ...(guards && { guards }),
   };
 }
 
-/** Whether the demo has come to its end: all that can be run has been, nothing is left running, and no deployment is open. */
+/** Whether the demo has come to its end: all that can be run has been, nothing is left running or due, and no deployment is open. */
 export function isOver(world: World): boolean {
   const runnable = world.coderd.jobs().filter((job) => isRunnable(world, job));
   const { started, completed } = countDeployments(world);
+  const autostarts = countAutostarts(world);
   return (
     runnable.every(({ completedAt }) => completedAt !== undefined) &&
     remainingTasks(world) === 0 &&
-    completed === started
+    completed === started &&
+    autostarts.started === autostarts.due
   );
 }
 
 /** Whether everything came out as it should. */
-export function isAsPromised(world: World, { jobs, tasks, deployments, guards }: Summary): boolean {
+export function isAsPromised(
+  world: World,
+  { jobs, tasks, deployments, autostarts, guards }: Summary,
+): boolean {
   const runnable = world.coderd.jobs().filter((job) => isRunnable(world, job)).length;
   return (
     jobs.succeeded === runnable &&
     jobs.killed === 0 &&
     tasks.end === 0 &&
     deployments.completed === deployments.started &&
+    autostarts.started === autostarts.due &&
     guards?.exited === guards?.started
   );
 }

@@ -83,10 +83,12 @@ function guardsText({ started, exited, killed }: GuardFigures): string {
   return `each task runs the real guard.sh: ${started - exited - killed} processes, ${exited} exited\n`;
 }
 
-function summaryText({ jobs, tasks, waitSeconds, deployments, guards }: Summary, tookMs: number): string {
+function summaryText(summary: Summary, tookMs: number): string {
+  const { jobs, tasks, waitSeconds, deployments, autostarts, guards } = summary;
   return [
     `${jobs.succeeded} of ${jobs.submitted} jobs succeeded, ${jobs.unserved} that no pool can run is unserved, ${jobs.killed} killed`,
     `tasks: ${tasks.peak} at the peak, ${tasks.end} at the end; ${deployments.completed} of ${deployments.started} deployments completed`,
+    `autostarts from zero: ${autostarts.started} of ${autostarts.due} workspaces started by coderd`,
     ...(guards === undefined
       ? []
       : [

@@ -9,6 +9,7 @@ import { Pace } from './pace.ts';
 import { seeded, type WorldPlan } from './plan.ts';
 import { unsettled } from './settled.ts';
 import { storyOf, timeText } from './story.ts';
+import { planWorkspaces } from './workspaces.ts';
 
 export type WorldResult = {
   readonly seed: number;
@@ -54,6 +55,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const log = new TickLog(options.say && say);
   const trouble = planIncidents({ world, plan, say, random: seeded(plan.seed + 1) });
   const builds = planBuilds({ world, plan, random: seeded(plan.seed + 2) });
+  const workspaces = planWorkspaces({ world, plan, random: seeded(plan.seed + 4) });
   const autoscaler = new Autoscaler({
     ...{ world, plan, pace, random: seeded(plan.seed + 3), isCoderdDown: trouble.isCoderdDown },
     onTick: (tick) => log.add(tick),
@@ -62,7 +64,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   void autoscaler.start();
   await pace.advanceTo(plusMs(world.timeline.now(), Math.round(plan.busyHours * HOUR_MS)));
   say('all turns quiet');
-  for (const part of [builds, trouble, autoscaler]) part.end();
+  for (const part of [builds, workspaces, trouble, autoscaler]) part.end();
   const unrest = await waitForRest(world, plan, pace, log);
   return {
     ...resultOf(world, plan, log),

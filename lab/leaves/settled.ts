@@ -1,6 +1,8 @@
-/** Whether a world that has turned quiet has come to rest: each pool at its floor, nothing left over, deployments ended. */
+/** Whether a world that has turned quiet has come to rest: each pool at its floor, every workspace stopped, nothing left over, deployments ended. */
+import type { OrganizationId } from '../../lambda/core/brands.ts';
 import type { World } from '../world.ts';
 import type { PlannedPool, WorldPlan } from './plan.ts';
+import { running } from './workspaces.ts';
 
 /** What is not at rest; empty = settled. Pools of organizations whose scale-in is held, and reported, may stay as they are. */
 export function unsettled(
@@ -9,8 +11,12 @@ export function unsettled(
   held: ReadonlySet<string> = new Set(),
 ): readonly string[] {
   const open = world.coderd.jobs().filter(({ completedAt }) => completedAt === undefined).length;
+  const isHeld = (id: OrganizationId): boolean =>
+    [...held].some((name) => world.coderd.organizationId(name) === id);
+  const awake = running(world, isHeld);
   return [
     ...(open > 0 ? [`${open} jobs are not completed`] : []),
+    ...(awake > 0 ? [`${awake} workspaces have not been stopped`] : []),
     ...pools.filter(({ organization }) => !held.has(organization)).flatMap((pool) => unrest(world, pool)),
   ];
 }

@@ -1,16 +1,17 @@
-/** The whole story of one pool: demand, supply, assignment, floors, bounds, leaving, count. For people. */
+/** The whole story of one pool: demand, forecast, supply, assignment, floors, bounds, leaving, count. For people. */
 import type { Assigned } from '../core/assignment.ts';
 import { taskId } from '../core/daemons.ts';
 import type { Deliberation } from '../core/decide.ts';
 import { oldestOf, type TagGroup } from '../core/demand.ts';
 import { launchesFor } from '../core/needs.ts';
 import { by } from '../core/order.ts';
-import { type Finding, REPLACING, type Served } from '../core/plan.ts';
+import { type Finding, REPLACING, type Served, type StartTime } from '../core/plan.ts';
 import type { PoolDecision } from '../core/pool-decision.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { covers, displayTags, normalizeTags } from '../core/tags.ts';
 import type { TaskSight } from '../core/task-state.ts';
-import { ageText, reasonSentence, sentenceOf, some, tagText } from './text.ts';
+import { forecastLines } from './explain-forecast.ts';
+import { ageText, reasonSentence, seconds, sentenceOf, some, tagText } from './text.ts';
 
 /** Explains one pool; undefined when there is none of that name. */
 export function explainPool(
@@ -24,6 +25,7 @@ export function explainPool(
   return [
     `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${deliberation.plan.takenAt}`,
     ...block('demand', demandLines(decision, deliberation, snapshot)),
+    ...block('what coderd will do by itself', forecastLines(decision.need.sight, deliberation, snapshot)),
     ...block('supply', supplyLines(decision, snapshot)),
     ...block('what it needs', needLines(decision)),
     ...block('who leaves', leaveLines(decision)),
@@ -89,12 +91,12 @@ function taskLine({ task, state, use, daemon, idleSince }: TaskSight, snapshot: 
 
 function needLines({ need }: PoolDecision): readonly string[] {
   const { capacity, jobs, inUse, floor, wanted, granted, sight } = need;
+  const { pool } = sight;
   const launches = launchesFor(need);
-  const { pool, startTime } = sight;
   return [
-    `${capacity.inUse} in use + ${jobs['by-free']} jobs for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
+    `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
-    `a new task takes ${seconds(startTime.p50Ms)}, mostly no more than ${seconds(startTime.p95Ms)} (${startTime.from === 'learned' ? `learned from ${startTime.samples} starts` : 'startTime of the configuration'})`,
+    startTimeText(sight.startTime),
     `bounds: wants ${wanted}, max ${pool.max}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
     `there are ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; beside them ${capacity.leaving} leaving, ${capacity.left} left`,
   ];
@@ -102,12 +104,19 @@ function needLines({ need }: PoolDecision): readonly string[] {
 
 function floorsText({ outlook, prewarmed }: PoolDecision['need']): string {
   const { min, minFrom, warm, warmFrom, wake } = outlook.floors;
-  const parts = [`${min} by ${minFrom}`, `${warm} free by ${warmFrom}`, `${wake} by wake`];
-  return [...parts, `${prewarmed} free for what is due`].join(', ');
+  return [
+    `min ${min}${minFrom === 'schedule' ? ' (schedule)' : ''}`,
+    `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`,
+    `wake ${wake}`,
+    `ready for what is due ${prewarmed}`,
+  ].join(', ');
 }
 
-function seconds(ms: number): string {
-  return `${Math.round(ms / 1000)} s`;
+function startTimeText({ from, samples, p50Ms, p95Ms }: StartTime): string {
+  const seen = some(samples, 'start');
+  return from === 'learned'
+    ? `a new task has its daemon after ${seconds(p50Ms)}, nearly always within ${seconds(p95Ms)} (learned from ${seen})`
+    : `a new task has its daemon after ${seconds(p95Ms)} (startTime of the configuration; ${seen} seen, too few to learn it)`;
 }
 
 /** One line a task; where it is spare and to be replaced too, what is done about it counts. */

@@ -25,7 +25,10 @@ export function planText(plan: Plan): string {
       'jobs that nobody can run',
       plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
     ),
-    ...list('due within the hour', plan.forecast.map(forecastSentence)),
+    ...list(
+      'what coderd will do by itself within the hour',
+      plan.forecast.map((row) => forecastSentence(row, plan.takenAt)),
+    ),
     ...section('findings', findingLines(plan.findings)),
     '',
     summary(plan.actions),
@@ -75,10 +78,11 @@ function list(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `    ${line}`)];
 }
 
-function forecastSentence({ organization, tags, pool, ...transitions }: ForecastRow): string {
-  const who =
-    pool === null ? '' : `; pool "${pool}" is awake for ${transitions.transitions === 1 ? 'it' : 'them'}`;
-  return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([transitions])}${who}`;
+/** Times of one form compare as texts. */
+function forecastSentence({ organization, tags, pool, ...row }: ForecastRow, takenAt: string): string {
+  const who = pool === null ? 'no pool has to be awake' : `pool "${pool}" is awake`;
+  const overdue = row.at < takenAt ? ', overdue' : '';
+  return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([row])}${overdue}; ${who} for ${itOrThem(row)}${pool === null ? ' now' : ''}`;
 }
 
 function summary(actions: readonly Action[]): string {
@@ -105,13 +109,11 @@ export function reasonSentence(reason: Reason): string {
     case 'awake-for':
       return `awake for ${transitionsText(reason.for)}`;
     case 'holding-for-forecast':
-      return 'its last daemon stays, since more may be due than is known';
+      return 'its last daemon stays, since not all that coderd will do by itself is known (see findings)';
     case 'prewarm':
-      return reason.due === reason.daemons
-        ? `${some(reason.daemons, 'daemon')} to be ready for what is due`
-        : `${some(reason.daemons, 'daemon')} to be ready for ${reason.due} that are due`;
+      return `${some(reason.daemons, 'daemon')} to be ready for ${some(reason.due, 'job')} that coderd is about to create`;
     case 'capped-at-prewarm-max':
-      return `${reason.due} are due at once, held at its prewarm.max of ${reason.max}`;
+      return `held at its prewarm.max of ${reason.max}, more when the jobs are there`;
     case 'capped-at-max':
       return `wants ${reason.wanted}, held at its max of ${reason.max}`;
     case 'capped-at-max-tasks':
@@ -171,7 +173,8 @@ const FLOORS: Readonly<
   schedule: (count) => `a schedule keeps ${count}, jobs included`,
 };
 
-function transitionsText(all: readonly Transitions[]): string {
+/** `5 autostarts from 2026-11-20T09:00:00.000Z on`. */
+export function transitionsText(all: readonly Transitions[]): string {
   return all
     .map(({ kind, transitions, at }) => {
       const [one, many] = NOUNS[kind];
@@ -186,6 +189,10 @@ const NOUNS: Readonly<Record<TransitionKind, readonly [one: string, many: string
   dormancy: ['workspace to become dormant', 'workspaces to become dormant'],
   deletion: ['dormant workspace to be deleted', 'dormant workspaces to be deleted'],
 };
+
+function itOrThem({ transitions }: Pick<Transitions, 'transitions'>): string {
+  return transitions === 1 ? 'it' : 'them';
+}
 
 /** Those that are replaced: how many are asked now. */
 function turnText({ tasks, asked }: { readonly tasks: number; readonly asked: number }): string {
@@ -237,7 +244,7 @@ export function findingLines(findings: readonly Finding[]): readonly string[] {
       'organization' in finding ? [`"${finding.organization}"`] : [],
     );
     const where = names.length === 0 ? '' : ` of ${[...new Set(names)].join(', ')}`;
-    return `${'error' in first ? first.error : sentenceOf(first)}; not read for this: ${lists}${where}`;
+    return `${'error' in first ? first.error : sentenceOf(first)}; not read for this: ${lists}${where}${alike.map(consequence).find((text) => text !== '') ?? ''}`;
   });
 }
 
@@ -273,9 +280,9 @@ export function sentenceOf(finding: Finding): string {
     case 'workspaces-empty':
       return `organization "${finding.organization}": coderd lists no workspace although ${some(finding.jobs, 'build')} of workspaces ${finding.jobs === 1 ? 'is' : 'are'} in the queue; its pools keep their last daemon`;
     case 'transitions-without-pool':
-      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, and no pool has these tags: coderd will not do it before a daemon with them is there`;
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, and no pool has these tags: coderd will not do ${itOrThem(finding)} without a daemon that has them; add a pool with these tags, or change those of the template`;
     case 'transitions-late':
-      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, later than wake.maxDelay; coderd does it once it has seen a daemon with these tags`;
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, overdue for longer than wake.maxDelay; coderd does ${itOrThem(finding)} once it sees a daemon with these tags`;
     case 'tasks-fewer-than-counted':
       return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
     case 'service-without-pool':
@@ -296,11 +303,29 @@ export function sentenceOf(finding: Finding): string {
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} that should have a daemon and ${finding.tasks.length === 1 ? 'has' : 'have'} none (${few(finding.tasks)}); look at the task's log`;
     default: {
       const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
-      const since = 'takenAt' in finding ? ` (what is used was read at ${finding.takenAt})` : '';
-      const advice =
-        finding.code === 'jobs-truncated' ? '; the oldest pending jobs are the ones that are missing' : '';
-      return `${where}${readingPhrase(finding.code)}${since}${finding.error === undefined ? '' : `: ${finding.error}`}${advice}`;
+      const cause = finding.error === undefined ? '' : `: ${finding.error}`;
+      return `${where}${readingPhrase(finding.code)}${cause}${consequence(finding)}`;
     }
+  }
+}
+
+/** What it means that a list could not be read. */
+function consequence(finding: Finding): string {
+  switch (finding.code) {
+    case 'jobs-truncated':
+      return '; the oldest pending jobs are the ones that are missing';
+    case 'workspaces-stale':
+    case 'templates-stale':
+      return `; what was read at ${finding.takenAt} is used`;
+    case 'workspaces-forbidden':
+    case 'workspaces-failed':
+    case 'workspaces-truncated':
+    case 'templates-forbidden':
+    case 'templates-failed':
+    case 'templates-truncated':
+      return '; pools keep their last daemon, and those at zero are not woken for what can not be seen';
+    default:
+      return '';
   }
 }
 
@@ -377,6 +402,11 @@ export function ageText(exactSeconds: number): string {
   const seconds = Math.max(0, Math.round(exactSeconds));
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+/** A length of time, exact to the second: `165 s`. */
+export function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
 }
 
 /** A number with its noun: `1 job`, `2 jobs`. */

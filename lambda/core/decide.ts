@@ -48,7 +48,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   });
   const { lookout, outlooks, openings } = readOutlook(snapshot, turns);
   const room = measureRoom(outlooks, { config, isDoubtful });
-  const due = readDue(lookout.calls);
+  const due = readDue(lookout.calls, snapshot.takenAt);
   const groups: readonly Group[] = [...demand, ...due, ...readWarmth(room)];
   const placed = assign(groups, readOffers(room, snapshot), room.total);
   const assignment = ofJobs(placed);

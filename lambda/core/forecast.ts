@@ -5,7 +5,7 @@
  */
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { isAlive } from './daemons.ts';
-import { by } from './order.ts';
+import { by, sum } from './order.ts';
 import type { TransitionKind } from './plan.ts';
 import type { Daemon, OrganizationSight, Reading, Snapshot, Template, Workspace } from './snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
@@ -15,7 +15,7 @@ import { weekdayIn } from './zones.ts';
 export type Transition = {
   readonly kind: TransitionKind;
   readonly at: EpochMs;
-  /** Whether it takes a job: a stopped workspace is only marked as dormant, and the gate is asked all the same. */
+  /** Whether a job is to be expected: a stopped workspace is only marked as dormant, and the gate is asked all the same. */
   readonly takesJob: boolean;
 };
 
@@ -28,6 +28,8 @@ export type TransitionGroup = {
   readonly tags: TagSet;
   /** Yet to be made, overdue ones included; the earliest first. */
   readonly ahead: readonly Transition[];
+  /** Made, as far as is known: a daemon stays until a later reading says so. */
+  readonly presumed: readonly Transition[];
   /** When coderd made those before, as far as is known. */
   readonly made: readonly EpochMs[];
 };
@@ -77,27 +79,43 @@ function groupsOf(organization: OrganizationSight, now: EpochMs): readonly Trans
   const byId = new Map(templates?.items.map((template) => [template.id, template]));
   const building = new Set(jobs.items.map(({ metadata }) => metadata?.workspace_id));
   const byTags = new Map<string, Seen[]>();
+  const keyOf = keysByTags();
   for (const workspace of workspaces.items) {
     if (workspace.is_prebuild === true || workspace.organization_id !== organization.id) continue;
     const tags = tagsOf(workspace, organization.activeVersionTags);
     if (tags === undefined) continue;
     const seen = { workspace, tags, transition: nextTransition(workspace, byId.get(workspace.template_id)) };
-    const key = tagKey(tags);
+    const key = keyOf(tags);
     const alike = byTags.get(key);
     if (alike === undefined) byTags.set(key, [seen]);
     else alike.push(seen);
   }
   const readAt = workspaces.takenAt ?? now;
-  return [...byTags].toSorted(by(([key]) => key)).flatMap(([, seen]) => {
+  return [...byTags].toSorted(by(([key]) => key)).map(([, seen]) => {
     const tags = normalizeTags(seen[0]?.tags ?? {});
     const isOverdue = seen.some(({ transition }) => transition !== undefined && transition.at <= now);
     const gate = isOverdue ? gateOf(tags, organization.daemons.items, now) : [];
-    const isMade = ({ workspace, transition }: Seen): boolean =>
-      building.has(workspace.id) || (transition !== undefined && isMadeBy(transition, { gate, readAt, now }));
-    return [
-      { ...toGroup(seen, isMade), organizationId: organization.id, organization: organization.name, tags },
-    ];
+    const fateOf = ({ workspace, transition }: Seen): Fate | undefined => {
+      if (transition === undefined) return undefined;
+      return building.has(workspace.id) ? 'made' : judge(transition, { gate, readAt, now });
+    };
+    return {
+      ...toGroup(seen, fateOf),
+      organizationId: organization.id,
+      organization: organization.name,
+      tags,
+    };
   });
+}
+
+/** `tagKey`, worked out once for the tags of a template, which all its workspaces share. */
+function keysByTags(): (tags: Tags) => string {
+  const keys = new Map<Tags, string>();
+  return (tags) => {
+    const key = keys.get(tags) ?? tagKey(tags);
+    keys.set(tags, key);
+    return key;
+  };
 }
 
 type Seen = {
@@ -116,28 +134,27 @@ function tagsOf(
 
 function toGroup(
   seen: readonly Seen[],
-  isMade: (seen: Seen) => boolean,
-): Pick<TransitionGroup, 'ahead' | 'made'> {
-  const ahead: Transition[] = [];
-  const made: EpochMs[] = [];
-  for (const item of seen) {
-    const { workspace, transition } = item;
-    const { reason, created_at } = workspace.latest_build;
-    if (created_at != null && AUTOMATIC.has(reason ?? '')) made.push(created_at);
-    if (transition === undefined) continue;
-    if (isMade(item)) made.push(transition.at);
-    else ahead.push(transition);
-  }
+  fateOf: (seen: Seen) => Fate | undefined,
+): Pick<TransitionGroup, 'ahead' | 'presumed' | 'made'> {
+  const fates = Map.groupBy(seen, fateOf);
+  const of = (fate: Fate): readonly Transition[] =>
+    (fates.get(fate) ?? []).flatMap(({ transition }) => transition ?? []);
+  // nobody has to be ready for the job of what coderd should have done by now
+  const idly = (transition: Transition): Transition => ({ ...transition, takesJob: false });
+  const built = seen.flatMap(({ workspace: { latest_build: build } }) =>
+    build.created_at != null && AUTOMATIC.has(build.reason ?? '') ? [build.created_at] : [],
+  );
   return {
-    ahead: ahead.toSorted(
-      by(
-        ({ at }) => at,
-        ({ kind }) => kind,
-      ),
-    ),
-    made,
+    ahead: [...of('ahead'), ...of('refused').map(idly)].toSorted(EARLIEST),
+    presumed: of('presumed').map(idly).toSorted(EARLIEST),
+    made: [...built, ...[...of('made'), ...of('presumed')].map(({ at }) => at)],
   };
 }
+
+const EARLIEST = by<Transition>(
+  ({ at }) => at,
+  ({ kind }) => kind,
+);
 
 /** The reasons of builds that nobody asked for (contract §10). */
 const AUTOMATIC: ReadonlySet<string> = new Set([
@@ -224,30 +241,45 @@ function isTime(time: EpochMs | null | undefined): time is EpochMs {
   return time != null && time > 0;
 }
 
-/** When coderd could see daemons that open the gate for a tag set. */
+/** When coderd could see a daemon that opens the gate for a tag set: spans of time, none of which touch. */
 type Gate = readonly { readonly from: EpochMs; readonly to: EpochMs }[];
 
 function gateOf(tags: TagSet, daemons: readonly Daemon[], now: EpochMs): Gate {
-  return daemons
+  const spans = daemons
     .filter((daemon) => covers(normalizeTags(daemon.tags), tags))
     .map((daemon) => ({
       from: daemon.created_at,
       to: isAlive(daemon, now) ? now : (daemon.last_seen_at ?? daemon.created_at),
-    }));
+    }))
+    .toSorted(by(({ from }) => from));
+  const gate: { from: EpochMs; to: EpochMs }[] = [];
+  for (const span of spans) {
+    const last = gate.at(-1);
+    if (last !== undefined && span.from <= last.to) last.to = Math.max(last.to, span.to) as EpochMs;
+    else gate.push({ ...span });
+  }
+  return gate;
+}
+
+/** For how long a gate was open in a span of time, in milliseconds. */
+function openMs(gate: Gate, from: number, to: number): number {
+  return sum(gate, (span) => Math.max(0, Math.min(span.to, to) - Math.max(span.from, from)));
 }
 
 type Seeing = { readonly gate: Gate; readonly readAt: EpochMs; readonly now: EpochMs };
 
 /**
- * Whether coderd has made a transition since the workspaces were read, or never will: the gate was open for long enough after it was
- * due. One that a later reading still shows gets more time.
+ * What became of a transition, by how long the gate was open since it was due. `presumed`: made, as far as is known, but the workspaces were
+ * read before. `refused`: the gate was open, and a later reading still shows it.
  */
-function isMadeBy({ at }: Transition, { gate, readAt, now }: Seeing): boolean {
-  if (at > now) return false;
+function judge({ at }: Transition, { gate, readAt, now }: Seeing): Fate {
+  if (at > now) return 'ahead';
   const foundAt = Math.ceil(at / MINUTE_MS) * MINUTE_MS;
-  return gate.some(({ from, to }) => {
-    const since = Math.max(from, foundAt);
-    const wasReadSince = readAt >= since + MADE_AFTER_MS;
-    return to - since >= (wasReadSince ? PATIENCE_MS : MADE_AFTER_MS);
-  });
+  const openedMs = openMs(gate, foundAt, now);
+  if (openedMs < MADE_AFTER_MS) return 'ahead';
+  const isSeenSince = openMs(gate, foundAt, readAt) >= MADE_AFTER_MS;
+  if (openedMs < PATIENCE_MS) return isSeenSince ? 'refused' : 'presumed';
+  return isSeenSince ? 'given up' : 'made';
 }
+
+type Fate = 'ahead' | 'presumed' | 'refused' | 'made' | 'given up';

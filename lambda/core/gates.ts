@@ -3,10 +3,10 @@
  * contain, so the pools are chosen that cost least together: those that are awake before others, then the cheapest.
  */
 import type { EpochMs, PoolName } from './brands.ts';
+import { cheapestCover } from './cover.ts';
 import type { Floors } from './floors.ts';
 import type { Transition } from './forecast.ts';
 import { type Call, openersOf } from './lookout.ts';
-import { by } from './order.ts';
 import { priceOf } from './prices.ts';
 import type { PoolSight } from './supply.ts';
 
@@ -15,7 +15,7 @@ export type Opening = {
   readonly sight: PoolSight;
   /** For which it has to be there now. */
   readonly due: readonly Transition[];
-  /** For which it stays, since it is there. */
+  /** For which it stays, since it is there: what comes within `maxDelay`, and what is not known to be done yet. */
   readonly soon: readonly Transition[];
 };
 
@@ -26,9 +26,13 @@ export function chooseOpenings(
   now: EpochMs,
 ): ReadonlyMap<PoolName, Opening> {
   const needs = calls.filter(({ isOpen }) => !isOpen).flatMap((call) => needOf(call, now));
-  const chosen = cheapestCover(
-    needs.map(({ pools }) => pools),
-    (sight) => costOf(sight, floorsOf(sight)),
+  const chosen = new Set(
+    [...Map.groupBy(needs, ({ pools: [first] }) => first?.organization).values()].flatMap((together) => [
+      ...cheapestCover(
+        together.map(({ pools }) => pools),
+        (sight) => costOf(sight, floorsOf(sight)),
+      ),
+    ]),
   );
   const openings = new Map<PoolName, Opening>();
   for (const { due, soon, pools } of needs) {
@@ -47,13 +51,14 @@ export function chooseOpenings(
 type Need = Pick<Opening, 'due' | 'soon'> & { readonly pools: readonly PoolSight[] };
 
 /** What is due wakes a pool; for what comes a little later only one that is awake is kept. */
-function needOf({ pools, due, ahead }: Call, now: EpochMs): readonly Need[] {
-  if (due.length > 0) return [{ pools, due, soon: [] }];
-  const awake = pools.filter(
-    (sight) => openersOf(sight) > 0 && (ahead[0]?.at ?? 0) <= now + sight.pool.wake.maxDelayMs,
-  );
-  const until = now + Math.max(0, ...awake.map(({ pool }) => pool.wake.maxDelayMs));
-  return awake.length === 0 ? [] : [{ pools: awake, due, soon: ahead.filter(({ at }) => at <= until) }];
+function needOf({ pools, due, ahead, presumed }: Call, now: EpochMs): readonly Need[] {
+  const within = (sights: readonly PoolSight[]): readonly Transition[] => {
+    const until = now + Math.max(0, ...sights.map(({ pool }) => pool.wake.maxDelayMs));
+    return [...presumed, ...ahead.slice(due.length).filter(({ at }) => at <= until)];
+  };
+  if (due.length > 0) return [{ pools, due, soon: within(pools) }];
+  const awake = pools.filter((sight) => openersOf(sight) > 0 && within([sight]).length > 0);
+  return awake.length === 0 ? [] : [{ pools: awake, due, soon: within(awake) }];
 }
 
 /** More than any task costs an hour, in micro-dollars: to launch one is worse than to keep one. */
@@ -68,30 +73,4 @@ function costOf(sight: PoolSight, floors: Floors): number {
   const price = priceOf(sight.pool);
   if (openersOf(sight) > 0) return price;
   return price + (sight.failing.isTripped ? FAILING : LAUNCH);
-}
-
-/** Looks at no more combinations; the first one that is found is good, and mostly the best. */
-const MOST_STEPS = 20_000;
-
-/** The pools that answer every need at the least cost together. Exact, but for the bound on steps. */
-export function cheapestCover(
-  needs: readonly (readonly PoolSight[])[],
-  costOfPool: (sight: PoolSight) => number,
-): ReadonlySet<PoolSight> {
-  const costs = new Map(needs.flat().map((sight) => [sight, costOfPool(sight)]));
-  const cost = (sight: PoolSight): number => costs.get(sight) ?? 0;
-  // those with the fewest ways first: they leave no choice
-  const inOrder = needs
-    .toSorted(by(({ length }) => length))
-    .map((options) => options.toSorted(by(cost, ({ pool }) => pool.name)));
-  let best: { readonly chosen: ReadonlySet<PoolSight>; readonly total: number } | undefined;
-  let steps = 0;
-  const search = (chosen: ReadonlySet<PoolSight>, total: number): void => {
-    if (++steps > MOST_STEPS || (best !== undefined && total >= best.total)) return;
-    const open = inOrder.find((options) => !options.some((sight) => chosen.has(sight)));
-    if (open === undefined) best = { chosen, total };
-    else for (const sight of open) search(new Set([...chosen, sight]), total + cost(sight));
-  };
-  search(new Set(), 0);
-  return best?.chosen ?? new Set();
 }

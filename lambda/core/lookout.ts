@@ -10,7 +10,7 @@ import type { TransitionKind } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { foreignTo, type PoolSight } from './supply.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from './tags.ts';
-import { hasOtherTags, type TaskSight } from './task-state.ts';
+import type { TaskSight } from './task-state.ts';
 
 export type Call = {
   readonly group: TransitionGroup;
@@ -18,7 +18,9 @@ export type Call = {
   readonly pools: readonly PoolSight[];
   /** The earliest first. */
   readonly ahead: readonly Transition[];
-  /** Of those: what a pool has to start for now, and what is overdue. */
+  /** See `TransitionGroup`. */
+  readonly presumed: readonly Transition[];
+  /** The first of those ahead: what a pool has to start for now, and what is overdue. */
   readonly due: readonly Transition[];
   /** A daemon that nobody here owns opens the gate already. */
   readonly isOpen: boolean;
@@ -44,12 +46,13 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
     (openElsewhere.get(organizationId) ?? []).some((others) => covers(others, tags));
   const all = groups.flatMap((group) => {
     const fitting = sights.filter((sight) => fits(sight, group));
-    const open = group.ahead.length > 0 && isOpen(group);
-    return split(group.ahead).map((ahead) => ({ group, fitting, ahead, isOpen: open }));
+    const kinds = split(group);
+    const open = kinds.length > 0 && isOpen(group);
+    return kinds.map((part) => ({ ...part, group, fitting, isOpen: open }));
   });
   const calls = all.map(({ fitting, ...call }) => {
     const pools = fitting.filter(
-      (sight) => sight.service !== undefined && isWokenFor(sight, call.ahead[0]?.kind),
+      (sight) => sight.service !== undefined && isWokenFor(sight, [...call.ahead, ...call.presumed][0]?.kind),
     );
     return {
       ...call,
@@ -97,17 +100,23 @@ export function fits({ pool, organization }: PoolSight, { organizationId, tags }
 /** The tasks whose daemons open the gate for their pool's tags, or are about to. */
 export function openersOf(sight: PoolSight): number {
   const coming = sight.failing.isTripped ? 0 : sight.missing;
-  return coming + sight.unseen + sight.tasks.filter((task) => isOpener(task, sight)).length;
+  return coming + sight.unseen + sight.tasks.filter(isOpener).length;
 }
 
-function isOpener(task: TaskSight, { pool }: PoolSight): boolean {
-  const isThere = task.state === 'working' || task.state === 'unguarded' || task.state === 'starting';
-  return isThere && task.use !== 'silent' && !hasOtherTags(task, pool);
+function isOpener({ state, use, hasOtherTags }: TaskSight): boolean {
+  const isThere = state === 'working' || state === 'unguarded' || state === 'starting';
+  return isThere && use !== 'silent' && !hasOtherTags;
 }
 
 /** Starts apart from what `wake.autostop` is about: pools may be woken for one and not for the other. */
-function split(ahead: readonly Transition[]): readonly (readonly Transition[])[] {
-  return partition(ahead, ({ kind }) => kind === 'autostart').filter(({ length }) => length > 0);
+function split({ ahead, presumed }: TransitionGroup): readonly Pick<Call, 'ahead' | 'presumed'>[] {
+  const isStart = ({ kind }: Transition): boolean => kind === 'autostart';
+  const [starts, stops] = partition(ahead, isStart);
+  const [startsPresumed, stopsPresumed] = partition(presumed, isStart);
+  return [
+    { ahead: starts, presumed: startsPresumed },
+    { ahead: stops, presumed: stopsPresumed },
+  ].filter((part) => part.ahead.length + part.presumed.length > 0);
 }
 
 function dueOf(

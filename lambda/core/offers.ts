@@ -1,5 +1,6 @@
 /** What could run a job: every pool's daemons and launches, and the daemons that nobody here owns. */
 import type { Offer } from './assignment.ts';
+import type { EpochMs } from './brands.ts';
 import { isComing } from './capacity.ts';
 import { type DaemonIndex, indexDaemons, isAlive } from './daemons.ts';
 import type { DueGroup, WarmGroup } from './demand.ts';
@@ -10,7 +11,6 @@ import type { PoolRoom, Room } from './room.ts';
 import type { Daemon, OrganizationSight, Snapshot } from './snapshot.ts';
 import { foreignTo } from './supply.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
-import { hasOtherTags } from './task-state.ts';
 
 /** All offers, in any order: `assign` has one of its own. */
 export function readOffers({ pools }: Room, snapshot: Snapshot): readonly Offer[] {
@@ -30,10 +30,14 @@ export function readOffers({ pools }: Room, snapshot: Snapshot): readonly Offer[
   ];
 }
 
-/** What is due, as demand for daemons that are ready when coderd inserts the jobs. */
-export function readDue(calls: readonly Call[]): readonly DueGroup[] {
+/**
+ * What is due, as demand for daemons that are ready when coderd inserts the jobs. What is later than it may be is woken for, by one
+ * daemon: coderd had its reasons, or more will follow when the jobs are there.
+ */
+export function readDue(calls: readonly Call[], now: EpochMs): readonly DueGroup[] {
   return calls.flatMap(({ group: { organizationId, tags }, pools, due }) => {
-    const jobs = due.filter(({ takesJob }) => takesJob).length;
+    const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
+    const jobs = due.filter(({ takesJob, at }) => takesJob && at >= since).length;
     const ready = pools.filter(({ pool }) => pool.prewarm.max > 0).map(({ pool }) => pool.name);
     if (jobs === 0 || ready.length === 0) return [];
     return [{ for: 'due', organizationId, tags, pools: new Set(ready), jobs } as const];
@@ -79,7 +83,7 @@ function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly O
   );
   // daemons that came with another key run jobs of their own tags, sooner or later
   const strays = tasks.filter(
-    (task) => task.state === 'working' && task.use !== 'silent' && hasOtherTags(task, pool),
+    (task) => task.state === 'working' && task.use !== 'silent' && task.hasOtherTags,
   );
   return [
     ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),

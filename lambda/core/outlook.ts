@@ -67,7 +67,9 @@ function afterPeakOf(sight: PoolSight, groups: readonly TransitionGroup[], now: 
   const made = sum(own, (group) => group.made.filter((at) => at > now - PEAK_MS && at <= now).length);
   const ahead = sum(
     own,
-    (group) => group.ahead.filter(({ at, kind }) => at <= until && isWokenFor(sight, kind)).length,
+    (group) =>
+      group.ahead.filter(({ at, kind, takesJob }) => takesJob && at <= until && isWokenFor(sight, kind))
+        .length,
   );
   return Math.max(0, made - ahead);
 }

@@ -9,7 +9,7 @@ import type { Sight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
 import { POOL_TAG, type PoolSight } from './supply.ts';
 import { displayTags, normalizeTags, type Tags, tagKey } from './tags.ts';
-import { hasOtherTags, type TaskSight } from './task-state.ts';
+import type { TaskSight } from './task-state.ts';
 import { compareVersion } from './version.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
@@ -164,7 +164,7 @@ function startFindings({ pool, failing, orphans }: PoolSight): readonly Finding[
 
 function taskFindings({ pool, tasks }: PoolSight, now: EpochMs): readonly Finding[] {
   const found: Finding[] = [];
-  const stray = tasks.filter((task) => hasOtherTags(task, pool)).flatMap(({ daemon }) => daemon?.name ?? []);
+  const stray = tasks.filter(({ hasOtherTags }) => hasOtherTags).flatMap(({ daemon }) => daemon?.name ?? []);
   if (stray.length > 0) found.push({ code: 'daemon-tags-differ', pool: pool.name, daemons: stray });
   const unguarded = arns(tasks.filter((task) => isSurelyUnguarded(task, pool, now)));
   if (unguarded.length > 0) found.push({ code: 'tasks-unguarded', pool: pool.name, tasks: unguarded });

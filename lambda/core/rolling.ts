@@ -9,7 +9,7 @@ import { by } from './order.ts';
 import { REPLACING, type Replacing } from './plan.ts';
 import type { Service, Task } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
-import { hasOtherTags, isBooting, isGuarded, LEAVING_MS, type TaskSight } from './task-state.ts';
+import { isBooting, isGuarded, LEAVING_MS, type TaskSight } from './task-state.ts';
 
 /** Whom was asked less long ago keeps others from being asked: shares come a minute apart. */
 const SHARE_EVERY_MS = 60_000;
@@ -20,14 +20,14 @@ const SILENT_FOR_MS = 5 * 60_000;
 
 /** Why a task is to be replaced; undefined for one that is as it should be. */
 export function replacementReason(
-  { pool, service }: Pick<PoolSight, 'pool' | 'service'>,
+  { service }: Pick<PoolSight, 'service'>,
   sight: TaskSight,
   now: EpochMs,
 ): Replacing | undefined {
   if (sight.state !== 'working' && sight.state !== 'replacing') return undefined;
   if (isOfNoUse(sight, now)) return 'no-daemon';
   // a new task with a wrong key is soon one more of them: each gets its quarter of an hour
-  if (hasOtherTags(sight, pool) && !isBooting(sight.task, now)) return 'wrong-key';
+  if (sight.hasOtherTags && !isBooting(sight.task, now)) return 'wrong-key';
   return service !== undefined && isOldRevision(sight.task, service) ? 'old-revision' : undefined;
 }
 

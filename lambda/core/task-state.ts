@@ -34,15 +34,12 @@ export type TaskSight = {
   readonly daemon: Daemon | undefined;
   /** What its daemon offers; the pool's tags where no daemon is known. */
   readonly offers: TagSet;
+  /** Whether these are not its pool's: its daemon was started with another pool's key. */
+  readonly hasOtherTags: boolean;
   readonly idleSince: EpochMs | undefined;
   /** Milliseconds until its protection ends, 0 without one; undefined where that was not read. */
   readonly leaseMs: number | undefined;
 };
-
-/** Daemons whose tags are not their pool's: they were started with another pool's key. */
-export function hasOtherTags(sight: TaskSight, pool: PoolConfig): boolean {
-  return sight.daemon !== undefined && tagKey(sight.offers) !== tagKey(pool.tags);
-}
 
 export type TaskInput = {
   readonly task: Task;
@@ -64,6 +61,7 @@ export function readTask(input: TaskInput): TaskSight {
     use,
     state: readState(input, daemon),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
+    hasOtherTags: daemon !== undefined && tagKey(daemon.tags) !== tagKey(pool.tags),
     idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
     leaseMs: leaseOf(input),
   };

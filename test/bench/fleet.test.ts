@@ -13,18 +13,19 @@ import type { Reading, Snapshot } from '../../lambda/core/snapshot.ts';
 import { canRun } from '../../lambda/core/tags.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 
-const SIZE = { jobs: 500, pools: 60, daemons: 240, seed: 1 };
+const SIZE = { jobs: 500, pools: 60, daemons: 240, workspaces: 600, seed: 1 };
 const fleet = makeFleet(SIZE);
 const snapshot = parseSnapshot(documentOf(fleet));
 
 describe('a generated deployment', () => {
-  test('has as many pending jobs, pools and daemons as asked for', () => {
+  test('has as many pending jobs, pools, daemons and workspaces as asked for', () => {
     const { organizations } = snapshot.coder;
     const pending = organizations.flatMap(({ jobs }) =>
       jobs.items.filter(({ status }) => status === 'pending'),
     );
     expect(pending).toHaveLength(SIZE.jobs);
     expect(organizations.flatMap(({ daemons }) => daemons.items)).toHaveLength(SIZE.daemons);
+    expect(organizations.flatMap(({ workspaces }) => workspaces?.items ?? [])).toHaveLength(SIZE.workspaces);
     expect(snapshot.ecs.services.items).toHaveLength(SIZE.pools);
     expect(checkConfig(fleet.config('http://127.0.0.1')).config.pools).toHaveLength(SIZE.pools);
   });
@@ -46,6 +47,33 @@ describe('a generated deployment', () => {
     expect(codes).toContain('capped-at-max');
     expect(codes).not.toContain('holding-for-doubt');
     expect(plan.unserved).not.toEqual([]);
+  });
+
+  test('has workspaces of which about a fifth are to start, and pools that are woken for them where all sleep', () => {
+    const asleep = makeFleet({ ...SIZE, jobs: 0, daemons: 0 });
+    const plan = planSnapshot(documentOf(asleep), asleep.config('http://127.0.0.1'));
+    const starts = plan.forecast.filter(({ kind }) => kind === 'autostart');
+    const count = sum(starts, ({ transitions }) => transitions);
+    expect(count).toBeGreaterThan(SIZE.workspaces * 0.14);
+    expect(count).toBeLessThan(SIZE.workspaces * 0.25);
+    expect(starts.some(({ pool }) => pool !== null)).toBe(true);
+    expect(plan.forecast.map(({ kind }) => kind)).toContain('autostop');
+    expect(plan.pools.flatMap(({ why }) => why.map(({ code }) => code))).toContain('prewarm');
+  });
+
+  test('has rows of workspaces as large as those of coderd', () => {
+    for (const workspace of fleet.organizations.flatMap(({ workspaces }) => workspaces)) {
+      expect(JSON.stringify(workspace).length).toBeGreaterThan(5_000);
+      expect(JSON.stringify(workspace).length).toBeLessThan(10_000);
+    }
+  });
+
+  test('without workspaces has no pool that is woken, and no forecast', () => {
+    const awake = makeFleet({ ...SIZE, workspaces: 0 });
+    const { pools } = checkConfig(awake.config('http://127.0.0.1')).config;
+    expect(pools.filter(({ wake }) => wake.autostart || wake.autostop)).toEqual([]);
+    const { organizations } = parseSnapshot(documentOf(awake)).coder;
+    expect(organizations.filter(({ workspaces }) => workspaces !== undefined)).toEqual([]);
   });
 
   test('has jobs that several pools can run', () => {
@@ -74,6 +102,22 @@ describe('a generated deployment, served', () => {
     const seen = await observe(connection.ports(), config);
     await connection.close();
     expect(inOrder(seen)).toEqual(inOrder(snapshot));
+  });
+
+  test('has its workspaces read again only once they have aged', async () => {
+    const { config } = checkConfig(fleet.config(served.coderdUrl));
+    const connection = connect(config, CLUSTER, undefined);
+    const pagesOfLook = async () => {
+      const before = served.calls().get('coderd workspaces') ?? 0;
+      await observe(connection.ports(), config);
+      return (served.calls().get('coderd workspaces') ?? 0) - before;
+    };
+    const pages = Math.ceil(SIZE.workspaces / 250);
+    expect(await pagesOfLook()).toBe(pages);
+    expect(await pagesOfLook()).toBe(0);
+    served.ageForecast();
+    expect(await pagesOfLook()).toBe(pages);
+    await connection.close();
   });
 });
 

@@ -96,6 +96,15 @@ describe('plan --snapshot', () => {
   });
 });
 
+test('a time before the snapshot: one clear error, exit 1', async () => {
+  const early = ['--at', '2026-11-20T08:59:59Z'];
+  expect(await run('plan', '--snapshot', snapshot, '--config', config, ...early)).toEqual({
+    code: 1,
+    out: '',
+    err: 'planning at 2026-11-20T08:59:59.000Z: the snapshot is of 2026-11-20T09:00:00.000Z, and what was due before is not in it; give a later time\n',
+  });
+});
+
 describe('validate', () => {
   test('says what is valid', async () => {
     expect(await run('validate', config)).toEqual({
@@ -124,6 +133,19 @@ describe('wrong usage exits with 2', () => {
     [['plan', '--jsno'], /unknown option '--jsno'/],
     [['snapshot', '--config'], /argument missing/],
     [['plan', '--config', config], /no ECS cluster given; add --cluster NAME/],
+    [
+      ['plan', '--config', config, '--at', '2100-01-01T00:00:00Z'],
+      /no ECS cluster given; add --cluster NAME/,
+    ],
+    [['plan', '--at'], /argument missing/],
+    [['plan', '--at', ''], /Write a time with its zone: 2026-03-02T08:58:00Z/],
+    [
+      ['plan', '--at', 'tomorrow'],
+      /'--at <time>' argument 'tomorrow' is invalid. Write a time with its zone/,
+    ],
+    [['plan', '--at', '09:00'], /Write a time with its zone/],
+    [['plan', '--at', '2026-11-20T09:58:00'], /Write a time with its zone/],
+    [['plan', '--at', '2026-13-45T00:00:00Z'], /Write a time with its zone/],
   ])('%j', async (args, message) => {
     const { code, err } = await run(...args);
     expect(code).toBe(2);

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { runCli } from '../../cli/program.ts';
-import { type Drawn, draw } from '../support/picture.ts';
+import { type Drawn, draw, type Picture } from '../support/picture.ts';
 import { addFailedStarts } from '../support/planned.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-plan-'));
@@ -200,6 +200,9 @@ test('--explain tells the story of one pool', async () => {
     demand:
       (untagged), people: 1 job, the oldest for 20 s -> 1 by a free daemon in "cpu"
 
+    what coderd will do by itself:
+      not in this snapshot: it is read where a pool of the organization has wake on
+
     supply:
       desired count 5, 5 tasks
       0d96691a68a201f00bbfc41bd16dc671  working    daemon idle for 3 min
@@ -209,9 +212,9 @@ test('--explain tells the story of one pool', async () => {
       bc4812abc2c918d2c4144824b404c339  working    daemon idle for 20 min
 
     what it needs:
-      1 in use + 1 jobs for free daemons + 0 for starting ones + 0 for new tasks = 2
-      floors: 1 by min, 0 free by warm, 0 by wake, 0 free for what is due -> 1 by min
-      a new task takes 90 s, mostly no more than 90 s (startTime of the configuration)
+      1 in use + 1 job for free daemons + 0 for starting ones + 0 for new tasks = 2
+      floors: min 1, warm 0, wake 0, ready for what is due 0 -> 1 by min
+      a new task has its daemon after 90 s (startTime of the configuration; 0 starts seen, too few to learn it)
       bounds: wants 2, max 5, limits.maxTasks -> 3
       there are 3: 3 working, 0 starting, 0 unguarded; beside them 1 leaving, 1 left
 
@@ -225,4 +228,289 @@ test('--explain tells the story of one pool', async () => {
       because: 1 task has left
     "
   `);
+});
+
+describe('what coderd will do by itself', () => {
+  test('a pool at zero is woken for it, with a daemon for each job', async () => {
+    const drawn = draw({
+      pools: { cpu: {}, gpu: { tags: gpu } },
+      workspaces: [
+        { count: 5, startsInS: 120 },
+        { tags: gpu, stopsInS: 60 },
+      ],
+    });
+    expect(await plan(drawn)).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+        + cpu  0 -> 5  awake for 5 autostarts from 2026-11-20T09:02:00.000Z on; 5 daemons to be ready for 5 jobs that coderd is about to create
+        + gpu  0 -> 1  awake for 1 autostop at 2026-11-20T09:01:00.000Z; 1 daemon to be ready for 1 job that coderd is about to create
+
+      what coderd will do by itself within the hour:
+          organization "default", tags cluster=gpu: 1 autostop at 2026-11-20T09:01:00.000Z; pool "gpu" is awake for it
+          organization "default", tags (untagged): 5 autostarts from 2026-11-20T09:02:00.000Z on; pool "cpu" is awake for them
+
+      2 counts to raise, 0 tasks to ask to leave, 0 counts to lower
+      "
+    `);
+  });
+
+  test('prewarm.max biting is said, with what is due', async () => {
+    const drawn = draw({
+      pools: { cpu: { prewarm: { max: 4 } } },
+      workspaces: [{ count: 200, startsInS: 60 }],
+    });
+    expect(await plan(drawn)).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+        + cpu  0 -> 4  awake for 200 autostarts from 2026-11-20T09:01:00.000Z on; 4 daemons to be ready for 200 jobs that coderd is about to create; held at its prewarm.max of 4, more when the jobs are there
+
+      what coderd will do by itself within the hour:
+          organization "default", tags (untagged): 200 autostarts from 2026-11-20T09:01:00.000Z on; pool "cpu" is awake for them
+
+      1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+      "
+    `);
+  });
+
+  test('nobody is awake for tags that no pool has, which is said', async () => {
+    const drawn = draw({
+      pools: { cpu: {} },
+      workspaces: [{ tags: { cluster: 'tpu' }, count: 3, stopsInS: 30 }],
+    });
+    expect(await plan(drawn)).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+          cpu  0  nothing to do
+
+      findings:
+        ! organization "default", tags cluster=tpu: 3 autostops from 2026-11-20T09:00:30.000Z on, and no pool has these tags: coderd will not do them without a daemon that has them; add a pool with these tags, or change those of the template
+
+      no changes
+      "
+    `);
+  });
+
+  test('what is overdue for too long is said', async () => {
+    const drawn = draw({ pools: { cpu: {} }, workspaces: [{ count: 3, stopsInS: -1500 }] });
+    expect(await plan(drawn)).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+        + cpu  0 -> 3  awake for 3 autostops from 2026-11-20T08:35:00.000Z on; 3 daemons to be ready for 3 jobs that coderd is about to create
+
+      what coderd will do by itself within the hour:
+          organization "default", tags (untagged): 3 autostops from 2026-11-20T08:35:00.000Z on, overdue; pool "cpu" is awake for them
+
+      findings:
+        ! organization "default", tags (untagged): 3 autostops from 2026-11-20T08:35:00.000Z on, overdue for longer than wake.maxDelay; coderd does them once it sees a daemon with these tags
+
+      1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+      "
+    `);
+  });
+
+  test('a list of workspaces that is forbidden keeps a last daemon, and wakes nobody', async () => {
+    const drawn = draw({ pools: { cpu: { tasks: 'I20m' }, gpu: { tags: gpu } }, workspaces: [] });
+    const error =
+      'listing workspaces of organization "default": coderd says that the token\'s user may not read them; it needs the organization template admin role there';
+    Object.assign(organization(drawn, 'default'), { workspaces: { status: 'forbidden', error, items: [] } });
+    expect(await plan(drawn)).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+          cpu  1  its last daemon stays, since not all that coderd will do by itself is known (see findings) (1 idle)
+          gpu  0  nothing to do
+
+      findings:
+        ! organization "default": the list of workspaces is forbidden: listing workspaces of organization "default": coderd says that the token's user may not read them; it needs the organization template admin role there; pools keep their last daemon, and those at zero are not woken for what can not be seen
+
+      no changes
+      "
+    `);
+  });
+
+  test('lists that could not be read anew are told with their age', async () => {
+    const drawn = draw({ pools: { cpu: { tasks: 'I20m' } }, workspaces: [{ count: 3, startsInS: 400 }] });
+    const stale = {
+      status: 'stale',
+      error: 'listing workspaces: coderd answered 502',
+      takenAt: '2026-11-20T08:54:00Z',
+    };
+    Object.assign(organization(drawn, 'default').workspaces ?? {}, stale);
+    expect(await plan(drawn)).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+          cpu  1  awake for 3 autostarts from 2026-11-20T09:06:40.000Z on (1 idle)
+
+      what coderd will do by itself within the hour:
+          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:06:40.000Z on; pool "cpu" is awake for them
+
+      findings:
+        ! organization "default": the list of workspaces is stale: listing workspaces: coderd answered 502; what was read at 2026-11-20T08:54:00.000Z is used
+
+      no changes
+      "
+    `);
+  });
+
+  test('lists that failed for one reason are one finding, with what follows from it', async () => {
+    const drawn = draw({ pools: { cpu: {} }, workspaces: [] });
+    const failed = { status: 'failed', error: 'listing workspaces: coderd answered 502', items: [] };
+    Object.assign(organization(drawn, 'default'), { jobs: failed, workspaces: failed, templates: failed });
+    expect(await plan(drawn)).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+          cpu  0  not scaled in: the list of jobs is failed
+
+      findings:
+        ! listing workspaces: coderd answered 502; not read for this: jobs, workspaces, templates of "default"; pools keep their last daemon, and those at zero are not woken for what can not be seen
+
+      no changes
+      "
+    `);
+  });
+
+  test('a schedule is named as the floor', async () => {
+    const schedule = { from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 2 };
+    const drawn = draw({ pools: { cpu: { schedules: [schedule] } }, workspaces: [] });
+    expect(await plan(drawn)).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+        + cpu  0 -> 2  a schedule keeps 2, jobs included
+
+      1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+      "
+    `);
+  });
+});
+
+describe('plan --at', () => {
+  const drawn = draw({
+    pools: { cpu: {}, gpu: { tags: gpu, prewarm: { max: 4 } } },
+    workspaces: [
+      { count: 3, startsInS: 2400 },
+      { count: 200, tags: gpu, startsInS: 7200 },
+    ],
+  });
+
+  test('now, what is due later launches nobody', async () => {
+    expect(await plan(drawn)).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+          cpu  0  nothing to do
+          gpu  0  nothing to do
+
+      what coderd will do by itself within the hour:
+          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:40:00.000Z on; no pool has to be awake for them now
+
+      no changes
+      "
+    `);
+  });
+
+  test('a little before it is due, its pool is woken; what is due earlier has been done by then', async () => {
+    expect(await plan(drawn, '--at', '2026-11-20T10:58:30Z')).toMatchInlineSnapshot(`
+      "as if it were 2026-11-20T10:58:30.000Z, with the pools, daemons and jobs of 2026-11-20T09:00:00.000Z; of each workspace only the next thing that coderd will do by itself is known
+
+      plan for 2026-11-20T10:58:30.000Z
+
+          cpu  0       nothing to do
+        + gpu  0 -> 4  awake for 200 autostarts from 2026-11-20T11:00:00.000Z on; 4 daemons to be ready for 200 jobs that coderd is about to create; held at its prewarm.max of 4, more when the jobs are there
+
+      what coderd will do by itself within the hour:
+          organization "default", tags cluster=gpu: 200 autostarts from 2026-11-20T11:00:00.000Z on; pool "gpu" is awake for them
+
+      1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+      "
+    `);
+  });
+
+  test('--json holds the plan alone', async () => {
+    const json = await plan(drawn, '--at', '2026-11-20T11:58:30+01:00', '--json');
+    expect(JSON.parse(json)).toMatchObject({ takenAt: '2026-11-20T10:58:30.000Z' });
+  });
+});
+
+describe('--explain tells for what a pool has to be awake', () => {
+  test('when it will start', async () => {
+    const drawn = draw({ pools: { cpu: {} }, workspaces: [{ count: 3, startsInS: 2400 }] });
+    expect(await plan(drawn, '--explain', 'cpu')).toMatchInlineSnapshot(`
+      "pool "cpu" of organization "default", tags (untagged), at 2026-11-20T09:00:00.000Z
+
+      demand:
+        no pending job that this pool can run
+
+      what coderd will do by itself:
+        (untagged): 3 autostarts from 2026-11-20T09:40:00.000Z on -> the start for it begins at 2026-11-20T09:37:12.600Z
+        it starts 167 s before something is due; while it is awake, it stays for what is due within 10 min (wake.maxDelay)
+
+      supply:
+        desired count 0, 0 tasks
+
+      what it needs:
+        0 in use + 0 jobs for free daemons + 0 for starting ones + 0 for new tasks = 0
+        floors: min 0, warm 0, wake 0, ready for what is due 0 -> 0 by min
+        a new task has its daemon after 90 s (startTime of the configuration; 0 starts seen, too few to learn it)
+        bounds: wants 0, max 20, limits.maxTasks -> 0
+        there are 0: 0 working, 0 starting, 0 unguarded; beside them 0 leaving, 0 left
+
+      decided:
+        desired count stays 0
+        because: nothing to do
+        no action
+      "
+    `);
+  });
+
+  test.each([
+    {
+      scenario: 'it is awake',
+      picture: { pools: { cpu: {} }, workspaces: [{ startsInS: 60 }] },
+      expected: '(untagged): 1 autostart at 2026-11-20T09:01:00.000Z -> awake for it',
+    },
+    {
+      scenario: 'another pool is awake',
+      picture: {
+        pools: { cpu: { tags: gpu, cpu: 4096 }, cheap: { tags: { ...gpu, region: 'eu' } } },
+        workspaces: [{ tags: gpu, stopsInS: -60 }],
+      },
+      expected: 'cluster=gpu: 1 autostop at 2026-11-20T08:59:00.000Z -> pool "cheap" is awake for it',
+    },
+    {
+      scenario: 'two pools that could start',
+      picture: {
+        pools: { cpu: { tags: gpu }, eu: { tags: { ...gpu, region: 'eu' } } },
+        workspaces: [{ tags: gpu, startsInS: 3600 }],
+      },
+      expected:
+        'cluster=gpu: 1 autostart at 2026-11-20T10:00:00.000Z -> the start for it begins at 2026-11-20T09:57:12.600Z, here or in "eu"',
+    },
+    {
+      scenario: 'others are there',
+      picture: { pools: { cpu: {} }, strangers: [{}], workspaces: [{ startsInS: 60 }] },
+      expected: '-> daemons of others are there for it',
+    },
+    {
+      scenario: 'wake is off',
+      picture: {
+        pools: { cpu: { wake: { autostart: false, autostop: false } } },
+        workspaces: [{ startsInS: 60 }],
+      },
+      expected: 'wake.autostart is off: it is not woken for autostarts',
+    },
+    {
+      scenario: 'nothing was read',
+      picture: { pools: { cpu: {} } },
+      expected: 'not in this snapshot: it is read where a pool of the organization has wake on',
+    },
+  ] satisfies { scenario: string; picture: Picture; expected: string }[])(
+    '$scenario',
+    async ({ picture, expected }) => {
+      expect(await plan(draw(picture), '--explain', 'cpu')).toContain(expected);
+    },
+  );
+
+  test('more may be due than is known', async () => {
+    const drawn = draw({ pools: { cpu: {} }, workspaces: [] });
+    Object.assign(organization(drawn, 'default').templates ?? {}, { status: 'truncated' });
+    expect(await plan(drawn, '--explain', 'cpu')).toContain('more may be due than is known, see findings');
+  });
 });

@@ -18,9 +18,9 @@ const schedule = (written: object) => ({
 });
 
 test('a pool says how it is woken and made ready', () => {
-  const wake = { autostart: false, autostop: true, maxDelay: '2m' };
+  const wake = { autostart: false, autostop: true, maxDelay: '3m' };
   expect(read({ wake, prewarm: { max: 0, afterPeak: '2m' }, startTime: '45s' })).toMatchObject({
-    wake: { autostart: false, autostop: true, maxDelayMs: 120_000 },
+    wake: { autostart: false, autostop: true, maxDelayMs: 180_000 },
     prewarm: { max: 0, afterPeakMs: 120_000 },
     startTimeMs: 45_000,
   });
@@ -85,8 +85,8 @@ test.each([
     says: 'wake: expected a mapping, got false; for example: { autostart: false, autostop: true }',
   },
   { pool: { wake: { autostart: 'yes' } }, says: 'wake.autostart: expected true or false, got "yes"' },
-  { pool: { wake: { maxDelay: '1m' } }, says: 'wake.maxDelay: "1m" is out of range; allowed: 2m to 1h' },
-  { pool: { wake: { maxDelay: '61m' } }, says: 'wake.maxDelay: "61m" is out of range; allowed: 2m to 1h' },
+  { pool: { wake: { maxDelay: '2m' } }, says: 'wake.maxDelay: "2m" is out of range; allowed: 3m to 1h' },
+  { pool: { wake: { maxDelay: '61m' } }, says: 'wake.maxDelay: "61m" is out of range; allowed: 3m to 1h' },
   { pool: { prewarm: { max: -1 } }, says: 'prewarm.max: expected at least 0, got -1' },
   { pool: { prewarm: 20 }, says: 'prewarm: expected a mapping, got 20; for example: { max: 20 }' },
   {

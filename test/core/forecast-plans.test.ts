@@ -74,9 +74,16 @@ describe('a pool at zero', () => {
     },
     {
       scenario: 'an autostop that is overdue for a day',
-      picture: { pools: { cpu: one }, workspaces: [{ stopsInS: -86_400 }] },
-      expected: ['cpu 0->1 prewarm'],
-      because: 'coderd did not do it, since no daemon was there',
+      picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -86_400, count: 5 }] },
+      expected: ['cpu 0->1 awake-for'],
+      because:
+        'coderd did not do it, since no daemon was there, or for reasons of its own: one is enough to see',
+    },
+    {
+      scenario: 'autostops that are overdue for 10 min',
+      picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -600, count: 5 }] },
+      expected: ['cpu 0->5 prewarm'],
+      because: 'they are not later than they may be',
     },
     {
       scenario: 'an autostart, wake for stops only',
@@ -202,6 +209,21 @@ describe('a pool that is awake', () => {
       picture: { pools: { cpu: { tasks: 'I30m I20m I20m' } }, workspaces: [{ startsInS: 60, count: 2 }] },
       expected: ['ask cpu#0'],
       because: 'two stay ready',
+    },
+    {
+      scenario: 'three idle daemons and two autostarts in 9 min',
+      picture: { pools: { cpu: { tasks: 'I30m I20m I20m' } }, workspaces: [{ startsInS: 540, count: 2 }] },
+      expected: ['ask cpu#0'],
+      because: 'who would be brought back within maxDelay stays',
+    },
+    {
+      scenario: 'three idle daemons and two autostarts in 9 min, prewarm 1',
+      picture: {
+        pools: { cpu: { tasks: 'I30m I25m I20m', ...one } },
+        workspaces: [{ startsInS: 540, count: 2 }],
+      },
+      expected: ['ask cpu#0', 'ask cpu#1'],
+      because: 'no more would be brought back',
     },
     {
       scenario: 'a busy daemon and two autostarts in a minute',

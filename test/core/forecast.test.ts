@@ -7,7 +7,7 @@ import {
   readForecast,
   type TransitionGroup,
 } from '../../lambda/core/forecast.ts';
-import type { Daemon, OrganizationSight, Template, Workspace } from '../../lambda/core/snapshot.ts';
+import type { OrganizationSight, Template, Workspace } from '../../lambda/core/snapshot.ts';
 import {
   aDaemon,
   ago,
@@ -16,6 +16,7 @@ import {
   aSnapshot,
   aTemplate,
   aWorkspace,
+  daemonId,
   HOUR,
   MINUTE,
   NOW,
@@ -285,69 +286,128 @@ test('prebuilt workspaces and those of another organization are left out', () =>
 });
 
 describe('what is overdue', () => {
-  const daemon = (given: Partial<Daemon>): Daemon => aDaemon({ tags: gpu, ...given });
-  const overdue = ago(10 * MINUTE);
-  test.each<{ seen: Seen; ahead: number; because: string }>([
-    { seen: {}, ahead: 1, because: 'no daemon was there' },
+  /** Daemons of its tags, by when they registered and were last seen, in minutes ago. */
+  type Rows = readonly (readonly [registered: number, seen: number])[];
+  type Overdue = {
+    readonly dueMinutes: number;
+    readonly readMinutes: number;
+    readonly rows: Rows;
+    readonly expected: string;
+    readonly because: string;
+  };
+  const listOf = ({ ahead, presumed, made }: TransitionGroup): string =>
+    [
+      ...ahead.map(({ takesJob }) => (takesJob ? 'ahead' : 'ahead, no job')),
+      ...presumed.map(() => 'presumed'),
+      ...made.map(() => 'made'),
+    ].join(' + ') || 'nothing';
+
+  test.each<Overdue>([
+    { dueMinutes: 10, readMinutes: 0, rows: [], expected: 'ahead', because: 'no daemon was there' },
     {
-      seen: { daemons: reading([daemon({ tags: { cluster: 'cpu' } })]) },
-      ahead: 1,
-      because: 'none with its tags was there',
+      dueMinutes: 10,
+      readMinutes: 0,
+      rows: [[1, 0]],
+      expected: 'ahead',
+      because: 'the gate has been open for a minute only',
     },
     {
-      seen: { daemons: reading([daemon({})]) },
-      ahead: 0,
-      because: 'the gate was open for 10 min and coderd did not do it',
+      dueMinutes: 10,
+      readMinutes: 4,
+      rows: [[3, 0]],
+      expected: 'presumed + made',
+      because: 'the gate was open, and the workspaces were read before',
     },
     {
-      seen: { daemons: reading([daemon({ created_at: ago(4 * MINUTE) })]) },
-      ahead: 1,
-      because: 'the gate has been open for 4 min, and a later reading still shows it',
+      dueMinutes: 10,
+      readMinutes: 0,
+      rows: [[3, 0]],
+      expected: 'ahead, no job',
+      because: 'the gate was open, and a later reading still shows it',
     },
     {
-      seen: { daemons: reading([daemon({ created_at: ago(5 * MINUTE) })]) },
-      ahead: 0,
-      because: 'coderd had five minutes',
+      dueMinutes: 10,
+      readMinutes: 0,
+      rows: [[5, 0]],
+      expected: 'nothing',
+      because: 'coderd had five minutes, and won’t do it',
     },
     {
-      seen: {
-        daemons: reading([daemon({ created_at: ago(9 * MINUTE), last_seen_at: ago(3 * MINUTE) })]),
-      },
-      ahead: 0,
-      because: 'the daemon that is gone opened the gate for long enough',
+      dueMinutes: 10,
+      readMinutes: 6,
+      rows: [[5, 0]],
+      expected: 'made',
+      because: 'coderd had five minutes, and nobody has looked since',
     },
     {
-      seen: { daemons: reading([daemon({ created_at: ago(HOUR), last_seen_at: ago(9 * MINUTE) })]) },
-      ahead: 1,
-      because: 'the daemon was gone a minute after it was due',
+      dueMinutes: 20,
+      readMinutes: 0,
+      rows: [
+        [19, 17],
+        [12, 10],
+        [2, 0],
+      ],
+      expected: 'nothing',
+      because: 'what several daemons had together counts',
     },
-  ])('stays $ahead times, because $because', ({ seen, ahead }) => {
-    const [group] = groupsOf({ at: overdue, ...seen });
-    expect(group?.ahead).toHaveLength(ahead);
-    expect(group?.made).toHaveLength(1 - ahead);
+    {
+      dueMinutes: 20,
+      readMinutes: 0,
+      rows: [
+        [4, 0],
+        [3, 0],
+      ],
+      expected: 'ahead, no job',
+      because: 'two at a time open the gate once',
+    },
+    {
+      dueMinutes: 10,
+      readMinutes: 0,
+      rows: [[60, 9.5]],
+      expected: 'ahead',
+      because: 'the daemon was gone when it was due',
+    },
+  ])('for $dueMinutes min is $expected, because $because', ({ dueMinutes, readMinutes, rows, expected }) => {
+    const daemons = reading(
+      rows.map(([registered, seen], index) =>
+        aDaemon({
+          id: daemonId(`d${index}`),
+          tags: gpu,
+          created_at: ago(registered * MINUTE),
+          last_seen_at: ago(seen * MINUTE),
+        }),
+      ),
+    );
+    const workspaces = {
+      ...reading([aWorkspace({ next_start_at: ago(dueMinutes * MINUTE) })]),
+      takenAt: ago(readMinutes * MINUTE),
+    };
+    expect(groupsOf({ workspaces, daemons }).map(listOf)).toEqual([expected]);
+  });
+
+  test('waits for a daemon with its tags', () => {
+    const others = reading([aDaemon({ tags: { cluster: 'cpu' } })]);
+    expect(groupsOf({ at: ago(10 * MINUTE), daemons: others }).map(listOf)).toEqual(['ahead']);
   });
 
   test.each([
     {
       dueMs: 119 * SECOND,
-      ahead: 1,
-      because: 'the executor, which counts in whole minutes, may find it a minute ago only',
+      expected: 'ahead',
+      because: 'the executor counts in whole minutes: it may find it a minute ago only',
     },
-    { dueMs: 120 * SECOND, ahead: 0, because: 'it has come, and what it made is in the queue' },
-  ])('$dueMs ms before, read before: $ahead, because $because', ({ dueMs, ahead }) => {
-    const workspaces = {
-      ...reading([aWorkspace({ next_start_at: ago(dueMs) })]),
-      takenAt: ago(2 * MINUTE),
-    };
-    const [group] = groupsOf({ workspaces, daemons: reading([daemon({})]) });
-    expect(group?.ahead).toHaveLength(ahead);
+    { dueMs: 120 * SECOND, expected: 'presumed + made', because: 'it has come' },
+  ])('for $dueMs ms, read before, is $expected, because $because', ({ dueMs, expected }) => {
+    const workspaces = { ...reading([aWorkspace({ next_start_at: ago(dueMs) })]), takenAt: ago(2 * MINUTE) };
+    const daemons = reading([aDaemon({ tags: gpu })]);
+    expect(groupsOf({ workspaces, daemons }).map(listOf)).toEqual([expected]);
   });
 
   test('is made as soon as its build is in the queue', () => {
     const workspace = aWorkspace({ next_start_at: ago(SECOND) });
     const jobs = reading([aJob({ metadata: { workspace_id: workspace.id } })]);
     const [group] = groupsOf({ workspaces: reading([workspace]), jobs });
-    expect(group).toMatchObject({ ahead: [], made: [ago(SECOND)] });
+    expect(group).toMatchObject({ ahead: [], presumed: [], made: [ago(SECOND)] });
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { indexDaemons } from '../../lambda/core/daemons.ts';
 import type { Daemon, Job, OrganizationSight, Protection, Task } from '../../lambda/core/snapshot.ts';
-import { hasOtherTags, readTask } from '../../lambda/core/task-state.ts';
+import { readTask } from '../../lambda/core/task-state.ts';
 import {
   aDaemon,
   ago,
@@ -267,6 +267,7 @@ test('a daemon offers its own tags, a task without one those of its pool', () =>
   const seen = readTask(input);
   const unseen = readTask({ ...input, index: undefined });
   expect([seen.offers.cluster, unseen.offers.cluster]).toEqual(['tpu', 'gpu']);
-  expect([hasOtherTags(seen, pool), hasOtherTags(unseen, aPool())]).toEqual([true, false]);
-  expect(hasOtherTags(seen, aPool({ tags: { cluster: 'tpu', scope: 'organization' } }))).toBe(false);
+  expect([seen.hasOtherTags, unseen.hasOtherTags]).toEqual([true, false]);
+  const fitting = aPool({ tags: { cluster: 'tpu', scope: 'organization' } });
+  expect(readTask({ ...input, pool: fitting }).hasOtherTags).toBe(false);
 });

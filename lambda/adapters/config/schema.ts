@@ -182,8 +182,8 @@ const wake = z
       description:
         'Have a daemon up when coderd is to stop workspaces at their deadline, to clean up after failed builds, to make workspaces dormant or to delete them.',
     }),
-    maxDelay: duration({ fromMs: 120_000, toMs: 3_600_000 }).prefault('10m').meta({
-      description: 'How late any of that may be: `2m` to `1h`.',
+    maxDelay: duration({ fromMs: 180_000, toMs: 3_600_000 }).prefault('10m').meta({
+      description: 'How late any of that may be: `3m` to `1h`.',
     }),
   })
   .prefault({})

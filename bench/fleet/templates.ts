@@ -1,0 +1,60 @@
+/** Templates as coderd lists them (contract §10). */
+import type { Random } from '../../lab/random.ts';
+import { normalizeTags } from '../../lambda/core/tags.ts';
+import { TEMPLATE } from './ballast.ts';
+import type { TagGroup } from './jobs.ts';
+
+export type FleetTemplate = {
+  readonly organization: string;
+  readonly listed: ReturnType<typeof makeListed>;
+  /** `GET /api/v2/templateversions/{id}`. */
+  readonly activeVersion: ReturnType<typeof makeVersion>;
+};
+
+const DAY_MS = 86_400_000;
+const WORKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'];
+
+/** One template for these tags; their dormancy and restricted days are as different as in life. */
+export function makeTemplate(
+  { organization, tags }: TagGroup,
+  organizationId: string,
+  random: Random,
+): FleetTemplate {
+  const listed = makeListed(organizationId, random);
+  return {
+    organization,
+    listed,
+    activeVersion: makeVersion(listed.active_version_id, tags, random),
+  };
+}
+
+function makeListed(organizationId: string, random: Random) {
+  const isTidy = random.next() < 0.3;
+  return {
+    ...TEMPLATE,
+    id: random.uuid(),
+    organization_id: organizationId,
+    active_version_id: random.uuid(),
+    allow_user_autostart: random.next() < 0.95,
+    autostart_requirement: { days_of_week: random.next() < 0.2 ? WORKDAYS : [] },
+    failure_ttl_ms: random.next() < 0.2 ? DAY_MS : 0,
+    time_til_dormant_ms: isTidy ? 30 * DAY_MS : 0,
+    time_til_dormant_autodelete_ms: isTidy ? 60 * DAY_MS : 0,
+  };
+}
+
+function makeVersion(id: string, tags: TagGroup['tags'], random: Random) {
+  return {
+    id,
+    name: 'wonderful_albattani1',
+    message: '',
+    job: {
+      id: random.uuid(),
+      status: 'succeeded',
+      type: 'template_version_import',
+      tags: normalizeTags(tags),
+    },
+    readme: '# Kubernetes\n\nProvisions a Deployment with one pod for each workspace.\n'.repeat(20),
+    archived: false,
+  };
+}

@@ -1,0 +1,64 @@
+/** What the forecast costs a decision: on the largest deployment, and on one where all pools sleep until the morning. */
+import { checkConfig } from '../lambda/adapters/config/check.ts';
+import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
+import { decide } from '../lambda/core/decide.ts';
+import { sum } from '../lambda/core/order.ts';
+import type { Snapshot } from '../lambda/core/snapshot.ts';
+import { documentOf } from './fleet/document.ts';
+import { makeFleet } from './fleet/fleet.ts';
+import { type FleetSize, LARGEST } from './fleet/size.ts';
+import { timeOf } from './statistics.ts';
+
+export type ForecastFigures = Omit<FleetSize, 'seed'> & {
+  readonly templates: number;
+  /** Transitions within the hour, of the plan. */
+  readonly within1h: number;
+  readonly decideMs: number;
+  /** Of the same snapshot without the forecast, in the same run. */
+  readonly withoutMs: number;
+  /** Of the time of a decision, 0 to 1. */
+  readonly share: number;
+  /** How many times as long as `JSON.parse` takes for the same snapshot: comparable between machines. */
+  readonly ratio: number;
+};
+
+const WORKSPACES = [1_000, 10_000];
+const ASLEEP = { jobs: 0, pools: LARGEST.pools, daemons: 0 };
+
+/** Measures both deployments, with few workspaces and with many. */
+export function measureForecast(seed: number): readonly ForecastFigures[] {
+  return [LARGEST, ASLEEP].flatMap((size) =>
+    WORKSPACES.map((workspaces) => measureSize({ ...size, workspaces, seed })),
+  );
+}
+
+function measureSize({ seed, ...size }: FleetSize): ForecastFigures {
+  const fleet = makeFleet({ ...size, seed });
+  const document = documentOf(fleet);
+  const text = JSON.stringify(document);
+  const snapshot = parseSnapshot(document);
+  const without = withoutForecast(snapshot);
+  const { config } = checkConfig(fleet.config('http://127.0.0.1'));
+  const decideMs = timeOf(() => decide(snapshot, config));
+  const withoutMs = timeOf(() => decide(without, config));
+  return {
+    ...size,
+    templates: sum(fleet.organizations, ({ templates }) => templates.length),
+    within1h: sum(decide(snapshot, config).forecast, ({ transitions }) => transitions),
+    decideMs,
+    withoutMs,
+    share: Math.max(0, 1 - withoutMs / decideMs),
+    ratio: decideMs / timeOf(() => JSON.parse(text)),
+  };
+}
+
+function withoutForecast({ coder, ...snapshot }: Snapshot): Snapshot {
+  const organizations = coder.organizations.map(({ id, name, jobs, daemons, previousJobs }) => ({
+    id,
+    name,
+    jobs,
+    daemons,
+    previousJobs,
+  }));
+  return { ...snapshot, coder: { ...coder, organizations } };
+}

@@ -1,0 +1,62 @@
+/** The forecast as the story of one pool: what coderd will do by itself, who is awake for it, and when a pool starts for it. */
+import type { Deliberation } from '../core/decide.ts';
+import { isForecastUnsure } from '../core/forecast.ts';
+import { type Call, fits, leadOf } from '../core/lookout.ts';
+import { type Outlooks, readOutlook } from '../core/outlook.ts';
+import { countTransitions } from '../core/report-forecast.ts';
+import type { Snapshot } from '../core/snapshot.ts';
+import type { PoolSight } from '../core/supply.ts';
+import { displayTags } from '../core/tags.ts';
+import { isoTime } from '../core/waiting.ts';
+import { ageText, seconds, tagText, transitionsText } from './text.ts';
+
+/** A line for each tag set that this pool may have to be awake for, and for each thing to know. */
+export function forecastLines(
+  sight: PoolSight,
+  { pools }: Deliberation,
+  snapshot: Snapshot,
+): readonly string[] {
+  const { organization, pool } = sight;
+  const { wake } = pool;
+  if (organization?.workspaces === undefined)
+    return ['not in this snapshot: it is read where a pool of the organization has wake on'];
+  const sights = pools.map(({ need }) => need.sight);
+  const outlooks = readOutlook(snapshot, sights);
+  const own = outlooks.lookout.calls.filter((call) => call.pools.includes(sight));
+  return [
+    ...own.map((call) => `${callText(call)} -> ${answerText(call, { sight, sights, outlooks })}`),
+    ...(own.length === 0 ? ['nothing is known that this pool would have to be awake for'] : []),
+    ...(isForecastUnsure(organization, snapshot.takenAt)
+      ? ['more may be due than is known, see findings']
+      : []),
+    ...(wake.autostart ? [] : ['wake.autostart is off: it is not woken for autostarts']),
+    ...(wake.autostop ? [] : ['wake.autostop is off: it is not woken for anything but autostarts']),
+    `it starts ${seconds(leadOf(sight))} before something is due; while it is awake, it stays for what is due within ${ageText(wake.maxDelayMs / 1000)} (wake.maxDelay)`,
+  ];
+}
+
+function callText({ group, ahead }: Call): string {
+  return `${tagText(displayTags(group.tags))}: ${transitionsText(countTransitions(ahead))}`;
+}
+
+type Surroundings = {
+  readonly sight: PoolSight;
+  readonly sights: readonly PoolSight[];
+  readonly outlooks: Outlooks;
+};
+
+/** Who is awake for it, or when somebody is to be started for it. */
+function answerText(call: Call, { sight, sights, outlooks: { openings } }: Surroundings): string {
+  if (call.isOpen) return 'daemons of others are there for it';
+  const [first] = call.ahead;
+  const awake = call.pools.find(({ pool }) => {
+    const { due = [], soon = [] } = openings.get(pool.name) ?? {};
+    return [...due, ...soon].some((transition) => transition === first);
+  });
+  if (awake !== undefined)
+    return awake === sight ? 'awake for it' : `pool "${awake.pool.name}" is awake for it`;
+  const leadMs = Math.max(...sights.filter((each) => fits(each, call.group)).map(leadOf));
+  const at = isoTime((first?.at ?? 0) - leadMs);
+  const others = call.pools.filter((each) => each !== sight).map(({ pool }) => `"${pool.name}"`);
+  return `the start for it begins at ${at}${others.length === 0 ? '' : `, here or in ${others.join(' or ')}`}`;
+}
