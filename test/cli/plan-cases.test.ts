@@ -295,7 +295,7 @@ describe('what coderd will do by itself', () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
-        + cpu  0 -> 3  awake for 3 autostops from 2026-11-20T08:35:00.000Z on; 3 daemons to be ready for 3 jobs that coderd is about to create
+        + cpu  0 -> 1  awake for 3 autostops from 2026-11-20T08:35:00.000Z on
 
       what coderd will do by itself within the hour:
           organization "default", tags (untagged): 3 autostops from 2026-11-20T08:35:00.000Z on, overdue; pool "cpu" is awake for them
