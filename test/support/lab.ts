@@ -3,14 +3,18 @@
 import { type Requested, serveWorld } from '../../lab/serve.ts';
 import { type PoolSpec, World, type WorldOptions } from '../../lab/world.ts';
 import { checkConfig } from '../../lambda/adapters/config/check.ts';
+import { runLooks } from '../../lambda/app/invocation.ts';
 import type { Ports } from '../../lambda/app/ports.ts';
 import { type Tick, tick } from '../../lambda/app/tick.ts';
 import { connect } from '../../lambda/connect.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
+import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
 import type { Config, ScaleIn } from '../../lambda/core/config.ts';
 import { type ForecastSettings, forecastSettings } from './settings.ts';
 
-export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;
+/** Of an RFC 3339 text. */
+export const timeOf = (text: string): EpochMs => Date.parse(text) as EpochMs;
+
+export const START = timeOf('2026-03-02T09:00:00Z');
 
 export type LabPool = PoolSpec &
   ForecastSettings & {
@@ -25,6 +29,8 @@ export type LabOptions = Partial<Omit<WorldOptions, 'pools'>> & {
   readonly pools: readonly LabPool[];
   readonly maxTasks?: number;
   readonly onRequest?: (what: Requested) => void;
+  /** How long after each full minute of the world's, which is when coderd's executor comes, an invocation begins. @default 20 */
+  readonly phaseS?: number;
 };
 
 export type Lab = {
@@ -37,11 +43,22 @@ export type Lab = {
   readonly pass: (seconds: number) => void;
   /** A tick every 10 s of the world's time. Throws on a tick's failures. */
   readonly run: (seconds: number, ports?: Ports) => Promise<readonly Tick[]>;
+  /**
+   * What production does: an invocation a minute, which looks again only while there is something to look for. Throws what an
+   * invocation throws. `ports` are asked for at each invocation, and their clock is not used.
+   */
+  readonly invoke: (minutes: number, ports?: () => Ports) => Promise<readonly Tick[]>;
   readonly close: () => Promise<void>;
 };
 
-export async function startLab({ pools, maxTasks = 100, onRequest, ...options }: LabOptions): Promise<Lab> {
-  const world = new World({ start: START, seed: 1, pools, ...options });
+const MINUTE_MS = 60_000;
+/** What the CDK stack gives the function. */
+const TIMEOUT_MS = 55_000;
+
+export async function startLab(given: LabOptions): Promise<Lab> {
+  const { pools, maxTasks = 100, onRequest, phaseS = 20, ...options } = given;
+  const { start = START } = options;
+  const world = new World({ seed: 1, pools, ...options, start });
   const served = await serveWorld(world, onRequest ? { onRequest } : {});
   process.env.AWS_ENDPOINT_URL_ECS = served.awsUrl;
   process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = served.awsUrl;
@@ -64,11 +81,39 @@ export async function startLab({ pools, maxTasks = 100, onRequest, ...options }:
       }
       return ticks;
     },
+    invoke: async (minutes, ports = connection.ports) => {
+      const ticks: Tick[] = [];
+      const { timeline } = world;
+      const sinceMs = (timeline.now() - start) % MINUTE_MS;
+      timeline.advanceTo(plusMs(timeline.now(), (phaseS * 1000 - sinceMs + MINUTE_MS) % MINUTE_MS));
+      for (let minute = 0; minute < minutes; minute++) {
+        const nextAt = plusMs(timeline.now(), MINUTE_MS);
+        await invokeOnce({ world, config, ports: ports(), onTick: (done) => ticks.push(done) });
+        timeline.advanceTo(nextAt);
+      }
+      return ticks;
+    },
     close: async () => {
       await connection.close();
       await served.close();
     },
   };
+}
+
+/** One invocation whose clock is the world's: sleeping lets the world's time pass. */
+async function invokeOnce(on: {
+  readonly world: World;
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly onTick: (tick: Tick) => void;
+}): Promise<void> {
+  const { config, ports, onTick } = on;
+  const { timeline } = on.world;
+  const endsAt = timeline.now() + TIMEOUT_MS;
+  const sleep = async (ms: number): Promise<void> => timeline.advanceTo(plusMs(timeline.now(), ms));
+  const clock = { now: () => timeline.now(), sleep };
+  const remainingMs = (): number => endsAt - timeline.now();
+  await runLooks({ ports: { ...ports, clock }, config, remainingMs, onTick });
 }
 
 /** One tick that must not fail. */

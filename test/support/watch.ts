@@ -1,0 +1,54 @@
+/** Watches a world from its first moment on: what coderd's lifecycle executor had to leave, and how many tasks ran. */
+import { isDue } from '../../lab/coderd/transitions.ts';
+import type { BuildReason } from '../../lab/coderd/workspaces.ts';
+import type { World } from '../../lab/world.ts';
+import type { EpochMs } from '../../lambda/core/brands.ts';
+
+/** Something due that the executor did not do when it came by, since it saw no daemon. */
+export type Left = {
+  readonly workspace: string;
+  readonly reason: BuildReason;
+  readonly dueAt: number;
+  readonly at: EpochMs;
+};
+
+export type Watch = {
+  /** One a workspace and minute. */
+  readonly left: readonly Left[];
+  /** Minutes that tasks were RUNNING, of all together. */
+  readonly taskMinutes: () => number;
+  /** The most that were RUNNING from one time to another, both inclusive. */
+  readonly mostRunning: (from: EpochMs, to: EpochMs) => number;
+};
+
+const EXECUTOR_MS = 60_000;
+const SAMPLE_MS = 10_000;
+
+/** Call it before time passes: then it comes right after the executor. */
+export function watch(world: World): Watch {
+  const { timeline } = world;
+  const left: Left[] = [];
+  const samples: { readonly at: EpochMs; readonly running: number }[] = [];
+  timeline.every(EXECUTOR_MS, () => left.push(...leftAt(world)));
+  timeline.every(SAMPLE_MS, () =>
+    samples.push({ at: timeline.now(), running: world.figures().tasks.running }),
+  );
+  return {
+    left,
+    taskMinutes: () => samples.reduce((total, { running }) => total + running, 0) * (SAMPLE_MS / EXECUTOR_MS),
+    mostRunning: (from, to) =>
+      Math.max(...samples.filter(({ at }) => at >= from && at <= to).map(({ running }) => running)),
+  };
+}
+
+/** A build under way stands in the way of the next one, whatever daemons there are. */
+function leftAt({ timeline, coderd }: World): readonly Left[] {
+  const at = timeline.now();
+  // the executor counts in whole minutes
+  const tick = Math.floor(at / EXECUTOR_MS) * EXECUTOR_MS;
+  return coderd.workspaces().flatMap(({ name, transitions, latestBuild }) => {
+    const due = transitions.find((transition) => isDue(transition, tick as EpochMs));
+    if (due === undefined || latestBuild.job.completedAt === undefined) return [];
+    return [{ workspace: name, reason: due.reason, dueAt: due.at, at }];
+  });
+}
