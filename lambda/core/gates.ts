@@ -6,7 +6,7 @@ import type { EpochMs, PoolName } from './brands.ts';
 import { cheapestCover } from './cover.ts';
 import type { Floors } from './floors.ts';
 import type { Transition } from './forecast.ts';
-import { type Call, openersOf } from './lookout.ts';
+import { type Call, hasWrongKey, openersOf } from './lookout.ts';
 import { priceOf } from './prices.ts';
 import type { PoolSight } from './supply.ts';
 
@@ -63,7 +63,7 @@ function needOf({ pools, due, ahead, presumed }: Call, now: EpochMs): readonly N
 
 /** More than any task costs an hour, in micro-dollars: to launch one is worse than to keep one. */
 const LAUNCH = 1e9;
-/** A pool whose starts fail is the last resort. */
+/** A pool whose starts fail, or whose daemons have another key, is the last resort. */
 const FAILING = 1e12;
 
 /** What it costs to have one daemon there that would not be there anyway. */
@@ -72,5 +72,5 @@ function costOf(sight: PoolSight, floors: Floors): number {
   if (isBusy || floors.min + floors.warm > 0) return 0;
   const price = priceOf(sight.pool);
   if (openersOf(sight) > 0) return price;
-  return price + (sight.failing.isTripped ? FAILING : LAUNCH);
+  return price + (sight.failing.isTripped || hasWrongKey(sight) ? FAILING : LAUNCH);
 }

@@ -103,6 +103,11 @@ export function openersOf(sight: PoolSight): number {
   return coming + sight.unseen + sight.tasks.filter(isOpener).length;
 }
 
+/** Whether daemons with another key are all that a pool has: the next one would be one more of them. */
+export function hasWrongKey(sight: PoolSight): boolean {
+  return openersOf(sight) === 0 && sight.tasks.some(({ hasOtherTags }) => hasOtherTags);
+}
+
 function isOpener({ state, use, hasOtherTags }: TaskSight): boolean {
   const isThere = state === 'working' || state === 'unguarded' || state === 'starting';
   return isThere && use !== 'silent' && !hasOtherTags;

@@ -4,7 +4,7 @@ import type { EpochMs } from './brands.ts';
 import { isComing } from './capacity.ts';
 import { type DaemonIndex, indexDaemons, isAlive } from './daemons.ts';
 import type { DueGroup, WarmGroup } from './demand.ts';
-import type { Call } from './lookout.ts';
+import { type Call, hasWrongKey } from './lookout.ts';
 import type { Served } from './plan.ts';
 import { priceOf } from './prices.ts';
 import type { PoolRoom, Room } from './room.ts';
@@ -38,7 +38,9 @@ export function readDue(calls: readonly Call[], now: EpochMs): readonly DueGroup
   return calls.flatMap(({ group: { organizationId, tags }, pools, due }) => {
     const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
     const jobs = due.filter(({ takesJob, at }) => takesJob && at >= since).length;
-    const ready = pools.filter(({ pool }) => pool.prewarm.max > 0).map(({ pool }) => pool.name);
+    const ready = pools
+      .filter((sight) => sight.pool.prewarm.max > 0 && !hasWrongKey(sight))
+      .map(({ pool }) => pool.name);
     if (jobs === 0 || ready.length === 0) return [];
     return [{ for: 'due', organizationId, tags, pools: new Set(ready), jobs } as const];
   });

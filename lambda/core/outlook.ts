@@ -46,9 +46,14 @@ export function readOutlook(snapshot: Snapshot, sights: readonly PoolSight[]): O
   return { lookout, openings, outlooks };
 }
 
-/** So many tasks that one of them is a daemon that opens the gate: the others may be of no use. */
+/**
+ * So many tasks that one of them is a daemon that opens the gate. Others may be of no use: an opener is kept beside all of them, but only one of them is
+ * made up for by a launch, or a pool with a wrong key would grow without end.
+ */
 function withOpener(sight: PoolSight): number {
-  return measure(sight).total - openersOf(sight) + 1;
+  const { total } = measure(sight);
+  const openers = openersOf(sight);
+  return openers > 0 ? total - openers + 1 : Math.min(total, 1) + 1;
 }
 
 /** What is not known launches nobody, and sends nobody away. */

@@ -196,6 +196,24 @@ describe('a pool that is awake', () => {
       because: 'the zombie opens no gate: it is the one that goes',
     },
     {
+      scenario: 'a daemon with another key and an autostart in a minute',
+      picture: {
+        pools: { cpu: { tasks: 'I2m', daemonTags: gpu, ageMinutes: 5 } },
+        workspaces: [{ startsInS: 60, count: 3 }],
+      },
+      expected: ['cpu 1->2 awake-for'],
+      because: 'one more may have the right one',
+    },
+    {
+      scenario: 'two daemons with another key and an autostart in a minute',
+      picture: {
+        pools: { cpu: { tasks: 'I2m I2m', daemonTags: gpu, ageMinutes: 5 } },
+        workspaces: [{ startsInS: 60, count: 3 }],
+      },
+      expected: [],
+      because: 'the next would be one more of them',
+    },
+    {
       scenario: 'two awake pools that can both open the gate',
       picture: {
         pools: { gpu: { tags: gpu, tasks: 'I30m', ...one }, eu: { tags: gpuEu, tasks: 'B', ...one } },
