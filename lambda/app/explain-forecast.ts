@@ -54,7 +54,7 @@ function answerText(call: Call, { sight, sights, outlooks: { openings } }: Surro
     return [...due, ...soon].some((transition) => transition === first);
   });
   if (awake !== undefined)
-    return awake === sight ? 'awake for it' : `pool "${awake.pool.name}" is awake for it`;
+    return awake === sight ? 'to be awake for it' : `pool "${awake.pool.name}" is to be awake for it`;
   const leadMs = Math.max(...sights.filter((each) => fits(each, call.group)).map(leadOf));
   const at = isoTime((first?.at ?? 0) - leadMs);
   const others = call.pools.filter((each) => each !== sight).map(({ pool }) => `"${pool.name}"`);

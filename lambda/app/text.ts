@@ -80,7 +80,7 @@ function list(title: string, lines: readonly string[]): readonly string[] {
 
 /** Times of one form compare as texts. */
 function forecastSentence({ organization, tags, pool, ...row }: ForecastRow, takenAt: string): string {
-  const who = pool === null ? 'no pool has to be awake' : `pool "${pool}" is awake`;
+  const who = pool === null ? 'no pool has to be awake' : `pool "${pool}" is to be awake`;
   const overdue = row.at < takenAt ? ', overdue' : '';
   return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([row])}${overdue}; ${who} for ${itOrThem(row)}${pool === null ? ' now' : ''}`;
 }
@@ -107,7 +107,7 @@ export function reasonSentence(reason: Reason): string {
     case 'floor':
       return FLOORS[reason.from](reason.count);
     case 'awake-for':
-      return `awake for ${transitionsText(reason.for)}`;
+      return `to be awake for ${transitionsText(reason.for)}`;
     case 'holding-for-forecast':
       return 'its last daemon stays, since not all that coderd will do by itself is known (see findings)';
     case 'prewarm':

@@ -5,19 +5,10 @@
  */
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { isAlive } from './daemons.ts';
-import { by, sum } from './order.ts';
-import type { TransitionKind } from './plan.ts';
-import type { Daemon, OrganizationSight, Reading, Snapshot, Template, Workspace } from './snapshot.ts';
+import { by, partition, sum } from './order.ts';
+import type { Daemon, OrganizationSight, Reading, Snapshot, Workspace } from './snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
-import { weekdayIn } from './zones.ts';
-
-/** Something that coderd will do to a workspace. */
-export type Transition = {
-  readonly kind: TransitionKind;
-  readonly at: EpochMs;
-  /** Whether a job is to be expected: a stopped workspace is only marked as dormant, and the gate is asked all the same. */
-  readonly takesJob: boolean;
-};
+import { EARLIEST, type Transition, transitionsOf } from './transitions.ts';
 
 /** What coderd will do for one tag set of one organization, for which the gate opens at once. */
 export type TransitionGroup = {
@@ -42,9 +33,6 @@ const MADE_AFTER_MS = MINUTE_MS + 15_000;
 const PATIENCE_MS = 5 * 60_000;
 /** What is known of workspaces is no ground to go to sleep on after this long. */
 const OLD_AFTER_MS = 15 * 60_000;
-/** coderd waits so long after a deletion that failed. */
-const DELETE_AGAIN_MS = 24 * 3_600_000;
-
 /** Reads what coderd will do, by organization and tag set. */
 export function readForecast(snapshot: Snapshot): readonly TransitionGroup[] {
   return snapshot.coder.organizations
@@ -74,31 +62,16 @@ function isUsable(reading: Reading<unknown> | undefined, now: EpochMs): boolean 
 }
 
 function groupsOf(organization: OrganizationSight, now: EpochMs): readonly TransitionGroup[] {
-  const { workspaces, templates, jobs } = organization;
+  const { workspaces, jobs } = organization;
   if (workspaces === undefined) return [];
-  const byId = new Map(templates?.items.map((template) => [template.id, template]));
   const building = new Set(jobs.items.map(({ metadata }) => metadata?.workspace_id));
-  const byTags = new Map<string, Seen[]>();
-  const keyOf = keysByTags();
-  for (const workspace of workspaces.items) {
-    if (workspace.is_prebuild === true || workspace.organization_id !== organization.id) continue;
-    const tags = tagsOf(workspace, organization.activeVersionTags);
-    if (tags === undefined) continue;
-    const seen = { workspace, tags, transition: nextTransition(workspace, byId.get(workspace.template_id)) };
-    const key = keyOf(tags);
-    const alike = byTags.get(key);
-    if (alike === undefined) byTags.set(key, [seen]);
-    else alike.push(seen);
-  }
   const readAt = workspaces.takenAt ?? now;
-  return [...byTags].toSorted(by(([key]) => key)).map(([, seen]) => {
+  return [...seenByTags(organization, workspaces.items)].toSorted(by(([key]) => key)).map(([, seen]) => {
     const tags = normalizeTags(seen[0]?.tags ?? {});
-    const isOverdue = seen.some(({ transition }) => transition !== undefined && transition.at <= now);
+    const isOverdue = seen.some(({ transitions: [first] }) => first !== undefined && first.at <= now);
     const gate = isOverdue ? gateOf(tags, organization.daemons.items, now) : [];
-    const fateOf = ({ workspace, transition }: Seen): Fate | undefined => {
-      if (transition === undefined) return undefined;
-      return building.has(workspace.id) ? 'made' : judge(transition, { gate, readAt, now });
-    };
+    const fateOf: FateOf = ({ id }, transition) =>
+      building.has(id) ? 'made' : judge(transition, { gate, readAt, now });
     return {
       ...toGroup(seen, fateOf),
       organizationId: organization.id,
@@ -106,6 +79,26 @@ function groupsOf(organization: OrganizationSight, now: EpochMs): readonly Trans
       tags,
     };
   });
+}
+
+function seenByTags(
+  { id, templates, activeVersionTags }: OrganizationSight,
+  workspaces: readonly Workspace[],
+): ReadonlyMap<string, readonly Seen[]> {
+  const byId = new Map(templates?.items.map((template) => [template.id, template]));
+  const keyOf = keysByTags();
+  const byTags = new Map<string, Seen[]>();
+  for (const workspace of workspaces) {
+    if (workspace.is_prebuild === true || workspace.organization_id !== id) continue;
+    const tags = tagsOf(workspace, activeVersionTags);
+    if (tags === undefined) continue;
+    const transitions = transitionsOf(workspace, byId.get(workspace.template_id));
+    const key = keyOf(tags);
+    const alike = byTags.get(key);
+    if (alike === undefined) byTags.set(key, [{ workspace, tags, transitions }]);
+    else alike.push({ workspace, tags, transitions });
+  }
+  return byTags;
 }
 
 /** `tagKey`, worked out once for the tags of a template, which all its workspaces share. */
@@ -121,8 +114,11 @@ function keysByTags(): (tags: Tags) => string {
 type Seen = {
   readonly workspace: Workspace;
   readonly tags: Tags;
-  readonly transition: Transition | undefined;
+  /** The earliest first. */
+  readonly transitions: readonly Transition[];
 };
+
+type FateOf = (workspace: Workspace, transition: Transition) => Fate;
 
 /** Where the active version could not be read, the last build's tags are the best guess. */
 function tagsOf(
@@ -134,11 +130,14 @@ function tagsOf(
 
 function toGroup(
   seen: readonly Seen[],
-  fateOf: (seen: Seen) => Fate | undefined,
+  fateOf: FateOf,
 ): Pick<TransitionGroup, 'ahead' | 'presumed' | 'made'> {
-  const fates = Map.groupBy(seen, fateOf);
+  const fates = Map.groupBy(
+    seen.flatMap((item) => nextOf(item, fateOf)),
+    ({ fate }) => fate,
+  );
   const of = (fate: Fate): readonly Transition[] =>
-    (fates.get(fate) ?? []).flatMap(({ transition }) => transition ?? []);
+    (fates.get(fate) ?? []).map(({ transition }) => transition);
   // nobody has to be ready for the job of what coderd should have done by now
   const idly = (transition: Transition): Transition => ({ ...transition, takesJob: false });
   const built = seen.flatMap(({ workspace: { latest_build: build } }) =>
@@ -151,10 +150,17 @@ function toGroup(
   };
 }
 
-const EARLIEST = by<Transition>(
-  ({ at }) => at,
-  ({ kind }) => kind,
-);
+type Judged = { readonly transition: Transition; readonly fate: Fate };
+
+/** The next start and the next of all others: pools are woken for either, and what coderd won't do keeps nothing else from being seen. */
+function nextOf({ workspace, transitions }: Seen, fateOf: FateOf): readonly Judged[] {
+  const judged = transitions
+    .map((transition) => ({ transition, fate: fateOf(workspace, transition) }))
+    .filter(({ fate }) => fate !== 'given up');
+  return partition(judged, ({ transition: { kind } }) => kind === 'autostart').flatMap((alike) =>
+    alike.slice(0, 1),
+  );
+}
 
 /** The reasons of builds that nobody asked for (contract §10). */
 const AUTOMATIC: ReadonlySet<string> = new Set([
@@ -164,82 +170,6 @@ const AUTOMATIC: ReadonlySet<string> = new Set([
   'autodelete',
   'task_auto_pause',
 ]);
-
-/** The next thing that coderd will do to a workspace; undefined while a build is under way, and where nothing is to come. */
-export function nextTransition(workspace: Workspace, template: Template | undefined): Transition | undefined {
-  if (IN_PROGRESS.has(workspace.latest_build.job.status)) return undefined;
-  const candidates = [
-    autostart(workspace, template),
-    autostop(workspace),
-    cleanup(workspace, template),
-    dormancy(workspace, template),
-    deletion(workspace, template),
-  ].filter((transition) => transition !== undefined);
-  return candidates.toSorted(by(({ at }) => at))[0];
-}
-
-const IN_PROGRESS: ReadonlySet<string> = new Set(['pending', 'running', 'canceling']);
-
-function autostart(workspace: Workspace, template: Template | undefined): Transition | undefined {
-  const { latest_build: build, next_start_at, autostart_schedule, dormant_at } = workspace;
-  const isStopped = build.transition === 'stop' && build.job.status !== 'failed' && !isTime(dormant_at);
-  if (!isStopped || !isTime(next_start_at) || !autostart_schedule) return undefined;
-  if (template?.allow_user_autostart === false) return undefined;
-  if (!isAllowedDay(next_start_at, autostart_schedule, template)) return undefined;
-  return { kind: 'autostart', at: next_start_at, takesJob: true };
-}
-
-/** The template may allow certain days only, by the clock of the workspace's schedule. */
-function isAllowedDay(at: EpochMs, schedule: string, template: Template | undefined): boolean {
-  const days = template?.autostart_requirement?.days_of_week;
-  if (days == null || days.length === 0) return true;
-  const zone = /^(?:CRON_TZ|TZ)=(\S+)/.exec(schedule)?.[1] ?? 'UTC';
-  const day = weekdayIn(zone, at);
-  return day === undefined || days.includes(day);
-}
-
-/** Activity moves the deadline, up to the latest one. */
-function autostop({ latest_build: build, dormant_at }: Workspace): Transition | undefined {
-  if (build.transition !== 'start' || build.job.status === 'failed' || isTime(dormant_at)) return undefined;
-  const ends = [build.deadline, build.max_deadline].filter(isTime);
-  return ends.length === 0
-    ? undefined
-    : { kind: 'autostop', at: Math.min(...ends) as EpochMs, takesJob: true };
-}
-
-/** What failed to start or to stop is stopped after a while. */
-function cleanup({ latest_build: build }: Workspace, template: Template | undefined): Transition | undefined {
-  const ttl = template?.failure_ttl_ms ?? 0;
-  const { status, completed_at } = build.job;
-  if (ttl <= 0 || status !== 'failed' || build.transition === 'delete' || !isTime(completed_at))
-    return undefined;
-  return { kind: 'autostop', at: (completed_at + ttl) as EpochMs, takesJob: true };
-}
-
-function dormancy(
-  { latest_build: build, last_used_at, dormant_at }: Workspace,
-  template: Template | undefined,
-): Transition | undefined {
-  const ttl = template?.time_til_dormant_ms ?? 0;
-  if (ttl <= 0 || isTime(dormant_at) || !isTime(last_used_at)) return undefined;
-  return { kind: 'dormancy', at: (last_used_at + ttl) as EpochMs, takesJob: build.transition === 'start' };
-}
-
-function deletion(
-  { latest_build: build, dormant_at, deleting_at }: Workspace,
-  template: Template | undefined,
-): Transition | undefined {
-  const isMeant = (template?.time_til_dormant_autodelete_ms ?? 0) > 0;
-  if (!isMeant || !isTime(dormant_at) || !isTime(deleting_at)) return undefined;
-  const hasFailed = build.transition === 'delete' && build.job.status === 'failed';
-  const again = hasFailed ? (build.job.completed_at ?? 0) + DELETE_AGAIN_MS : 0;
-  return { kind: 'deletion', at: Math.max(deleting_at, again) as EpochMs, takesJob: true };
-}
-
-/** Go writes the year 1 for a time that is not set. */
-function isTime(time: EpochMs | null | undefined): time is EpochMs {
-  return time != null && time > 0;
-}
 
 /** When coderd could see a daemon that opens the gate for a tag set: spans of time, none of which touch. */
 type Gate = readonly { readonly from: EpochMs; readonly to: EpochMs }[];

@@ -5,10 +5,10 @@
 import type { EpochMs, PoolName } from './brands.ts';
 import { cheapestCover } from './cover.ts';
 import type { Floors } from './floors.ts';
-import type { Transition } from './forecast.ts';
 import { type Call, hasWrongKey, openersOf } from './lookout.ts';
 import { priceOf } from './prices.ts';
 import type { PoolSight } from './supply.ts';
+import type { Transition } from './transitions.ts';
 
 /** A pool that opens a gate, and for what. */
 export type Opening = {

@@ -3,8 +3,8 @@
  * goes on: schedules, and what coderd does by itself.
  */
 import type { EpochMs } from './brands.ts';
-import { nextTransition } from './forecast.ts';
 import type { Daemon, Job, OrganizationSight, Reading, Snapshot, Task } from './snapshot.ts';
+import { transitionsOf } from './transitions.ts';
 
 /** coderd's executor comes once a minute (contract §10): what was due before has been done by then. */
 const EXECUTOR_MS = 60_000;
@@ -88,8 +88,8 @@ function movedForecast(
   if (workspaces === undefined || templates === undefined) return {};
   const byId = new Map(templates.items.map((template) => [template.id, template]));
   const items = workspaces.items.filter((workspace) => {
-    const next = nextTransition(workspace, byId.get(workspace.template_id));
-    return next === undefined || next.at <= from || next.at > to - EXECUTOR_MS;
+    const transitions = transitionsOf(workspace, byId.get(workspace.template_id));
+    return !transitions.some(({ at }) => at > from && at <= to - EXECUTOR_MS);
   });
   return {
     workspaces: { ...workspaces, takenAt: move(workspaces.takenAt), items },

@@ -4,13 +4,14 @@
  */
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { isAlive } from './daemons.ts';
-import { readForecast, type Transition, type TransitionGroup } from './forecast.ts';
+import { readForecast, type TransitionGroup } from './forecast.ts';
 import { partition, unique } from './order.ts';
 import type { TransitionKind } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { foreignTo, type PoolSight } from './supply.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from './tags.ts';
 import type { TaskSight } from './task-state.ts';
+import type { Transition } from './transitions.ts';
 
 export type Call = {
   readonly group: TransitionGroup;

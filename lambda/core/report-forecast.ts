@@ -1,12 +1,13 @@
 /** What the plan tells of the forecast: what is due, and what is wrong with it. */
 import type { EpochMs, PoolName } from './brands.ts';
-import { emptyWorkspaces, type Transition } from './forecast.ts';
+import { emptyWorkspaces } from './forecast.ts';
 import type { Opening } from './gates.ts';
 import type { Call, Lookout } from './lookout.ts';
 import { by } from './order.ts';
 import type { Finding, ForecastReadingName, ForecastRow, Transitions } from './plan.ts';
 import type { OrganizationSight, Reading, Snapshot } from './snapshot.ts';
 import { displayTags } from './tags.ts';
+import type { Transition } from './transitions.ts';
 import { isoTime } from './waiting.ts';
 
 /** What comes later is left out of the plan. */

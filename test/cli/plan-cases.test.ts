@@ -242,12 +242,12 @@ describe('what coderd will do by itself', () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
-        + cpu  0 -> 5  awake for 5 autostarts from 2026-11-20T09:02:00.000Z on; 5 daemons to be ready for 5 jobs that coderd is about to create
-        + gpu  0 -> 1  awake for 1 autostop at 2026-11-20T09:01:00.000Z; 1 daemon to be ready for 1 job that coderd is about to create
+        + cpu  0 -> 5  to be awake for 5 autostarts from 2026-11-20T09:02:00.000Z on; 5 daemons to be ready for 5 jobs that coderd is about to create
+        + gpu  0 -> 1  to be awake for 1 autostop at 2026-11-20T09:01:00.000Z; 1 daemon to be ready for 1 job that coderd is about to create
 
       what coderd will do by itself within the hour:
-          organization "default", tags cluster=gpu: 1 autostop at 2026-11-20T09:01:00.000Z; pool "gpu" is awake for it
-          organization "default", tags (untagged): 5 autostarts from 2026-11-20T09:02:00.000Z on; pool "cpu" is awake for them
+          organization "default", tags cluster=gpu: 1 autostop at 2026-11-20T09:01:00.000Z; pool "gpu" is to be awake for it
+          organization "default", tags (untagged): 5 autostarts from 2026-11-20T09:02:00.000Z on; pool "cpu" is to be awake for them
 
       2 counts to raise, 0 tasks to ask to leave, 0 counts to lower
       "
@@ -262,10 +262,10 @@ describe('what coderd will do by itself', () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
-        + cpu  0 -> 4  awake for 200 autostarts from 2026-11-20T09:01:00.000Z on; 4 daemons to be ready for 200 jobs that coderd is about to create; held at its prewarm.max of 4, more when the jobs are there
+        + cpu  0 -> 4  to be awake for 200 autostarts from 2026-11-20T09:01:00.000Z on; 4 daemons to be ready for 200 jobs that coderd is about to create; held at its prewarm.max of 4, more when the jobs are there
 
       what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 200 autostarts from 2026-11-20T09:01:00.000Z on; pool "cpu" is awake for them
+          organization "default", tags (untagged): 200 autostarts from 2026-11-20T09:01:00.000Z on; pool "cpu" is to be awake for them
 
       1 count to raise, 0 tasks to ask to leave, 0 counts to lower
       "
@@ -295,10 +295,10 @@ describe('what coderd will do by itself', () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
-        + cpu  0 -> 1  awake for 3 autostops from 2026-11-20T08:35:00.000Z on
+        + cpu  0 -> 1  to be awake for 3 autostops from 2026-11-20T08:35:00.000Z on
 
       what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 3 autostops from 2026-11-20T08:35:00.000Z on, overdue; pool "cpu" is awake for them
+          organization "default", tags (untagged): 3 autostops from 2026-11-20T08:35:00.000Z on, overdue; pool "cpu" is to be awake for them
 
       findings:
         ! organization "default", tags (untagged): 3 autostops from 2026-11-20T08:35:00.000Z on, overdue for longer than wake.maxDelay; coderd does them once it sees a daemon with these tags
@@ -338,10 +338,10 @@ describe('what coderd will do by itself', () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
-          cpu  1  awake for 3 autostarts from 2026-11-20T09:06:40.000Z on (1 idle)
+          cpu  1  to be awake for 3 autostarts from 2026-11-20T09:06:40.000Z on (1 idle)
 
       what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:06:40.000Z on; pool "cpu" is awake for them
+          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:06:40.000Z on; pool "cpu" is to be awake for them
 
       findings:
         ! organization "default": the list of workspaces is stale: listing workspaces: coderd answered 502; what was read at 2026-11-20T08:54:00.000Z is used
@@ -413,10 +413,10 @@ describe('plan --at', () => {
       plan for 2026-11-20T10:58:30.000Z
 
           cpu  0       nothing to do
-        + gpu  0 -> 4  awake for 200 autostarts from 2026-11-20T11:00:00.000Z on; 4 daemons to be ready for 200 jobs that coderd is about to create; held at its prewarm.max of 4, more when the jobs are there
+        + gpu  0 -> 4  to be awake for 200 autostarts from 2026-11-20T11:00:00.000Z on; 4 daemons to be ready for 200 jobs that coderd is about to create; held at its prewarm.max of 4, more when the jobs are there
 
       what coderd will do by itself within the hour:
-          organization "default", tags cluster=gpu: 200 autostarts from 2026-11-20T11:00:00.000Z on; pool "gpu" is awake for them
+          organization "default", tags cluster=gpu: 200 autostarts from 2026-11-20T11:00:00.000Z on; pool "gpu" is to be awake for them
 
       1 count to raise, 0 tasks to ask to leave, 0 counts to lower
       "
@@ -464,7 +464,7 @@ describe('--explain tells for what a pool has to be awake', () => {
     {
       scenario: 'it is awake',
       picture: { pools: { cpu: {} }, workspaces: [{ startsInS: 60 }] },
-      expected: '(untagged): 1 autostart at 2026-11-20T09:01:00.000Z -> awake for it',
+      expected: '(untagged): 1 autostart at 2026-11-20T09:01:00.000Z -> to be awake for it',
     },
     {
       scenario: 'another pool is awake',
@@ -472,7 +472,7 @@ describe('--explain tells for what a pool has to be awake', () => {
         pools: { cpu: { tags: gpu, cpu: 4096 }, cheap: { tags: { ...gpu, region: 'eu' } } },
         workspaces: [{ tags: gpu, stopsInS: -60 }],
       },
-      expected: 'cluster=gpu: 1 autostop at 2026-11-20T08:59:00.000Z -> pool "cheap" is awake for it',
+      expected: 'cluster=gpu: 1 autostop at 2026-11-20T08:59:00.000Z -> pool "cheap" is to be awake for it',
     },
     {
       scenario: 'two pools that could start',

@@ -1,13 +1,9 @@
 /** What coderd will do by itself, from workspaces and templates. */
 import { describe, expect, test } from 'vitest';
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
-import {
-  isForecastUnsure,
-  nextTransition,
-  readForecast,
-  type TransitionGroup,
-} from '../../lambda/core/forecast.ts';
+import { isForecastUnsure, readForecast, type TransitionGroup } from '../../lambda/core/forecast.ts';
 import type { OrganizationSight, Template, Workspace } from '../../lambda/core/snapshot.ts';
+import { transitionsOf } from '../../lambda/core/transitions.ts';
 import {
   aDaemon,
   ago,
@@ -42,7 +38,7 @@ type Row = {
 };
 
 const said = (workspace: Workspace, template: Template | undefined): string => {
-  const next = nextTransition(workspace, template);
+  const [next] = transitionsOf(workspace, template);
   return next === undefined
     ? 'nothing'
     : `${next.kind} in ${(next.at - NOW) / MINUTE} min${next.takesJob ? '' : ' without a job'}`;
@@ -408,6 +404,24 @@ describe('what is overdue', () => {
     const jobs = reading([aJob({ metadata: { workspace_id: workspace.id } })]);
     const [group] = groupsOf({ workspaces: reading([workspace]), jobs });
     expect(group).toMatchObject({ ahead: [], presumed: [], made: [ago(SECOND)] });
+  });
+});
+
+describe('what a workspace has ahead', () => {
+  const dormant = aTemplate({ time_til_dormant_ms: 24 * HOUR + 5 * MINUTE });
+  const aheadOf = (daemons: readonly { readonly created_at: EpochMs }[]): readonly string[] =>
+    groupsOf({
+      workspaces: reading([aWorkspace({ next_start_at: ago(HOUR) })]),
+      templates: reading([dormant]),
+      daemons: reading(daemons.map(({ created_at }) => aDaemon({ tags: gpu, created_at }))),
+    }).flatMap(({ ahead }) => ahead.map(({ kind }) => kind));
+
+  test('is its next start and the next of all others, since pools are woken for either', () => {
+    expect(aheadOf([])).toEqual(['autostart', 'dormancy']);
+  });
+
+  test('is not hidden by what coderd won’t do', () => {
+    expect(aheadOf([{ created_at: ago(HOUR) }])).toEqual(['dormancy']);
   });
 });
 

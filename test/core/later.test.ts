@@ -49,7 +49,7 @@ describe('what it would do then', () => {
         scenario: 'an autostop that is overdue already',
         picture: { pools: { cpu }, workspaces: [{ stopsInS: -60 }] },
         ms: HOUR,
-        expected: ['cpu 0->1 prewarm'],
+        expected: ['cpu 0->1 awake-for'],
         because: 'nothing says that it was done',
       },
       {
