@@ -1,4 +1,5 @@
 /** The forecast as the story of one pool: what coderd will do by itself, who is awake for it, and when a pool starts for it. */
+import type { EpochMs } from '../core/brands.ts';
 import type { Deliberation } from '../core/decide.ts';
 import { isForecastUnsure } from '../core/forecast.ts';
 import { type Call, fits, leadOf } from '../core/lookout.ts';
@@ -24,7 +25,9 @@ export function forecastLines(
   const outlooks = readOutlook(snapshot, sights);
   const own = outlooks.lookout.calls.filter((call) => call.pools.includes(sight));
   return [
-    ...own.map((call) => `${callText(call)} -> ${answerText(call, { sight, sights, outlooks })}`),
+    ...own.map(
+      (call) => `${callText(call, snapshot.takenAt)} -> ${answerText(call, { sight, sights, outlooks })}`,
+    ),
     ...(own.length === 0 ? ['nothing is known that this pool would have to be awake for'] : []),
     ...(isForecastUnsure(organization, snapshot.takenAt)
       ? ['more may be due than is known, see findings']
@@ -35,8 +38,17 @@ export function forecastLines(
   ];
 }
 
-function callText({ group, ahead }: Call): string {
-  return `${tagText(displayTags(group.tags))}: ${transitionsText(countTransitions(ahead))}`;
+function callText({ group, ahead, refused, presumed }: Call, now: EpochMs): string {
+  const parts = [
+    ...(ahead.length > 0 ? [transitionsText(countTransitions(ahead, now))] : []),
+    ...(refused.length > 0
+      ? [`${transitionsText(countTransitions(refused, now))} that coderd has not done though it saw a daemon`]
+      : []),
+    ...(presumed.length > 0
+      ? [`${transitionsText(countTransitions(presumed, now))} that coderd has probably done`]
+      : []),
+  ];
+  return `${tagText(displayTags(group.tags))}: ${parts.join(', ')}`;
 }
 
 type Surroundings = {
@@ -48,7 +60,7 @@ type Surroundings = {
 /** Who is awake for it, or when somebody is to be started for it. */
 function answerText(call: Call, { sight, sights, outlooks: { openings } }: Surroundings): string {
   if (call.isOpen) return 'daemons of others are there for it';
-  const [first] = call.ahead;
+  const [first] = [...call.refused, ...call.presumed, ...call.ahead];
   const awake = call.pools.find(({ pool }) => {
     const { due = [], soon = [] } = openings.get(pool.name) ?? {};
     return [...due, ...soon].some((transition) => transition === first);

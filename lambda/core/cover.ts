@@ -7,8 +7,8 @@ import { by, sum } from './order.ts';
 type Sets<T> = readonly ReadonlySet<T>[];
 type Choice<T> = { readonly open: Sets<T>; readonly chosen: readonly T[] };
 
-/** Far more than needs of a few hundred options ever took; the best that was found until then is good. */
-const MOST_STEPS = 2_000;
+/** Steps times options: far more than real needs take, and some 50 ms. The best that was found until then is good. */
+const MOST_WORK = 50_000;
 
 /** The cheapest cover; between equals the options that come first. Needs without any option are left out. */
 export function cheapestCover<T>(
@@ -19,13 +19,15 @@ export function cheapestCover<T>(
   const cost = (option: T): number => costs.get(option) ?? 0;
   const totalOf = (options: readonly T[]): number => sum(options, cost);
   let best: readonly T[] | undefined;
-  let steps = 0;
+  const size = sum(needs, ({ length }) => length);
+  let work = 0;
   const search = (choice: Choice<T>): void => {
     const { open, chosen } = settle(choice, cost);
     if (best !== undefined && totalOf(chosen) + atLeast(open, cost) >= totalOf(best)) return;
     const [next] = open.toSorted(by(({ size }) => size));
+    work += size;
     if (next === undefined) best = chosen;
-    else if (++steps <= MOST_STEPS || best === undefined)
+    else if (work <= MOST_WORK || best === undefined)
       for (const option of [...next].toSorted(by(cost)))
         search({ open: without(open, option), chosen: [...chosen, option] });
   };

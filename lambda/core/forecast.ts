@@ -19,6 +19,8 @@ export type TransitionGroup = {
   readonly tags: TagSet;
   /** Yet to be made, overdue ones included; the earliest first. */
   readonly ahead: readonly Transition[];
+  /** Overdue, and not made although coderd could see a daemon: it is given some more time. The earliest first. */
+  readonly refused: readonly Transition[];
   /** Made, as far as is known: a daemon stays until a later reading says so. */
   readonly presumed: readonly Transition[];
   /** When coderd made those before, as far as is known. */
@@ -131,21 +133,20 @@ function tagsOf(
 function toGroup(
   seen: readonly Seen[],
   fateOf: FateOf,
-): Pick<TransitionGroup, 'ahead' | 'presumed' | 'made'> {
+): Pick<TransitionGroup, 'ahead' | 'refused' | 'presumed' | 'made'> {
   const fates = Map.groupBy(
     seen.flatMap((item) => nextOf(item, fateOf)),
     ({ fate }) => fate,
   );
   const of = (fate: Fate): readonly Transition[] =>
     (fates.get(fate) ?? []).map(({ transition }) => transition);
-  // nobody has to be ready for the job of what coderd should have done by now
-  const idly = (transition: Transition): Transition => ({ ...transition, takesJob: false });
   const built = seen.flatMap(({ workspace: { latest_build: build } }) =>
     build.created_at != null && AUTOMATIC.has(build.reason ?? '') ? [build.created_at] : [],
   );
   return {
-    ahead: [...of('ahead'), ...of('refused').map(idly)].toSorted(EARLIEST),
-    presumed: of('presumed').map(idly).toSorted(EARLIEST),
+    ahead: of('ahead').toSorted(EARLIEST),
+    refused: of('refused').toSorted(EARLIEST),
+    presumed: of('presumed').toSorted(EARLIEST),
     made: [...built, ...[...of('made'), ...of('presumed')].map(({ at }) => at)],
   };
 }

@@ -89,7 +89,7 @@ function movedForecast(
   const byId = new Map(templates.items.map((template) => [template.id, template]));
   const items = workspaces.items.filter((workspace) => {
     const transitions = transitionsOf(workspace, byId.get(workspace.template_id));
-    return !transitions.some(({ at }) => at > from && at <= to - EXECUTOR_MS);
+    return !transitions.some(({ at }) => at > from - 2 * EXECUTOR_MS && at <= to - EXECUTOR_MS);
   });
   return {
     workspaces: { ...workspaces, takenAt: move(workspaces.takenAt), items },

@@ -5,7 +5,7 @@
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { isAlive } from './daemons.ts';
 import { readForecast, type TransitionGroup } from './forecast.ts';
-import { partition, unique } from './order.ts';
+import { unique } from './order.ts';
 import type { TransitionKind } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
 import { foreignTo, type PoolSight } from './supply.ts';
@@ -15,15 +15,18 @@ import type { Transition } from './transitions.ts';
 
 export type Call = {
   readonly group: TransitionGroup;
+  /** The setting of `wake` that it is about. */
+  readonly wakeFor: 'autostart' | 'autostop';
   /** Those with a service that are woken for this; in order of name. */
   readonly pools: readonly PoolSight[];
   /** The earliest first. */
   readonly ahead: readonly Transition[];
   /** See `TransitionGroup`. */
+  readonly refused: readonly Transition[];
   readonly presumed: readonly Transition[];
   /** The first of those ahead: what a pool has to start for now, and what is overdue. */
   readonly due: readonly Transition[];
-  /** A daemon that nobody here owns opens the gate already. */
+  /** A daemon that nobody here owns, or that is kept anyway, opens the gate already. */
   readonly isOpen: boolean;
 };
 
@@ -47,14 +50,17 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
     (openElsewhere.get(organizationId) ?? []).some((others) => covers(others, tags));
   const all = groups.flatMap((group) => {
     const fitting = sights.filter((sight) => fits(sight, group));
-    const kinds = split(group);
-    const open = kinds.length > 0 && isOpen(group);
-    return kinds.map((part) => ({ ...part, group, fitting, isOpen: open }));
+    const parts = split(group);
+    const open = parts.length > 0 && isOpen(group);
+    return parts.map((part) => ({
+      ...part,
+      group,
+      fitting,
+      isOpen: open || fitting.some((sight) => isThereAnyway(sight, part)),
+    }));
   });
   const calls = all.map(({ fitting, ...call }) => {
-    const pools = fitting.filter(
-      (sight) => sight.service !== undefined && isWokenFor(sight, [...call.ahead, ...call.presumed][0]?.kind),
-    );
+    const pools = fitting.filter(({ service, pool }) => service !== undefined && pool.wake[call.wakeFor]);
     return {
       ...call,
       pools,
@@ -84,13 +90,13 @@ function tagsOfOthers(
 }
 
 /** How long before something is due its pool has to start, in milliseconds. */
-export function leadOf({ pool, startTime }: PoolSight): number {
+export function leadOf({ pool, startTime }: Pick<PoolSight, 'pool' | 'startTime'>): number {
   return startTime.p95Ms + NEXT_LOOK_MS + Math.min(pool.prewarm.max, pool.max) * LAUNCH_MS;
 }
 
 /** Whether a pool is woken for transitions of a kind. */
-export function isWokenFor({ pool: { wake } }: PoolSight, kind: TransitionKind | undefined): boolean {
-  return kind === 'autostart' ? wake.autostart : wake.autostop;
+export function isWokenFor({ pool }: PoolSight, kind: TransitionKind): boolean {
+  return pool.wake[settingOf(kind)];
 }
 
 /** Whether a pool's daemons open the gate for a tag set. */
@@ -115,14 +121,25 @@ function isOpener({ state, use, hasOtherTags }: TaskSight): boolean {
 }
 
 /** Starts apart from what `wake.autostop` is about: pools may be woken for one and not for the other. */
-function split({ ahead, presumed }: TransitionGroup): readonly Pick<Call, 'ahead' | 'presumed'>[] {
-  const isStart = ({ kind }: Transition): boolean => kind === 'autostart';
-  const [starts, stops] = partition(ahead, isStart);
-  const [startsPresumed, stopsPresumed] = partition(presumed, isStart);
-  return [
-    { ahead: starts, presumed: startsPresumed },
-    { ahead: stops, presumed: stopsPresumed },
-  ].filter((part) => part.ahead.length + part.presumed.length > 0);
+function split({ ahead, refused, presumed }: TransitionGroup): readonly Part[] {
+  return WAKE_FOR.map((wakeFor): Part => {
+    const own = (list: readonly Transition[]) => list.filter(({ kind }) => wakeFor === settingOf(kind));
+    return { wakeFor, ahead: own(ahead), refused: own(refused), presumed: own(presumed) };
+  }).filter((part) => part.ahead.length + part.refused.length + part.presumed.length > 0);
+}
+
+type Part = Pick<Call, 'wakeFor' | 'ahead' | 'refused' | 'presumed'>;
+
+const WAKE_FOR = ['autostart', 'autostop'] as const;
+
+/** A pool that is not woken for it has a daemon all the same, and keeps it. */
+function isThereAnyway(sight: PoolSight, { wakeFor }: Part): boolean {
+  return !sight.pool.wake[wakeFor] && sight.pool.min > 0 && openersOf(sight) > 0;
+}
+
+/** The setting of `wake` that is about a kind of transition. */
+function settingOf(kind: TransitionKind): Call['wakeFor'] {
+  return kind === 'autostart' ? 'autostart' : 'autostop';
 }
 
 function dueOf(

@@ -58,9 +58,9 @@ export function launchesFor({ jobs }: Pick<Need, 'jobs'>): number {
 /** How many tasks are more than the pool has to keep. Only leased ones count: others might not stay or not come. */
 export function spareOf({ sight, capacity, jobs, inUse, floor, granted, outlook, prewarmed }: Need): number {
   if (granted > capacity.total) return 0;
-  // who would be brought back within `maxDelay` stays
-  const soon = outlook.opening?.soon.filter(({ takesJob }) => takesJob).length ?? 0;
-  const kept = Math.max(floor.count, inUse + prewarmed + Math.min(soon, sight.pool.prewarm.max - prewarmed));
+  // who would soon be brought back stays
+  const soon = Math.min(outlook.soon, Math.max(0, sight.pool.prewarm.max - prewarmed));
+  const kept = Math.max(floor.count, inUse + prewarmed + soon);
   const bounded = Math.min(kept, sight.pool.max);
   return capacity.working - Math.max(bounded, capacity.inUse + jobs['by-free']);
 }

@@ -4,7 +4,7 @@ import { measure } from './capacity.ts';
 import { type AllFloors, configuredFloors, type Floors } from './floors.ts';
 import { isForecastUnsure, type TransitionGroup } from './forecast.ts';
 import { chooseOpenings, type Opening } from './gates.ts';
-import { fits, isWokenFor, type Lookout, openersOf, readLookout } from './lookout.ts';
+import { fits, isWokenFor, type Lookout, leadOf, openersOf, readLookout } from './lookout.ts';
 import { sum } from './order.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
@@ -17,6 +17,8 @@ export type Outlook = {
   readonly isUnsure: boolean;
   /** Daemons that a peak needed, beyond what comes within `idleTimeout`. */
   readonly afterPeak: number;
+  /** Jobs that are not due yet, and will be before it is worth while to send a daemon away for them. */
+  readonly soon: number;
 };
 
 export type Outlooks = {
@@ -40,7 +42,8 @@ export function readOutlook(snapshot: Snapshot, sights: readonly PoolSight[]): O
       const isUnsure = keepsLast(sight, now);
       const wake = opening !== undefined || isUnsure ? withOpener(sight) : 0;
       const floors = { ...floorsOf(sight), wake };
-      return [sight, { floors, opening, isUnsure, afterPeak: afterPeakOf(sight, lookout.groups, now) }];
+      const afterPeak = afterPeakOf(sight, lookout.groups, now);
+      return [sight, { floors, opening, isUnsure, afterPeak, soon: soonOf(sight, opening, now) }];
     }),
   );
   return { lookout, openings, outlooks };
@@ -64,6 +67,14 @@ function keepsLast(sight: PoolSight, now: EpochMs): boolean {
   return isForecastUnsure(organization, now);
 }
 
+/** Who was started early by the setting is not sent away once a shorter start time has been learned. */
+function soonOf(sight: PoolSight, opening: Opening | undefined, now: EpochMs): number {
+  const { pool, startTime } = sight;
+  const p95Ms = Math.max(startTime.p95Ms, pool.startTimeMs);
+  const until = now + Math.max(pool.idleTimeoutMs, leadOf({ pool, startTime: { ...startTime, p95Ms } }));
+  return opening?.soon.filter(({ at, takesJob }) => takesJob && at > now && at <= until).length ?? 0;
+}
+
 /** Counted only by a reading that is as it should be: no other makes anybody leave earlier. */
 function afterPeakOf(sight: PoolSight, groups: readonly TransitionGroup[], now: EpochMs): number {
   if (sight.organization?.workspaces?.status !== 'ok') return 0;
@@ -72,9 +83,7 @@ function afterPeakOf(sight: PoolSight, groups: readonly TransitionGroup[], now: 
   const made = sum(own, (group) => group.made.filter((at) => at > now - PEAK_MS && at <= now).length);
   const ahead = sum(
     own,
-    (group) =>
-      group.ahead.filter(({ at, kind, takesJob }) => takesJob && at <= until && isWokenFor(sight, kind))
-        .length,
+    (group) => group.ahead.filter(({ at, kind }) => at <= until && isWokenFor(sight, kind)).length,
   );
   return Math.max(0, made - ahead);
 }

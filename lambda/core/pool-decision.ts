@@ -49,7 +49,7 @@ export function decidePool(
     : decideConfirming({ sight, service, capacity, leaving, count, doubts });
   const stops = confirming.stop.map(({ task }) => task.taskArn);
   const to = count.to - stops.length;
-  const why = reasonsOf(need, { leaving, count, confirming, doubts, config });
+  const why = reasonsOf(need, { leaving, count, confirming, doubts, config, now: snapshot.takenAt });
   return {
     need,
     doubts,
@@ -142,6 +142,7 @@ type Parts = {
   readonly confirming: Confirming;
   readonly doubts: readonly Doubt[];
   readonly config: Config;
+  readonly now: EpochMs;
 };
 
 function withoutAction(need: Need, doubts: readonly Doubt[], why: readonly Reason[]): PoolDecision {
@@ -153,11 +154,14 @@ function tooOld({ coder }: Snapshot): Reason {
   return { code: 'server-too-old', version: coder.buildInfo?.version ?? 'unknown', oldest: OLDEST_SERVER };
 }
 
-function reasonsOf(need: Need, { leaving, count, confirming, doubts, config }: Parts): readonly Reason[] {
+function reasonsOf(
+  need: Need,
+  { leaving, count, confirming, doubts, config, now }: Parts,
+): readonly Reason[] {
   const why = [
     ...jobReasons(need),
     ...floorReasons(need),
-    ...forecastReasons(need),
+    ...forecastReasons(need, now),
     ...boundReasons(need, config),
     ...leaveReasons(need, leaving, doubts),
     ...confirming.why,
@@ -185,14 +189,14 @@ function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
 }
 
 /** What the forecast keeps or brings, beyond what is there for other reasons. */
-function forecastReasons(need: Need): readonly Reason[] {
+function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
   const { outlook, sight, prewarmed, due } = need;
   const { opening, isUnsure } = outlook;
   const { max } = sight.pool.prewarm;
   const reasons: Reason[] = [];
   const isKept = isKeptAwake(need);
   if (isKept && opening !== undefined)
-    reasons.push({ code: 'awake-for', for: countTransitions([...opening.due, ...opening.soon]) });
+    reasons.push({ code: 'awake-for', for: countTransitions([...opening.due, ...opening.soon], now) });
   if (isKept && isUnsure) reasons.push({ code: 'holding-for-forecast' });
   if (prewarmed > 0) reasons.push({ code: 'prewarm', daemons: prewarmed, due });
   if (due > prewarmed && prewarmed >= max) reasons.push({ code: 'capped-at-prewarm-max', due, max });

@@ -13,13 +13,13 @@ import { isoTime } from './waiting.ts';
 /** What comes later is left out of the plan. */
 const SHOWN_MS = 3_600_000;
 
-/** Transitions by kind, the earliest kind first. */
-export function countTransitions(transitions: readonly Transition[]): readonly Transitions[] {
-  return [...Map.groupBy(transitions, ({ kind }) => kind)]
-    .map(([kind, alike]) => ({
-      kind,
+/** Transitions by kind, overdue ones apart from those to come, the earliest first. */
+export function countTransitions(transitions: readonly Transition[], now: EpochMs): readonly Transitions[] {
+  return [...Map.groupBy(transitions, ({ kind, at }) => `${kind} ${at <= now}`).values()]
+    .map((alike) => ({
+      kind: alike[0]?.kind ?? 'autostart',
       transitions: alike.length,
-      earliest: Math.min(...alike.map(({ at }) => at)),
+      earliest: alike.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY),
     }))
     .toSorted(
       by(
@@ -30,29 +30,24 @@ export function countTransitions(transitions: readonly Transition[]): readonly T
     .map(({ earliest, ...count }) => ({ ...count, at: isoTime(earliest) }));
 }
 
-/** One row for each tag set and kind: what coderd will do within the hour, and which pool is awake for it. */
+/** Rows for each tag set and kind: what coderd will do within the hour, and which pool is to be awake for it. */
 export function reportForecast(
   { calls }: Lookout,
   openings: ReadonlyMap<PoolName, Opening>,
   now: EpochMs,
 ): readonly ForecastRow[] {
-  return calls.flatMap(({ group, pools, ahead, isOpen }) => {
-    const opener = pools.find(({ pool }) =>
-      [openings.get(pool.name)].some((opening) => opening && isFor(opening, ahead)),
-    );
+  const openers = new Map(
+    [...openings].flatMap(([name, { due, soon }]) =>
+      [...due, ...soon].map((transition) => [transition, name] as const),
+    ),
+  );
+  return calls.flatMap(({ group, ahead }) => {
     const shown = ahead.filter(({ at }) => at <= now + SHOWN_MS);
-    return countTransitions(shown).map((count) => ({
-      organization: group.organization,
-      tags: displayTags(group.tags),
-      ...count,
-      pool: isOpen ? null : (opener?.pool.name ?? null),
-    }));
+    const byOpener = Map.groupBy(shown, (transition) => openers.get(transition) ?? null);
+    return [...byOpener].flatMap(([pool, alike]) =>
+      countTransitions(alike, now).map((count) => ({ ...named(group), ...count, pool })),
+    );
   });
-}
-
-function isFor({ due, soon }: Opening, ahead: readonly Transition[]): boolean {
-  const [first] = ahead;
-  return first !== undefined && (due.includes(first) || soon.includes(first));
 }
 
 /** What a person should know about the forecast. */
@@ -61,12 +56,12 @@ export function forecastFindings(lookout: Lookout, snapshot: Snapshot): readonly
   return [
     ...organizations.flatMap(readingFindings),
     ...lookout.unheard.flatMap(({ group, due }) =>
-      countTransitions(due).map(
+      countTransitions(due, snapshot.takenAt).map(
         (count) => ({ code: 'transitions-without-pool', ...named(group), ...count }) as const,
       ),
     ),
     ...lookout.calls.flatMap((call) =>
-      countTransitions(lateOf(call, snapshot.takenAt)).map(
+      countTransitions(lateOf(call, snapshot.takenAt), snapshot.takenAt).map(
         (count) => ({ code: 'transitions-late', ...named(call.group), ...count }) as const,
       ),
     ),

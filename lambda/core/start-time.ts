@@ -9,6 +9,8 @@ const ENOUGH = 3;
 const NEWEST = 50;
 /** What took longer did not start: a daemon that registered again, under a new key, say. */
 const LONGEST_MS = 15 * 60_000;
+/** Who ran for longer before it had a daemon waited for its lease: a deployment went on (aws-facts §1, DEPLOYMENT_BLOCKED). */
+const LEASE_LATE_MS = 2 * 60_000;
 
 export type StartTimeInput = {
   /** All tasks of a service, the stopped ones included. */
@@ -26,7 +28,8 @@ export function learnStartTime({ tasks, registration, settingMs }: StartTimeInpu
       const at = registration(task);
       if (typeof at !== 'number' || task.createdAt === undefined) return [];
       const tookMs = at - task.createdAt;
-      return tookMs >= 0 && tookMs <= LONGEST_MS ? [{ at, tookMs }] : [];
+      const isStart = tookMs >= 0 && tookMs <= LONGEST_MS && at - (task.startedAt ?? at) <= LEASE_LATE_MS;
+      return isStart ? [{ at, tookMs }] : [];
     })
     .toSorted((a, b) => b.at - a.at || a.tookMs - b.tookMs)
     .slice(0, NEWEST)

@@ -27,8 +27,12 @@ export function transitionsOf(workspace: Workspace, template: Template | undefin
     deletion(workspace, template),
   ]
     .filter((transition) => transition !== undefined)
+    .filter(({ at }) => at <= LAST_MS)
     .toSorted(EARLIEST);
 }
+
+/** The last time that there is a date for. */
+const LAST_MS = 8.64e15;
 
 export const EARLIEST = by<Transition>(
   ({ at }) => at,

@@ -161,6 +161,19 @@ describe('a list that can not be read anew', () => {
     expect(starts.filter((day) => day === 3)).toHaveLength(50);
   });
 
+  test('and had no time for all pages begins with those that are missing the next time', async () => {
+    const { server, lookAt } = await kept();
+    server.workspaces = Array.from({ length: 6000 }, (_, index) => workspaceJson(`w${index}`));
+    server.fault = ({ offset }) => (offset >= 3000 ? REFUSED : undefined);
+    expect(ids(await lookAt(0))).toHaveLength(3000);
+    server.fault = () => undefined;
+    server.requests.splice(0);
+    expect(ids(await lookAt(60))).toHaveLength(6000);
+    const place = (offset: number) =>
+      server.requests.findIndex((request) => request.endsWith(`&offset=${offset}`));
+    expect(place(3000)).toBeLessThan(place(2750));
+  });
+
   test('and was cut off before is stale with what it had', async () => {
     const { server, lookAt } = await kept();
     server.hidden = 1;

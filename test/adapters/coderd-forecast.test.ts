@@ -216,7 +216,7 @@ describe('requests', () => {
       authcheck: 1,
       templateversions: 20,
     });
-    expect(server.most.get('workspaces')).toBeLessThanOrEqual(4);
+    expect(server.most.get('workspaces')).toBeLessThanOrEqual(8);
     expect(server.most.get('templateversions')).toBeLessThanOrEqual(8);
     expect(server.requests).toContain('GET workspaces?limit=250&offset=9750');
   });

@@ -147,6 +147,18 @@ describe('a pool at zero', () => {
       because: 'it opens the gate, busy or not',
     },
     {
+      scenario: 'a pool that is not woken, and keeps a daemon with its tags',
+      picture: {
+        pools: {
+          gpu: { tags: gpu, prewarm: { max: 0 } },
+          eu: { tags: gpuEu, min: 1, tasks: 'I1m', wake: { autostart: false } },
+        },
+        workspaces: [{ tags: gpu, startsInS: 60 }],
+      },
+      expected: [],
+      because: 'that daemon opens the gate',
+    },
+    {
       scenario: 'starts that keep failing',
       picture: { pools: { cpu: one, dear: { cpu: 4096, tags: gpu } }, workspaces: [{ startsInS: 60 }] },
       change: ({ ecs }) => {
@@ -232,7 +244,25 @@ describe('a pool that is awake', () => {
       scenario: 'three idle daemons and two autostarts in 9 min',
       picture: { pools: { cpu: { tasks: 'I30m I20m I20m' } }, workspaces: [{ startsInS: 540, count: 2 }] },
       expected: ['ask cpu#0'],
-      because: 'who would be brought back within maxDelay stays',
+      because: 'who would be brought back within idleTimeout stays',
+    },
+    {
+      scenario: 'three idle daemons and two autostarts in 9 min, idleTimeout 5 min',
+      picture: {
+        pools: { cpu: { tasks: 'I30m I25m I20m', idleTimeout: '5m' } },
+        workspaces: [{ startsInS: 540, count: 2 }],
+      },
+      expected: ['ask cpu#0', 'ask cpu#1'],
+      because: 'one opens the gate, the others idle for no longer than they always may',
+    },
+    {
+      scenario: 'three idle daemons and two autostarts in 4 min, idleTimeout 1 min, startTime 5 min',
+      picture: {
+        pools: { cpu: { tasks: 'I30m I25m I20m', idleTimeout: '1m', startTime: '5m' } },
+        workspaces: [{ startsInS: 240, count: 2 }],
+      },
+      expected: ['ask cpu#0'],
+      because: 'they could not be brought back in time',
     },
     {
       scenario: 'three idle daemons and two autostarts in 9 min, prewarm 1',
@@ -375,7 +405,8 @@ describe('the plan', () => {
     const common = { organization: 'default', tags: {}, pool: 'cpu' };
     expect(planOf(picture).forecast).toEqual([
       { ...common, kind: 'autostart', transitions: 30, at: '2026-11-20T09:01:00.000Z' },
-      { ...common, kind: 'autostop', transitions: 2, at: '2026-11-20T08:59:30.000Z' },
+      { ...common, kind: 'autostop', transitions: 1, at: '2026-11-20T08:59:30.000Z' },
+      { ...common, kind: 'autostop', transitions: 1, at: '2026-11-20T09:50:00.000Z', pool: null },
     ]);
   });
 

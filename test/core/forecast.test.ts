@@ -273,6 +273,11 @@ describe('the tag set', () => {
   });
 });
 
+test('absurd lengths of time are no time', () => {
+  const absurd = aTemplate({ time_til_dormant_ms: 1e300, failure_ttl_ms: 1e17 });
+  expect(transitionsOf(aWorkspace({ latest_build: { job: failed(HOUR) } }), absurd)).toEqual([]);
+});
+
 test('prebuilt workspaces and those of another organization are left out', () => {
   const workspaces = reading([
     aWorkspace({ next_start_at: inFuture(MINUTE), is_prebuild: true }),
@@ -291,9 +296,10 @@ describe('what is overdue', () => {
     readonly expected: string;
     readonly because: string;
   };
-  const listOf = ({ ahead, presumed, made }: TransitionGroup): string =>
+  const listOf = ({ ahead, refused, presumed, made }: TransitionGroup): string =>
     [
-      ...ahead.map(({ takesJob }) => (takesJob ? 'ahead' : 'ahead, no job')),
+      ...ahead.map(() => 'ahead'),
+      ...refused.map(() => 'refused'),
       ...presumed.map(() => 'presumed'),
       ...made.map(() => 'made'),
     ].join(' + ') || 'nothing';
@@ -318,7 +324,7 @@ describe('what is overdue', () => {
       dueMinutes: 10,
       readMinutes: 0,
       rows: [[3, 0]],
-      expected: 'ahead, no job',
+      expected: 'refused',
       because: 'the gate was open, and a later reading still shows it',
     },
     {
@@ -353,7 +359,7 @@ describe('what is overdue', () => {
         [4, 0],
         [3, 0],
       ],
-      expected: 'ahead, no job',
+      expected: 'refused',
       because: 'two at a time open the gate once',
     },
     {

@@ -46,11 +46,18 @@ describe('what it would do then', () => {
         because: 'coderd has done it by then',
       },
       {
-        scenario: 'an autostop that is overdue already',
-        picture: { pools: { cpu }, workspaces: [{ stopsInS: -60 }] },
+        scenario: 'an autostop that is overdue for an hour',
+        picture: { pools: { cpu }, workspaces: [{ stopsInS: -3600 }] },
         ms: HOUR,
         expected: ['cpu 0->1 awake-for'],
         because: 'nothing says that it was done',
+      },
+      {
+        scenario: 'an autostop that is due just now, tomorrow',
+        picture: { pools: { cpu }, workspaces: [{ stopsInS: -60 }] },
+        ms: 24 * HOUR,
+        expected: [],
+        because: 'coderd was about to do it',
       },
       {
         scenario: 'a daemon idle for 9 min, an hour later',

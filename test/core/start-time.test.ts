@@ -2,12 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import { learnStartTime } from '../../lambda/core/start-time.ts';
-import { ago, arnOf, aTask, MINUTE, NOW, SECOND } from '../support/parts.ts';
+import { ago, arnOf, aTask, HOUR, MINUTE, NOW, SECOND } from '../support/parts.ts';
 
 /** Tasks that took so long each, in seconds; the first one is the newest. */
 function learn(seconds: readonly (number | 'never')[]) {
   const createdAt = (index: number): EpochMs => ago((index + 20) * MINUTE);
-  const tasks = seconds.map((_, index) => aTask({ taskArn: arnOf(index), createdAt: createdAt(index) }));
+  const tasks = seconds.map((_, index) =>
+    aTask({ taskArn: arnOf(index), createdAt: createdAt(index), startedAt: createdAt(index) }),
+  );
   return learnStartTime({
     tasks,
     settingMs: 90 * SECOND,
@@ -67,4 +69,18 @@ describe('the start time of a pool', () => {
     });
     expect(learnStartTime({ tasks, settingMs: 1, registration: () => NOW }).from).toBe('setting');
   });
+});
+
+test('a daemon that had to wait for its lease tells nothing of a start', () => {
+  const [quick, late] = [10 * SECOND, 121 * SECOND];
+  const of = (ms: number) =>
+    learnStartTime({
+      tasks: [1, 2, 3].map((index) =>
+        aTask({ taskArn: arnOf(index), createdAt: ago(HOUR), startedAt: ago(HOUR - 30 * SECOND) }),
+      ),
+      settingMs: 90 * SECOND,
+      registration: () => ago(HOUR - 30 * SECOND - ms),
+    });
+  expect(of(quick)).toMatchObject({ from: 'learned', p95Ms: 40_000 });
+  expect(of(late)).toMatchObject({ from: 'setting', samples: 0 });
 });

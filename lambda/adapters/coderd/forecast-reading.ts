@@ -33,6 +33,7 @@ export class ForecastReading {
   readonly #budgetMs: number;
   readonly #versions: ActiveVersions;
   #templatesInUse: ReadonlySet<string> = new Set();
+  #resumeAt = 0;
 
   /** `budgetMs`: for all requests of one reading. */
   constructor(http: CoderdHttp, budgetMs: number) {
@@ -52,11 +53,12 @@ export class ForecastReading {
     const whole = AbortSignal.timeout(this.#budgetMs);
     const signal = AbortSignal.timeout(this.#budgetMs * LISTS_SHARE);
     const listing = { http: this.#http, signal, role: `the token's user needs ${ROLE}` };
-    const [refused, workspaces, templates] = await Promise.all([
+    const [refused, { list: workspaces, resumeAt }, templates] = await Promise.all([
       readRefused(this.#http, organizations, signal),
-      listWorkspaces(listing, now),
+      listWorkspaces(listing, { now, resumeAt: this.#resumeAt }),
       listTemplates(listing, now),
     ]);
+    this.#resumeAt = resumeAt;
     const versions = await this.#readVersions(workspaces, templates, whole);
     const lists = { workspaces, templates, versions, refused };
     return new Map(organizations.map((organization) => [organization.id, sightOf(organization, lists)]));

@@ -12,7 +12,7 @@ import { isFulfilled, isRejected, settleAll } from './settle-all.ts';
 
 /** Rows; each has some kilobytes in coderd's answer. */
 const PAGE = 250;
-const PAGES_AT_ONCE = 4;
+const PAGES_AT_ONCE = 8;
 /** coderd takes 512 requests a minute of one user to one endpoint (contract §9), and pages may be read twice. */
 const MOST_PAGES = 200;
 
@@ -22,20 +22,42 @@ type Pages = readonly PromiseSettledResult<Page>[];
 /** What a listing needs: the client, when to give up, and what to say of the role when coderd refuses. */
 export type Listing = { readonly http: CoderdHttp; readonly signal: AbortSignal; readonly role: string };
 
+export type Listed = {
+  readonly list: Reading<Workspace>;
+  /** The first page that failed; 0 where none did, or the very first. */
+  readonly resumeAt: number;
+};
+
+/** When it is, for an answer that doesn't say, and the page after the first to begin with: where time is short, all have their turn. */
+export type Turn = { readonly now: EpochMs; readonly resumeAt: number };
+
 /**
  * Lists them page by page, and all pages once more if rows are missing. Where a page fails, the reading is `failed`
- * with the items of the others. `now`: for an answer that doesn't say when it was made.
+ * with the items of the others.
  */
-export async function listWorkspaces(listing: Listing, now: EpochMs): Promise<Reading<Workspace>> {
+export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn): Promise<Listed> {
   const asked = { what: 'listing workspaces', role: listing.role };
   const [first] = await readPages(listing, [0]);
-  if (first?.status !== 'fulfilled') return { ...failure(asked, first?.reason), items: [] };
+  if (first?.status !== 'fulfilled')
+    return { list: { ...failure(asked, first?.reason), items: [] }, resumeAt: 0 };
   const { value, date: takenAt = now } = first.value;
-  const offsets = offsetsOf(value.count);
-  const pages = [first, ...(await readPages(listing, offsets.slice(1)))];
-  const broken = pages.find(isRejected);
-  if (broken) return { ...failure(asked, broken.reason), status: 'failed', takenAt, items: itemsOf(pages) };
-  return { takenAt, ...(await completed(listing, pages, value.count)) };
+  const offsets = rotated(offsetsOf(value.count).slice(1), resumeAt);
+  const others = await readPages(listing, offsets);
+  const pages = [first, ...others];
+  const broken = others.findIndex(isRejected);
+  const failed = others[broken];
+  if (failed !== undefined && isRejected(failed)) {
+    const part = { status: 'failed', takenAt, items: itemsOf(pages) } as const;
+    return { list: { ...failure(asked, failed.reason), ...part }, resumeAt: offsets[broken] ?? 0 };
+  }
+  return { list: { takenAt, ...(await completed(listing, pages, value.count)) }, resumeAt: 0 };
+}
+
+function rotated(offsets: readonly number[], resumeAt: number): readonly number[] {
+  return [
+    ...offsets.filter((offset) => offset >= resumeAt),
+    ...offsets.filter((offset) => offset < resumeAt),
+  ];
 }
 
 /** The rows of the pages, and where there are fewer than coderd counts, those of a second reading too. */

@@ -81,7 +81,7 @@ const looks = z
   .strictObject({
     every: duration({ fromMs: 1000, toMs: 60_000 }).prefault('10s').meta({
       description:
-        'Time between looks while anything is pending, starting or leaving: `1s` to `60s`. When all is quiet: one look a minute.',
+        'Time between looks while anything is pending, due, starting or leaving: `1s` to `60s`. When all is quiet: one look a minute.',
     }),
   })
   .prefault({})
