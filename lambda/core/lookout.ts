@@ -110,9 +110,10 @@ export function openersOf(sight: PoolSight): number {
   return coming + sight.unseen + sight.tasks.filter(isOpener).length;
 }
 
-/** Whether daemons with another key are all that a pool has: the next one would be one more of them. */
-export function hasWrongKey(sight: PoolSight): boolean {
-  return openersOf(sight) === 0 && sight.tasks.some(({ hasOtherTags }) => hasOtherTags);
+/** Whether all daemons of a pool that have been seen have another key: the next one would be one more of them. */
+export function hasWrongKey({ tasks }: PoolSight): boolean {
+  const isRight = (task: TaskSight): boolean => isOpener(task) && task.daemon !== undefined;
+  return tasks.some(({ hasOtherTags }) => hasOtherTags) && !tasks.some(isRight);
 }
 
 function isOpener({ state, use, hasOtherTags }: TaskSight): boolean {
