@@ -68,9 +68,10 @@ const FAILING = 1e12;
 
 /** What it costs to have one daemon there that would not be there anyway. */
 function costOf(sight: PoolSight, floors: Floors): number {
+  const price = priceOf(sight.pool);
+  if (hasWrongKey(sight)) return price + FAILING;
   const isBusy = sight.tasks.some(({ state, use }) => state === 'working' && use === 'busy');
   if (isBusy || floors.min + floors.warm > 0) return 0;
-  const price = priceOf(sight.pool);
   if (openersOf(sight) > 0) return price;
-  return price + (sight.failing.isTripped || hasWrongKey(sight) ? FAILING : LAUNCH);
+  return price + (sight.failing.isTripped ? FAILING : LAUNCH);
 }

@@ -1,7 +1,14 @@
 /** What a plan does about what is due. Without samples a start takes 90 s; a pool begins 165 s and 0.12 s a daemon before. */
 import { describe, expect, test } from 'vitest';
 import type { Picture } from '../support/picture.ts';
-import { actionsOf, type Change, organizationIn, planOf, poolOf } from '../support/planned.ts';
+import {
+  actionsOf,
+  addFailedStarts,
+  type Change,
+  organizationIn,
+  planOf,
+  poolOf,
+} from '../support/planned.ts';
 
 const gpu = { cluster: 'gpu' };
 const gpuEu = { cluster: 'gpu', region: 'eu' };
@@ -287,6 +294,131 @@ describe('a pool that is awake', () => {
       },
       expected: ['cpu 2->4 prewarm'],
       because: 'warm is kept free beside them',
+    },
+  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+    expect(actionsOf(planOf(picture, change))).toEqual(expected);
+  });
+});
+
+describe('between pools that can open the gate', () => {
+  const sleepy = { tags: gpu, prewarm: { max: 0 } };
+  const dear = { tags: gpuEu, prewarm: { max: 0 }, cpu: 4096 };
+  const due = [{ tags: gpu, startsInS: 60 }];
+  test.each<Row>([
+    {
+      scenario: 'a cheap one at zero, a dear one with an idle daemon',
+      picture: { pools: { cheap: sleepy, dear: { ...dear, tasks: 'I30m' } }, workspaces: due },
+      expected: [],
+      because: 'who is awake stays before anybody is woken',
+    },
+    {
+      scenario: 'two with an idle daemon',
+      picture: {
+        pools: { cheap: { ...sleepy, tasks: 'I30m' }, dear: { ...dear, tasks: 'I30m' } },
+        workspaces: due,
+      },
+      expected: ['ask dear#0'],
+      because: 'the cheaper one stays',
+    },
+    {
+      scenario: 'a cheap one with an idle daemon, a dear one that is busy',
+      picture: {
+        pools: { cheap: { ...sleepy, tasks: 'I30m' }, dear: { ...dear, tasks: 'B' } },
+        workspaces: due,
+      },
+      expected: ['ask cheap#0'],
+      because: 'the busy one is there anyway',
+    },
+    {
+      scenario: 'a cheap one at zero, a dear one that is to keep one',
+      picture: { pools: { cheap: sleepy, dear: { ...dear, warm: 1 } }, workspaces: due },
+      expected: ['dear 0->1 floor'],
+      because: 'it comes anyway',
+    },
+    {
+      scenario: 'a cheap one whose starts fail, a dear one',
+      picture: { pools: { cheap: sleepy, dear }, workspaces: due },
+      change: (snapshot) => addFailedStarts(snapshot, 'cheap', 3),
+      expected: ['dear 0->1 awake-for'],
+      because: 'who can not start is the last resort',
+    },
+    {
+      scenario: 'a cheap one with another key, a dear one',
+      picture: {
+        pools: { cheap: { ...sleepy, tasks: 'B', daemonTags: { z: '9' }, ageMinutes: 5 }, dear },
+        workspaces: due,
+      },
+      expected: ['dear 0->1 awake-for'],
+      because: 'another daemon of its would have that key too',
+    },
+  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+    expect(actionsOf(planOf(picture, change))).toEqual(expected);
+  });
+});
+
+describe('after a peak', () => {
+  /** The first three workspaces were built so long ago, for this reason. */
+  const built =
+    (reason: string, minutes: number, status = 'ok'): Change =>
+    ({ coder }) => {
+      for (const { workspaces } of coder.organizations) {
+        if (workspaces === undefined) continue;
+        workspaces.status = status;
+        for (const workspace of workspaces.items.slice(0, 3))
+          Object.assign(workspace, {
+            latest_build: {
+              transition: 'start',
+              reason,
+              created_at: new Date(Date.parse('2026-11-20T09:00:00Z') - minutes * 60_000).toISOString(),
+              job: { status: 'succeeded' },
+            },
+          });
+      }
+    };
+  const pools = { cpu: { tasks: 'I4m I3m I2m' } };
+  const peak = { pools, workspaces: [{ count: 3 }] };
+  test.each<Row>([
+    {
+      scenario: 'three autostarts 3 min ago',
+      picture: peak,
+      change: built('autostart', 3),
+      expected: ['ask cpu#0', 'ask cpu#1', 'ask cpu#2'],
+      because: 'as many as it needed go after afterPeak',
+    },
+    {
+      scenario: 'three builds of people 3 min ago',
+      picture: peak,
+      change: built('initiator', 3),
+      expected: [],
+      because: 'that is no peak of coderd’s making: idleTimeout counts',
+    },
+    {
+      scenario: 'three autostarts 15 min ago',
+      picture: peak,
+      change: built('autostart', 15),
+      expected: [],
+      because: 'the peak is over',
+    },
+    {
+      scenario: 'three autostarts 3 min ago, two more in 9 min',
+      picture: { pools, workspaces: [{ count: 3 }, { startsInS: 540, count: 2 }] },
+      change: built('autostart', 3),
+      expected: ['ask cpu#0'],
+      because: 'more is in sight',
+    },
+    {
+      scenario: 'three autostarts 3 min ago, as far as an old list says',
+      picture: peak,
+      change: built('autostart', 3, 'stale'),
+      expected: [],
+      because: 'doubt sends nobody away earlier',
+    },
+    {
+      scenario: 'three autostarts of other tags 3 min ago',
+      picture: { pools, workspaces: [{ tags: gpu, count: 3 }] },
+      change: built('autostart', 3),
+      expected: [],
+      because: 'that was not its peak',
     },
   ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);

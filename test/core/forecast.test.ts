@@ -226,6 +226,12 @@ describe('dormancy and deletion', () => {
       expected: 'deletion in 1380 min',
       because: 'after a failure coderd waits for a day',
     },
+    {
+      workspace: { ...dormant, latest_build: { transition: 'stop', job: failed(HOUR) } },
+      template: deletes,
+      expected: 'deletion in 60 min',
+      because: 'a stop that failed keeps nothing from being deleted',
+    },
   ])('$expected, because $because', ({ workspace, template, expected }) => {
     expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
   });
