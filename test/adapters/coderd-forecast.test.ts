@@ -282,7 +282,7 @@ describe('a list of workspaces', () => {
   });
 
   test('of which no page is read in time is failed, and the rest is there', async () => {
-    const { server, read } = await serverOf(600, 1_000);
+    const { server, read } = await serverOf(600, 2_000);
     server.fault = ({ path }) => (path === 'workspaces' ? 'no answer' : undefined);
     const sight = await read();
     expect(sight.workspaces).toMatchObject({ status: 'failed', items: [] });
@@ -292,7 +292,7 @@ describe('a list of workspaces', () => {
   });
 
   test('of which a page is not read in time has the rows of the others, and their tags', async () => {
-    const { server, read } = await serverOf(600, 1_500);
+    const { server, read } = await serverOf(600, 4_000);
     server.fault = ({ offset }) => (offset === 500 ? 'no answer' : undefined);
     const { workspaces, activeVersionTags } = await read();
     expect(workspaces.status).toBe('truncated');
