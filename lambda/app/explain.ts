@@ -8,7 +8,7 @@ import { by } from '../core/order.ts';
 import { type Finding, REPLACING, type Served, type StartTime } from '../core/plan.ts';
 import type { PoolDecision } from '../core/pool-decision.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import { covers, displayTags, normalizeTags } from '../core/tags.ts';
+import { covers, displayTags } from '../core/tags.ts';
 import type { TaskSight } from '../core/task-state.ts';
 import { forecastLines } from './explain-forecast.ts';
 import { ageText, reasonSentence, seconds, sentenceOf, some, tagText } from './text.ts';
@@ -43,8 +43,7 @@ function demandLines(
   { assignment }: Deliberation,
   snapshot: Snapshot,
 ): readonly string[] {
-  const { organization, pool } = need.sight;
-  const own = normalizeTags(pool.tags);
+  const { organization, tags: own } = need.sight;
   const groups = Map.groupBy(assignment.assigned, ({ group }) => group);
   const lines = [...groups].flatMap(([group, rows]) =>
     group.organizationId === organization?.id && covers(own, group.tags)

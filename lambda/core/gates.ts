@@ -12,7 +12,6 @@ import type { Transition } from './transitions.ts';
 
 /** A pool that opens a gate, and for what. */
 export type Opening = {
-  readonly sight: PoolSight;
   /** For which it has to be there now. */
   readonly due: readonly Transition[];
   /** For which it stays, since it is there: what comes within `maxDelay`, and what is not known to be done yet. */
@@ -40,7 +39,6 @@ export function chooseOpenings(
     if (sight === undefined) continue;
     const before = openings.get(sight.pool.name);
     openings.set(sight.pool.name, {
-      sight,
       due: [...(before?.due ?? []), ...due],
       soon: [...(before?.soon ?? []), ...soon],
     });
@@ -48,7 +46,7 @@ export function chooseOpenings(
   return openings;
 }
 
-type Need = Pick<Opening, 'due' | 'soon'> & { readonly pools: readonly PoolSight[] };
+type Need = Opening & { readonly pools: readonly PoolSight[] };
 
 /** What is due wakes a pool; for what comes a little later only one that is awake is kept. */
 function needOf({ pools, due, ahead, refused, presumed }: Call, now: EpochMs): readonly Need[] {

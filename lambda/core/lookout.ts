@@ -100,8 +100,8 @@ export function isWokenFor({ pool }: PoolSight, kind: TransitionKind): boolean {
 }
 
 /** Whether a pool's daemons open the gate for a tag set. */
-export function fits({ pool, organization }: PoolSight, { organizationId, tags }: TransitionGroup): boolean {
-  return organization?.id === organizationId && covers(normalizeTags(pool.tags), tags);
+export function fits(sight: PoolSight, { organizationId, tags }: TransitionGroup): boolean {
+  return sight.organization?.id === organizationId && covers(sight.tags, tags);
 }
 
 /** The tasks whose daemons open the gate for their pool's tags, or are about to. */

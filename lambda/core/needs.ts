@@ -79,9 +79,10 @@ function unplacedDue(
   groups: readonly DueGroup[],
   assigned: readonly Assigned[],
 ): ReadonlyMap<PoolName, number> {
+  const byGroup = Map.groupBy(assigned, ({ group }) => group);
   const unplaced = new Map<PoolName, number>();
   for (const group of groups) {
-    const rows = assigned.filter((row) => row.group === group);
+    const rows = byGroup.get(group) ?? [];
     const names = [...rows.flatMap(({ offer }) => offer.pool ?? []), ...group.pools];
     const [name] = names;
     const rest = group.jobs - sum(rows, ({ jobs }) => jobs);

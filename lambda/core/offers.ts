@@ -48,14 +48,14 @@ export function readDue(calls: readonly Call[], now: EpochMs): readonly DueGroup
 
 /** What each pool is to keep free, as demand that only its own daemons can serve. */
 export function readWarmth({ pools }: Room): readonly WarmGroup[] {
-  return pools.flatMap(({ sight: { pool, organization }, outlook: { floors } }) =>
+  return pools.flatMap(({ sight: { pool, tags, organization }, outlook: { floors } }) =>
     floors.warm === 0 || organization === undefined
       ? []
       : [
           {
             for: 'warm',
             organizationId: organization.id,
-            tags: normalizeTags(pool.tags),
+            tags,
             pool: pool.name,
             jobs: floors.warm,
           },
@@ -64,9 +64,8 @@ export function readWarmth({ pools }: Room): readonly WarmGroup[] {
 }
 
 function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly Offer[] {
-  const { pool, organization, tasks } = sight;
+  const { pool, tags: own, organization, tasks } = sight;
   if (organization === undefined) return [];
-  const own = normalizeTags(pool.tags);
   const offer = (served: Served, tags: TagSet, places: number, price = 0): Offer => ({
     organizationId: organization.id,
     pool: pool.name,

@@ -8,7 +8,7 @@ import type { AssignmentRow, Finding, UnservedRow } from './plan.ts';
 import type { Sight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
 import { POOL_TAG, type PoolSight } from './supply.ts';
-import { displayTags, normalizeTags, type Tags, tagKey } from './tags.ts';
+import { displayTags, type Tags, tagKey } from './tags.ts';
 import type { TaskSight } from './task-state.ts';
 import { compareVersion } from './version.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
@@ -47,7 +47,7 @@ export function reportUnserved(
 
 function closestPool(group: TagGroup, pools: readonly PoolSight[]): UnservedRow['closest'] {
   const [closest] = pools
-    .map(({ pool }) => ({ pool: pool.name, ...compareTags(normalizeTags(pool.tags), group.tags) }))
+    .map(({ pool, tags }) => ({ pool: pool.name, ...compareTags(tags, group.tags) }))
     .toSorted(
       by(
         ({ missing }) => Object.keys(missing).length,

@@ -7,6 +7,7 @@ import { compare, unique } from './order.ts';
 import type { StartTime } from './plan.ts';
 import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
 import { learnStartTime } from './start-time.ts';
+import { normalizeTags, type TagSet } from './tags.ts';
 import { readTask, type TaskSight } from './task-state.ts';
 
 /** The service of a pool carries this tag with the pool's name as its value. */
@@ -14,6 +15,8 @@ export const POOL_TAG = 'coder-autoscaler:pool';
 
 export type PoolSight = {
   readonly pool: PoolConfig;
+  /** Those of the pool, normalised. */
+  readonly tags: TagSet;
   readonly organization: OrganizationSight | undefined;
   /** The daemons of its organization. */
   readonly index: DaemonIndex | undefined;
@@ -88,6 +91,7 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
   const registered = (task: Task) => registration(task, { snapshot, organization, index });
   return {
     pool,
+    tags: normalizeTags(pool.tags),
     organization,
     index,
     service,
