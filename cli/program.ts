@@ -15,25 +15,8 @@ import { type Deliberation, deliberate } from '../lambda/core/decide.ts';
 import { snapshotAt } from '../lambda/core/later.ts';
 import type { Snapshot } from '../lambda/core/snapshot.ts';
 import { isoTime } from '../lambda/core/waiting.ts';
+import { DEFAULT_CONFIG, InputError, type Surroundings, UsageError } from './surroundings.ts';
 import { unreadLists } from './unread-lists.ts';
-
-export type Surroundings = {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-};
-
-/** Input that can't be used; the message says what was seen and what to do. */
-class InputError extends Error {
-  override readonly name = 'InputError';
-}
-
-/** Options that don't go together or are missing. */
-class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-const DEFAULT_CONFIG = 'autoscaler.yaml';
 
 /** Runs one command line, without the program's name; returns the exit code. */
 export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
