@@ -1,5 +1,5 @@
 /** The world as a table: a row for each pool. */
-import { tagText } from '../../lambda/app/text.ts';
+import { tagText } from '../../lambda/app/words.ts';
 import type { EcsTask } from '../ecs/task.ts';
 import type { World } from '../world.ts';
 import { POOLS } from './scenario.ts';

@@ -5,11 +5,12 @@ import { isForecastUnsure } from '../core/forecast.ts';
 import { type Call, fits, leadOf } from '../core/lookout.ts';
 import { type Outlooks, readOutlook } from '../core/outlook.ts';
 import { countTransitions } from '../core/report-forecast.ts';
+import { isPaused } from '../core/settings-in-force.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { PoolSight } from '../core/supply.ts';
 import { displayTags } from '../core/tags.ts';
 import { isoTime } from '../core/waiting.ts';
-import { ageText, seconds, tagText, transitionsText } from './text.ts';
+import { ageText, seconds, tagText, transitionsText } from './words.ts';
 
 /** A line for each tag set that this pool may have to be awake for, and for each thing to know. */
 export function forecastLines(
@@ -18,7 +19,6 @@ export function forecastLines(
   snapshot: Snapshot,
 ): readonly string[] {
   const { organization, pool } = sight;
-  const { wake } = pool;
   if (organization?.workspaces === undefined)
     return ['not in this snapshot: it is read where a pool of the organization has wake on'];
   const sights = pools.map(({ need }) => need.sight);
@@ -32,9 +32,18 @@ export function forecastLines(
     ...(isForecastUnsure(organization, snapshot.takenAt)
       ? ['more may be due than is known, see findings']
       : []),
-    ...(wake.autostart ? [] : ['wake.autostart is off: it is not woken for autostarts']),
-    ...(wake.autostop ? [] : ['wake.autostop is off: it is not woken for anything but autostarts']),
-    `it starts ${seconds(leadOf(sight))} before something is due; while it is awake, it stays for what is due within ${ageText(wake.maxDelayMs / 1000)} (wake.maxDelay)`,
+    ...asleepLines(sight),
+    `it starts ${seconds(leadOf(sight))} before something is due; while it is awake, it stays for what is due within ${ageText(pool.wake.maxDelayMs / 1000)} (wake.maxDelay)`,
+  ];
+}
+
+/** For what it is not woken, and why. */
+function asleepLines({ pool, overrides, minFrom }: PoolSight): readonly string[] {
+  if (pool.retiring || isPaused(overrides) || minFrom === 'pin')
+    return ['it is not woken while it is retiring, paused or pinned'];
+  return [
+    ...(pool.wake.autostart ? [] : ['wake.autostart is off: it is not woken for autostarts']),
+    ...(pool.wake.autostop ? [] : ['wake.autostop is off: it is not woken for anything but autostarts']),
   ];
 }
 

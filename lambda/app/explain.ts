@@ -7,11 +7,14 @@ import { launchesFor } from '../core/needs.ts';
 import { by } from '../core/order.ts';
 import { type Finding, REPLACING, type Served, type StartTime } from '../core/plan.ts';
 import type { PoolDecision } from '../core/pool-decision.ts';
+import { isPaused } from '../core/settings-in-force.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { covers, displayTags } from '../core/tags.ts';
 import type { TaskSight } from '../core/task-state.ts';
 import { forecastLines } from './explain-forecast.ts';
-import { ageText, reasonSentence, seconds, sentenceOf, some, tagText } from './text.ts';
+import { sentenceOf } from './finding-text.ts';
+import { overrideText, reasonSentence } from './reason-text.ts';
+import { ageText, seconds, some, tagText } from './words.ts';
 
 /** Explains one pool; undefined when there is none of that name. */
 export function explainPool(
@@ -24,6 +27,7 @@ export function explainPool(
   const { pool } = decision.need.sight;
   return [
     `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${deliberation.plan.takenAt}`,
+    ...block('set by people', standingLines(decision)),
     ...block('demand', demandLines(decision, deliberation, snapshot)),
     ...block('what coderd will do by itself', forecastLines(decision.need.sight, deliberation, snapshot)),
     ...block('supply', supplyLines(decision, snapshot)),
@@ -36,6 +40,14 @@ export function explainPool(
 
 function block(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+/** What holds beside the configuration's numbers. */
+function standingLines({ need: { sight } }: PoolDecision): readonly string[] {
+  const retiring = sight.pool.retiring
+    ? ['retiring: everyone is asked to leave, and nothing is launched']
+    : [];
+  return [...retiring, ...sight.overrides.map(overrideText)];
 }
 
 function demandLines(
@@ -96,15 +108,22 @@ function needLines({ need }: PoolDecision): readonly string[] {
     `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
     startTimeText(sight.startTime),
-    `bounds: wants ${wanted}, max ${pool.max}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
+    `bounds: wants ${wanted}, max ${pool.max}${maxFrom(sight)}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
     `there are ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; beside them ${capacity.leaving} leaving, ${capacity.left} left`,
   ];
+}
+
+/** What set the bound, where it is not the configuration's `max`. */
+function maxFrom({ pool, overrides, minFrom }: PoolDecision['need']['sight']): string {
+  if (pool.retiring) return ' (retiring)';
+  if (isPaused(overrides)) return ' (paused)';
+  return minFrom === 'pin' ? ' (pin)' : '';
 }
 
 function floorsText({ outlook, prewarmed }: PoolDecision['need']): string {
   const { min, minFrom, warm, warmFrom, wake } = outlook.floors;
   return [
-    `min ${min}${minFrom === 'schedule' ? ' (schedule)' : ''}`,
+    `min ${min}${minFrom === 'min' ? '' : ` (${minFrom})`}`,
     `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`,
     `wake ${wake}`,
     `ready for what is due ${prewarmed}`,

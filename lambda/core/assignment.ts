@@ -8,7 +8,7 @@
  * room over all pools.
  */
 import type { OrganizationId, PoolName } from './brands.ts';
-import type { Group } from './demand.ts';
+import { type Group, youngestOf } from './demand.ts';
 import { Network } from './flow.ts';
 import { by, sum } from './order.ts';
 import type { Served } from './plan.ts';
@@ -38,7 +38,7 @@ export type Assigned<G extends Group = Group> = {
 export type Assignment<G extends Group = Group> = {
   /** In the order of the groups. */
   readonly assigned: readonly Assigned<G>[];
-  /** Groups that no offer can run. */
+  /** What no offer can run, ever. */
   readonly unserved: readonly G[];
 };
 
@@ -54,12 +54,20 @@ export function assign<G extends Group>(
   const places = groupByPlace(offers);
   const options = new Map(groups.map((group) => [group, places.filter((place) => fits(place, group))]));
   const placed = solve(groups, options, launchRoom);
-  const assigned = groups.flatMap((group) => {
+  const outcomes = groups.map((group) => {
     const rows = placed.get(group) ?? [];
-    const rest = group.jobs - sum(rows, ({ jobs }) => jobs);
-    return [...rows, ...promise(group, options.get(group) ?? [], rest)];
+    const promised = promise(group, options.get(group) ?? [], restOf(group, rows));
+    const assigned = [...rows, ...promised];
+    return { group, assigned, rest: restOf(group, assigned) };
   });
-  return { assigned, unserved: groups.filter((group) => options.get(group)?.length === 0) };
+  return {
+    assigned: outcomes.flatMap(({ assigned }) => assigned),
+    unserved: outcomes.flatMap(({ group, rest }) => (rest > 0 ? [youngestOf(group, rest)] : [])),
+  };
+}
+
+function restOf<G extends Group>({ jobs: all }: G, rows: readonly Assigned<G>[]): number {
+  return all - sum(rows, ({ jobs }) => jobs);
 }
 
 /** All offers of one pool and tag set: what can run one of their jobs can run all. */

@@ -71,6 +71,8 @@ export type PoolConfig = {
   readonly startTimeMs: number;
   readonly schedules: readonly Schedule[];
   readonly scaleIn: ScaleIn;
+  /** On its way out of the configuration: everyone is asked to leave and nothing is launched (docs/adr/0017). */
+  readonly retiring: boolean;
   readonly image: string;
   /** Fargate CPU units, 1024 = 1 vCPU. */
   readonly cpu: number;
@@ -84,7 +86,13 @@ export type PoolConfig = {
 };
 
 export type Config = {
-  readonly coder: { readonly url: string; readonly token: SecretRef; readonly caBundle?: string | undefined };
+  readonly coder: {
+    readonly url: string;
+    readonly token: SecretRef;
+    readonly caBundle?: string | undefined;
+    /** The URL of the HTTP proxy through which coderd is reached. */
+    readonly proxy?: string | undefined;
+  };
   /** Jobs that wait longer are a finding. */
   readonly alertAfterMs: number;
   readonly limits: { readonly maxTasks: number };

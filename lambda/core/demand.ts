@@ -66,6 +66,13 @@ export function oldestOf({ createdAt }: TagGroup): EpochMs {
   return createdAt[0] ?? (0 as EpochMs);
 }
 
+/** A part of a group: those that are served last. */
+export function youngestOf<G extends Group>(group: G, jobs: number): G {
+  return 'createdAt' in group
+    ? { ...group, jobs, createdAt: group.createdAt.slice(-jobs) }
+    : { ...group, jobs };
+}
+
 function groupsOf(organization: OrganizationSight): readonly TagGroup[] {
   const pending = unique(organization.jobs.items, ({ id }) => id).filter(isWaiting);
   const groups = Map.groupBy(pending, (job) => `${audience(job)} ${tagKey(job.tags)}`);

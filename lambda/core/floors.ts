@@ -1,13 +1,13 @@
 /** Floors: how many tasks a pool keeps although no job asks for them. */
 import type { EpochMs } from './brands.ts';
-import type { PoolConfig } from './config.ts';
 import type { Floor } from './plan.ts';
 import { scheduledFloors } from './schedules.ts';
+import type { InForce } from './settings-in-force.ts';
 
 export type Floors = {
   /** Tasks. */
   readonly min: number;
-  readonly minFrom: 'min' | 'schedule';
+  readonly minFrom: InForce['minFrom'] | 'schedule';
   /** Daemons kept free, on top of the busy ones. */
   readonly warm: number;
   readonly warmFrom: 'warm' | 'schedule';
@@ -17,11 +17,11 @@ export type Floors = {
 export type AllFloors = Floors & { readonly wake: number };
 
 /** What the configuration keeps now; between equals the plain setting is named. */
-export function configuredFloors(pool: PoolConfig, now: EpochMs): Floors {
+export function configuredFloors({ pool, minFrom }: InForce, now: EpochMs): Floors {
   const scheduled = scheduledFloors(pool.schedules, now);
   return {
     min: Math.max(pool.min, scheduled.min),
-    minFrom: scheduled.min > pool.min ? 'schedule' : 'min',
+    minFrom: scheduled.min > pool.min ? 'schedule' : minFrom,
     warm: Math.max(pool.warm, scheduled.warm),
     warmFrom: scheduled.warm > pool.warm ? 'schedule' : 'warm',
   };

@@ -7,6 +7,7 @@ import { isAlive } from './daemons.ts';
 import { readForecast, type TransitionGroup } from './forecast.ts';
 import { unique } from './order.ts';
 import type { TransitionKind } from './plan.ts';
+import { isPaused } from './settings-in-force.ts';
 import type { Snapshot } from './snapshot.ts';
 import { foreignTo, type PoolSight } from './supply.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from './tags.ts';
@@ -49,7 +50,7 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
     (openElsewhere.get(organizationId) ?? []).some((others) => covers(others, tags));
   const all = groups.flatMap((group) => {
-    const fitting = sights.filter((sight) => fits(sight, group));
+    const fitting = sights.filter((sight) => fits(sight, group) && !sight.pool.retiring);
     const parts = split(group);
     const open = parts.length > 0 && isOpen(group);
     return parts.map((part) => ({
@@ -135,7 +136,8 @@ const WAKE_FOR = ['autostart', 'autostop'] as const;
 
 /** A pool that is not woken for it has a daemon all the same, and keeps it. */
 function isThereAnyway(sight: PoolSight, { wakeFor }: Part): boolean {
-  return !sight.pool.wake[wakeFor] && sight.pool.min > 0 && openersOf(sight) > 0;
+  const { pool, overrides } = sight;
+  return !pool.wake[wakeFor] && (pool.min > 0 || isPaused(overrides)) && openersOf(sight) > 0;
 }
 
 /** The setting of `wake` that is about a kind of transition. */

@@ -86,8 +86,11 @@ function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly O
   const strays = tasks.filter(
     (task) => task.state === 'working' && task.use !== 'silent' && task.hasOtherTags,
   );
+  const there = groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count));
+  // those who come are asked to leave at once
+  if (pool.retiring) return there;
   return [
-    ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),
+    ...there,
     offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
     offer('by-launch', own, forMin),
     offer('by-launch', own, beyond, price),

@@ -34,7 +34,7 @@ const PEAK_MS = 15 * 60_000;
 export function readOutlook(snapshot: Snapshot, sights: readonly PoolSight[]): Outlooks {
   const now = snapshot.takenAt;
   const lookout = readLookout(snapshot, sights);
-  const floorsOf = (sight: PoolSight): Floors => configuredFloors(sight.pool, now);
+  const floorsOf = (sight: PoolSight): Floors => configuredFloors(sight, now);
   const openings = chooseOpenings(lookout.calls, floorsOf, now);
   const outlooks = new Map(
     sights.map((sight) => {

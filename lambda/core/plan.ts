@@ -10,8 +10,8 @@ import type { Tags } from './tags.ts';
 /** RFC 3339, UTC, milliseconds: the plan is a JSON document as it is. */
 export type IsoTime = string;
 
-/** Why a task is asked to leave although it is not spare: another comes in its place. What is of no use goes first. */
-export const REPLACING = ['no-daemon', 'wrong-key', 'old-revision'] as const;
+/** Why a task is asked to leave although it is not spare: another comes in its place, unless its pool is retiring. What is of no use goes first. */
+export const REPLACING = ['retiring', 'no-daemon', 'wrong-key', 'old-revision'] as const;
 export type Replacing = (typeof REPLACING)[number];
 
 /** What coderd does to workspaces by itself; `autostop` includes the clean-up of failed builds. */
@@ -46,6 +46,13 @@ export type Reason =
   /** Daemons that are to be ready when coderd inserts the jobs. */
   | { readonly code: 'prewarm'; readonly daemons: number; readonly due: number }
   | { readonly code: 'capped-at-prewarm-max'; readonly due: number; readonly max: number }
+  /** More is wanted than a pin allows. */
+  | ({ readonly code: 'pinned'; readonly wanted: number; readonly count: number } & Said)
+  /** Nothing is done but to protect tasks that have no guard. */
+  | ({ readonly code: 'paused' } & Said)
+  | ({ readonly code: 'scale-in-paused' } & Said)
+  /** Of a retiring pool no task is left. */
+  | { readonly code: 'retired' }
   | { readonly code: 'capped-at-max'; readonly wanted: number; readonly max: number }
   | {
       readonly code: 'capped-at-max-tasks';
@@ -96,13 +103,19 @@ export type Doubt =
   | 'daemons-share-name'
   | 'clocks-differ'
   | 'server-too-old'
-  | 'tasks-fewer-than-counted';
+  | 'tasks-fewer-than-counted'
+  | 'override-malformed'
+  /** By a person, with or without all else. */
+  | 'scale-in-paused';
 
 /** The lists of a snapshot. */
 export type ReadingName = 'jobs' | 'daemons' | 'previous-jobs' | 'services' | 'tasks' | 'protections';
 type ReadingDoubt = `${ReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
 
-export type Floor = { readonly count: number; readonly from: 'min' | 'warm' | 'schedule' | 'wake' };
+export type Floor = {
+  readonly count: number;
+  readonly from: 'min' | 'warm' | 'schedule' | 'wake' | 'pin' | 'override';
+};
 
 /** How many daemons (and tasks without one yet) a pool has in each state of design.md, "The lease". */
 export type DaemonCounts = {
@@ -118,9 +131,32 @@ export type DaemonCounts = {
   readonly failing: number;
 };
 
+export type OverrideKind = 'pause' | 'pause-scale-in' | 'pin' | 'floor';
+
+/** What a person has changed for a time, without a deployment (docs/adr/0016). */
+export type Override = Said & {
+  readonly kind: OverrideKind;
+  /** Tasks; of `pin` and `floor`. */
+  readonly count?: number;
+};
+
+/** Who said it, and why. */
+type Said = { readonly until: IsoTime; readonly by: string; readonly why: string };
+
+/** Tags of an override that can't be read. */
+export type MalformedOverride = {
+  readonly tag: string;
+  /** Its value; empty: there is no such tag. */
+  readonly seen: string;
+  readonly problem: 'unknown-tag' | 'unknown-value' | 'no-end' | 'unreadable-end';
+};
+
 export type PoolPlan = {
   readonly name: PoolName;
   readonly scaleIn: ScaleIn;
+  readonly retiring: boolean;
+  /** Those that are in force. */
+  readonly overrides: readonly Override[];
   /** Absent: no service with this pool's tag was seen. */
   readonly service: ServiceArn | null;
   /** Tasks; null without a service. */
@@ -182,7 +218,7 @@ export type UnservedRow = {
   readonly oldest: IsoTime;
   /** When coderd fails the oldest of them; null where it lets them wait. */
   readonly failsAt: IsoTime | null;
-  readonly why: 'no-pool-has-these-tags' | 'no-pool-in-this-organization';
+  readonly why: 'no-pool-has-these-tags' | 'no-pool-in-this-organization' | 'pool-is-retiring';
   /** The pool that lacks least, and the tags that it lacks or has otherwise. */
   readonly closest: {
     readonly pool: PoolName;
@@ -229,6 +265,8 @@ export type Finding =
       readonly error?: string | undefined;
     }
   | { readonly code: 'version-unknown' }
+  | { readonly code: 'token-expires'; readonly at: IsoTime }
+  | (MalformedOverride & { readonly code: 'override-malformed'; readonly pool: PoolName })
   | { readonly code: 'server-too-old'; readonly version: string; readonly oldest: string }
   | {
       readonly code: 'image-newer-than-server';

@@ -1,5 +1,4 @@
-/** What is done about one pool, and every reason for it. */
-
+/** What is done about one pool. */
 import type { EpochMs, TaskArn } from './brands.ts';
 import { countDaemons } from './capacity.ts';
 import type { Config } from './config.ts';
@@ -11,12 +10,11 @@ import {
   needsProtection,
 } from './confirming.ts';
 import { type CountDecision, decideCount, isDeploying } from './counts.ts';
-import { configuredFloor } from './floors.ts';
 import { decideLeaving, decideReplacing, type LeaveDecision, type Spare } from './leaving.ts';
 import { launchesFor, type Need, spareOf } from './needs.ts';
 import { partition, sum } from './order.ts';
-import { type Action, type Doubt, type PoolPlan, REPLACING, type Reason } from './plan.ts';
-import { countTransitions } from './report-forecast.ts';
+import type { Action, Doubt, Override, PoolPlan, Reason } from './plan.ts';
+import { isKeptAwake, jobReasons, maySomeoneLeave, reasonsOf, said } from './reasons.ts';
 import type { Service, Snapshot } from './snapshot.ts';
 import { isGuarded } from './task-state.ts';
 import { OLDEST_SERVER } from './version.ts';
@@ -40,6 +38,8 @@ export function decidePool(
   if (service === undefined)
     return withoutAction(need, doubts, [...jobReasons(need), { code: 'no-service' }]);
   if (doubts.includes('server-too-old')) return withoutAction(need, doubts, [tooOld(snapshot)]);
+  const pause = need.sight.overrides.find(({ kind }) => kind === 'pause');
+  if (pause !== undefined) return whilePaused({ need, service, doubts, pause });
   const leaving = whoLeaves(need, service, snapshot.takenAt);
   const { sight, capacity } = need;
   const isByLease = sight.pool.scaleIn === 'lease';
@@ -136,13 +136,25 @@ function whoIsStopped(need: Need, now: EpochMs): readonly LeaveDecision[] {
 }
 
 type Context = { readonly snapshot: Snapshot; readonly config: Config };
-type Parts = {
-  readonly leaving: readonly LeaveDecision[];
-  readonly count: CountDecision;
-  readonly confirming: Confirming;
+/** Tasks without a guard are protected all the same: a pause is to stop nothing. */
+function whilePaused({ need, service, doubts, pause }: Paused): PoolDecision {
+  const { sight, capacity } = need;
+  const count = { to: service.desiredCount, why: [] };
+  const { protect, why } =
+    sight.pool.scaleIn === 'lease'
+      ? keepGuardless(need)
+      : decideConfirming({ sight, service, capacity, leaving: [], count, doubts });
+  return {
+    ...withoutAction(need, doubts, [{ code: 'paused', ...said(pause) }, ...jobReasons(need), ...why]),
+    actions: protect.map((decision) => protectAction(need, decision)),
+  };
+}
+
+type Paused = {
+  readonly need: Need;
+  readonly service: Service;
   readonly doubts: readonly Doubt[];
-  readonly config: Config;
-  readonly now: EpochMs;
+  readonly pause: Override;
 };
 
 function withoutAction(need: Need, doubts: readonly Doubt[], why: readonly Reason[]): PoolDecision {
@@ -152,117 +164,6 @@ function withoutAction(need: Need, doubts: readonly Doubt[], why: readonly Reaso
 
 function tooOld({ coder }: Snapshot): Reason {
   return { code: 'server-too-old', version: coder.buildInfo?.version ?? 'unknown', oldest: OLDEST_SERVER };
-}
-
-function reasonsOf(
-  need: Need,
-  { leaving, count, confirming, doubts, config, now }: Parts,
-): readonly Reason[] {
-  const why = [
-    ...jobReasons(need),
-    ...floorReasons(need),
-    ...forecastReasons(need, now),
-    ...boundReasons(need, config),
-    ...leaveReasons(need, leaving, doubts),
-    ...confirming.why,
-    ...count.why,
-  ];
-  // a doubt may hold both an ask and a count: one reason is enough
-  const once = [...new Map(why.map((reason) => [reason.code, reason])).values()];
-  if (once.length > 0) return once;
-  return [doubts.length > 0 ? { code: 'holding-for-doubt', doubts } : { code: 'nothing-to-do' }];
-}
-
-function jobReasons(need: Need): readonly Reason[] {
-  const reasons: Reason[] = [];
-  const [free, starting] = [need.jobs['by-free'], need.jobs['by-starting']];
-  const launches = launchesFor(need);
-  if (launches > 0) reasons.push({ code: 'pending-jobs', jobs: launches });
-  if (free > 0) reasons.push({ code: 'served-by-free', jobs: free });
-  if (starting > 0) reasons.push({ code: 'served-by-starting', jobs: starting });
-  return reasons;
-}
-
-function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
-  const floor = configuredFloor(outlook.floors, inUse);
-  return floor.count > inUse ? [{ code: 'floor', ...floor }] : [];
-}
-
-/** What the forecast keeps or brings, beyond what is there for other reasons. */
-function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
-  const { outlook, sight, prewarmed, due } = need;
-  const { opening, isUnsure } = outlook;
-  const { max } = sight.pool.prewarm;
-  const reasons: Reason[] = [];
-  const isKept = isKeptAwake(need);
-  if (isKept && opening !== undefined)
-    reasons.push({ code: 'awake-for', for: countTransitions([...opening.due, ...opening.soon], now) });
-  if (isKept && isUnsure) reasons.push({ code: 'holding-for-forecast' });
-  if (prewarmed > 0) reasons.push({ code: 'prewarm', daemons: prewarmed, due });
-  if (due > prewarmed && prewarmed >= max) reasons.push({ code: 'capped-at-prewarm-max', due, max });
-  return reasons;
-}
-
-/** Whether the forecast keeps tasks that nothing else does. */
-function isKeptAwake({ outlook: { floors }, inUse }: Need): boolean {
-  return floors.wake > Math.max(inUse, configuredFloor(floors, inUse).count);
-}
-
-/** Each bound that bites: what was wanted of it, and what it left. */
-function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
-  const { sight, capacity, wanted, granted, isRoomUsedUp } = need;
-  const { pool, failing } = sight;
-  const reasons: Reason[] = [];
-  if (wanted > pool.max) reasons.push({ code: 'capped-at-max', wanted, max: pool.max });
-  const belowMax = Math.min(wanted, pool.max);
-  if (capacity.isHeldBack && (granted < belowMax || sight.missing > 0)) {
-    const reason = failing.reason ?? 'ECS gives no reason';
-    reasons.push({ code: 'starts-failing', failures: failing.count, wanted: belowMax, granted, reason });
-  } else if (granted < belowMax && isRoomUsedUp)
-    reasons.push({ code: 'capped-at-max-tasks', wanted: belowMax, granted, maxTasks: limits.maxTasks });
-  return reasons;
-}
-
-/**
- * A daemon that has just left reads idle for up to 90 s, and its task has no lease then: until coderd sees that it is
- * gone, nobody else is asked, or a pool would fall below its floor.
- */
-function maySomeoneLeave({ capacity }: Need, doubts: readonly Doubt[]): boolean {
-  return doubts.length === 0 && capacity.unguarded === 0;
-}
-
-function leaveReasons(
-  need: Need,
-  leaving: readonly LeaveDecision[],
-  doubts: readonly Doubt[],
-): readonly Reason[] {
-  const { unguarded } = need.capacity;
-  const isFree = maySomeoneLeave(need, doubts);
-  const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
-    leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
-  const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];
-  const replacing = REPLACING.flatMap((code): Reason[] => {
-    const tasks = count(code);
-    return tasks === 0 ? [] : [{ code, tasks, asked: isFree ? count(code, 'leave') : 0 }];
-  });
-  // what a doubtful look takes for a task to be replaced may be none
-  const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
-  if (long > 0 && isFree) reasons.push(...spareReasons(need, long));
-  const held = long + replacing.length;
-  if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
-  if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
-  const kept = count('holding-for-protection');
-  if (kept > 0) reasons.push({ code: 'holding-for-protection', tasks: kept });
-  if (count('holding-for-deployment') > 0) reasons.push({ code: 'holding-for-deployment' });
-  if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
-  return reasons;
-}
-
-function spareReasons({ sight }: Need, tasks: number): readonly Reason[] {
-  const { scaleIn } = sight.pool;
-  if (scaleIn === 'lease') return [{ code: 'idle-long-enough', tasks }];
-  // `confirm` has reasons of its own
-  return scaleIn === 'never' ? [{ code: 'never-scaled-in', tasks }] : [];
 }
 
 function askAction({ sight }: Need, { kind, why, task }: LeaveDecision): readonly Action[] {
@@ -307,6 +208,8 @@ function toPlan(need: Need, to: number, why: readonly Reason[]): PoolPlan {
   return {
     name: pool.name,
     scaleIn: pool.scaleIn,
+    retiring: pool.retiring,
+    overrides: need.sight.overrides,
     service: service?.serviceArn ?? null,
     desired: service === undefined ? { from: null, to: null } : { from: service.desiredCount, to },
     daemons: countDaemons(need.sight),

@@ -5,10 +5,11 @@ import type { Config, PoolConfig } from './config.ts';
 import { oldestOf, type TagGroup } from './demand.ts';
 import { by } from './order.ts';
 import type { AssignmentRow, Finding, UnservedRow } from './plan.ts';
+import { POOL_TAG } from './service-tags.ts';
 import type { Sight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
-import { POOL_TAG, type PoolSight } from './supply.ts';
-import { displayTags, type Tags, tagKey } from './tags.ts';
+import type { PoolSight } from './supply.ts';
+import { covers, displayTags, type Tags, tagKey } from './tags.ts';
 import type { TaskSight } from './task-state.ts';
 import { compareVersion } from './version.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
@@ -39,10 +40,16 @@ export function reportUnserved(
       jobs: group.jobs,
       oldest: isoTime(oldestOf(group)),
       failsAt: failsAt(oldestOf(group), snapshot),
-      why: near.length > 0 ? 'no-pool-has-these-tags' : 'no-pool-in-this-organization',
-      closest: closestPool(group, near),
+      ...reasonUnserved(group, near),
     };
   });
+}
+
+function reasonUnserved(group: TagGroup, near: readonly PoolSight[]): Pick<UnservedRow, 'why' | 'closest'> {
+  if (near.length === 0) return { why: 'no-pool-in-this-organization', closest: null };
+  const fitting = near.filter(({ tags }) => covers(tags, group.tags));
+  if (fitting.length > 0) return { why: 'pool-is-retiring', closest: closestPool(group, fitting) };
+  return { why: 'no-pool-has-these-tags', closest: closestPool(group, near) };
 }
 
 function closestPool(group: TagGroup, pools: readonly PoolSight[]): UnservedRow['closest'] {
@@ -90,6 +97,7 @@ export function reportFindings({
     snapshot.coder.buildInfo === undefined ? [{ code: 'version-unknown' }] : [];
   return [
     ...version,
+    ...tokenFindings(snapshot),
     ...sight.findings,
     ...strayServices(snapshot, config),
     ...poolsAlike(supply),
@@ -101,6 +109,15 @@ export function reportFindings({
     ]),
     ...waitingFindings(assignment, snapshot, config),
   ];
+}
+
+/** Told early enough for somebody to make a new one. */
+const TOKEN_DAYS_MS = 14 * 24 * 3_600_000;
+
+function tokenFindings({ coder, takenAt }: Snapshot): readonly Finding[] {
+  const expiresAt = coder.token?.expiresAt;
+  if (expiresAt === undefined || expiresAt - takenAt >= TOKEN_DAYS_MS) return [];
+  return [{ code: 'token-expires', at: isoTime(expiresAt) }];
 }
 
 function strayServices({ ecs }: Snapshot, { pools }: Config): readonly Finding[] {
@@ -115,10 +132,13 @@ function strayServices({ ecs }: Snapshot, { pools }: Config): readonly Finding[]
     .toSorted(by(({ service }) => service));
 }
 
-/** Of pools with one organization and tag set the configuration can't see that they are alike: one may name it by UUID. */
+/**
+ * Of pools with one organization and tag set the configuration can't see that they are alike: one may name it by UUID. A retiring one
+ * is like the pool that follows it.
+ */
 function poolsAlike(supply: readonly PoolSight[]): readonly Finding[] {
   const known = supply.flatMap(({ pool, organization }) =>
-    organization === undefined ? [] : [{ pool, organization }],
+    organization === undefined || pool.retiring ? [] : [{ pool, organization }],
   );
   const alike = Map.groupBy(known, ({ pool, organization }) => `${organization.id} ${tagKey(pool.tags)}`);
   return [...alike.values()].flatMap((members) => {

@@ -20,11 +20,12 @@ const SILENT_FOR_MS = 5 * 60_000;
 
 /** Why a task is to be replaced; undefined for one that is as it should be. */
 export function replacementReason(
-  { service }: Pick<PoolSight, 'service'>,
+  { service, pool }: Pick<PoolSight, 'service' | 'pool'>,
   sight: TaskSight,
   now: EpochMs,
 ): Replacing | undefined {
   if (sight.state !== 'working' && sight.state !== 'replacing') return undefined;
+  if (pool.retiring) return 'retiring';
   if (isOfNoUse(sight, now)) return 'no-daemon';
   // a new task with a wrong key is soon one more of them: each gets its quarter of an hour
   if (sight.hasOtherTags && !isBooting(sight.task, now)) return 'wrong-key';
@@ -54,11 +55,13 @@ export function markReplaced(sight: PoolSight, atOncePercent: number, now: Epoch
 }
 
 function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): readonly TaskSight[] {
-  const { service, failing } = sight;
+  const { service, failing, pool } = sight;
   if (service === undefined) return [];
+  const working = sight.tasks.filter((task) => task.state === 'working' && isGuarded(task));
+  // nothing comes in their place, so that nothing is waited for
+  if (pool.retiring) return working;
   // what replaces them can't start: better an old revision than none. But new ones may get no lease before old ones leave
   if (failing.isTripped && !failing.lacksLease) return [];
-  const working = sight.tasks.filter((task) => task.state === 'working' && isGuarded(task));
   const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   return working
     .flatMap((task) => {

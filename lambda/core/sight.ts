@@ -29,14 +29,15 @@ export function judgeSight(pools: readonly PoolSight[], snapshot: Snapshot): Sig
       const { organization } = sight;
       const own =
         organization === undefined ? [unknownOrganization(sight)] : ofOrganization.get(organization);
-      const codes = [...(own ?? []), ...everywhere, ...judgeCounts(sight)].map(({ code }) => code);
-      return [...new Set(codes)];
+      const found = [...(own ?? []), ...everywhere, ...judgeCounts(sight), ...judgeOverrides(sight)];
+      return [...new Set([...found.map(({ code }) => code), ...pausedScaleIn(sight)])];
     },
     findings: [
       ...unknownOrganizations(pools),
       ...organizations.flatMap((organization) => ofOrganization.get(organization) ?? []),
       ...everywhere,
       ...pools.flatMap(judgeCounts),
+      ...pools.flatMap(judgeOverrides),
     ],
   };
 }
@@ -182,6 +183,17 @@ function judgeCounts({ pool, service, listed }: PoolSight): readonly DoubtFindin
   const counted = service === undefined ? 0 : service.runningCount + service.pendingCount;
   return counted > listed
     ? [{ code: 'tasks-fewer-than-counted', pool: pool.name, counted, seen: listed }]
+    : [];
+}
+
+/** Somebody wanted something, perhaps that nobody leaves (docs/adr/0016). */
+function judgeOverrides({ pool, malformed }: PoolSight): readonly DoubtFinding[] {
+  return malformed.map((override) => ({ code: 'override-malformed', pool: pool.name, ...override }));
+}
+
+function pausedScaleIn({ overrides }: PoolSight): readonly Doubt[] {
+  return overrides.some(({ kind }) => kind === 'pause' || kind === 'pause-scale-in')
+    ? ['scale-in-paused']
     : [];
 }
 

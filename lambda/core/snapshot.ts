@@ -185,6 +185,8 @@ export type Snapshot = {
   readonly coder: {
     /** Absent when coderd did not answer. */
     readonly buildInfo?: BuildInfo | undefined;
+    /** Absent: it was not read. */
+    readonly token?: { readonly expiresAt: EpochMs } | undefined;
     readonly organizations: readonly OrganizationSight[];
   };
   readonly ecs: {

@@ -4,17 +4,19 @@ import type { Config, PoolConfig } from './config.ts';
 import { type DaemonIndex, indexDaemons, isAlive, poolOfName, taskId } from './daemons.ts';
 import { type FailingStarts, readFailingStarts } from './failing-starts.ts';
 import { compare, unique } from './order.ts';
-import type { StartTime } from './plan.ts';
+import { readOverrides } from './overrides.ts';
+import type { MalformedOverride, Override, StartTime } from './plan.ts';
+import { POOL_TAG } from './service-tags.ts';
+import { type InForce, settingsInForce } from './settings-in-force.ts';
 import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
 import { learnStartTime } from './start-time.ts';
 import { normalizeTags, type TagSet } from './tags.ts';
 import { readTask, type TaskSight } from './task-state.ts';
 
-/** The service of a pool carries this tag with the pool's name as its value. */
-export const POOL_TAG = 'coder-autoscaler:pool';
-
-export type PoolSight = {
-  readonly pool: PoolConfig;
+export type PoolSight = InForce & {
+  /** Those that hold now, whether they change a setting or not. */
+  readonly overrides: readonly Override[];
+  readonly malformed: readonly MalformedOverride[];
   /** Those of the pool, normalised. */
   readonly tags: TagSet;
   readonly organization: OrganizationSight | undefined;
@@ -67,9 +69,11 @@ type PoolInput = {
   readonly indexes: ReadonlyMap<OrganizationSight, DaemonIndex>;
 };
 
-function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput): PoolSight {
-  const services = servicesOf(pool, snapshot);
+function readPool({ pool: configured, snapshot, protections, byGroup, indexes }: PoolInput): PoolSight {
+  const services = servicesOf(configured, snapshot);
   const service = services.length === 1 ? services[0] : undefined;
+  const { active: overrides, malformed } = readOverrides(service ?? { tags: [] }, snapshot.takenAt);
+  const { pool, minFrom } = settingsInForce(configured, overrides);
   const organization = organizationOf(pool, snapshot);
   const all = service === undefined ? [] : (byGroup.get(`service:${service.serviceName}`) ?? []);
   const index = organization && indexes.get(organization);
@@ -91,6 +95,9 @@ function readPool({ pool, snapshot, protections, byGroup, indexes }: PoolInput):
   const registered = (task: Task) => registration(task, { snapshot, organization, index });
   return {
     pool,
+    minFrom,
+    overrides,
+    malformed,
     tags: normalizeTags(pool.tags),
     organization,
     index,

@@ -61,6 +61,27 @@ const servers: readonly Row[] = [
   },
 ];
 
+const DAY = 24 * 60 * MINUTE;
+const withToken =
+  (msLeft: number): Change =>
+  ({ coder }) => {
+    Object.assign(coder, { token: { expiresAt: iso(-msLeft) } });
+  };
+
+const tokens: readonly Row[] = [
+  { scenario: 'a token that holds for 14 days', change: withToken(14 * DAY), expected: [] },
+  {
+    scenario: 'one that holds for less',
+    change: withToken(14 * DAY - 1),
+    expected: [{ code: 'token-expires', at: iso(1 - 14 * DAY) }],
+  },
+  {
+    scenario: 'one that has expired since',
+    change: withToken(-MINUTE),
+    expected: [{ code: 'token-expires', at: iso(MINUTE) }],
+  },
+];
+
 const images: readonly Row[] = [
   { scenario: 'as old as the server', change: withImage('ghcr.io/coder/coder:v2.30.9'), expected: [] },
   { scenario: 'older', change: withImage('ghcr.io/coder/coder:v2.29.0'), expected: [] },
@@ -298,6 +319,7 @@ const pools: readonly Row[] = [
 
 describe.each([
   { name: 'servers', rows: servers },
+  { name: 'tokens', rows: tokens },
   { name: 'images', rows: images },
   { name: 'services', rows: services },
   { name: 'tasks', rows: tasks },

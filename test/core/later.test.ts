@@ -6,6 +6,7 @@ import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/sc
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import { decide } from '../../lambda/core/decide.ts';
 import { snapshotAt } from '../../lambda/core/later.ts';
+import { POOL_TAG } from '../../lambda/core/service-tags.ts';
 import type { Snapshot } from '../../lambda/core/snapshot.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 import { HOUR, MINUTE, NOW } from '../support/parts.ts';
@@ -67,6 +68,15 @@ describe('what it would do then', () => {
         because: 'the pools are as they were, and as long since',
       },
       {
+        scenario: 'a pin until 9:30',
+        picture: {
+          pools: { cpu: { overrides: { pin: '2', 'pin-until': '2026-11-20T09:30:00Z' } } },
+        },
+        ms: 30 * MINUTE,
+        expected: [],
+        because: 'it has expired by then',
+      },
+      {
         scenario: 'a schedule that begins at 9:30',
         picture: {
           pools: { cpu: { schedules: [{ from: '09:30', to: '10:00', timezone: 'UTC', min: 2 }] } },
@@ -81,9 +91,19 @@ describe('what it would do then', () => {
   });
 });
 
-test('without forecast and schedules the plan is the same at any time, but for the time', () => {
-  const bare = ({ coder, ...rest }: Snapshot): Snapshot => ({
+test('without forecast, schedules and overrides the plan is the same at any time, but for the time', () => {
+  const bare = ({ coder, ecs, ...rest }: Snapshot): Snapshot => ({
     ...rest,
+    ecs: {
+      ...ecs,
+      services: {
+        ...ecs.services,
+        items: ecs.services.items.map((service) => ({
+          ...service,
+          tags: service.tags.filter(({ key }) => key === POOL_TAG),
+        })),
+      },
+    },
     coder: {
       ...coder,
       organizations: coder.organizations.map(({ workspaces, templates, activeVersionTags, ...own }) => own),

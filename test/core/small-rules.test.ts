@@ -54,7 +54,13 @@ describe('floors', () => {
     { min: 4, warm: 1, inUse: 3, expected: { count: 4, from: 'min' }, because: 'a tie goes to min' },
     { min: 5, warm: 1, inUse: 3, expected: { count: 5, from: 'min' }, because: 'the higher one counts' },
   ])('min $min, warm $warm, $inUse in use: $expected, because $because', ({ min, warm, inUse, expected }) => {
-    expect(floorOf({ ...configuredFloors(aPool({ min, warm }), NOW), wake: 0 }, inUse, 0)).toEqual(expected);
+    expect(
+      floorOf(
+        { ...configuredFloors({ pool: aPool({ min, warm }), minFrom: 'min' }, NOW), wake: 0 },
+        inUse,
+        0,
+      ),
+    ).toEqual(expected);
   });
 
   const allDay = (given: Partial<Schedule>): Schedule => ({
@@ -112,7 +118,9 @@ describe('floors', () => {
       expected: { count: 9, from: 'min' },
     },
   ])('$scenario, 2 in use: $expected', ({ pool, due, expected }) => {
-    expect(floorOf({ ...configuredFloors(aPool(pool), NOW), wake: 0 }, 2, due)).toEqual(expected);
+    expect(
+      floorOf({ ...configuredFloors({ pool: aPool(pool), minFrom: 'min' }, NOW), wake: 0 }, 2, due),
+    ).toEqual(expected);
   });
 });
 

@@ -187,6 +187,7 @@ export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
     startTimeMs: 90 * SECOND,
     schedules: [],
     scaleIn: 'lease',
+    retiring: false,
     image: 'ghcr.io/coder/coder:v2.30.0',
     cpu: 1024,
     memory: 2048,

@@ -28,6 +28,9 @@ export type PoolPicture = ForecastSettings & {
   readonly idleTimeout?: string;
   readonly cpu?: number;
   readonly deploying?: boolean;
+  readonly retiring?: boolean;
+  /** Tags of its service, without `coder-autoscaler:`. */
+  readonly overrides?: Readonly<Record<string, string>>;
 };
 
 export type JobsPicture = {
@@ -155,6 +158,7 @@ function drawConfig({ pools, maxTasks }: Picture): Record<string, unknown> {
       max: pool.max ?? 20,
       warm: pool.warm ?? 0,
       idleTimeout: pool.idleTimeout ?? '10m',
+      ...(pool.retiring ? { retiring: true } : {}),
       ...(pool.cpu === undefined ? {} : { cpu: pool.cpu, memory: pool.cpu * 2 }),
       ...forecastSettings(pool),
     })),
@@ -180,7 +184,10 @@ function drawPool(
     deployments: [
       { id: 'one', status: 'PRIMARY', rolloutState: pool.deploying ? 'IN_PROGRESS' : 'COMPLETED' },
     ],
-    tags: [{ key: 'coder-autoscaler:pool', value: name }],
+    tags: Object.entries({ pool: name, ...pool.overrides }).map(([key, value]) => ({
+      key: `coder-autoscaler:${key}`,
+      value,
+    })),
   });
 }
 

@@ -83,6 +83,7 @@ function poolConfig(organization: string, own: Tags, index: number): fc.Arbitrar
       warm: fc.integer({ min: 0, max: 2 }),
       cpu: fc.constantFrom(256, 1024, 4096),
       spot: fc.boolean(),
+      retiring: fc.constantFrom(false, false, false, false, false, true),
       forecast: forecastSettings,
     })
     .map(({ extra, warm, forecast, ...given }) =>
@@ -259,6 +260,41 @@ const strangers = fc.array(
     })),
   { maxLength: 3 },
 );
+type Tag = Service['tags'][number];
+
+/** Tags of one override, mostly none: good, expired, or such that nobody can read them. */
+function overrideTag(key: string, values: readonly string[]): fc.Arbitrary<readonly Tag[]> {
+  const none = fc.constant<readonly Tag[]>([]);
+  const some = fc
+    .record({
+      value: fc.constantFrom(...values),
+      until: fc.constantFrom(-HOUR, -HOUR, -HOUR, -1, 0, HOUR, undefined, Number.NaN),
+      by: fc.constantFrom(undefined, '', 'anna'),
+    })
+    .map(({ value, until, by }) => [
+      { key, value },
+      ...(until === undefined
+        ? []
+        : [
+            {
+              key: `${key}-until`,
+              value: Number.isNaN(until) ? 'tomorrow' : new Date(ago(until)).toISOString(),
+            },
+          ]),
+      ...(by === undefined ? [] : [{ key: `${key}-by`, value: by }]),
+    ]);
+  return fc.oneof({ arbitrary: none, weight: 5 }, { arbitrary: some, weight: 1 });
+}
+
+const counts = ['0', '1', '2', '5', '40', '-1', 'many', ''];
+const overrideTags = fc
+  .tuple(
+    overrideTag('coder-autoscaler:pause', ['all', 'all', 'scale-in', 'scale-in', 'on']),
+    overrideTag('coder-autoscaler:pin', counts),
+    overrideTag('coder-autoscaler:floor', counts),
+  )
+  .map((tags) => tags.flat());
+
 type Stranger = Omit<Daemon, 'id' | 'name'>;
 
 type Parts = {
@@ -267,6 +303,7 @@ type Parts = {
   readonly pictures: readonly (readonly TaskPicture[])[];
   readonly desired: readonly number[];
   readonly deploying: readonly boolean[];
+  readonly overrides: readonly (readonly Tag[])[];
   readonly pending: readonly {
     organization: string;
     tags: Tags;
@@ -287,6 +324,7 @@ function assemble({
   pictures,
   desired,
   deploying,
+  overrides,
   pending,
   readings,
   maxTasks,
@@ -334,7 +372,7 @@ function assemble({
       pendingCount: 0,
       taskDefinition: 'd:2',
       deployments: [{ rolloutState: deploying[index] ? 'IN_PROGRESS' : 'COMPLETED' }],
-      tags: [{ key: 'coder-autoscaler:pool', value: pool.name }],
+      tags: [{ key: 'coder-autoscaler:pool', value: pool.name }, ...(overrides[index] ?? [])],
     };
   });
   const all = pictures.flat();
@@ -374,6 +412,7 @@ export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Ar
         ),
         surplus: fc.array(fc.constantFrom(0, 0, 0, 1, 3, -1), { minLength: 4, maxLength: 4 }),
         deploying: fc.array(fc.constantFrom(false, false, false, true), { minLength: 4, maxLength: 4 }),
+        overrides: fc.array(overrideTags, { minLength: 4, maxLength: 4 }),
         pending: pendingJobs,
         strangers,
         readings:

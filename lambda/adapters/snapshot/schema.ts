@@ -28,6 +28,7 @@ const snapshotSchema = z.object({
   takenAt: time,
   coder: z.object({
     buildInfo: buildInfoSchema.optional(),
+    token: z.object({ expiresAt: time }).optional(),
     organizations: z.array(
       z.object({
         id: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,

@@ -1,0 +1,136 @@
+/** Sentences for findings: what was seen, what it means, and what to do. */
+import type { Finding, MalformedOverride } from '../core/plan.ts';
+import { startHint } from './start-hint.ts';
+import { few, itOrThem, readingPhrase, some, tagText, transitionsText } from './words.ts';
+
+/** Findings as lines, one a cause: lists that could not be read for one reason are told together. */
+export function findingLines(findings: readonly Finding[]): readonly string[] {
+  const byCause = Map.groupBy(findings, (finding) => ('error' in finding && finding.error) || finding);
+  return [...byCause.values()].map((alike) => {
+    const [first, ...others] = alike;
+    if (first === undefined || others.length === 0) return first === undefined ? '' : sentenceOf(first);
+    const lists = [...new Set(alike.map(({ code }) => code.replace(/-\w+$/, '').replace('-', ' ')))].join(
+      ', ',
+    );
+    const names = alike.flatMap((finding) =>
+      'organization' in finding ? [`"${finding.organization}"`] : [],
+    );
+    const where = names.length === 0 ? '' : ` of ${[...new Set(names)].join(', ')}`;
+    return `${'error' in first ? first.error : sentenceOf(first)}; not read for this: ${lists}${where}${alike.map(consequence).find((text) => text !== '') ?? ''}`;
+  });
+}
+
+/** One finding as a sentence. */
+export function sentenceOf(finding: Finding): string {
+  switch (finding.code) {
+    case 'version-unknown':
+      return 'coderd did not tell its version; it is read as an older one, which lists offline daemons unasked';
+    case 'token-expires':
+      return `the token for coderd expires at ${finding.at}, and nothing can be seen after that; make a new one and put it into the same secret`;
+    case 'override-malformed':
+      return `pool "${finding.pool}": ${malformedText(finding)}; the pool is not scaled in until that is written again (\`autoscaler pin\`, \`pause\`) or taken away (\`unpin\`, \`resume\`)`;
+    case 'organization-unknown':
+      return `organization "${finding.organization}" is not in the snapshot`;
+    case 'daemons-empty-while-leased':
+      return `organization "${finding.organization}": coderd lists no daemon although ${some(finding.tasks, 'task')} of its pools hold leases; holding. If a key was deleted, give the pool a new one; if none of its tasks ever had a daemon, their logs say why`;
+    case 'jobs-empty-while-busy':
+      return `organization "${finding.organization}": coderd lists no job although ${some(finding.daemons, 'daemon')} ${finding.daemons === 1 ? 'is' : 'are'} busy; holding`;
+    case 'worker-unknown':
+      return `organization "${finding.organization}": ${some(finding.jobs, 'running job')} of a daemon that coderd does not list (a deleted key does that); its pools are not scaled in`;
+    case 'server-too-old':
+      return `coderd ${finding.version} has no list of provisioner jobs; ${finding.oldest} or newer is needed, so nothing is done`;
+    case 'image-newer-than-server':
+      return `pool "${finding.pool}": its image ${finding.image} is newer than coderd ${finding.version}, which refuses its daemons; use the image of coderd's version`;
+    case 'daemons-share-name':
+      return `organization "${finding.organization}": several daemons are called ${few(finding.names)}; their jobs can't be told apart, so its pools are not scaled in`;
+    case 'clocks-differ':
+      return clockSentence(finding);
+    case 'starts-failing':
+      return `pool "${finding.pool}": ${finding.tasks === 0 ? 'tasks do not start' : `${some(finding.tasks, 'task')} failed to start since a daemon last registered`}: ${startHint(finding.reason)}`;
+    case 'daemons-without-task':
+      return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} that no task explains (${few(finding.daemons)}); no capacity is counted on them`;
+    case 'jobs-waiting':
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${some(finding.jobs, 'job')} pending for long, the oldest since ${finding.oldest}${finding.pool === null ? '' : `; pool "${finding.pool}" is to run them`}`;
+    case 'jobs-about-to-fail':
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: coderd will fail ${some(finding.jobs, 'job')} after 30 min of waiting, from ${finding.failsAt} on, before capacity can be there`;
+    case 'workspaces-empty':
+      return `organization "${finding.organization}": coderd lists no workspace although ${some(finding.jobs, 'build')} of workspaces ${finding.jobs === 1 ? 'is' : 'are'} in the queue; its pools keep their last daemon`;
+    case 'transitions-without-pool':
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, and no pool that stays has these tags: coderd will not do ${itOrThem(finding)} without a daemon that has them; add a pool with these tags, or change those of the template`;
+    case 'transitions-late':
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, overdue for longer than wake.maxDelay; coderd does ${itOrThem(finding)} once it sees a daemon with these tags`;
+    case 'tasks-fewer-than-counted':
+      return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
+    case 'service-without-pool':
+      return `service "${finding.service}" has the tag of a pool "${finding.pool}" that the configuration does not have: nobody sizes it; deploy the configuration, or delete the service`;
+    case 'pools-alike':
+      return `pools ${finding.pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${finding.organization}" (named once by name and once by UUID); make them one`;
+    case 'service-missing':
+      return `pool "${finding.pool}": no active ECS service in the cluster has the tag coder-autoscaler:pool=${finding.pool}; deploy it, or remove the pool from the configuration`;
+    case 'service-ambiguous':
+      return `pool "${finding.pool}": ${finding.services.length} services have its tag (${finding.services.join(', ')}); leave it on one of them`;
+    case 'daemon-tags-differ':
+      return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}); its key is another pool's, or the key's tags were changed`;
+    case 'tasks-unguarded':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}); the pool is not scaled in while it has any`;
+    case 'tasks-vacant':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min and never took a lease or registered a daemon (${few(finding.tasks)}); look at the task's log`;
+    case 'tasks-without-daemon':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} that should have a daemon and ${finding.tasks.length === 1 ? 'has' : 'have'} none (${few(finding.tasks)}); look at the task's log`;
+    default: {
+      const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
+      const cause = finding.error === undefined ? '' : `: ${finding.error}`;
+      return `${where}${readingPhrase(finding.code)}${cause}${consequence(finding)}`;
+    }
+  }
+}
+
+/** What it means that a list could not be read. */
+function consequence(finding: Finding): string {
+  switch (finding.code) {
+    case 'jobs-truncated':
+      return '; the oldest pending jobs are the ones that are missing';
+    case 'workspaces-stale':
+    case 'templates-stale':
+      return `; what was read at ${finding.takenAt} is used`;
+    case 'workspaces-forbidden':
+    case 'workspaces-failed':
+    case 'workspaces-truncated':
+    case 'templates-forbidden':
+    case 'templates-failed':
+    case 'templates-truncated':
+      return '; pools keep their last daemon, and those at zero are not woken for what can not be seen';
+    default:
+      return '';
+  }
+}
+
+function malformedText({ tag, seen, problem }: MalformedOverride): string {
+  switch (problem) {
+    case 'unknown-tag':
+      return `its service has a tag ${tag} that means nothing here; write overrides with autoscaler pause or pin, and remove the tag`;
+    case 'no-end':
+      return `its service has an override without the tag ${tag}, so that nobody knows until when it holds`;
+    case 'unreadable-end':
+      return `the tag ${tag} of its service is ${JSON.stringify(seen)}, and not a time such as 2026-11-20T18:00:00Z`;
+    case 'unknown-value':
+      return `the tag ${tag} of its service is ${JSON.stringify(seen)}, and not ${tag.endsWith('pause') ? '"all" or "scale-in"' : 'a number of tasks'}`;
+    default:
+      return problem satisfies never;
+  }
+}
+
+function clockSentence({
+  where,
+  organization,
+  seconds,
+}: Extract<Finding, { readonly code: 'clocks-differ' }>): string {
+  const place = organization === undefined ? '' : `organization "${organization}": `;
+  const what = {
+    readings: 'one list was read',
+    jobs: 'a job was submitted',
+    daemons: 'a daemon was seen',
+    tasks: 'a task was started',
+  };
+  return `${place}${what[where]} ${seconds} s ${where === 'readings' ? 'before another one of the same look' : "ahead of coderd's clock"}; not scaled in until the clocks agree`;
+}

@@ -1,0 +1,144 @@
+/** Sentences for the reasons of a pool, and for for overrides. */
+import type { Doubt, Override, Reason } from '../core/plan.ts';
+import { startHint } from './start-hint.ts';
+import { readingPhrase, some, transitionsText } from './words.ts';
+
+/** One reason as a sentence. */
+export function reasonSentence(reason: Reason): string {
+  switch (reason.code) {
+    case 'pending-jobs':
+      return `${some(reason.jobs, 'pending job')} ${reason.jobs === 1 ? 'needs' : 'need'} a new task`;
+    case 'served-by-free':
+      return `${some(reason.jobs, 'pending job')} for free daemons`;
+    case 'served-by-starting':
+      return `${some(reason.jobs, 'pending job')} for daemons that are starting`;
+    case 'floor':
+      return FLOORS[reason.from](reason.count);
+    case 'awake-for':
+      return `to be awake for ${transitionsText(reason.for)}`;
+    case 'holding-for-forecast':
+      return 'its last daemon stays, since not all that coderd will do by itself is known (see findings)';
+    case 'prewarm':
+      return `${some(reason.daemons, 'daemon')} to be ready for ${some(reason.due, 'job')} that coderd is about to create`;
+    case 'capped-at-prewarm-max':
+      return `held at its prewarm.max of ${reason.max}, more when the jobs are there`;
+    case 'pinned':
+      return `wants ${reason.wanted}, pinned at ${reason.count} ${saidText(reason)}`;
+    case 'paused':
+      return `paused ${saidText(reason)}: nothing is done but to protect tasks that have no guard`;
+    case 'scale-in-paused':
+      return `scale-in paused ${saidText(reason)}`;
+    case 'retired':
+      return 'no task left; remove the pool from the configuration';
+    case 'capped-at-max':
+      return `wants ${reason.wanted}, held at its max of ${reason.max}`;
+    case 'capped-at-max-tasks':
+      return `wants ${reason.wanted}, gets ${reason.granted}: limits.maxTasks is ${reason.maxTasks} over all pools`;
+    case 'idle-long-enough':
+      return `asking ${some(reason.tasks, 'idle daemon')} to leave`;
+    case 'idle-too-briefly':
+      return `${some(reason.tasks, 'spare daemon')} not idle for idleTimeout yet`;
+    case 'retiring':
+      return `${some(reason.tasks, 'task')} to leave for good; ${turnText(reason)}`;
+    case 'no-daemon':
+      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'holds' : 'hold'} a lease and ${reason.tasks === 1 ? 'has' : 'have'} no daemon; ${turnText(reason)}`;
+    case 'wrong-key':
+      return `${some(reason.tasks, 'daemon')} with another key than the pool's; ${turnText(reason)}`;
+    case 'old-revision':
+      return `${some(reason.tasks, 'task')} of an old revision; ${turnText(reason)}`;
+    case 'protecting':
+      return `protecting ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} no guard`;
+    case 'stopping-after-confirmation':
+      return reason.unprotected === 0
+        ? `${some(reason.tasks, 'idle daemon')} to be stopped once a second look confirms it`
+        : `${some(reason.tasks, 'idle daemon')} to be stopped once ${some(reason.unprotected, 'other task')} ${reason.unprotected === 1 ? 'is' : 'are'} protected`;
+    case 'holding-for-protection':
+      return `${some(reason.tasks, 'spare daemon')} still protected from the last build`;
+    case 'never-scaled-in':
+      return `${some(reason.tasks, 'spare daemon')}, which nobody asks to leave`;
+    case 'tasks-left':
+      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'has' : 'have'} left`;
+    case 'count-below-tasks':
+      return `the desired count ${reason.desired} is below the ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} not left`;
+    case 'holding-for-starting':
+      return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'is' : 'are'} starting`;
+    case 'holding-for-unguarded':
+      return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'runs' : 'run'} without a lease`;
+    case 'holding-for-deployment':
+      return 'not scaled in while a deployment is in progress';
+    case 'holding-for-doubt':
+      return `not scaled in: ${reason.doubts.map(doubtPhrase).join(', ')}`;
+    case 'starts-failing':
+      return `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed and none has succeeded since`}, so one probe at a time (wants ${reason.wanted}, gets ${reason.granted}): ${startHint(reason.reason)}`;
+    case 'waiting-for-vacant':
+      return `nothing is launched before ${some(reason.tasks, 'task')} that never had a daemon ${reason.tasks === 1 ? 'is' : 'are'} gone`;
+    case 'server-too-old':
+      return `coderd ${reason.version} is too old; ${reason.oldest} or newer is needed`;
+    case 'no-service':
+      return 'no ECS service to act on';
+    case 'nothing-to-do':
+      return 'nothing to do';
+    default:
+      return reason satisfies never;
+  }
+}
+
+const FLOORS: Readonly<
+  Record<Extract<Reason, { readonly code: 'floor' }>['from'], (count: number) => string>
+> = {
+  min: (count) => `min keeps ${count}`,
+  warm: (count) => `warm keeps ${count}, jobs included`,
+  schedule: (count) => `a schedule keeps ${count}, jobs included`,
+  pin: (count) => `a pin keeps ${count}`,
+  override: (count) => `an override keeps ${count}`,
+};
+
+/** An override as a sentence. */
+export function overrideText({ kind, count = 0, ...said }: Override): string {
+  const what = {
+    pause: 'paused',
+    'pause-scale-in': 'scale-in paused',
+    pin: `pinned at ${some(count, 'task')}`,
+    floor: `kept at ${some(count, 'task')} or more`,
+  };
+  return `${what[kind]} ${saidText(said)}`;
+}
+
+function saidText({ until, by, why }: Pick<Override, 'until' | 'by' | 'why'>): string {
+  return `until ${until} by ${by} (${why})`;
+}
+
+/** Those that are replaced: how many are asked now. */
+function turnText({ tasks, asked }: { readonly tasks: number; readonly asked: number }): string {
+  if (asked === tasks) return `asking ${tasks === 1 ? 'it' : 'them'} to leave`;
+  return asked === 0
+    ? `${tasks === 1 ? 'it waits for its' : 'they wait for their'} turn to be replaced`
+    : `asking ${asked} of them to leave`;
+}
+
+function doubtPhrase(doubt: Doubt): string {
+  switch (doubt) {
+    case 'organization-unknown':
+      return 'its organization is not in sight';
+    case 'daemons-empty-while-leased':
+      return 'coderd lists no daemon although tasks hold leases';
+    case 'jobs-empty-while-busy':
+      return 'coderd lists no job although daemons are busy';
+    case 'worker-unknown':
+      return 'a running job has a worker that coderd does not list';
+    case 'daemons-share-name':
+      return 'two daemons have one name';
+    case 'clocks-differ':
+      return 'clocks differ';
+    case 'server-too-old':
+      return 'coderd is too old';
+    case 'tasks-fewer-than-counted':
+      return 'ECS lists fewer tasks than it counts';
+    case 'override-malformed':
+      return 'an override can not be read';
+    case 'scale-in-paused':
+      return 'scale-in is paused';
+    default:
+      return readingPhrase(doubt);
+  }
+}

@@ -1,0 +1,165 @@
+/** Why a pool's numbers are what they are, in the order in which they come about. */
+import type { EpochMs } from './brands.ts';
+import type { Config } from './config.ts';
+import type { Confirming } from './confirming.ts';
+import type { CountDecision } from './counts.ts';
+import { configuredFloor } from './floors.ts';
+import type { LeaveDecision } from './leaving.ts';
+import { launchesFor, type Need } from './needs.ts';
+import { type Doubt, type Override, REPLACING, type Reason } from './plan.ts';
+import { countTransitions } from './report-forecast.ts';
+
+export type ReasonInput = {
+  readonly leaving: readonly LeaveDecision[];
+  readonly count: CountDecision;
+  readonly confirming: Confirming;
+  readonly doubts: readonly Doubt[];
+  readonly config: Config;
+  readonly now: EpochMs;
+};
+
+/** All reasons of a pool, one of each kind; at least one. */
+export function reasonsOf(
+  need: Need,
+  { leaving, count, confirming, doubts, config, now }: ReasonInput,
+): readonly Reason[] {
+  const why = [
+    ...standingReasons(need, doubts),
+    ...jobReasons(need),
+    ...floorReasons(need),
+    ...forecastReasons(need, now),
+    ...boundReasons(need, config),
+    ...leaveReasons(need, leaving, doubts),
+    ...confirming.why,
+    ...count.why,
+  ];
+  // a doubt may hold both an ask and a count: one reason is enough
+  const once = [...new Map(why.map((reason) => [reason.code, reason])).values()];
+  const told = once.filter((reason) => !isOnlyPause(reason));
+  if (told.length > 0) return told;
+  return [doubts.length > 0 ? { code: 'holding-for-doubt', doubts } : { code: 'nothing-to-do' }];
+}
+
+/** What holds for as long as a person wants it to. */
+function standingReasons({ sight }: Need, doubts: readonly Doubt[]): readonly Reason[] {
+  const { pool, overrides, service, listed } = sight;
+  const paused = overrides.find(({ kind }) => kind === 'pause-scale-in');
+  const isGone = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
+  return [
+    ...(paused === undefined ? [] : [{ code: 'scale-in-paused', ...said(paused) } as const]),
+    ...(pool.retiring && isGone ? [{ code: 'retired' } as const] : []),
+  ];
+}
+
+/** Who said it, until when, and why. */
+export function said({ until, by, why }: Override) {
+  return { until, by, why };
+}
+
+/** That scale-in is paused has a reason of its own. */
+function isOnlyPause(reason: Reason): boolean {
+  return reason.code === 'holding-for-doubt' && reason.doubts.every((doubt) => doubt === 'scale-in-paused');
+}
+
+/** Who will run the jobs that are assigned to it. */
+export function jobReasons(need: Need): readonly Reason[] {
+  const reasons: Reason[] = [];
+  const [free, starting] = [need.jobs['by-free'], need.jobs['by-starting']];
+  const launches = launchesFor(need);
+  if (launches > 0) reasons.push({ code: 'pending-jobs', jobs: launches });
+  if (free > 0) reasons.push({ code: 'served-by-free', jobs: free });
+  if (starting > 0) reasons.push({ code: 'served-by-starting', jobs: starting });
+  return reasons;
+}
+
+function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
+  const floor = configuredFloor(outlook.floors, inUse);
+  return floor.count > inUse ? [{ code: 'floor', ...floor }] : [];
+}
+
+/** What the forecast keeps or brings, beyond what is there for other reasons. */
+function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
+  const { outlook, sight, prewarmed, due } = need;
+  const { opening, isUnsure } = outlook;
+  const { max } = sight.pool.prewarm;
+  const reasons: Reason[] = [];
+  const isKept = isKeptAwake(need);
+  if (isKept && opening !== undefined)
+    reasons.push({ code: 'awake-for', for: countTransitions([...opening.due, ...opening.soon], now) });
+  if (isKept && isUnsure) reasons.push({ code: 'holding-for-forecast' });
+  if (prewarmed > 0) reasons.push({ code: 'prewarm', daemons: prewarmed, due });
+  if (due > prewarmed && prewarmed >= max) reasons.push({ code: 'capped-at-prewarm-max', due, max });
+  return reasons;
+}
+
+/** Whether the forecast keeps tasks that nothing else does. */
+export function isKeptAwake({ outlook: { floors }, inUse }: Need): boolean {
+  return floors.wake > Math.max(inUse, configuredFloor(floors, inUse).count);
+}
+
+/** Each bound that bites: what was wanted of it, and what it left. */
+function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
+  const { sight, capacity, wanted, granted, isRoomUsedUp } = need;
+  const { pool, failing } = sight;
+  const reasons: Reason[] = [];
+  if (wanted > pool.max) reasons.push(...atMost(sight, wanted));
+  const belowMax = Math.min(wanted, pool.max);
+  if (capacity.isHeldBack && (granted < belowMax || sight.missing > 0)) {
+    const reason = failing.reason ?? 'ECS gives no reason';
+    reasons.push({ code: 'starts-failing', failures: failing.count, wanted: belowMax, granted, reason });
+  } else if (granted < belowMax && isRoomUsedUp)
+    reasons.push({ code: 'capped-at-max-tasks', wanted: belowMax, granted, maxTasks: limits.maxTasks });
+  return reasons;
+}
+
+/** The bound of a pool, which a pin may have set. Of a retiring one nothing is wanted. */
+function atMost({ pool, overrides }: Need['sight'], wanted: number): readonly Reason[] {
+  if (pool.retiring) return [];
+  const pin = overrides.find(({ kind }) => kind === 'pin');
+  // one above the pool's own max bounds nothing
+  if (pin === undefined || (pin.count ?? 0) > pool.max)
+    return [{ code: 'capped-at-max', wanted, max: pool.max }];
+  return [{ code: 'pinned', wanted, count: pool.max, ...said(pin) }];
+}
+
+/**
+ * A daemon that has just left reads idle for up to 90 s, and its task has no lease then: until coderd sees that it is
+ * gone, nobody else is asked, or a pool would fall below its floor.
+ */
+export function maySomeoneLeave({ capacity }: Need, doubts: readonly Doubt[]): boolean {
+  return doubts.length === 0 && capacity.unguarded === 0;
+}
+
+function leaveReasons(
+  need: Need,
+  leaving: readonly LeaveDecision[],
+  doubts: readonly Doubt[],
+): readonly Reason[] {
+  const { unguarded } = need.capacity;
+  const isFree = maySomeoneLeave(need, doubts);
+  const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
+    leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
+  const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];
+  const replacing = REPLACING.flatMap((code): Reason[] => {
+    const tasks = count(code);
+    return tasks === 0 ? [] : [{ code, tasks, asked: isFree ? count(code, 'leave') : 0 }];
+  });
+  // what a doubtful look takes for a task to be replaced may be none
+  const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
+  if (long > 0 && isFree) reasons.push(...spareReasons(need, long));
+  const held = long + replacing.length;
+  if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
+  if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
+  const kept = count('holding-for-protection');
+  if (kept > 0) reasons.push({ code: 'holding-for-protection', tasks: kept });
+  if (count('holding-for-deployment') > 0) reasons.push({ code: 'holding-for-deployment' });
+  if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
+  return reasons;
+}
+
+function spareReasons({ sight }: Need, tasks: number): readonly Reason[] {
+  const { scaleIn } = sight.pool;
+  if (scaleIn === 'lease') return [{ code: 'idle-long-enough', tasks }];
+  // `confirm` has reasons of its own
+  return scaleIn === 'never' ? [{ code: 'never-scaled-in', tasks }] : [];
+}

@@ -1,0 +1,28 @@
+/** The tags of a pool's service that are ours: what finds it, and what a person overrides (overrides.ts). */
+
+const PREFIX = 'coder-autoscaler:';
+
+/** The service of a pool carries this tag with the pool's name as its value. */
+export const POOL_TAG = `${PREFIX}pool`;
+/** Beside it: the function's log group, where `autoscaler status` finds the last look. */
+export const LOG_GROUP_TAG = `${PREFIX}log-group`;
+
+export const PAUSE_TAG = `${PREFIX}pause`;
+export const PIN_TAG = `${PREFIX}pin`;
+export const FLOOR_TAG = `${PREFIX}floor`;
+/** What each override says beside its value, in a tag of its own: `coder-autoscaler:pin-until`. */
+export const OVERRIDE_FIELDS = ['until', 'by', 'why'] as const;
+
+const KNOWN: ReadonlySet<string> = new Set([
+  POOL_TAG,
+  LOG_GROUP_TAG,
+  ...[PAUSE_TAG, PIN_TAG, FLOOR_TAG].flatMap((key) => [
+    key,
+    ...OVERRIDE_FIELDS.map((field) => `${key}-${field}`),
+  ]),
+]);
+
+/** Whether a tag looks like one of ours and is none: a slip, most likely. */
+export function isStrayTag(key: string): boolean {
+  return key.startsWith(PREFIX) && !KNOWN.has(key);
+}

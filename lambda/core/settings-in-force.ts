@@ -1,0 +1,43 @@
+/**
+ * The settings of a pool that are in force: those of the configuration, changed by overrides and by `retiring`. All rules work on them, so
+ * that none has to know of either (docs/adr/0016, 0017).
+ */
+import type { PoolConfig } from './config.ts';
+import type { Floor, Override } from './plan.ts';
+
+export type InForce = {
+  /** Not as configured, but as it holds now. */
+  readonly pool: PoolConfig;
+  /** What set `min`. */
+  readonly minFrom: Extract<Floor['from'], 'min' | 'pin' | 'override'>;
+};
+
+/** Pause beats pin, and pin beats floor; nobody brings back what is retiring. */
+export function settingsInForce(pool: PoolConfig, overrides: readonly Override[]): InForce {
+  const countOf = (kind: Override['kind']): number | undefined =>
+    overrides.find((override) => override.kind === kind)?.count;
+  if (pool.retiring) return { pool: { ...only(pool, 0), max: 0, idleTimeoutMs: 0 }, minFrom: 'min' };
+  if (isPaused(overrides)) return { pool: { ...only(pool, 0), max: 0 }, minFrom: 'min' };
+  const pin = countOf('pin');
+  if (pin !== undefined)
+    return { pool: { ...only(pool, pin), max: Math.min(pool.max, pin) }, minFrom: 'pin' };
+  const floor = countOf('floor') ?? 0;
+  return floor > pool.min ? { pool: { ...pool, min: floor }, minFrom: 'override' } : { pool, minFrom: 'min' };
+}
+
+/** Whether nothing is to be done about the pool at all. */
+export function isPaused(overrides: readonly Override[]): boolean {
+  return overrides.some(({ kind }) => kind === 'pause');
+}
+
+/** So many tasks whoever uses them; nothing that is to come brings more, and no peak that is over makes anybody leave earlier. */
+function only(pool: PoolConfig, min: number): PoolConfig {
+  return {
+    ...pool,
+    min,
+    warm: 0,
+    schedules: [],
+    wake: { ...pool.wake, autostart: false, autostop: false },
+    prewarm: { max: 0, afterPeakMs: pool.idleTimeoutMs },
+  };
+}
