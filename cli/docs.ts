@@ -1,9 +1,10 @@
-/** `npm run docs`: writes what is made from the configuration's schema. With `--check` it only compares. */
+/** `npm run docs`: writes what is made from the configuration's schema and from examples/. With `--check` it only compares. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { DURATION_TITLE } from '../lambda/adapters/config/durations.ts';
 import { DAYS_TITLE, TIME_TITLE } from '../lambda/adapters/config/schedules.ts';
-import { SECRET_REF_TITLE, SHARE_TITLE } from '../lambda/adapters/config/schema.ts';
+import { SHARE_TITLE } from '../lambda/adapters/config/schema.ts';
+import { SECRET_REF_TITLE } from '../lambda/adapters/config/secret-ref.ts';
 import {
   configJsonSchema,
   rootSetting,
@@ -12,6 +13,7 @@ import {
   settingAt,
   settingsBelow,
 } from '../lambda/adapters/config/settings.ts';
+import { renderSizes } from './sizes.ts';
 
 const BEGIN = '<!-- settings -->';
 const END = '<!-- /settings -->';
@@ -77,9 +79,12 @@ function defaultOf({ path, node, isRequired }: Setting): string {
 type Document = { readonly file: string; readonly text: string };
 
 function documents(): Document[] {
-  const schema = { file: 'autoscaler.schema.json', text: renderJsonSchema() };
+  const made = [
+    { file: 'autoscaler.schema.json', text: renderJsonSchema() },
+    { file: 'docs/sizes.md', text: renderSizes() },
+  ];
   const readme = existsSync('README.md') ? renderReadme(readFileSync('README.md', 'utf8')) : undefined;
-  return readme === undefined ? [schema] : [schema, { file: 'README.md', text: readme }];
+  return readme === undefined ? made : [...made, { file: 'README.md', text: readme }];
 }
 
 function isCurrent({ file, text }: Document): boolean {

@@ -30,6 +30,7 @@ test('the smallest configuration gets every default', () => {
         prewarm: { max: 20, afterPeakMs: 60_000 },
         startTimeMs: 90_000,
         schedules: [],
+        retiring: false,
         scaleIn: 'lease',
         image: 'ghcr.io/coder/coder:v2.30.0',
         cpu: 1024,
@@ -38,8 +39,21 @@ test('the smallest configuration gets every default', () => {
         spot: false,
         environment: {},
         secrets: {},
+        spotBase: 0,
+        ephemeralStorage: 20,
+        readonlyRootFilesystem: false,
+        taskRole: { kind: 'own', policies: [], statements: [] },
       },
     ],
+    aws: {
+      stack: 'CoderProvisionerAutoscaler',
+      network: { subnets: [], securityGroups: [], natGateways: 1, endpoints: false },
+      logs: { retentionDays: 30 },
+      function: { memory: 512, inVpc: true, tracing: false },
+      alarms: { enabled: true, emails: [] },
+      metrics: { perPool: false },
+      tags: {},
+    },
   });
 });
 
@@ -79,7 +93,7 @@ test('a parsed document has problems without lines', () => {
   const act = () => checkConfig({ ...SMALLEST, maxTasks: 3 });
   expect(act).toThrow(ConfigError);
   expect(act).toThrow(
-    'maxTasks: unknown setting; "maxTasks" belongs in limits; allowed: coder, limits, looks, roll, alertAfter, defaults, pools',
+    'maxTasks: unknown setting; "maxTasks" belongs in limits; allowed: coder, limits, looks, roll, alertAfter, defaults, pools, aws',
   );
 });
 

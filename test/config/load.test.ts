@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadConfig } from '../../lambda/adapters/config/load.ts';
+import { loadConfig, loadDeployment } from '../../lambda/adapters/config/load.ts';
 
 const PEM = `${rootCertificates[0] ?? ''}\n`;
 const PRIVATE_KEY = ['-----BEGIN', 'PRIVATE KEY-----\nAAAA\n-----END', 'PRIVATE KEY-----\n'].join(' ');
@@ -74,5 +74,21 @@ test('says that the configuration file is not there, or is a folder', () => {
   );
   expect(() => loadConfig(folder)).toThrow(
     `${folder}: reading the configuration: it is a folder; name the file in it`,
+  );
+});
+
+test('a deployment of more than 50 pools is refused at their line; the function itself takes them', () => {
+  const pools = Array.from(
+    { length: 51 },
+    (_, index) =>
+      `  - { name: p${index}, organization: default, tags: { p: "${index}" }, key: { secret: k } }\n`,
+  );
+  writeFileSync(
+    file,
+    `coder: { url: https://coder.example.com, token: { secret: t } }\npools:\n${pools.join('')}`,
+  );
+  expect(loadConfig(file).config.pools).toHaveLength(51);
+  expect(() => loadDeployment(file)).toThrow(
+    `${file}:2:1: pools: 51 pools, and a deployment has at most 50; split the file by organization`,
   );
 });

@@ -17,7 +17,7 @@ const withPool = (settings: string) => `${HEAD}pools:
 ${settings}`;
 
 const POOL_SETTINGS =
-  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, wake, prewarm, startTime, schedules, scaleIn, image, cpu, memory, architecture, spot, environment, secrets';
+  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, wake, prewarm, startTime, schedules, retiring, scaleIn, image, cpu, memory, architecture, spot, environment, secrets, spotBase, ephemeralStorage, readonlyRootFilesystem, prometheusPort, taskRole';
 type Mistake = { readonly mistake: string; readonly text: string; readonly says: readonly string[] };
 
 const WHOLE_FILE: Mistake[] = [
@@ -130,8 +130,8 @@ const NAMES: Mistake[] = [
     text: `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`,
     says: [
       `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits; ${POOL_SETTINGS}`,
-      '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools',
-      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools',
+      '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools, aws',
+      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools, aws',
     ],
   },
   {

@@ -45,6 +45,7 @@ const nearlyConfig = mappingOf({
   roll: tree,
   defaults: tree,
   pools: fc.array(pool, { maxLength: 3 }),
+  aws: pool,
 });
 
 /** What a reader throws that isn't a ConfigError whose every problem has a place. */

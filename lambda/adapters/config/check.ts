@@ -1,4 +1,5 @@
-import type { Config, PoolConfig } from '../../core/config.ts';
+import type { DeployedPool, Deployment, TaskRole } from './deployment.ts';
+import { checkPoolCount } from './deployment-rules.ts';
 import { draftConfig } from './drafts.ts';
 import { explainIssues } from './explain-issues.ts';
 import { error, type Finding, settle, toProblem } from './problems.ts';
@@ -14,9 +15,18 @@ export function checkConfig(value: unknown) {
   );
 }
 
+/** As `checkConfig`, for what is about to be deployed: one stack does not hold any number of pools. */
+export function checkDeployment(value: unknown) {
+  const checked = checkConfig(value);
+  return settle(checked.config, [
+    ...checkPoolCount(value).map((finding) => toProblem(finding)),
+    ...checked.warnings,
+  ]);
+}
+
 /** The findings about a parsed YAML document, and the configuration if there is no error among them. */
 export function examineConfig(value: unknown): {
-  readonly config?: Config;
+  readonly config?: Deployment;
   readonly findings: readonly Finding[];
 } {
   const written = withoutNulls(value);
@@ -47,7 +57,7 @@ function distinct(findings: readonly Finding[]): Finding[] {
   ];
 }
 
-function toConfig({ defaults, pools, looks, roll, alertAfter, ...rest }: ParsedConfig): Config {
+function toConfig({ defaults, pools, looks, roll, alertAfter, ...rest }: ParsedConfig): Deployment {
   return {
     ...rest,
     looks: { everyMs: looks.every },
@@ -58,9 +68,9 @@ function toConfig({ defaults, pools, looks, roll, alertAfter, ...rest }: ParsedC
 }
 
 function toPool(
-  { idleTimeout, startTime, ...pool }: ParsedConfig['pools'][number],
+  { idleTimeout, startTime, taskRole, ...pool }: ParsedConfig['pools'][number],
   defaults: ParsedConfig['defaults'],
-): PoolConfig {
+): DeployedPool {
   const { maxDelay, ...wake } = pool.wake;
   return {
     ...pool,
@@ -74,5 +84,10 @@ function toPool(
     memory: pool.memory ?? defaults.memory,
     architecture: pool.architecture ?? defaults.architecture,
     spot: pool.spot ?? defaults.spot,
+    taskRole: toTaskRole(taskRole),
   };
+}
+
+function toTaskRole({ arn, ...own }: ParsedConfig['pools'][number]['taskRole']): TaskRole {
+  return arn === undefined ? { kind: 'own', ...own } : { kind: 'existing', arn };
 }

@@ -1,17 +1,35 @@
 import { isIPv4 } from 'node:net';
 
+const CREDENTIALS = 'has a user name or password in it; leave them out';
+const QUERY = 'has a query or fragment; leave it out';
+
 /** What is wrong with coderd's URL, as the end of a sentence about it; undefined if nothing is. */
 export function coderUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:\/\//i.test(text)) return notAbsolute(text);
-  if (url.username !== '' || url.password !== '') return 'has a user name or password in it; leave them out';
-  if (url.search !== '' || url.hash !== '') return 'has a query or fragment; leave it out';
+  if (hasCredentials(url)) return CREDENTIALS;
+  if (hasQuery(url)) return QUERY;
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return `is plain http, which sends the token in clear; write https://${url.host} (http is for loopback hosts only)`;
   }
   if (url.pathname !== '/') return `has a path; coderd's URL has none, write ${url.origin}`;
   return undefined;
 }
+
+/** As `coderUrlProblem`, of the proxy. Its answers never quote the URL: passwords are usual in it. */
+export function proxyUrlProblem(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^http:\/\//i.test(text))
+    return 'is not an http URL; write one such as http://proxy.example.com:3128 (what goes through it is encrypted by coderd’s own TLS)';
+  if (hasCredentials(url)) return CREDENTIALS;
+  if (hasQuery(url)) return QUERY;
+  if (url.pathname !== '/') return "has a path; a proxy's URL ends after host and port";
+  return undefined;
+}
+
+const hasCredentials = ({ username, password }: URL) => username !== '' || password !== '';
+
+const hasQuery = ({ search, hash }: URL) => search !== '' || hash !== '';
 
 function notAbsolute(text: string): string {
   const isHost = /^[a-z0-9.-]+\.[a-z0-9-]+(:\d+)?\/?$/i.test(text);

@@ -3,7 +3,7 @@ import { configSchema, poolSchema } from './schema.ts';
 
 /** The settings that are valid each for itself, others left out: so that one mistake doesn't hide the next. */
 type Draft<S extends z.ZodRawShape> = { readonly [Name in keyof S]?: z.output<S[Name]> };
-type Mapping = Readonly<Record<string, unknown>>;
+export type Mapping = Readonly<Record<string, unknown>>;
 
 export type PoolDraft = Draft<typeof poolSchema.shape> & {
   readonly index: number;
@@ -51,6 +51,7 @@ function draft<S extends z.ZodRawShape>(shape: S, raw: Mapping): Draft<S> {
   return Object.fromEntries(read) as Draft<S>;
 }
 
-function toMapping(value: unknown): Mapping {
+/** The value if it is a mapping, else an empty one. */
+export function toMapping(value: unknown): Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {};
 }

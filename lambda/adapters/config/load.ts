@@ -1,13 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Config } from '../../core/config.ts';
+import type { Deployment } from './deployment.ts';
+import { checkPoolCount } from './deployment-rules.ts';
 import { ConfigError, error, type Finding, type Problem } from './problems.ts';
 import { readConfigWith } from './read.ts';
 
 /** A configuration with what lies beside its file. */
 export type LoadedConfig = {
-  readonly config: Config;
+  readonly config: Deployment;
   readonly warnings: readonly Problem[];
   /** PEM text of `coder.caBundle`. */
   readonly caBundle?: string;
@@ -15,11 +16,20 @@ export type LoadedConfig = {
 
 /** Reads a configuration file and the CA bundle it names; throws a ConfigError that names every problem. */
 export function loadConfig(file: string): LoadedConfig {
+  return load(file, () => []);
+}
+
+/** As `loadConfig`, for what is about to be deployed: one stack does not hold any number of pools. */
+export function loadDeployment(file: string): LoadedConfig {
+  return load(file, checkPoolCount);
+}
+
+function load(file: string, more: (value: unknown) => readonly Finding[]): LoadedConfig {
   let caBundle: string | undefined;
   const read = readConfigWith(readText(file), file, (value) => {
     const bundle = readCaBundle(value, dirname(file));
     caBundle = bundle.text;
-    return bundle.findings;
+    return [...bundle.findings, ...more(value)];
   });
   return caBundle === undefined ? read : { ...read, caBundle };
 }

@@ -1,5 +1,5 @@
-import type { Config } from '../../core/config.ts';
 import { examineConfig } from './check.ts';
+import type { Deployment } from './deployment.ts';
 import { ConfigError, type Finding, type Problem, settle, toProblem } from './problems.ts';
 import { parseYaml } from './yaml-source.ts';
 
@@ -13,7 +13,7 @@ export function readConfigWith(
   text: string,
   file: string,
   more: (value: unknown) => readonly Finding[],
-): { readonly config: Config; readonly warnings: readonly Problem[] } {
+): { readonly config: Deployment; readonly warnings: readonly Problem[] } {
   const source = parseYaml(text);
   if (source.kind === 'broken')
     throw new ConfigError(source.problems.map((problem) => ({ ...problem, file })));

@@ -1,6 +1,7 @@
 /** What must hold between settings. Each rule looks at valid settings only; schema.ts judges each for itself. */
 import { tagKey } from '../../core/tags.ts';
-import type { ConfigDraft, PoolDraft } from './drafts.ts';
+import { checkDeploymentRules } from './deployment-rules.ts';
+import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
 import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from './fargate-sizes.ts';
 import { error, type Finding, warning } from './problems.ts';
 import type { Path } from './shown.ts';
@@ -9,16 +10,20 @@ import type { Path } from './shown.ts';
 export function checkRules(config: ConfigDraft): Finding[] {
   const perPool = config.pools.flatMap((pool) => [
     ...checkBounds(pool),
-    ...checkWake(pool),
-    ...checkPrewarm(pool),
     ...checkSchedules(pool),
-    ...checkScheduleFits(pool, config),
+    // floors, wake and prewarm of a pool on its way out are off
+    ...(pool.retiring ? [] : checkFloors(pool, config)),
     ...checkSize(pool, config),
     ...checkVariables(pool),
+    ...checkTrust(pool, config),
     ...checkNameIsFree(pool, config),
     ...checkTagsAreFree(pool, config),
   ]);
-  return [...perPool, ...checkSumOfMin(config)];
+  return [...perPool, ...checkSumOfMin(config), ...checkDeploymentRules(config)];
+}
+
+function checkFloors(pool: PoolDraft, config: ConfigDraft): Finding[] {
+  return [...checkWake(pool), ...checkPrewarm(pool), ...checkScheduleFits(pool, config)];
 }
 
 function checkBounds(pool: PoolDraft): Finding[] {
@@ -107,6 +112,14 @@ function checkVariables(pool: PoolDraft): Finding[] {
   );
 }
 
+/** The guard's shell writes the certificates down in the container; without it nobody does. */
+function checkTrust(pool: PoolDraft, { raw }: ConfigDraft): Finding[] {
+  const { caBundle } = toMapping(raw.coder);
+  if (caBundle === undefined || pool.scaleIn === undefined || pool.scaleIn === 'lease') return [];
+  const message = `with "${pool.scaleIn}" the tasks have no shell that brings the certificates of coder.caBundle; the image must trust them itself`;
+  return [warning(at(pool, 'scaleIn'), message)];
+}
+
 function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   const other = earlier(pool, pools).find(({ name }) => name !== undefined && name === pool.name);
   if (!other) return [];
@@ -118,6 +131,7 @@ function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   ];
 }
 
+/** A pool that is renamed has the same tags as its successor while it retires. */
 function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   const group = tagGroup(pool);
   const other = earlier(pool, pools).find(
@@ -133,8 +147,9 @@ function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   ];
 }
 
-function tagGroup({ organization, tags }: PoolDraft): string | undefined {
-  return organization === undefined || tags === undefined ? undefined : `${organization} ${tagKey(tags)}`;
+function tagGroup({ organization, tags, retiring }: PoolDraft): string | undefined {
+  const isUnknown = organization === undefined || tags === undefined || retiring;
+  return isUnknown ? undefined : `${organization} ${tagKey(tags)}`;
 }
 
 function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Finding[] {
@@ -159,7 +174,8 @@ function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Fin
   });
 }
 
-const sumOfMin = (pools: readonly PoolDraft[]) => pools.reduce((total, { min }) => total + (min ?? 0), 0);
+const sumOfMin = (pools: readonly PoolDraft[]) =>
+  pools.reduce((total, { min, retiring }) => total + (retiring ? 0 : (min ?? 0)), 0);
 
 const earlier = (pool: PoolDraft, pools: readonly PoolDraft[]) => pools.slice(0, pool.index);
 

@@ -1,70 +1,15 @@
 /** Every setting of autoscaler.yaml: the one schema for CLI, CDK, Lambda, the JSON Schema and the README's table. */
 import * as z from 'zod';
 import type { PoolName } from '../../core/brands.ts';
-import { coderUrlProblem } from './coder-url.ts';
+import { aws } from './aws-schema.ts';
+import { coder } from './coder-schema.ts';
 import { duration } from './durations.ts';
 import { FARGATE_CPUS, FARGATE_MEMORY } from './fargate-sizes.ts';
+import { poolDeployment } from './pool-deployment-schema.ts';
 import { schedules } from './schedules.ts';
-import { looksLikeSecret } from './shown.ts';
+import { secretRef } from './secret-ref.ts';
 
 // A refusal is the end of a sentence whose subject is the value; `explainIssues` puts the two together.
-
-/** Secrets Manager: names have letters, digits and /_+=.@-; ARNs are matched down to the secret. */
-const SECRET_NAME = /^(?:arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:)?[A-Za-z0-9/_+=.@-]{1,512}$/;
-const PASTED = 'looks like the secret itself; put it into AWS Secrets Manager and write its name or ARN here';
-
-/** The title by which readers of the JSON Schema know a reference to a secret (`DURATION_TITLE`: a duration). */
-export const SECRET_REF_TITLE = 'secret reference';
-
-const secretRef = (description: string, example: string) =>
-  z
-    .strictObject({
-      secret: z
-        .string()
-        .refine((text) => !/\s/.test(text) && !looksLikeSecret(text), PASTED)
-        .regex(SECRET_NAME, 'is not the name or ARN of a secret in AWS Secrets Manager')
-        .meta({ description: 'Name or ARN of a secret in AWS Secrets Manager.' }),
-      jsonKey: z
-        .string()
-        .regex(/^[^\s:]+$/, 'is not the name of a JSON key (no spaces, no colon)')
-        .meta({ description: 'Where the secret is a JSON document: the key whose value is meant.' })
-        .optional(),
-    })
-    .meta({ title: SECRET_REF_TITLE, description, examples: [{ secret: example }] });
-
-const coder = z
-  .strictObject({
-    url: z
-      .string()
-      .superRefine((text, context) => {
-        const message = coderUrlProblem(text);
-        if (message !== undefined) context.addIssue({ code: 'custom', message });
-      })
-      .meta({
-        description: 'URL of coderd, without a path. https; http for loopback hosts only.',
-        format: 'uri',
-        pattern: '^https?://',
-        examples: ['https://coder.example.com'],
-      })
-      .transform((text) => new URL(text).origin),
-    token: secretRef(
-      'Secret with the API token that reads jobs, daemons, workspaces and templates; its user needs the organization template admin role in every organization named below.',
-      'coder/autoscaler-token',
-    ),
-    caBundle: z
-      .string()
-      .regex(/\S/, 'is not a path')
-      .meta({
-        description:
-          'PEM file with the certificates to trust for coderd, relative to this file. Without it: the public ones.',
-        examples: ['./corp-ca.pem'],
-      })
-      .optional(),
-  })
-  .meta({
-    description: 'How to reach coderd.',
-    examples: [{ url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } }],
-  });
 
 const limits = z
   .strictObject({
@@ -153,6 +98,7 @@ const SET_BY_US = [
   'CODER_PROVISIONER_DAEMON_KEY',
   'CODER_PROVISIONER_DAEMON_NAME',
   'AUTOSCALER_POOL',
+  'AUTOSCALER_CA_BUNDLE',
 ];
 // contract §5: `coder provisioner start` refuses each of these beside a key, so no daemon would start
 const REFUSED_WITH_KEY = ['CODER_PROVISIONERD_TAGS', 'CODER_PROVISIONER_DAEMON_PSK', 'CODER_ORGANIZATION'];
@@ -256,6 +202,10 @@ export const poolSchema = z.strictObject({
       'What a new task takes until its daemon is registered, `10s` to `10m`; used until three starts have been seen.',
   }),
   schedules,
+  retiring: z.boolean().default(false).meta({
+    description:
+      'On its way out: everyone is asked to leave, nothing is launched. Once `autoscaler status` shows no task left, remove the pool from the file.',
+  }),
   scaleIn: z.enum(['lease', 'confirm', 'never']).default('lease').meta({
     description:
       '`lease`: each task protects itself and leaves when asked, no build is killed. `confirm`: for images without sh or curl, with a small risk left. `never`: never scaled in.',
@@ -279,6 +229,7 @@ export const poolSchema = z.strictObject({
       description: "Environment of the provisioner's container that is read from secrets.",
       examples: [{ TF_TOKEN_registry_example_com: { secret: 'terraform/registry-token' } }],
     }),
+  ...poolDeployment,
 });
 
 /** The whole file. What one schema cannot say about several settings together is in rules.ts. */
@@ -299,6 +250,7 @@ export const configSchema = z
         description: 'The pools; one ECS service each. At least one.',
         examples: [[EXAMPLE_POOL]],
       }),
+    aws,
   })
   .meta({ title: 'Configuration of coder-provisioner-autoscaler' });
 

@@ -5,10 +5,10 @@ export type Path = readonly (string | number)[];
 
 const LONGEST = 60;
 // what lies below these may be a secret that someone put where its reference belongs (or a proxy's password)
-const PRIVATE = new Set<string | number>(['token', 'key', 'environment', 'secrets']);
+const PRIVATE = new Set<string | number>(['token', 'key', 'proxy', 'environment', 'secrets']);
 // provisioner keys: 43 characters (contract §3); coder's API tokens: 10, a hyphen, 22
 const SECRET_SHAPES = /(?<![A-Za-z0-9])(?:[A-Za-z0-9]{43}|[A-Za-z0-9]{10}-[A-Za-z0-9]{22})(?![A-Za-z0-9])/g;
-const CREDENTIALS_IN_URL = /:\/\/[^/\s]*@/;
+const CREDENTIALS_IN_URL = /:\/\/\S*@/;
 
 /** Whether a text holds what looks like a provisioner key, an API token, a PEM block or a URL's password. */
 export function looksLikeSecret(text: string): boolean {

@@ -1,0 +1,169 @@
+/**
+ * What a deployment costs a month, line by line: a computation on its configuration, with prices of us-east-1 and the assumptions
+ * below. No promise: it tells what is worth looking at, and what a change of the configuration changes.
+ */
+import type { DeployedPool, Deployment } from '../lambda/adapters/config/deployment.ts';
+import { priceOf } from '../lambda/core/prices.ts';
+import { PRICES } from './aws-prices.ts';
+import { type Load, MONTH_HOURS, taskHours, WORK_HOURS } from './task-hours.ts';
+
+/** Nobody builds: floors and schedules alone. */
+export const QUIET: Load = { share: 0 };
+/** A good working day. */
+export const BUSY: Load = { share: 0.35 };
+
+/** What no configuration tells. */
+export const ASSUMED = {
+  /** GB that a task brings in for each hour in which it builds: its image, providers, modules. */
+  gbPerBusyTaskHour: 0.5,
+  /** GB that a look brings in. */
+  gbPerLook: 0.0001,
+  /** Seconds that are billed for one look when all is quiet. */
+  quietLookS: 0.5,
+  /** Seconds that are billed in a minute in which it looks again and again. */
+  busyMinuteS: 50,
+  /** GB of log: a look, and as much again for each pool; and an hour in which a task builds. */
+  logGbPerLook: 0.000_002,
+  logGbPerBusyTaskHour: 0.002,
+} as const;
+
+/** What the stack has whatever is configured; a test holds it against the template. */
+export const MADE = { zones: 2, endpoints: 5, metrics: 10, metricsPerPool: 3, alarms: 8 } as const;
+
+/** Dollars a month of all interface endpoints, in each of the zones. */
+export const ENDPOINTS_MONTH = MADE.endpoints * MADE.zones * MONTH_HOURS * PRICES.endpointHour;
+
+const LINES = {
+  tasks: 'Fargate tasks',
+  network: 'NAT gateways',
+  endpoints: 'interface endpoints',
+  lambda: 'Lambda',
+  metrics: 'metrics',
+  alarms: 'alarms',
+  dashboard: 'dashboard',
+  logs: 'logs',
+  secrets: 'Secrets Manager',
+  key: 'KMS',
+  rest: 'Scheduler, SQS, SNS, X-Ray',
+} as const;
+
+export type CostLine = { readonly what: (typeof LINES)[keyof typeof LINES]; readonly dollars: number };
+
+/** Dollars a month, a line each; lines of nothing included, so that two deployments can be compared. */
+export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[] {
+  const load = withinMaxTasks(deployment, wanted);
+  const usage = usageOf(deployment, load);
+  const dollars: Readonly<Record<keyof typeof LINES, number>> = {
+    tasks: sum(deployment.pools, (pool) => costOfTasks(pool, load)),
+    network: costOfNat(deployment, usage),
+    endpoints: deployment.aws.network.endpoints ? ENDPOINTS_MONTH : 0,
+    lambda: costOfLambda(deployment, usage),
+    metrics: costOfMetrics(deployment),
+    alarms: deployment.aws.alarms.enabled ? alarmsOf(deployment) * PRICES.alarmMonth : 0,
+    dashboard: PRICES.dashboardMonth,
+    logs: costOfLogs(deployment, usage),
+    secrets: costOfSecrets(deployment),
+    key: deployment.aws.kmsKey === undefined ? 0 : PRICES.keyMonth,
+    rest: costOfInvocations(deployment),
+  };
+  return Object.entries(LINES).map(([name, what]) => ({
+    what,
+    dollars: dollars[name as keyof typeof LINES],
+  }));
+}
+
+/** Dollars a month of all lines. */
+export function totalOf(lines: readonly CostLine[]): number {
+  return sum(lines, ({ dollars }) => dollars);
+}
+
+/** Dollars a month of as many tasks of a pool around the clock, and nothing else: what a fleet of fixed size costs. */
+export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
+  return tasks * MONTH_HOURS * hourOf(pool, 'on-demand');
+}
+
+/** Alarms, each of which is billed; the quotas of on-demand and Spot vCPUs have one each. */
+export function alarmsOf({ pools }: Deployment): number {
+  const onDemand = pools.some(({ spot, spotBase }) => !spot || spotBase > 0);
+  const spot = pools.some((pool) => pool.spot);
+  return MADE.alarms + (onDemand ? 1 : 0) + (spot ? 1 : 0);
+}
+
+/** The pools' `max` may add up to more than there is room for. */
+function withinMaxTasks({ pools, limits }: Deployment, { share }: Load): Load {
+  const max = sum(pools, (pool) => (pool.retiring ? 0 : pool.max));
+  return { share: max > limits.maxTasks ? (share * limits.maxTasks) / max : share };
+}
+
+type Usage = {
+  readonly looks: number;
+  readonly lambdaS: number;
+  /** Task-hours beyond what the floors have. */
+  readonly busyTaskHours: number;
+};
+
+const INVOCATIONS = MONTH_HOURS * 60;
+
+function usageOf({ pools, looks }: Deployment, load: Load): Usage {
+  const busyMinutes = load.share > 0 ? WORK_HOURS * 60 : 0;
+  const quietMinutes = INVOCATIONS - busyMinutes;
+  return {
+    looks: quietMinutes + busyMinutes * (60_000 / looks.everyMs),
+    lambdaS: quietMinutes * ASSUMED.quietLookS + busyMinutes * ASSUMED.busyMinuteS,
+    busyTaskHours: sum(pools, (pool) => totalHours(pool, load) - totalHours(pool, QUIET)),
+  };
+}
+
+function totalHours(pool: DeployedPool, load: Load): number {
+  const { onDemand, spot } = taskHours(pool, load);
+  return onDemand + spot;
+}
+
+function costOfTasks(pool: DeployedPool, load: Load): number {
+  const { onDemand, spot } = taskHours(pool, load);
+  const storage = (pool.ephemeralStorage - 20) * PRICES.storageGbHour;
+  return onDemand * (hourOf(pool, 'on-demand') + storage) + spot * (hourOf(pool, 'spot') + storage);
+}
+
+/** Dollars of one task. */
+function hourOf(pool: DeployedPool, capacity: 'on-demand' | 'spot'): number {
+  return priceOf({ ...pool, spot: capacity === 'spot' }) / 1e6;
+}
+
+/** An existing VPC has its own way out, paid for already. */
+function costOfNat({ aws }: Deployment, { looks, busyTaskHours }: Usage): number {
+  if (aws.network.vpc !== undefined) return 0;
+  const hours = aws.network.natGateways * MONTH_HOURS * (PRICES.natGatewayHour + PRICES.publicIpv4Hour);
+  const gb = busyTaskHours * ASSUMED.gbPerBusyTaskHour + (aws.function.inVpc ? looks * ASSUMED.gbPerLook : 0);
+  return hours + gb * PRICES.natGatewayGb;
+}
+
+function costOfLambda({ aws }: Deployment, { lambdaS }: Usage): number {
+  return (lambdaS * aws.function.memory * PRICES.lambdaGbSecond) / 1024 + INVOCATIONS * PRICES.lambdaRequest;
+}
+
+function costOfMetrics({ aws, pools }: Deployment): number {
+  const ofPools = aws.metrics.perPool ? pools.length * MADE.metricsPerPool : 0;
+  return (MADE.metrics + ofPools) * PRICES.metricMonth;
+}
+
+function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage): number {
+  const gb = looks * ASSUMED.logGbPerLook * (1 + pools.length) + busyTaskHours * ASSUMED.logGbPerBusyTaskHour;
+  return gb * (PRICES.logsGb + (aws.logs.retentionDays / 30) * PRICES.logsGbMonth);
+}
+
+/** The function reads the token every five minutes; tasks read theirs when they start, which is next to nothing. */
+function costOfSecrets({ coder, pools }: Deployment): number {
+  const refs = [coder.token, ...pools.flatMap(({ key, secrets }) => [key, ...Object.values(secrets)])];
+  const names = new Set(refs.map(({ secret }) => secret));
+  return names.size * PRICES.secretMonth + MONTH_HOURS * 12 * PRICES.secretCall;
+}
+
+/** Queue and topic cost nothing while nothing is wrong. */
+function costOfInvocations({ aws }: Deployment): number {
+  return INVOCATIONS * (PRICES.scheduleRun + (aws.function.tracing ? PRICES.trace : 0));
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}

@@ -1,0 +1,365 @@
+/** The section `aws` and what only the deployment of a pool asks for. */
+import { expect, test } from 'vitest';
+import { checkConfig, checkDeployment } from '../../lambda/adapters/config/check.ts';
+import { ConfigError, formatProblem } from '../../lambda/adapters/config/problems.ts';
+
+const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
+const CODER = { url: 'https://coder.example.com', token: { secret: 'coder/token' } };
+
+type Written = { readonly aws?: unknown; readonly pool?: object; readonly coder?: object };
+
+const configOf = ({ aws = {}, pool = {}, coder = {} }: Written) => ({
+  coder: { ...CODER, ...coder },
+  pools: [{ ...POOL, ...pool }],
+  aws,
+});
+
+const ROLE = 'arn:aws:iam::123456789012:role/team/terraform';
+const POLICY = 'arn:aws:iam::aws:policy/AmazonEC2FullAccess';
+const KEY = 'arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/mrk-0123456789abcdef0123456789abcdef';
+const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:on-call';
+const NETWORK = { vpc: 'vpc-0123456789abcdef0', subnets: ['subnet-0a1b2c3d', 'subnet-0123456789abcdef1'] };
+
+test('a deployment says everything that it can say', () => {
+  const aws = {
+    stack: 'Coder-2',
+    network: { ...NETWORK, securityGroups: ['sg-0123456789abcdef0'] },
+    cluster: 'platform',
+    logs: { group: '/platform/coder' },
+    kmsKey: KEY,
+    permissionsBoundary: 'arn:aws:iam::123456789012:policy/boundary',
+    function: { memory: 1024, inVpc: false, tracing: true, reservedConcurrency: 2 },
+    alarms: { topic: TOPIC },
+    metrics: { perPool: true },
+    tags: { 'cost-center': '4711', team: 'Entwicklung für Ärzte' },
+  };
+  const { config, warnings } = checkConfig(configOf({ aws }));
+  expect(warnings).toEqual([]);
+  expect(config.aws).toEqual({
+    ...aws,
+    network: { ...aws.network, natGateways: 1, endpoints: false },
+    logs: { group: '/platform/coder', retentionDays: 30 },
+    alarms: { enabled: true, topic: TOPIC, emails: [] },
+  });
+});
+
+test('a network of its own has its own settings, and a topic of its own subscribers', () => {
+  const aws = {
+    network: { natGateways: 2, endpoints: true },
+    logs: { retentionDays: 400 },
+    alarms: { emails: ['platform+coder@example.com'] },
+  };
+  expect(checkConfig(configOf({ aws })).config.aws).toMatchObject(aws);
+});
+
+test.each([
+  { taskRole: {}, means: { kind: 'own', policies: [], statements: [] } },
+  { taskRole: { arn: ROLE }, means: { kind: 'existing', arn: ROLE } },
+  {
+    taskRole: {
+      policies: [POLICY],
+      statements: [{ actions: ['ec2:Describe*', 's3:*'], resources: ['*', 'arn:aws:s3:::a/*'] }],
+    },
+    means: {
+      kind: 'own',
+      policies: [POLICY],
+      statements: [{ actions: ['ec2:Describe*', 's3:*'], resources: ['*', 'arn:aws:s3:::a/*'] }],
+    },
+  },
+])('the task role $taskRole is $means', ({ taskRole, means }) => {
+  expect(checkConfig(configOf({ pool: { taskRole } })).config.pools[0]?.taskRole).toEqual(means);
+});
+
+test('a pool says how its tasks are made', () => {
+  const pool = {
+    spot: true,
+    spotBase: 2,
+    ephemeralStorage: 200,
+    readonlyRootFilesystem: true,
+    prometheusPort: 2112,
+    retiring: true,
+  };
+  expect(checkConfig(configOf({ pool })).config.pools[0]).toMatchObject(pool);
+});
+
+test('a proxy is kept without the slash at its end', () => {
+  const { config } = checkConfig(configOf({ coder: { proxy: 'http://proxy.example.com:3128/' } }));
+  expect(config.coder.proxy).toBe('http://proxy.example.com:3128');
+});
+
+const VPC_ID = 'is not the id of a VPC; it looks like vpc-0123456789abcdef0';
+const HTTP_PROXY =
+  'coder.proxy: the value is not an http URL; write one such as http://proxy.example.com:3128';
+const TAG_KEY = 'is not the key of an AWS tag; use 1 to 128 letters, digits, spaces and _ . : / = + - @';
+
+type Refused = Written & { readonly says: string };
+
+const VALUES: readonly Refused[] = [
+  { aws: { network: { vpc: 'vpc-1' } }, says: `aws.network.vpc: "vpc-1" ${VPC_ID}` },
+  { aws: { network: { vpc: 'vpc-0123456789ABCDEF0' } }, says: VPC_ID },
+  { aws: { network: { vpc: 'vpc-0123456789abcdef01' } }, says: VPC_ID },
+  {
+    aws: { network: { ...NETWORK, subnets: ['sg-0123456789abcdef0'] } },
+    says: 'aws.network.subnets[0]: "sg-0123456789abcdef0" is not the id of a subnet; it looks like subnet-0123456789abcdef0',
+  },
+  {
+    aws: { network: { ...NETWORK, securityGroups: ['default'] } },
+    says: 'aws.network.securityGroups[0]: "default" is not the id of a security group; it looks like sg-0123456789abcdef0',
+  },
+  { aws: { network: { natGateways: 0 } }, says: 'aws.network.natGateways: expected at least 1, got 0' },
+  { aws: { network: { natGateways: 3 } }, says: 'aws.network.natGateways: expected at most 2, got 3' },
+  {
+    aws: { cluster: 'arn:aws:ecs:eu-central-1:123456789012:cluster/platform' },
+    says: 'is not the name of an ECS cluster; write what stands after the last "/" of its ARN',
+  },
+  {
+    aws: { logs: { group: 'aws/lambda' } },
+    says: 'aws.logs.group: "aws/lambda" is not the name of a log group (letters, digits and . - _ / #; "aws/" in front is reserved)',
+  },
+  {
+    aws: { logs: { retentionDays: 31 } },
+    says: 'aws.logs.retentionDays: expected one of 1, 3, 5, 7, 14, 30, 60,',
+  },
+  {
+    aws: { kmsKey: 'arn:aws:kms:eu-central-1:123456789012:alias/logs' },
+    says: 'is not the ARN of a key in KMS (of the key itself, not of an alias); it looks like arn:aws:kms:',
+  },
+  {
+    aws: { permissionsBoundary: ROLE },
+    says: `aws.permissionsBoundary: "${ROLE}" is not the ARN of a managed policy; it looks like arn:aws:iam::123456789012:policy/boundary`,
+  },
+  { aws: { alarms: { topic: `${TOPIC}.fifo` } }, says: 'is not the ARN of a standard topic in SNS' },
+  {
+    aws: { alarms: { emails: ['on-call'] } },
+    says: 'aws.alarms.emails[0]: "on-call" is not an e-mail address',
+  },
+  { aws: { function: { memory: 255 } }, says: 'aws.function.memory: expected at least 256, got 255' },
+  { aws: { function: { memory: 10_241 } }, says: 'aws.function.memory: expected at most 10240, got 10241' },
+  {
+    aws: { function: { reservedConcurrency: 0 } },
+    says: 'aws.function.reservedConcurrency: expected at least 1, got 0',
+  },
+  {
+    aws: { stack: '2nd' },
+    says: 'aws.stack: "2nd" is not the name of a CloudFormation stack; use letters, digits and hyphens, a letter first, at most 128 characters',
+  },
+  { aws: { tags: { 'a,b': 'x' } }, says: `aws.tags["a,b"]: "a,b" ${TAG_KEY}` },
+  { aws: { tags: { ['k'.repeat(129)]: 'x' } }, says: TAG_KEY },
+  {
+    aws: { tags: { 'AWS:a': 'x' } },
+    says: 'aws.tags["AWS:a"]: "AWS:a" is reserved by AWS; write a key that does not begin with "aws:"',
+  },
+  {
+    aws: { tags: { 'coder-autoscaler:pool': 'x' } },
+    says: 'is set by the autoscaler itself; write a key that does not begin with "coder-autoscaler:"',
+  },
+  {
+    aws: { tags: { a: 'x;y' } },
+    says: 'aws.tags.a: "x;y" is not the value of an AWS tag; use at most 256 letters, digits, spaces and _ . : / = + - @',
+  },
+  { aws: { tags: { a: 'x'.repeat(257) } }, says: 'is not the value of an AWS tag' },
+  { aws: { tags: { a: 4711 } }, says: 'aws.tags.a: expected a string, got 4711; put it in quotes' },
+  {
+    aws: { tags: Object.fromEntries(Array.from({ length: 37 }, (_, index) => [`t${index}`, 'x'])) },
+    says: 'aws.tags: a mapping has too many tags; AWS allows 50 and the autoscaler needs some, write at most 36',
+  },
+  { aws: { vpc: 'vpc-1' }, says: 'aws.vpc: unknown setting; "vpc" belongs in aws.network' },
+  { aws: 'eu-central-1', says: 'aws: expected a mapping, got "eu-central-1"' },
+  { pool: { ephemeralStorage: 201 }, says: 'pools[0].ephemeralStorage: expected at most 200, got 201' },
+  { pool: { ephemeralStorage: 19 }, says: 'pools[0].ephemeralStorage: expected at least 20, got 19' },
+  {
+    pool: { prometheusPort: 1023 },
+    says: 'pools[0].prometheusPort: 1023 is a port for root only, and the container runs without its rights; write 1024 or more, such as 2112',
+  },
+  { pool: { prometheusPort: 65_536 }, says: 'pools[0].prometheusPort: expected at most 65535, got 65536' },
+  {
+    pool: { taskRole: ROLE },
+    says: 'pools[0].taskRole: expected a mapping, got "arn:aws:iam::123456789012:role/team/terraform"',
+  },
+  { pool: { taskRole: { arn: POLICY } }, says: 'is not the ARN of a role' },
+  {
+    pool: { taskRole: { policies: ['AmazonEC2FullAccess'] } },
+    says: 'pools[0].taskRole.policies[0]: "AmazonEC2FullAccess" is not the ARN of a managed policy',
+  },
+  {
+    pool: { taskRole: { statements: [{ actions: ['RunInstances'], resources: ['*'] }] } },
+    says: 'pools[0].taskRole.statements[0].actions[0]: "RunInstances" is not an action of IAM; it looks like ec2:RunInstances',
+  },
+  {
+    pool: { taskRole: { statements: [{ actions: ['s3:*'], resources: ['bucket'] }] } },
+    says: 'pools[0].taskRole.statements[0].resources[0]: "bucket" is not the ARN of a resource, nor *',
+  },
+  {
+    pool: { taskRole: { statements: [{ actions: [], resources: ['*'] }] } },
+    says: 'pools[0].taskRole.statements[0].actions: an empty list; it needs at least one entry',
+  },
+  {
+    pool: { taskRole: { statements: [{ actions: ['s3:*'], resources: ['*'], effect: 'Deny' }] } },
+    says: 'pools[0].taskRole.statements[0].effect: unknown setting; allowed: actions, resources',
+  },
+  { coder: { proxy: 'proxy.example.com:3128' }, says: HTTP_PROXY },
+  { coder: { proxy: 'https://proxy.example.com' }, says: HTTP_PROXY },
+  { coder: { proxy: 'http://proxy.example.com/pac' }, says: "a proxy's URL ends after host and port" },
+  { coder: { proxy: 'http://proxy.example.com?a' }, says: 'coder.proxy: the value has a query or fragment' },
+];
+
+test.each(VALUES)('refuses with: $says', ({ says, ...written }) => {
+  expect(problemsOf(written)).toContain(says);
+});
+
+const OF_AN_EXISTING = 'is for a VPC of its own, and vpc names an existing one; remove it, or remove vpc';
+const OF_ITS_OWN_ROLE =
+  'is for a role of its own, and arn names an existing one; give it to that role, or remove arn';
+const ALARMS_OFF = 'has nothing to tell, since alarms are off; remove it, or write enabled: true';
+
+const TOGETHER: readonly Refused[] = [
+  {
+    aws: { network: { vpc: NETWORK.vpc } },
+    says: 'aws.network.subnets: missing beside vpc; write the ids of its private subnets: [subnet-…, subnet-…]',
+  },
+  {
+    aws: { network: { subnets: NETWORK.subnets } },
+    says: 'aws.network.subnets: is of an existing VPC; write its id too: vpc: vpc-…',
+  },
+  {
+    aws: { network: { securityGroups: ['sg-0123456789abcdef0'] } },
+    says: 'aws.network.securityGroups: is of an existing VPC; write its id too: vpc: vpc-…',
+  },
+  { aws: { network: { ...NETWORK, natGateways: 1 } }, says: `aws.network.natGateways: ${OF_AN_EXISTING}` },
+  { aws: { network: { ...NETWORK, endpoints: true } }, says: `aws.network.endpoints: ${OF_AN_EXISTING}` },
+  {
+    aws: { logs: { group: 'mine', retentionDays: 30 } },
+    says: 'aws.logs.retentionDays: is for log groups of its own, and group names an existing one, which keeps its own; remove it, or remove group',
+  },
+  {
+    aws: { alarms: { topic: TOPIC, emails: ['a@example.com'] } },
+    says: 'aws.alarms.emails: are subscribed to a topic of its own, and topic names an existing one; subscribe them there, or remove topic',
+  },
+  { aws: { alarms: { enabled: false, topic: TOPIC } }, says: `aws.alarms.topic: ${ALARMS_OFF}` },
+  {
+    pool: { spotBase: 1 },
+    says: 'pools[0].spotBase: is the part of a Spot pool that is not on Spot; write spot: true too',
+  },
+  {
+    pool: { taskRole: { arn: ROLE, policies: [POLICY] } },
+    says: `pools[0].taskRole.policies: ${OF_ITS_OWN_ROLE}`,
+  },
+  {
+    pool: { taskRole: { arn: ROLE, statements: [{ actions: ['s3:*'], resources: ['*'] }] } },
+    says: `pools[0].taskRole.statements: ${OF_ITS_OWN_ROLE}`,
+  },
+  {
+    pool: { taskRole: { statements: [{ actions: ['s3:*', '*'], resources: ['*'] }] } },
+    says: 'warning: pools[0].taskRole.statements[0].actions: lets every template do everything in this account; name the services, such as ec2:*',
+  },
+  {
+    pool: { retiring: true, scaleIn: 'never' },
+    says: 'pools[0].retiring: asks everyone to leave, which scaleIn: never forbids; write scaleIn: confirm beside it',
+  },
+];
+
+test.each(TOGETHER)('says of settings that do not go together: $says', ({ says, ...written }) => {
+  expect(problemsOf(written)).toBe(says);
+});
+
+test.each([
+  { aws: { network: { ...NETWORK, endpoints: false } }, because: 'false is what an existing VPC has' },
+  { aws: { network: { subnets: [] } }, because: 'an empty list says nothing' },
+  { aws: { alarms: { enabled: false } }, because: 'alarms may be off' },
+  { aws: null, because: 'a section may be empty' },
+  { pool: { spotBase: 0 }, because: '0 is what a pool without Spot has' },
+  { pool: { retiring: true, scaleIn: 'confirm' }, because: 'idle tasks can be stopped' },
+  {
+    pool: { retiring: true, min: 0, wake: { autostop: false }, prewarm: { max: 5 } },
+    because: 'what a pool on its way out has no floors for is no surprise',
+  },
+])('says nothing where $because', (written) => {
+  expect(problemsOf(written)).toBe('');
+});
+
+test('Spot may be said for all pools', () => {
+  const config = { ...configOf({ pool: { spotBase: 1 } }), defaults: { spot: true } };
+  expect(checkConfig(config).config.pools[0]).toMatchObject({ spot: true, spotBase: 1 });
+});
+
+test('one mistake in the section does not hide what does not go together', () => {
+  const problems = problemsOf({ aws: { stack: '-', logs: { group: 'mine', retentionDays: 30 } } });
+  expect(problems).toContain('aws.stack: "-" is not the name');
+  expect(problems).toContain('aws.logs.retentionDays: is for log groups of its own');
+});
+
+test('the min of a pool on its way out asks for no room', () => {
+  const config = {
+    coder: CODER,
+    limits: { maxTasks: 5 },
+    pools: [
+      { ...POOL, min: 5 },
+      { ...POOL, name: 'b', organization: 'data', min: 5, retiring: true },
+    ],
+  };
+  expect(checkConfig(config).warnings).toEqual([]);
+});
+
+test.each([
+  { retiring: [true, false], because: 'its successor has another name' },
+  { retiring: [false, true], because: 'in either order' },
+  { retiring: [true, true], because: 'several can be on their way out' },
+])('a pool on its way out shares its tags with others ($retiring): $because', ({ retiring }) => {
+  const pools = retiring.map((isRetiring, index) => ({ ...POOL, name: `p${index}`, retiring: isRetiring }));
+  expect(checkConfig({ coder: CODER, pools }).config.pools).toHaveLength(2);
+});
+
+const withPools = (count: number) => ({
+  coder: CODER,
+  pools: Array.from({ length: count }, (_, index) => ({
+    ...POOL,
+    name: `p${index}`,
+    organization: `o${index}`,
+  })),
+});
+
+test('a deployment has 50 pools at the most, and is told how to be two', () => {
+  expect(checkDeployment(withPools(50)).config.pools).toHaveLength(50);
+  expect(() => checkDeployment(withPools(51))).toThrow(
+    'pools: 51 pools, and a deployment has at most 50; split the file by organization: one file and one stack (aws.stack) for each or a few of them. Jobs never cross organizations, so nothing is lost',
+  );
+});
+
+test('nothing of a proxy is repeated: passwords are usual in it', () => {
+  for (const proxy of [
+    'http://me:hunter2@proxy.example.com:3128',
+    'me:hunter2@proxy.example.com',
+    'http://me:hun/ter2@proxy.example.com',
+    ['http://me:hunter2@proxy.example.com'],
+  ]) {
+    const problems = problemsOf({ coder: { proxy } });
+    expect(problems).toContain('coder.proxy: ');
+    expect(problems).not.toMatch(/hun|ter2/);
+  }
+});
+
+test('what looks like a secret is repeated from no setting of a deployment', () => {
+  const secret = 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab';
+  const fields = ['stack', 'cluster', 'kmsKey', 'permissionsBoundary'].map((name) => [name, `${secret};`]);
+  const aws = {
+    ...Object.fromEntries(fields),
+    network: { vpc: secret, subnets: [secret], securityGroups: [secret] },
+    logs: { group: `${secret};`, retentionDays: secret },
+    alarms: { topic: secret, emails: [secret] },
+    tags: { [`${secret};`]: `${secret};` },
+  };
+  const pool = { taskRole: { arn: secret, policies: [secret], statements: [{ actions: [secret] }] } };
+  const problems = problemsOf({ aws, pool });
+  expect(problems).toContain('(hidden)');
+  expect(problems).not.toContain('Zq8s');
+});
+
+/** Errors and warnings, one a line. */
+function problemsOf(written: Written): string {
+  try {
+    return checkConfig(configOf(written)).warnings.map(formatProblem).join('\n');
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+/** The sizes of the validated architecture: ready files, and the page that is made of them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { renderSizes, SIZES } from '../../cli/sizes.ts';
+import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
+import { loadDeployment } from '../../lambda/adapters/config/load.ts';
+
+const inRoot = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+
+test('every file of examples/ is one of the sizes', () => {
+  const files = readdirSync(inRoot('examples')).map((name) => `examples/${name}`);
+  expect(files.sort()).toEqual(SIZES.map(({ file }) => file).sort());
+});
+
+/** Contract §7: as many provisioners as builds at once. */
+test.each([
+  { users: '1,000', builds: 60 },
+  { users: '2,000', builds: 120 },
+  { users: '3,000', builds: 180 },
+  { users: '10,000', builds: 600 },
+])('$users users build $builds workspaces at once', ({ users, builds }) => {
+  expect(SIZES.find((size) => size.users === users)).toMatchObject({ builds });
+});
+
+describe.each(SIZES)('$file', ({ file, users, builds, database }) => {
+  const { config, warnings } = loadDeployment(inRoot(file));
+  const text = readFileSync(inRoot(file), 'utf8');
+
+  test('is valid, without warnings', () => {
+    expect(warnings).toEqual([]);
+  });
+
+  test('bounds all pools together by what coderd and database are sized for', () => {
+    expect(config.limits.maxTasks).toBe(builds);
+    const max = config.pools.reduce((sum, pool) => sum + pool.max, 0);
+    expect(max).toBeGreaterThanOrEqual(builds);
+  });
+
+  test('gives the most builds 1 vCPU, and the least memory that Fargate has beside it', () => {
+    expect(config.pools[0]).toMatchObject({ cpu: 1024, memory: 2048, tags: {} });
+  });
+
+  test('keeps daemons free while people are at work, and wakes for what coderd does by itself', () => {
+    const [pool] = config.pools;
+    expect(pool?.schedules).toMatchObject([{ days: [1, 2, 3, 4, 5] }]);
+    expect(pool?.schedules[0]?.warm).toBeGreaterThan(pool?.min ?? 0);
+    for (const { wake } of config.pools) expect(wake).toMatchObject({ autostart: true, autostop: true });
+  });
+
+  test('says at its top for whom it is and what coderd, database and quotas need', () => {
+    expect(text).toContain(`# Up to ${users} users`);
+    expect(text).toContain('CODER_PROVISIONER_DAEMONS=0');
+    expect(text).toContain(`#   database  ${database.replace(', ', ' and ')}`);
+    expect(text).toContain(`vCPUs (L-3032A538) of ${mostVcpus(config)} or more`);
+  });
+});
+
+/** With the largest tasks first. */
+function mostVcpus({ pools, limits }: Deployment): number {
+  const tasks = pools.flatMap(({ cpu, max }) => Array.from({ length: max }, () => cpu / 1024));
+  const largest = tasks.sort((a, b) => b - a).slice(0, limits.maxTasks);
+  return largest.reduce((sum, vcpus) => sum + vcpus, 0);
+}
+
+test('docs/sizes.md is what `npm run docs` writes', () => {
+  expect(readFileSync(inRoot('docs/sizes.md'), 'utf8')).toBe(renderSizes());
+});

@@ -1,0 +1,246 @@
+/** Dollars computed by hand, and what is priced held against what is deployed. */
+import { describe, expect, test } from 'vitest';
+import {
+  alarmsOf,
+  BUSY,
+  type CostLine,
+  costOf,
+  costOfStaticFleet,
+  ENDPOINTS_MONTH,
+  MADE,
+  QUIET,
+  totalOf,
+} from '../../infra/cost.ts';
+import type { Settings } from '../../infra/settings.ts';
+import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
+import { checkConfig } from '../../lambda/adapters/config/check.ts';
+import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
+import { METRICS, POOL_METRICS } from '../../lambda/metric-names.ts';
+import { EVERYTHING, EXISTING, MINIMAL, synthesize } from './synthesized.ts';
+
+const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
+
+type Written = { readonly pool?: Partial<Settings['pools'][number]>; readonly aws?: Settings['aws'] };
+
+const deploymentOf = ({ pool = {}, aws = {} }: Written) =>
+  checkConfig({
+    coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
+    pools: [{ ...POOL, min: 0, ...pool }],
+    aws,
+  }).config;
+
+function poolOf(pool: Written['pool'] = {}): DeployedPool {
+  const [found] = deploymentOf({ pool }).pools;
+  if (found === undefined) throw new Error('the configuration has no pool');
+  return found;
+}
+
+const WORKDAYS = { days: 'mon-fri', from: '08:00', to: '18:00', timezone: 'Europe/Berlin' };
+
+describe('the task-hours of a month', () => {
+  test.each([
+    { pool: {}, hours: 0, because: 'nothing is kept' },
+    { pool: { min: 2 }, hours: 2 * 730, because: 'min is always there' },
+    { pool: { min: 2, warm: 3 }, hours: 3 * 730, because: 'what is free counts towards min' },
+    {
+      pool: { schedules: [{ ...WORKDAYS, warm: 6 }] },
+      hours: (6 * 50 * 730) / 168,
+      because: 'a week has 50 hours of work',
+    },
+    {
+      pool: { schedules: [{ ...WORKDAYS, days: 'sat', from: '22:00', to: '06:00', min: 1 }] },
+      hours: (8 * 730) / 168,
+      because: 'a night goes on into the next week',
+    },
+    {
+      pool: {
+        schedules: [
+          { ...WORKDAYS, warm: 6 },
+          { ...WORKDAYS, days: 'mon', min: 8 },
+        ],
+      },
+      hours: ((6 * 40 + 8 * 10) * 730) / 168,
+      because: 'of several, the highest wins',
+    },
+    { pool: { min: 5, retiring: true }, hours: 0, because: 'nothing is kept of what is on its way out' },
+  ])('are $hours when nobody builds: $because', ({ pool, hours }) => {
+    expect(taskHours(poolOf(pool), QUIET)).toEqual({ onDemand: expect.closeTo(hours, 6), spot: 0 });
+  });
+
+  test.each([
+    { pool: { max: 20 }, hours: 7 * WORK_HOURS, because: '35 % of 20 are busy, at work only' },
+    { pool: { max: 20, min: 10 }, hours: 10 * 730, because: 'those that are busy are among the kept' },
+    {
+      pool: { max: 20, warm: 2 },
+      hours: 2 * 730 + 7 * WORK_HOURS,
+      because: 'what is free is on top of the busy ones',
+    },
+    { pool: { max: 10, warm: 9 }, hours: 9 * 730 + 1 * WORK_HOURS, because: 'max holds' },
+  ])('are $hours in a good week: $because', ({ pool, hours }) => {
+    expect(taskHours(poolOf(pool), BUSY).onDemand).toBeCloseTo(hours, 6);
+  });
+
+  test('are on demand up to the base of a Spot pool, on Spot beyond it', () => {
+    const hours = taskHours(poolOf({ max: 20, spot: true, spotBase: 2 }), BUSY);
+    expect(hours.onDemand).toBeCloseTo(2 * WORK_HOURS, 6);
+    expect(hours.spot).toBeCloseTo(5 * WORK_HOURS, 6);
+  });
+});
+
+const line = (lines: readonly CostLine[], what: CostLine['what']) =>
+  lines.find((candidate) => candidate.what === what)?.dollars;
+
+/** aws-facts: 1 vCPU at $0.03238 and 2 GB at $0.00356 an hour. */
+const TASK_HOUR = 0.0395;
+
+describe('the dollars of a month', () => {
+  test.each<
+    Written & { readonly what: CostLine['what']; readonly dollars: number; readonly because: string }
+  >([
+    { pool: { min: 1 }, what: 'Fargate tasks', dollars: 730 * TASK_HOUR, because: 'one task, always' },
+    {
+      pool: { min: 2, spot: true },
+      what: 'Fargate tasks',
+      dollars: 730 * 2 * 0.01185,
+      because: 'Spot is 30 % of the price',
+    },
+    {
+      pool: { min: 1, ephemeralStorage: 120 },
+      what: 'Fargate tasks',
+      dollars: 730 * (TASK_HOUR + 0.0111),
+      because: 'the first 20 GB are free',
+    },
+    {
+      what: 'NAT gateways',
+      dollars: 32.85 + 3.65 + 4.38 * 0.045,
+      because: 'a gateway, its address, 43,800 looks of 0.1 MB',
+    },
+    {
+      aws: { network: { natGateways: 2 }, function: { inVpc: false } },
+      what: 'NAT gateways',
+      dollars: 2 * 36.5,
+      because: 'a function outside does not use them',
+    },
+    { aws: EXISTING.aws, what: 'NAT gateways', dollars: 0, because: 'an existing VPC has its way out' },
+    {
+      aws: { network: { endpoints: true } },
+      what: 'interface endpoints',
+      dollars: 73,
+      because: 'five in two zones at a cent an hour',
+    },
+    {
+      what: 'Lambda',
+      dollars: 21_900 * 0.5 * 0.0000133334 + 0.00876,
+      because: '43,800 times half a second at 512 MB',
+    },
+    {
+      aws: { function: { memory: 1024 } },
+      what: 'Lambda',
+      dollars: 21_900 * 0.0000133334 + 0.00876,
+      because: 'twice the memory, twice the price',
+    },
+    { what: 'metrics', dollars: 3, because: 'ten' },
+    { aws: { metrics: { perPool: true } }, what: 'metrics', dollars: 3.9, because: 'and three a pool' },
+    { what: 'alarms', dollars: 0.9, because: 'eight, and one for the quota' },
+    { aws: { alarms: { enabled: false } }, what: 'alarms', dollars: 0, because: 'there are none' },
+    { what: 'logs', dollars: 43_800 * 0.000004 * 0.53, because: 'a look writes 4 kB, kept for a month' },
+    {
+      aws: { logs: { retentionDays: 365 } },
+      what: 'logs',
+      dollars: 43_800 * 0.000004 * (0.5 + 0.365),
+      because: 'a year of them lies there',
+    },
+    { what: 'Secrets Manager', dollars: 0.8 + 0.0438, because: 'token and key, and 8,760 readings' },
+    {
+      pool: { secrets: { A: { secret: 'coder/key', jsonKey: 'a' }, B: { secret: 'b' } } },
+      what: 'Secrets Manager',
+      dollars: 1.2 + 0.0438,
+      because: 'one secret can hold several values',
+    },
+    { what: 'KMS', dollars: 0, because: 'keys of AWS are free' },
+    { aws: { kmsKey: EVERYTHING.aws?.kmsKey }, what: 'KMS', dollars: 1, because: 'a key of yours is not' },
+    { what: 'Scheduler, SQS, SNS, X-Ray', dollars: 0.0438, because: '43,800 runs at a dollar a million' },
+    {
+      aws: { function: { tracing: true } },
+      what: 'Scheduler, SQS, SNS, X-Ray',
+      dollars: 0.0438 * 6,
+      because: 'a trace costs five times a run',
+    },
+  ])('are $dollars for $what when nobody builds: $because', ({ what, dollars, ...written }) => {
+    expect(line(costOf(deploymentOf(written), QUIET), what)).toBeCloseTo(dollars, 6);
+  });
+
+  test('grow with what is built: tasks, what they bring in and what they and the function write', () => {
+    const busy = costOf(deploymentOf({ pool: { max: 20 } }), BUSY);
+    // 7 tasks for 217.26 hours; a look every 10 s in them
+    const taskHours = 7 * WORK_HOURS;
+    const looks = (730 - WORK_HOURS) * 60 + WORK_HOURS * 360;
+    expect(line(busy, 'Fargate tasks')).toBeCloseTo(taskHours * TASK_HOUR, 6);
+    expect(line(busy, 'NAT gateways')).toBeCloseTo(36.5 + (taskHours * 0.5 + looks * 0.0001) * 0.045, 6);
+    expect(line(busy, 'Lambda')).toBeCloseTo(
+      (((730 - WORK_HOURS) * 60 * 0.5 + WORK_HOURS * 60 * 50) / 2) * 0.0000133334 + 0.00876,
+      6,
+    );
+    expect(line(busy, 'logs')).toBeCloseTo((looks * 0.000004 + taskHours * 0.002) * 0.53, 6);
+    expect(line(busy, 'metrics')).toBe(3);
+  });
+
+  test('stay within maxTasks, where the pools together may have more', () => {
+    const { config } = checkConfig({
+      coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
+      limits: { maxTasks: 20 },
+      pools: [
+        { ...POOL, min: 0, max: 20 },
+        { ...POOL, name: 'b', organization: 'data', min: 0, max: 20 },
+      ],
+    });
+    expect(line(costOf(config, BUSY), 'Fargate tasks')).toBeCloseTo(7 * WORK_HOURS * TASK_HOUR, 6);
+  });
+
+  test('of a fixed fleet are its tasks around the clock', () => {
+    expect(costOfStaticFleet(poolOf(), 60)).toBeCloseTo(60 * 730 * TASK_HOUR, 6);
+  });
+
+  test('add up', () => {
+    const lines = costOf(deploymentOf({}), QUIET);
+    expect(totalOf(lines)).toBeCloseTo(
+      lines.reduce((sum, { dollars }) => sum + dollars, 0),
+      9,
+    );
+    expect(totalOf(lines)).toBeCloseTo(44.73, 2);
+  });
+});
+
+describe('what is priced is what is deployed', () => {
+  test.each([
+    { name: 'minimal', settings: MINIMAL },
+    { name: 'everything on', settings: EVERYTHING },
+    { name: 'existing network', settings: EXISTING },
+  ])('$name', ({ settings }) => {
+    const { config } = checkConfig(settings);
+    const template = synthesize(settings);
+    const countOf = (type: string) => Object.keys(template.findResources(type)).length;
+    const { network } = config.aws;
+    const natGateways = network.vpc === undefined ? network.natGateways : 0;
+    const interfaces = Object.values(template.findResources('AWS::EC2::VPCEndpoint')).filter(
+      ({ Properties }) => Properties.VpcEndpointType === 'Interface',
+    );
+    expect(countOf('AWS::EC2::NatGateway')).toBe(natGateways);
+    expect(countOf('AWS::EC2::EIP')).toBe(natGateways);
+    expect(interfaces).toHaveLength(network.endpoints ? MADE.endpoints : 0);
+    for (const { Properties } of interfaces) expect(Properties.SubnetIds).toHaveLength(MADE.zones);
+    expect(countOf('AWS::CloudWatch::Alarm')).toBe(alarmsOf(config));
+    expect(countOf('AWS::CloudWatch::Dashboard')).toBe(1);
+    expect(countOf('AWS::KMS::Key')).toBe(0);
+    expect(countOf('AWS::SecretsManager::Secret')).toBe(0);
+  });
+
+  test('the metrics', () => {
+    expect(METRICS).toHaveLength(MADE.metrics);
+    expect(POOL_METRICS).toHaveLength(MADE.metricsPerPool);
+  });
+
+  test('the endpoints', () => {
+    expect(ENDPOINTS_MONTH).toBeCloseTo(73, 9);
+  });
+});
