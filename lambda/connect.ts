@@ -2,19 +2,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { BELOW_RETRIES, counting } from './adapters/aws-calls.ts';
+import { CallCounter } from './adapters/calls.ts';
 import { CoderdAdapter } from './adapters/coderd/coderd.ts';
 import { Forecast } from './adapters/coderd/forecast.ts';
-import { CoderdHttp } from './adapters/coderd/http.ts';
+import { CoderdHttp, type TokenSource } from './adapters/coderd/http.ts';
+import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
 import type { Clock, Ports } from './app/ports.ts';
 import type { EpochMs } from './core/brands.ts';
 import type { Config } from './core/config.ts';
 
-export type Connection = {
+/** The clients of the real world. */
+export type Clients = {
+  readonly coderd: CoderdHttp;
+  readonly ecs: ECSClient;
+  readonly secrets: Secrets;
+  /** What all of them have sent. */
+  readonly calls: CallCounter;
+  readonly close: () => Promise<void>;
+};
+
+export type Connection = Pick<Clients, 'calls' | 'close'> & {
   /** The ports of one invocation, over the clients that all invocations share. */
   readonly ports: () => Ports;
-  readonly close: () => Promise<void>;
 };
 
 /** A call to AWS that hangs must not cost the invocation. */
@@ -24,26 +36,47 @@ const AWS_TIMEOUTS = {
   throwOnRequestTimeout: true,
 } as const;
 
-const systemClock: Clock = { now: () => Date.now() as EpochMs, sleep: (ms) => sleep(ms) };
+export const systemClock: Clock = { now: () => Date.now() as EpochMs, sleep: (ms) => sleep(ms) };
 
-/** Makes the clients. Connects to nothing yet. */
+/** Makes the ports. Connects to nothing yet. */
 export function connect(config: Config, cluster: string, caBundle: string | undefined): Connection {
-  const ecs = new ECSClient({ requestHandler: AWS_TIMEOUTS });
-  const secretsManager = new SecretsManagerClient({ requestHandler: AWS_TIMEOUTS });
-  const secrets = new Secrets(secretsManager);
-  const token = { read: (options: { readonly fresh: boolean }) => secrets.read(config.coder.token, options) };
-  const http = new CoderdHttp({ url: config.coder.url, token, caBundle });
-  const forecast = new Forecast(http);
+  const { coderd, ecs, secrets, calls, close } = makeClients(config, caBundle);
+  const forecast = new Forecast(coderd);
+  const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
   return {
     ports: () => ({
-      coderd: new CoderdAdapter(http, forecast),
+      coderd: new CoderdAdapter(coderd, forecast, tokenExpiry),
       ecs: new EcsAdapter(ecs, cluster),
       clock: systemClock,
     }),
+    calls,
+    close,
+  };
+}
+
+/** Makes the clients. Connects to nothing yet. */
+export function makeClients(config: Config, caBundle: string | undefined): Clients {
+  const { url, proxy } = config.coder;
+  const calls = new CallCounter();
+  const ecs = new ECSClient({ requestHandler: AWS_TIMEOUTS });
+  const secretsManager = new SecretsManagerClient({ requestHandler: AWS_TIMEOUTS });
+  ecs.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES);
+  secretsManager.middlewareStack.add(counting('secrets-manager', calls), BELOW_RETRIES);
+  const secrets = new Secrets(secretsManager);
+  const coderd = new CoderdHttp({ url, token: tokenSource(config, secrets), caBundle, proxy, calls });
+  return {
+    coderd,
+    ecs,
+    secrets,
+    calls,
     close: async () => {
-      await http.close();
+      await coderd.close();
       ecs.destroy();
       secretsManager.destroy();
     },
   };
+}
+
+function tokenSource({ coder }: Config, secrets: Secrets): TokenSource {
+  return { read: (options) => secrets.read(coder.token, options) };
 }

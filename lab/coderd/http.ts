@@ -6,13 +6,14 @@
  * 404), parameters (400), answer.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { entitlements, provisionerKey, userRoute } from './account-routes.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import type { CoderdModel } from './model.ts';
 import type { Organization } from './organizations.ts';
 import { isUuid, QueryParameters } from './parameters.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { rfc3339 } from './rfc3339.ts';
-import { mayRead, type TokenUser } from './tokens.ts';
+import { type Authenticated, mayRead } from './tokens.ts';
 import { type Route, routeOf, type UserRequest } from './workspace-routes.ts';
 
 export type CoderdHandlerOptions = {
@@ -39,13 +40,13 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
       sendText(response, 'OK');
       return;
     }
-    const user = model.tokens.userOf(tokenOf(request));
-    const caller = user?.userId ?? request.socket.remoteAddress ?? '';
+    const who = model.tokens.authenticate(headerOf(request, 'coder-session-token'), model.timeline.now());
+    const caller = 'user' in who ? who.user.userId : (request.socket.remoteAddress ?? '');
     const verdict = limiter.admit(`${caller} ${url.pathname}`, model.timeline.now());
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
     if (!verdict.allowed) send(response, rateLimited(limit));
-    else if (request.method !== 'POST') send(response, route({ model, request, url, user, body: '' }));
-    else readBody(request, (body) => send(response, route({ model, request, url, user, body })));
+    else if (request.method !== 'POST') send(response, route({ model, request, url, who, body: '' }));
+    else readBody(request, (body) => send(response, route({ model, request, url, who, body })));
   };
 }
 
@@ -53,19 +54,33 @@ function route(given: {
   readonly model: CoderdModel;
   readonly request: IncomingMessage;
   readonly url: URL;
-  readonly user: TokenUser | undefined;
+  readonly who: Authenticated;
   readonly body: string;
 }): Answer {
-  const { model, request, url, user, body } = given;
+  const { model, request, url, who, body } = given;
   const [api, version, ...path] = url.pathname.split('/').slice(1);
   if (api !== 'api' || version !== 'v2') return ROUTE_NOT_FOUND;
   if (path.join('/') === 'buildinfo') return buildInfo(model, request);
+  if (path.join('/') === 'entitlements') return entitlements(model);
   const [collection, ...rest] = path;
-  const found = collection === 'organizations' ? organizationRoute(rest, model) : routeOf(collection, rest);
+  if (collection === 'provisionerkeys' && rest.length === 1)
+    return provisionerKey(model, headerOf(request, 'coder-provisioner-daemon-key'));
+  const found = foundRoute(collection, rest, model);
   if (found === undefined) return ROUTE_NOT_FOUND;
   if (request.method !== found.method) return { status: 405, body: undefined };
-  if (user === undefined) return signedOut(tokenOf(request));
-  return found.handle({ model, user, parameters: new QueryParameters(url.searchParams), rest, body });
+  if ('refusal' in who) return signedOut(who.refusal);
+  return found.handle({
+    model,
+    user: who.user,
+    parameters: new QueryParameters(url.searchParams),
+    rest,
+    body,
+  });
+}
+
+function foundRoute(collection: string | undefined, rest: readonly string[], model: CoderdModel) {
+  if (collection === 'organizations') return organizationRoute(rest, model);
+  return collection === 'users' ? userRoute(rest) : routeOf(collection, rest);
 }
 
 /** Of `/api/v2/organizations/…`. */
@@ -185,17 +200,13 @@ function buildInfo({ version, deploymentId }: CoderdModel, request: IncomingMess
   return { status: 200, body };
 }
 
-function tokenOf(request: IncomingMessage): string | undefined {
-  const header = request.headers['coder-session-token'];
+function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const header = headers[name];
   return typeof header === 'string' && header !== '' ? header : undefined;
 }
 
-function signedOut(token: string | undefined): Answer {
+function signedOut(detail: string): Answer {
   const message = 'You are signed out or your session has expired. Please sign in again to continue.';
-  const detail =
-    token === undefined
-      ? 'Cookie "coder_session_token" or query parameter must be provided.'
-      : 'API key is invalid.';
   return { status: 401, body: { message, detail } };
 }
 

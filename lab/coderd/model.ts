@@ -25,7 +25,7 @@ import {
   PREBUILDS_USER,
   type Transition,
 } from './jobs.ts';
-import { builtInKey, ProvisionerKeys } from './keys.ts';
+import { builtInKey, type ProvisionerKey, ProvisionerKeys } from './keys.ts';
 import { LIFECYCLE_EVERY_MS, runLifecycle } from './lifecycle-executor.ts';
 import { Organizations } from './organizations.ts';
 import { PendingQueue } from './pending-queue.ts';
@@ -47,6 +47,11 @@ export type CoderdOptions = {
   /** Whether external daemons are licensed. @default true */
   readonly licensed?: boolean;
 };
+
+/** Whether external daemons are licensed (contract §3). */
+export type Licence = 'entitled' | 'grace_period' | 'not_entitled';
+
+const YEAR_MS = 365 * 86_400_000;
 
 /** A job as a person, a template push or the prebuilds reconciler inserts it. */
 export type SubmittedJob = {
@@ -72,7 +77,6 @@ export class CoderdModel implements DaemonServer {
   readonly organizations: Organizations;
   readonly tokens: Tokens;
   readonly #random: Random;
-  readonly #licensed: boolean;
   readonly #keys: ProvisionerKeys;
   readonly #jobs: JobTable;
   readonly #daemons: DaemonTable;
@@ -83,6 +87,7 @@ export class CoderdModel implements DaemonServer {
   readonly #sessions: Sessions;
   #builtIns = 0;
   #workspaceCount = 0;
+  #licence: Licence;
 
   constructor(options: CoderdOptions) {
     const { timeline, random } = options;
@@ -91,7 +96,7 @@ export class CoderdModel implements DaemonServer {
     this.#random = random;
     // buildinfo and daemons show the commit too: v2.34.0+3006da5 (contract §2)
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
-    this.#licensed = options.licensed ?? true;
+    this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
     this.deploymentId = random.uuid();
     this.userId = random.uuid();
     this.organizations = new Organizations({ names: options.organizations, random, now: timeline.now() });
@@ -127,6 +132,10 @@ export class CoderdModel implements DaemonServer {
     return this.#keys.add({ ...key, organizationId: this.organizationId(key.organization) });
   }
 
+  keyWithSecret(secret: string): ProvisionerKey | undefined {
+    return this.#keys.withSecret(secret);
+  }
+
   /** Its daemon rows vanish at once; its live sessions work on (below 2.35) or are closed when free (contract §3). */
   deleteKey(organization: string, name: string): void {
     const { id } = this.#keys.delete(this.organizationId(organization), name);
@@ -137,16 +146,32 @@ export class CoderdModel implements DaemonServer {
 
   /**
    * Returns a session token of a new user; `canRead`: where it may read jobs and daemons, `canReadWorkspaces`: where workspaces and
-   * templates too, both by organization name. @default as `canRead`
+   * templates too, both by organization name. @default as `canRead`, no owner, a year
    */
   addToken(token: {
     readonly canRead: 'all' | readonly string[];
     readonly canReadWorkspaces?: 'all' | readonly string[];
+    readonly isOwner?: boolean;
+    readonly lifetimeMs?: number;
   }): string {
-    const { canRead, canReadWorkspaces = canRead } = token;
+    const { canRead, canReadWorkspaces = canRead, isOwner = false, lifetimeMs = YEAR_MS } = token;
     const idsOf = (names: 'all' | readonly string[]) =>
       names === 'all' ? names : new Set(names.map((name) => this.organizationId(name)));
-    return this.tokens.add({ canRead: idsOf(canRead), canReadWorkspaces: idsOf(canReadWorkspaces) });
+    return this.tokens.add({
+      isOwner,
+      canRead: idsOf(canRead),
+      canReadWorkspaces: idsOf(canReadWorkspaces),
+      lifetimeMs,
+      now: this.timeline.now(),
+    });
+  }
+
+  get licence(): Licence {
+    return this.#licence;
+  }
+
+  setLicence(licence: Licence): void {
+    this.#licence = licence;
   }
 
   revokeToken(token: string): void {
@@ -230,7 +255,7 @@ export class CoderdModel implements DaemonServer {
     readonly version: string;
   }): DaemonConnection {
     return this.#sessions.open(
-      admit(daemon, { keys: this.#keys, licensed: this.#licensed, version: this.version }),
+      admit(daemon, { keys: this.#keys, licensed: this.#licence !== 'not_entitled', version: this.version }),
       daemon,
     );
   }

@@ -1,9 +1,12 @@
-import type { OrganizationId } from '../../lambda/core/brands.ts';
+/** Session tokens and their users (contract §9; coderd/httpmw/apikey.go). */
+import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
 import type { Random } from '../random.ts';
 
 /** A user as its session token shows it: one token, one user. */
 export type TokenUser = {
   readonly userId: string;
+  readonly username: string;
+  readonly isOwner: boolean;
   /** Whose jobs and daemons it may read (contract §9: the organization template admin role). */
   readonly canRead: Organizations;
   /** Whose workspaces and templates it may read: less than `canRead` with a custom role (contract §1). */
@@ -12,28 +15,66 @@ export type TokenUser = {
 
 type Organizations = 'all' | ReadonlySet<OrganizationId>;
 
-/** Session tokens. */
+/** A token, without its secret. */
+export type ApiKey = {
+  readonly id: string;
+  readonly user: TokenUser;
+  readonly createdAt: EpochMs;
+  readonly expiresAt: EpochMs;
+  readonly lifetimeMs: number;
+};
+
+/** Who asks, or the detail of coderd's refusal. */
+export type Authenticated = { readonly user: TokenUser } | { readonly refusal: string };
+
+const HOUR_MS = 3_600_000;
+
 export class Tokens {
-  readonly #users = new Map<string, TokenUser>();
+  readonly #keys = new Map<string, ApiKey>();
   readonly #random: Random;
+  #putsOffExpiry = true;
 
   constructor(random: Random) {
     this.#random = random;
   }
 
   /** Returns the token, in coderd's form: `<id>-<secret>`. */
-  add(rights: Omit<TokenUser, 'userId'>): string {
-    const token = `${this.#random.hex(10)}-${this.#random.hex(22)}`;
-    this.#users.set(token, { userId: this.#random.uuid(), ...rights });
+  add(
+    given: Omit<TokenUser, 'userId' | 'username'> & { readonly now: EpochMs; readonly lifetimeMs: number },
+  ) {
+    const { now, lifetimeMs, ...rights } = given;
+    const id = this.#random.hex(10);
+    const token = `${id}-${this.#random.hex(22)}`;
+    const username = `autoscaler-${this.#keys.size + 1}`;
+    const user = { userId: this.#random.uuid(), username, ...rights };
+    this.#keys.set(token, { id, user, createdAt: now, expiresAt: plusMs(now, lifetimeMs), lifetimeMs });
     return token;
   }
 
   revoke(token: string): void {
-    this.#users.delete(token);
+    this.#keys.delete(token);
   }
 
-  userOf(token: string | undefined): TokenUser | undefined {
-    return token === undefined ? undefined : this.#users.get(token);
+  /** As if coderd were started with CODER_DISABLE_SESSION_EXPIRY_REFRESH. */
+  disableExpiryRefresh(): void {
+    this.#putsOffExpiry = false;
+  }
+
+  /** Unless switched off, using a token puts its end off, once an hour. */
+  authenticate(token: string | undefined, now: EpochMs): Authenticated {
+    if (token === undefined)
+      return { refusal: 'Cookie "coder_session_token" or query parameter must be provided.' };
+    const key = this.#keys.get(token);
+    if (key === undefined) return { refusal: 'API key is invalid.' };
+    if (key.expiresAt < now) return { refusal: `API key expired at "${goTime(key.expiresAt)}".` };
+    if (this.#putsOffExpiry && key.expiresAt - now <= key.lifetimeMs - HOUR_MS)
+      this.#keys.set(token, { ...key, expiresAt: plusMs(now, key.lifetimeMs) });
+    return { user: key.user };
+  }
+
+  /** A token of this user. */
+  find(user: TokenUser, id: string): ApiKey | undefined {
+    return this.#keys.values().find((key) => key.id === id && key.user.userId === user.userId);
   }
 }
 
@@ -47,4 +88,9 @@ export function mayReadWorkspaces({ canReadWorkspaces }: TokenUser, organization
 
 function holds(organizations: Organizations, id: string): boolean {
   return organizations === 'all' || organizations.has(id as OrganizationId);
+}
+
+/** time.Time.String(). */
+function goTime(time: EpochMs): string {
+  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} +0000 +0000`;
 }

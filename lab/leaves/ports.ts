@@ -130,7 +130,13 @@ class WorldCoderd extends CoderdHttp {
   }
 }
 
-const ANYBODY: TokenUser = { userId: '', canRead: 'all', canReadWorkspaces: 'all' };
+const ANYBODY: TokenUser = {
+  userId: '',
+  username: '',
+  isOwner: false,
+  canRead: 'all',
+  canReadWorkspaces: 'all',
+};
 
 /** What `lab/coderd/http.ts` answers to the requests of the adapter. */
 function answerOf(

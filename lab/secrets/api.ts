@@ -24,6 +24,11 @@ function getSecretValue(model: SecretsModel, request: z.infer<typeof getSecretVa
   const { VersionStage = CURRENT, VersionId = secret?.versionId } = request;
   if (secret === undefined)
     throw new AwsError('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+  if (model.isDenied(secret))
+    throw new AwsError(
+      'AccessDeniedException',
+      `User: arn:aws:sts::123456789012:assumed-role/somebody/session is not authorized to perform: secretsmanager:GetSecretValue on resource: ${secret.name} because no identity-based policy allows the secretsmanager:GetSecretValue action`,
+    );
   if (VersionStage !== CURRENT || VersionId !== secret.versionId)
     throw new AwsError(
       'ResourceNotFoundException',

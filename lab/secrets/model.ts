@@ -18,6 +18,7 @@ export class SecretsModel {
   readonly #timeline: Timeline;
   readonly #random: Random;
   readonly #secrets = new Map<string, StoredSecret>();
+  readonly #denied = new Set<string>();
 
   constructor(options: { readonly timeline: Timeline; readonly random: Random }) {
     this.#timeline = options.timeline;
@@ -30,6 +31,15 @@ export class SecretsModel {
     const secret = { arn, name, value, versionId: this.#random.uuid(), createdAt: this.#timeline.now() };
     this.#secrets.set(name, secret);
     return arn;
+  }
+
+  /** Takes the right to read it from whoever asks. */
+  deny(name: string): void {
+    this.#denied.add(name);
+  }
+
+  isDenied({ name }: StoredSecret): boolean {
+    return this.#denied.has(name);
   }
 
   /** By name, ARN, or ARN without its random end. */

@@ -2,7 +2,7 @@
 import type { EpochMs, OrganizationId } from '../core/brands.ts';
 import type { Config, PoolConfig } from '../core/config.ts';
 import type { Daemon, ForecastSight, Job, OrganizationSight, Reading, Snapshot } from '../core/snapshot.ts';
-import type { Coderd, Ecs, Organization, Ports } from './ports.ts';
+import type { Clock, Coderd, Ecs, Organization, Ports } from './ports.ts';
 
 /** Takes one snapshot. Doesn't throw for what can't be read: each reading carries its status. */
 export async function observe({ coderd, ecs, clock }: Ports, config: Config): Promise<Snapshot> {
@@ -22,16 +22,19 @@ function timeOf({ organizations }: Snapshot['coder']): EpochMs | undefined {
   return times.length === 0 ? undefined : (Math.min(...times) as EpochMs);
 }
 
-async function observeCoder(
-  { coderd, clock }: Pick<Ports, 'coderd' | 'clock'>,
+/** All that is read of coderd. Doesn't throw. */
+export async function observeCoder(
+  { coderd, clock }: { readonly coderd: Coderd; readonly clock: Pick<Clock, 'now'> },
   config: Config,
 ): Promise<Snapshot['coder']> {
   const [build, known] = await Promise.all([coderd.buildInfo(), coderd.organizations()]);
   const buildInfo = build.items[0];
   const names = [...new Set(config.pools.map(({ organization }) => organization))].sort();
   const found = names.map((name) => known.items.find((item) => isNamed(item, name)) ?? name);
-  const [forecast, ...organizations] = await Promise.all([
-    forecastOf(coderd, known.items, config.pools, build.takenAt ?? clock.now()),
+  const now = build.takenAt ?? clock.now();
+  const [expiresAt, forecast, ...organizations] = await Promise.all([
+    coderd.tokenExpiry(now),
+    forecastOf(coderd, known.items, config.pools, now),
     ...[...new Set(found)].map((item) =>
       typeof item === 'string'
         ? unknownOrganization(item, known)
@@ -40,6 +43,7 @@ async function observeCoder(
   ]);
   return {
     ...(buildInfo === undefined ? {} : { buildInfo }),
+    ...(expiresAt === undefined ? {} : { token: { expiresAt } }),
     organizations: organizations.map((sight) => ({ ...sight, ...forecast.get(sight.id) })),
   };
 }

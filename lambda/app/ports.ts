@@ -31,6 +31,8 @@ export interface Coderd {
     organizations: readonly Organization[],
     when: { readonly now: EpochMs; readonly refreshMs: number },
   ): Promise<ReadonlyMap<OrganizationId, ForecastSight>>;
+  /** When the token ends, as of at most an hour before `now` (coderd's clock). Undefined: unknown, or not while it is used. */
+  tokenExpiry(now: EpochMs): Promise<EpochMs | undefined>;
 }
 
 /** A task that ECS would not protect as asked, with ECS's own reason. */

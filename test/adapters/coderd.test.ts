@@ -5,7 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { coderdHandler } from '../../lab/coderd/http.ts';
 import { World } from '../../lab/world.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { CoderdHttp, parseRetryAfterMs } from '../../lambda/adapters/coderd/http.ts';
+import { parseRetryAfterMs } from '../../lambda/adapters/coderd/dispatcher.ts';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
 import type { Organization } from '../../lambda/app/ports.ts';
 import type { JobId, OrganizationId } from '../../lambda/core/brands.ts';
 import { compareVersion } from '../../lambda/core/version.ts';
@@ -268,7 +269,7 @@ describe('errors of the server', () => {
     const reading = await adapter('http://127.0.0.1:1').organizations();
     expect(reading.status).toBe('failed');
     expect(reading.error).toMatch(
-      /no answer from coderd \(.*ECONNREFUSED.*\); check coder\.url and the network/,
+      /no answer from coderd \(.*ECONNREFUSED.*\); nothing listens there; check the host and port in coder\.url/,
     );
   });
 

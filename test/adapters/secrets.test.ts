@@ -54,3 +54,10 @@ test('keeps a value until it is asked for a fresh one', async () => {
   expect(await secrets.read({ secret: 'rotated' })).toBe('old');
   expect(await secrets.read({ secret: 'rotated' }, { fresh: true })).toBe('new');
 });
+
+test('tells a secret that may not be read from one that is not there', async () => {
+  lab.world.secrets.put('closed', 'hunter2');
+  lab.world.secrets.deny('closed');
+  await expect(secrets.read({ secret: 'closed' })).rejects.toMatchObject({ code: 'denied' });
+  await expect(secrets.read({ secret: 'none' })).rejects.toMatchObject({ code: 'unreadable' });
+});

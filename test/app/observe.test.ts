@@ -43,6 +43,7 @@ function coderdOf(names: readonly string[]) {
       asked.push({ organizations: organizations.map(({ name }) => name), ...when });
       return new Map(organizations.map(({ id }) => [id, FORECAST]));
     },
+    tokenExpiry: async () => undefined,
   };
   return { coderd, asked };
 }

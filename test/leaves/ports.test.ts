@@ -40,7 +40,10 @@ describe('the ports in the same process', () => {
     const { pace, line } = lineOf();
     const inProcess = portsOf(world, { aws: line, coderd: line, pace });
     const [seen] = await Promise.all([observe(inProcess, config), pace.advanceTo(plusMs(START, 60_000))]);
-    expect(seen).toEqual(await observe(ports(), config));
+    const { coder, ...rest } = await observe(ports(), config);
+    // in process nobody signs in, so there is no token to tell of
+    const { token: _, ...withoutToken } = coder;
+    expect(seen).toEqual({ ...rest, coder: withoutToken });
     expect(seen.ecs.tasks.items.length).toBeGreaterThan(100);
     expect(seen.coder.organizations.flatMap(({ previousJobs }) => previousJobs.items).length).toBeGreaterThan(
       0,

@@ -9,6 +9,7 @@ import { Forecast } from './forecast.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http.ts';
 import { reading } from './reading.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './schemas.ts';
+import type { TokenExpiry } from './token-expiry.ts';
 
 /** Ids of one request: a URL of 100 UUIDs has under 4 KB. */
 const IDS_A_REQUEST = 100;
@@ -21,11 +22,16 @@ const ROLE =
 export class CoderdAdapter implements Coderd {
   readonly #http: CoderdHttp;
   readonly #forecast: Forecast;
+  readonly #tokenExpiry: TokenExpiry | undefined;
 
-  /** `forecast`: shared by the adapters of all invocations. @default one of its own */
-  constructor(http: CoderdHttp, forecast = new Forecast(http)) {
+  /**
+   * `forecast` and `tokenExpiry`: shared by the adapters of all invocations. @default a forecast of its own, and a token
+   * of which nothing is known
+   */
+  constructor(http: CoderdHttp, forecast = new Forecast(http), tokenExpiry?: TokenExpiry) {
     this.#http = http;
     this.#forecast = forecast;
+    this.#tokenExpiry = tokenExpiry;
   }
 
   buildInfo(): Promise<Reading<BuildInfo>> {
@@ -84,6 +90,10 @@ export class CoderdAdapter implements Coderd {
     when: { readonly now: EpochMs; readonly refreshMs: number },
   ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
     return this.#forecast.sights(organizations, when);
+  }
+
+  async tokenExpiry(now: EpochMs): Promise<EpochMs | undefined> {
+    return this.#tokenExpiry?.at(now);
   }
 
   #jobs(

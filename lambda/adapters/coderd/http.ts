@@ -1,15 +1,17 @@
 /**
- * Requests to one coderd: one pooled undici client, time-outs, bounded retries.
+ * Requests to one coderd.
  *
  * 429 and 503 are retried after the `Retry-After` that they carry. Where that is longer than a look can wait, the
  * answer is an error, and the path isn't asked again before the time is over. 401 reads the token again, once.
  */
-import { rootCertificates } from 'node:tls';
-import { Agent, type Dispatcher, interceptors, request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
 import type { EpochMs } from '../../core/brands.ts';
+import type { CallCounter } from '../calls.ts';
 import { describeMisfit } from '../misfit.ts';
+import { makeDispatcher, parseRetryAfterMs } from './dispatcher.ts';
 import { errorSchema } from './schemas.ts';
+import { describeUnreachable } from './unreachable.ts';
 
 /** `coderd` answered with an error status, with something that is not what it should be, or not at all. */
 export class CoderdError extends Error {
@@ -38,43 +40,31 @@ export type CoderdHttpOptions = {
   readonly token: TokenSource;
   /** PEM, added to the well-known authorities. */
   readonly caBundle?: string | undefined;
+  /** The URL of an HTTP proxy. @default straight to coderd */
+  readonly proxy?: string | undefined;
+  /** Counts every request, retries too. @default nobody counts */
+  readonly calls?: CallCounter | undefined;
   /** For one request with all its retries. @default 20 s */
   readonly wholeMs?: number | undefined;
 };
 
-const CONNECT_MS = 3_000;
-const HEADERS_MS = 8_000;
-const BODY_MS = 8_000;
 /** With all retries: an answer that drips in byte by byte must not cost the invocation. */
 const WHOLE_MS = 20_000;
-const MAX_RETRIES = 2;
-const FIRST_RETRY_MS = 200;
-/** A look comes every 10 s: waiting longer than this within one is no use. */
-const LONGEST_WAIT_MS = 5_000;
-/** An answer of 10,000 jobs has some 10 MB. */
-const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 export class CoderdHttp {
   readonly #base: string;
   readonly #token: TokenSource;
   readonly #dispatcher: Dispatcher;
+  readonly #proxy: string | undefined;
   readonly #wholeMs: number;
   readonly #notBefore = new Map<string, number>();
 
-  constructor({ url, token, caBundle, wholeMs = WHOLE_MS }: CoderdHttpOptions) {
+  constructor({ url, token, wholeMs = WHOLE_MS, ...way }: CoderdHttpOptions) {
     this.#wholeMs = wholeMs;
     this.#base = url.replace(/\/+$/, '');
     this.#token = token;
-    this.#dispatcher = new Agent({
-      connections: 16,
-      connect: {
-        timeout: CONNECT_MS,
-        ...(caBundle === undefined ? {} : { ca: withKnownAuthorities(caBundle) }),
-      },
-      headersTimeout: HEADERS_MS,
-      bodyTimeout: BODY_MS,
-      maxResponseSize: MAX_BODY_BYTES,
-    }).compose(interceptors.retry({ maxRetries: MAX_RETRIES, throwOnError: false, retry: retryPolicy }));
+    this.#proxy = way.proxy;
+    this.#dispatcher = makeDispatcher(way);
   }
 
   /** Reads one JSON document. Throws CoderdError, or SecretError when the token can't be read. */
@@ -97,6 +87,17 @@ export class CoderdHttp {
     return this.#ask({ method: 'POST', path, body: JSON.stringify(body), signal }, schema);
   }
 
+  /** As `get`, with these headers instead of the token. */
+  async getAs<T extends z.ZodType>(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    schema: T,
+  ): Promise<Document<z.output<T>>> {
+    const answer = await this.#request({ method: 'GET', path }, headers);
+    if (answer.statusCode !== 200) throw this.#errorOf(path, answer);
+    return { value: parse(schema, answer), date: answer.date };
+  }
+
   /** Closes the pooled connections. */
   async close(): Promise<void> {
     await this.#dispatcher.close();
@@ -105,17 +106,25 @@ export class CoderdHttp {
   async #ask<T extends z.ZodType>(question: Question, schema: T): Promise<Document<z.output<T>>> {
     const first = await this.#send(question, { fresh: false });
     const answer = first.statusCode === 401 ? await this.#send(question, { fresh: true }) : first;
+    if (answer.statusCode === 401) throw refusedAgain(answer);
     if (answer.statusCode !== 200) throw this.#errorOf(question.path, answer);
     return { value: parse(schema, answer), date: answer.date };
   }
 
   async #send(question: Question, token: { readonly fresh: boolean }): Promise<Answer> {
+    return this.#request(question, { 'coder-session-token': await this.#token.read(token) });
+  }
+
+  async #request(question: Question, headers: Readonly<Record<string, string>>): Promise<Answer> {
     const { method, path, query = {}, body: sent = null, signal } = question;
     this.#refuseEarly(path);
-    const sessionToken = await this.#token.read(token);
     const whole = AbortSignal.timeout(this.#wholeMs);
     try {
-      const { statusCode, headers, body } = await request(`${this.#base}${path}`, {
+      const {
+        statusCode,
+        headers: said,
+        body,
+      } = await request(`${this.#base}${path}`, {
         dispatcher: this.#dispatcher,
         method,
         query,
@@ -123,17 +132,14 @@ export class CoderdHttp {
         signal: signal === undefined ? whole : AbortSignal.any([whole, signal]),
         headers: {
           accept: 'application/json',
-          'coder-session-token': sessionToken,
+          ...headers,
           ...(sent === null ? {} : { 'content-type': 'application/json' }),
         },
       });
       const text = await body.text();
-      return { statusCode, headers, text, date: parseDate(headers.date) };
+      return { statusCode, headers: said, text, date: parseDate(said.date) };
     } catch (cause) {
-      const reason = reasonOf(cause);
-      throw new CoderdError('unreachable', `no answer from coderd (${reason}); ${adviceFor(reason)}`, {
-        cause,
-      });
+      throw new CoderdError('unreachable', describeUnreachable(cause, this.#proxy), { cause });
     }
   }
 
@@ -149,12 +155,8 @@ export class CoderdHttp {
 
   #errorOf(path: string, answer: Answer): CoderdError {
     const { statusCode, headers } = answer;
-    const said = `coderd answered ${statusCode}${saidText(answer)}`;
-    if (statusCode === 401)
-      return new CoderdError(
-        'unauthorized',
-        `${said}; the token was read again and refused again: put a valid one into the secret`,
-      );
+    const said = saidBy(answer);
+    if (statusCode === 401) return new CoderdError('unauthorized', said);
     if (statusCode === 404 || statusCode === 403) return new CoderdError('not-found', said);
     const retryAfterMs = parseRetryAfterMs(headers['retry-after']);
     if (statusCode === 429 && retryAfterMs !== undefined) {
@@ -206,6 +208,17 @@ function parse<T extends z.ZodType>(schema: T, { headers, text }: Answer): z.out
   );
 }
 
+function refusedAgain(answer: Answer): CoderdError {
+  return new CoderdError(
+    'unauthorized',
+    `${saidBy(answer)}; the token was read again and refused again: put a valid one into the secret`,
+  );
+}
+
+function saidBy(answer: Answer): string {
+  return `coderd answered ${answer.statusCode}${saidText(answer)}`;
+}
+
 /** What an error body says, in one line; bodies of proxies are left out. */
 function saidText({ text, headers }: Answer): string {
   try {
@@ -217,73 +230,4 @@ function saidText({ text, headers }: Answer): string {
       ? ''
       : `, a redirect to ${String(location).slice(0, 200)}; is coder.url coderd itself?`;
   }
-}
-
-/** The codes and messages at the bottom of an undici or Node error. */
-function reasonOf(cause: unknown): string {
-  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
-  if (!(cause instanceof Error)) return String(cause);
-  if (cause.cause instanceof Error) return reasonOf(cause.cause);
-  return (cause.message || cause.name).replaceAll(/\s+/g, ' ').slice(0, 200);
-}
-
-/** What to do about the failures that people meet most. */
-const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [
-    /self.signed|unable to (?:get|verify)|certificate|issuer/i,
-    'if its certificate is signed by a CA of your own, name it in coder.caBundle',
-  ],
-  [/wrong version number|packet length|EPROTO/i, 'it speaks no TLS on this port; check coder.url'],
-  [
-    /invalid coder-session-token/i,
-    'the token in the secret has characters that no token has; store it again',
-  ],
-];
-
-function adviceFor(reason: string): string {
-  return ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? 'check coder.url and the network';
-}
-
-/** Answers that another try may change. */
-const RETRIED_STATUS: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
-/** A second wait of the same length would leave no time for the rest of the look. */
-const TIMEOUTS: ReadonlySet<string> = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-]);
-
-type RetryOptions = NonNullable<Parameters<typeof interceptors.retry>[0]>;
-
-const retryPolicy: NonNullable<RetryOptions['retry']> = (error, { state }, done) => {
-  const waitMs =
-    mayRetry(error) && state.counter <= MAX_RETRIES ? retryWaitMs(error, state.counter) : undefined;
-  if (waitMs === undefined || waitMs > LONGEST_WAIT_MS) done(error);
-  else setTimeout(() => done(null), waitMs);
-  return null;
-};
-
-function mayRetry(error: Error): boolean {
-  if ('statusCode' in error && typeof error.statusCode === 'number')
-    return RETRIED_STATUS.has(error.statusCode);
-  return !('code' in error && typeof error.code === 'string' && TIMEOUTS.has(error.code));
-}
-
-function retryWaitMs(error: Error, counter: number): number {
-  const headers = 'headers' in error ? (error.headers as Answer['headers'] | undefined) : undefined;
-  return parseRetryAfterMs(headers?.['retry-after']) ?? FIRST_RETRY_MS * 2 ** (counter - 1);
-}
-
-/** `Retry-After` in milliseconds: seconds or a date (RFC 9110). */
-export function parseRetryAfterMs(header: string | readonly string[] | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const seconds = Number(header);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(String(header));
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
-}
-
-/** A `ca` option replaces the well-known authorities, so they are given too. */
-function withKnownAuthorities(caBundle: string): string[] {
-  return [...rootCertificates, caBundle];
 }

@@ -102,3 +102,26 @@ export const organizationSchema = z.object({ id: branded<OrganizationId>(), name
 
 /** Error bodies (contract §9). */
 export const errorSchema = z.object({ message: z.string(), detail: z.string().nullish() });
+
+/** codersdk.APIKey, without its secret. */
+export const apiKeySchema = z.object({ created_at: time, expires_at: time, lifetime_seconds: z.number() });
+
+/** codersdk.User. */
+export const userSchema = z.object({
+  username: z.string(),
+  roles: z.array(z.object({ name: z.string() })).nullish(),
+});
+
+/** codersdk.Entitlements (contract §3). */
+export const entitlementsSchema = z.object({
+  features: z.object({
+    external_provisioner_daemons: z.object({ enabled: z.boolean(), entitlement: z.string() }).optional(),
+  }),
+});
+
+/** codersdk.ProvisionerKey (contract §3): its organization's field has no `_id`. */
+export const provisionerKeySchema = z.object({
+  name: z.string(),
+  organization: branded<OrganizationId>(),
+  tags: tags.nullish(),
+});

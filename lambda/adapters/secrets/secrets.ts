@@ -9,6 +9,12 @@ const MAX_AGE_S = 300;
 /** A secret that can't be read or has not the form that the configuration says. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
+  /** `denied`: whoever asks may not read it. */
+  readonly code: 'denied' | 'unreadable';
+  constructor(message: string, options: ErrorOptions & { readonly code?: SecretError['code'] } = {}) {
+    super(message, options);
+    this.code = options.code ?? 'unreadable';
+  }
 }
 
 export class Secrets {
@@ -33,10 +39,17 @@ export class Secrets {
       if (typeof value === 'string') return value;
     } catch (cause) {
       const said = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
-      throw new SecretError(`reading secret "${name}": ${said}; ${adviceFor(cause)}`, { cause });
+      const code = isDenied(cause) ? 'denied' : 'unreadable';
+      throw new SecretError(`reading secret "${name}": ${said}; ${adviceFor(cause)}`, { cause, code });
     }
     throw new SecretError(`reading secret "${name}": it holds no text; store the value as a string`);
   }
+}
+
+/** The provider wraps what the SDK throws. */
+function isDenied(cause: unknown): boolean {
+  const inner = cause instanceof Error ? cause.cause : undefined;
+  return inner instanceof Error && inner.name === 'AccessDeniedException';
 }
 
 /** No region and no credentials are the machine's fault, the rest is the secret's. */

@@ -1,0 +1,164 @@
+/** The way to coderd: through a proxy, with a CA of one's own, and counted. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { CallCounter } from '../../lambda/adapters/calls.ts';
+import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
+import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A certificate for 127.0.0.1 that is its own authority. */
+let folder: string;
+let pem: { readonly key: string; readonly cert: string };
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'autoscaler-tls-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')] as const;
+  const names = ['-subj', '/CN=coderd', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const made = ['-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2', ...names];
+  execFileSync('openssl', ['req', '-x509', ...made], { stdio: 'ignore' });
+  pem = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const sockets = new Set<{ destroy(): void }>();
+  server.on('connection', (socket) => sockets.add(socket));
+  closers.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        for (const socket of sockets) socket.destroy();
+      }),
+  );
+  return (server.address() as AddressInfo).port;
+}
+
+const empty: RequestListener = (_, response) => response.end('[]');
+const plainCoderd = async (listener = empty) => `http://127.0.0.1:${await listen(createServer(listener))}`;
+const tlsCoderd = async () => `https://127.0.0.1:${await listen(createTlsServer(pem, empty))}`;
+
+/** A proxy that answers CONNECT with this status, and connects where that is 200. */
+async function startProxy(
+  status = 200,
+): Promise<{ readonly url: string; readonly asked: readonly string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.writeHead(500).end();
+  });
+  server.on('connect', (request, socket) => {
+    asked.push(`CONNECT ${request.url}`);
+    const [host, port] = (request.url ?? '').split(':');
+    socket.on('error', () => {});
+    if (status !== 200) {
+      socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
+      return;
+    }
+    const onwards = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      onwards.pipe(socket).pipe(onwards);
+    });
+    onwards.on('error', () => socket.end('HTTP/1.1 502 No\r\n\r\n'));
+  });
+  return { url: `http://127.0.0.1:${await listen(server)}`, asked };
+}
+
+async function organizations(options: Omit<CoderdHttpOptions, 'token'>) {
+  const http = new CoderdHttp({ token: { read: async () => 'token' }, ...options });
+  closers.push(() => http.close());
+  return new CoderdAdapter(http).organizations();
+}
+
+const authorityOf = (url: string): string => url.replace(/^https?:\/\//, '');
+
+describe('through a proxy', () => {
+  test('plain http is tunnelled, so that every limit holds', async () => {
+    const [url, proxy] = [await plainCoderd(), await startProxy()];
+    expect(await organizations({ url, proxy: proxy.url })).toMatchObject({ status: 'ok' });
+    expect(proxy.asked).toEqual([`CONNECT ${authorityOf(url)}`]);
+  });
+
+  test('TLS is between us and coderd, by the CA bundle', async () => {
+    const [url, proxy] = [await tlsCoderd(), await startProxy()];
+    const given = { url, proxy: proxy.url };
+    expect(await organizations({ ...given, caBundle: pem.cert })).toMatchObject({ status: 'ok' });
+    expect((await organizations(given)).error).toMatch(
+      /no answer from coderd through the proxy http:\S+ \(self-signed certificate\); a proxy that opens TLS signs with a CA of its own: name that in coder\.caBundle/,
+    );
+  });
+
+  test.each([
+    {
+      status: 407,
+      advice:
+        'the proxy asks for a user name and a password, which are not sent; let requests to coderd pass without',
+    },
+    { status: 403, advice: "the proxy forbids it; allow coder.url's host and port there" },
+    {
+      status: 502,
+      advice: 'the proxy cannot reach coderd; check coder.url, and DNS and routes of the proxy',
+    },
+  ])('a refusal with $status names the proxy and what to do', async ({ status, advice }) => {
+    const proxy = await startProxy(status);
+    const { error } = await organizations({ url: 'https://coder.example.com', proxy: proxy.url });
+    expect(error).toContain(
+      `no answer from coderd through the proxy ${proxy.url} (Proxy response (${status})`,
+    );
+    expect(error).toContain(advice);
+  });
+
+  test('nobody listening there is told of the proxy', async () => {
+    const { error } = await organizations({ url: 'https://coder.example.com', proxy: 'http://127.0.0.1:1' });
+    expect(error).toBe(
+      'listing organizations: no answer from coderd through the proxy http://127.0.0.1:1 (connect ECONNREFUSED 127.0.0.1:1); no proxy listens there; check the host and port in coder.proxy',
+    );
+  });
+
+  test('a proxy that says nothing is given up', async () => {
+    const silent = createServer();
+    silent.on('connect', (_, socket) => {
+      socket.on('error', () => {});
+    });
+    const proxy = `http://127.0.0.1:${await listen(silent)}`;
+    const { error } = await organizations({ url: 'https://coder.example.com', proxy });
+    expect(error).toMatch(/no answer from coderd through the proxy \S+ \(Headers Timeout Error\)/);
+  });
+});
+
+describe('straight', () => {
+  test('a CA of its own is trusted by the bundle alone', async () => {
+    const url = await tlsCoderd();
+    expect(await organizations({ url, caBundle: pem.cert })).toMatchObject({ status: 'ok' });
+    expect((await organizations({ url })).error).toMatch(
+      /\(self-signed certificate\); if its certificate is signed by a CA of your own, name it in coder\.caBundle/,
+    );
+  });
+});
+
+describe('calls', () => {
+  test('are counted with their retries, and what was throttled apart', async () => {
+    const answers = [429, 500, 200];
+    const url = await plainCoderd((_, response) => {
+      response.writeHead(answers.shift() ?? 200, { 'retry-after': '0' }).end('[]');
+    });
+    const calls = new CallCounter();
+    expect(await organizations({ url, calls })).toMatchObject({ status: 'ok' });
+    expect(calls.take().coderd).toEqual({ requests: 3, throttled: 1 });
+  });
+
+  test('that nobody answers are counted', async () => {
+    const calls = new CallCounter();
+    expect(await organizations({ url: 'http://127.0.0.1:1', calls })).toMatchObject({ status: 'failed' });
+    expect(calls.take().coderd).toEqual({ requests: 3, throttled: 0 });
+  });
+});

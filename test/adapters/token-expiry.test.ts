@@ -1,0 +1,103 @@
+/** When the token ends, against the world's coderd and against servers that answer otherwise. */
+import { afterEach, expect, test } from 'vitest';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import { TokenExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
+import { observe } from '../../lambda/app/observe.ts';
+import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
+import { decide } from '../../lambda/core/decide.ts';
+import { type Lab, START, startLab } from '../support/lab.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const closers: (() => Promise<void>)[] = [];
+let lab: Lab;
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A coderd whose token lasts so long; `token`: what the secret holds. */
+async function start(lifetimeMs: number, options: { readonly refreshes?: boolean } = {}) {
+  const asked: string[] = [];
+  lab = await startLab({
+    pools: [{ name: 'cpu', organization: 'default', tags: {} }],
+    onRequest: ({ operation }) => asked.push(operation),
+  });
+  const { coderd, secrets, tokenSecretName, timeline } = lab.world;
+  if (options.refreshes !== true) coderd.tokens.disableExpiryRefresh();
+  const renew = (): void => {
+    secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all', lifetimeMs }));
+  };
+  renew();
+  const token = { read: async () => secrets.find(tokenSecretName)?.value ?? '' };
+  const http = new CoderdHttp({ url: lab.coderdUrl, token });
+  closers.push(() => http.close(), lab.close);
+  const expiry = new TokenExpiry(http, token);
+  const at = (ms: number): Promise<EpochMs | undefined> => {
+    if (plusMs(START, ms) > timeline.now()) timeline.advanceTo(plusMs(START, ms));
+    return expiry.at(plusMs(START, ms));
+  };
+  return { at, asked: () => asked.filter((operation) => operation.includes('/keys/')).length, renew };
+}
+
+test('is read, and kept for an hour', async () => {
+  const { at, asked } = await start(30 * DAY_MS);
+  expect(await at(0)).toBe(plusMs(START, 30 * DAY_MS));
+  expect(await at(HOUR_MS - 1)).toBe(plusMs(START, 30 * DAY_MS));
+  expect(asked()).toBe(1);
+  expect(await at(HOUR_MS)).toBe(plusMs(START, 30 * DAY_MS));
+  expect(asked()).toBe(2);
+});
+
+test('of another token is read at once', async () => {
+  const { at, renew } = await start(30 * DAY_MS);
+  await at(0);
+  lab.pass(60);
+  renew();
+  expect(await at(60_000)).toBe(plusMs(START, 30 * DAY_MS + 60_000));
+});
+
+test('is unknown where coderd puts it off with each use', async () => {
+  const { at } = await start(7 * DAY_MS, { refreshes: true });
+  expect(await at(0)).toBe(plusMs(START, 7 * DAY_MS));
+  expect(await at(2 * HOUR_MS)).toBeUndefined();
+});
+
+test('is unknown for what is no token, and coderd is not asked', async () => {
+  const { at, asked } = await start(DAY_MS);
+  lab.world.secrets.put(lab.world.tokenSecretName, 'pasted');
+  expect(await at(0)).toBeUndefined();
+  expect(asked()).toBe(0);
+});
+
+test('that can not be read is what it was, and never throws', async () => {
+  const { at, asked } = await start(30 * DAY_MS);
+  await at(0);
+  const { secrets, tokenSecretName, coderd } = lab.world;
+  coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? '');
+  expect(await at(2 * HOUR_MS)).toBe(plusMs(START, 30 * DAY_MS));
+  // refused, tried with the secret read anew, and not again in the next look
+  expect(asked()).toBe(3);
+  await at(2 * HOUR_MS + 10_000);
+  expect(asked()).toBe(3);
+});
+
+test('is in the snapshot and, when it is near, in the findings', async () => {
+  await start(13 * DAY_MS);
+  const snapshot = await observe(lab.ports(), lab.config);
+  expect(snapshot.coder.token).toEqual({ expiresAt: plusMs(START, 13 * DAY_MS) });
+  expect(decide(snapshot, lab.config).findings).toContainEqual({
+    code: 'token-expires',
+    at: '2026-03-15T09:00:00.000Z',
+  });
+});
+
+test.each([
+  { token: 'abcdefghij-0123456789abcdefghijkl', id: 'abcdefghij' },
+  { token: 'one-two-three', id: 'one' },
+  { token: '-secret', id: undefined },
+  { token: 'id-', id: undefined },
+  { token: 'a/../b-secret', id: undefined },
+  { token: '', id: undefined },
+])('the public part of "$token" is $id', ({ token, id }) => {
+  expect(tokenId(token)).toBe(id);
+});

@@ -1,0 +1,153 @@
+/** What the world's coderd tells of the token's user, the token, the licence and keys (contract §3, §9). */
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { coderdHandler } from '../../lab/coderd/http.ts';
+import { CoderdModel } from '../../lab/coderd/model.ts';
+import { Random } from '../../lab/random.ts';
+import { Timeline } from '../../lab/timeline.ts';
+import { plusMs } from '../../lambda/core/brands.ts';
+import { START } from '../support/lab.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOT_FOUND = { message: 'Resource not found or you do not have access to this resource' };
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+async function world() {
+  const timeline = new Timeline(START);
+  const model = new CoderdModel({ timeline, random: new Random(1), organizations: ['default', 'data'] });
+  const server = createServer(coderdHandler(model));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  cleanUps.push(
+    () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  );
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('starting a server: it has no port');
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`http://127.0.0.1:${address.port}/api/v2/${path}`, { headers });
+    const body: unknown = await response.json();
+    return { status: response.status, body };
+  };
+  const as = (token: string) => ({ 'Coder-Session-Token': token });
+  const later = (ms: number): void => timeline.advanceTo(plusMs(timeline.now(), ms));
+  return { model, get, as, later };
+}
+
+const idOf = (token: string): string => token.split('-')[0] ?? '';
+
+describe('users/me', () => {
+  it('answers who the token is of, and whether it is an owner', async () => {
+    const { model, get, as } = await world();
+    const [plain, owner] = [false, true].map((isOwner) => model.addToken({ canRead: 'all', isOwner }));
+    expect(await get('users/me', as(plain ?? ''))).toMatchObject({
+      status: 200,
+      body: { username: 'autoscaler-1', roles: [] },
+    });
+    expect((await get('users/me', as(owner ?? ''))).body).toMatchObject({
+      username: 'autoscaler-2',
+      roles: [{ name: 'owner' }],
+    });
+  });
+
+  it('asks for a token, and knows nobody else', async () => {
+    const { model, get, as } = await world();
+    expect((await get('users/me')).status).toBe(401);
+    expect(await get('users/ada', as(model.addToken({ canRead: 'all' })))).toEqual({
+      status: 404,
+      body: NOT_FOUND,
+    });
+  });
+});
+
+describe('a token', () => {
+  it('tells when it ends, to its own user alone', async () => {
+    const { model, get, as } = await world();
+    const own = model.addToken({ canRead: 'all', lifetimeMs: 7 * DAY });
+    const other = model.addToken({ canRead: 'all' });
+    const path = `users/me/keys/${idOf(own)}`;
+    expect(await get(path, as(own))).toMatchObject({
+      status: 200,
+      body: {
+        created_at: '2026-03-02T09:00:00Z',
+        expires_at: '2026-03-09T09:00:00Z',
+        lifetime_seconds: 604_800,
+      },
+    });
+    expect(await get(path, as(other))).toEqual({ status: 404, body: NOT_FOUND });
+    expect((await get(path)).status).toBe(401);
+  });
+
+  it('lives as long as it is used, once an hour', async () => {
+    const { model, get, as, later } = await world();
+    const token = model.addToken({ canRead: 'all', lifetimeMs: DAY });
+    const path = `users/me/keys/${idOf(token)}`;
+    later(HOUR - 1000);
+    expect((await get(path, as(token))).body).toMatchObject({ expires_at: '2026-03-03T09:00:00Z' });
+    later(1000);
+    expect((await get(path, as(token))).body).toMatchObject({ expires_at: '2026-03-03T10:00:00Z' });
+  });
+
+  it('ends in any case where that is switched off, and says so', async () => {
+    const { model, get, as, later } = await world();
+    model.tokens.disableExpiryRefresh();
+    const token = model.addToken({ canRead: 'all', lifetimeMs: DAY });
+    later(DAY);
+    expect((await get('users/me', as(token))).status).toBe(200);
+    later(1000);
+    expect(await get('users/me', as(token))).toEqual({
+      status: 401,
+      body: {
+        message: 'You are signed out or your session has expired. Please sign in again to continue.',
+        detail: 'API key expired at "2026-03-03 09:00:00 +0000 +0000".',
+      },
+    });
+  });
+});
+
+describe('entitlements', () => {
+  it.each([
+    { licence: 'entitled', enabled: true },
+    { licence: 'grace_period', enabled: true },
+    { licence: 'not_entitled', enabled: false },
+  ] as const)('tell whether external daemons are licensed: $licence', async ({ licence, enabled }) => {
+    const { model, get } = await world();
+    model.setLicence(licence);
+    expect(await get('entitlements')).toMatchObject({
+      status: 200,
+      body: { features: { external_provisioner_daemons: { entitlement: licence, enabled } } },
+    });
+    const key = model.addKey({ organization: 'default', name: 'cpu', tags: {} });
+    const connect = () => model.connect({ key, name: 'cpu-1', version: 'v2.30.0' });
+    if (enabled) expect(connect).not.toThrow();
+    else expect(connect).toThrow('External provisioner daemons is an Enterprise feature');
+  });
+});
+
+describe('a provisioner key', () => {
+  it('is told to whoever has it, whatever the path says, with its tags as given', async () => {
+    const { model, get } = await world();
+    const key = model.addKey({ organization: 'data', name: 'gpu', tags: { gpu: 'a10' } });
+    expect(await get('provisionerkeys/anything', { 'Coder-Provisioner-Daemon-Key': key })).toMatchObject({
+      status: 200,
+      body: { name: 'gpu', organization: model.organizationId('data'), tags: { gpu: 'a10' } },
+    });
+  });
+
+  it.each([
+    { key: undefined, status: 401, message: 'provisioner daemon key required' },
+    { key: 'short', status: 400, message: 'provisioner daemon key invalid' },
+    { key: 'k'.repeat(43), status: 401, message: 'provisioner daemon key invalid' },
+  ])('is refused with $status: $message ($key)', async ({ key, status, message }) => {
+    const { model, get, as } = await world();
+    const token = as(model.addToken({ canRead: 'all' }));
+    const headers = { ...token, ...(key === undefined ? {} : { 'Coder-Provisioner-Daemon-Key': key }) };
+    expect(await get('provisionerkeys/self', headers)).toMatchObject({ status, body: { message } });
+  });
+});
