@@ -5,7 +5,7 @@ import { coderdHandler } from './coderd/http.ts';
 import { awsHandler, awsTarget } from './ecs/http.ts';
 import type { World } from './world.ts';
 
-/** What a request is for: `GET /api/v2/…` of `coderd`, or an operation of `ecs` or `secretsmanager`. */
+/** What a request is for: `GET /api/v2/…` of `coderd`, or an operation of `ecs`, `secretsmanager` or `logs`. */
 export type Requested = { readonly service: string; readonly operation: string };
 
 export type ServeOptions = {

@@ -2,16 +2,19 @@
  * The whole world on one virtual clock: a coderd, an ECS with one service a pool as the CDK stack would create it, Secrets Manager
  * with the keys and a token, and tasks that play guard and daemon.
  */
+import { readFileSync } from 'node:fs';
 import type { EpochMs } from '../lambda/core/brands.ts';
-import { POOL_TAG } from '../lambda/core/supply.ts';
+import { LOG_GROUP_TAG, POOL_TAG } from '../lambda/core/service-tags.ts';
 import type { Tags } from '../lambda/core/tags.ts';
 import { CoderdModel } from './coderd/model.ts';
 import type { AcquiredJob } from './daemon-connection.ts';
 import type { StartContainer } from './ecs/container.ts';
+import { BARE_TEMPLATE, type TaskTemplate } from './ecs/definitions.ts';
 import type { Latencies } from './ecs/latencies.ts';
 import { EcsModel, type EcsOptions } from './ecs/model.ts';
 import type { EcsService } from './ecs/service.ts';
 import { type EcsTask, SCALING_REASON } from './ecs/task.ts';
+import { LogsModel } from './logs/model.ts';
 import { bareTask, type ProvisionerTaskOptions, provisionerTask } from './provisioner-task.ts';
 import { Random } from './random.ts';
 import { SecretsModel } from './secrets/model.ts';
@@ -30,6 +33,8 @@ export type PoolSpec = {
   readonly maximumPercent?: number;
   /** `bare`: the daemon alone, without a guard. @default 'guarded' */
   readonly image?: 'guarded' | 'bare';
+  /** What its task definition says otherwise than the CDK stack would. */
+  readonly template?: Partial<TaskTemplate>;
 };
 
 export type WorldOptions = Pick<
@@ -93,8 +98,11 @@ export class World {
   readonly coderd: CoderdModel;
   readonly ecs: EcsModel;
   readonly secrets: SecretsModel;
+  readonly logs: LogsModel;
   /** The Secrets Manager name of a coderd token that may read all organizations. */
   readonly tokenSecretName = 'coder/autoscaler-token';
+  /** The log group of the function: nobody writes to it unless a test does. */
+  readonly logGroupName = 'Stack-AutoscalerLogs-0A1B2C';
   readonly #random: Random;
   readonly #coderVersion: string;
   readonly #guardedTask: (options: ProvisionerTaskOptions) => StartContainer;
@@ -112,6 +120,8 @@ export class World {
     this.#coderVersion = coderVersion;
     this.#guardedTask = options.guardedTask ?? provisionerTask;
     this.timeline = new Timeline(start);
+    this.logs = new LogsModel(this.timeline);
+    this.logs.createGroup(this.logGroupName);
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
     this.coderd = new CoderdModel({ ...this.#surroundings(), version: coderVersion, organizations });
     this.ecs = new EcsModel({
@@ -136,10 +146,10 @@ export class World {
   }
 
   /** Deploys a new revision of the pool's task definition, as a CDK deployment would. */
-  deploy(pool: string): void {
+  deploy(pool: string, changed: Partial<TaskTemplate> = {}): void {
     const { name } = this.service(pool).identity;
-    const { family, start } = this.service(pool).state.primary.definition;
-    this.ecs.deploy(name, this.ecs.registerTaskDefinition(family, start));
+    const { family, start, template } = this.service(pool).state.primary.definition;
+    this.ecs.deploy(name, this.ecs.registerTaskDefinition(family, start, { ...template, ...changed }));
   }
 
   /** Deletes the pool's key in coderd: its daemon rows are gone, their jobs run on (contract §3). */
@@ -199,11 +209,12 @@ export class World {
       onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
     });
     const id = `Pool${pascalCase(name)}`;
-    const definition = this.ecs.registerTaskDefinition(`Stack${id}Task${this.#hash()}`, start);
+    const family = `Stack${id}Task${this.#hash()}`;
+    const definition = this.ecs.registerTaskDefinition(family, start, templateOf(pool));
     const service = this.ecs.createService({
       ...pool,
       name: `Stack-${id}Service-${this.#hash()}`,
-      tags: { [POOL_TAG]: name },
+      tags: { [POOL_TAG]: name, [LOG_GROUP_TAG]: this.logGroupName },
       definition,
     });
     this.#services.set(name, service);
@@ -231,6 +242,17 @@ export class World {
     return this.#random.hex(12).toUpperCase();
   }
 }
+
+/** As `infra/constructs/pool-service.ts` makes it. */
+function templateOf({ image, template }: PoolSpec): TaskTemplate {
+  const guarded = {
+    entryPoint: ['sh', '-c', guard, 'guard'],
+    command: ['/opt/coder', 'provisioner', 'start'],
+  };
+  return { ...BARE_TEMPLATE, ...(image === 'bare' ? {} : guarded), ...template };
+}
+
+const guard = readFileSync(new URL('../guard/guard.sh', import.meta.url), 'utf8');
 
 const keySecretOf = (pool: string): string => `coder/keys/${pool}`;
 

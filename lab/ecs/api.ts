@@ -1,12 +1,15 @@
 /**
- * The operations of the ECS API that the autoscaler's role may call, with their limits (aws-facts §§1-2): a request's body in,
- * an answer's body out, or an AwsError. Reads see each entity as it was up to the model's read lag ago.
+ * The operations of the ECS API that the autoscaler's role may call, with their limits (aws-facts §§1-2), and those that only a
+ * person may. Reads see each entity as it was up to the model's read lag ago.
  */
 import { z } from 'zod';
-import { AwsError, clusterNotFound, invalidParameter, throttled } from './errors.ts';
+import { DEFINITIONS } from './definitions.ts';
+import { AwsError, clusterNotFound, invalidParameter } from './errors.ts';
 import type { EcsModel } from './model.ts';
+import { checkCount, type Operation, operation } from './operation.ts';
 import { pageOf } from './paging.ts';
 import { DEFAULT_MINUTES, MAX_MINUTES } from './protection.ts';
+import { TAGGING } from './tagging.ts';
 import type { EcsTask } from './task.ts';
 import type { BucketName } from './throttle.ts';
 import { type TaskSight, wireProtection, wireService, wireTags, wireTask } from './wire.ts';
@@ -14,14 +17,14 @@ import { type TaskSight, wireProtection, wireService, wireTags, wireTask } from 
 const inCluster = { cluster: z.string().optional() };
 const paged = { maxResults: z.number().optional(), nextToken: z.string().optional() };
 
-const OPERATIONS = {
-  ListServices: operation('service-read', z.object({ ...inCluster, ...paged }), listServices),
-  DescribeServices: operation(
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  ListServices: inThisCluster('service-read', z.object({ ...inCluster, ...paged }), listServices),
+  DescribeServices: inThisCluster(
     'service-read',
     z.object({ ...inCluster, services: z.array(z.string()), include: z.array(z.string()).optional() }),
     describeServices,
   ),
-  ListTasks: operation(
+  ListTasks: inThisCluster(
     'cluster-resource-read',
     z.object({
       ...inCluster,
@@ -33,17 +36,17 @@ const OPERATIONS = {
     }),
     listTasks,
   ),
-  DescribeTasks: operation(
+  DescribeTasks: inThisCluster(
     'cluster-resource-read',
     z.object({ ...inCluster, tasks: z.array(z.string()) }),
     describeTasks,
   ),
-  GetTaskProtection: operation(
+  GetTaskProtection: inThisCluster(
     'task-protection',
     z.object({ ...inCluster, tasks: z.array(z.string()).optional() }),
     getTaskProtection,
   ),
-  UpdateTaskProtection: operation(
+  UpdateTaskProtection: inThisCluster(
     'task-protection',
     z.object({
       ...inCluster,
@@ -53,44 +56,48 @@ const OPERATIONS = {
     }),
     updateTaskProtection,
   ),
-  UpdateService: operation(
+  UpdateService: inThisCluster(
     'service-modify',
     z.looseObject({ ...inCluster, service: z.string(), desiredCount: z.number().optional() }),
     updateService,
   ),
-} satisfies Record<string, Operation>;
+};
 
-/** Calls one operation by its name, as the task role or the autoscaler would. */
-export function callEcs(model: EcsModel, name: string, body: unknown): object {
-  if (!isOperation(name))
+/** What a person at the command line may do beside it. */
+const OPERATIONS_OF_PEOPLE: Readonly<Record<string, Operation>> = {
+  ...OPERATIONS,
+  ...TAGGING,
+  ...DEFINITIONS,
+};
+
+/** Who calls: the function and the tasks, or a person with rights of their own. */
+export type Caller = 'autoscaler' | 'person';
+
+/** Calls one operation by its name. */
+export function callEcs(model: EcsModel, name: string, body: unknown, caller: Caller = 'autoscaler'): object {
+  const allowed = caller === 'person' ? OPERATIONS_OF_PEOPLE : OPERATIONS;
+  const run = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
+  if (run === undefined)
     throw new AwsError(
       'AccessDeniedException',
-      `User: arn:aws:sts::123456789012:assumed-role/autoscaler/lambda is not authorized to perform: ecs:${name} because no identity-based policy allows the ecs:${name} action`,
+      `User: arn:aws:sts::123456789012:assumed-role/${caller}/session is not authorized to perform: ecs:${name} because no identity-based policy allows the ecs:${name} action`,
     );
-  return OPERATIONS[name](model, body);
+  return run(model, body);
 }
 
-type Operation = (model: EcsModel, body: unknown) => object;
 type InCluster = { readonly cluster?: string | undefined };
 
-function isOperation(name: string): name is keyof typeof OPERATIONS {
-  return Object.hasOwn(OPERATIONS, name);
-}
-
-/** Throttle first, then the shape, then the cluster, as AWS does. */
-function operation<T extends InCluster>(
+/** The cluster is looked for before anything in it, as AWS does. */
+function inThisCluster<T extends InCluster>(
   bucket: BucketName,
   schema: z.ZodType<T>,
   run: (model: EcsModel, request: T) => object,
 ): Operation {
-  return (model, body) => {
-    if (!model.admits(bucket)) throw throttled();
-    const request = schema.safeParse(body);
-    if (!request.success) throw new AwsError('SerializationException', z.prettifyError(request.error));
-    const { cluster = 'default' } = request.data;
+  return operation(bucket, schema, (model, request) => {
+    const { cluster = 'default' } = request;
     if (cluster !== model.clusterName && cluster !== model.clusterArn) throw clusterNotFound();
-    return run(model, request.data);
-  };
+    return run(model, request);
+  });
 }
 
 function listServices(model: EcsModel, request: z.infer<z.ZodObject<typeof paged>>) {
@@ -120,7 +127,7 @@ function describeServices(
       continue;
     }
     const wire = wireService(model.clusterArn, service, state, tasks.get(service.identity.name) ?? []);
-    const tags = request.include?.includes('TAGS') ? { tags: wireTags(service.identity.tags) } : {};
+    const tags = request.include?.includes('TAGS') ? { tags: wireTags(state.tags) } : {};
     services.push({ ...wire, ...tags });
   }
   return { services, failures };
@@ -254,11 +261,6 @@ function tasksSeen(model: EcsModel): readonly TaskSight[] {
     const state = task.states.at(model.readTime());
     return state === undefined ? [] : { task, state };
   });
-}
-
-function checkCount(what: string, names: readonly string[], most: number): void {
-  if (names.length === 0) throw invalidParameter(`${what} cannot be empty.`);
-  if (names.length > most) throw invalidParameter(`${what} can have at most ${most} items.`);
 }
 
 const lastPart = (named: string): string => named.slice(named.lastIndexOf('/') + 1);

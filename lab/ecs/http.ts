@@ -2,20 +2,24 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { callLogs } from '../logs/api.ts';
+import type { LogsModel } from '../logs/model.ts';
 import { callSecretsManager } from '../secrets/api.ts';
 import type { SecretsModel } from '../secrets/model.ts';
-import { callEcs } from './api.ts';
+import { type Caller, callEcs } from './api.ts';
 import { AwsError } from './errors.ts';
 import type { EcsModel } from './model.ts';
 
 /** Which operation of which AWS service a request is for. */
 export type AwsTarget = { readonly service: string; readonly operation: string };
 
-/** A listener for ECS and Secrets Manager. It takes no clock: the models' timeline is the time. */
-export function awsHandler(models: {
-  readonly ecs: EcsModel;
-  readonly secrets: SecretsModel;
-}): RequestListener {
+type Models = { readonly ecs: EcsModel; readonly secrets: SecretsModel; readonly logs: LogsModel };
+
+/** Who signs with this access key is a person; everybody else is the autoscaler's role. */
+export const ACCESS_KEY_OF_A_PERSON = 'AKIAPERSON';
+
+/** A listener for the AWS services of the world. It takes no clock: the models' timeline is the time. */
+export function awsHandler(models: Models): RequestListener {
   return (request, response) => {
     answer(request, models)
       .then((body) => send(response, 200, body))
@@ -26,6 +30,7 @@ export function awsHandler(models: {
 const SERVICES: Readonly<Record<string, string>> = {
   AmazonEC2ContainerServiceV20141113: 'ecs',
   secretsmanager: 'secretsmanager',
+  Logs_20140328: 'logs',
 };
 
 /** Reads the target of a request; `unknown` for a service that is not here. */
@@ -34,19 +39,22 @@ export function awsTarget(request: IncomingMessage): AwsTarget {
   return { service: SERVICES[prefix] ?? 'unknown', operation };
 }
 
-async function answer(
-  request: IncomingMessage,
-  models: { readonly ecs: EcsModel; readonly secrets: SecretsModel },
-): Promise<object> {
+async function answer(request: IncomingMessage, models: Models): Promise<object> {
   const { service, operation } = awsTarget(request);
   const body = await readBody(request);
   if (request.method !== 'POST' || request.url !== '/' || operation === '')
     throw new AwsError('UnknownOperationException', 'the request is no POST / with an x-amz-target');
-  if (!request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 '))
-    throw new AwsError('MissingAuthenticationTokenException', 'Missing Authentication Token');
-  if (service === 'ecs') return callEcs(models.ecs, operation, body);
+  const caller = callerOf(request);
+  if (service === 'ecs') return callEcs(models.ecs, operation, body, caller);
+  if (service === 'logs') return callLogs(models.logs, operation, body, caller);
   if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body);
-  throw new AwsError('UnknownOperationException', 'this world has ECS and Secrets Manager only');
+  throw new AwsError('UnknownOperationException', 'this world has ECS, Secrets Manager and Logs only');
+}
+
+function callerOf({ headers: { authorization } }: IncomingMessage): Caller {
+  if (!authorization?.startsWith('AWS4-HMAC-SHA256 '))
+    throw new AwsError('MissingAuthenticationTokenException', 'Missing Authentication Token');
+  return authorization.includes(`Credential=${ACCESS_KEY_OF_A_PERSON}/`) ? 'person' : 'autoscaler';
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {

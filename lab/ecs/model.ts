@@ -7,6 +7,7 @@ import type { Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
 import { type AgentFaults, taskAgent } from './agent.ts';
 import type { StartContainer } from './container.ts';
+import { BARE_TEMPLATE, type TaskTemplate } from './definitions.ts';
 import { invalidParameter, serviceNotActive, serviceNotFound } from './errors.ts';
 import { FARGATE, type Latencies } from './latencies.ts';
 import { emptiestZone, Subnets, type Victims } from './placement.ts';
@@ -72,6 +73,7 @@ export class EcsModel {
   readonly #services = new Map<string, EcsService>();
   readonly #tasks = new Map<string, EcsTask>();
   readonly #revisions = new Map<string, number>();
+  readonly #definitions = new Map<string, TaskDefinition>();
   readonly #running = new Set<EcsTask>();
   #launched = 0;
   #peak = 0;
@@ -141,22 +143,36 @@ export class EcsModel {
     return { running: this.#running.size, launched: this.#launched, peak: this.#peak };
   }
 
-  registerTaskDefinition(family: string, start: StartContainer): TaskDefinition {
+  registerTaskDefinition(
+    family: string,
+    start: StartContainer,
+    template: TaskTemplate = BARE_TEMPLATE,
+  ): TaskDefinition {
     const revision = (this.#revisions.get(family) ?? 0) + 1;
     this.#revisions.set(family, revision);
-    return { arn: `${ARN_PREFIX}:task-definition/${family}:${revision}`, family, revision, start };
+    const arn = `${ARN_PREFIX}:task-definition/${family}:${revision}`;
+    const definition = { arn, family, revision, start, template };
+    this.#definitions.set(arn, definition);
+    return definition;
+  }
+
+  /** By ARN, by `family:revision`, or the latest of a family. */
+  findTaskDefinition(named: string): TaskDefinition | undefined {
+    const name = named.slice(named.lastIndexOf('/') + 1);
+    const revision = name.includes(':') ? name : `${name}:${this.#revisions.get(name) ?? 0}`;
+    return this.#definitions.get(`${ARN_PREFIX}:task-definition/${revision}`);
   }
 
   createService(spec: NewService): EcsService {
     const identity = {
       arn: `${ARN_PREFIX}:service/${this.clusterName}/${spec.name}` as ServiceArn,
       name: spec.name,
-      tags: spec.tags ?? {},
       minimumHealthyPercent: spec.minimumHealthyPercent ?? 0,
       maximumPercent: spec.maximumPercent ?? 100,
       createdAt: this.now(),
     };
-    const first = { definition: spec.definition, desiredCount: spec.desiredCount ?? 1 };
+    const { definition, tags = {}, desiredCount = 1 } = spec;
+    const first = { definition, tags, desiredCount };
     const service = new EcsService(identity, first, {
       ...this.#around(),
       victims: this.#options.victims ?? 'random',

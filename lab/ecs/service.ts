@@ -23,6 +23,7 @@ export type Deployment = {
 export type ServiceState = {
   readonly status: 'ACTIVE' | 'INACTIVE';
   readonly desiredCount: number;
+  readonly tags: Readonly<Record<string, string>>;
   readonly primary: Deployment;
   /** Deployments that the primary one replaces. */
   readonly older: readonly Deployment[];
@@ -31,7 +32,6 @@ export type ServiceState = {
 export type ServiceIdentity = {
   readonly arn: ServiceArn;
   readonly name: string;
-  readonly tags: Readonly<Record<string, string>>;
   readonly minimumHealthyPercent: number;
   readonly maximumPercent: number;
   readonly createdAt: EpochMs;
@@ -67,7 +67,7 @@ export class EcsService {
 
   constructor(
     identity: ServiceIdentity,
-    first: { definition: TaskDefinition; desiredCount: number },
+    first: Pick<ServiceState, 'desiredCount' | 'tags'> & { readonly definition: TaskDefinition },
     around: Surroundings,
   ) {
     this.identity = identity;
@@ -75,6 +75,7 @@ export class EcsService {
     this.states = new History(around.historyMs, around.timeline.now(), {
       status: 'ACTIVE',
       desiredCount: first.desiredCount,
+      tags: first.tags,
       primary: this.#newDeployment(first.definition, first.desiredCount),
       older: [],
     });
@@ -89,6 +90,11 @@ export class EcsService {
   setDesiredCount(desiredCount: number): void {
     const primary = { ...this.state.primary, desiredCount, updatedAt: this.#now() };
     this.#change({ desiredCount, primary });
+  }
+
+  /** Whatever the tags were before. */
+  setTags(tags: Readonly<Record<string, string>>): void {
+    this.#change({ tags });
   }
 
   /** A rolling deployment of another task definition, or of the same one anew. */

@@ -7,6 +7,7 @@ import { type EpochMs, plusMs, type TaskArn } from '../../lambda/core/brands.ts'
 import type { Random } from '../random.ts';
 import type { Planned, Timeline } from '../timeline.ts';
 import type { Container, StartContainer, TaskAgent } from './container.ts';
+import type { TaskTemplate } from './definitions.ts';
 import { History } from './history.ts';
 import type { Latencies } from './latencies.ts';
 import type { Place } from './placement.ts';
@@ -61,6 +62,7 @@ export type TaskDefinition = {
   readonly family: string;
   readonly revision: number;
   readonly start: StartContainer;
+  readonly template: TaskTemplate;
 };
 
 /** What a task is from its first moment on. */

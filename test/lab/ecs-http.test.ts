@@ -57,7 +57,10 @@ describe('the AWS face, with the real SDK', () => {
     expect(service).toMatchObject({
       serviceName: expect.stringMatching(/^Stack-PoolGpuService-[0-9A-F]{12}$/),
       runningCount: 3,
-      tags: [{ key: 'coder-autoscaler:pool', value: 'gpu' }],
+      tags: [
+        { key: 'coder-autoscaler:pool', value: 'gpu' },
+        { key: 'coder-autoscaler:log-group', value: world.logGroupName },
+      ],
       createdAt: new Date(START),
       deployments: [{ status: 'PRIMARY', rolloutState: 'COMPLETED', desiredCount: 3 }],
     });

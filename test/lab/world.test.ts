@@ -360,9 +360,11 @@ describe('a world', () => {
     });
     pass(5 * MINUTE);
     expect(world.figures().tasks.running).toBe(3);
-    expect(world.service('big-gpu').identity).toMatchObject({
-      name: expect.stringMatching(/^Stack-PoolBigGpuService-/),
-      tags: { 'coder-autoscaler:pool': 'big-gpu' },
+    const { identity, state } = world.service('big-gpu');
+    expect(identity.name).toMatch(/^Stack-PoolBigGpuService-/);
+    expect(state.tags).toEqual({
+      'coder-autoscaler:pool': 'big-gpu',
+      'coder-autoscaler:log-group': world.logGroupName,
     });
     expect(() => world.service('gpu')).toThrow('the world has only default, big-gpu');
   });
