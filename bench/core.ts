@@ -1,8 +1,8 @@
 /** The decision alone: `decide` on generated snapshots of many sizes, without workspaces. Reading the document is counted apart. */
-import { checkConfig } from '../lambda/adapters/config/check.ts';
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
 import { decide } from '../lambda/core/decide.ts';
 import { tagKey } from '../lambda/core/tags.ts';
+import { decisionConfig } from './fleet/decision-config.ts';
 import { documentOf } from './fleet/document.ts';
 import { type Fleet, makeFleet } from './fleet/fleet.ts';
 import type { FleetSize } from './fleet/size.ts';
@@ -55,7 +55,7 @@ function measureSize({ seed, ...size }: FleetSize): CoreFigures {
   const document = documentOf(fleet);
   const text = JSON.stringify(document);
   const snapshot = parseSnapshot(document);
-  const { config } = checkConfig(fleet.config('http://127.0.0.1'));
+  const config = decisionConfig(fleet);
   const decideMs = timeOf(() => decide(snapshot, config));
   const parseMs = timeOf(() => parseSnapshot(document));
   const jsonParseMs = timeOf(() => JSON.parse(text));

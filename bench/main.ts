@@ -7,14 +7,12 @@ import { Command } from 'commander';
 import { wholeNumber } from '../lab/whole-number.ts';
 import { measureBundle } from './bundle.ts';
 import { growthOf, measureCore } from './core.ts';
-import { LARGEST } from './fleet/size.ts';
+import { BUSY, LARGEST, QUIET } from './fleet/size.ts';
 import { measureForecast } from './forecast.ts';
 import { bundleText, coreText, forecastText, GOALS, tickText } from './show.ts';
 import { measureTick } from './tick.ts';
 
 const OUT_DIR = 'dist/bench';
-/** So many pools a tick can look at with the cluster reads that AWS allows at once. */
-const POOLS_WITHIN_LIMITS = 40;
 
 const { json, seed } = new Command('bench')
   .description('measure the decision, the forecast, the whole tick and the bundle')
@@ -33,8 +31,8 @@ say(coreText(core, growth));
 const forecast = measureForecast(seed);
 say(forecastText(forecast));
 const ticks = [
-  await measureTick({ ...LARGEST, pools: POOLS_WITHIN_LIMITS, workspaces: 0, seed }, `${OUT_DIR}/tick`),
-  await measureTick({ ...LARGEST, workspaces: 0, seed }, `${OUT_DIR}/tick`),
+  await measureTick({ ...QUIET, seed }, `${OUT_DIR}/tick`),
+  await measureTick({ ...BUSY, seed }, `${OUT_DIR}/tick`),
   await measureTick({ ...LARGEST, seed }, `${OUT_DIR}/tick`),
 ];
 say(tickText(ticks));

@@ -4,6 +4,7 @@ import Table from 'cli-table3';
 import type { BundleFigures } from './bundle.ts';
 import type { CoreFigures, GrowthFigures } from './core.ts';
 import type { ForecastFigures } from './forecast.ts';
+import type { Work } from './invocation-process.ts';
 import type { LookFigures, TickFigures } from './tick.ts';
 
 /** What the project wants to stay below. */
@@ -90,6 +91,7 @@ export function tickText(figures: readonly TickFigures[]): string {
     'pools',
     'daemons',
     'workspaces',
+    'init',
     'first tick',
     'later ticks',
     'with a refresh',
@@ -101,9 +103,10 @@ export function tickText(figures: readonly TickFigures[]): string {
     count(row.pools),
     count(row.daemons),
     count(row.workspaces),
-    ms(row.cold.ms),
-    ms(row.warm.ms),
-    row.refresh === undefined ? '' : ms(row.refresh.ms),
+    work(row.init),
+    work(row.cold),
+    work(row.warm),
+    row.refresh === undefined ? '' : work(row.refresh),
     `${Math.round(row.peakRssMib)} MiB`,
     `${clusterReads(row.warm)}`,
   ]);
@@ -111,7 +114,8 @@ export function tickText(figures: readonly TickFigures[]): string {
   return [
     title('A whole tick: look, decide, act'),
     'The bundled function in a process of its own, with undici and the AWS SDK clients, against a server on loopback.',
-    'first tick     after a cold start; later ticks: median',
+    'init           from the start of the process until the function is loaded; then the first tick, and later ones: median',
+    'CPU            processor time beside time on the clock. Lambda gives 1 vCPU for 1,769 MB, so 512 MB take 3.5 times as long for it',
     'with a refresh later ticks that read workspaces and templates anew, as every few minutes; median',
     'peak memory    the most that the process ever had (resident)',
     `cluster reads  ListTasks and DescribeTasks a tick; AWS allows ${CLUSTER_READS.burst} at once and ${CLUSTER_READS.perSecond} a second, this server any number`,
@@ -179,5 +183,6 @@ function goal(what: string, seenMs: number, goalMs: number): string {
 }
 
 const count = (value: number): string => value.toLocaleString('en');
+const work = (value: Work): string => `${ms(value.ms)}, CPU ${ms(value.cpuMs)}`;
 const kb = (bytes: number): string => `${Math.round(bytes / 1024)} KB`;
 const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : count(Math.round(value))} ms`;

@@ -13,10 +13,12 @@ import { makeFleet } from './fleet/fleet.ts';
 import { type Calls, type ServedFleet, serveFleet } from './fleet/serve.ts';
 import type { FleetSize } from './fleet/size.ts';
 import { CLUSTER } from './fleet/tasks.ts';
-import type { InvocationFigures } from './invocation-process.ts';
+import type { InvocationFigures, Work } from './invocation-process.ts';
 import { median } from './statistics.ts';
 
 export type TickFigures = Omit<FleetSize, 'seed'> & {
+  /** Before the first invocation: the runtime starts and the function is loaded. */
+  readonly init: Work;
   /** The first invocation: connections are opened, code is not yet compiled, nothing is known of workspaces. */
   readonly cold: LookFigures;
   /** Later ones. */
@@ -27,9 +29,8 @@ export type TickFigures = Omit<FleetSize, 'seed'> & {
   readonly peakRssMib: number;
 };
 
-export type LookFigures = {
-  /** Median. */
-  readonly ms: number;
+/** Medians. */
+export type LookFigures = Work & {
   /** Of one invocation. */
   readonly calls: Readonly<Record<string, number>>;
 };
@@ -59,7 +60,7 @@ async function measureInvocations(bundle: string, served: ServedFleet, hasForeca
     const figures = await invocations.invoke();
     return { ...figures, calls: difference(served.calls(), before) };
   };
-  const cold = [await invoke()];
+  const first = await invoke();
   const warm = [];
   for (let index = 0; index < WARM_TICKS; index++) warm.push(await invoke());
   const refreshes = [];
@@ -69,10 +70,11 @@ async function measureInvocations(bundle: string, served: ServedFleet, hasForeca
   }
   invocations.end();
   return {
-    cold: lookOf(cold),
+    init: first.init,
+    cold: lookOf([first]),
     warm: lookOf(warm),
     ...(hasForecast ? { refresh: lookOf(refreshes) } : {}),
-    peakRssMib: Math.max(...[...cold, ...warm, ...refreshes].map(({ peakRssMib }) => peakRssMib)),
+    peakRssMib: Math.max(...[first, ...warm, ...refreshes].map(({ peakRssMib }) => peakRssMib)),
   };
 }
 
@@ -80,7 +82,11 @@ type Invocation = InvocationFigures & Pick<LookFigures, 'calls'>;
 
 /** Calls of the last one: by then all is cached that ever is. */
 function lookOf(invocations: readonly Invocation[]): LookFigures {
-  return { ms: median(invocations.map(({ tickMs }) => tickMs)), calls: invocations.at(-1)?.calls ?? {} };
+  return {
+    ms: median(invocations.map(({ tick }) => tick.ms)),
+    cpuMs: median(invocations.map(({ tick }) => tick.cpuMs)),
+    calls: invocations.at(-1)?.calls ?? {},
+  };
 }
 
 function difference(after: Calls, before: Calls): LookFigures['calls'] {

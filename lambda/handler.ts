@@ -4,13 +4,13 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { loadConfig } from './adapters/config/load.ts';
+import { answerOf } from './app/answer.ts';
 import { runLooks } from './app/invocation.ts';
 import { parsePayload } from './app/payload.ts';
-import { planText } from './app/text.ts';
 import { look } from './app/tick.ts';
 import { connect } from './connect.ts';
 import { readEnvironment } from './environment.ts';
-import { logger, reportTick } from './telemetry.ts';
+import { logger, reporterOf } from './telemetry.ts';
 
 const { cluster, configFile } = readEnvironment(
   process.env,
@@ -19,6 +19,7 @@ const { cluster, configFile } = readEnvironment(
 const { config, warnings, caBundle } = loadConfig(configFile);
 for (const { path, message } of warnings) logger.warn(`${path}: ${message}`);
 const connection = connect(config, cluster, caBundle);
+const report = reporterOf({ clock: connection.ports().clock, perPool: config.aws.metrics.perPool });
 
 const OUT_OF_TIME = {
   timeoutEarlyInMillis: 1_000,
@@ -39,14 +40,14 @@ export const handler = middy(
     const payload = parsePayload(event);
     if (payload.kind === 'dry-run') {
       const { plan } = await look(ports, config);
-      return { ...plan, text: planText(plan) };
+      return answerOf(plan);
     }
     return runLooks({
       ports,
       config,
       remainingMs: () => context.getRemainingTimeInMillis(),
       signal,
-      onTick: reportTick,
+      onTick: (tick, durationMs) => report({ tick, durationMs, calls: connection.calls.take() }),
     });
   },
   OUT_OF_TIME,

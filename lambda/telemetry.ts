@@ -1,40 +1,41 @@
 /** Logs and metrics of the function: one log event a look, a few metrics a look. */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { sentenceOf } from './app/text.ts';
-import type { Tick } from './app/tick.ts';
-import { sum } from './core/order.ts';
+import { type Look, lookEvent } from './app/look-event.ts';
+import type { Clock } from './app/ports.ts';
+import { TOKEN_METRIC } from './metric-names.ts';
+import { lookMetrics, poolMetrics, tokenDaysLeft } from './telemetry/look-metrics.ts';
+import { SightAge } from './telemetry/sight-age.ts';
 
 export const logger = new Logger();
-const metrics = new Metrics();
 
-/** Logs one look and publishes its metrics. */
-export function reportTick({ plan, outcome, failures }: Tick): void {
-  logger.info('look', {
-    takenAt: plan.takenAt,
-    pools: plan.pools,
-    actions: plan.actions,
-    applied: outcome.applied.length,
-    refused: outcome.refused,
-    unserved: plan.unserved,
-    forecast: plan.forecast,
-    findings: plan.findings.map(sentenceOf),
-    failures: failures.map(({ message }) => message),
-  });
-  const total = (state: 'busy' | 'idle' | 'starting'): number =>
-    sum(plan.pools, ({ daemons }) => daemons[state]);
-  metrics.addMetric(
-    'PendingJobs',
-    MetricUnit.Count,
-    sum(plan.pools, ({ pending }) => pending),
-  );
-  metrics.addMetric(
-    'UnservedJobs',
-    MetricUnit.Count,
-    sum(plan.unserved, ({ jobs }) => jobs),
-  );
-  metrics.addMetric('BusyDaemons', MetricUnit.Count, total('busy'));
-  metrics.addMetric('IdleDaemons', MetricUnit.Count, total('idle'));
-  metrics.addMetric('StartingDaemons', MetricUnit.Count, total('starting'));
+export type ReporterOptions = {
+  readonly clock: Clock;
+  /** Whether each pool has metrics of its own, which CloudWatch bills one by one. */
+  readonly perPool: boolean;
+};
+
+/** Makes what logs a look and publishes its metrics. */
+export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) => void {
+  const metrics = new Metrics();
+  const age = new SightAge(clock);
+  return (look) => {
+    const { plan } = look.tick;
+    const event = lookEvent(look);
+    logger.info('look', event);
+    publish(metrics, lookMetrics(look.tick, event, age.after(plan)));
+    const daysLeft = tokenDaysLeft(plan);
+    if (daysLeft !== undefined) publish(metrics, { [TOKEN_METRIC]: daysLeft });
+    for (const pool of perPool ? plan.pools : []) {
+      metrics.addDimension('pool', pool.name);
+      publish(metrics, poolMetrics(pool));
+    }
+  };
+}
+
+/** Writes one event in CloudWatch's embedded metric format; dimensions that were added are of this one only. */
+function publish(metrics: Metrics, values: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(values))
+    metrics.addMetric(name, name.endsWith('Age') ? MetricUnit.Seconds : MetricUnit.Count, value);
   metrics.publishStoredMetrics();
 }

@@ -4,7 +4,7 @@
  */
 import { Random } from '../../lab/random.ts';
 import { type FleetJob, makeGroups, makeJob } from './jobs.ts';
-import { configOf, type FleetPool, makePools } from './pools.ts';
+import { configOf, type FleetConfig, type FleetPool, makePools } from './pools.ts';
 import type { FleetSize } from './size.ts';
 import { pickSkewed } from './skewed.ts';
 import {
@@ -38,7 +38,7 @@ export type Fleet = {
   readonly services: readonly FleetService[];
   readonly members: readonly FleetMember[];
   /** The parsed `autoscaler.yaml` for a coderd at this URL. */
-  readonly config: (coderdUrl: string) => Record<string, unknown>;
+  readonly config: (coderdUrl: string) => FleetConfig;
 };
 
 /** When workspaces with a schedule start, and pools have to be awake for it already. */

@@ -12,6 +12,8 @@ export type FleetPool = {
   readonly settings: Readonly<Record<string, unknown>>;
 };
 
+export type FleetConfig = Record<string, unknown> & { readonly pools: readonly unknown[] };
+
 const ORGANIZATIONS = ['default', 'platform', 'data', 'ml', 'edge'];
 
 /** Tag, number of its values, and how likely a pool has it. */
@@ -62,7 +64,7 @@ export function configOf(
   pools: readonly FleetPool[],
   { daemons, workspaces }: FleetSize,
   coderdUrl: string,
-): Record<string, unknown> {
+): FleetConfig {
   return {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
     limits: { maxTasks: Math.ceil(daemons * 1.5 + workspaces / 5) + pools.length },

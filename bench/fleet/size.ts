@@ -10,5 +10,9 @@ export type FleetSize = {
   readonly seed: number;
 };
 
-/** The largest deployment that is measured, and that the goals are for. */
-export const LARGEST = { jobs: 10_000, pools: 200, daemons: 1_000, workspaces: 10_000 } as const;
+/** Three pools at night: what an invocation finds most of the time. */
+export const QUIET = { jobs: 0, pools: 3, daemons: 3, workspaces: 300 } as const;
+/** Busy: a fifth of the workspaces are about to start. */
+export const BUSY = { jobs: 100, pools: 20, daemons: 200, workspaces: 10_000 } as const;
+/** The largest deployment that is measured, and that the goals are for; more pools can't be deployed together. */
+export const LARGEST = { jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 10_000 } as const;

@@ -17,8 +17,8 @@ export type InvocationInput = {
   readonly remainingMs: () => number;
   /** Says that the invocation is over. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each look. What it throws is dropped: a report must not stop the scaling. */
-  readonly onTick: (tick: Tick) => void;
+  /** Called after each look, with how long it took. What it throws is dropped: a report must not stop the scaling. */
+  readonly onTick: (tick: Tick, durationMs: number) => void;
 };
 
 /** Looks until all is quiet or time is up. Throws InvocationError when anything failed on the way. */
@@ -30,7 +30,7 @@ export async function runLooks(input: InvocationInput): Promise<{ readonly looks
     const done = await tick(input.ports, input.config, input.signal);
     looks += 1;
     failures.push(...done.failures);
-    reportQuietly(input, done);
+    reportQuietly(input, done, elapsedMs(input.ports.clock, startedAt));
     const restMs = restOf(input, done.plan, startedAt);
     if (restMs === undefined) break;
     await input.ports.clock.sleep(restMs);
@@ -64,9 +64,9 @@ export function isQuiet({ pools, actions }: Plan): boolean {
   return !moves && actions.length === 0;
 }
 
-function reportQuietly({ onTick }: InvocationInput, done: Tick): void {
+function reportQuietly({ onTick }: InvocationInput, done: Tick, durationMs: number): void {
   try {
-    onTick(done);
+    onTick(done, durationMs);
   } catch {
     // logs and metrics may fail: the next look matters more
   }

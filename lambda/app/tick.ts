@@ -4,9 +4,9 @@ import { decide } from '../core/decide.ts';
 import type { Action, Finding, Plan } from '../core/plan.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { apply, type Failure, type Outcome } from './apply.ts';
+import { findingLines } from './finding-text.ts';
 import { observe } from './observe.ts';
 import type { Ports } from './ports.ts';
-import { findingLines } from './text.ts';
 
 export type Tick = {
   readonly snapshot: Snapshot;

@@ -54,6 +54,25 @@ describe('a scheduled invocation', () => {
     expect(await invoke(lab)).toEqual([0]);
   });
 
+  test('tells its report how long the look took', async () => {
+    lab = await startLab({ pools: [cpu] });
+    const { timeline } = lab.world;
+    const { ecs, ...ports } = lab.ports();
+    const services = ecs.services.bind(ecs);
+    ecs.services = async () => {
+      lab?.pass(3);
+      return services();
+    };
+    const tookMs: number[] = [];
+    await runLooks({
+      ports: { ...ports, ecs, clock: { now: () => timeline.now(), sleep: async () => {} } },
+      config: lab.config,
+      remainingMs: () => 6_000,
+      onTick: (_, durationMs) => tookMs.push(durationMs),
+    });
+    expect(tookMs).toEqual([3_000]);
+  });
+
   test('goes on when the report of a look throws', async () => {
     lab = await startLab({ pools: [cpu] });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });

@@ -1,5 +1,6 @@
 /** The deployments that the bench generates are what it says they are. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decisionConfig } from '../../bench/fleet/decision-config.ts';
 import { documentOf } from '../../bench/fleet/document.ts';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
 import { type ServedFleet, serveFleet } from '../../bench/fleet/serve.ts';
@@ -13,7 +14,7 @@ import type { Reading, Snapshot } from '../../lambda/core/snapshot.ts';
 import { canRun } from '../../lambda/core/tags.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 
-const SIZE = { jobs: 500, pools: 60, daemons: 240, workspaces: 600, seed: 1 };
+const SIZE = { jobs: 500, pools: 50, daemons: 240, workspaces: 600, seed: 1 };
 const fleet = makeFleet(SIZE);
 const snapshot = parseSnapshot(documentOf(fleet));
 
@@ -28,6 +29,11 @@ describe('a generated deployment', () => {
     expect(organizations.flatMap(({ workspaces }) => workspaces?.items ?? [])).toHaveLength(SIZE.workspaces);
     expect(snapshot.ecs.services.items).toHaveLength(SIZE.pools);
     expect(checkConfig(fleet.config('http://127.0.0.1')).config.pools).toHaveLength(SIZE.pools);
+  });
+
+  test('may have more pools than one deployment, for the decision alone', () => {
+    const { pools } = decisionConfig(makeFleet({ ...SIZE, pools: 120 }));
+    expect(new Set(pools.map(({ name }) => name)).size).toBe(120);
   });
 
   test('is the same for the same seed, and another for another', () => {

@@ -3,10 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { bundleFunction } from '../../infra/bundle.ts';
+import type { LookEvent } from '../../lambda/app/look-event.ts';
 import type { Plan } from '../../lambda/core/plan.ts';
+import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../lambda/metric-names.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
@@ -31,6 +33,38 @@ async function deploy(
   Object.assign(process.env, { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, ...environment });
   const module: { readonly handler: Handler } = await import(join(folder, name, 'index.mjs'));
   return module.handler;
+}
+
+type Line = Partial<LookEvent> & {
+  readonly message?: string;
+  readonly pool?: string;
+  readonly _aws?: {
+    readonly CloudWatchMetrics: readonly { readonly Metrics: readonly { readonly Name: string }[] }[];
+  };
+};
+
+/** One tick, and what the function writes meanwhile: CloudWatch makes a log event of each line. */
+async function tickWith(
+  function_: Handler,
+): Promise<{ readonly text: string; readonly lines: readonly Line[] }> {
+  const written: string[] = [];
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    written.push(String(chunk));
+    return true;
+  });
+  await function_({ tick: true }, context).finally(() => spy.mockRestore());
+  const text = written.join('');
+  return {
+    text,
+    lines: text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line),
+  };
+}
+
+function metricsIn({ _aws }: Line): readonly string[] {
+  return (_aws?.CloudWatchMetrics ?? []).flatMap((directive) => directive.Metrics.map(({ Name }) => Name));
 }
 
 /** Little time left, so that there is one look. */
@@ -80,8 +114,9 @@ describe('a scheduled tick', () => {
   test('fails with a line a cause when an organization is forbidden, after the other was served', async () => {
     const { coderd, secrets, tokenSecretName } = lab.world;
     const good = secrets.find(tokenSecretName)?.value ?? '';
+    const narrow = coderd.addToken({ canRead: ['default'] });
     coderd.revokeToken(good);
-    secrets.put(tokenSecretName, coderd.addToken({ canRead: ['default'] }));
+    secrets.put(tokenSecretName, narrow);
     for (let index = 0; index < 3; index++)
       coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
     const error = await handler({ tick: true }, context).catch((cause: unknown) => cause);
@@ -91,7 +126,51 @@ describe('a scheduled tick', () => {
       /^organization "data": the list of jobs is forbidden.*\norganization "data": the list of daemons is forbidden/,
     );
     expect(lab.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(3);
+    coderd.revokeToken(narrow);
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
+  });
+});
+
+describe('what a look writes', () => {
+  /** Not silent, as functions are in all other tests. */
+  async function deployLoud(name: string, config: Record<string, unknown>): Promise<Handler> {
+    vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'INFO');
+    vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');
+    vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', METRICS_NAMESPACE);
+    return deploy(name, config).finally(() => vi.unstubAllEnvs());
+  }
+
+  test('is one log event and one event of ten metrics, each a line', async () => {
+    const loud = await deployLoud('loud', labConfig(lab.coderdUrl, pools));
+    const { lines } = await tickWith(loud);
+    const [look, metrics, ...others] = lines;
+    expect(others).toEqual([]);
+    expect(look).toMatchObject({
+      message: 'look',
+      pools: [{ name: 'cpu' }, { name: 'data' }],
+      calls: [{ api: 'coderd' }, { api: 'ecs' }, { api: 'secrets-manager' }],
+      failures: [],
+    });
+    expect(look?.calls?.[0]?.requests).toBeGreaterThan(2);
+    expect(metricsIn(metrics ?? {})).toEqual([...METRICS]);
+    expect(metrics).toMatchObject({ TickAge: 0, PendingJobs: look?.pending });
+  });
+
+  test('holds neither the token nor a key', async () => {
+    const { secrets, tokenSecretName } = lab.world;
+    const { text } = await tickWith(await deployLoud('checked', labConfig(lab.coderdUrl, pools)));
+    const known = [tokenSecretName, ...pools.map(({ name }) => `coder/keys/${name}`)];
+    const values = known.map((name) => secrets.find(name)?.value ?? '');
+    expect(values.filter((value) => value.length < 8)).toEqual([]);
+    expect(values.filter((value) => text.includes(value))).toEqual([]);
+  });
+
+  test('has three more metrics a pool where the configuration asks for them', async () => {
+    const perPool = { ...labConfig(lab.coderdUrl, pools), aws: { metrics: { perPool: true } } };
+    const { lines } = await tickWith(await deployLoud('per-pool', perPool));
+    const [, , ...others] = lines;
+    expect(others.map(({ pool }) => pool)).toEqual(['cpu', 'data']);
+    for (const line of others) expect(metricsIn(line)).toEqual([...POOL_METRICS]);
   });
 });
 

@@ -1,0 +1,109 @@
+import { Stack } from 'aws-cdk-lib';
+import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+
+export type LogQueriesProps = {
+  /** Where the function logs to. */
+  readonly logGroup: ILogGroup;
+};
+
+/** Saved queries of Logs Insights on the look events of the function (lambda/app/look-event.ts), in a folder named after the stack. */
+export class LogQueries extends Construct {
+  constructor(scope: Construct, id: string, { logGroup }: LogQueriesProps) {
+    super(scope, id);
+    const folder = `coder-provisioner-autoscaler/${Stack.of(this).stackName}`;
+    // the construct above this one has no `unnest`
+    for (const [name, lines] of Object.entries(QUERIES))
+      new CfnQueryDefinition(this, idOf(name), {
+        name: `${folder}/${name}`,
+        queryString: lines.join('\n| '),
+        logGroupNames: [logGroup.logGroupName],
+      });
+  }
+}
+
+/** `WhoWaitsAndSinceWhen`. */
+function idOf(name: string): string {
+  return name.replaceAll(/(?:^|\W+)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/**
+ * What a result of `jsonParse` holds can be read from the next command on, and `unnest` makes a record of each item of a list
+ * (CloudWatch Logs, "unnest" and "jsonParse"). A look has too many fields for CloudWatch to discover all by itself.
+ */
+const LOOKS = ['filter message = "look"', 'fields jsonParse(@message) as look'];
+const POOLS = [...LOOKS, 'unnest look.pools into pool'];
+const GROUPS = [...LOOKS, 'unnest look.groups into tagGroup'];
+
+/** By name; commands in order. */
+export const QUERIES = {
+  'who waits and since when': [
+    ...GROUPS,
+    'filter tagGroup.pending > 0',
+    'sort @timestamp desc, tagGroup.oldestSeconds desc',
+    'display @timestamp, tagGroup.organization, tagGroup.tags, tagGroup.pending, tagGroup.since, tagGroup.oldestSeconds, tagGroup.served, tagGroup.pools',
+    'limit 200',
+  ],
+  'pools as seen last': [
+    ...POOLS,
+    'stats latest(pool.desiredTo) as desired, latest(pool.busy) as busy, latest(pool.idle) as idle, latest(pool.starting) as starting, latest(pool.leaving) as leaving, latest(pool.startP95Seconds) as startP95Seconds, latest(pool.retiring) as retiring by pool.name as name',
+    'sort name asc',
+  ],
+  'time to start by pool': [
+    ...POOLS,
+    'filter pool.startSamples > 0',
+    'stats avg(pool.startP50Seconds) as p50Seconds, max(pool.startP95Seconds) as p95Seconds, max(pool.failing) as failedStarts by bin(1h) as hour, pool.name as name',
+    'sort hour desc, name asc',
+  ],
+  'queue wait by tag group': [
+    ...GROUPS,
+    'filter ispresent(tagGroup.queueWaitP95Seconds)',
+    'stats avg(tagGroup.queueWaitP50Seconds) as p50Seconds, max(tagGroup.queueWaitP95Seconds) as p95Seconds, max(tagGroup.running) as running by bin(1h) as hour, tagGroup.organization as organization, tagGroup.tags as tags',
+    'sort hour desc, p95Seconds desc',
+  ],
+  'calls and throttles by API': [
+    ...LOOKS,
+    'unnest look.calls into call',
+    'stats sum(call.requests) as requests, sum(call.throttled) as throttled, max(look.durationMs) as slowestLookMs by bin(10m) as since, call.api as api',
+    'sort since desc, api asc',
+  ],
+  'asks and leaves': [
+    ...POOLS,
+    'stats sum(pool.asks) as asks, max(pool.leaving) as leaving, max(pool.left) as gone, max(pool.unguarded) as unguarded, sum(pool.launches) as launches by bin(10m) as since, pool.name as name',
+    'filter asks + leaving + gone + unguarded > 0',
+    'sort since desc, name asc',
+  ],
+  'what was done and what ECS refused': [
+    ...LOOKS,
+    'unnest look.actions into action',
+    'sort @timestamp desc',
+    'display @timestamp, action.pool, action.kind, action.from, action.to, action.task, action.why, action.outcome, action.reason',
+    'limit 200',
+  ],
+  failures: [
+    ...LOOKS,
+    'unnest look.failures into failure',
+    'stats count(*) as looks, min(@timestamp) as firstSeen, max(@timestamp) as lastSeen by failure',
+    'sort lastSeen desc',
+  ],
+  findings: [
+    ...LOOKS,
+    'unnest look.findings into finding',
+    'stats count(*) as looks, min(@timestamp) as firstSeen, max(@timestamp) as lastSeen by finding',
+    'sort lastSeen desc',
+  ],
+  'what an override did': [
+    ...POOLS,
+    'unnest pool.overrides into override',
+    'sort @timestamp desc',
+    'display @timestamp, pool.name, override.kind, override.count, override.by, override.why, override.until, pool.pending, pool.desiredFrom, pool.desiredTo, pool.busy, pool.idle, pool.leaving',
+    'limit 200',
+  ],
+  'cost in task hours by pool': [
+    ...POOLS,
+    // looks come every 10 or every 60 seconds, so each five minutes count as much as any others
+    'stats avg(pool.tasks) as tasks by bin(5m) as since, pool.name as name',
+    'stats sum(tasks) / 12 as taskHours, max(tasks) as most by name',
+    'sort taskHours desc',
+  ],
+} satisfies Readonly<Record<string, readonly string[]>>;

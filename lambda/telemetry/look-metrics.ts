@@ -1,0 +1,46 @@
+/** The metrics of a look, as numbers. */
+import { isAtMax, type LookEvent, launchesOf } from '../app/look-event.ts';
+import type { Tick } from '../app/tick.ts';
+import { sum } from '../core/order.ts';
+import type { DaemonCounts, Plan, PoolPlan } from '../core/plan.ts';
+import type { MetricName, PoolMetricName } from '../metric-names.ts';
+
+/** The values of METRICS; ages are in seconds. */
+export function lookMetrics(
+  { plan, outcome }: Tick,
+  { pending, oldestPendingSeconds, unserved }: LookEvent,
+  tickAgeSeconds: number,
+): Readonly<Record<MetricName, number>> {
+  const total = (state: keyof DaemonCounts): number => sum(plan.pools, ({ daemons }) => daemons[state]);
+  return {
+    PendingJobs: pending,
+    OldestPendingAge: oldestPendingSeconds,
+    UnservedJobs: unserved,
+    BusyDaemons: total('busy'),
+    IdleDaemons: total('idle'),
+    StartingDaemons: total('starting'),
+    Launches: launchesOf(outcome.applied),
+    FailedStarts: total('failing'),
+    PoolsAtMax: plan.pools.filter(isAtMax).length,
+    TickAge: tickAgeSeconds,
+  };
+}
+
+/** The values of POOL_METRICS. */
+export function poolMetrics({
+  pending,
+  daemons,
+  desired,
+}: PoolPlan): Readonly<Record<PoolMetricName, number>> {
+  return { PendingJobs: pending, BusyDaemons: daemons.busy, DesiredTasks: desired.to ?? 0 };
+}
+
+const DAY_MS = 86_400_000;
+
+/** The value of TOKEN_METRIC; undefined while the token has long to go. */
+export function tokenDaysLeft({ findings, takenAt }: Plan): number | undefined {
+  const finding = findings.find(({ code }) => code === 'token-expires');
+  return finding?.code === 'token-expires'
+    ? (Date.parse(finding.at) - Date.parse(takenAt)) / DAY_MS
+    : undefined;
+}
