@@ -1,8 +1,12 @@
 /** What every command shares: where it prints to, and how it says that it can't. */
+import type { EpochMs } from '../lambda/core/brands.ts';
+
 export type Surroundings = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** By the machine's own clock. */
+  readonly now: () => EpochMs;
 };
 
 /** Input that can't be used; the message says what was seen and what to do. */

@@ -1,4 +1,4 @@
-import { ageText } from '../lambda/app/text.ts';
+import { ageText } from '../lambda/app/words.ts';
 import type { OrganizationSight, Reading, Snapshot } from '../lambda/core/snapshot.ts';
 
 /** A line for each list of a snapshot that could not be read as a whole, or anew. */

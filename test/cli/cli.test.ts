@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { runCli } from '../../cli/program.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
 import { draw } from '../support/picture.ts';
+import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-cli-'));
 const file = (name: string, text: string): string => {
@@ -15,22 +15,6 @@ const file = (name: string, text: string): string => {
   return path;
 };
 afterAll(() => rmSync(folder, { recursive: true }));
-
-async function run(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  let [out, err] = ['', ''];
-  const code = await runCli(args, {
-    environment: {},
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-  });
-  return { code, out, err };
-}
 
 const drawn = draw({
   pools: {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { runCli } from '../../cli/program.ts';
 import { type Drawn, draw, type Picture } from '../support/picture.ts';
 import { addFailedStarts } from '../support/planned.ts';
+import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-plan-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -14,11 +14,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function plan({ snapshot, config }: Drawn, ...more: readonly string[]): Promise<string> {
   writeFileSync(join(folder, 'snapshot.json'), JSON.stringify(snapshot));
   writeFileSync(join(folder, 'config.yaml'), stringify(config));
-  let out = '';
-  const code = await runCli(
-    ['plan', '--snapshot', join(folder, 'snapshot.json'), '--config', join(folder, 'config.yaml'), ...more],
-    { environment: {}, out: (text) => (out += text), err: () => {} },
-  );
+  const files = ['--snapshot', join(folder, 'snapshot.json'), '--config', join(folder, 'config.yaml')];
+  const { code, out } = await run('plan', ...files, ...more);
   expect(code).toBe(0);
   return out;
 }
@@ -283,7 +280,7 @@ describe('what coderd will do by itself', () => {
           cpu  0  nothing to do
 
       findings:
-        ! organization "default", tags cluster=tpu: 3 autostops from 2026-11-20T09:00:30.000Z on, and no pool has these tags: coderd will not do them without a daemon that has them; add a pool with these tags, or change those of the template
+        ! organization "default", tags cluster=tpu: 3 autostops from 2026-11-20T09:00:30.000Z on, and no pool that stays has these tags: coderd will not do them without a daemon that has them; add a pool with these tags, or change those of the template
 
       no changes
       "

@@ -1,0 +1,158 @@
+/** `autoscaler doctor`: looks at everything that can be wrong between here, coderd and AWS, and says what to do about it. */
+import type { Command } from 'commander';
+import { CoderdAdapter } from '../lambda/adapters/coderd/coderd.ts';
+import { type LoadedConfig, loadConfig } from '../lambda/adapters/config/load.ts';
+import { ConfigError, formatProblem } from '../lambda/adapters/config/problems.ts';
+import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
+import { sentenceOf } from '../lambda/app/finding-text.ts';
+import { observeCoder } from '../lambda/app/observe.ts';
+import { some } from '../lambda/app/words.ts';
+import { type Clients, makeClients } from '../lambda/connect.ts';
+import type { Config, PoolConfig } from '../lambda/core/config.ts';
+import { decide } from '../lambda/core/decide.ts';
+import type { Finding } from '../lambda/core/plan.ts';
+import type { Reading, Service, Snapshot } from '../lambda/core/snapshot.ts';
+import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './doctor/check.ts';
+import { checkCluster } from './doctor/cluster.ts';
+import { checkKeys } from './doctor/keys.ts';
+import { checkLicence } from './doctor/licence.ts';
+import { checkOrganizations, skipOrganizations } from './doctor/organizations.ts';
+import { checkServer, type Server } from './doctor/server.ts';
+import { checkToken, checkTokenSecret } from './doctor/token.ts';
+import { type LiveOptions, withLiveOptions } from './live.ts';
+import type { CommandContext, Surroundings } from './surroundings.ts';
+
+const CONFIGURATION = 'configuration';
+
+type DoctorOptions = LiveOptions & { readonly json: boolean };
+
+export function addDoctorCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
+  withLiveOptions(program.command('doctor'))
+    .description(
+      'check configuration, coderd, token, licence, keys, secrets and services; says how to mend what is wrong',
+    )
+    .option('--json', 'print the checks as one JSON document', false)
+    .action(async (options: DoctorOptions) => {
+      const checks = await diagnose(options, surroundings);
+      surroundings.out(
+        options.json ? `${JSON.stringify({ version: 1, checks }, null, 2)}\n` : render(checks),
+      );
+      exitWith(checks.some(({ status }) => status === 'FAIL') ? 1 : 0);
+    });
+}
+
+async function diagnose(options: DoctorOptions, surroundings: Surroundings): Promise<readonly Check[]> {
+  const loaded = checkConfiguration(options.config);
+  if ('blocker' in loaded) return [...loaded.checks, skip('everything else', loaded.blocker)];
+  const { config, caBundle } = loaded.value;
+  const clients = makeClients(config, caBundle);
+  try {
+    const cluster = options.cluster ?? surroundings.environment.AUTOSCALER_CLUSTER ?? config.aws.cluster;
+    return [...loaded.checks, ...(await checkAll({ config, clients, cluster, surroundings }))];
+  } finally {
+    await clients.close();
+  }
+}
+
+function checkConfiguration(file: string): Checked<LoadedConfig> {
+  try {
+    const value = loadConfig(file);
+    const warnings = value.warnings.map((problem) => warn(CONFIGURATION, formatProblem(problem)));
+    const fine = ok(CONFIGURATION, `${file}, ${some(value.config.pools.length, 'pool')}`);
+    return { checks: warnings.length > 0 ? warnings : [fine], value };
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    const checks = cause.problems.map((problem) => fail(CONFIGURATION, formatProblem(problem)));
+    return { checks, blocker: CONFIGURATION };
+  }
+}
+
+type Patient = {
+  readonly config: Config;
+  readonly clients: Clients;
+  readonly cluster: string | undefined;
+  readonly surroundings: Surroundings;
+};
+
+async function checkAll({ config, clients, cluster, surroundings }: Patient): Promise<readonly Check[]> {
+  const { coderd, ecs, secrets } = clients;
+  const [server, secret, services] = await Promise.all([
+    checkServer(coderd, config.coder, surroundings),
+    checkTokenSecret(secrets, config.coder.token),
+    cluster === undefined ? NOT_ASKED : new EcsAdapter(ecs, cluster).services(),
+  ]);
+  const token = await checkToken(coderd, server, secret);
+  const blocker = blockerOf(token);
+  const coder =
+    blocker === undefined
+      ? await observeCoder({ coderd: new CoderdAdapter(coderd), clock: surroundings }, config)
+      : undefined;
+  const findings = findingsOf({ config, services, coder, server, now: surroundings.now(), cluster });
+  const [licence, keys, inCluster] = await Promise.all([
+    checkLicence(coderd, blocker),
+    checkKeys(config.pools, { coderd, secrets, coder, blocker: blockerOf(server) }),
+    checkCluster(config.pools, { ecs, cluster, services, findings }),
+  ]);
+  return [
+    ...server.checks,
+    ...secret.checks,
+    ...token.checks,
+    ...(coder === undefined ? skipOrganizations(config, blocker ?? '') : checkOrganizations(coder)),
+    licence,
+    ...config.pools.flatMap((pool, place) => [
+      ...(keys[place] ?? []),
+      checkImage(pool, findings, blockerOf(server)),
+    ]),
+    ...inCluster,
+  ];
+}
+
+const NOT_ASKED: Reading<never> = { status: 'failed', error: 'not asked for', items: [] };
+
+/** What the plan would say of what was read. */
+function findingsOf(given: {
+  readonly config: Config;
+  readonly services: Reading<Service>;
+  readonly coder: Snapshot['coder'] | undefined;
+  readonly server: Checked<Server>;
+  readonly now: Snapshot['takenAt'];
+  readonly cluster: string | undefined;
+}): readonly Finding[] {
+  const { config, services, server, cluster = '' } = given;
+  const buildInfo = 'value' in server ? { version: server.value.version } : undefined;
+  const coder = given.coder ?? { organizations: [], ...(buildInfo === undefined ? {} : { buildInfo }) };
+  const ecs = { cluster, services, tasks: NOT_ASKED, protections: NOT_ASKED };
+  return decide({ version: 1, takenAt: given.now, coder, ecs }, config).findings;
+}
+
+function checkImage(
+  { name: pool, image }: PoolConfig,
+  findings: readonly Finding[],
+  blocker?: string,
+): Check {
+  const name = `pool "${pool}": image`;
+  if (blocker !== undefined) return skip(name, blocker);
+  const newer = findings.find(
+    (finding) => finding.code === 'image-newer-than-server' && finding.pool === pool,
+  );
+  return newer === undefined
+    ? ok(name, `${image} is not newer than coderd, as far as its tag tells`)
+    : fail(name, sentenceOf(newer));
+}
+
+function render(checks: readonly Check[]): string {
+  const lines = checks.map(({ name, status, says }) => `${status.padEnd(4)}  ${name}: ${oneLine(says)}`);
+  return `${[...lines, '', summary(checks)].join('\n')}\n`;
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
+function summary(checks: readonly Check[]): string {
+  const count = (status: Check['status']): number => checks.filter((check) => check.status === status).length;
+  const parts = [
+    count('FAIL') === 0 ? 'nothing fails' : `${some(count('FAIL'), 'check')} failed`,
+    ...(count('warn') === 0 ? [] : [`${some(count('warn'), 'warning')}`]),
+    ...(count('skip') === 0 ? [] : [`${count('skip')} not tried`]),
+  ];
+  return `${some(checks.length, 'check')}: ${parts.join(', ')}`;
+}

@@ -1,0 +1,91 @@
+/** Has each pool its service, and are the services' tasks what the configuration says? */
+import { describeTaskDefinition, type TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
+import { sentenceOf } from '../../lambda/app/finding-text.ts';
+import { some } from '../../lambda/app/words.ts';
+import type { Clients } from '../../lambda/connect.ts';
+import type { PoolConfig } from '../../lambda/core/config.ts';
+import type { Finding } from '../../lambda/core/plan.ts';
+import type { Reading, Service } from '../../lambda/core/snapshot.ts';
+import { withAdvice } from '../aws-advice.ts';
+import { findService } from '../override-target.ts';
+import { type Check, fail, ok, saidBy, skip, warn } from './check.ts';
+import { checkGuard, checkMakeUp } from './task-definition.ts';
+
+const CLUSTER = 'cluster';
+const OTHERS = 'other services';
+
+export type ClusterSight = {
+  readonly ecs: Clients['ecs'];
+  readonly cluster: string | undefined;
+  /** Not asked for where no cluster is named. */
+  readonly services: Reading<Service>;
+  readonly findings: readonly Finding[];
+};
+
+export async function checkCluster(
+  pools: readonly PoolConfig[],
+  sight: ClusterSight,
+): Promise<readonly Check[]> {
+  const { cluster, services, findings } = sight;
+  const head = clusterCheck(sight);
+  if (cluster === undefined || services.status !== 'ok')
+    return [head, ...pools.map(({ name }) => skip(serviceOf(name), CLUSTER)), skip(OTHERS, CLUSTER)];
+  const parts = await Promise.all(pools.map((pool) => checkService(pool, sight)));
+  return [head, ...parts.flat(), checkOthers(findings)];
+}
+
+const serviceOf = (pool: string): string => `pool "${pool}": service`;
+
+function clusterCheck({ cluster, services: { status, error, items } }: ClusterSight): Check {
+  if (cluster === undefined)
+    return {
+      name: CLUSTER,
+      status: 'skip',
+      says: 'none is named; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',
+    };
+  if (status !== 'ok') return fail(CLUSTER, withAdvice(error ?? status));
+  return ok(CLUSTER, `"${cluster}" has ${some(items.length, 'service')} of pools`);
+}
+
+async function checkService(pool: PoolConfig, { ecs, services }: ClusterSight): Promise<readonly Check[]> {
+  const name = serviceOf(pool.name);
+  try {
+    const service = findService(pool.name, services);
+    return [ok(name, service.serviceName), ...(await checkTasks(pool, service, ecs))];
+  } catch (cause) {
+    return [fail(name, saidBy(cause))];
+  }
+}
+
+async function checkTasks(
+  pool: PoolConfig,
+  { taskDefinition, serviceName }: Service,
+  ecs: Clients['ecs'],
+): Promise<readonly Check[]> {
+  const name = `pool "${pool.name}": task definition`;
+  if (taskDefinition === undefined)
+    return [warn(name, `service ${serviceName} names none; is it deployed by this stack?`)];
+  const sight = await readDefinition(ecs, taskDefinition);
+  if ('says' in sight) return [warn(name, sight.says)];
+  const { definition } = sight;
+  const guard = pool.scaleIn === 'lease' ? [checkGuard(pool, definition)] : [];
+  return [...guard, checkMakeUp(name, pool, definition)];
+}
+
+async function readDefinition(
+  ecs: Clients['ecs'],
+  arn: string,
+): Promise<{ readonly definition: TaskDefinition } | { readonly says: string }> {
+  try {
+    return { definition: await describeTaskDefinition(ecs, arn) };
+  } catch (cause) {
+    const isDenied = cause instanceof Error && cause.name === 'AccessDeniedException';
+    const advice = isDenied ? 'to have it checked, ask for ecs:DescribeTaskDefinition' : 'try again';
+    return { says: `reading ${arn}: ${saidBy(cause)}; ${advice}` };
+  }
+}
+
+function checkOthers(findings: readonly Finding[]): Check {
+  const left = findings.filter(({ code }) => code === 'service-without-pool').map(sentenceOf);
+  return left.length === 0 ? ok(OTHERS, 'none without a pool') : warn(OTHERS, left.join('; '));
+}

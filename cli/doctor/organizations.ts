@@ -1,0 +1,49 @@
+/** Can everything be read that a look reads? By reading it. */
+import type { Organization } from '../../lambda/app/ports.ts';
+import type { Config } from '../../lambda/core/config.ts';
+import type { OrganizationSight, Reading, Snapshot } from '../../lambda/core/snapshot.ts';
+import { type Check, fail, ok, skip, warn } from './check.ts';
+
+const nameOf = (organization: string): string => `organization "${organization}"`;
+
+/** The organizations that pools name. */
+export function checkOrganizations({ organizations }: Snapshot['coder']): readonly Check[] {
+  return organizations.flatMap(checkOrganization);
+}
+
+export function skipOrganizations({ pools }: Config, blocker: string): readonly Check[] {
+  const names = [...new Set(pools.map(({ organization }) => organization))].sort();
+  return names.map((name) => skip(nameOf(name), blocker));
+}
+
+/** The organization that a pool means, by name or id; undefined: none of that name is seen. */
+export function organizationOf(
+  { organizations }: Snapshot['coder'],
+  nameOrId: string,
+): Organization | undefined {
+  return organizations.find(({ id, name }) => id !== '' && (id === nameOrId || name === nameOrId));
+}
+
+function checkOrganization(sight: OrganizationSight): readonly Check[] {
+  const name = nameOf(sight.name);
+  // one that coderd does not list has no id, and its readings say so
+  if (sight.id === '') return [fail(name, sight.jobs.error ?? 'coderd does not list it')];
+  const lists: readonly (readonly [string, Reading<unknown> | undefined])[] = [
+    ['jobs', sight.jobs],
+    ['daemons', sight.daemons],
+    ['workspaces', sight.workspaces],
+    ['templates', sight.templates],
+  ];
+  return [
+    ok(name, 'is there'),
+    ...lists.flatMap(([list, reading]) =>
+      reading === undefined ? [] : [checkReading(`${name}: ${list}`, reading)],
+    ),
+  ];
+}
+
+function checkReading(name: string, { status, error, items }: Reading<unknown>): Check {
+  if (status === 'ok') return ok(name, `readable, ${items.length} seen`);
+  const says = error ?? `the list is ${status}`;
+  return status === 'forbidden' || status === 'failed' ? fail(name, says) : warn(name, says);
+}

@@ -1,0 +1,168 @@
+/**
+ * `autoscaler pause | resume | pin | unpin`: overrides without a deployment, as tags on the pool's ECS service (docs/adr/0016).
+ * They need the configuration and ECS only: coderd may be down. The next look, within a minute, goes by them.
+ */
+import { type Command, InvalidArgumentError } from 'commander';
+import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
+import { OverrideTags, OverrideTagsError } from '../lambda/adapters/ecs/override-tags.ts';
+import { overrideText } from '../lambda/app/reason-text.ts';
+import { makeClients } from '../lambda/connect.ts';
+import type { PoolConfig } from '../lambda/core/config.ts';
+import { readOverrides, tagKeysOf } from '../lambda/core/overrides.ts';
+import type { Override, OverrideKind } from '../lambda/core/plan.ts';
+import type { Service } from '../lambda/core/snapshot.ts';
+import { withAdvice } from './aws-advice.ts';
+import { clusterOf, type LiveOptions, readConfig, withLiveOptions } from './live.ts';
+import { detailsOf, type OverrideOptions, withOverrideOptions } from './override-options.ts';
+import { findPool, findService } from './override-target.ts';
+import { type CommandContext, DEFAULT_CONFIG, InputError, type Surroundings } from './surroundings.ts';
+
+type PauseOptions = LiveOptions & OverrideOptions & { readonly scaleIn: boolean };
+type PinOptions = LiveOptions & OverrideOptions & { readonly atLeast: boolean };
+
+/** `autoscaler pause` */
+export function addPauseCommand(program: Command, { surroundings }: CommandContext): void {
+  withOverrideOptions(withLiveOptions(program.command('pause')))
+    .description('leave a pool alone for a time: nobody is launched or asked to leave; builds go on')
+    .argument('<pool>', 'the name of the pool')
+    .option('--scale-in', 'still launch what is needed, but ask nobody to leave', false)
+    .action((pool: string, options: PauseOptions) =>
+      onPool(pool, options, surroundings, (target) => {
+        const kind = options.scaleIn ? 'pause-scale-in' : 'pause';
+        return set(target, { kind, ...detailsOf(options, surroundings) });
+      }),
+    );
+}
+
+/** `autoscaler pin` */
+export function addPinCommand(program: Command, { surroundings }: CommandContext): void {
+  withOverrideOptions(withLiveOptions(program.command('pin')))
+    .description('keep a pool at a number of tasks for a time')
+    .argument('<pool>', 'the name of the pool')
+    .argument('<count>', 'tasks', parseCount)
+    .option('--at-least', 'more where jobs need them', false)
+    .action((pool: string, count: number, options: PinOptions) =>
+      onPool(pool, options, surroundings, (target) => {
+        checkCount(count, target.pool);
+        const kind = options.atLeast ? 'floor' : 'pin';
+        return set(target, { kind, count, ...detailsOf(options, surroundings) });
+      }),
+    );
+}
+
+/** `autoscaler resume` */
+export function addResumeCommand(program: Command, { surroundings }: CommandContext): void {
+  withLiveOptions(program.command('resume'))
+    .description('end the pause of a pool')
+    .argument('<pool>', 'the name of the pool')
+    .action((pool: string, options: LiveOptions) =>
+      onPool(pool, options, surroundings, (target) => remove(target, ['pause'], 'is not paused')),
+    );
+}
+
+/** `autoscaler unpin` */
+export function addUnpinCommand(program: Command, { surroundings }: CommandContext): void {
+  withLiveOptions(program.command('unpin'))
+    .description('end what pin has set, with --at-least or without')
+    .argument('<pool>', 'the name of the pool')
+    .action((pool: string, options: LiveOptions) =>
+      onPool(pool, options, surroundings, (target) => remove(target, ['pin', 'floor'], 'is not pinned')),
+    );
+}
+
+type Target = {
+  readonly pool: PoolConfig;
+  readonly service: Service;
+  readonly tags: OverrideTags;
+  /** Those in force before. */
+  readonly active: readonly Override[];
+  /** What a further command has to be told. */
+  readonly options: LiveOptions;
+};
+
+/** Finds the pool's service, acts, and prints the answer. */
+async function onPool(
+  name: string,
+  options: LiveOptions,
+  surroundings: Surroundings,
+  act: (target: Target) => Promise<string>,
+): Promise<void> {
+  const { config, caBundle } = readConfig(options.config, surroundings);
+  const cluster = clusterOf(options, surroundings, config);
+  const pool = findPool(name, config.pools);
+  const clients = makeClients(config, caBundle);
+  try {
+    const service = findService(name, await new EcsAdapter(clients.ecs, cluster).services());
+    const { active } = readOverrides(service, surroundings.now());
+    const answer = await act({ pool, service, tags: new OverrideTags(clients.ecs), active, options });
+    surroundings.out(`${answer}\n`);
+  } catch (cause) {
+    if (!(cause instanceof OverrideTagsError)) throw cause;
+    const message = cause.code === 'forbidden' ? cause.message : withAdvice(cause.message);
+    throw new InputError(message, { cause });
+  } finally {
+    await clients.close();
+  }
+}
+
+async function set({ pool, service, tags, active, options }: Target, override: Override): Promise<string> {
+  await tags.write(service.serviceArn, override);
+  const undo = ['autoscaler', UNDOING[override.kind], pool.name, ...repeated(options)].join(' ');
+  return `pool "${pool.name}": ${overrideText(override)}; undo it with ${undo}${precedence(override, active)}`;
+}
+
+/** The options that another command on the same pool needs too. */
+function repeated({ config, cluster }: LiveOptions): readonly string[] {
+  return [
+    ...(config === DEFAULT_CONFIG ? [] : ['--config', config]),
+    ...(cluster === undefined ? [] : ['--cluster', cluster]),
+  ];
+}
+
+/** The command that takes it back. */
+const UNDOING: Readonly<Record<OverrideKind, 'resume' | 'unpin'>> = {
+  pause: 'resume',
+  'pause-scale-in': 'resume',
+  pin: 'unpin',
+  floor: 'unpin',
+};
+
+/** Where another goes before it, it would seem to do nothing. */
+function precedence({ kind }: Override, active: readonly Override[]): string {
+  const above = active.find((it) => RANK[it.kind] < RANK[kind]);
+  return above === undefined ? '' : `; before it goes what is set already: ${overrideText(above)}`;
+}
+
+/** `pause-scale-in` goes with the others. */
+const RANK: Readonly<Record<OverrideKind, number>> = { pause: 0, pin: 1, floor: 2, 'pause-scale-in': 0 };
+
+async function remove(
+  { pool, service, tags, active }: Target,
+  kinds: readonly OverrideKind[],
+  isNot: string,
+): Promise<string> {
+  const keys = new Set(kinds.flatMap(tagKeysOf));
+  const isTagged = service.tags.some(({ key }) => keys.has(key));
+  const ended = active.filter(({ kind }) => kinds.some((it) => UNDOING[it] === UNDOING[kind]));
+  if (isTagged) await tags.remove(service.serviceArn, kinds);
+  if (ended.length === 0)
+    return `pool "${pool.name}" ${isNot}${isTagged ? '; what was left of an override that is over or can not be read is removed' : ''}`;
+  return ended.map((it) => `pool "${pool.name}": no longer ${overrideText(it)}`).join('\n');
+}
+
+function checkCount(count: number, { name, max, retiring }: PoolConfig): void {
+  if (retiring)
+    throw new InputError(
+      `pinning pool "${name}" to ${count}: it is retiring, and nothing is launched in it; take "retiring" out of the configuration first`,
+    );
+  if (count > max)
+    throw new InputError(
+      `pinning pool "${name}" to ${count}: its max is ${max}; pin it to ${max} or less, or raise max in the configuration`,
+    );
+}
+
+/** Throws InvalidArgumentError, which commander tells with the argument's name. */
+function parseCount(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a whole number of tasks.');
+}

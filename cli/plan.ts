@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
+import { time } from '../lambda/adapters/time.ts';
+import { explainPool } from '../lambda/app/explain.ts';
+import { planText } from '../lambda/app/text.ts';
+import type { EpochMs } from '../lambda/core/brands.ts';
+import { type Deliberation, deliberate } from '../lambda/core/decide.ts';
+import { snapshotAt } from '../lambda/core/later.ts';
+import type { Snapshot } from '../lambda/core/snapshot.ts';
+import { isoTime } from '../lambda/core/waiting.ts';
+import { type LiveOptions, lookLive, readConfig, withLiveOptions } from './live.ts';
+import { type CommandContext, InputError, type Surroundings, UsageError } from './surroundings.ts';
+import { unreadLists } from './unread-lists.ts';
+
+type PlanOptions = LiveOptions & {
+  readonly snapshot?: string;
+  readonly at?: EpochMs;
+  readonly json: boolean;
+  readonly explain?: string;
+};
+
+/** `autoscaler plan` */
+export function addPlanCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
+  withLiveOptions(program.command('plan'))
+    .description('say what a tick would do, and why; changes nothing')
+    .option('--snapshot <file>', 'plan on this snapshot instead of looking; - for standard input')
+    .option(
+      '--at <time>',
+      'say what it would do at a later time, such as 2026-03-02T08:58:00Z, with pools, daemons and jobs as they are',
+      parseTime,
+    )
+    .option('--json', 'print the plan as one JSON document', false)
+    .option('--explain <pool>', 'tell the whole story of one pool')
+    .action(async (options: PlanOptions) => exitWith(await plan(options, surroundings)));
+}
+
+async function plan(options: PlanOptions, surroundings: Surroundings): Promise<number> {
+  const { snapshot, config } =
+    options.snapshot === undefined
+      ? await lookLive(options, surroundings)
+      : { snapshot: readSnapshot(options.snapshot), config: readConfig(options.config, surroundings).config };
+  const seen = options.at === undefined ? snapshot : laterThan(snapshot, options.at);
+  const note = options.at === undefined || options.json ? '' : `${laterNote(snapshot, options.at)}\n\n`;
+  surroundings.out(`${note}${render(deliberate(seen, config), seen, options)}\n`);
+  return options.snapshot === undefined && unreadLists(snapshot).length > 0 ? 1 : 0;
+}
+
+/** Throws InvalidArgumentError, which commander tells with the option's name. */
+function parseTime(text: string): EpochMs {
+  const result = time.safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError(
+    'Write a time with its zone: 2026-03-02T08:58:00Z or 2026-03-02T09:58:00+01:00.',
+  );
+}
+
+function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {
+  if (at >= snapshot.takenAt) return snapshotAt(snapshot, at);
+  throw new InputError(
+    `planning at ${isoTime(at)}: the snapshot is of ${isoTime(snapshot.takenAt)}, and what was due before is not in it; give a later time`,
+  );
+}
+
+function laterNote({ takenAt }: Snapshot, at: EpochMs): string {
+  return `as if it were ${isoTime(at)}, with the pools, daemons and jobs of ${isoTime(takenAt)}; of each workspace only the next thing that coderd will do by itself is known`;
+}
+
+function render(deliberation: Deliberation, snapshot: Snapshot, { json, explain }: PlanOptions): string {
+  if (explain === undefined)
+    return json ? JSON.stringify(deliberation.plan, null, 2) : planText(deliberation.plan);
+  if (json) throw new UsageError('--explain is a text for people; leave out --json');
+  const story = explainPool(explain, deliberation, snapshot);
+  if (story !== undefined) return story;
+  const names = deliberation.plan.pools.map(({ name }) => name).join(', ');
+  throw new InputError(`explaining pool "${explain}": there is no such pool; the configuration has ${names}`);
+}
+
+function readSnapshot(file: string): Snapshot {
+  const text = readText(file);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const said = text.trim() === '' ? 'it is empty' : `it is not JSON (${(cause as Error).message})`;
+    throw new InputError(`reading the snapshot ${file}: ${said}; write one with autoscaler snapshot`, {
+      cause,
+    });
+  }
+  return parseSnapshot(value);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (cause) {
+    throw new InputError(
+      `reading the snapshot ${file}: ${(cause as Error).message}; write one with autoscaler snapshot`,
+      { cause },
+    );
+  }
+}

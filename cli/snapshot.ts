@@ -1,0 +1,38 @@
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { snapshotToJson } from '../lambda/adapters/snapshot/schema.ts';
+import { type LiveOptions, lookLive, withLiveOptions } from './live.ts';
+import { type CommandContext, InputError, type Surroundings } from './surroundings.ts';
+import { unreadLists } from './unread-lists.ts';
+
+type SnapshotOptions = LiveOptions & { readonly out: string };
+
+/** `autoscaler snapshot` */
+export function addSnapshotCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
+  withLiveOptions(program.command('snapshot'))
+    .description('look at coderd and ECS once and write down what was seen')
+    .option('--out <file>', 'where to write the snapshot; - for standard output', 'snapshot.json')
+    .action(async (options: SnapshotOptions) => exitWith(await takeSnapshot(options, surroundings)));
+}
+
+async function takeSnapshot(options: SnapshotOptions, surroundings: Surroundings): Promise<number> {
+  const { snapshot } = await lookLive(options, surroundings);
+  const text = `${JSON.stringify(snapshotToJson(snapshot), null, 2)}\n`;
+  if (options.out === '-') surroundings.out(text);
+  else writeText(options.out, text);
+  const unread = unreadLists(snapshot);
+  for (const line of unread) surroundings.err(`${line}\n`);
+  if (options.out !== '-')
+    surroundings.err(`wrote ${options.out}${unread.length > 0 ? ', with the lists above missing' : ''}\n`);
+  return unread.length > 0 ? 1 : 0;
+}
+
+function writeText(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (cause) {
+    throw new InputError(`writing ${file}: ${(cause as Error).message}; give another file with --out`, {
+      cause,
+    });
+  }
+}

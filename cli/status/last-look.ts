@@ -1,0 +1,83 @@
+/** The function's last look, as far as a person may know it. */
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { LookLogError, readLastLook } from '../../lambda/adapters/logs/look-log.ts';
+import { ageText } from '../../lambda/app/words.ts';
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import type { IsoTime } from '../../lambda/core/plan.ts';
+import { LOG_GROUP_TAG } from '../../lambda/core/service-tags.ts';
+import type { Snapshot } from '../../lambda/core/snapshot.ts';
+import { isoTime } from '../../lambda/core/waiting.ts';
+
+export type LastLook =
+  | {
+      readonly kind: 'seen';
+      readonly takenAt: IsoTime;
+      readonly ageSeconds: number;
+      /** Sentences; none: all went well. */
+      readonly failures: readonly string[];
+      readonly logGroup: string;
+    }
+  /** Nothing logged in the last hour. */
+  | { readonly kind: 'none'; readonly logGroup: string }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** A call that hangs must not hang the command. */
+const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true } as const;
+
+/** The services name the function's log group; what can't be read is an answer too. */
+export async function findLastLook({ ecs }: Snapshot, now: EpochMs): Promise<LastLook> {
+  const logGroup = ecs.services.items
+    .flatMap(({ tags }) => tags)
+    .find(({ key }) => key === LOG_GROUP_TAG)?.value;
+  if (logGroup === undefined)
+    return { kind: 'unknown', why: `no service in sight names the log group in a tag ${LOG_GROUP_TAG}` };
+  const client = new CloudWatchLogsClient({ requestHandler: TIMEOUTS });
+  try {
+    return await readLook(client, logGroup, now);
+  } catch (cause) {
+    if (!(cause instanceof LookLogError)) throw cause;
+    return { kind: 'unknown', why: cause.message };
+  } finally {
+    client.destroy();
+  }
+}
+
+async function readLook(client: CloudWatchLogsClient, logGroup: string, now: EpochMs): Promise<LastLook> {
+  const look = await readLastLook(client, logGroup, now);
+  if (look === undefined) return { kind: 'none', logGroup };
+  const ageSeconds = Math.max(0, Math.round((now - look.takenAt) / 1000));
+  return { kind: 'seen', takenAt: isoTime(look.takenAt), ageSeconds, failures: look.failures, logGroup };
+}
+
+/** The schedule comes once a minute. */
+const LATE_SECONDS = 180;
+
+/** What is wrong with it, as sentences. */
+export function lookProblems(look: LastLook): readonly string[] {
+  if (look.kind === 'unknown') return [];
+  const advice = `look at the log group "${look.logGroup}" and at the schedule`;
+  if (look.kind === 'none') return [`the function has not looked for an hour; ${advice}`];
+  const { ageSeconds, failures } = look;
+  const late =
+    ageSeconds > LATE_SECONDS
+      ? [`the function looked ${ageText(ageSeconds)} ago for the last time, not a minute ago; ${advice}`]
+      : [];
+  return [...late, ...failures];
+}
+
+/** One line. */
+export function lookLine(look: LastLook): string {
+  switch (look.kind) {
+    case 'unknown':
+      return `last look: not known; ${look.why}`;
+    case 'none':
+      return 'last look: none in the last hour';
+    case 'seen': {
+      const { ageSeconds, takenAt, failures } = look;
+      const failed = failures.length === 0 ? 'all went well' : 'it failed, see what is broken';
+      return `last look: ${ageText(ageSeconds)} ago, at ${takenAt}; ${failed}`;
+    }
+    default:
+      return look satisfies never;
+  }
+}

@@ -1,0 +1,124 @@
+/** What `autoscaler status` tells, as data: `--json` prints it as it is. */
+import { findingLines } from '../../lambda/app/finding-text.ts';
+import { groupRows } from '../../lambda/app/look-groups.ts';
+import { unservedSentence } from '../../lambda/app/text.ts';
+import { tagText } from '../../lambda/app/words.ts';
+import type { Config } from '../../lambda/core/config.ts';
+import type { Deliberation } from '../../lambda/core/decide.ts';
+import { sum } from '../../lambda/core/order.ts';
+import type { AssignmentRow, IsoTime, Override, Plan } from '../../lambda/core/plan.ts';
+import type { PoolDecision } from '../../lambda/core/pool-decision.ts';
+import type { Snapshot } from '../../lambda/core/snapshot.ts';
+import { withAdvice } from '../aws-advice.ts';
+import { type LastLook, lookProblems } from './last-look.ts';
+
+export type Status = {
+  readonly takenAt: IsoTime;
+  readonly waiting: Waiting;
+  readonly pools: readonly PoolStatus[];
+  /** Sentences. */
+  readonly broken: readonly string[];
+  readonly overrides: readonly (Override & { readonly pool: string })[];
+  readonly lastLook: LastLook;
+};
+
+export type Waiting = {
+  readonly jobs: number;
+  /** Of those: jobs that nobody can run. */
+  readonly unserved: number;
+  readonly oldestSeconds: number;
+  /** Whether all lists of jobs could be read. */
+  readonly isComplete: boolean;
+  /** Jobs with one tag set that somebody will run, the longest waiting first. */
+  readonly groups: readonly WaitingGroup[];
+  /** Sentences about those that nobody can run. */
+  readonly nobody: readonly string[];
+};
+
+export type WaitingGroup = {
+  readonly organization: string;
+  readonly tags: string;
+  readonly jobs: number;
+  readonly oldestSeconds: number;
+  readonly places: readonly Pick<AssignmentRow, 'jobs' | 'pool' | 'served'>[];
+};
+
+export type PoolStatus = {
+  readonly name: string;
+  readonly retiring: boolean;
+  /** No task is left of a retiring pool: it can be removed. */
+  readonly isGone: boolean;
+  /** Desired; null without a service in sight. */
+  readonly tasks: number | null;
+  /** Null where a list that they are read from is missing. */
+  readonly daemons: {
+    readonly busy: number;
+    readonly idle: number;
+    readonly starting: number;
+    /** Leaving, or left and not gone yet. */
+    readonly leaving: number;
+  } | null;
+  /** Tasks whose daemon has a job, leaving ones included. */
+  readonly building: number;
+  readonly floor: number;
+  readonly max: number;
+};
+
+/** Puts together what a live look and the function's last look tell. */
+export function statusOf(
+  snapshot: Snapshot,
+  { plan, pools }: Deliberation,
+  config: Config,
+  lastLook: LastLook,
+): Status {
+  return {
+    takenAt: plan.takenAt,
+    waiting: waitingOf(snapshot, plan),
+    pools: pools.map((pool) => poolStatus(pool, snapshot, config)),
+    broken: [...new Set([...findingLines(plan.findings), ...lookProblems(lastLook)])].map(withAdvice),
+    overrides: plan.pools.flatMap(({ name, overrides }) =>
+      overrides.map((override) => ({ pool: name, ...override })),
+    ),
+    lastLook,
+  };
+}
+
+function waitingOf(snapshot: Snapshot, plan: Plan): Waiting {
+  const pending = groupRows(snapshot, plan).filter((group) => group.pending > 0);
+  const places = Map.groupBy(plan.assignment, ({ organization, tags }) => `${organization} ${tagText(tags)}`);
+  const groups = pending.flatMap(({ organization, tags, pending: jobs, oldestSeconds }) => {
+    const found = places.get(`${organization} ${tags}`);
+    if (found === undefined) return [];
+    return [{ organization, tags, jobs, oldestSeconds, places: found.map(placeOf) }];
+  });
+  return {
+    jobs: sum(pending, (group) => group.pending),
+    unserved: sum(plan.unserved, ({ jobs }) => jobs),
+    oldestSeconds: Math.max(0, ...pending.slice(0, 1).map(({ oldestSeconds }) => oldestSeconds)),
+    isComplete: snapshot.coder.organizations.every(({ jobs }) => jobs.status === 'ok'),
+    groups,
+    nobody: plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
+  };
+}
+
+function placeOf({ jobs, pool, served }: AssignmentRow): WaitingGroup['places'][number] {
+  return { jobs, pool, served };
+}
+
+function poolStatus({ plan, need }: PoolDecision, { ecs }: Snapshot, config: Config): PoolStatus {
+  const { organization } = need.sight;
+  const lists = [ecs.services, ecs.tasks, ecs.protections, organization?.daemons, organization?.jobs];
+  const { busy, idle, starting, leaving, left } = plan.daemons;
+  const isSeen = plan.service !== null && lists.every((list) => list?.status === 'ok');
+  return {
+    name: plan.name,
+    retiring: plan.retiring,
+    isGone: plan.why.some(({ code }) => code === 'retired'),
+    tasks: plan.desired.from,
+    daemons: isSeen ? { busy, idle, starting, leaving: leaving + left } : null,
+    building: need.sight.tasks.filter(({ use }) => use === 'busy').length,
+    floor: plan.floor.count,
+    // of the configuration: an override bounds what is in force, and is told by itself
+    max: config.pools.find(({ name }) => name === plan.name)?.max ?? 0,
+  };
+}

@@ -1,0 +1,99 @@
+/** The one screen of `autoscaler status`: what matters most on top, plain text of 80 columns where names are short. */
+import Table from 'cli-table3';
+import { overrideText } from '../../lambda/app/reason-text.ts';
+import { ageText, some } from '../../lambda/app/words.ts';
+import type { Served } from '../../lambda/core/plan.ts';
+import { lookLine } from './last-look.ts';
+import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
+
+/** Writes a status for people. */
+export function statusScreen(status: Status): string {
+  const { waiting, pools, broken, overrides, lastLook } = status;
+  return [
+    `${waitingText(waiting)}; ${brokenText(broken.length)}`,
+    '',
+    poolTable(pools),
+    ...section('who waits', waitingLines(waiting)),
+    ...section(
+      'what is broken',
+      broken.map((line) => `! ${line}`),
+    ),
+    ...section(
+      'overrides',
+      overrides.map(({ pool, ...override }) => `  pool "${pool}": ${overrideText(override)}`),
+    ),
+    ...section('retiring', pools.filter(({ retiring }) => retiring).map(retiringLine)),
+    '',
+    lookLine(lastLook),
+  ].join('\n');
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+function waitingText({ jobs, unserved, oldestSeconds, isComplete }: Waiting): string {
+  const atLeast = isComplete ? '' : 'at least ';
+  if (jobs === 0) return isComplete ? 'nobody waits' : 'whether anybody waits is not known';
+  const waits = `${atLeast}${some(jobs, 'job')} ${jobs === 1 ? 'waits' : 'wait'}, the oldest for ${ageText(oldestSeconds)}`;
+  return unserved === 0 ? waits : `${waits}, and nobody can run ${unserved} of them`;
+}
+
+function brokenText(count: number): string {
+  if (count === 0) return 'nothing is broken';
+  return count === 1 ? '1 thing is broken' : `${count} things are broken`;
+}
+
+const COLUMNS = ['pool', 'tasks', 'busy', 'idle', 'starting', 'leaving', 'floor', 'max'];
+const NO_LINES = Object.fromEntries(
+  ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
+    .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'])
+    .map((place) => [place, '']),
+);
+
+/** Without lines and colours: it is read in pipes and chat windows too. */
+function poolTable(pools: readonly PoolStatus[]): string {
+  const table = new Table({
+    head: COLUMNS,
+    chars: { ...NO_LINES, middle: '  ' },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+    colAligns: COLUMNS.map((_, index) => (index === 0 ? 'left' : 'right')),
+  });
+  for (const { name, tasks, daemons, floor, max } of pools) {
+    const { busy = '?', idle = '?', starting = '?', leaving = '?' } = daemons ?? {};
+    table.push([name, tasks ?? '?', busy, idle, starting, leaving, floor, max]);
+  }
+  return table.toString();
+}
+
+/** More would push what is broken off the screen. */
+const MOST_GROUPS = 10;
+
+function waitingLines({ groups, nobody }: Waiting): readonly string[] {
+  const lines = [...nobody.map((line) => `! ${line}`), ...groups.map(groupLine)];
+  const more = lines.length - MOST_GROUPS;
+  return more > 0 ? [...lines.slice(0, MOST_GROUPS), `  and ${some(more, 'tag group')} more`] : lines;
+}
+
+function groupLine({ organization, tags, jobs, oldestSeconds, places }: WaitingGroup): string {
+  const who = places.map((place) => `${place.jobs} ${servedText(place)}`).join(', ');
+  return `  organization "${organization}", tags ${tags}: ${some(jobs, 'job')}, the oldest for ${ageText(oldestSeconds)} -> ${who}`;
+}
+
+const SERVED: Readonly<Record<Served, string>> = {
+  'by-free': 'by a free daemon',
+  'by-starting': 'by a starting daemon',
+  'by-launch': 'by a new task',
+  'when-there-is-room': 'when there is room',
+  'by-busy': 'by a busy daemon',
+};
+
+function servedText({ pool, served }: WaitingGroup['places'][number]): string {
+  return `${SERVED[served]} ${pool === null ? 'of others' : `in "${pool}"`}`;
+}
+
+function retiringLine({ name, isGone, tasks, building }: PoolStatus): string {
+  if (isGone) return `  pool "${name}": none left; remove it from the configuration and deploy`;
+  if (tasks === null) return `  pool "${name}": not in sight`;
+  return `  pool "${name}": ${some(tasks, 'task')} left, ${building} of them with a build`;
+}

@@ -1,0 +1,77 @@
+/** Reads the function's last look from its log group. For the command line only: the function never reads its log. */
+import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
+import * as z from 'zod';
+import type { EpochMs } from '../../core/brands.ts';
+import { time } from '../time.ts';
+
+/** What the log event of a look (lambda/app/look-event.ts) tells here. */
+const lookSchema = z.object({ takenAt: time, failures: z.array(z.string()).default([]) });
+
+export type LoggedLook = z.output<typeof lookSchema>;
+
+/** The log group could not be read. */
+export class LookLogError extends Error {
+  override readonly name = 'LookLogError';
+  readonly code: 'forbidden' | 'failed';
+
+  constructor(code: LookLogError['code'], message: string, options: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+const MINUTE_MS = 60_000;
+/** The first is nearly always enough, and small; nothing in the last one is an answer too. */
+const WINDOWS_MS = [3 * MINUTE_MS, 60 * MINUTE_MS];
+/** Its group may be shared with tasks (`aws.logs.group`). */
+const LOOKS = '{ $.message = "look" }';
+
+/** The last look of the hour before `now`, if there is one. Throws LookLogError. */
+export async function readLastLook(
+  client: CloudWatchLogsClient,
+  group: string,
+  now: EpochMs,
+): Promise<LoggedLook | undefined> {
+  for (const windowMs of WINDOWS_MS) {
+    const last = await lastSince(client, group, now - windowMs);
+    if (last !== undefined) return last;
+  }
+  return undefined;
+}
+
+async function lastSince(
+  client: CloudWatchLogsClient,
+  group: string,
+  startTime: number,
+): Promise<LoggedLook | undefined> {
+  const query = { logGroupName: group, startTime, filterPattern: LOOKS };
+  let last: LoggedLook | undefined;
+  try {
+    for await (const { events = [] } of paginateFilterLogEvents({ client }, query))
+      for (const { message = '' } of events) last = later(last, readLook(message));
+  } catch (cause) {
+    throw toError(cause, group);
+  }
+  return last;
+}
+
+function later(one: LoggedLook | undefined, other: LoggedLook | undefined): LoggedLook | undefined {
+  return one === undefined || (other !== undefined && other.takenAt >= one.takenAt) ? other : one;
+}
+
+/** Of another version's event nothing is known. */
+function readLook(message: string): LoggedLook | undefined {
+  try {
+    return lookSchema.safeParse(JSON.parse(message)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function toError(cause: unknown, group: string): LookLogError {
+  const name = cause instanceof Error ? cause.name : '';
+  const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  const message = `reading the log group "${group}": ${said}`;
+  if (name !== 'AccessDeniedException') return new LookLogError('failed', message, { cause });
+  return new LookLogError('forbidden', `${message}; ask for logs:FilterLogEvents on it`, { cause });
+}

@@ -1,0 +1,564 @@
+/** `autoscaler doctor` over HTTP: each check failing once, with its advice, and all of them fine. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { ACCESS_KEY_OF_A_PERSON } from '../../lab/ecs/http.ts';
+import type { World } from '../../lab/world.ts';
+import { plusMs } from '../../lambda/core/brands.ts';
+import { POOL_TAG } from '../../lambda/core/service-tags.ts';
+import { type Lab, type LabOptions, type LabPool, labConfig, START, startLab } from '../support/lab.ts';
+import { type Answer, runIn } from './run.ts';
+
+const pools: readonly LabPool[] = [
+  { name: 'cpu', organization: 'default', tags: {} },
+  { name: 'gpu', organization: 'data', tags: { gpu: 'a10' } },
+];
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-doctor-'));
+const file = join(folder, 'autoscaler.yaml');
+const DAY_MS = 24 * 3_600_000;
+
+let labs: Lab[] = [];
+beforeEach(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const lab of labs.splice(0)) await lab.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Settings = Record<string, unknown>;
+type Draft = { readonly coder: Settings; readonly pools: readonly [Settings, Settings] };
+type Case = Partial<LabOptions> & {
+  /** What is broken. */
+  readonly broken?: (world: World, config: Draft) => void;
+  readonly args?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Milliseconds by which this machine's clock is ahead. */
+  readonly aheadMs?: number;
+};
+
+async function doctor({
+  broken,
+  args,
+  environment = {},
+  aheadMs = 0,
+  ...options
+}: Case = {}): Promise<Answer> {
+  const lab = await startLab({ pools, organizations: ['default', 'data'], ...options });
+  labs = [...labs, lab];
+  const { world } = lab;
+  const config = labConfig(lab.coderdUrl, pools) as unknown as Draft;
+  config.pools[0].secrets = { TF_TOKEN: { secret: 'terraform/token' } };
+  world.secrets.put('terraform/token', 'terraform-secret');
+  broken?.(world, config);
+  writeFileSync(file, stringify(config));
+  const now = () => plusMs(world.timeline.now(), aheadMs);
+  const cluster = args ?? ['--cluster', world.ecs.clusterName];
+  const { code, out, err } = await runIn({ environment, now }, 'doctor', '--config', file, ...cluster);
+  return { code, err, out: out.replaceAll(lab.coderdUrl, 'CODERD').replaceAll(`${folder}/`, '') };
+}
+
+/** The lines of these kinds. */
+const linesOf = (out: string, ...kinds: readonly string[]): readonly string[] =>
+  out.split('\n').filter((line) => kinds.some((kind) => line.startsWith(`${kind} `)));
+
+const newToken = (world: World, token: Parameters<World['coderd']['addToken']>[0]): void => {
+  world.secrets.put(world.tokenSecretName, world.coderd.addToken(token));
+};
+const RENEW = 'make a new one (coder tokens create --lifetime 8760h) and put it into the secret';
+const newKey = (pool: 'cpu' | 'gpu'): string =>
+  pool === 'cpu'
+    ? 'make one (coder provisioner keys create cpu --org default) and put it into secret "coder/keys/cpu"'
+    : 'make one (coder provisioner keys create gpu --org data --tag gpu=a10) and put it into secret "coder/keys/gpu"';
+const mayNot = (secret: string, reader: string): string =>
+  `you may not read secret "${secret}"; ${reader} reads it, not you: to have it checked, ask for secretsmanager:GetSecretValue on it, and kms:Decrypt if it has a key of its own`;
+
+test('says of everything that it is fine', async () => {
+  const { code, out, err } = await doctor();
+  expect(out.replace(/\+[0-9a-f]{7}/, '')).toBe(
+    `${[
+      'ok    configuration: autoscaler.yaml, 2 pools',
+      'ok    coderd reachable: CODERD',
+      'ok    coderd version: v2.30.0',
+      "ok    clock: coderd's agrees with this machine's",
+      'ok    token secret: "coder/autoscaler-token" is readable',
+      'ok    token valid: coderd takes it; its user is "autoscaler-1"',
+      'ok    token expiry: it ends at 2027-03-02T09:00:00.000Z, in 365 days',
+      'ok    organization "data": is there',
+      'ok    organization "data": jobs: readable, 0 seen',
+      'ok    organization "data": daemons: readable, 0 seen',
+      'ok    organization "data": workspaces: readable, 0 seen',
+      'ok    organization "data": templates: readable, 0 seen',
+      'ok    organization "default": is there',
+      'ok    organization "default": jobs: readable, 0 seen',
+      'ok    organization "default": daemons: readable, 0 seen',
+      'ok    organization "default": workspaces: readable, 0 seen',
+      'ok    organization "default": templates: readable, 0 seen',
+      'ok    licence: has external provisioner daemons',
+      `ok    pool "cpu": key: key "cpu" has the pool's organization and tags`,
+      'ok    pool "cpu": secrets: TF_TOKEN readable',
+      'ok    pool "cpu": image: ghcr.io/coder/coder:v2.30.0 is not newer than coderd, as far as its tag tells',
+      `ok    pool "gpu": key: key "gpu" has the pool's organization and tags`,
+      'ok    pool "gpu": image: ghcr.io/coder/coder:v2.30.0 is not newer than coderd, as far as its tag tells',
+      'ok    cluster: "Stack-Cluster-AbC123" has 2 services of pools',
+      'ok    pool "cpu": service: Stack-PoolCpuService-A162629C5618',
+      `ok    pool "cpu": guard: is this version's`,
+      'ok    pool "cpu": task definition: ghcr.io/coder/coder:v2.30.0, 1024 CPU units, 2048 MiB',
+      'ok    pool "gpu": service: Stack-PoolGpuService-462BAF12A3A9',
+      `ok    pool "gpu": guard: is this version's`,
+      'ok    pool "gpu": task definition: ghcr.io/coder/coder:v2.30.0, 1024 CPU units, 2048 MiB',
+      'ok    other services: none without a pool',
+      '',
+      '31 checks: nothing fails',
+    ].join('\n')}\n`,
+  );
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+});
+
+describe('what fails is told with what to do', () => {
+  test.each<Case & { readonly scenario: string; readonly says: readonly (string | RegExp)[] }>([
+    {
+      scenario: 'a setting that is none',
+      broken: (_, { pools: [cpu] }) => {
+        cpu.idelTimeout = '5m';
+      },
+      says: [
+        /^FAIL {2}configuration: autoscaler\.yaml:\d+:\d+: pools\[0\]\.idelTimeout: unknown setting; did you mean "idleTimeout"\?/,
+      ],
+    },
+    {
+      scenario: 'nothing listens',
+      broken: (_, { coder }) => {
+        coder.url = 'http://127.0.0.1:1';
+      },
+      says: [
+        'FAIL  coderd reachable: no answer from coderd (connect ECONNREFUSED 127.0.0.1:1); nothing listens there; check the host and port in coder.url',
+      ],
+    },
+    {
+      scenario: 'nothing listens, and a proxy is only in the environment',
+      environment: { HTTPS_PROXY: 'http://proxy.example.com:3128' },
+      broken: (_, { coder }) => {
+        coder.url = 'http://127.0.0.1:1';
+      },
+      says: [
+        /check the host and port in coder\.url; HTTPS_PROXY is set here but not read: if coderd is behind that proxy, write coder\.proxy$/,
+      ],
+    },
+    {
+      scenario: 'a name that DNS does not know',
+      broken: (_, { coder }) => {
+        coder.url = 'https://coder.invalid';
+      },
+      says: [
+        /^FAIL {2}coderd reachable: no answer from coderd \(getaddrinfo \w+ coder\.invalid\); DNS does not know this name here; check the host in coder\.url$/,
+      ],
+    },
+    {
+      scenario: 'no proxy listens',
+      broken: (_, { coder }) => {
+        coder.proxy = 'http://127.0.0.1:1';
+      },
+      says: [
+        /^FAIL {2}coderd reachable: no answer from coderd through the proxy http:\/\/127\.0\.0\.1:1\/? \(connect ECONNREFUSED 127\.0\.0\.1:1\); no proxy listens there; check the host and port in coder\.proxy$/,
+      ],
+    },
+    {
+      scenario: 'no TLS where there should be',
+      broken: (_, { coder }) => {
+        coder.url = String(coder.url).replace('http:', 'https:');
+      },
+      says: [/^FAIL {2}coderd reachable: .*; it speaks no TLS on this port; check coder\.url$/],
+    },
+    {
+      scenario: 'something else than coderd',
+      broken: (_, { coder }) => {
+        coder.url = process.env.AWS_ENDPOINT_URL_ECS;
+      },
+      says: [
+        /^FAIL {2}coderd version: http:\S+ does not answer as coderd does \(coderd answered 400.*\); check coder\.url$/,
+      ],
+    },
+    {
+      scenario: 'a coderd that is too old',
+      coderVersion: 'v2.18.0',
+      says: [
+        /^FAIL {2}coderd version: v2\.18\.0\S* has no provisioner jobs API; upgrade coderd to 2\.19 or newer$/,
+        ...['data', 'default'].map(
+          (organization) =>
+            new RegExp(`^FAIL {2}organization "${organization}": jobs: .* 2\\.19 or newer is needed$`),
+        ),
+        ...['cpu', 'gpu'].map((pool) => new RegExp(`^FAIL {2}pool "${pool}": image: .*newer`)),
+      ],
+    },
+    {
+      scenario: 'a clock that is wrong',
+      aheadMs: 95_000,
+      says: [
+        "warn  clock: this machine is 95 s ahead of coderd; set the one that is wrong by NTP: ages and leases are told by coderd's clock",
+      ],
+    },
+    {
+      scenario: 'no secret for the token',
+      broken: (_, { coder }) => {
+        coder.token = { secret: 'coder/none' };
+      },
+      says: [
+        `FAIL  token secret: reading secret "coder/none": Secrets Manager can't find the specified secret; check that it exists and that the role may call secretsmanager:GetSecretValue on it`,
+      ],
+    },
+    {
+      scenario: 'a token that this person may not read',
+      broken: ({ secrets, tokenSecretName }) => secrets.deny(tokenSecretName),
+      says: [`warn  token secret: ${mayNot('coder/autoscaler-token', "the function's role")}`],
+    },
+    {
+      scenario: 'something else in the place of the token',
+      broken: (world) => world.secrets.put(world.tokenSecretName, 'pasted'),
+      says: [
+        `FAIL  token secret: "coder/autoscaler-token" holds no session token, which has the form <id>-<secret>; ${RENEW}`,
+      ],
+    },
+    {
+      scenario: 'a token that was revoked',
+      broken: ({ coderd, secrets, tokenSecretName }) =>
+        coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? ''),
+      says: [
+        'FAIL  token valid: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; the token was read again and refused again: put a valid one into the secret',
+      ],
+    },
+    {
+      scenario: 'a token that has ended',
+      broken: (world) => {
+        newToken(world, { canRead: 'all', lifetimeMs: DAY_MS });
+        world.timeline.advanceTo(plusMs(START, 2 * DAY_MS));
+      },
+      says: [
+        /^FAIL {2}token valid: coderd answered 401: .*API key expired at/,
+        `FAIL  token expiry: it ended at 2026-03-03 09:00:00 +0000 +0000; ${RENEW}`,
+      ],
+    },
+    {
+      scenario: 'a token that ends soon',
+      broken: (world) => {
+        world.coderd.tokens.disableExpiryRefresh();
+        newToken(world, { canRead: 'all', lifetimeMs: 13.5 * DAY_MS });
+      },
+      says: [`warn  token expiry: it ends at 2026-03-15T21:00:00.000Z, in 13 days; ${RENEW}`],
+    },
+    {
+      scenario: 'a token of an owner',
+      broken: (world) => newToken(world, { canRead: 'all', isOwner: true }),
+      says: [
+        'warn  token valid: user "autoscaler-2" is an owner, whose tokens may do everything and last 7 days by default; make the token for a user with the organization template admin role',
+      ],
+    },
+    {
+      scenario: 'an organization that is not there',
+      broken: (_, { pools: [, gpu] }) => {
+        gpu.organization = 'date';
+      },
+      says: [
+        `FAIL  organization "date": finding organization "date": coderd lists "default", "data"; check the name, and that the token's user is a member`,
+      ],
+    },
+    {
+      scenario: 'an organization where jobs and daemons may not be read',
+      broken: (world) => newToken(world, { canRead: ['default'], canReadWorkspaces: 'all' }),
+      says: [
+        /^FAIL {2}organization "data": jobs: .*404.*; the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read$/,
+        /^FAIL {2}organization "data": daemons: .*404.*; the token's user needs the organization template admin role there/,
+      ],
+    },
+    {
+      scenario: 'an organization where workspaces and templates may not be read',
+      broken: (world) => newToken(world, { canRead: 'all', canReadWorkspaces: ['default'] }),
+      says: [
+        /^FAIL {2}organization "data": workspaces: .*needs the organization template admin role there, or a custom role with workspace:read/,
+        /^FAIL {2}organization "data": templates: .*needs the organization template admin role there, or a custom role with workspace:read/,
+      ],
+    },
+    {
+      scenario: 'no licence',
+      broken: ({ coderd }) => coderd.setLicence('not_entitled'),
+      says: [
+        'FAIL  licence: external provisioner daemons are not licensed, so no daemon can connect; add a Premium licence in coderd',
+      ],
+    },
+    {
+      scenario: 'a licence that has run out',
+      broken: ({ coderd }) => coderd.setLicence('grace_period'),
+      says: ['warn  licence: has run out and is in its grace period; renew it before no daemon can connect'],
+    },
+    {
+      scenario: 'no secret for a key',
+      broken: (_, { pools: [cpu] }) => {
+        cpu.key = { secret: 'coder/none' };
+      },
+      says: [
+        /^FAIL {2}pool "cpu": key: reading secret "coder\/none": Secrets Manager can't find the specified secret; check that it exists and that the role may call secretsmanager:GetSecretValue on it$/,
+      ],
+    },
+    {
+      scenario: 'a key that this person may not read',
+      broken: ({ secrets }) => secrets.deny('coder/keys/gpu'),
+      says: [`warn  pool "gpu": key: ${mayNot('coder/keys/gpu', "the tasks' execution role")}`],
+    },
+    {
+      scenario: 'a key that coderd does not know',
+      broken: ({ secrets }) => secrets.put('coder/keys/gpu', 'k'.repeat(43)),
+      says: [
+        `FAIL  pool "gpu": key: the key in secret "coder/keys/gpu" is not accepted: coderd answered 401: provisioner daemon key invalid; ${newKey('gpu')}`,
+      ],
+    },
+    {
+      scenario: 'half a key',
+      broken: ({ secrets }) => secrets.put('coder/keys/cpu', 'k'.repeat(20)),
+      says: [
+        `FAIL  pool "cpu": key: the key in secret "coder/keys/cpu" is not accepted: coderd answered 400: provisioner daemon key invalid must be 43 characters; ${newKey('cpu')}`,
+      ],
+    },
+    {
+      scenario: 'a key of another organization',
+      broken: ({ coderd, secrets }) =>
+        secrets.put(
+          'coder/keys/gpu',
+          coderd.addKey({ organization: 'default', name: 'g2', tags: { gpu: 'a10' } }),
+        ),
+      says: [
+        `FAIL  pool "gpu": key: key "g2" is of organization "default", the pool of "data"; ${newKey('gpu')}`,
+      ],
+    },
+    {
+      scenario: 'a key with other tags',
+      broken: ({ coderd, secrets }) =>
+        secrets.put(
+          'coder/keys/gpu',
+          coderd.addKey({ organization: 'data', name: 'g2', tags: { gpu: 'h100' } }),
+        ),
+      says: [
+        `FAIL  pool "gpu": key: key "g2" has tags gpu=h100, the pool tags gpu=a10; ${newKey('gpu')}, or correct the pool's tags`,
+      ],
+    },
+    {
+      scenario: 'a key for one user',
+      broken: ({ coderd, secrets }) =>
+        secrets.put(
+          'coder/keys/cpu',
+          coderd.addKey({ organization: 'default', name: 'c2', tags: { scope: 'user' } }),
+        ),
+      says: [
+        `FAIL  pool "cpu": key: key "c2" has the tag scope=user, so its daemons run no job of the organization; ${newKey('cpu')}`,
+      ],
+    },
+    {
+      scenario: 'no other secret',
+      broken: (_, { pools: [cpu] }) => {
+        cpu.secrets = { TF_TOKEN: { secret: 'terraform/none' } };
+      },
+      says: [
+        /^FAIL {2}pool "cpu": secret TF_TOKEN: reading secret "terraform\/none": .*; check that it exists/,
+      ],
+    },
+    {
+      scenario: 'an image that is newer than coderd',
+      coderVersion: 'v2.29.3',
+      broken: (world, { pools: [cpu] }) => {
+        cpu.image = 'ghcr.io/coder/coder:v2.29.3';
+        world.deploy('cpu', { image: 'ghcr.io/coder/coder:v2.29.3' });
+      },
+      says: [/^FAIL {2}pool "gpu": image: .*ghcr\.io\/coder\/coder:v2\.30\.0.*newer than coderd.*/],
+    },
+    {
+      scenario: 'a cluster that is not there',
+      args: ['--cluster', 'nowhere'],
+      says: [
+        'FAIL  cluster: listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found.; give the name of the cluster with --cluster; the stack prints it',
+      ],
+    },
+    {
+      scenario: 'a pool that is not deployed',
+      broken: (_, config) => {
+        const other = { ...config.pools[1], name: 'gpu-2', tags: { gpu: 'h100' } };
+        Object.assign(config, { pools: [...config.pools, other] });
+      },
+      says: [
+        /^FAIL {2}pool "gpu-2": key: key "gpu" has tags gpu=a10, the pool tags gpu=h100/,
+        `FAIL  pool "gpu-2": service: finding the service of pool "gpu-2": no active service of the cluster has the tag ${POOL_TAG}=gpu-2; deploy the configuration, or name another cluster with --cluster`,
+      ],
+    },
+    {
+      scenario: 'a service whose pool is gone',
+      broken: (_, config) => Object.assign(config, { pools: [config.pools[0]] }),
+      says: [/^warn {2}other services: .*"gpu"/],
+    },
+    {
+      scenario: 'tasks without a guard',
+      broken: (world) =>
+        world.deploy('cpu', { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] }),
+      says: [
+        'FAIL  pool "cpu": guard: is not in the entry point of its tasks, so nothing keeps a build from being stopped; deploy (cdk deploy), or write scaleIn: confirm',
+      ],
+    },
+    {
+      scenario: 'tasks with an older guard',
+      broken: (world) =>
+        world.deploy('cpu', {
+          entryPoint: ['sh', '-c', 'curl "$ECS_AGENT_URI/task-protection/v1/state"', 'guard'],
+        }),
+      says: [
+        'warn  pool "cpu": guard: is of another version; deploy (cdk deploy) to have the one of this version',
+      ],
+    },
+    {
+      scenario: 'tasks of another make',
+      broken: (world) =>
+        world.deploy('gpu', { image: 'mirror/coder:v2.29.0', memory: 4096, architecture: 'X86_64' }),
+      says: [
+        'warn  pool "gpu": task definition: runs image mirror/coder:v2.29.0 instead of ghcr.io/coder/coder:v2.30.0, memory 4096 instead of 2048, architecture x86_64 instead of arm64; deploy (cdk deploy) to have what the configuration says',
+      ],
+    },
+    {
+      scenario: 'task definitions that this person may not read',
+      broken: () => {
+        vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
+      },
+      says: ['cpu', 'gpu'].map(
+        (pool) =>
+          new RegExp(
+            `^warn {2}pool "${pool}": task definition: .*not authorized to perform: ecs:DescribeTaskDefinition.*; to have it checked, ask for ecs:DescribeTaskDefinition$`,
+          ),
+      ),
+    },
+  ])('$scenario', async ({ says, scenario: _, ...given }) => {
+    const { code, out, err } = await doctor(given);
+    const said = linesOf(out, 'FAIL', 'warn');
+    expect(said).toEqual(says.map((line) => (line instanceof RegExp ? expect.stringMatching(line) : line)));
+    expect(code).toBe(said.some((line) => line.startsWith('FAIL')) ? 1 : 0);
+    expect(err).toBe('');
+  });
+});
+
+describe('what can not be tried is skipped, and all else is tried', () => {
+  test('without a coderd: secrets and ECS', async () => {
+    const { out } = await doctor({
+      broken: (_, { coder }) => {
+        coder.url = 'http://127.0.0.1:1';
+      },
+    });
+    const needs = 'needs "coderd reachable" to be fine';
+    expect(linesOf(out, 'skip')).toEqual(
+      [
+        'coderd version',
+        'clock',
+        'token valid',
+        'token expiry',
+        'organization "data"',
+        'organization "default"',
+        'licence',
+        'pool "cpu": key',
+        'pool "cpu": image',
+        'pool "gpu": key',
+        'pool "gpu": image',
+      ].map((name) => `skip  ${name}: ${needs}`),
+    );
+    expect(out).toContain('\n23 checks: 1 check failed, 11 not tried\n');
+  });
+
+  test('without a token: keys, secrets and ECS', async () => {
+    const { out } = await doctor({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
+    const needs = 'needs "token secret" to be fine';
+    expect(linesOf(out, 'skip')).toEqual(
+      ['token valid', 'token expiry', 'organization "data"', 'organization "default"', 'licence'].map(
+        (name) => `skip  ${name}: ${needs}`,
+      ),
+    );
+    expect(out).toContain(
+      `ok    pool "gpu": key: key "gpu" has the pool's tags; its organization was not compared\n`,
+    );
+  });
+
+  test('without a cluster: all but ECS', async () => {
+    const { out, code } = await doctor({ args: [] });
+    expect(linesOf(out, 'skip')).toEqual([
+      'skip  cluster: none is named; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',
+      ...['pool "cpu": service', 'pool "gpu": service', 'other services'].map(
+        (name) => `skip  ${name}: needs "cluster" to be fine`,
+      ),
+    ]);
+    expect(code).toBe(0);
+  });
+
+  test('without a configuration: nothing', async () => {
+    const { code, out } = await runIn({}, 'doctor', '--config', join(folder, 'none.yaml'));
+    expect(out).toMatch(
+      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; look at the path\nskip {2}everything else: needs "configuration" to be fine\n/,
+    );
+    expect(code).toBe(1);
+  });
+});
+
+test('tells what an older coderd does otherwise', async () => {
+  const { out } = await doctor({ coderVersion: 'v2.24.1' });
+  expect(out).toMatch(
+    /ok {4}coderd version: v2\.24\.1\S*; before 2\.25 autostarts make jobs without a daemon, so nothing needs waking; before 2\.26 lists of daemons hold those of the last seven days\n/,
+  );
+});
+
+test('tells that a token which is used does not end', async () => {
+  const { out } = await doctor({
+    broken: (world) => {
+      newToken(world, { canRead: 'all', lifetimeMs: 7 * DAY_MS });
+      world.timeline.advanceTo(plusMs(START, DAY_MS));
+    },
+  });
+  expect(out).toContain('ok    token expiry: coderd puts its end off with each use\n');
+});
+
+test('--json prints the same checks as one document', async () => {
+  const { out, code } = await doctor({
+    broken: ({ coderd }) => coderd.setLicence('not_entitled'),
+    args: ['--json'],
+  });
+  const { version, checks } = JSON.parse(out);
+  expect({ version, code }).toEqual({ version: 1, code: 1 });
+  expect(checks).toContainEqual({
+    name: 'licence',
+    status: 'FAIL',
+    says: expect.stringMatching(/add a Premium licence in coderd$/),
+  });
+});
+
+test.each([[[]], [['--json']]])('nothing secret is printed: doctor %j', async (args) => {
+  const secret: string[] = [];
+  const { out, err } = await doctor({
+    args,
+    broken: (world) => {
+      world.secrets.put('coder/keys/gpu', 'unknown-key-of-forty-three-characters-abcdef');
+      const names = [world.tokenSecretName, 'coder/keys/cpu', 'coder/keys/gpu', 'terraform/token'];
+      secret.push(...names.map((name) => world.secrets.find(name)?.value ?? 'none'));
+    },
+  });
+  expect(out).toContain('is not accepted');
+  for (const value of secret) expect(out + err).not.toContain(value);
+});
+
+test('a wrong option is wrong usage', async () => {
+  expect((await runIn({}, 'doctor', '--jsno')).code).toBe(2);
+});
+
+test('a key that pools share is asked for once', async () => {
+  const asked: string[] = [];
+  await doctor({
+    onRequest: ({ operation }) => asked.push(operation),
+    broken: (_, { pools: [cpu, gpu] }) => {
+      gpu.key = cpu.key;
+    },
+  });
+  expect(asked.filter((operation) => operation.includes('provisionerkeys'))).toEqual([
+    'GET /api/v2/provisionerkeys/self',
+  ]);
+});

@@ -1,0 +1,17 @@
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+
+test('the function carries nothing that only people need: it reads no log and sets no override', async () => {
+  const { metafile } = await build({
+    entryPoints: ['lambda/handler.ts'],
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    metafile: true,
+    write: false,
+  });
+  const files = Object.keys(metafile.inputs);
+  expect(files).toContain('lambda/adapters/ecs/ecs.ts');
+  expect(files.filter((file) => /^cli\/|adapters\/logs\/|override-tags/.test(file))).toEqual([]);
+});

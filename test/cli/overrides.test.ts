@@ -1,0 +1,293 @@
+/** `autoscaler pause | resume | pin | unpin` over HTTP: what they say, and what the next plan makes of it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { ACCESS_KEY_OF_A_PERSON } from '../../lab/ecs/http.ts';
+import type { Override } from '../../lambda/core/plan.ts';
+import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { run, runIn } from './run.ts';
+
+const pools = [
+  { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 5 },
+  { name: 'gpu', organization: 'default', tags: { gpu: 'yes' }, desiredCount: 0, max: 2 },
+];
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-overrides-'));
+const config = join(folder, 'autoscaler.yaml');
+let lab: Lab;
+
+beforeEach(async () => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+  lab = await startLab({ pools });
+  writeConfig({});
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await lab.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function writeConfig(ofGpu: object): void {
+  const written = labConfig(lab.coderdUrl, pools);
+  const [cpu, gpu] = written.pools as readonly object[];
+  writeFileSync(config, stringify({ ...written, pools: [cpu, { ...gpu, ...ofGpu }] }));
+}
+
+const call = (...args: readonly string[]) =>
+  runIn(
+    { environment: { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, USER: 'ada' } },
+    ...args,
+    '--config',
+    config,
+  );
+
+const undo = (command: string): string => `autoscaler ${command} gpu --config ${config}`;
+
+/** What the next look makes of them. */
+async function overridesOf(pool: string): Promise<readonly Override[]> {
+  const { code, out } = await call('plan', '--json');
+  expect(code).toBe(0);
+  const plan: { pools: { name: string; overrides: Override[] }[] } = JSON.parse(out);
+  return plan.pools.find(({ name }) => name === pool)?.overrides ?? [];
+}
+
+const why = ['--why', 'bad image'];
+const said = { until: '2026-03-02T10:00:00.000Z', by: 'ada', why: 'bad image' };
+const inWords = 'until 2026-03-02T10:00:00.000Z by ada (bad image)';
+
+describe('what is set is in the next plan', () => {
+  test.each([
+    {
+      args: ['pause', 'gpu', ...why],
+      out: `pool "gpu": paused ${inWords}; undo it with ${undo('resume')}\n`,
+      override: { kind: 'pause', ...said },
+    },
+    {
+      args: ['pause', 'gpu', '--scale-in', ...why],
+      out: `pool "gpu": scale-in paused ${inWords}; undo it with ${undo('resume')}\n`,
+      override: { kind: 'pause-scale-in', ...said },
+    },
+    {
+      args: ['pin', 'gpu', '0', ...why],
+      out: `pool "gpu": pinned at 0 tasks ${inWords}; undo it with ${undo('unpin')}\n`,
+      override: { kind: 'pin', count: 0, ...said },
+    },
+    {
+      args: ['pin', 'gpu', '2', '--at-least', ...why],
+      out: `pool "gpu": kept at 2 tasks or more ${inWords}; undo it with ${undo('unpin')}\n`,
+      override: { kind: 'floor', count: 2, ...said },
+    },
+    {
+      args: ['pause', 'gpu', '--why', 'ticket: OPS-1 @night', '--by', 'grace', '--for', '30m'],
+      out: `pool "gpu": paused until 2026-03-02T09:30:00.000Z by grace (ticket: OPS-1 @night); undo it with ${undo('resume')}\n`,
+      override: {
+        kind: 'pause',
+        until: '2026-03-02T09:30:00.000Z',
+        by: 'grace',
+        why: 'ticket: OPS-1 @night',
+      },
+    },
+  ])('$args', async ({ args, out, override }) => {
+    expect(await call(...args)).toEqual({ code: 0, out, err: '' });
+    expect(await overridesOf('gpu')).toEqual([override]);
+    expect(await overridesOf('cpu')).toEqual([]);
+  });
+});
+
+test('the function goes by what is set, and by its own rules once it is undone', async () => {
+  const desired = () => lab.world.service('gpu').state.desiredCount;
+  await call('pin', 'gpu', '2', ...why);
+  await lab.run(60);
+  expect(desired()).toBe(2);
+  await call('pause', 'gpu', ...why);
+  await lab.run(600);
+  expect(desired()).toBe(2);
+  await call('resume', 'gpu');
+  await call('unpin', 'gpu');
+  await lab.run(600);
+  expect(desired()).toBe(0);
+});
+
+test('the name of the machine is made to fit into a tag', async () => {
+  const environment = { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, USER: 'CORP\\ada#1' };
+  const { out } = await runIn({ environment }, 'pause', 'gpu', '--config', config, ...why);
+  expect(out).toContain('by CORP-ada-1 (bad image)');
+});
+
+test('how to undo it names the cluster, where it was named', async () => {
+  const cluster = lab.world.ecs.clusterName;
+  const { out } = await run('pause', 'gpu', '--config', config, '--cluster', cluster, ...why);
+  expect(out).toContain(`undo it with ${undo('resume')} --cluster ${cluster}\n`);
+});
+
+test('a new pause takes the place of the old one', async () => {
+  await call('pause', 'gpu', ...why);
+  await call('pause', 'gpu', '--scale-in', '--why', 'only this', '--by', 'grace', '--for', '2h');
+  expect(await overridesOf('gpu')).toEqual([
+    { kind: 'pause-scale-in', until: '2026-03-02T11:00:00.000Z', by: 'grace', why: 'only this' },
+  ]);
+});
+
+test('says when what is set comes second', async () => {
+  await call('pin', 'gpu', '1', ...why);
+  const { out } = await call('pin', 'gpu', '2', '--at-least', ...why);
+  expect(out).toBe(
+    `pool "gpu": kept at 2 tasks or more ${inWords}; undo it with ${undo('unpin')}; before it goes what is set already: pinned at 1 task ${inWords}\n`,
+  );
+});
+
+describe('undoing', () => {
+  test('resume ends either pause and leaves a pin', async () => {
+    await call('pin', 'gpu', '1', ...why);
+    await call('pause', 'gpu', '--scale-in', ...why);
+    expect(await call('resume', 'gpu')).toEqual({
+      code: 0,
+      out: `pool "gpu": no longer scale-in paused ${inWords}\n`,
+      err: '',
+    });
+    expect(await overridesOf('gpu')).toEqual([{ kind: 'pin', count: 1, ...said }]);
+  });
+
+  test('unpin ends pin and floor and leaves a pause', async () => {
+    await call('pin', 'gpu', '1', ...why);
+    await call('pin', 'gpu', '2', '--at-least', ...why);
+    await call('pause', 'gpu', ...why);
+    expect((await call('unpin', 'gpu')).out).toBe(
+      [
+        `pool "gpu": no longer pinned at 1 task ${inWords}`,
+        `pool "gpu": no longer kept at 2 tasks or more ${inWords}`,
+        '',
+      ].join('\n'),
+    );
+    expect(await overridesOf('gpu')).toEqual([{ kind: 'pause', ...said }]);
+  });
+
+  test.each([
+    ['resume', 'pool "gpu" is not paused\n'],
+    ['unpin', 'pool "gpu" is not pinned\n'],
+  ])('%s of a pool that has none says so', async (command, out) => {
+    expect(await call(command, 'gpu')).toEqual({ code: 0, out, err: '' });
+  });
+
+  test('resume removes what can not be read', async () => {
+    const service = lab.world.service('gpu');
+    const { tags } = service.state;
+    service.setTags({ ...tags, 'coder-autoscaler:pause': 'everything' });
+    expect((await call('resume', 'gpu')).out).toBe(
+      'pool "gpu" is not paused; what was left of an override that is over or can not be read is removed\n',
+    );
+    expect(service.state.tags).toEqual(tags);
+  });
+});
+
+describe('what can not be done is one line, and changes nothing', () => {
+  test.each([
+    {
+      scenario: 'a pool that is not there',
+      args: ['pause', 'gpuu', ...why],
+      err: 'finding pool "gpuu": the configuration has only cpu, gpu; name one of them\n',
+    },
+    {
+      scenario: 'more than max',
+      args: ['pin', 'gpu', '3', ...why],
+      err: 'pinning pool "gpu" to 3: its max is 2; pin it to 2 or less, or raise max in the configuration\n',
+    },
+  ])('$scenario', async ({ args, err }) => {
+    expect(await call(...args)).toEqual({ code: 1, out: '', err });
+    expect(await overridesOf('gpu')).toEqual([]);
+  });
+
+  test('a pool that is retiring', async () => {
+    writeConfig({ retiring: true });
+    expect(await call('pin', 'gpu', '1', ...why)).toEqual({
+      code: 1,
+      out: '',
+      err: 'pinning pool "gpu" to 1: it is retiring, and nothing is launched in it; take "retiring" out of the configuration first\n',
+    });
+  });
+
+  test('a pool without a service', async () => {
+    lab.world.ecs.deleteService(lab.world.service('gpu').identity.name);
+    expect(await call('pause', 'gpu', ...why)).toEqual({
+      code: 1,
+      out: '',
+      err: 'finding the service of pool "gpu": no active service of the cluster has the tag coder-autoscaler:pool=gpu; deploy the configuration, or name another cluster with --cluster\n',
+    });
+  });
+
+  test('a pool with two services', async () => {
+    const [cpu, gpu] = [lab.world.service('cpu'), lab.world.service('gpu')];
+    cpu.setTags(gpu.state.tags);
+    const { code, err } = await call('pause', 'gpu', ...why);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `finding the service of pool "gpu": 2 services have its tag (${cpu.identity.name}, ${gpu.identity.name}); leave it on one of them\n`,
+    });
+  });
+
+  test.each([
+    { command: ['pause', 'gpu', ...why], permission: 'ecs:TagResource' },
+    { command: ['resume', 'gpu'], permission: 'ecs:UntagResource' },
+  ])('without the permission $permission', async ({ command, permission }) => {
+    await call('pause', 'gpu', '--why', 'before');
+    const { tags } = lab.world.service('gpu').state;
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'the function');
+    const { arn } = lab.world.service('gpu').identity;
+    const { code, err } = await call(...command);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^changing the tags of service arn:aws:ecs:.*: AccessDeniedException: /);
+    expect(err).toMatch(new RegExp(`; ask for ${permission} on ${arn}\n$`));
+    expect(lab.world.service('gpu').state.tags).toEqual(tags);
+  });
+
+  test('without credentials', async () => {
+    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, undefined);
+    vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+    vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'none'));
+    vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', join(folder, 'none'));
+    const { code, err } = await call('pause', 'gpu', ...why);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^listing services of cluster ".*": CredentialsProviderError: /);
+    expect(err).toMatch(/; sign in to AWS first \(aws sso login, say\) and set AWS_PROFILE\n$/);
+  });
+
+  test('another cluster', async () => {
+    const { code, err } = await run('pause', 'gpu', '--config', config, '--cluster', 'nowhere', ...why);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found.; give the name of the cluster with --cluster; the stack prints it\n',
+    });
+  });
+});
+
+describe('wrong usage exits with 2', () => {
+  test.each([
+    { args: ['pause', 'gpu'], message: /required option '--why <text>' not specified/ },
+    { args: ['pause', 'gpu', '--why', ' '], message: /It is empty: whoever sees it has to know/ },
+    {
+      args: ['pause', 'gpu', '--why', 'broken (again)'],
+      message: /It becomes a tag of AWS, but a tag can not hold "\(", only letters, digits, spaces and/,
+    },
+    {
+      args: ['pause', 'gpu', ...why, '--by', 'x'.repeat(257)],
+      message: /it has 257 characters; a tag holds 256/,
+    },
+    { args: ['pause', 'gpu', ...why, '--for', '59s'], message: /Allowed: 1m to 720h \(30 days\)/ },
+    { args: ['pause', 'gpu', ...why, '--for', '721h'], message: /Allowed: 1m to 720h \(30 days\)/ },
+    { args: ['pause', 'gpu', ...why, '--for', 'ever'], message: /Write a whole number and its unit/ },
+    { args: ['pin', 'gpu', ...why], message: /missing required argument 'count'/ },
+    { args: ['pin', 'gpu', '1.5', ...why], message: /Write a whole number of tasks/ },
+    { args: ['pin', 'gpu', '-1', ...why], message: /Write a whole number of tasks/ },
+  ])('$args', async ({ args, message }) => {
+    const { code, out, err } = await call(...args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(message);
+  });
+
+  test('without a cluster', async () => {
+    const { code, err } = await run('resume', 'gpu', '--config', config);
+    expect(code).toBe(2);
+    expect(err).toMatch(/no ECS cluster given; add --cluster NAME/);
+  });
+});

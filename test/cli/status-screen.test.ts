@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { Status, Waiting } from '../../cli/status/report.ts';
+import { statusScreen } from '../../cli/status/screen.ts';
+
+const NOBODY: Waiting = {
+  jobs: 0,
+  unserved: 0,
+  oldestSeconds: 0,
+  isComplete: true,
+  groups: [],
+  nobody: [],
+};
+
+const status = (changes: Partial<Status>): Status => ({
+  takenAt: '2026-03-02T09:00:00.000Z',
+  waiting: NOBODY,
+  pools: [],
+  broken: [],
+  overrides: [],
+  lastLook: { kind: 'unknown', why: 'not asked for' },
+  ...changes,
+});
+
+const pool = (changes: Partial<Status['pools'][number]>): Status['pools'][number] => ({
+  name: 'gpu',
+  retiring: true,
+  isGone: false,
+  tasks: 1,
+  daemons: null,
+  building: 0,
+  floor: 0,
+  max: 1,
+  ...changes,
+});
+
+test.each([
+  { waiting: {}, line: 'nobody waits' },
+  { waiting: { jobs: 1, oldestSeconds: 30 }, line: '1 job waits, the oldest for 30 s' },
+  {
+    waiting: { jobs: 5, oldestSeconds: 600, unserved: 5 },
+    line: '5 jobs wait, the oldest for 10 min, and nobody can run 5 of them',
+  },
+  { waiting: { isComplete: false }, line: 'whether anybody waits is not known' },
+  {
+    waiting: { jobs: 2, oldestSeconds: 30, isComplete: false },
+    line: 'at least 2 jobs wait, the oldest for 30 s',
+  },
+])('$line', ({ waiting, line }) => {
+  const [first] = statusScreen(status({ waiting: { ...NOBODY, ...waiting } })).split('\n');
+  expect(first).toBe(`${line}; nothing is broken`);
+});
+
+test('of many tag groups the first ten are shown, those that nobody can run before all', () => {
+  const group = (index: number): Waiting['groups'][number] => ({
+    organization: 'default',
+    tags: `n=${index}`,
+    jobs: 1,
+    oldestSeconds: 60,
+    places: [{ jobs: 1, pool: null, served: 'by-busy' }],
+  });
+  const groups = Array.from({ length: 12 }, (_, index) => group(index));
+  const screen = statusScreen(status({ waiting: { ...NOBODY, jobs: 13, groups, nobody: ['a sentence'] } }));
+  const lines = screen.slice(screen.indexOf('who waits:')).split('\n');
+  expect(lines[1]).toBe('  ! a sentence');
+  expect(lines[2]).toBe(
+    '    organization "default", tags n=0: 1 job, the oldest for 60 s -> 1 by a busy daemon of others',
+  );
+  expect(lines.slice(10, 13)).toEqual([expect.stringContaining('n=8'), '    and 3 tag groups more', '']);
+});
+
+test.each([
+  { retiring: { isGone: true, tasks: 0 }, line: 'none left; remove it from the configuration and deploy' },
+  { retiring: { tasks: 3, building: 2 }, line: '3 tasks left, 2 of them with a build' },
+  { retiring: { tasks: null }, line: 'not in sight' },
+])('of a pool that is retiring: $line', ({ retiring, line }) => {
+  expect(statusScreen(status({ pools: [pool(retiring)] }))).toContain(`retiring:\n    pool "gpu": ${line}\n`);
+});
