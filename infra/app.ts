@@ -1,19 +1,13 @@
 /** What `cdk synth` and `cdk deploy` run. The configuration is `-c config=FILE`, or autoscaler.yaml, or the example. */
 import { existsSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
-import { type LoadedConfig, loadConfig } from '../lambda/adapters/config/load.ts';
-import { ConfigError, formatProblem } from '../lambda/adapters/config/problems.ts';
-import { bundleFunction } from './bundle.ts';
+import { loadDeployment } from '../lambda/adapters/config/load.ts';
+import { ConfigError } from '../lambda/adapters/config/problems.ts';
 import { AutoscalerStack } from './stack.ts';
-
-const functionDir = 'dist/function';
 
 const app = new App();
 const configFile = chooseConfigFile(app.node.tryGetContext('config'));
-const { config, warnings } = loadOrExit(configFile);
-for (const warning of warnings) console.error(formatProblem(warning));
-bundleFunction({ configFile, outDir: functionDir });
-new AutoscalerStack(app, 'CoderProvisionerAutoscaler', { config, functionDir });
+new AutoscalerStack(app, stackNameOrExit(configFile), { autoscaler: { configFile } });
 
 function chooseConfigFile(named: unknown): string {
   if (typeof named === 'string') return named;
@@ -24,9 +18,9 @@ function chooseConfigFile(named: unknown): string {
   return 'autoscaler.example.yaml';
 }
 
-function loadOrExit(file: string): LoadedConfig {
+function stackNameOrExit(file: string): string {
   try {
-    return loadConfig(file);
+    return loadDeployment(file).config.aws.stack;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     console.error(error.message);

@@ -1,33 +1,25 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import { Vpc } from 'aws-cdk-lib/aws-ec2';
-import { Cluster } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
-import type { Config } from '../lambda/core/config.ts';
-import { AutoscalerFunction } from './constructs/autoscaler-function.ts';
-import { PoolService } from './constructs/pool-service.ts';
+import {
+  ProvisionerAutoscaler,
+  type ProvisionerAutoscalerProps,
+} from './constructs/provisioner-autoscaler.ts';
 
 export interface AutoscalerStackProps extends StackProps {
-  readonly config: Config;
-  /** The directory that `bundleFunction` filled. */
-  readonly functionDir: string;
+  readonly autoscaler: ProvisionerAutoscalerProps;
 }
 
-/** A network, a cluster, one service a pool, and the function that sizes them. */
+/** The ready-made stack: one autoscaler with all that it needs, and what to know of it afterwards. */
 export class AutoscalerStack extends Stack {
-  constructor(scope: Construct, id: string, { config, functionDir, ...props }: AutoscalerStackProps) {
+  constructor(scope: Construct, id: string, { autoscaler: settings, ...props }: AutoscalerStackProps) {
     super(scope, id, props);
-    const vpc = new Vpc(this, 'Vpc', { maxAzs: 2, natGateways: 1 });
-    const cluster = new Cluster(this, 'Cluster', { vpc, enableFargateCapacityProviders: true });
-    for (const pool of config.pools) {
-      new PoolService(this, `Pool-${pool.name}`, { vpc, cluster, coderUrl: config.coder.url, pool });
-    }
-    const autoscaler = new AutoscalerFunction(this, 'Autoscaler', {
-      vpc,
-      cluster,
-      token: config.coder.token,
-      functionDir,
-    });
-    new CfnOutput(this, 'ClusterName', { value: cluster.clusterName });
+    const autoscaler = new ProvisionerAutoscaler(this, 'Autoscaler', settings);
+    new CfnOutput(this, 'ClusterName', { value: autoscaler.cluster.clusterName });
     new CfnOutput(this, 'FunctionName', { value: autoscaler.function.functionName });
+    new CfnOutput(this, 'LogGroupName', {
+      value: autoscaler.logGroup.logGroupName,
+      description:
+        'Where the autoscaler logs. "cdk destroy" stops every task, builds and all, and leaves nothing but this log group and those of the pools: delete them when nobody asks any more.',
+    });
   }
 }

@@ -1,93 +1,112 @@
-import { Arn, ArnFormat, Duration, Stack } from 'aws-cdk-lib';
-import { type IVpc, SubnetType } from 'aws-cdk-lib/aws-ec2';
-import type { Cluster } from 'aws-cdk-lib/aws-ecs';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/aws-scheduler';
-import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import type { ICluster } from 'aws-cdk-lib/aws-ecs';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { AwsSettings } from '../../lambda/adapters/config/deployment.ts';
 import type { SecretRef } from '../../lambda/core/config.ts';
-import { importSecret, secretArnPatterns } from './imported-secret.ts';
+import { METRICS_NAMESPACE } from '../../lambda/metric-names.ts';
+import { permitTicks } from './function-permissions.ts';
+import { NEVER_LATE, TickSchedule } from './tick-schedule.ts';
 
 export type AutoscalerFunctionProps = {
+  readonly cluster: ICluster;
+  /** Where the function runs if `settings.inVpc`. */
   readonly vpc: IVpc;
-  readonly cluster: Cluster;
+  /** @default the VPC's private subnets */
+  readonly vpcSubnets?: SubnetSelection;
+  /** @default one of its own, egress only */
+  readonly securityGroups?: ISecurityGroup[];
   /** The secret that holds coderd's API token. */
   readonly token: SecretRef;
   /** What `bundleFunction` made. */
   readonly functionDir: string;
+  readonly settings: AwsSettings['function'];
+  readonly logGroup: ILogGroup;
+  /** Encrypts the environment, the schedule and the queue. @default keys of AWS */
+  readonly kmsKey?: IKey;
 };
 
 /** The autoscaler itself: the function, what it may do, and the schedule that runs it every minute. */
 export class AutoscalerFunction extends Construct {
   readonly function: LambdaFunction;
+  /** Tells the metrics of this deployment from those of others in the account: the value of their dimension `service`. */
+  readonly service: string;
 
   constructor(scope: Construct, id: string, props: AutoscalerFunctionProps) {
     super(scope, id);
+    const { settings } = props;
+    this.service = Stack.of(this).stackName;
     this.function = new LambdaFunction(this, 'Function', {
       description: "Sizes the ECS services of Coder's provisioner daemons",
       code: Code.fromAsset(props.functionDir),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      memorySize: 512,
+      memorySize: settings.memory,
       // ends before the next invocation starts
       timeout: Duration.seconds(55),
-      vpc: props.vpc,
-      vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS },
-      environment: {
-        AUTOSCALER_CLUSTER: props.cluster.clusterName,
-        POWERTOOLS_SERVICE_NAME: 'coder-provisioner-autoscaler',
-        POWERTOOLS_METRICS_NAMESPACE: 'CoderProvisionerAutoscaler',
-        NODE_OPTIONS: '--enable-source-maps',
-      },
-      logGroup: new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH }),
-      ...neverLate,
+      // off unless asked for: two ticks at once do no harm, an account with a quota of 10 cannot reserve
+      // at all (aws-facts §5), and a dry run would be refused while a tick runs
+      reservedConcurrentExecutions: settings.reservedConcurrency,
+      role: functionRole(this, props),
+      ...network(props),
+      tracing: settings.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      environment: environment(props.cluster, this.service),
+      environmentEncryption: props.kmsKey,
+      logGroup: props.logGroup,
+      // Lambda's own lines become JSON too. Those of logger and metrics are JSON already and stay as they are: Powertools writes
+      // through a console of its own, and only the global one is wrapped (aws/aws-durable-execution-sdk-js#305)
+      loggingFormat: LoggingFormat.JSON,
+      ...NEVER_LATE,
     });
-    for (const statement of permissions(this, props)) this.function.addToRolePolicy(statement);
-    new Schedule(this, 'Schedule', {
-      description: 'One tick of the autoscaler a minute',
-      schedule: ScheduleExpression.rate(Duration.minutes(1)),
-      target: new LambdaInvoke(this.function, {
-        input: ScheduleTargetInput.fromObject({ tick: true }),
-        ...neverLate,
-      }),
-    });
+    new TickSchedule(this, 'Schedule', { target: this.function, kmsKey: props.kmsKey });
+    acknowledgeFindings(this.function, settings);
   }
 }
 
-/** A tick that failed or is late is worth nothing: the next one looks again. */
-const neverLate = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
+function functionRole(scope: Construct, props: AutoscalerFunctionProps): Role {
+  const role = new Role(scope, 'Role', {
+    description: "What the autoscaler's function may do",
+    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+  });
+  permitTicks(role, props);
+  return role;
+}
 
-/**
- * Exactly what a tick needs. It can neither start nor stop a task: a task leaves by itself (design, "The lease").
- * `*` is forced on the two lists, which know no resource of ours (aws-facts §1, IAM).
- */
-function permissions(scope: Construct, { cluster, token }: AutoscalerFunctionProps): PolicyStatement[] {
-  const services = Arn.format(
-    {
-      service: 'ecs',
-      resource: 'service',
-      resourceName: `${cluster.clusterName}/*`,
-      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
-    },
-    Stack.of(scope),
+function network({ settings, vpc, vpcSubnets, securityGroups }: AutoscalerFunctionProps): object {
+  return settings.inVpc ? { vpc, vpcSubnets, securityGroups } : {};
+}
+
+function environment(cluster: ICluster, service: string): Record<string, string> {
+  return {
+    AUTOSCALER_CLUSTER: cluster.clusterName,
+    POWERTOOLS_SERVICE_NAME: service,
+    POWERTOOLS_METRICS_NAMESPACE: METRICS_NAMESPACE,
+    NODE_OPTIONS: '--enable-source-maps',
+  };
+}
+
+function acknowledgeFindings(lambda: LambdaFunction, { tracing }: AwsSettings['function']): void {
+  const reason =
+    "A tick that failed is worth nothing a minute later: the next one looks again at everything. Why it failed is in the log, and that it failed in Lambda's metric Errors, which has an alarm";
+  Validations.of(lambda).acknowledge(
+    { id: 'Serverless-LambdaDLQ', reason },
+    { id: 'Serverless-LambdaAsyncFailureDestination', reason },
   );
-  return [
-    new PolicyStatement({
-      actions: ['ecs:ListServices', 'ecs:ListTasks'],
-      resources: ['*'],
-      conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
-    }),
-    new PolicyStatement({ actions: ['ecs:DescribeServices', 'ecs:UpdateService'], resources: [services] }),
-    new PolicyStatement({
-      actions: ['ecs:DescribeTasks', 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
-      resources: [cluster.arnForTasks('*')],
-    }),
-    new PolicyStatement({
-      actions: ['secretsmanager:GetSecretValue'],
-      resources: secretArnPatterns(importSecret(scope, 'Token', token)),
-    }),
-  ];
+  if (!tracing) {
+    const off =
+      'Tracing is a setting (aws.function.tracing), off by default: one log event a look tells the calls and durations, and X-Ray bills every trace';
+    Validations.of(lambda).acknowledge({ id: 'Serverless-LambdaTracing', reason: off });
+  }
 }

@@ -1,3 +1,5 @@
+import { Aws } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { SecretRef } from '../../lambda/core/config.ts';
@@ -8,6 +10,30 @@ export function importSecret(scope: Construct, id: string, ref: SecretRef): ISec
   return /-[A-Za-z0-9]{6}$/.test(ref.secret)
     ? Secret.fromSecretCompleteArn(scope, id, ref.secret)
     : Secret.fromSecretPartialArn(scope, id, ref.secret);
+}
+
+/**
+ * Allows to read exactly these secrets, and to have them decrypted where they have a key of their own. That key is not known here:
+ * it may be any, as long as Secrets Manager asks for one of these secrets (as in AWS's own AWSSecretsManagerClientReadOnlyAccess).
+ */
+export function readSecrets(secrets: readonly ISecret[]): PolicyStatement[] {
+  const resources = [...new Set(secrets.flatMap(secretArnPatterns))];
+  return [
+    new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources }),
+    new PolicyStatement({
+      actions: ['kms:Decrypt'],
+      resources: [secretKeys()],
+      conditions: {
+        StringEquals: { 'kms:ViaService': `secretsmanager.${Aws.REGION}.amazonaws.com` },
+        StringLike: { 'kms:EncryptionContext:SecretARN': resources },
+      },
+    }),
+  ];
+}
+
+/** Any key of this region, whosever it is. */
+export function secretKeys(): string {
+  return `arn:${Aws.PARTITION}:kms:${Aws.REGION}:*:key/*`;
 }
 
 /**

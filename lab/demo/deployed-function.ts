@@ -1,14 +1,10 @@
-/** The Lambda function of the demo: bundled as it is deployed, run on a schedule against the served world. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+/** The Lambda function of the demo: what `cdk deploy` would upload, run on a schedule against the served world. */
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bundleFunction } from '../../infra/bundle.ts';
 import type { Plan } from '../../lambda/core/plan.ts';
+import { type SynthesizedStack, synthesizeStack } from '../synthesized-stack.ts';
 
-const OUT_DIR = 'dist/demo/function';
-const CONFIG_FILE = 'dist/demo/autoscaler.yaml';
-/** What the CDK stack gives the real function. */
-const TIMEOUT_MS = 55_000;
+const OUT_DIR = 'dist/demo/cdk.out';
 
 export type DeployedFunction = {
   /** Invokes it with the schedule's payload. Rejects as Lambda would report a failed invocation. */
@@ -18,19 +14,24 @@ export type DeployedFunction = {
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 
-/** Bundles the function with this configuration and loads it in this environment. */
+/** Synthesizes the stack of this configuration and loads its function; `environment` is what only a deployment can know. */
 export async function deployFunction(
   configText: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<DeployedFunction> {
-  mkdirSync(dirname(CONFIG_FILE), { recursive: true });
-  writeFileSync(CONFIG_FILE, configText);
-  bundleFunction({ configFile: CONFIG_FILE, outDir: OUT_DIR });
-  Object.assign(process.env, environment);
-  const module: { readonly handler: Handler } = await import(pathToFileURL(`${OUT_DIR}/index.mjs`).href);
+  return loadFunction(synthesizeStack(configText, OUT_DIR), environment);
+}
+
+/** Loads the function in this process, in the environment of its stack and this one. */
+export async function loadFunction(
+  { function: { dir, timeoutMs, environment: known } }: SynthesizedStack,
+  environment: Readonly<Record<string, string>>,
+): Promise<DeployedFunction> {
+  Object.assign(process.env, known, environment);
+  const module: { readonly handler: Handler } = await import(pathToFileURL(join(dir, 'index.mjs')).href);
   let invocations = 0;
   const invoke = (event: unknown): Promise<unknown> => {
-    const deadline = performance.now() + TIMEOUT_MS;
+    const deadline = performance.now() + timeoutMs;
     return module.handler(event, {
       functionName: 'demo',
       awsRequestId: `demo-${++invocations}`,

@@ -2,18 +2,10 @@
 import { expect } from 'vitest';
 import { HOUR_MS, TASK_ID } from '../guard/agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest, STAND_IN } from '../guard/running-guard.ts';
-import { config, cpu, synthesize } from './synthesized.ts';
+import { cpu, deployment, synthesize } from './synthesized.ts';
+import { containerOf } from './template-parts.ts';
 
-type Container = {
-  readonly EntryPoint: readonly string[];
-  readonly Command: readonly string[];
-  readonly Environment: readonly { readonly Name: string; readonly Value: string }[];
-};
-
-const definitions = synthesize({ ...config, pools: [cpu] }).findResources('AWS::ECS::TaskDefinition');
-const [container] = Object.values(definitions).flatMap(
-  ({ Properties }): Container[] => Properties.ContainerDefinitions,
-);
+const container = containerOf(synthesize(deployment([cpu])), 'cpu');
 
 // `sh` is what the machine has; the tools of either shell will do
 const [shell] = GUARD_SHELLS.filter(({ isMissing }) => !isMissing);
@@ -21,8 +13,7 @@ const [shell] = GUARD_SHELLS.filter(({ isMissing }) => !isMissing);
 guardTest.skipIf(shell === undefined)(
   'takes the lease, runs the provisioner, leaves when asked',
   async ({ start }) => {
-    if (shell === undefined || container === undefined)
-      throw new Error('there is nothing to run, or nothing to run it');
+    if (shell === undefined) throw new Error('there is nothing to run it');
     expect(container.Command[0]).toBe('/opt/coder');
     const { trace, agent } = await start({
       shell,

@@ -1,54 +1,119 @@
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The real CLI on the ready-made app, as in a fresh clone: nothing in the home, and nobody answers outside. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import type { Settings } from '../../infra/settings.ts';
+import { cpu, deployment, EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL } from './synthesized.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'synth-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** The real CLI, as in a fresh clone: no AWS credentials or region, nothing in the home, nobody answers outside. */
-function synth(...args: string[]): SpawnSyncReturns<string> {
+/** Whoever deploys has such things in the environment. */
+const SECRETS = {
+  CODER_SESSION_TOKEN: 'canary-session-token',
+  CODER_PROVISIONER_DAEMON_KEY: 'canary-provisioner-key',
+  TF_TOKEN_app_terraform_io: 'canary-terraform-token',
+  AWS_SECRET_ACCESS_KEY: 'canary-aws-secret',
+  AWS_SESSION_TOKEN: 'canary-aws-session',
+};
+
+type Run = { readonly status: number; readonly stdout: string; readonly stderr: string };
+
+function cdk(...args: string[]): Promise<Run> {
   const nowhere = 'http://127.0.0.1:9';
-  return spawnSync(
-    process.execPath,
-    ['node_modules/aws-cdk/bin/cdk', 'synth', '--output', join(dir, 'out'), ...args],
-    {
-      encoding: 'utf8',
-      env: {
-        // for the child `node infra/app.ts`, as npx would
-        PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
-        HOME: dir,
-        HTTP_PROXY: nowhere,
-        HTTPS_PROXY: nowhere,
-        AWS_EC2_METADATA_DISABLED: 'true',
-      },
-    },
-  );
+  const env = {
+    ...SECRETS,
+    // for the child `node infra/app.ts`, as npx would
+    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+    HOME: dir,
+    HTTP_PROXY: nowhere,
+    HTTPS_PROXY: nowhere,
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+  const file = 'node_modules/aws-cdk/bin/cdk';
+  return new Promise((resolve) => {
+    const options = { env, encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
+    const child = execFile(process.execPath, [file, ...args], options, (_, stdout, stderr) =>
+      resolve({ status: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
 }
 
+function write(name: string, settings: object): string {
+  const file = join(dir, `${name}.yaml`);
+  writeFileSync(file, stringify(settings));
+  return file;
+}
+
+const synth = (file: string, out: string): Promise<Run> =>
+  cdk('synth', '--quiet', '--output', join(dir, out), '-c', `config=${file}`);
+
+const MINUTES_2 = { timeout: 120_000 };
+
+type Deployment = { readonly name: string; readonly settings: Settings; readonly services: number };
+
 describe('cdk synth', () => {
-  it('makes a template of the example, with a service a pool', { timeout: 60_000 }, () => {
-    const { status, stderr } = synth('-c', 'config=autoscaler.example.yaml');
-    expect(stderr).not.toMatch(/\[(warning|error)/i);
+  it.concurrent.each<Deployment>([
+    { name: 'minimal', settings: MINIMAL, services: 1 },
+    { name: 'everything', settings: EVERYTHING, services: 3 },
+    { name: 'existing', settings: EXISTING, services: 2 },
+    { name: 'fifty', settings: FIFTY_POOLS, services: 50 },
+  ])('makes a stack offline, without a warning: $name', MINUTES_2, async ({ name, settings, services }) => {
+    const { status, stderr } = await synth(write(name, settings), name);
+    expect(stderr).not.toMatch(/warning|error/i);
     expect(status).toBe(0);
-    const template = JSON.parse(
-      readFileSync(join(dir, 'out/CoderProvisionerAutoscaler.template.json'), 'utf8'),
-    );
-    const types = Object.values<{ Type: string }>(template.Resources).map(({ Type }) => Type);
-    expect(types).toContain('AWS::ECS::Service');
-    expect(types).toContain('AWS::Scheduler::Schedule');
+    const { Resources } = readTemplate(name, settings.aws?.stack);
+    const made = Object.values(Resources).filter(({ Type }) => Type === 'AWS::ECS::Service');
+    expect(made).toHaveLength(services);
+    for (const { Properties } of made) expect(Properties).not.toHaveProperty('DesiredCount');
   });
 
-  it('says what is wrong with a configuration, without a stack trace', { timeout: 60_000 }, () => {
-    const configFile = join(dir, 'wrong.yaml');
-    writeFileSync(
-      configFile,
-      'coder: { url: https://coder.example.com, token: { secret: t } }\npools: [{ naem: x }]\n',
+  it.concurrent('writes nothing secret into anything that is uploaded', MINUTES_2, async () => {
+    await synth(write('secret', MINIMAL), 'secret');
+    const files = readdirSync(join(dir, 'secret'), { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
     );
-    const { status, stderr } = synth('-c', `config=${configFile}`);
+    expect(files.length).toBeGreaterThan(6);
+    for (const { parentPath, name } of files)
+      expect(readFileSync(join(parentPath, name), 'utf8'), name).not.toContain('canary-');
+  });
+
+  it.concurrent('makes a stack of the example', MINUTES_2, async () => {
+    const { status, stderr } = await synth('autoscaler.example.yaml', 'example');
+    expect(stderr).not.toMatch(/warning|error/i);
+    expect(status).toBe(0);
+  });
+
+  it.concurrent('says what is wrong with a configuration, without a stack trace', MINUTES_2, async () => {
+    const wrong = write('wrong', { coder: MINIMAL.coder, pools: [{ naem: 'x' }] });
+    const { status, stderr } = await synth(wrong, 'wrong');
     expect(status).toBe(1);
     expect(stderr).toContain('naem');
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 });
+
+describe('cdk diff', () => {
+  it('shows that another max touches no ECS service and no task definition', MINUTES_2, async () => {
+    await synth(write('before', deployment([cpu])), 'before');
+    const after = write('after', deployment([{ ...cpu, max: 50 }]));
+    const template = join(dir, 'before', 'CoderProvisionerAutoscaler.template.json');
+    const { stdout, stderr } = await cdk(
+      ...['diff', '--output', join(dir, 'after'), '-c', `config=${after}`, '--template', template],
+      'CoderProvisionerAutoscaler',
+    );
+    const changed = [...`${stdout}${stderr}`.matchAll(/^\[[-+~]\] (AWS::\S+)/gm)].map(([, type]) => type);
+    expect(changed).toEqual(['AWS::Lambda::Function']);
+  });
+});
+
+type Template = {
+  readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties: object }>>;
+};
+
+function readTemplate(out: string, stack = 'CoderProvisionerAutoscaler'): Template {
+  return JSON.parse(readFileSync(join(dir, out, `${stack}.template.json`), 'utf8'));
+}

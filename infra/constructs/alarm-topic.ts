@@ -1,0 +1,37 @@
+import { Stack, Validations } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Construct } from 'constructs';
+
+export type AlarmTopicProps = {
+  /** Each gets a mail to confirm first. */
+  readonly emails: readonly string[];
+  readonly kmsKey?: IKey | undefined;
+};
+
+/** A topic that only the alarms of this account may publish to, and only over TLS. */
+export class AlarmTopic extends Construct {
+  readonly topic: Topic;
+
+  constructor(scope: Construct, id: string, { emails, kmsKey }: AlarmTopicProps) {
+    super(scope, id);
+    this.topic = new Topic(this, 'Topic', { enforceSSL: true, masterKey: kmsKey });
+    // the policy that enforces TLS replaces the default one, by which alarms may publish
+    this.topic.addToResourcePolicy(
+      new PolicyStatement({
+        actions: ['sns:Publish'],
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        resources: [this.topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
+    for (const email of emails) this.topic.addSubscription(new EmailSubscription(email));
+    Validations.of(this.topic).acknowledge({
+      id: 'Serverless-SNSRedrivePolicy',
+      reason:
+        'The subscribers are mailboxes. A mail that is not delivered is no work that was lost: the state of each alarm stays in CloudWatch',
+    });
+  }
+}

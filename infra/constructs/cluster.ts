@@ -1,0 +1,24 @@
+import { Validations } from 'aws-cdk-lib';
+import type { IVpc } from 'aws-cdk-lib/aws-ec2';
+import { Cluster, ContainerInsights, type ICluster } from 'aws-cdk-lib/aws-ecs';
+import type { Construct } from 'constructs';
+
+/**
+ * The existing cluster of that name, or a new one. An existing one must have the capacity providers FARGATE and, for pools on Spot,
+ * FARGATE_SPOT: CloudFormation can only set them for a cluster as a whole.
+ */
+export function makeCluster(scope: Construct, vpc: IVpc, existingName: string | undefined): ICluster {
+  if (existingName !== undefined)
+    return Cluster.fromClusterAttributes(scope, 'Cluster', { clusterName: existingName, vpc });
+  const cluster = new Cluster(scope, 'Cluster', {
+    vpc,
+    enableFargateCapacityProviders: true,
+    containerInsightsV2: ContainerInsights.DISABLED,
+  });
+  Validations.of(cluster).acknowledge({
+    id: 'AwsSolutions-ECS4',
+    reason:
+      'it bills each of its metrics of every service and task definition as a custom one; who waits, runs and fails to start is in the metrics of the autoscaler',
+  });
+  return cluster;
+}

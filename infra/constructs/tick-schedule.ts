@@ -1,0 +1,86 @@
+import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import {
+  Schedule,
+  ScheduleExpression,
+  ScheduleGroup,
+  ScheduleTargetInput,
+  TimeWindow,
+} from 'aws-cdk-lib/aws-scheduler';
+import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+
+export type TickScheduleProps = {
+  readonly target: IFunction;
+  /** Encrypts schedule and queue. @default keys of AWS */
+  readonly kmsKey?: IKey;
+};
+
+/** A tick that failed or is late is worth nothing: the next one looks again. */
+export const NEVER_LATE = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
+
+/** Runs the function once a minute; what could not be handed to Lambda lies in a queue, with the reason. */
+export class TickSchedule extends Construct {
+  readonly undelivered: Queue;
+
+  constructor(scope: Construct, id: string, { target, kmsKey }: TickScheduleProps) {
+    super(scope, id);
+    this.undelivered = undeliveredQueue(this, kmsKey);
+    // a group of its own: the role can be assumed for schedules of this group alone
+    const scheduleGroup = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
+    const role = invokerRole(this, scheduleGroup, { target, queue: this.undelivered, kmsKey });
+    new Schedule(this, 'Schedule', {
+      description: 'One tick of the autoscaler a minute',
+      schedule: ScheduleExpression.rate(Duration.minutes(1)),
+      timeWindow: TimeWindow.off(),
+      scheduleGroup,
+      key: kmsKey,
+      target: new LambdaInvoke(target, {
+        input: ScheduleTargetInput.fromObject({ tick: true }),
+        // CDK would add every version and alias of the function
+        role: role.withoutPolicyUpdates(),
+        deadLetterQueue: this.undelivered,
+        ...NEVER_LATE,
+      }),
+    }).node.addDependency(role);
+  }
+}
+
+function undeliveredQueue(scope: Construct, kmsKey: IKey | undefined): Queue {
+  const queue = new Queue(scope, 'Undelivered', {
+    encryption: kmsKey === undefined ? QueueEncryption.SQS_MANAGED : QueueEncryption.KMS,
+    encryptionMasterKey: kmsKey,
+    enforceSSL: true,
+    retentionPeriod: Duration.days(14),
+  });
+  const reason =
+    'It is a dead-letter queue itself: nothing consumes it but a person who looks for the reason';
+  Validations.of(queue).acknowledge(
+    { id: 'AwsSolutions-SQS3', reason },
+    { id: 'Serverless-SQSRedrivePolicy', reason },
+  );
+  return queue;
+}
+
+type Invoker = { readonly target: IFunction; readonly queue: Queue; readonly kmsKey: IKey | undefined };
+
+function invokerRole(scope: Construct, group: ScheduleGroup, { target, queue, kmsKey }: Invoker): Role {
+  const role = new Role(scope, 'Role', {
+    description: "Invokes the autoscaler's function on its schedule",
+    assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
+      conditions: { ArnEquals: { 'aws:SourceArn': group.scheduleGroupArn } },
+    }),
+  });
+  role.addToPolicy(
+    new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [target.functionArn] }),
+  );
+  role.addToPolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queue.queueArn] }));
+  if (kmsKey !== undefined) {
+    const actions = ['kms:Decrypt', 'kms:GenerateDataKey'];
+    role.addToPolicy(new PolicyStatement({ actions, resources: [kmsKey.keyArn] }));
+  }
+  return role;
+}

@@ -1,0 +1,89 @@
+/** What `cdk deploy` would upload, in the environment that its template gives it, on the services that its template makes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import * as z from 'zod';
+import { loadFunction } from '../../lab/demo/deployed-function.ts';
+import { type SynthesizedStack, synthesizeStack } from '../../lab/synthesized-stack.ts';
+import { LOG_GROUP_TAG, POOL_TAG } from '../../lambda/core/service-tags.ts';
+import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
+
+const configured: readonly LabPool[] = [
+  { name: 'cpu', organization: 'default', tags: {}, idleTimeout: '60s' },
+  { name: 'data', organization: 'data', tags: { team: 'data' }, idleTimeout: '60s' },
+];
+const outDir = mkdtempSync(join(tmpdir(), 'cdk-out-'));
+afterAll(() => rmSync(outDir, { recursive: true }));
+
+const serviceSchema = z.object({
+  DesiredCount: z.number().optional(),
+  DeploymentConfiguration: z.object({ MinimumHealthyPercent: z.number(), MaximumPercent: z.number() }),
+  Tags: z.array(z.object({ Key: z.string(), Value: z.unknown() })),
+});
+
+/** The services of the template; what a pool is for, only the configuration knows. */
+function servicesOf({ resources }: SynthesizedStack): LabPool[] {
+  return Object.values(resources)
+    .filter(({ Type }) => Type === 'AWS::ECS::Service')
+    .map(({ Properties }) => {
+      const { DesiredCount, DeploymentConfiguration, Tags } = serviceSchema.parse(Properties);
+      const tags = Object.fromEntries(Tags.map(({ Key, Value }) => [Key, Value]));
+      expect(Object.keys(tags).sort()).toEqual([LOG_GROUP_TAG, POOL_TAG]);
+      const pool = configured.find(({ name }) => name === tags[POOL_TAG]);
+      if (pool === undefined) throw new Error(`finding the pool of a service tagged ${JSON.stringify(tags)}`);
+      return {
+        ...pool,
+        ...(DesiredCount !== undefined && { desiredCount: DesiredCount }),
+        minimumHealthyPercent: DeploymentConfiguration.MinimumHealthyPercent,
+        maximumPercent: DeploymentConfiguration.MaximumPercent,
+      };
+    });
+}
+
+describe('the deployed function', () => {
+  let lab: Lab;
+  let tick: () => Promise<unknown>;
+
+  beforeAll(async () => {
+    // the world's address is in the configuration, and the world's services are in the template
+    const template = synthesizeStack(
+      stringify(labConfig('http://127.0.0.1:1', configured)),
+      join(outDir, 'first'),
+    );
+    lab = await startLab({ pools: servicesOf(template) });
+    const stack = synthesizeStack(stringify(labConfig(lab.coderdUrl, configured)), join(outDir, 'second'));
+    // the end of its time is near, so that there is one look
+    const hurried = { ...stack, function: { ...stack.function, timeoutMs: 6_000 } };
+    ({ tick } = await loadFunction(hurried, { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName }));
+  });
+  afterAll(() => lab.close());
+
+  async function minutes(count: number): Promise<void> {
+    for (let minute = 0; minute < count; minute++) {
+      lab.pass(60);
+      await tick();
+    }
+  }
+
+  test('lets the tasks go with which CloudFormation creates the services', async () => {
+    expect(lab.world.figures().tasks.launched).toBe(0);
+    lab.pass(1);
+    expect(configured.map(({ name }) => lab.world.service(name).state.desiredCount)).toEqual([1, 1]);
+    await minutes(12);
+    expect(lab.world.figures().tasks.running).toBe(0);
+  });
+
+  test('brings up daemons for jobs of both organizations, which run them, and no task is left', async () => {
+    const { coderd } = lab.world;
+    for (let index = 0; index < 5; index++)
+      coderd.submitJob({ organization: 'default', tags: {}, durationMs: 120_000 });
+    coderd.submitJob({ organization: 'data', tags: { team: 'data' }, durationMs: 120_000 });
+    await minutes(6);
+    expect(coderd.jobs().map(({ status }) => status)).toEqual(Array(6).fill('succeeded'));
+    await minutes(12);
+    expect(lab.world.figures().tasks.running).toBe(0);
+    expect(lab.world.figures().killed).toBe(0);
+  });
+});

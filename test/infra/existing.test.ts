@@ -1,0 +1,209 @@
+/** What is there already is used and left as it is: named in the settings, or given by somebody's own CDK app. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Cluster } from 'aws-cdk-lib/aws-ecs';
+import { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { type ExistingResources, ProvisionerAutoscaler, type Settings } from 'coder-provisioner-autoscaler';
+import { afterAll, describe, expect, it } from 'vitest';
+import { checkConfig } from '../../lambda/adapters/config/check.ts';
+import { loadConfig } from '../../lambda/adapters/config/load.ts';
+import {
+  arnOf,
+  cpu,
+  deployment,
+  EVERYTHING,
+  EXISTING,
+  newApp,
+  stackOf,
+  synthesize,
+  templateOf,
+} from './synthesized.ts';
+import { idsOf, resourcesOf, serviceOf, taskOf } from './template-parts.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'existing-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('what the settings name', () => {
+  const template = synthesize(EXISTING);
+
+  it.each([
+    'AWS::EC2::VPC',
+    'AWS::EC2::SecurityGroup',
+    'AWS::ECS::Cluster',
+    'AWS::Logs::LogGroup',
+    'AWS::SNS::Topic',
+  ])('is not made again: no %s', (type) => template.resourceCountIs(type, 0));
+
+  it('is where services run', () => {
+    expect(serviceOf(template, 'cpu').Properties).toMatchObject({
+      Cluster: 'platform',
+      NetworkConfiguration: {
+        AwsvpcConfiguration: {
+          AssignPublicIp: 'DISABLED',
+          Subnets: ['subnet-0123456789abcdef0', 'subnet-0fedcba9876543210'],
+          SecurityGroups: ['sg-0123456789abcdef0'],
+        },
+      },
+    });
+    template.resourceCountIs('AWS::ECS::ClusterCapacityProviderAssociations', 0);
+  });
+
+  it('is where the function runs', () => {
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ AUTOSCALER_CLUSTER: 'platform' }) },
+      VpcConfig: {
+        SubnetIds: ['subnet-0123456789abcdef0', 'subnet-0fedcba9876543210'],
+        SecurityGroupIds: ['sg-0123456789abcdef0'],
+      },
+      LoggingConfig: Match.objectLike({ LogGroup: '/platform/coder' }),
+    });
+  });
+
+  it('takes the logs, a stream prefix a pool', () => {
+    for (const pool of ['cpu', 'gpu'])
+      expect(taskOf(template, pool).ContainerDefinitions[0].LogConfiguration.Options).toMatchObject({
+        'awslogs-group': '/platform/coder',
+        'awslogs-stream-prefix': pool,
+      });
+    expect(serviceOf(template, 'cpu').Properties.Tags).toContainEqual({
+      Key: 'coder-autoscaler:log-group',
+      Value: '/platform/coder',
+    });
+  });
+
+  it('is told of alarms', () => {
+    template.allResourcesProperties('AWS::CloudWatch::Alarm', { AlarmActions: [arnOf('sns', 'oncall')] });
+  });
+});
+
+describe("what somebody's own app gives", () => {
+  const stack = new Stack(newApp(), 'Platform');
+  const vpc = new Vpc(stack, 'Vpc', {
+    subnetConfiguration: [
+      { name: 'out', subnetType: SubnetType.PUBLIC },
+      { name: 'builds', subnetType: SubnetType.PRIVATE_WITH_EGRESS },
+      { name: 'other', subnetType: SubnetType.PRIVATE_WITH_EGRESS },
+    ],
+    restrictDefaultSecurityGroup: false,
+  });
+  const securityGroup = new SecurityGroup(stack, 'Group', { vpc });
+  const given: ExistingResources = {
+    vpc,
+    subnets: { subnetGroupName: 'builds' },
+    securityGroups: [securityGroup],
+    cluster: new Cluster(stack, 'Cluster', { vpc, enableFargateCapacityProviders: true }),
+    logGroup: new LogGroup(stack, 'Logs'),
+    kmsKey: new Key(stack, 'Key'),
+    alarmTopic: new Topic(stack, 'Topic'),
+    permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, 'Boundary', 'given'),
+  };
+  const autoscaler = new ProvisionerAutoscaler(stack, 'Builds', { ...EVERYTHING, ...given });
+  const template = templateOf(stack);
+  const ref = (construct: { node: { defaultChild?: unknown } }): object => ({
+    Ref: stack.getLogicalId(construct.node.defaultChild as never),
+  });
+
+  it.each([
+    'AWS::EC2::VPC',
+    'AWS::EC2::SecurityGroup',
+    'AWS::ECS::Cluster',
+    'AWS::Logs::LogGroup',
+    'AWS::SNS::Topic',
+    'AWS::KMS::Key',
+  ])('wins over what the settings say: one %s', (type) => template.resourceCountIs(type, 1));
+
+  it('is where services run', () => {
+    const subnets = vpc.selectSubnets({ subnetGroupName: 'builds' }).subnets.map((subnet) => ref(subnet));
+    expect(serviceOf(template, 'cpu').Properties).toMatchObject({
+      Cluster: ref(autoscaler.cluster),
+      NetworkConfiguration: {
+        AwsvpcConfiguration: {
+          Subnets: subnets,
+          SecurityGroups: [
+            { 'Fn::GetAtt': [stack.getLogicalId(securityGroup.node.defaultChild as never), 'GroupId'] },
+          ],
+        },
+      },
+    });
+  });
+
+  it('is told of alarms, bounds the roles and may be used by the logs', () => {
+    template.allResourcesProperties('AWS::CloudWatch::Alarm', {
+      AlarmActions: [ref(given.alarmTopic as Topic)],
+    });
+    expect(JSON.stringify(template.findResources('AWS::IAM::Role'))).toContain(':policy/given');
+    expect(JSON.stringify(template.findResources('AWS::KMS::Key'))).toContain('logs.');
+  });
+
+  it('gets back what was made', () => {
+    expect(Object.keys(autoscaler.services)).toEqual(['cpu', 'gpu', 'old']);
+    expect(autoscaler.topic).toBe(given.alarmTopic);
+    expect(autoscaler.logGroup).toBe(given.logGroup);
+    expect(idsOf(template, 'AWS::Lambda::Function')).toContain(
+      stack.getLogicalId(autoscaler.function.node.defaultChild as never),
+    );
+    expect(idsOf(template, 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
+  });
+});
+
+describe('settings', () => {
+  it('make the same stack from props as from a file', () => {
+    const configFile = join(folder, 'autoscaler.yaml');
+    writeFileSync(configFile, JSON.stringify(deployment([cpu])));
+    const fromFile = templateOf(stackOf({ configFile } as unknown as Settings));
+    const fromProps = synthesize(deployment([cpu]));
+    const withoutCode = (template: typeof fromFile): object =>
+      Object.values(resourcesOf(template)).filter(({ Type }) => Type !== 'AWS::Lambda::Function');
+    expect(withoutCode(fromFile)).toEqual(withoutCode(fromProps));
+  });
+
+  it('given as props lie beside the function, as it will read them', () => {
+    const settings = deployment([{ ...cpu, idleTimeout: '7m' }]);
+    const app = newApp();
+    stackOf(settings, app);
+    const [asset] = readdirSync(app.outdir).filter((name) => name.startsWith('asset.'));
+    const { config } = loadConfig(join(app.outdir, asset ?? '', 'autoscaler.yaml'));
+    expect(config).toEqual(checkConfig(settings).config);
+  });
+
+  it.each([
+    {
+      because: 'it has no such setting',
+      settings: deployment([{ ...cpu, naem: 'x' } as never]),
+      expected: /^pools\[0\]\.naem: /,
+    },
+    {
+      because: 'a pool is too small',
+      settings: deployment([{ ...cpu, max: 0 }]),
+      expected: /^pools\[0\]\.max: /,
+    },
+    {
+      because: 'there is no such file',
+      settings: { ...deployment([cpu]), coder: { ...deployment([]).coder, caBundle: 'nowhere.pem' } },
+      expected: /coder\.caBundle: reading the CA bundle: no such file/,
+    },
+    {
+      because: 'a stack holds no more',
+      settings: deployment(
+        Array.from({ length: 51 }, (_, i) => ({ ...cpu, name: `p${i}`, tags: { i: String(i) } })),
+      ),
+      expected: /^pools: 51 pools, and a deployment has at most 50; split the file by organization/,
+    },
+  ])('are refused by the name of the prop: $because', ({ settings, expected }) => {
+    expect(() => stackOf(settings)).toThrow(expected);
+  });
+
+  it('that may surprise are warned of in the synthesis', () => {
+    const stack = stackOf(
+      deployment([{ ...cpu, taskRole: { statements: [{ actions: ['*'], resources: ['*'] }] } }]),
+    );
+    Annotations.fromStack(stack).hasWarning('*', Match.stringLikeRegexp('lets every template do everything'));
+  });
+});

@@ -1,0 +1,278 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { operate } from './operated.ts';
+
+const outside = operate({ settings: { inVpc: false }, alarms: { emails: ['night@example.com'] } });
+const everything = operate({ settings: { tracing: true, reservedConcurrency: 2 }, encrypted: true });
+
+const region = { Ref: 'AWS::Region' };
+const account = { Ref: 'AWS::AccountId' };
+const arn = (...parts: unknown[]): object => ({
+  'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ...parts]],
+});
+const ofEcs = (resource: string): object => arn(':ecs:', region, ':', account, `:${resource}`);
+const token = arn(':secretsmanager:', region, ':', account, ':secret:coder/autoscaler-token-??????');
+const attribute = (of: Template, type: string, name = 'Arn'): object => ({
+  'Fn::GetAtt': [Object.keys(of.findResources(type))[0], name],
+});
+
+type Policy = {
+  readonly Properties: {
+    readonly Roles: readonly unknown[];
+    readonly PolicyDocument: { readonly Statement: readonly object[] };
+  };
+};
+
+/** What the role may do that trusts this service. */
+function permissions(of: Template, service: string): readonly object[] {
+  const roles = Object.keys(
+    of.findResources('AWS::IAM::Role', {
+      Properties: {
+        AssumeRolePolicyDocument: {
+          Statement: [Match.objectLike({ Principal: { Service: `${service}.amazonaws.com` } })],
+        },
+      },
+    }),
+  );
+  expect(roles).toHaveLength(1);
+  const policies = Object.values(of.findResources('AWS::IAM::Policy') as Record<string, Policy>);
+  return policies
+    .filter(({ Properties }) => JSON.stringify(Properties.Roles) === JSON.stringify([{ Ref: roles[0] }]))
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+}
+
+const ofATick = [
+  {
+    Effect: 'Allow',
+    Action: ['ecs:ListServices', 'ecs:ListTasks'],
+    Resource: '*',
+    Condition: { ArnEquals: { 'ecs:cluster': ofEcs('cluster/builds') } },
+  },
+  { Effect: 'Allow', Action: 'ecs:DescribeServices', Resource: ofEcs('service/builds/*') },
+  {
+    Effect: 'Allow',
+    Action: 'ecs:UpdateService',
+    Resource: ofEcs('service/builds/*'),
+    Condition: { Null: { 'aws:ResourceTag/coder-autoscaler:pool': 'false' } },
+  },
+  {
+    Effect: 'Allow',
+    Action: ['ecs:DescribeTasks', 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
+    Resource: ofEcs('task/builds/*'),
+  },
+  { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: token },
+  {
+    Effect: 'Allow',
+    Action: 'kms:Decrypt',
+    Resource: arn(':kms:', region, ':*:key/*'),
+    Condition: {
+      StringEquals: {
+        'kms:ViaService': { 'Fn::Join': ['', ['secretsmanager.', region, '.amazonaws.com']] },
+      },
+      StringLike: { 'kms:EncryptionContext:SecretARN': [token] },
+    },
+  },
+];
+const logs = (of: Template): object => ({
+  Effect: 'Allow',
+  Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+  Resource: attribute(of, 'AWS::Logs::LogGroup'),
+});
+
+describe('the function', () => {
+  it('ends within its minute, and logs JSON to its own group', () => {
+    outside.hasResourceProperties('AWS::Lambda::Function', {
+      Handler: 'index.handler',
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      MemorySize: 512,
+      Timeout: 55,
+      LoggingConfig: { LogFormat: 'JSON', LogGroup: Match.anyValue() },
+      Environment: {
+        Variables: {
+          AUTOSCALER_CLUSTER: 'builds',
+          POWERTOOLS_SERVICE_NAME: 'Test',
+          POWERTOOLS_METRICS_NAMESPACE: 'CoderProvisionerAutoscaler',
+          NODE_OPTIONS: '--enable-source-maps',
+        },
+      },
+    });
+  });
+
+  it('has no VPC, reservation, tracing or key unless asked for', () => {
+    outside.hasResourceProperties('AWS::Lambda::Function', {
+      VpcConfig: Match.absent(),
+      ReservedConcurrentExecutions: Match.absent(),
+      TracingConfig: Match.absent(),
+      KmsKeyArn: Match.absent(),
+    });
+    outside.resourceCountIs('AWS::EC2::SecurityGroup', 0);
+  });
+
+  it('has them when asked for', () => {
+    everything.hasResourceProperties('AWS::Lambda::Function', {
+      VpcConfig: { SubnetIds: ['subnet-0123456789abcdef0'], SecurityGroupIds: [Match.anyValue()] },
+      ReservedConcurrentExecutions: 2,
+      TracingConfig: { Mode: 'Active' },
+      KmsKeyArn: attribute(everything, 'AWS::KMS::Key'),
+    });
+  });
+
+  it('drops a tick that failed or is late', () => {
+    outside.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
+      MaximumRetryAttempts: 0,
+      MaximumEventAgeInSeconds: 60,
+      DestinationConfig: Match.absent(),
+    });
+  });
+
+  it('may do exactly what a tick needs', () => {
+    expect(permissions(outside, 'lambda')).toEqual([...ofATick, logs(outside)]);
+  });
+
+  it('may, in a VPC, with tracing and a key, decrypt, trace, and let Lambda make its network interfaces', () => {
+    const interfaces = {
+      Action: [
+        'ec2:AssignPrivateIpAddresses',
+        'ec2:CreateNetworkInterface',
+        'ec2:DeleteNetworkInterface',
+        'ec2:DescribeNetworkInterfaces',
+        'ec2:DescribeSubnets',
+        'ec2:UnassignPrivateIpAddresses',
+      ],
+      Resource: '*',
+    };
+    expect(permissions(everything, 'lambda')).toEqual([
+      ...ofATick,
+      logs(everything),
+      { Effect: 'Allow', Action: 'kms:Decrypt', Resource: attribute(everything, 'AWS::KMS::Key') },
+      {
+        Effect: 'Allow',
+        Action: [...interfaces.Action, 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'],
+        Resource: '*',
+      },
+      { Effect: 'Deny', ...interfaces, Condition: { Null: { 'lambda:SourceFunctionArn': 'false' } } },
+    ]);
+  });
+
+  it('changes ECS by two actions only, and has no policy of AWS', () => {
+    const text = JSON.stringify(everything.toJSON());
+    const ecsWrites = [...text.matchAll(/ecs:(?!Describe|List|Get)(\w+|\*)/g)].map(([action]) => action);
+    expect(new Set(ecsWrites)).toEqual(
+      new Set(['ecs:cluster', 'ecs:UpdateService', 'ecs:UpdateTaskProtection']),
+    );
+    everything.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
+  });
+});
+
+describe('the schedule', () => {
+  it('ticks once a minute, never late and never twice', () => {
+    outside.resourceCountIs('AWS::Scheduler::Schedule', 1);
+    outside.hasResourceProperties('AWS::Scheduler::Schedule', {
+      ScheduleExpression: 'rate(1 minute)',
+      FlexibleTimeWindow: { Mode: 'OFF' },
+      State: 'ENABLED',
+      KmsKeyArn: Match.absent(),
+      Target: Match.objectLike({
+        Arn: attribute(outside, 'AWS::Lambda::Function'),
+        Input: '{"tick":true}',
+        RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 },
+        DeadLetterConfig: { Arn: attribute(outside, 'AWS::SQS::Queue') },
+      }),
+    });
+  });
+
+  it('may invoke exactly this function and write to its queue, from its own group', () => {
+    expect(permissions(outside, 'scheduler')).toEqual([
+      {
+        Effect: 'Allow',
+        Action: 'lambda:InvokeFunction',
+        Resource: attribute(outside, 'AWS::Lambda::Function'),
+      },
+      { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: attribute(outside, 'AWS::SQS::Queue') },
+    ]);
+    outside.hasResourceProperties('AWS::IAM::Role', {
+      AssumeRolePolicyDocument: {
+        Statement: [
+          {
+            Effect: 'Allow',
+            Action: 'sts:AssumeRole',
+            Principal: { Service: 'scheduler.amazonaws.com' },
+            Condition: {
+              ArnEquals: { 'aws:SourceArn': attribute(outside, 'AWS::Scheduler::ScheduleGroup') },
+            },
+          },
+        ],
+      },
+    });
+    outside.resourceCountIs('AWS::Lambda::Permission', 0);
+  });
+
+  it('keeps what it could not deliver for 14 days, encrypted, over TLS only', () => {
+    outside.hasResourceProperties('AWS::SQS::Queue', {
+      MessageRetentionPeriod: 14 * 24 * 3600,
+      SqsManagedSseEnabled: true,
+    });
+    outside.hasResourceProperties('AWS::SQS::QueuePolicy', {
+      PolicyDocument: {
+        Statement: [
+          Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+        ],
+      },
+    });
+  });
+
+  it('is encrypted by a key that is given, its queue too, and may use it', () => {
+    const key = attribute(everything, 'AWS::KMS::Key');
+    everything.hasResourceProperties('AWS::Scheduler::Schedule', { KmsKeyArn: key });
+    everything.hasResourceProperties('AWS::SQS::Queue', { KmsMasterKeyId: key });
+    expect(permissions(everything, 'scheduler')).toContainEqual({
+      Effect: 'Allow',
+      Action: ['kms:Decrypt', 'kms:GenerateDataKey'],
+      Resource: key,
+    });
+  });
+});
+
+describe('the topic of the alarms', () => {
+  it('takes what alarms of this account publish, over TLS only, and mails it', () => {
+    outside.hasResourceProperties('AWS::SNS::TopicPolicy', {
+      PolicyDocument: {
+        Statement: [
+          Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+          Match.objectLike({
+            Effect: 'Allow',
+            Action: 'sns:Publish',
+            Principal: { Service: 'cloudwatch.amazonaws.com' },
+            Condition: { StringEquals: { 'aws:SourceAccount': account } },
+          }),
+        ],
+      },
+    });
+    outside.hasResourceProperties('AWS::SNS::Subscription', {
+      Protocol: 'email',
+      Endpoint: 'night@example.com',
+    });
+  });
+
+  it('is encrypted by a key that is given, which lets alarms and logs use it', () => {
+    everything.hasResourceProperties('AWS::SNS::Topic', {
+      KmsMasterKeyId: attribute(everything, 'AWS::KMS::Key'),
+    });
+    for (const service of [
+      'cloudwatch.amazonaws.com',
+      { 'Fn::Join': ['', ['logs.', region, '.amazonaws.com']] },
+    ])
+      everything.hasResourceProperties('AWS::KMS::Key', {
+        KeyPolicy: {
+          Statement: Match.arrayWith([
+            Match.objectLike({
+              Effect: 'Allow',
+              Principal: { Service: service },
+              Condition: Match.anyValue(),
+            }),
+          ]),
+        },
+      });
+  });
+});

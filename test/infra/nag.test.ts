@@ -1,0 +1,35 @@
+/** cdk-nag finds nothing in a deployment that is not acknowledged, finding by finding, with a reason. */
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { AwsSolutionsChecks, type NagPack, ServerlessChecks } from 'cdk-nag';
+import type { IConstruct } from 'constructs';
+import { describe, expect, it } from 'vitest';
+import { EVERYTHING, EXISTING, MINIMAL, stackOf } from './synthesized.ts';
+
+const PACKS = [new AwsSolutionsChecks(), new ServerlessChecks()];
+
+/** `AwsSolutions-IAM5[Resource::*] Test/Autoscaler/…`. */
+function findingsOf(scope: IConstruct, packs: readonly NagPack[] = PACKS): readonly string[] {
+  return packs.flatMap((pack) =>
+    pack
+      .validateScope(scope)
+      .violations.flatMap(({ ruleName, violatingResources }) =>
+        violatingResources.map(({ constructPath }) => `${ruleName} ${constructPath}`),
+      ),
+  );
+}
+
+describe('AwsSolutions and Serverless', () => {
+  it.each([
+    { deployment: 'a minimal deployment', settings: MINIMAL },
+    { deployment: 'a deployment with everything on', settings: EVERYTHING },
+    { deployment: 'a deployment into an existing VPC and cluster', settings: EXISTING },
+  ])('find nothing in $deployment that is not acknowledged', ({ settings }) => {
+    expect(findingsOf(stackOf(settings))).toEqual([]);
+  });
+
+  it('would tell of a bucket', () => {
+    const stack = stackOf(MINIMAL);
+    new Bucket(stack, 'Bucket');
+    expect(findingsOf(stack)).toContain('AwsSolutions-S1 Test/Bucket/Resource');
+  });
+});
