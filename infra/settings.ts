@@ -1,10 +1,12 @@
 /** The settings of a deployment, from a file or from a CDK app, and the function's files made with them. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { Token } from 'aws-cdk-lib';
 import { stringify } from 'yaml';
 import type * as z from 'zod';
 import { checkDeployment } from '../lambda/adapters/config/check.ts';
 import { type LoadedConfig, loadDeployment } from '../lambda/adapters/config/load.ts';
+import { ConfigError } from '../lambda/adapters/config/problems.ts';
 import type { configSchema } from '../lambda/adapters/config/schema.ts';
 import { bundleFunction } from './bundle.ts';
 
@@ -19,9 +21,32 @@ export type SettingsSource = Settings | { readonly configFile: string };
  */
 export function bundleWithSettings(source: SettingsSource, functionDir: string): LoadedConfig {
   if ('configFile' in source) return bundle(source.configFile, functionDir);
+  refuseTokens(source);
   // before there is a file, so that no problem is told as one of a file that nobody wrote
   const { warnings } = checkDeployment(source);
   return { ...bundle(writeSettings(source, `${functionDir}.yaml`), functionDir), warnings };
+}
+
+/** What CDK knows only at deployment can't be in a file that is made now, nor be checked. */
+function refuseTokens(source: Settings): void {
+  const paths = tokensIn(source, '');
+  if (paths.length === 0) return;
+  throw new ConfigError(
+    paths.map((path) => ({
+      severity: 'error',
+      path,
+      message: 'is known only at deployment (a CDK token); write the text itself, such as the name or ARN',
+    })),
+  );
+}
+
+function tokensIn(value: unknown, path: string): readonly string[] {
+  if (Token.isUnresolved(value)) return [path];
+  if (Array.isArray(value)) return value.flatMap((item, index) => tokensIn(item, `${path}[${index}]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    tokensIn(item, path === '' ? name : `${path}.${name}`),
+  );
 }
 
 function bundle(configFile: string, functionDir: string): LoadedConfig {

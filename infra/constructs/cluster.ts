@@ -22,3 +22,8 @@ export function makeCluster(scope: Construct, vpc: IVpc, existingName: string | 
   });
   return cluster;
 }
+
+/** A cluster that others made, as one of our network: a cluster has no VPC, but CDK gives it one, or refuses to tell it. */
+export function clusterIn(scope: Construct, vpc: IVpc, { clusterName, clusterArn }: ICluster): ICluster {
+  return Cluster.fromClusterAttributes(scope, 'ClusterHere', { clusterName, clusterArn, vpc });
+}

@@ -39,11 +39,14 @@ export class Network extends Construct {
     const { settings } = props;
     const existing = props.vpc ?? importVpc(this, settings);
     this.vpc = existing ?? makeVpc(this, settings);
-    this.subnets = props.subnets ?? subnetsOf(this, settings);
+    const { subnets, internetConnectivityEstablished } = this.vpc.selectSubnets(
+      props.subnets ?? subnetsOf(this, settings),
+    );
+    // one by one: others would select them anew, and ECS in the VPC of the cluster, which may be another
+    this.subnets = { subnets };
     this.securityGroups = [...(props.securityGroups ?? securityGroupsOf(this, this.vpc, settings))];
     const endpoints =
       existing === undefined && settings.endpoints ? addEndpoints(this, this.vpc, this.securityGroups) : [];
-    const { internetConnectivityEstablished } = this.vpc.selectSubnets(this.subnets);
     this.ready = new DependencyGroup(internetConnectivityEstablished, ...endpoints);
   }
 }

@@ -6,7 +6,7 @@ import {
   type ICluster,
 } from 'aws-cdk-lib/aws-ecs';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
 import { LOG_GROUP_TAG, POOL_TAG } from '../../lambda/core/service-tags.ts';
 import { type LogSettings, logGroup } from './log-group.ts';
@@ -16,6 +16,8 @@ import { PoolTask } from './pool-task.ts';
 export type PoolServiceProps = {
   readonly network: Network;
   readonly cluster: ICluster;
+  /** From then on tasks can start in that network and cluster. */
+  readonly ready: IDependable;
   readonly coderUrl: string;
   readonly pool: DeployedPool;
   /** The text of guard.sh. */
@@ -33,7 +35,7 @@ export class PoolService extends Construct {
 
   constructor(scope: Construct, id: string, props: PoolServiceProps) {
     super(scope, id);
-    const { network, cluster, pool, autoscalerLogGroup } = props;
+    const { network, cluster, ready, pool, autoscalerLogGroup } = props;
     const task = new PoolTask(this, 'Task', { ...props, logGroup: logGroup(this, props.logs) });
     this.service = new FargateService(this, 'Service', {
       cluster,
@@ -52,7 +54,7 @@ export class PoolService extends Construct {
     });
     // the first task starts with the service: by then the cluster must have the capacity provider, the task
     // a way to the registry and the permission to read its secrets, or the circuit breaker trips
-    this.service.node.addDependency(cluster, network.ready, task.executionRole);
+    this.service.node.addDependency(ready, task.executionRole);
     const tags = { [POOL_TAG]: pool.name, [LOG_GROUP_TAG]: autoscalerLogGroup.logGroupName };
     for (const [key, value] of Object.entries(tags))
       Tags.of(this.service).add(key, value, { includeResourceTypes: ['AWS::ECS::Service'] });

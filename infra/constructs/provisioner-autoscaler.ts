@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Annotations, CfnMapping, Stage, Tags } from 'aws-cdk-lib';
+import { Annotations, CfnMapping, Stack, Stage, Tags } from 'aws-cdk-lib';
 import type { Dashboard as CloudWatchDashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { FargateService, ICluster } from 'aws-cdk-lib/aws-ecs';
@@ -9,19 +9,19 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Construct } from 'constructs';
+import { Construct, DependencyGroup } from 'constructs';
 import type { AwsSettings, Deployment } from '../../lambda/adapters/config/deployment.ts';
 import { formatProblem, type Problem } from '../../lambda/adapters/config/problems.ts';
 import { bundleWithSettings, type SettingsSource } from '../settings.ts';
 import { Alarms } from './alarms.ts';
 import { AutoscalerFunction } from './autoscaler-function.ts';
-import { makeCluster } from './cluster.ts';
+import { clusterIn, makeCluster } from './cluster.ts';
 import { Dashboard } from './dashboard.ts';
 import { allowServices } from './encryption.ts';
 import { type LogSettings, logGroup } from './log-group.ts';
 import { LogQueries } from './log-queries.ts';
 import { Network } from './network.ts';
-import { PoolService } from './pool-service.ts';
+import { PoolService, type PoolServiceProps } from './pool-service.ts';
 
 /** What is there already. Each wins over what the section `aws` of the settings says of the same. */
 export interface ExistingResources {
@@ -46,7 +46,7 @@ export interface ExistingResources {
 /** The settings of autoscaler.yaml, written as props or in the file `configFile`, and what is there already. */
 export type ProvisionerAutoscalerProps = SettingsSource & ExistingResources;
 
-/** Everything: network, cluster, one service a pool, the function that sizes them, alarms, dashboard and queries. */
+/** Everything, once a stack: network, cluster, one service a pool, the function that sizes them, alarms, dashboard and queries. */
 export class ProvisionerAutoscaler extends Construct {
   readonly cluster: ICluster;
   readonly function: IFunction;
@@ -62,6 +62,7 @@ export class ProvisionerAutoscaler extends Construct {
   constructor(scope: Construct, id: string, props: ProvisionerAutoscalerProps) {
     super(scope, id);
     const { existing, source } = split(props);
+    refuseSecond(this);
     const functionDir = join(Stage.of(this)?.outdir ?? '', `function-${this.node.addr}`);
     const { config, warnings, caBundle } = bundleWithSettings(source, functionDir);
     for (const problem of warnings) warn(this, problem);
@@ -81,7 +82,12 @@ export class ProvisionerAutoscaler extends Construct {
       kmsKey,
     };
     this.logGroup = logGroup(this, logs);
-    this.services = this.#addPools(config, { network, logs, caBundle });
+    const place = {
+      network,
+      cluster: existing.cluster ? clusterIn(this, network.vpc, existing.cluster) : this.cluster,
+      ready: new DependencyGroup(this.cluster, network.ready),
+    };
+    this.services = this.#addPools(config, { place, logs, caBundle });
     const autoscaler = new AutoscalerFunction(this, 'Autoscaler', {
       cluster: this.cluster,
       vpc: network.vpc,
@@ -108,14 +114,13 @@ export class ProvisionerAutoscaler extends Construct {
 
   #addPools(
     { coder, pools }: Deployment,
-    { network, logs, caBundle }: { network: Network; logs: LogSettings; caBundle: string | undefined },
+    { place, logs, caBundle }: { place: Place; logs: LogSettings; caBundle: string | undefined },
   ): Record<string, FargateService> {
     const texts = containerTexts(this, caBundle);
     const services = pools.map((pool): [string, FargateService] => [
       pool.name,
       new PoolService(this, `Pool-${pool.name}`, {
-        network,
-        cluster: this.cluster,
+        ...place,
         coderUrl: coder.url,
         pool,
         ...texts,
@@ -144,6 +149,20 @@ function split(props: ProvisionerAutoscalerProps): {
     permissionsBoundary,
   };
   return { existing, source };
+}
+
+type Place = Pick<PoolServiceProps, 'network' | 'cluster' | 'ready'>;
+
+/** Alarms, dashboard, queries and metrics are named after the stack: CloudFormation would refuse those of a second one. */
+function refuseSecond(autoscaler: ProvisionerAutoscaler): void {
+  const stack = Stack.of(autoscaler);
+  const other = stack.node
+    .findAll()
+    .find((construct) => construct instanceof ProvisionerAutoscaler && construct !== autoscaler);
+  if (other === undefined) return;
+  throw new Error(
+    `making the autoscaler ${autoscaler.node.path}: its stack has ${other.node.path} already; make one stack for each, or one of both with more pools`,
+  );
 }
 
 function warn(scope: Construct, problem: Problem): void {

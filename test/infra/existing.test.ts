@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Stack } from 'aws-cdk-lib';
+import { Lazy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster } from 'aws-cdk-lib/aws-ecs';
@@ -20,6 +20,7 @@ import {
   deployment,
   EVERYTHING,
   EXISTING,
+  gpu,
   newApp,
   stackOf,
   synthesize,
@@ -153,6 +154,38 @@ describe("what somebody's own app gives", () => {
   });
 });
 
+describe('a cluster', () => {
+  const stack = new Stack(newApp(), 'Shared');
+  const [ours, theirs] = ['Ours', 'Theirs'].map(
+    (id) => new Vpc(stack, id, { restrictDefaultSecurityGroup: false }),
+  );
+  const shared = new Cluster(stack, 'Cluster', { vpc: theirs as Vpc, enableFargateCapacityProviders: true });
+  new ProvisionerAutoscaler(stack, 'Builds', { ...deployment([cpu]), vpc: ours as Vpc, cluster: shared });
+  const template = templateOf(stack);
+
+  it('may be used in another VPC than its own: a cluster has none', () => {
+    const subnets = ours?.privateSubnets.map((subnet) => ({
+      Ref: stack.getLogicalId(subnet.node.defaultChild as never),
+    }));
+    expect(serviceOf(template, 'cpu').Properties.NetworkConfiguration.AwsvpcConfiguration.Subnets).toEqual(
+      subnets,
+    );
+  });
+
+  it('has its capacity providers before a service starts', () => {
+    const [providers] = idsOf(template, 'AWS::ECS::ClusterCapacityProviderAssociations');
+    expect(serviceOf(template, 'cpu').DependsOn).toContain(providers);
+  });
+
+  it('may be known by its ARN alone, where the VPC is given', () => {
+    const other = new Stack(newApp(), 'Imported');
+    const vpc = new Vpc(other, 'Vpc', { restrictDefaultSecurityGroup: false });
+    const cluster = Cluster.fromClusterArn(other, 'Cluster', arnOf('ecs', 'cluster/platform'));
+    new ProvisionerAutoscaler(other, 'Builds', { ...deployment([cpu]), vpc, cluster });
+    expect(serviceOf(templateOf(other), 'cpu').Properties.Cluster).toBe('platform');
+  });
+});
+
 describe('settings', () => {
   it('make the same stack from props as from a file', () => {
     const configFile = join(folder, 'autoscaler.yaml');
@@ -190,6 +223,11 @@ describe('settings', () => {
       expected: /coder\.caBundle: reading the CA bundle: no such file/,
     },
     {
+      because: 'it can be neither checked nor written down before the deployment',
+      settings: deployment([{ ...cpu, image: `${Lazy.string({ produce: () => 'repository' })}:v2.30.0` }]),
+      expected: /^pools\[0\]\.image: is known only at deployment/,
+    },
+    {
       because: 'a stack holds no more',
       settings: deployment(
         Array.from({ length: 51 }, (_, i) => ({ ...cpu, name: `p${i}`, tags: { i: String(i) } })),
@@ -198,6 +236,13 @@ describe('settings', () => {
     },
   ])('are refused by the name of the prop: $because', ({ settings, expected }) => {
     expect(() => stackOf(settings)).toThrow(expected);
+  });
+
+  it('of a second autoscaler are refused: alarms and dashboard have the name of the stack', () => {
+    const stack = stackOf(deployment([cpu]));
+    expect(() => new ProvisionerAutoscaler(stack, 'Second', deployment([gpu]))).toThrow(
+      /^making the autoscaler .*Second: its stack has .* already; make one stack for each/,
+    );
   });
 
   it('that may surprise are warned of in the synthesis', () => {
