@@ -37,7 +37,7 @@ export function addPauseCommand(program: Command, { surroundings }: CommandConte
 /** `autoscaler pin` */
 export function addPinCommand(program: Command, { surroundings }: CommandContext): void {
   withOverrideOptions(withLiveOptions(program.command('pin')))
-    .description('keep a pool at a number of tasks for a time')
+    .description('keep a pool at a number of tasks for a time; more than that leave as they become idle')
     .argument('<pool>', 'the name of the pool')
     .argument('<count>', 'tasks', parseCount)
     .option('--at-least', 'more where jobs need them', false)

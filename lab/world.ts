@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { EpochMs } from '../lambda/core/brands.ts';
-import { LOG_GROUP_TAG, POOL_TAG } from '../lambda/core/service-tags.ts';
+import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../lambda/core/service-tags.ts';
 import type { Tags } from '../lambda/core/tags.ts';
 import { CoderdModel } from './coderd/model.ts';
 import type { AcquiredJob } from './daemon-connection.ts';
@@ -102,6 +102,7 @@ export class World {
   /** The Secrets Manager name of a coderd token that may read all organizations. */
   readonly tokenSecretName = 'coder/autoscaler-token';
   /** The log group of the function: nobody writes to it unless a test does. */
+  readonly stackName = 'Stack';
   readonly logGroupName = 'Stack-AutoscalerLogs-0A1B2C';
   readonly #random: Random;
   readonly #coderVersion: string;
@@ -132,7 +133,7 @@ export class World {
     });
     this.secrets = new SecretsModel(this.#surroundings());
     this.secrets.put(this.tokenSecretName, this.coderd.addToken({ canRead: 'all' }));
-    for (const pool of pools) this.#addPool(pool);
+    for (const pool of pools) this.addPool(pool);
   }
 
   /** The ECS service of a pool. */
@@ -191,7 +192,8 @@ export class World {
     return pool;
   }
 
-  #addPool(pool: PoolSpec): void {
+  /** With the service and the key that a deployment brings; its organization is one of the world's. */
+  addPool(pool: PoolSpec): void {
     const { name } = pool;
     this.#pools.set(name, pool);
     this.renewKey(name);
@@ -214,7 +216,7 @@ export class World {
     const service = this.ecs.createService({
       ...pool,
       name: `Stack-${id}Service-${this.#hash()}`,
-      tags: { [POOL_TAG]: name, [LOG_GROUP_TAG]: this.logGroupName },
+      tags: { [POOL_TAG]: name, [LOG_GROUP_TAG]: this.logGroupName, [STACK_TAG]: this.stackName },
       definition,
     });
     this.#services.set(name, service);

@@ -14,11 +14,11 @@ export const METRICS = [
   'IdleDaemons',
   /** Tasks that are desired and whose daemon has not registered yet. */
   'StartingDaemons',
-  /** Tasks that this look's raises ask ECS for. */
+  /** Tasks that this look's raises ask ECS for: again at each look until ECS shows them. */
   'Launches',
   /** Tasks that stopped before their daemon registered, in the last 10 minutes. */
   'FailedStarts',
-  /** Pools that want more tasks than a bound of the configuration lets them have. */
+  /** Pools whose jobs wait because `max` or `maxTasks` holds them. */
   'PoolsAtMax',
   /** Seconds since the last look that saw everything, or since this instance of the function started. */
   'TickAge',

@@ -1,4 +1,5 @@
 /** Has each pool its service, and are the services' tasks what the configuration says? */
+import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { describeTaskDefinition, type TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
 import { sentenceOf } from '../../lambda/app/finding-text.ts';
 import { some } from '../../lambda/app/words.ts';
@@ -30,8 +31,26 @@ export async function checkCluster(
   const head = clusterCheck(sight);
   if (cluster === undefined || services.status !== 'ok')
     return [head, ...pools.map(({ name }) => skip(serviceOf(name), CLUSTER)), skip(OTHERS, CLUSTER)];
-  const parts = await Promise.all(pools.map((pool) => checkService(pool, sight)));
-  return [head, ...parts.flat(), checkOthers(findings)];
+  const [tasks, parts] = await Promise.all([
+    checkReadings(new EcsAdapter(sight.ecs, cluster), services.items),
+    Promise.all(pools.map((pool) => checkService(pool, sight))),
+  ]);
+  return [head, ...tasks, ...parts.flat(), checkOthers(findings)];
+}
+
+/** What the function reads beside the services. */
+async function checkReadings(adapter: EcsAdapter, services: readonly Service[]): Promise<readonly Check[]> {
+  const tasks = await adapter.tasks(services);
+  const running = tasks.items.filter(({ lastStatus }) => lastStatus === 'RUNNING');
+  const protections = await adapter.protections(running.map(({ taskArn }) => taskArn));
+  return [readingCheck('tasks', tasks), readingCheck('task protection', protections)];
+}
+
+function readingCheck(what: string, { status, error, items }: Reading<unknown>): Check {
+  const name = `cluster: ${what}`;
+  return status === 'ok'
+    ? ok(name, `readable, ${items.length} seen`)
+    : fail(name, withAdvice(error ?? status));
 }
 
 const serviceOf = (pool: string): string => `pool "${pool}": service`;

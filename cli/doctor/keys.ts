@@ -57,7 +57,9 @@ async function readKey(ref: SecretRef, { coderd, secrets, blocker }: Around): Pr
     return { key: await readProvisionerKey(coderd, sight.value) };
   } catch (cause) {
     if (!(cause instanceof CoderdError)) throw cause;
-    const said = cause.message.replaceAll(sight.value, '(hidden)');
+    const said = cause.message;
+    if (cause.code === 'unreachable' || cause.code === 'rate-limited')
+      return { status: 'warn', says: `the key in secret "${ref.secret}" could not be tried: ${said}` };
     const says = `the key in secret "${ref.secret}" is not accepted: ${said}`;
     // coderd's words for a key that it does not know: anything else may pass
     return { status: 'FAIL', says, isRefused: said.includes('provisioner daemon key invalid') };

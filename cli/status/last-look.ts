@@ -1,11 +1,11 @@
 /** The function's last look, as far as a person may know it. */
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
-import { LookLogError, readLastLook } from '../../lambda/adapters/logs/look-log.ts';
+import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/logs/look-log.ts';
 import { ageText } from '../../lambda/app/words.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { IsoTime } from '../../lambda/core/plan.ts';
-import { LOG_GROUP_TAG } from '../../lambda/core/service-tags.ts';
-import type { Snapshot } from '../../lambda/core/snapshot.ts';
+import { LOG_GROUP_TAG, STACK_TAG } from '../../lambda/core/service-tags.ts';
+import type { Service, Snapshot } from '../../lambda/core/snapshot.ts';
 import { isoTime } from '../../lambda/core/waiting.ts';
 
 export type LastLook =
@@ -26,14 +26,13 @@ const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequ
 
 /** The services name the function's log group; what can't be read is an answer too. */
 export async function findLastLook({ ecs }: Snapshot, now: EpochMs): Promise<LastLook> {
-  const logGroup = ecs.services.items
-    .flatMap(({ tags }) => tags)
-    .find(({ key }) => key === LOG_GROUP_TAG)?.value;
+  const tags = ecs.services.items.map((service) => service.tags).find((all) => tagOf(all, LOG_GROUP_TAG));
+  const logGroup = tagOf(tags, LOG_GROUP_TAG);
   if (logGroup === undefined)
     return { kind: 'unknown', why: `no service in sight names the log group in a tag ${LOG_GROUP_TAG}` };
   const client = new CloudWatchLogsClient({ requestHandler: TIMEOUTS });
   try {
-    return await readLook(client, logGroup, now);
+    return await readLook(client, { group: logGroup, service: tagOf(tags, STACK_TAG) }, now);
   } catch (cause) {
     if (!(cause instanceof LookLogError)) throw cause;
     return { kind: 'unknown', why: cause.message };
@@ -42,8 +41,13 @@ export async function findLastLook({ ecs }: Snapshot, now: EpochMs): Promise<Las
   }
 }
 
-async function readLook(client: CloudWatchLogsClient, logGroup: string, now: EpochMs): Promise<LastLook> {
-  const look = await readLastLook(client, logGroup, now);
+function tagOf(tags: Service['tags'] = [], wanted: string): string | undefined {
+  return tags.find(({ key }) => key === wanted)?.value;
+}
+
+async function readLook(client: CloudWatchLogsClient, log: LookLog, now: EpochMs): Promise<LastLook> {
+  const look = await readLastLook(client, log, now);
+  const logGroup = log.group;
   if (look === undefined) return { kind: 'none', logGroup };
   const ageSeconds = Math.max(0, Math.round((now - look.takenAt) / 1000));
   return { kind: 'seen', takenAt: isoTime(look.takenAt), ageSeconds, failures: look.failures, logGroup };

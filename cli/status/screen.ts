@@ -16,7 +16,11 @@ export function statusScreen(status: Status): string {
     ...section('who waits', waitingLines(waiting)),
     ...section(
       'what is broken',
-      broken.map((line) => `! ${line}`),
+      atMost(
+        MOST.broken,
+        broken.map((line) => `! ${line}`),
+        'thing',
+      ),
     ),
     ...section(
       'overrides',
@@ -66,13 +70,23 @@ function poolTable(pools: readonly PoolStatus[]): string {
   return table.toString();
 }
 
-/** More would push what is broken off the screen. */
-const MOST_GROUPS = 10;
+/** More would push what follows off the screen. */
+const MOST = { nobody: 3, groups: 10, broken: 15 } as const;
 
 function waitingLines({ groups, nobody }: Waiting): readonly string[] {
-  const lines = [...nobody.map((line) => `! ${line}`), ...groups.map(groupLine)];
-  const more = lines.length - MOST_GROUPS;
-  return more > 0 ? [...lines.slice(0, MOST_GROUPS), `  and ${some(more, 'tag group')} more`] : lines;
+  return [
+    ...atMost(
+      MOST.nobody,
+      nobody.map((line) => `! ${line}`),
+      'tag group',
+    ),
+    ...atMost(MOST.groups, groups.map(groupLine), 'tag group'),
+  ];
+}
+
+function atMost(count: number, lines: readonly string[], noun: string): readonly string[] {
+  const more = lines.length - count;
+  return more > 0 ? [...lines.slice(0, count), `  and ${some(more, noun)} more`] : lines;
 }
 
 function groupLine({ organization, tags, jobs, oldestSeconds, places }: WaitingGroup): string {

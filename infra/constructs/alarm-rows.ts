@@ -86,6 +86,8 @@ type Reading = {
   readonly metric: MetricName;
   readonly above: number;
   readonly minutes: number;
+  /** @default as many */
+  readonly ofMinutes?: number;
   readonly tells: string;
 };
 
@@ -131,8 +133,9 @@ const READINGS: readonly Reading[] = [
     name: 'starts-failing',
     metric: 'FailedStarts',
     above: 0,
-    // one failed start is told for 10 minutes: more than that are several
+    // one failed start is told for 10 minutes: more than that are several, and between them may be a minute without any
     minutes: 12,
+    ofMinutes: 20,
     tells:
       'Tasks keep stopping before their daemon has registered: pools cannot grow, and tries are paid for. ' +
       "First: `autoscaler status` names pool and stop reason; `autoscaler doctor` checks key, secrets, image and service; then the log of the pool's tasks.",
@@ -140,12 +143,12 @@ const READINGS: readonly Reading[] = [
 ];
 
 function readings({ service }: AutoscalerFunction): readonly AlarmRow[] {
-  return READINGS.map(({ name, metric, above, minutes, tells }) => ({
+  return READINGS.map(({ name, metric, above, minutes, ofMinutes = minutes, tells }) => ({
     name,
     metric: lookMetric({ service, name: metric, statistic: 'Minimum' }),
     comparisonOperator: GREATER_THAN_THRESHOLD,
     threshold: above,
-    periods: allOf(minutes),
+    periods: { wrong: minutes, of: ofMinutes },
     treatMissingData: TreatMissingData.IGNORE,
     tells,
   }));

@@ -11,6 +11,7 @@ import {
 import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
 import type { MetricName, PoolMetricName } from '../../lambda/metric-names.ts';
 import type { AutoscalerFunction } from './autoscaler-function.ts';
+import { type QueryName, queryLines } from './log-queries.ts';
 import { lookMetric, poolMetric, type Statistic } from './look-metrics.ts';
 
 const THIRD = { width: 8, height: 6 };
@@ -79,15 +80,18 @@ export function daemonFormula({ service }: AutoscalerFunction, formula: Formula)
   });
 }
 
-export type Table = { readonly title: string; readonly query: readonly string[]; readonly width?: number };
+export type Table = { readonly title: string; readonly query: QueryName; readonly width?: number };
 
 /** What the look events of the time shown tell. */
-export function table({ function: lambda }: AutoscalerFunction, { title, query, width }: Table): IWidget {
+export function table(
+  { function: lambda, service }: AutoscalerFunction,
+  { title, query, width }: Table,
+): IWidget {
   return new LogQueryWidget({
     ...THIRD,
     title,
     width: width ?? THIRD.width,
     logGroupNames: [lambda.logGroup.logGroupName],
-    queryLines: [...query],
+    queryLines: [...queryLines(query, service)],
   });
 }

@@ -16,7 +16,6 @@ import { priceOf } from '../../lambda/core/prices.ts';
 import type { AutoscalerFunction } from './autoscaler-function.ts';
 import { byPool, daemonFormula, graph, looks, question, table } from './dashboard-widgets.ts';
 import { capacitiesOf, usedQuota } from './fargate-usage.ts';
-import { QUERIES } from './log-queries.ts';
 
 export type DashboardProps = {
   readonly autoscaler: AutoscalerFunction;
@@ -55,13 +54,12 @@ function introduction(): IWidget {
 function waiting({ autoscaler, pools, perPool }: DashboardProps): IWidget[][] {
   const jobs = looks(autoscaler, { PendingJobs: 'Maximum', UnservedJobs: 'Maximum' });
   const wait = looks(autoscaler, { OldestPendingAge: 'Maximum' });
-  const who = QUERIES['who waits and since when'];
   return [
     [question('Is anyone waiting?')],
     [
       graph({ title: 'Jobs', left: jobs }),
       graph({ title: 'Longest wait, in seconds', left: wait, alarmAt: 300 }),
-      table(autoscaler, { title: 'Who waits, by tag group', query: who }),
+      table(autoscaler, { title: 'Who waits, by tag group', query: 'who waits and since when' }),
     ],
     ...(perPool
       ? [[graph({ title: 'Pending jobs by pool', left: byPool(autoscaler, pools, 'PendingJobs') })]]
@@ -92,12 +90,12 @@ function coming({ autoscaler, pools, perPool }: DashboardProps): IWidget[][] {
     [
       table(autoscaler, {
         title: 'Pools as they were seen last',
-        query: QUERIES['pools as seen last'],
+        query: 'pools as seen last',
         width: 12,
       }),
       table(autoscaler, {
         title: 'Overrides: until when, by whom, why, and what they did',
-        query: QUERIES['what an override did'],
+        query: 'what an override did',
         width: 12,
       }),
     ],
@@ -128,7 +126,7 @@ function cost({ autoscaler, pools }: DashboardProps): IWidget[][] {
         left: [daemonFormula(autoscaler, waste)],
         most: 100,
       }),
-      table(autoscaler, { title: 'Task hours by pool', query: QUERIES['cost in task hours by pool'] }),
+      table(autoscaler, { title: 'Task hours by pool', query: 'cost in task hours by pool' }),
     ],
   ];
 }
@@ -148,8 +146,8 @@ function broken({ autoscaler, alarms = [] }: DashboardProps): IWidget[][] {
     [
       graph({ title: 'Seconds since everything was seen', left: sight, alarmAt: 300 }),
       graph({ title: 'Ticks', left: [failed, throttled], right: [longest] }),
-      table(autoscaler, { title: 'Failures, which made a tick fail', query: QUERIES.failures }),
+      table(autoscaler, { title: 'Failures, which made a tick fail', query: 'failures' }),
     ],
-    [table(autoscaler, { title: 'Findings', query: QUERIES.findings, width: 24 })],
+    [table(autoscaler, { title: 'Findings', query: 'findings', width: 24 })],
   ];
 }

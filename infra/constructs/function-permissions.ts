@@ -17,7 +17,7 @@ export function permitTicks(role: Role, props: AutoscalerFunctionProps): void {
 }
 
 function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
-  const { cluster, token, logGroup, kmsKey, settings } = props;
+  const { cluster, pools, token, logGroup, kmsKey, settings } = props;
   return [
     // the two lists know no resource of ours, only the condition (aws-facts §1, IAM)
     new PolicyStatement({
@@ -27,11 +27,11 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
     }),
     // finding the services of the pools means reading the tags of all services in the cluster
     new PolicyStatement({ actions: ['ecs:DescribeServices'], resources: [allOf('service', role, props)] }),
-    // in a cluster that is shared, only the services of pools
+    // in a cluster that is shared, only the services of these pools
     new PolicyStatement({
       actions: ['ecs:UpdateService'],
       resources: [allOf('service', role, props)],
-      conditions: { Null: { [`aws:ResourceTag/${POOL_TAG}`]: 'false' } },
+      conditions: { StringEquals: { [`aws:ResourceTag/${POOL_TAG}`]: pools.map(({ name }) => name) } },
     }),
     // tasks carry no tag of ours
     new PolicyStatement({

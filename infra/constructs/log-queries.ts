@@ -11,12 +11,13 @@ export type LogQueriesProps = {
 export class LogQueries extends Construct {
   constructor(scope: Construct, id: string, { logGroup }: LogQueriesProps) {
     super(scope, id);
-    const folder = `coder-provisioner-autoscaler/${Stack.of(this).stackName}`;
+    const { stackName } = Stack.of(this);
+    const folder = `coder-provisioner-autoscaler/${stackName}`;
     // the construct above this one has no `unnest`
-    for (const [name, lines] of Object.entries(QUERIES))
+    for (const name of queryNames)
       new CfnQueryDefinition(this, idOf(name), {
         name: `${folder}/${name}`,
-        queryString: lines.join('\n| '),
+        queryString: queryLines(name, stackName).join('\n| '),
         logGroupNames: [logGroup.logGroupName],
       });
   }
@@ -31,12 +32,12 @@ function idOf(name: string): string {
  * What a result of `jsonParse` holds can be read from the next command on, and `unnest` makes a record of each item of a list
  * (CloudWatch Logs, "unnest" and "jsonParse"). A look has too many fields for CloudWatch to discover all by itself.
  */
-const LOOKS = ['filter message = "look"', 'fields jsonParse(@message) as look'];
+const LOOKS = ['fields jsonParse(@message) as look'];
 const POOLS = [...LOOKS, 'unnest look.pools into pool'];
 const GROUPS = [...LOOKS, 'unnest look.groups into tagGroup'];
 
-/** By name; commands in order. */
-export const QUERIES = {
+/** By name; commands in order, after the one that finds the looks. */
+const QUERIES = {
   'who waits and since when': [
     ...GROUPS,
     'filter tagGroup.pending > 0',
@@ -107,3 +108,12 @@ export const QUERIES = {
     'sort taskHours desc',
   ],
 } satisfies Readonly<Record<string, readonly string[]>>;
+
+export type QueryName = keyof typeof QUERIES;
+
+export const queryNames = Object.keys(QUERIES) as readonly QueryName[];
+
+/** The commands of a query on the looks of one deployment: others may log to the same group. `service`: as the metrics'. */
+export function queryLines(name: QueryName, service: string): readonly string[] {
+  return [`filter message = "look" and service = "${service}"`, ...QUERIES[name]];
+}

@@ -25,7 +25,8 @@ export function taskRole(scope: Construct, { cluster, pool }: TaskRoleProps): IR
       ManagedPolicy.fromManagedPolicyArn(scope, `TaskPolicy${index + 1}`, arn),
     ),
   });
-  if (pool.scaleIn === 'lease') role.addToPrincipalPolicy(protectTasks(cluster));
+  // whatever its rung: after a change of it, tasks with a guard go on until their builds are done
+  role.addToPrincipalPolicy(protectTasks(cluster));
   for (const { actions, resources } of statements)
     role.addToPrincipalPolicy(new PolicyStatement({ actions: [...actions], resources: [...resources] }));
   acknowledgeWildcards(role, {

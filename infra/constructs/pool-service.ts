@@ -1,14 +1,15 @@
-import { Tags } from 'aws-cdk-lib';
+import { Stack, Tags } from 'aws-cdk-lib';
 import {
   AvailabilityZoneRebalancing,
   type CapacityProviderStrategy,
   FargateService,
   type ICluster,
+  PropagatedTagSource,
 } from 'aws-cdk-lib/aws-ecs';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct, type IDependable } from 'constructs';
 import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
-import { LOG_GROUP_TAG, POOL_TAG } from '../../lambda/core/service-tags.ts';
+import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../../lambda/core/service-tags.ts';
 import { type LogSettings, logGroup } from './log-group.ts';
 import type { Network } from './network.ts';
 import { PoolTask } from './pool-task.ts';
@@ -49,13 +50,19 @@ export class PoolService extends Construct {
       // it stops tasks, and is on unless switched off (aws-facts §1)
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
       circuitBreaker: { rollback: true },
+      // tasks are what Fargate bills; of the service's own tags they need none
+      propagateTags: PropagatedTagSource.TASK_DEFINITION,
       vpcSubnets: network.subnets,
       securityGroups: network.securityGroups,
     });
     // the first task starts with the service: by then the cluster must have the capacity provider, the task
     // a way to the registry and the permission to read its secrets, or the circuit breaker trips
     this.service.node.addDependency(ready, task.executionRole);
-    const tags = { [POOL_TAG]: pool.name, [LOG_GROUP_TAG]: autoscalerLogGroup.logGroupName };
+    const tags = {
+      [POOL_TAG]: pool.name,
+      [LOG_GROUP_TAG]: autoscalerLogGroup.logGroupName,
+      [STACK_TAG]: Stack.of(this).stackName,
+    };
     for (const [key, value] of Object.entries(tags))
       Tags.of(this.service).add(key, value, { includeResourceTypes: ['AWS::ECS::Service'] });
   }

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../core/brands.ts';
 import type { Deliberation } from '../core/decide.ts';
 import { isForecastUnsure } from '../core/forecast.ts';
-import { type Call, fits, leadOf } from '../core/lookout.ts';
+import { type Call, fits, type HeldBack, leadOf } from '../core/lookout.ts';
 import { type Outlooks, readOutlook } from '../core/outlook.ts';
 import { countTransitions } from '../core/report-forecast.ts';
 import { isPaused } from '../core/settings-in-force.ts';
@@ -23,18 +23,26 @@ export function forecastLines(
     return ['not in this snapshot: it is read where a pool of the organization has wake on'];
   const sights = pools.map(({ need }) => need.sight);
   const outlooks = readOutlook(snapshot, sights);
-  const own = outlooks.lookout.calls.filter((call) => call.pools.includes(sight));
+  const { calls, heldBack } = outlooks.lookout;
+  const own = calls.filter((call) => call.pools.includes(sight));
+  const held = heldBack.filter((call) => call.pools.includes(sight));
   return [
     ...own.map(
       (call) => `${callText(call, snapshot.takenAt)} -> ${answerText(call, { sight, sights, outlooks })}`,
     ),
-    ...(own.length === 0 ? ['nothing is known that this pool would have to be awake for'] : []),
+    ...held.map((call) => `${callText(call, snapshot.takenAt)} -> ${heldText(call)}`),
+    ...(own.length + held.length === 0 ? ['nothing is known that this pool would have to be awake for'] : []),
     ...(isForecastUnsure(organization, snapshot.takenAt)
       ? ['more may be due than is known, see findings']
       : []),
     ...asleepLines(sight),
     `it starts ${seconds(leadOf(sight))} before something is due; while it is awake, it stays for what is due within ${ageText(pool.wake.maxDelayMs / 1000)} (wake.maxDelay)`,
   ];
+}
+
+function heldText({ isWaiting, isOpen }: HeldBack): string {
+  if (isOpen) return 'a daemon is there for it';
+  return isWaiting ? 'nobody is woken for it' : 'a daemon that is kept anyway is to be there for it';
 }
 
 /** For what it is not woken, and why. */

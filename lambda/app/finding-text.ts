@@ -1,5 +1,6 @@
 /** Sentences for findings: what was seen, what it means, and what to do. */
 import type { Finding, MalformedOverride } from '../core/plan.ts';
+import { overrideText } from './reason-text.ts';
 import { startHint } from './start-hint.ts';
 import { few, itOrThem, readingPhrase, some, tagText, transitionsText } from './words.ts';
 
@@ -59,10 +60,12 @@ export function sentenceOf(finding: Finding): string {
       return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, and no pool that stays has these tags: coderd will not do ${itOrThem(finding)} without a daemon that has them; add a pool with these tags, or change those of the template`;
     case 'transitions-late':
       return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, overdue for longer than wake.maxDelay; coderd does ${itOrThem(finding)} once it sees a daemon with these tags`;
+    case 'transitions-held':
+      return heldSentence(finding);
     case 'tasks-fewer-than-counted':
       return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
     case 'service-without-pool':
-      return `service "${finding.service}" has the tag of a pool "${finding.pool}" that the configuration does not have: nobody sizes it; deploy the configuration, or delete the service`;
+      return `service "${finding.service}" has the tag of a pool "${finding.pool}" that the configuration does not have, so nobody of this deployment sizes it: it is another deployment's, or left over; then deploy a configuration that has the pool, with retiring: true (to delete a service may stop builds)`;
     case 'pools-alike':
       return `pools ${finding.pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${finding.organization}" (named once by name and once by UUID); make them one`;
     case 'service-missing':
@@ -103,6 +106,22 @@ function consequence(finding: Finding): string {
     default:
       return '';
   }
+}
+
+function heldSentence({
+  organization,
+  tags,
+  pools,
+  ...due
+}: Extract<Finding, { readonly code: 'transitions-held' }>): string {
+  const since = pools
+    .map(({ name, override }) => `pool "${name}" is ${overrideText(override)}`)
+    .join(' and ');
+  const commands = pools.map(
+    ({ name, override: { kind } }) => `\`autoscaler ${kind === 'pause' ? 'resume' : 'unpin'} ${name}\``,
+  );
+  const waits = due.transitions === 1 ? 'waits' : 'wait';
+  return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([due])} ${waits}, since ${since}; ${commands.join(' or ')} lets coderd do ${itOrThem(due)}`;
 }
 
 function malformedText({ tag, seen, problem }: MalformedOverride): string {

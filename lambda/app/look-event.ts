@@ -135,10 +135,10 @@ export function lookEvent({ tick, calls, durationMs }: Look): LookEvent {
   };
 }
 
-/** Pools that want more tasks than a bound of the configuration lets them have; a pin is no such bound. */
-export function isAtMax({ why, overrides }: PoolPlan): boolean {
+/** Pools whose jobs wait because a bound of the configuration holds them; a pin is no such bound. */
+export function isAtMax({ why, overrides, pending }: PoolPlan): boolean {
   const isCapped = why.some(({ code }) => code === 'capped-at-max' || code === 'capped-at-max-tasks');
-  return isCapped && !overrides.some(({ kind }) => kind === 'pin');
+  return isCapped && pending > 0 && !overrides.some(({ kind }) => kind === 'pin');
 }
 
 /** Tasks that raises ask ECS for; a count that is put right asks for none. */

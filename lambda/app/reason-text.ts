@@ -1,4 +1,4 @@
-/** Sentences for the reasons of a pool, and for for overrides. */
+/** Sentences for the reasons of a pool, and for overrides. */
 import type { Doubt, Override, Reason } from '../core/plan.ts';
 import { startHint } from './start-hint.ts';
 import { readingPhrase, some, transitionsText } from './words.ts';
@@ -18,16 +18,22 @@ export function reasonSentence(reason: Reason): string {
       return `to be awake for ${transitionsText(reason.for)}`;
     case 'holding-for-forecast':
       return 'its last daemon stays, since not all that coderd will do by itself is known (see findings)';
+    case 'not-woken-for':
+      return `not woken for ${transitionsText(reason.for)} (see findings)`;
     case 'prewarm':
       return `${some(reason.daemons, 'daemon')} to be ready for ${some(reason.due, 'job')} that coderd is about to create`;
     case 'capped-at-prewarm-max':
       return `held at its prewarm.max of ${reason.max}, more when the jobs are there`;
     case 'pinned':
       return `wants ${reason.wanted}, pinned at ${reason.count} ${saidText(reason)}`;
+    case 'above-pin':
+      return `${some(reason.tasks, 'task')} above the pin; builds are not cut short, who is idle for idleTimeout leaves`;
     case 'paused':
       return `paused ${saidText(reason)}: nothing is done but to protect tasks that have no guard`;
     case 'scale-in-paused':
       return `scale-in paused ${saidText(reason)}`;
+    case 'retiring-waits':
+      return retiringText(reason);
     case 'retired':
       return 'no task left; remove the pool from the configuration';
     case 'capped-at-max':
@@ -62,6 +68,8 @@ export function reasonSentence(reason: Reason): string {
       return `the desired count ${reason.desired} is below the ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} not left`;
     case 'holding-for-starting':
       return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'is' : 'are'} starting`;
+    case 'holding-for-leaving':
+      return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'is' : 'are'} leaving`;
     case 'holding-for-unguarded':
       return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'runs' : 'run'} without a lease`;
     case 'holding-for-deployment':
@@ -102,6 +110,23 @@ export function overrideText({ kind, count = 0, ...said }: Override): string {
     floor: `kept at ${some(count, 'task')} or more`,
   };
   return `${what[kind]} ${saidText(said)}`;
+}
+
+function retiringText({
+  starting,
+  leaving,
+  unguarded,
+}: Extract<Reason, { readonly code: 'retiring-waits' }>): string {
+  const parts = [
+    ...(leaving > 0 ? [`${leaving} that ${leaving === 1 ? 'is' : 'are'} leaving`] : []),
+    ...(starting > 0 ? [`${starting} that ${starting === 1 ? 'is' : 'are'} starting`] : []),
+    ...(unguarded > 0 ? [`${unguarded} without a lease`] : []),
+  ];
+  const stuck =
+    unguarded > 0
+      ? ', which nobody can ask: once no build runs in the pool it can be removed all the same'
+      : '';
+  return `waits for ${parts.join(', ')}${stuck}`;
 }
 
 function saidText({ until, by, why }: Pick<Override, 'until' | 'by' | 'why'>): string {

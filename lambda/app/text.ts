@@ -76,7 +76,7 @@ function list(title: string, lines: readonly string[]): readonly string[] {
 
 /** Times of one form compare as texts. */
 function forecastSentence({ organization, tags, pool, ...row }: ForecastRow, takenAt: string): string {
-  const who = pool === null ? 'no pool has to be awake' : `pool "${pool}" is to be awake`;
+  const who = pool === null ? 'no pool is woken' : `pool "${pool}" is to be awake`;
   const overdue = row.at < takenAt ? ', overdue' : '';
   return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([row])}${overdue}; ${who} for ${itOrThem(row)}${pool === null ? ' now' : ''}`;
 }

@@ -78,7 +78,7 @@ function isSure({ leaseMs }: TaskSight): boolean {
 
 /** Why nobody may be stopped now; undefined: for reasons that the plan tells anyway. */
 function whatHolds({
-  sight: { pool },
+  sight: { pool, tasks },
   service,
   capacity,
   count,
@@ -89,7 +89,9 @@ function whatHolds({
   if (capacity.starting > 0) return [{ code: 'holding-for-starting', tasks: capacity.starting }];
   // ECS is to have no other choice: all tasks are there, and it keeps them as they are
   const isAtRest = service.desiredCount === capacity.working && count.to === capacity.working;
-  return isAtRest ? [] : undefined;
+  if (isAtRest) return [];
+  const leaving = tasks.filter(({ state }) => state === 'leaving').length;
+  return leaving > 0 ? [{ code: 'holding-for-leaving', tasks: leaving }] : undefined;
 }
 
 type Chosen = Pick<Confirming, 'protect'> & {

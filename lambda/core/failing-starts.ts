@@ -15,7 +15,7 @@ const START_TTL_MS = 10 * 60_000;
 const NO_LEASE = 75;
 
 export type FailingStarts = {
-  /** Failed starts of the last ten minutes. */
+  /** Failed starts of the last ten minutes, and tasks that should have begun to run by now. */
   readonly recent: number;
   /** Failed starts since a daemon last registered. */
   readonly count: number;
@@ -42,14 +42,14 @@ export function readFailingStarts({ tasks, now, registration }: FailingInput): F
   const failures = tasks
     .filter((task) => hasFailed(task, registration(task)) && endedAt(task) > lastSuccess)
     .toSorted((a, b) => endedAt(a) - endedAt(b) || (a.taskArn < b.taskArn ? -1 : 1));
-  const isStalled = tasks.some((task) => isOverdue(task, now) && createdAt(task) > lastSuccess);
+  const stalled = tasks.filter((task) => isOverdue(task, now) && createdAt(task) > lastSuccess).length;
   const newest = failures.at(-1);
   return {
-    recent: failures.filter((task) => now - endedAt(task) <= WINDOW_MS).length,
+    recent: stalled + failures.filter((task) => now - endedAt(task) <= WINDOW_MS).length,
     count: failures.length,
-    isTripped: isStalled || hasThreeInWindow(failures),
+    isTripped: stalled > 0 || hasThreeInWindow(failures),
     lacksLease: newest?.containers.some(({ exitCode }) => exitCode === NO_LEASE) ?? false,
-    reason: newest === undefined ? (isStalled ? STALLED : undefined) : reasonOf(newest),
+    reason: newest === undefined ? (stalled > 0 ? STALLED : undefined) : reasonOf(newest),
   };
 }
 

@@ -4,8 +4,9 @@
  */
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { isAlive } from './daemons.ts';
+import { configuredFloors } from './floors.ts';
 import { readForecast, type TransitionGroup } from './forecast.ts';
-import { unique } from './order.ts';
+import { partition, unique } from './order.ts';
 import type { TransitionKind } from './plan.ts';
 import { isPaused } from './settings-in-force.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -31,9 +32,16 @@ export type Call = {
   readonly isOpen: boolean;
 };
 
+/** A call for which nobody is woken, since people have paused or pinned all its pools. */
+export type HeldBack = Call & {
+  /** No daemon opens the gate, nor is one on its way: what is due waits for the people. */
+  readonly isWaiting: boolean;
+};
+
 export type Lookout = {
   readonly groups: readonly TransitionGroup[];
   readonly calls: readonly Call[];
+  readonly heldBack: readonly HeldBack[];
   /** Due, and no pool has these tags. */
   readonly unheard: readonly Call[];
 };
@@ -45,6 +53,7 @@ const LAUNCH_MS = 120;
 
 /** Looks out for what is due, over all organizations. */
 export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): Lookout {
+  const now = snapshot.takenAt;
   const groups = readForecast(snapshot);
   const openElsewhere = tagsOfOthers(snapshot, sights);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
@@ -53,27 +62,50 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
     const fitting = sights.filter((sight) => fits(sight, group) && !sight.pool.retiring);
     const parts = split(group);
     const open = parts.length > 0 && isOpen(group);
-    return parts.map((part) => ({
-      ...part,
-      group,
-      fitting,
-      isOpen: open || fitting.some((sight) => isThereAnyway(sight, part)),
-    }));
+    return parts.map((part): Heard => {
+      const { wakeFor, ahead } = part;
+      return {
+        fitting,
+        call: {
+          ...part,
+          group,
+          pools: fitting.filter(({ service, pool }) => service !== undefined && pool.wake[wakeFor]),
+          due: dueOf(ahead, fitting, now),
+          isOpen: open || fitting.some((sight) => isThereAnyway(sight, part)),
+        },
+      };
+    });
   });
-  const calls = all.map(({ fitting, ...call }) => {
-    const pools = fitting.filter(({ service, pool }) => service !== undefined && pool.wake[call.wakeFor]);
-    return {
-      ...call,
-      pools,
-      due: dueOf(call.ahead, fitting, snapshot.takenAt),
-      isFitting: fitting.length > 0,
-    };
-  });
+  const [answered, silent] = partition(all, ({ call }) => call.pools.length > 0);
   return {
     groups,
-    calls: calls.filter(({ pools }) => pools.length > 0),
-    unheard: calls.filter(({ isFitting, isOpen: open, due }) => !isFitting && !open && due.length > 0),
+    calls: answered.map(({ call }) => call),
+    heldBack: silent.flatMap((heard) => heldBackOf(heard, now)),
+    unheard: silent.flatMap(({ call, fitting }) =>
+      fitting.length === 0 && !call.isOpen && call.due.length > 0 ? [call] : [],
+    ),
   };
+}
+
+type Heard = {
+  readonly call: Call;
+  /** Those whose daemons could open the gate, woken for it or not. */
+  readonly fitting: readonly PoolSight[];
+};
+
+function heldBackOf({ call, fitting }: Heard, now: EpochMs): readonly HeldBack[] {
+  const pools = fitting.filter(
+    ({ configured, pool }) => configured.wake[call.wakeFor] && !pool.wake[call.wakeFor],
+  );
+  if (pools.length === 0) return [];
+  const isOpen = call.isOpen || fitting.some((sight) => openersOf(sight) > 0);
+  return [{ ...call, pools, isOpen, isWaiting: !isOpen && !fitting.some((sight) => keepsOne(sight, now)) }];
+}
+
+/** One of its daemons is to be there whatever comes. */
+function keepsOne(sight: PoolSight, now: EpochMs): boolean {
+  const { min, warm } = configuredFloors(sight, now);
+  return sight.service !== undefined && min + warm > 0;
 }
 
 /** The tag sets of live daemons that nobody here owns, by organization. */

@@ -8,11 +8,14 @@ import { fits, isWokenFor, type Lookout, leadOf, openersOf, readLookout } from '
 import { sum } from './order.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
+import type { Transition } from './transitions.ts';
 
 export type Outlook = {
   readonly floors: AllFloors;
   /** For what it opens coderd's gate. */
   readonly opening: Opening | undefined;
+  /** What is due, waits for people, and would not if it could be woken. */
+  readonly heldBack: readonly Transition[];
   /** Whether it keeps its last daemon since more may be due than is known. */
   readonly isUnsure: boolean;
   /** Daemons that a peak needed, beyond what comes within `idleTimeout`. */
@@ -43,7 +46,8 @@ export function readOutlook(snapshot: Snapshot, sights: readonly PoolSight[]): O
       const wake = opening !== undefined || isUnsure ? withOpener(sight) : 0;
       const floors = { ...floorsOf(sight), wake };
       const afterPeak = afterPeakOf(sight, lookout.groups, now);
-      return [sight, { floors, opening, isUnsure, afterPeak, soon: soonOf(sight, opening, now) }];
+      const heldBack = heldBackFrom(sight, lookout);
+      return [sight, { floors, opening, heldBack, isUnsure, afterPeak, soon: soonOf(sight, opening, now) }];
     }),
   );
   return { lookout, openings, outlooks };
@@ -57,6 +61,10 @@ function withOpener(sight: PoolSight): number {
   const { total } = measure(sight);
   const openers = openersOf(sight);
   return openers > 0 ? total - openers + 1 : Math.min(total, 1) + 1;
+}
+
+function heldBackFrom(sight: PoolSight, { heldBack }: Lookout): readonly Transition[] {
+  return heldBack.flatMap(({ isWaiting, pools, due }) => (isWaiting && pools.includes(sight) ? due : []));
 }
 
 /** What is not known launches nobody, and sends nobody away. */

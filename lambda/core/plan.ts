@@ -43,14 +43,25 @@ export type Reason =
   | { readonly code: 'awake-for'; readonly for: readonly Transitions[] }
   /** More may be due than is known: the last daemon stays. */
   | { readonly code: 'holding-for-forecast' }
+  /** What coderd would do if it saw a daemon of this pool, which people have paused or pinned. */
+  | { readonly code: 'not-woken-for'; readonly for: readonly Transitions[] }
   /** Daemons that are to be ready when coderd inserts the jobs. */
   | { readonly code: 'prewarm'; readonly daemons: number; readonly due: number }
   | { readonly code: 'capped-at-prewarm-max'; readonly due: number; readonly max: number }
   /** More is wanted than a pin allows. */
   | ({ readonly code: 'pinned'; readonly wanted: number; readonly count: number } & Said)
+  /** So many tasks more than a pin allows: who is idle for long enough leaves, and builds are not cut short. */
+  | { readonly code: 'above-pin'; readonly tasks: number }
   /** Nothing is done but to protect tasks that have no guard. */
   | ({ readonly code: 'paused' } & Said)
   | ({ readonly code: 'scale-in-paused' } & Said)
+  /** Of a retiring pool: tasks that can't be asked, or have been. */
+  | {
+      readonly code: 'retiring-waits';
+      readonly starting: number;
+      readonly leaving: number;
+      readonly unguarded: number;
+    }
   /** Of a retiring pool no task is left. */
   | { readonly code: 'retired' }
   | { readonly code: 'capped-at-max'; readonly wanted: number; readonly max: number }
@@ -86,6 +97,8 @@ export type Reason =
     }
   | { readonly code: 'count-below-tasks'; readonly desired: number; readonly tasks: number }
   | { readonly code: 'holding-for-starting'; readonly tasks: number }
+  /** Rung `confirm`: a task with the lease of a guard of before, or of a person, drains. */
+  | { readonly code: 'holding-for-leaving'; readonly tasks: number }
   | { readonly code: 'holding-for-unguarded'; readonly tasks: number }
   | { readonly code: 'holding-for-deployment' }
   | { readonly code: 'holding-for-doubt'; readonly doubts: readonly Doubt[] }
@@ -127,7 +140,7 @@ export type DaemonCounts = {
   readonly left: number;
   /** Running without a lease where one is expected. */
   readonly unguarded: number;
-  /** Tasks that stopped before their daemon registered, in the last 10 minutes. */
+  /** Tasks that stopped before their daemon registered, in the last 10 minutes, and those that ECS has not begun to run for as long. */
   readonly failing: number;
 };
 
@@ -237,7 +250,7 @@ export type ForecastRow = Transitions & {
   readonly organization: string;
   /** Of the template's active version. */
   readonly tags: Tags;
-  /** The pool that is awake for it; absent: others' daemons are, or it is not time yet. */
+  /** The pool that is awake for it; absent: others' daemons are, it is not time yet, or those that could be are paused or pinned. */
   readonly pool: PoolName | null;
 };
 
@@ -259,6 +272,13 @@ export type Finding =
       readonly tags: Tags;
     })
   | (Transitions & { readonly code: 'transitions-late'; readonly organization: string; readonly tags: Tags })
+  | (Transitions & {
+      readonly code: 'transitions-held';
+      readonly organization: string;
+      readonly tags: Tags;
+      /** All that could be woken for it, in order of name, and what a person wants of each. */
+      readonly pools: readonly { readonly name: PoolName; readonly override: Override }[];
+    })
   | {
       readonly code: ReadingDoubt;
       readonly organization?: string | undefined;

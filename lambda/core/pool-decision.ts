@@ -14,7 +14,7 @@ import { decideLeaving, decideReplacing, type LeaveDecision, type Spare } from '
 import { launchesFor, type Need, spareOf } from './needs.ts';
 import { partition, sum } from './order.ts';
 import type { Action, Doubt, Override, PoolPlan, Reason } from './plan.ts';
-import { isKeptAwake, jobReasons, maySomeoneLeave, reasonsOf, said } from './reasons.ts';
+import { heldBackReasons, isKeptAwake, jobReasons, maySomeoneLeave, reasonsOf, said } from './reasons.ts';
 import type { Service, Snapshot } from './snapshot.ts';
 import { isGuarded } from './task-state.ts';
 import { OLDEST_SERVER } from './version.ts';
@@ -39,7 +39,7 @@ export function decidePool(
     return withoutAction(need, doubts, [...jobReasons(need), { code: 'no-service' }]);
   if (doubts.includes('server-too-old')) return withoutAction(need, doubts, [tooOld(snapshot)]);
   const pause = need.sight.overrides.find(({ kind }) => kind === 'pause');
-  if (pause !== undefined) return whilePaused({ need, service, doubts, pause });
+  if (pause !== undefined) return whilePaused({ need, service, doubts, pause, now: snapshot.takenAt });
   const leaving = whoLeaves(need, service, snapshot.takenAt);
   const { sight, capacity } = need;
   const isByLease = sight.pool.scaleIn === 'lease';
@@ -137,15 +137,16 @@ function whoIsStopped(need: Need, now: EpochMs): readonly LeaveDecision[] {
 
 type Context = { readonly snapshot: Snapshot; readonly config: Config };
 /** Tasks without a guard are protected all the same: a pause is to stop nothing. */
-function whilePaused({ need, service, doubts, pause }: Paused): PoolDecision {
+function whilePaused({ need, service, doubts, pause, now }: Paused): PoolDecision {
   const { sight, capacity } = need;
   const count = { to: service.desiredCount, why: [] };
   const { protect, why } =
     sight.pool.scaleIn === 'lease'
       ? keepGuardless(need)
       : decideConfirming({ sight, service, capacity, leaving: [], count, doubts });
+  const waiting = [...jobReasons(need), ...heldBackReasons(need, now)];
   return {
-    ...withoutAction(need, doubts, [{ code: 'paused', ...said(pause) }, ...jobReasons(need), ...why]),
+    ...withoutAction(need, doubts, [{ code: 'paused', ...said(pause) }, ...waiting, ...why]),
     actions: protect.map((decision) => protectAction(need, decision)),
   };
 }
@@ -155,6 +156,7 @@ type Paused = {
   readonly service: Service;
   readonly doubts: readonly Doubt[];
   readonly pause: Override;
+  readonly now: EpochMs;
 };
 
 function withoutAction(need: Need, doubts: readonly Doubt[], why: readonly Reason[]): PoolDecision {

@@ -41,14 +41,21 @@ export function reasonsOf(
 }
 
 /** What holds for as long as a person wants it to. */
-function standingReasons({ sight }: Need, doubts: readonly Doubt[]): readonly Reason[] {
-  const { pool, overrides, service, listed } = sight;
+function standingReasons(need: Need, doubts: readonly Doubt[]): readonly Reason[] {
+  const { pool, overrides, service, listed } = need.sight;
   const paused = overrides.find(({ kind }) => kind === 'pause-scale-in');
   const isGone = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
   return [
     ...(paused === undefined ? [] : [{ code: 'scale-in-paused', ...said(paused) } as const]),
-    ...(pool.retiring && isGone ? [{ code: 'retired' } as const] : []),
+    ...(pool.retiring ? (isGone ? [{ code: 'retired' } as const] : retiringWaits(need)) : []),
   ];
+}
+
+/** What is still in the way of the end of a retiring pool, and not to be asked. */
+function retiringWaits({ sight: { tasks }, capacity: { starting, unguarded } }: Need): readonly Reason[] {
+  const leaving = tasks.filter(({ state }) => state === 'leaving').length;
+  if (starting + leaving + unguarded === 0) return [];
+  return [{ code: 'retiring-waits', starting, leaving, unguarded }];
 }
 
 /** Who said it, until when, and why. */
@@ -82,7 +89,7 @@ function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
   const { outlook, sight, prewarmed, due } = need;
   const { opening, isUnsure } = outlook;
   const { max } = sight.pool.prewarm;
-  const reasons: Reason[] = [];
+  const reasons: Reason[] = [...heldBackReasons(need, now)];
   const isKept = isKeptAwake(need);
   if (isKept && opening !== undefined)
     reasons.push({ code: 'awake-for', for: countTransitions([...opening.due, ...opening.soon], now) });
@@ -90,6 +97,11 @@ function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
   if (prewarmed > 0) reasons.push({ code: 'prewarm', daemons: prewarmed, due });
   if (due > prewarmed && prewarmed >= max) reasons.push({ code: 'capped-at-prewarm-max', due, max });
   return reasons;
+}
+
+/** What waits until a person lets the pool be woken again. */
+export function heldBackReasons({ outlook: { heldBack } }: Need, now: EpochMs): readonly Reason[] {
+  return heldBack.length === 0 ? [] : [{ code: 'not-woken-for', for: countTransitions(heldBack, now) }];
 }
 
 /** Whether the forecast keeps tasks that nothing else does. */
@@ -103,6 +115,8 @@ function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
   const { pool, failing } = sight;
   const reasons: Reason[] = [];
   if (wanted > pool.max) reasons.push(...atMost(sight, wanted));
+  if (sight.minFrom === 'pin' && capacity.total > pool.min)
+    reasons.push({ code: 'above-pin', tasks: capacity.total - pool.min });
   const belowMax = Math.min(wanted, pool.max);
   if (capacity.isHeldBack && (granted < belowMax || sight.missing > 0)) {
     const reason = failing.reason ?? 'ECS gives no reason';

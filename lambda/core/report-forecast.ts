@@ -2,9 +2,10 @@
 import type { EpochMs, PoolName } from './brands.ts';
 import { emptyWorkspaces } from './forecast.ts';
 import type { Opening } from './gates.ts';
-import type { Call, Lookout } from './lookout.ts';
+import type { Call, HeldBack, Lookout } from './lookout.ts';
 import { by } from './order.ts';
 import type { Finding, ForecastReadingName, ForecastRow, Transitions } from './plan.ts';
+import { wakeOverride } from './settings-in-force.ts';
 import type { OrganizationSight, Reading, Snapshot } from './snapshot.ts';
 import { displayTags } from './tags.ts';
 import type { Transition } from './transitions.ts';
@@ -32,7 +33,7 @@ export function countTransitions(transitions: readonly Transition[], now: EpochM
 
 /** Rows for each tag set and kind: what coderd will do within the hour, and which pool is to be awake for it. */
 export function reportForecast(
-  { calls }: Lookout,
+  { calls, heldBack }: Lookout,
   openings: ReadonlyMap<PoolName, Opening>,
   now: EpochMs,
 ): readonly ForecastRow[] {
@@ -41,7 +42,7 @@ export function reportForecast(
       [...due, ...soon].map((transition) => [transition, name] as const),
     ),
   );
-  return calls.flatMap(({ group, ahead }) => {
+  return [...calls, ...heldBack].flatMap(({ group, ahead }) => {
     const shown = ahead.filter(({ at }) => at <= now + SHOWN_MS);
     const byOpener = Map.groupBy(shown, (transition) => openers.get(transition) ?? null);
     return [...byOpener].flatMap(([pool, alike]) =>
@@ -60,7 +61,8 @@ export function forecastFindings(lookout: Lookout, snapshot: Snapshot): readonly
         (count) => ({ code: 'transitions-without-pool', ...named(group), ...count }) as const,
       ),
     ),
-    ...lookout.calls.flatMap((call) =>
+    ...lookout.heldBack.flatMap((call) => heldFindings(call, snapshot.takenAt)),
+    ...[...lookout.calls, ...lookout.heldBack.filter(({ isWaiting }) => !isWaiting)].flatMap((call) =>
       countTransitions(lateOf(call, snapshot.takenAt), snapshot.takenAt).map(
         (count) => ({ code: 'transitions-late', ...named(call.group), ...count }) as const,
       ),
@@ -70,6 +72,20 @@ export function forecastFindings(lookout: Lookout, snapshot: Snapshot): readonly
 
 function named({ organization, tags }: Call['group']) {
   return { organization, tags: displayTags(tags) };
+}
+
+function heldFindings({ group, due, pools, isWaiting }: HeldBack, now: EpochMs): readonly Finding[] {
+  if (!isWaiting) return [];
+  const held = pools.flatMap(({ pool, overrides }) => {
+    const override = wakeOverride(overrides);
+    return override === undefined ? [] : [{ name: pool.name, override }];
+  });
+  return countTransitions(due, now).map((count) => ({
+    code: 'transitions-held',
+    ...named(group),
+    pools: held,
+    ...count,
+  }));
 }
 
 function lateOf({ ahead, pools, isOpen }: Call, now: EpochMs): readonly Transition[] {

@@ -6,6 +6,8 @@ const PREFIX = 'coder-autoscaler:';
 export const POOL_TAG = `${PREFIX}pool`;
 /** Beside it: the function's log group, where `autoscaler status` finds the last look. */
 export const LOG_GROUP_TAG = `${PREFIX}log-group`;
+/** The stack: which looks in that group are of this deployment. */
+export const STACK_TAG = `${PREFIX}stack`;
 
 export const PAUSE_TAG = `${PREFIX}pause`;
 export const PIN_TAG = `${PREFIX}pin`;
@@ -16,6 +18,7 @@ export const OVERRIDE_FIELDS = ['until', 'by', 'why'] as const;
 const KNOWN: ReadonlySet<string> = new Set([
   POOL_TAG,
   LOG_GROUP_TAG,
+  STACK_TAG,
   ...[PAUSE_TAG, PIN_TAG, FLOOR_TAG].flatMap((key) => [
     key,
     ...OVERRIDE_FIELDS.map((field) => `${key}-${field}`),

@@ -30,6 +30,11 @@ export function isPaused(overrides: readonly Override[]): boolean {
   return overrides.some(({ kind }) => kind === 'pause');
 }
 
+/** What keeps a pool from being woken, if a person does; both come before floors, and a pause before a pin. */
+export function wakeOverride(overrides: readonly Override[]): Override | undefined {
+  return overrides.find(({ kind }) => kind === 'pause') ?? overrides.find(({ kind }) => kind === 'pin');
+}
+
 /** So many tasks whoever uses them; nothing that is to come brings more, and no peak that is over makes anybody leave earlier. */
 function only(pool: PoolConfig, min: number): PoolConfig {
   return {

@@ -14,6 +14,8 @@ import { normalizeTags, type TagSet } from './tags.ts';
 import { readTask, type TaskSight } from './task-state.ts';
 
 export type PoolSight = InForce & {
+  /** As the configuration has it, whatever is in force. */
+  readonly configured: PoolConfig;
   /** Those that hold now, whether they change a setting or not. */
   readonly overrides: readonly Override[];
   readonly malformed: readonly MalformedOverride[];
@@ -95,6 +97,7 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
   const registered = (task: Task) => registration(task, { snapshot, organization, index });
   return {
     pool,
+    configured,
     minFrom,
     overrides,
     malformed,

@@ -149,6 +149,15 @@ describe('a token that coderd refuses', () => {
   });
 });
 
+test.each([400, 401, 403, 500])('an error %i that repeats the token is told without it', async (status) => {
+  const url = await serve((request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ message: `who is ${request.headers['coder-session-token']}?` }));
+  });
+  const reading = await adapter(url, async () => 'very-secret').organizations();
+  expect(reading.error).toContain(`coderd answered ${status}: who is (hidden)?`);
+});
+
 describe('answers of the wrong shape fail the reading with what was seen', () => {
   const job = {
     id: 'x',

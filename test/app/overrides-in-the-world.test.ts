@@ -1,6 +1,8 @@
 /** Overrides are written and expire while builds run: the real tick against the real clients. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { tagsOfOverride } from '../../lambda/core/overrides.ts';
+import { lookEvent } from '../../lambda/app/look-event.ts';
+import { plusMs } from '../../lambda/core/brands.ts';
+import { tagKeysOf, tagsOfOverride } from '../../lambda/core/overrides.ts';
 import type { OverrideKind } from '../../lambda/core/plan.ts';
 import { type Lab, type LabPool, START, startLab } from '../support/lab.ts';
 
@@ -8,6 +10,13 @@ let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
 const MINUTE_MS = 60_000;
+
+/** `autoscaler resume` and `unpin`. */
+function takeAway({ world }: Lab, kind: OverrideKind): void {
+  const service = world.service('cpu');
+  const gone = new Set(tagKeysOf(kind));
+  service.setTags(Object.fromEntries(Object.entries(service.state.tags).filter(([key]) => !gone.has(key))));
+}
 
 async function aLab(pool: Partial<LabPool> = {}, seed = 1): Promise<Lab> {
   const cpu = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, ...pool };
@@ -111,6 +120,43 @@ test('while its scale-in is paused a pool grows and nobody leaves', async () => 
   await watch(own, 15);
   expect(desired(own)).toBe(0);
   expectNothingLost(own);
+});
+
+describe('what is due while nobody may be woken for it', () => {
+  test.each([
+    { kind: 'pause', count: undefined, command: 'resume' },
+    { kind: 'pin', count: 0, command: 'unpin' },
+  ] as const)('waits and is told: $kind', async ({ kind, count, command }) => {
+    const own = await aLab({ idleTimeout: '60s' });
+    const { coderd } = own.world;
+    const template = coderd.addTemplate({ organization: 'default' });
+    const since = plusMs(START, -60 * MINUTE_MS);
+    for (const minutes of [10, 15])
+      coderd.addWorkspace({ template, running: true, since, ttlMs: (60 + minutes) * MINUTE_MS });
+    override(own, kind, 600, count);
+    const quiet = await own.invoke(6);
+    expect(quiet.flatMap(({ plan }) => plan.findings)).toEqual([]);
+    const ticks = await own.invoke(30);
+    const last = ticks.slice(-1).map((tick) => lookEvent({ tick, calls: {}, durationMs: 0 }));
+    expect(last.map(({ findings }) => findings)).toEqual([
+      [
+        expect.stringContaining(
+          `2 autostops from 2026-03-02T09:10:00.000Z on wait, since pool "cpu" is ${kind === 'pause' ? 'paused' : 'pinned at 0 tasks'} until`,
+        ),
+      ],
+    ]);
+    expect(last.flatMap(({ findings }) => findings).join()).toContain(`\`autoscaler ${command} cpu\``);
+    expect(coderd.jobs()).toEqual([]);
+    takeAway(own, kind);
+    const after = await own.invoke(20);
+    expect(coderd.workspaces().map(({ latestBuild }) => latestBuild.reason)).toEqual([
+      'autostop',
+      'autostop',
+    ]);
+    expect(after.at(-1)?.plan.findings).toEqual([]);
+    expect(desired(own)).toBe(0);
+    expectNothingLost(own);
+  });
 });
 
 test('one that is malformed is a finding, and the pool goes on but for scale-in', async () => {

@@ -64,6 +64,58 @@ test('a plan tells overrides, who leaves for good, and which jobs nobody else ca
   `);
 });
 
+describe('what waits since all pools that could be woken are paused or pinned', () => {
+  const paused = { pause: 'all', 'pause-until': until, 'pause-by': 'anna', 'pause-why': 'load test' };
+  const workspaces = [{ stopsInS: -600, count: 2 }, { stopsInS: 1800 }];
+
+  test('is told with who wants it so, and with what ends it', () => {
+    const { plan, explained } = textsOf({ pools: { cpu: { overrides: paused } }, workspaces });
+    expect(plan).toMatchInlineSnapshot(`
+      "plan for 2026-11-20T09:00:00.000Z
+
+          cpu  0  paused until 2026-11-20T10:00:00.000Z by anna (load test): nothing is done but to protect tasks that have no guard; not woken for 2 autostops from 2026-11-20T08:50:00.000Z on (see findings)
+
+      overrides:
+          pool "cpu": paused until 2026-11-20T10:00:00.000Z by anna (load test)
+
+      what coderd will do by itself within the hour:
+          organization "default", tags (untagged): 2 autostops from 2026-11-20T08:50:00.000Z on, overdue; no pool is woken for them now
+          organization "default", tags (untagged): 1 autostop at 2026-11-20T09:30:00.000Z; no pool is woken for it now
+
+      findings:
+        ! organization "default", tags (untagged): 2 autostops from 2026-11-20T08:50:00.000Z on wait, since pool "cpu" is paused until 2026-11-20T10:00:00.000Z by anna (load test); \`autoscaler resume cpu\` lets coderd do them
+
+      no changes"
+    `);
+    expect(explained).toContain(
+      '(untagged): 2 autostops from 2026-11-20T08:50:00.000Z on and 1 autostop at 2026-11-20T09:30:00.000Z -> nobody is woken for it',
+    );
+    expect(explained).not.toContain('nothing is known that this pool would have to be awake for');
+  });
+
+  test('is told of each of several pools', () => {
+    const { plan } = textsOf({
+      pools: {
+        cpu: { tags: { os: 'linux' }, overrides: paused },
+        gpu: { tags: { os: 'linux', gpu: '1' }, overrides: pin(0) },
+      },
+      workspaces: [{ tags: { os: 'linux' }, startsInS: -60 }],
+    });
+    expect(plan).toContain(
+      '1 autostart at 2026-11-20T08:59:00.000Z waits, since pool "cpu" is paused until 2026-11-20T10:00:00.000Z by anna (load test) and pool "gpu" is pinned at 0 tasks until 2026-11-20T10:00:00.000Z by anna (load test); `autoscaler resume cpu` or `autoscaler unpin gpu` lets coderd do it',
+    );
+  });
+
+  test.each([
+    { pool: { overrides: paused, tasks: 'I1m' }, expected: 'a daemon is there for it' },
+    { pool: { overrides: pin(1) }, expected: 'a daemon that is kept anyway is to be there for it' },
+  ])('is not what a daemon does all the same: $pool', ({ pool, expected }) => {
+    expect(textsOf({ pools: { cpu: pool }, workspaces: [{ stopsInS: -30 }] }).explained).toContain(
+      `(untagged): 1 autostop at 2026-11-20T08:59:30.000Z -> ${expected}`,
+    );
+  });
+});
+
 describe('the story of a pool', () => {
   test('says what a pin does', () => {
     expect(
@@ -98,11 +150,26 @@ describe('the story of a pool', () => {
 
       decided:
         desired count stays 1
+        because: 1 task above the pin; builds are not cut short, who is idle for idleTimeout leaves
         because: asking 1 idle daemon to leave"
     `);
   });
 
   test.each([
+    {
+      pool: { retiring: true, tasks: 'L L P' },
+      expected: ['because: waits for 2 that are leaving, 1 that is starting\n'],
+    },
+    {
+      pool: { retiring: true, tasks: 'L U1m P P' },
+      expected: [
+        'waits for 1 that is leaving, 2 that are starting, 1 without a lease, which nobody can ask: once no build runs in the pool it can be removed',
+      ],
+    },
+    {
+      pool: { tasks: 'B B', overrides: pin(1) },
+      expected: ['1 task above the pin; builds are not cut short'],
+    },
     { pool: { retiring: true }, expected: ['retiring: everyone is asked to leave', 'max 0 (retiring)'] },
     {
       pool: { overrides: { pause: 'all', 'pause-until': until } },
@@ -141,4 +208,9 @@ test('a token that expires is told with what to do', () => {
   expect(sentenceOf({ code: 'token-expires', at: until })).toMatch(
     /expires at 2026-11-20T10:00:00Z.*make a new one/,
   );
+});
+
+test('a service of no pool is told to be left over or of somebody else', () => {
+  const text = sentenceOf({ code: 'service-without-pool', pool: 'old', service: 'Stack-old' });
+  expect(text).toMatch(/another deployment's, or left over; then deploy .*retiring: true.*may stop builds/);
 });

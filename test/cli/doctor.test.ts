@@ -104,6 +104,8 @@ test('says of everything that it is fine', async () => {
       `ok    pool "gpu": key: key "gpu" has the pool's organization and tags`,
       'ok    pool "gpu": image: ghcr.io/coder/coder:v2.30.0 is not newer than coderd, as far as its tag tells',
       'ok    cluster: "Stack-Cluster-AbC123" has 2 services of pools',
+      'ok    cluster: tasks: readable, 0 seen',
+      'ok    cluster: task protection: readable, 0 seen',
       'ok    pool "cpu": service: Stack-PoolCpuService-A162629C5618',
       `ok    pool "cpu": guard: is this version's`,
       'ok    pool "cpu": task definition: ghcr.io/coder/coder:v2.30.0, 1024 CPU units, 2048 MiB',
@@ -112,7 +114,7 @@ test('says of everything that it is fine', async () => {
       'ok    pool "gpu": task definition: ghcr.io/coder/coder:v2.30.0, 1024 CPU units, 2048 MiB',
       'ok    other services: none without a pool',
       '',
-      '31 checks: nothing fails',
+      '33 checks: nothing fails',
     ].join('\n')}\n`,
   );
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -465,7 +467,7 @@ describe('what can not be tried is skipped, and all else is tried', () => {
         'pool "gpu": image',
       ].map((name) => `skip  ${name}: ${needs}`),
     );
-    expect(out).toContain('\n23 checks: 1 check failed, 11 not tried\n');
+    expect(out).toContain('\n25 checks: 1 check failed, 11 not tried\n');
   });
 
   test('without a token: keys, secrets and ECS', async () => {

@@ -396,7 +396,7 @@ describe('plan --at', () => {
           gpu  0  nothing to do
 
       what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:40:00.000Z on; no pool has to be awake for them now
+          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:40:00.000Z on; no pool is woken for them now
 
       no changes
       "

@@ -50,7 +50,7 @@ test.each([
   expect(first).toBe(`${line}; nothing is broken`);
 });
 
-test('of many tag groups the first ten are shown, those that nobody can run before all', () => {
+test('of many tag groups the first ten are shown, and three of those that nobody can run before all', () => {
   const group = (index: number): Waiting['groups'][number] => ({
     organization: 'default',
     tags: `n=${index}`,
@@ -59,13 +59,22 @@ test('of many tag groups the first ten are shown, those that nobody can run befo
     places: [{ jobs: 1, pool: null, served: 'by-busy' }],
   });
   const groups = Array.from({ length: 12 }, (_, index) => group(index));
-  const screen = statusScreen(status({ waiting: { ...NOBODY, jobs: 13, groups, nobody: ['a sentence'] } }));
+  const screen = statusScreen(
+    status({
+      waiting: { ...NOBODY, jobs: 16, groups, nobody: ['a', 'b', 'c', 'd'].map((one) => `sentence ${one}`) },
+    }),
+  );
   const lines = screen.slice(screen.indexOf('who waits:')).split('\n');
-  expect(lines[1]).toBe('  ! a sentence');
-  expect(lines[2]).toBe(
+  expect(lines.slice(1, 5)).toEqual([
+    '  ! sentence a',
+    '  ! sentence b',
+    '  ! sentence c',
+    '    and 1 tag group more',
+  ]);
+  expect(lines[5]).toBe(
     '    organization "default", tags n=0: 1 job, the oldest for 60 s -> 1 by a busy daemon of others',
   );
-  expect(lines.slice(10, 13)).toEqual([expect.stringContaining('n=8'), '    and 3 tag groups more', '']);
+  expect(lines.slice(14, 17)).toEqual([expect.stringContaining('n=9'), '    and 2 tag groups more', '']);
 });
 
 test.each([
@@ -74,4 +83,12 @@ test.each([
   { retiring: { tasks: null }, line: 'not in sight' },
 ])('of a pool that is retiring: $line', ({ retiring, line }) => {
   expect(statusScreen(status({ pools: [pool(retiring)] }))).toContain(`retiring:\n    pool "gpu": ${line}\n`);
+});
+
+test('of many things that are broken the first fifteen are shown', () => {
+  const broken = Array.from({ length: 20 }, (_, index) => `thing ${index}`);
+  const screen = statusScreen(status({ broken }));
+  expect(screen).toContain('20 things are broken');
+  expect(screen).toContain('! thing 14\n    and 5 things more\n');
+  expect(screen).not.toContain('thing 15');
 });

@@ -59,11 +59,11 @@ const call = (lab: Lab, ...args: readonly string[]): Promise<Answer> =>
 
 /** A tick every 10 s, logged as the function logs it. */
 async function ticks(lab: Lab, seconds: number, config = lab.config): Promise<void> {
-  const { logs, logGroupName } = lab.world;
+  const { logs, logGroupName, stackName } = lab.world;
   for (let passed = 0; passed < seconds; passed += 10) {
     lab.pass(10);
     const event = lookEvent({ tick: await tick(lab.ports(), config), calls: {}, durationMs: 420 });
-    logs.put(logGroupName, JSON.stringify({ level: 'INFO', message: 'look', ...event }));
+    logs.put(logGroupName, JSON.stringify({ level: 'INFO', message: 'look', service: stackName, ...event }));
   }
 }
 
@@ -129,6 +129,20 @@ test('jobs wait, starts fail, and somebody has paused a pool', async () => {
     last look: 25 s ago, at 2026-03-02T09:08:00.000Z; all went well
     "
   `);
+});
+
+test('what coderd would do by itself waits for a paused pool', async () => {
+  const lab = await open([GPU]);
+  const { coderd, timeline } = lab.world;
+  const template = coderd.addTemplate({ organization: 'default', tags: GPU.tags });
+  coderd.addWorkspace({ template, running: true, since: timeline.now(), ttlMs: 120_000 });
+  await call(lab, 'pause', 'gpu', '--for', '8h', '--why', 'release night');
+  await ticks(lab, 240);
+  const screened = await screen(lab);
+  expect(screened).toMatch(/^nobody waits; 1 thing is broken\n/);
+  expect(screened).toContain(
+    'what is broken:\n  ! organization "default", tags cluster=gpu: 1 autostop at 2026-03-02T09:02:00.000Z waits, since pool "gpu" is paused until 2026-03-02T17:00:00.000Z by ada (release night); `autoscaler resume gpu` lets coderd do it\n',
+  );
 });
 
 test('capacity is coming for those who wait', async () => {
@@ -282,9 +296,9 @@ describe('the last look', () => {
     const failures = [
       'setting the desired count of pool "cpu" from 1 to 2: ThrottlingException: Rate exceeded',
     ];
-    const { logs, logGroupName, timeline } = lab.world;
+    const { logs, logGroupName, stackName, timeline } = lab.world;
     const takenAt = new Date(timeline.now()).toISOString();
-    logs.put(logGroupName, JSON.stringify({ message: 'look', takenAt, failures }));
+    logs.put(logGroupName, JSON.stringify({ message: 'look', service: stackName, takenAt, failures }));
     lab.pass(20);
     const out = await screen(lab);
     expect(out).toContain('nobody waits; 1 thing is broken\n');
@@ -292,6 +306,15 @@ describe('the last look', () => {
     expect(lastLine(out)).toBe(
       'last look: 20 s ago, at 2026-03-02T09:01:00.000Z; it failed, see what is broken',
     );
+  });
+
+  test('is none of another deployment, which shares the log group', async () => {
+    const lab = await open([CPU]);
+    const { logs, logGroupName, timeline } = lab.world;
+    const takenAt = new Date(timeline.now()).toISOString();
+    logs.put(logGroupName, JSON.stringify({ message: 'look', service: 'Other', takenAt }));
+    lab.pass(20);
+    expect(lastLine(await screen(lab))).toBe('last look: none in the last hour');
   });
 
   test('that is long ago is what is broken', async () => {

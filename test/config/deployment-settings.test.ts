@@ -114,7 +114,24 @@ const VALUES: readonly Refused[] = [
   },
   {
     aws: { logs: { group: 'aws/lambda' } },
-    says: 'aws.logs.group: "aws/lambda" is not the name of a log group (letters, digits and . - _ / #; "aws/" in front is reserved)',
+    says: 'aws.logs.group: "aws/lambda" is not the name of a log group that fits the tag of a service (256 letters, digits and . - _ /; "aws/" in front is reserved)',
+  },
+  {
+    aws: { logs: { group: '/builds#1' } },
+    says: 'aws.logs.group: "/builds#1" is not the name of a log group',
+  },
+  {
+    aws: { network: { ...NETWORK, securityGroups: ['sg-0123456789abcdef0', 'sg-0123456789abcdef0'] } },
+    says: 'aws.network.securityGroups: a list names something twice',
+  },
+  {
+    aws: {
+      network: {
+        ...NETWORK,
+        subnets: Array.from({ length: 17 }, (_, i) => `subnet-0123456789abcdef${i % 10}`),
+      },
+    },
+    says: 'aws.network.subnets: expected at most 16',
   },
   {
     aws: { logs: { retentionDays: 31 } },
@@ -160,8 +177,8 @@ const VALUES: readonly Refused[] = [
   { aws: { tags: { a: 'x'.repeat(257) } }, says: 'is not the value of an AWS tag' },
   { aws: { tags: { a: 4711 } }, says: 'aws.tags.a: expected a string, got 4711; put it in quotes' },
   {
-    aws: { tags: Object.fromEntries(Array.from({ length: 37 }, (_, index) => [`t${index}`, 'x'])) },
-    says: 'aws.tags: a mapping has too many tags; AWS allows 50 and the autoscaler needs some, write at most 36',
+    aws: { tags: Object.fromEntries(Array.from({ length: 36 }, (_, index) => [`t${index}`, 'x'])) },
+    says: 'aws.tags: a mapping has too many tags; AWS allows 50 and the autoscaler needs some, write at most 35',
   },
   { aws: { vpc: 'vpc-1' }, says: 'aws.vpc: unknown setting; "vpc" belongs in aws.network' },
   { aws: 'eu-central-1', says: 'aws: expected a mapping, got "eu-central-1"' },
@@ -236,6 +253,34 @@ const TOGETHER: readonly Refused[] = [
     says: 'aws.alarms.emails: are subscribed to a topic of its own, and topic names an existing one; subscribe them there, or remove topic',
   },
   { aws: { alarms: { enabled: false, topic: TOPIC } }, says: `aws.alarms.topic: ${ALARMS_OFF}` },
+  {
+    pool: { key: { secret: 'coder/cpu-secret' } },
+    says: 'pools[0].key.secret: ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN',
+  },
+  {
+    pool: { secrets: { TF_TOKEN: { secret: 'terraform-tokens' } } },
+    says: 'pools[0].secrets.TF_TOKEN.secret: ends like the suffix',
+  },
+  {
+    pool: { prometheusPort: 2112, environment: { CODER_PROMETHEUS_ADDRESS: '127.0.0.1:1' } },
+    says: 'pools[0].environment.CODER_PROMETHEUS_ADDRESS: is set by prometheusPort; remove one of the two',
+  },
+  {
+    pool: { environment: { HTTPS_PROXY: 'http://ada:hunter2@proxy:3128' } },
+    says: 'warning: pools[0].environment.HTTPS_PROXY: looks like a secret, and template and console show it; put it into AWS Secrets Manager (secrets)',
+  },
+  {
+    aws: { tags: { token: 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab' } },
+    says: 'warning: aws.tags.token: looks like a secret, and template and console show it',
+  },
+  {
+    pool: { image: 'https://ghcr.io/coder/coder:v2.30.0' },
+    says: 'is not the name of a container image; it looks like ghcr.io/',
+  },
+  {
+    pool: { environment: { AUTOSCALER_TEST_LOOK_MS: '1' } },
+    says: 'is for tests of the guard alone; remove it',
+  },
   {
     pool: { spotBase: 1 },
     says: 'pools[0].spotBase: is the part of a Spot pool that is not on Spot; write spot: true too',
@@ -321,7 +366,7 @@ const withPools = (count: number) => ({
 test('a deployment has 50 pools at the most, and is told how to be two', () => {
   expect(checkDeployment(withPools(50)).config.pools).toHaveLength(50);
   expect(() => checkDeployment(withPools(51))).toThrow(
-    'pools: 51 pools, and a deployment has at most 50; split the file by organization: one file and one stack (aws.stack) for each or a few of them. Jobs never cross organizations, so nothing is lost',
+    'pools: 51 pools, and a deployment has at most 50; split the file by organization: one file and one stack (aws.stack) for each or a few of them, each with a cluster of its own. Jobs never cross organizations, so nothing is lost',
   );
 });
 

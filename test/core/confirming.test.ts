@@ -90,6 +90,12 @@ describe('confirm', () => {
     ]);
   });
 
+  test('the plan says that idle ones wait for one that leaves', () => {
+    const plan = drawn('I20m L', [0, 22 * 60]);
+    expect(plan.actions).toEqual([]);
+    expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-leaving', tasks: 1 }]);
+  });
+
   test('doubt protects, and lowers nothing', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m B' } } }, (snapshot, config) => {
       edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });

@@ -126,18 +126,24 @@ describe('a task that does not begin to run', () => {
     { scenario: 'and has stopped', task: waiting(HOUR, { lastStatus: 'STOPPED' }), isTripped: false },
   ])('$scenario: held back $isTripped', ({ task, isTripped }) => {
     const judged = judge([task]);
-    expect(judged).toMatchObject({ isTripped, recent: 0, count: 0 });
+    expect(judged).toMatchObject({ isTripped, recent: isTripped ? 1 : 0, count: 0 });
     expect(judged.reason ?? '').toMatch(isTripped ? STALLED : /^$/);
   });
 
   test('says so only where no start has failed', () => {
-    expect(judge([waiting(HOUR), failed(2, MINUTE)])).toMatchObject({ isTripped: true, reason: 'reason 2' });
+    const both = judge([waiting(HOUR), failed(2, MINUTE)]);
+    expect(both).toMatchObject({ isTripped: true, recent: 2, reason: 'reason 2' });
   });
 
   test('is forgiven when a daemon has registered since it was made', () => {
     const after = (msAgo: number) =>
       judge([waiting(20 * MINUTE), aTask({ taskArn: arnOf(9) })], { daemons: [registered(9, msAgo)] });
-    expect([19, 20, 21].map((minutes) => after(minutes * MINUTE).isTripped)).toEqual([false, false, true]);
+    const judged = [19, 20, 21].map((minutes) => after(minutes * MINUTE));
+    expect(judged.map(({ isTripped, recent }) => [isTripped, recent])).toEqual([
+      [false, 0],
+      [false, 0],
+      [true, 1],
+    ]);
   });
 });
 

@@ -196,6 +196,12 @@ describe('a pin', () => {
     {
       pool: { tasks: 'B B I20m I5m', overrides: pin(1) },
       expected: ['ask cpu#2'],
+      why: [
+        pinned(2, 1),
+        { code: 'above-pin', tasks: 3 },
+        { code: 'idle-long-enough', tasks: 1 },
+        { code: 'idle-too-briefly', tasks: 1 },
+      ],
       because: 'idle ones above it go by idleTimeout, and busy ones stay',
     },
     { pool: { tasks: 'I20m', overrides: pin(0) }, expected: ['ask cpu#0'], because: 'none is wanted' },
@@ -218,6 +224,15 @@ describe('a pin', () => {
         { code: 'capped-at-max', wanted: 9, max: 4 },
       ],
       because: 'max is the bound of the configuration, and is told',
+    },
+    {
+      pool: { tasks: 'B B B B B', overrides: pin(6), max: 4 },
+      expected: [],
+      why: [
+        { code: 'floor', from: 'pin', count: 6 },
+        { code: 'capped-at-max', wanted: 6, max: 4 },
+      ],
+      because: 'there are not more than the pin wants',
     },
     {
       pool: { overrides: { ...pin(1), ...floor(4) } },

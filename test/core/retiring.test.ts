@@ -60,8 +60,18 @@ test.each<Row>([
     because: 'no floor brings anybody back',
   },
   { pool: { tasks: 'B', overrides: pinned }, expected: ['ask cpu#0'], because: 'a pin does not keep it' },
-  { pool: { tasks: 'P', desired: 2 }, expected: [], because: 'who is starting is asked once it is there' },
-  { pool: { tasks: 'L' }, expected: [], why: [{ code: 'nothing-to-do' }], because: 'it has been asked' },
+  {
+    pool: { tasks: 'P', desired: 2 },
+    expected: [],
+    why: [{ code: 'retiring-waits', starting: 2, leaving: 0, unguarded: 0 }],
+    because: 'who is starting is asked once it is there',
+  },
+  {
+    pool: { tasks: 'L' },
+    expected: [],
+    why: [{ code: 'retiring-waits', starting: 0, leaving: 1, unguarded: 0 }],
+    because: 'it has been asked',
+  },
   { pool: { tasks: 'X' }, expected: ['cpu 1->0 tasks-left'], because: 'it has left' },
   { pool: { tasks: 'L X' }, expected: ['cpu 2->1 tasks-left'], because: 'who drains is not stopped' },
   {
@@ -80,6 +90,11 @@ test.each<Row>([
   {
     pool: { tasks: 'B U1m' },
     expected: [],
+    why: [
+      { code: 'retiring-waits', starting: 0, leaving: 0, unguarded: 1 },
+      { code: 'retiring', tasks: 1, asked: 0 },
+      { code: 'holding-for-unguarded', tasks: 1 },
+    ],
     because: 'one without a lease may have a job, and ECS could choose it',
   },
 ])('$pool with $jobs jobs: $expected, because $because', (row) => {

@@ -94,8 +94,8 @@ const EXPECTED = [
   },
   {
     name: 'starts-failing',
-    picture: 'Minimum FailedStarts a 60 s, GreaterThanThreshold 0, 12 of 12, else ignore',
-    because: 'one failed start is told for 10 minutes',
+    picture: 'Minimum FailedStarts a 60 s, GreaterThanThreshold 0, 12 of 20, else ignore',
+    because: 'one failed start is told for 10 minutes, and tasks that get no lease fail every 11',
   },
   {
     name: 'token-expires',

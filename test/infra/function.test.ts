@@ -53,7 +53,7 @@ const ofATick = [
     Effect: 'Allow',
     Action: 'ecs:UpdateService',
     Resource: ofEcs('service/builds/*'),
-    Condition: { Null: { 'aws:ResourceTag/coder-autoscaler:pool': 'false' } },
+    Condition: { StringEquals: { 'aws:ResourceTag/coder-autoscaler:pool': ['cpu'] } },
   },
   {
     Effect: 'Allow',

@@ -2,7 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, test } from 'vitest';
-import { LogQueries, QUERIES } from '../../infra/constructs/log-queries.ts';
+import { LogQueries, queryLines, queryNames } from '../../infra/constructs/log-queries.ts';
 import { checkConfig } from '../../lambda/adapters/config/check.ts';
 import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
 import { lookEvent } from '../../lambda/app/look-event.ts';
@@ -45,7 +45,7 @@ function anEvent(): unknown {
     failures: [{ message: 'no' }],
   };
   const event = lookEvent({ tick, calls: { coderd: { requests: 1, throttled: 0 } }, durationMs: 1 });
-  return JSON.parse(JSON.stringify({ message: 'look', ...event }));
+  return JSON.parse(JSON.stringify({ message: 'look', service: 'Coder', ...event }));
 }
 
 const WORDS =
@@ -94,12 +94,12 @@ function unknownNames(commands: readonly string[], event: object): readonly stri
 describe('the saved queries', () => {
   const event = anEvent() as object;
 
-  test.each(Object.entries(QUERIES))('%s: every field is one that a look event has', (_, commands) => {
-    expect(unknownNames(commands, event)).toEqual([]);
+  test.each(queryNames)('%s: every field is one that a look event has', (name) => {
+    expect(unknownNames(queryLines(name, 'Coder'), event)).toEqual([]);
   });
 
   test('would be caught with a field that no look event has', () => {
-    const [lookFilter = '', parse = ''] = QUERIES.findings;
+    const [lookFilter = '', parse = ''] = queryLines('findings', 'Coder');
     const wrong = [
       lookFilter,
       parse,
@@ -113,12 +113,12 @@ describe('the saved queries', () => {
     const stack = new Stack(new App(), 'Coder');
     new LogQueries(stack, 'Queries', { logGroup: new LogGroup(stack, 'Logs') });
     const found = Object.values(Template.fromStack(stack).findResources('AWS::Logs::QueryDefinition'));
-    expect(found).toHaveLength(Object.keys(QUERIES).length);
+    expect(found).toHaveLength(queryNames.length);
     for (const { Properties } of found) {
       expect(Properties.Name).toMatch(/^coder-provisioner-autoscaler\/Coder\/\w/);
       expect(Properties.LogGroupNames).toEqual([{ Ref: expect.stringMatching(/^Logs/) }]);
       expect(Properties.QueryString).toMatch(
-        /^filter message = "look"\n\| fields jsonParse\(@message\) as look\n\| /,
+        /^filter message = "look" and service = "Coder"\n\| fields jsonParse\(@message\) as look\n\| /,
       );
     }
   });

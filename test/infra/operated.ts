@@ -63,7 +63,9 @@ export function operatedStack({
   });
   const kmsKey = encrypted ? new Key(stack, 'Key', { enableKeyRotation: true }) : undefined;
   if (kmsKey !== undefined) allowServices(stack, kmsKey);
+  const sized = pools ?? [deployedPool({ name: poolName('cpu') })];
   const autoscaler = new AutoscalerFunction(stack, 'Autoscaler', {
+    pools: sized,
     cluster: Cluster.fromClusterAttributes(stack, 'Cluster', { clusterName: 'builds', vpc }),
     vpc,
     vpcSubnets: { subnets: [subnet] },
@@ -73,7 +75,7 @@ export function operatedStack({
     logGroup: new LogGroup(stack, 'Logs'),
     kmsKey,
   });
-  const operated = { autoscaler, pools: pools ?? [deployedPool({ name: poolName('cpu') })] };
+  const operated = { autoscaler, pools: sized };
   const made = new Alarms(stack, 'Alarms', {
     ...operated,
     settings: { enabled: true, emails: [], ...alarms },

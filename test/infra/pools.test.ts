@@ -46,13 +46,15 @@ describe('the service of a pool', () => {
     for (const pool of ['cpu', 'gpu']) expect(serviceOf(template, pool).Type).toBe('AWS::ECS::Service');
   });
 
-  it('names the log group of the autoscaler beside its pool, and no other resource has these tags', () => {
+  it('names log group and stack of the autoscaler beside its pool, and no other resource has these tags', () => {
     const logGroup = template.toJSON().Outputs.LogGroupName.Value;
     expect(serviceOf(template, 'cpu').Properties.Tags).toEqual([
       { Key: 'coder-autoscaler:log-group', Value: logGroup },
       { Key: 'coder-autoscaler:pool', Value: 'cpu' },
+      { Key: 'coder-autoscaler:stack', Value: 'Test' },
     ]);
-    template.allResourcesProperties('AWS::ECS::Service', { PropagateTags: Match.absent() });
+    // nor do the tasks get them, which carry what is billed
+    template.allResourcesProperties('AWS::ECS::Service', { PropagateTags: 'TASK_DEFINITION' });
     const tagged = Object.values(resourcesOf(template)).filter(({ Properties }) =>
       JSON.stringify(Properties?.Tags ?? '').includes('coder-autoscaler:'),
     );
@@ -172,7 +174,8 @@ describe('the task of a pool', () => {
       Command: ['provisioner', 'start'],
       Environment: [{ Name: 'CODER_URL', Value: 'https://coder.example.com' }],
     });
-    expect(statementsOf(bare, roleOf(taskOf(bare, 'cpu').TaskRoleArn))).toEqual([]);
+    // those of before may have a guard still
+    expect(statementsOf(bare, roleOf(taskOf(bare, 'cpu').TaskRoleArn))).toEqual([protectTasks]);
   });
 
   it('logs without ever waiting for the log: a build is worth more than a line', () => {

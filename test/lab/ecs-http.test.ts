@@ -60,6 +60,7 @@ describe('the AWS face, with the real SDK', () => {
       tags: [
         { key: 'coder-autoscaler:pool', value: 'gpu' },
         { key: 'coder-autoscaler:log-group', value: world.logGroupName },
+        { key: 'coder-autoscaler:stack', value: world.stackName },
       ],
       createdAt: new Date(START),
       deployments: [{ status: 'PRIMARY', rolloutState: 'COMPLETED', desiredCount: 3 }],

@@ -365,6 +365,7 @@ describe('a world', () => {
     expect(state.tags).toEqual({
       'coder-autoscaler:pool': 'big-gpu',
       'coder-autoscaler:log-group': world.logGroupName,
+      'coder-autoscaler:stack': world.stackName,
     });
     expect(() => world.service('gpu')).toThrow('the world has only default, big-gpu');
   });

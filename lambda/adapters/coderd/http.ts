@@ -137,7 +137,8 @@ export class CoderdHttp {
         },
       });
       const text = await body.text();
-      return { statusCode, headers: said, text, date: parseDate(said.date) };
+      const told = statusCode === 200 ? text : hide(text, Object.values(headers));
+      return { statusCode, headers: said, text: told, date: parseDate(said.date) };
     } catch (cause) {
       throw new CoderdError('unreachable', describeUnreachable(cause, this.#proxy), { cause });
     }
@@ -165,6 +166,11 @@ export class CoderdHttp {
     }
     return new CoderdError(statusCode === 429 ? 'rate-limited' : 'refused', said);
   }
+}
+
+/** Whoever answers with an error may repeat what it got; only secrets are sent in headers of ours. */
+function hide(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '(hidden)'), text);
 }
 
 type Question = {

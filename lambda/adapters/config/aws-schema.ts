@@ -2,6 +2,12 @@
 import * as z from 'zod';
 import { arnOf, resourceId } from './aws-ids.ts';
 
+const eachOnce = [
+  (items: readonly string[]) => new Set(items).size === items.length,
+  'names something twice',
+] as const;
+
+// ECS takes 16 subnets and 5 security groups (API Reference, AwsVpcConfiguration)
 const network = z
   .strictObject({
     vpc: resourceId('vpc', 'a VPC')
@@ -9,6 +15,8 @@ const network = z
       .optional(),
     subnets: z
       .array(resourceId('subnet', 'a subnet'))
+      .max(16)
+      .refine(...eachOnce)
       .default([])
       .meta({
         description:
@@ -17,6 +25,8 @@ const network = z
       }),
     securityGroups: z
       .array(resourceId('sg', 'a security group'))
+      .max(5)
+      .refine(...eachOnce)
       .default([])
       .meta({
         description:
@@ -47,8 +57,8 @@ const logs = z
     group: z
       .string()
       .regex(
-        /^(?!aws\/)[.\-_/#A-Za-z0-9]{1,512}$/,
-        'is not the name of a log group (letters, digits and . - _ / #; "aws/" in front is reserved)',
+        /^(?!aws\/)[.\-_/A-Za-z0-9]{1,256}$/,
+        'is not the name of a log group that fits the tag of a service (256 letters, digits and . - _ /; "aws/" in front is reserved)',
       )
       .meta({
         description:
@@ -98,6 +108,7 @@ const alarms = z
           .email('is not an e-mail address')
           .meta({ description: 'An e-mail address.', examples: ['platform@example.com'] }),
       )
+      .refine(...eachOnce)
       .default([])
       .meta({
         description: 'Subscribed to a topic of its own; each has to confirm.',
@@ -107,8 +118,8 @@ const alarms = z
   .prefault({})
   .meta({ description: 'Alarms in CloudWatch.' });
 
-// ECS services carry 50 tags at the most: two are ours, and twelve more while all three kinds of overrides are set
-const MOST_TAGS = 36;
+// ECS services carry 50 tags at the most: three are ours, and twelve more while all three kinds of overrides are set
+const MOST_TAGS = 35;
 
 // the rules of AWS: docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
 const TAG_CHARACTERS = String.raw`[\p{L}\p{Z}\p{N}_.:/=+\-@]`;

@@ -1,16 +1,20 @@
 /** What must hold between the settings of a deployment; beside rules.ts, which is about the decision's. */
 import { type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
 import { error, type Finding, warning } from './problems.ts';
-import type { Path } from './shown.ts';
+import { looksLikeSecret, type Path } from './shown.ts';
 
 /** Every rule that the deployment's settings of a configuration break. They look at what was written, defaults left out. */
 export function checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Finding[] {
   return [
     ...checkAws(toMapping(raw.aws)),
+    ...checkPasted(raw.aws, ['aws']),
     ...pools.flatMap((pool) => [
       ...checkSpotBase(pool, defaults.spot),
       ...checkTaskRole(pool),
       ...checkRetiring(pool),
+      ...checkSecretNames(pool),
+      ...checkMetricsVariables(pool),
+      ...checkPasted(pool.raw.environment, at(pool, 'environment')),
     ]),
   ];
 }
@@ -110,6 +114,48 @@ function checkRetiring(pool: PoolDraft): Finding[] {
   ];
 }
 
+/** Secrets Manager takes a name that ends so for a whole ARN, where ECS asks by ARN (its API Reference, SecretId). */
+const LIKE_A_SUFFIX = /-[A-Za-z0-9]{6}$/;
+
+function checkSecretNames(pool: PoolDraft): Finding[] {
+  const refs = [
+    ['key', pool.raw.key] as const,
+    ...Object.entries(toMapping(pool.raw.secrets)).map(([name, ref]) => [`secrets.${name}`, ref] as const),
+  ];
+  return refs.flatMap(([where, ref]) => {
+    const { secret } = toMapping(ref);
+    const isTaken = typeof secret === 'string' && !secret.startsWith('arn:') && LIKE_A_SUFFIX.test(secret);
+    if (!isTaken || looksLikeSecret(secret)) return [];
+    const message =
+      'ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN (aws secretsmanager describe-secret)';
+    return [error(at(pool, ...where.split('.'), 'secret'), message)];
+  });
+}
+
+function checkMetricsVariables(pool: PoolDraft): Finding[] {
+  if (pool.prometheusPort === undefined) return [];
+  return ['CODER_PROMETHEUS_ENABLE', 'CODER_PROMETHEUS_ADDRESS']
+    .filter((name) => Object.hasOwn(toMapping(pool.raw.environment), name))
+    .map((name) => error(at(pool, 'environment', name), 'is set by prometheusPort; remove one of the two'));
+}
+
+/** What is written here stands in template and console for all to read. */
+function checkPasted(value: unknown, path: Path): Finding[] {
+  if (typeof value === 'string')
+    return looksLikeSecret(value)
+      ? [
+          warning(
+            path,
+            'looks like a secret, and template and console show it; put it into AWS Secrets Manager (secrets)',
+          ),
+        ]
+      : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    checkPasted(item, [...path, Array.isArray(value) ? Number(name) : name]),
+  );
+}
+
 const MOST_POOLS = 50;
 
 /** Whether a parsed configuration has more pools than one stack should hold; the decision itself takes more. */
@@ -119,7 +165,7 @@ export function checkPoolCount(value: unknown): Finding[] {
   return [
     error(
       ['pools'],
-      `${pools.length} pools, and a deployment has at most ${MOST_POOLS}; split the file by organization: one file and one stack (aws.stack) for each or a few of them. Jobs never cross organizations, so nothing is lost`,
+      `${pools.length} pools, and a deployment has at most ${MOST_POOLS}; split the file by organization: one file and one stack (aws.stack) for each or a few of them, each with a cluster of its own. Jobs never cross organizations, so nothing is lost`,
     ),
   ];
 }

@@ -36,6 +36,7 @@ const taskRole = z
     ).optional(),
     policies: z
       .array(arnOf('policy', 'ARN of a managed policy.'))
+      .max(10)
       .default([])
       .meta({
         description: 'Managed policies of its own role.',

@@ -52,9 +52,15 @@ const roll = z
   .prefault({})
   .meta({ description: 'How tasks of old revisions are replaced.' });
 
-const image = z.string().regex(/^\S+$/, 'is not the name of a container image').meta({
-  description: "Container image with coder, of coderd's version or older (same version recommended).",
-});
+const image = z
+  .string()
+  .regex(
+    /^(?!https?:)\S+$/,
+    'is not the name of a container image; it looks like ghcr.io/coder/coder:v2.30.0',
+  )
+  .meta({
+    description: "Container image with coder, of coderd's version or older (same version recommended).",
+  });
 const cpu = z.literal(FARGATE_CPUS).meta({ description: 'CPU units of a task; 1024 = 1 vCPU.' });
 // which memory goes with which cpu is a rule over both
 const memory = z.int().meta({
@@ -109,6 +115,7 @@ const variableName = z
     'is not the name of an environment variable; use letters, digits and _, no digit first',
   )
   .refine((name) => !SET_BY_US.includes(name), 'is set by the autoscaler itself; remove it')
+  .refine((name) => !name.startsWith('AUTOSCALER_TEST_'), 'is for tests of the guard alone; remove it')
   .refine(
     (name) => !REFUSED_WITH_KEY.includes(name),
     'is refused by coder beside a provisioner key (the key brings organization and tags); remove it',

@@ -18,8 +18,8 @@ import * as z from 'zod';
 import type { Ecs, Refusal } from '../../app/ports.ts';
 import type { ServiceArn, TaskArn } from '../../core/brands.ts';
 import { batchesOf } from '../../core/order.ts';
-import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';
 import { POOL_TAG } from '../../core/service-tags.ts';
+import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';
 import { describeMisfit } from '../misfit.ts';
 import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
 

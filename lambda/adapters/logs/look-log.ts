@@ -5,7 +5,12 @@ import type { EpochMs } from '../../core/brands.ts';
 import { time } from '../time.ts';
 
 /** What the log event of a look (lambda/app/look-event.ts) tells here. */
-const lookSchema = z.object({ takenAt: time, failures: z.array(z.string()).default([]) });
+const lookSchema = z.object({
+  takenAt: time,
+  failures: z.array(z.string()).default([]),
+  /** The deployment, by the name of its stack. */
+  service: z.string().optional(),
+});
 
 export type LoggedLook = z.output<typeof lookSchema>;
 
@@ -26,14 +31,17 @@ const WINDOWS_MS = [3 * MINUTE_MS, 60 * MINUTE_MS];
 /** Its group may be shared with tasks (`aws.logs.group`). */
 const LOOKS = '{ $.message = "look" }';
 
+/** Where looks are logged, and whose: several deployments may share a group. */
+export type LookLog = { readonly group: string; readonly service: string | undefined };
+
 /** The last look of the hour before `now`, if there is one. Throws LookLogError. */
 export async function readLastLook(
   client: CloudWatchLogsClient,
-  group: string,
+  log: LookLog,
   now: EpochMs,
 ): Promise<LoggedLook | undefined> {
   for (const windowMs of WINDOWS_MS) {
-    const last = await lastSince(client, group, now - windowMs);
+    const last = await lastSince(client, log, now - windowMs);
     if (last !== undefined) return last;
   }
   return undefined;
@@ -41,14 +49,14 @@ export async function readLastLook(
 
 async function lastSince(
   client: CloudWatchLogsClient,
-  group: string,
+  { group, service }: LookLog,
   startTime: number,
 ): Promise<LoggedLook | undefined> {
   const query = { logGroupName: group, startTime, filterPattern: LOOKS };
   let last: LoggedLook | undefined;
   try {
     for await (const { events = [] } of paginateFilterLogEvents({ client }, query))
-      for (const { message = '' } of events) last = later(last, readLook(message));
+      for (const { message = '' } of events) last = later(last, readLook(message, service));
   } catch (cause) {
     throw toError(cause, group);
   }
@@ -59,10 +67,11 @@ function later(one: LoggedLook | undefined, other: LoggedLook | undefined): Logg
   return one === undefined || (other !== undefined && other.takenAt >= one.takenAt) ? other : one;
 }
 
-/** Of another version's event nothing is known. */
-function readLook(message: string): LoggedLook | undefined {
+/** Of another version's event nothing is known, and of another deployment's it tells nothing. */
+function readLook(message: string, service: string | undefined): LoggedLook | undefined {
   try {
-    return lookSchema.safeParse(JSON.parse(message)).data;
+    const look = lookSchema.safeParse(JSON.parse(message)).data;
+    return service === undefined || look?.service === service ? look : undefined;
   } catch {
     return undefined;
   }

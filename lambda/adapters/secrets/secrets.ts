@@ -55,7 +55,9 @@ function isDenied(cause: unknown): boolean {
 /** No region and no credentials are the machine's fault, the rest is the secret's. */
 function adviceFor(cause: unknown): string {
   const said = String(cause instanceof Error ? (cause.cause ?? cause) : cause);
-  if (/region is missing/i.test(said)) return 'set AWS_REGION';
+  if (/region (?:is missing|not accepted)/i.test(said)) return 'set AWS_REGION';
+  if (/[Tt]imeout|timed out|\b(?:ENOTFOUND|ECONN[A-Z]+|EAI_AGAIN)\b/.test(said))
+    return 'AWS does not answer from here; check the network (VPN, proxy, VPC endpoint)';
   if (/credential/i.test(said)) return 'sign in to AWS, or set AWS_PROFILE';
   return 'check that it exists and that the role may call secretsmanager:GetSecretValue on it';
 }
