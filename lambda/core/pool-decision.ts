@@ -56,7 +56,7 @@ export function decidePool(
     leaving,
     plan: toPlan(need, to, why),
     actions: [
-      ...countAction(need, { service, to, stops }),
+      ...countAction(need, { service, to, stops, told: count.why }),
       ...confirming.protect.map((decision) => protectAction(need, decision)),
       ...(maySomeoneLeave(need, doubts) ? leaving.flatMap((decision) => askAction(need, decision)) : []),
     ],
@@ -178,9 +178,15 @@ function protectAction({ sight }: Need, { task, why }: Confirming['protect'][num
   return { kind: 'protect', pool: sight.pool.name, task: task.task.taskArn, why };
 }
 
-type Count = { readonly service: Service; readonly to: number; readonly stops: readonly TaskArn[] };
+type Count = {
+  readonly service: Service;
+  readonly to: number;
+  readonly stops: readonly TaskArn[];
+  /** What the pool tells of its count. */
+  readonly told: readonly Reason[];
+};
 
-function countAction(need: Need, { service, to, stops }: Count): readonly Action[] {
+function countAction(need: Need, { service, to, stops, told }: Count): readonly Action[] {
   const from = service.desiredCount;
   if (to === from) return [];
   const action = {
@@ -191,7 +197,7 @@ function countAction(need: Need, { service, to, stops }: Count): readonly Action
     to,
   } as const;
   if (stops.length > 0) return [{ ...action, why: 'stopping-after-confirmation', stops }];
-  return [{ ...action, why: to > from ? raiseReason(need) : lowerReason(need) }];
+  return [{ ...action, why: to > from ? raiseReason(need) : lowerReason(told) }];
 }
 
 function raiseReason(need: Need): Reason['code'] {
@@ -201,8 +207,9 @@ function raiseReason(need: Need): Reason['code'] {
   return isKeptAwake(need) && need.outlook.floors.wake > need.capacity.total ? 'awake-for' : 'floor';
 }
 
-function lowerReason({ capacity }: Need): Reason['code'] {
-  return capacity.left > 0 ? 'tasks-left' : 'starts-failing';
+/** What is given up without a task that left was desired in vain. */
+function lowerReason(told: readonly Reason[]): Reason['code'] {
+  return told.some(({ code }) => code === 'tasks-left') ? 'tasks-left' : 'starts-failing';
 }
 
 function toPlan(need: Need, to: number, why: readonly Reason[]): PoolPlan {

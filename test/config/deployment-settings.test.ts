@@ -95,6 +95,14 @@ const TAG_KEY = 'is not the key of an AWS tag; use 1 to 128 letters, digits, spa
 type Refused = Written & { readonly says: string };
 
 const VALUES: readonly Refused[] = [
+  {
+    pool: { image: 'https://ghcr.io/coder/coder:v2.30.0' },
+    says: 'is not the name of a container image; it looks like ghcr.io/',
+  },
+  {
+    pool: { environment: { AUTOSCALER_TEST_LOOK_MS: '1' } },
+    says: 'is for tests of the guard alone; remove it',
+  },
   { aws: { network: { vpc: 'vpc-1' } }, says: `aws.network.vpc: "vpc-1" ${VPC_ID}` },
   { aws: { network: { vpc: 'vpc-0123456789ABCDEF0' } }, says: VPC_ID },
   { aws: { network: { vpc: 'vpc-0123456789abcdef01' } }, says: VPC_ID },
@@ -255,11 +263,11 @@ const TOGETHER: readonly Refused[] = [
   { aws: { alarms: { enabled: false, topic: TOPIC } }, says: `aws.alarms.topic: ${ALARMS_OFF}` },
   {
     pool: { key: { secret: 'coder/cpu-secret' } },
-    says: 'pools[0].key.secret: ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN',
+    says: 'pools[0].key.secret: ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN (aws secretsmanager describe-secret)',
   },
   {
     pool: { secrets: { TF_TOKEN: { secret: 'terraform-tokens' } } },
-    says: 'pools[0].secrets.TF_TOKEN.secret: ends like the suffix',
+    says: 'pools[0].secrets.TF_TOKEN.secret: ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN (aws secretsmanager describe-secret)',
   },
   {
     pool: { prometheusPort: 2112, environment: { CODER_PROMETHEUS_ADDRESS: '127.0.0.1:1' } },
@@ -271,15 +279,7 @@ const TOGETHER: readonly Refused[] = [
   },
   {
     aws: { tags: { token: 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab' } },
-    says: 'warning: aws.tags.token: looks like a secret, and template and console show it',
-  },
-  {
-    pool: { image: 'https://ghcr.io/coder/coder:v2.30.0' },
-    says: 'is not the name of a container image; it looks like ghcr.io/',
-  },
-  {
-    pool: { environment: { AUTOSCALER_TEST_LOOK_MS: '1' } },
-    says: 'is for tests of the guard alone; remove it',
+    says: 'warning: aws.tags.token: looks like a secret, and template and console show it; put it into AWS Secrets Manager (secrets)',
   },
   {
     pool: { spotBase: 1 },

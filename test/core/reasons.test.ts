@@ -245,6 +245,13 @@ const starts: readonly Row[] = [
     actions: ['cpu 3->0 starts-failing'],
   },
   {
+    scenario: 'three failed, one has left and others are desired in vain: those are given up',
+    picture: { pools: { cpu: { tasks: 'X', desired: 5, deploying: true } } },
+    change: failing(3),
+    why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE }],
+    actions: ['cpu 5->1 starts-failing'],
+  },
+  {
     scenario: 'three failed, desired and nothing there, in doubt',
     picture: { pools: { cpu: { desired: 3 } } },
     change: (snapshot, config) => {
