@@ -6,6 +6,7 @@ import type { Config } from '../../lambda/core/config.ts';
 import type { Range } from '../ecs/latencies.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
+import type { Fleet, FleetPool } from './fleet.ts';
 import { Line, type LineFaults } from './line.ts';
 import type { Pace } from './pace.ts';
 import type { WorldPlan } from './plan.ts';
@@ -24,22 +25,23 @@ const ALL_FAIL: LineFaults = { failing: 1, losing: 0 };
 type Scene = {
   readonly world: World;
   readonly plan: WorldPlan;
+  readonly fleet: Fleet;
   readonly pace: Pace;
   readonly random: Random;
   readonly isCoderdDown: () => boolean;
-  readonly onTick: (tick: Tick) => void;
+  /** Told after each look, with how long it took. */
+  readonly onTick: (tick: Tick, durationMs: number) => void;
   /** An invocation threw what it must not throw. */
   readonly onError: (error: unknown) => void;
 };
 
 export class Autoscaler {
   readonly #scene: Scene;
-  readonly #config: Config;
+  #deployed: { readonly pools: readonly FleetPool[]; readonly config: Config } | undefined;
   #isTroubled = true;
 
   constructor(scene: Scene) {
     this.#scene = scene;
-    this.#config = checkConfig(configOf(scene.plan)).config;
   }
 
   /** Runs until the world is no longer advanced. */
@@ -63,10 +65,18 @@ export class Autoscaler {
     const startedAt = pace.now();
     const remainingMs = (): number => startedAt + TIMEOUT_MS - pace.now();
     try {
-      await runLooks({ ports: portsOf(world, this.#lines()), config: this.#config, remainingMs, onTick });
+      await runLooks({ ports: portsOf(world, this.#lines()), config: this.#config(), remainingMs, onTick });
     } catch (error) {
       if (!(error instanceof InvocationError)) onError(error);
     }
+  }
+
+  /** That of the last deployment; an invocation that runs goes on with its own. */
+  #config(): Config {
+    const { plan, fleet } = this.#scene;
+    if (this.#deployed?.pools !== fleet.pools)
+      this.#deployed = { pools: fleet.pools, config: checkConfig(configOf(plan, fleet.pools)).config };
+    return this.#deployed.config;
   }
 
   #lines() {
@@ -93,14 +103,17 @@ export class Autoscaler {
 }
 
 /** The configuration as a user would write it. */
-function configOf({ pools, maxTasks, atOncePercent, lookEveryS }: WorldPlan): Record<string, unknown> {
+function configOf(
+  { maxTasks, atOncePercent, lookEveryS }: WorldPlan,
+  pools: readonly FleetPool[],
+): Record<string, unknown> {
   return {
     coder: { url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } },
     limits: { maxTasks },
     looks: { every: `${lookEveryS}s` },
     roll: { atOnce: `${atOncePercent}%` },
-    pools: pools.map(({ name, organization, tags, min, max, warm, idleTimeoutS }) => ({
-      ...{ name, organization, tags, min, max, warm },
+    pools: pools.map(({ name, organization, tags, min, max, warm, retiring, idleTimeoutS }) => ({
+      ...{ name, organization, tags, min, max, warm, retiring },
       key: { secret: `coder/keys/${name}` },
       idleTimeout: `${idleTimeoutS}s`,
     })),

@@ -20,6 +20,10 @@ export type Figures = {
   /** Worlds at whose end scale-in was held, and reported: coderd listed no daemon although tasks held leases. */
   readonly heldWorlds: number;
   readonly ticks: number;
+  /** Set by people. */
+  readonly overrides: number;
+  /** Pools. */
+  readonly retired: number;
   readonly seed: number;
   readonly seconds: number;
 };
@@ -44,6 +48,8 @@ export function sumUp(
     worlds: results.length,
     heldWorlds: results.filter(({ isHeld }) => isHeld).length,
     ticks: total(({ ticks }) => ticks),
+    overrides: total(({ overrides }) => overrides),
+    retired: total(({ retired }) => retired),
     seed,
     seconds,
   };
@@ -73,4 +79,6 @@ const LABELS: Readonly<Record<string, string>> = {
   worlds: 'worlds',
   heldWorlds: 'worlds held for doubt at the end',
   ticks: 'ticks',
+  overrides: 'overrides that people set',
+  retired: 'pools that were retired',
 };

@@ -2,6 +2,7 @@
 import type { EcsTask } from '../ecs/task.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
+import type { Fleet } from './fleet.ts';
 import { INCIDENTS, type Incident, type WorldPlan } from './plan.ts';
 
 export type Trouble = {
@@ -23,6 +24,7 @@ const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been ret
 type Scene = {
   readonly world: World;
   readonly plan: WorldPlan;
+  readonly fleet: Fleet;
   readonly random: Random;
   readonly say: (line: string) => void;
 };
@@ -121,8 +123,8 @@ class Troubles {
   }
 
   #toPool(act: (pool: string) => void): string | undefined {
-    const { plan, random } = this.#scene;
-    const pool = random.pick(plan.pools);
+    const { fleet, random } = this.#scene;
+    const pool = random.pick(fleet.pools);
     if (pool === undefined) return undefined;
     act(pool.name);
     return pool.name;
@@ -171,8 +173,8 @@ class Troubles {
   }
 
   #setCount(): string | undefined {
-    const { world, plan, random } = this.#scene;
-    const pool = random.pick(plan.pools);
+    const { world, fleet, random } = this.#scene;
+    const pool = random.pick(fleet.pools);
     if (pool === undefined) return undefined;
     const count = random.next() < 0.3 ? 0 : random.whole(0, pool.max + 2);
     world.ecs.setDesiredCount(world.service(pool.name).identity.name, count);

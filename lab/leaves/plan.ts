@@ -49,6 +49,20 @@ const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
   'coderd down': 0.4,
 };
 
+/** A pool goes out of the configuration. */
+export type Retirement = {
+  readonly pool: string;
+  /** Since the beginning. */
+  readonly atHours: number;
+  /** Whether another name goes on with its tags, in the same deployment. */
+  readonly isRenamed: boolean;
+  /** Later than that. Absent: it comes back only if nobody else could stop its workspaces, once all turns quiet. */
+  readonly backAfterHours?: number;
+};
+
+/** Over all pools. */
+const MOST_OVERRIDES_AN_HOUR = 6;
+
 export type WorldPlan = {
   readonly seed: number;
   /** How long things happen, before all turns quiet. */
@@ -71,6 +85,9 @@ export type WorldPlan = {
     /** Of all builds: those that take hours. */
     readonly longShare: number;
   };
+  readonly overridesAnHour: number;
+  /** Each pool at most once. */
+  readonly retirements: readonly Retirement[];
 };
 
 const START = Date.UTC(2026, 10, 20, 9);
@@ -97,9 +114,12 @@ export function drawPlan(seed: number): WorldPlan {
   const pools = drawPools(random);
   const floors = pools.reduce((total, { min, warm }) => total + Math.max(min, warm), 0);
   const most = pools.reduce((total, { max }) => total + max, 0);
+  const busyHours = drawHours(random);
+  // a source of its own, so that all else is as it was before people did these things
+  const people = seeded(seed + 5);
   return {
     seed,
-    busyHours: drawHours(random),
+    busyHours,
     pools,
     maxTasks: Math.max(1, floors, random.whole(Math.ceil(most / 2), most + 5)),
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
@@ -115,6 +135,8 @@ export function drawPlan(seed: number): WorldPlan {
     agent: { failing: often(random, 0.2), losing: often(random, 0.2) },
     incidents: drawIncidents(random),
     builds: { bursts: random.between(3, 15), longShare: random.next() < 0.3 ? random.between(0, 0.01) : 0 },
+    overridesAnHour: often(people, MOST_OVERRIDES_AN_HOUR),
+    retirements: drawRetirements(people, { pools, busyHours }),
   };
 }
 
@@ -182,6 +204,24 @@ function drawWorld(random: Random): WorldPlan['world'] {
       ]) ?? [50, 400],
     },
   };
+}
+
+/** In half of the worlds none, in the others of about half of the pools. */
+function drawRetirements(
+  random: Random,
+  { pools, busyHours }: Pick<WorldPlan, 'pools' | 'busyHours'>,
+): readonly Retirement[] {
+  const share = random.next();
+  if (share < 0.5) return [];
+  return pools
+    .filter(() => random.next() < share)
+    .map(({ name }) => {
+      const atHours = random.between(0, busyHours);
+      const draws = { isRenamed: random.next() < 0.6, isBack: random.next() < 0.4 };
+      const backAfterHours = random.between(0, busyHours - atHours);
+      const planned = { pool: name, atHours, isRenamed: draws.isRenamed };
+      return draws.isBack ? { ...planned, backAfterHours } : planned;
+    });
 }
 
 function drawIncidents(random: Random): WorldPlan['incidents'] {

@@ -1,14 +1,17 @@
 /** One world from its beginning to its rest. */
-import type { Tick } from '../../lambda/app/tick.ts';
 import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
 import { World } from '../world.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { planBuilds } from './builds.ts';
+import { Fleet } from './fleet.ts';
 import { planIncidents } from './incidents.ts';
+import { type Overrides, planOverrides } from './overrides.ts';
 import { Pace } from './pace.ts';
 import { seeded, type WorldPlan } from './plan.ts';
+import { planRetirements } from './retirements.ts';
 import { unsettled } from './settled.ts';
 import { storyOf, timeText } from './story.ts';
+import { TickLog } from './tick-log.ts';
 import { planWorkspaces } from './workspaces.ts';
 
 export type WorldResult = {
@@ -20,7 +23,11 @@ export type WorldResult = {
   readonly killedByOthers: number;
   readonly asksRefused: number;
   readonly ticks: number;
-  /** Whether it came to rest only so far as the autoscaler's doubt lets it: see `TickLog.held`. */
+  /** That people set, malformed ones included. */
+  readonly overrides: number;
+  /** Pools, whether they came back or not. */
+  readonly retired: number;
+  /** Whether it came to rest only so far as the autoscaler's doubt lets it: see `TickLog.told`. */
   readonly isHeld: boolean;
   /** Of each leave, in order of time. */
   readonly idleToGoneSeconds: readonly number[];
@@ -48,95 +55,67 @@ const BUILDS_WITHIN_MS = 40 * HOUR_MS;
 /** Runs a world; the same plan gives the same result. */
 export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promise<WorldResult> {
   const image = options.isUnguarded ? 'bare' : 'guarded';
-  const pools = plan.pools.map((pool) => ({ ...pool, image }) as const);
+  const pools = plan.pools.map((pool) => ({ ...pool, image, retiring: false }) as const);
   const world = new World({ ...plan.world, pools, historyMs: HISTORY_MS });
   const pace = new Pace(world.timeline);
   const say = (line: string): void => options.say?.(`${timeText(world.timeline.now())}  ${line}`);
-  const log = new TickLog(options.say && say);
-  const trouble = planIncidents({ world, plan, say, random: seeded(plan.seed + 1) });
+  const log = new TickLog({ world, readLagMs: plan.world.readLagMs, say: options.say && say });
+  const fleet = new Fleet(world, pools);
+  const trouble = planIncidents({ world, plan, fleet, say, random: seeded(plan.seed + 1) });
   const builds = planBuilds({ world, plan, random: seeded(plan.seed + 2) });
   const workspaces = planWorkspaces({ world, plan, random: seeded(plan.seed + 4) });
+  const overrides = planOverrides({ world, plan, fleet, say, random: seeded(plan.seed + 6) });
+  const retirements = planRetirements({ world, plan, fleet, say });
   const autoscaler = new Autoscaler({
-    ...{ world, plan, pace, random: seeded(plan.seed + 3), isCoderdDown: trouble.isCoderdDown },
-    onTick: (tick) => log.add(tick),
+    ...{ world, plan, fleet, pace, random: seeded(plan.seed + 3), isCoderdDown: trouble.isCoderdDown },
+    onTick: (tick, durationMs) => log.add(tick, durationMs),
     onError: (error) => log.addError(error),
   });
   void autoscaler.start();
   await pace.advanceTo(plusMs(world.timeline.now(), Math.round(plan.busyHours * HOUR_MS)));
   say('all turns quiet');
-  for (const part of [builds, workspaces, trouble, autoscaler]) part.end();
-  const unrest = await waitForRest(world, plan, pace, log);
+  for (const part of [builds, workspaces, trouble, overrides, retirements, autoscaler]) part.end();
+  const unrest = await waitForRest({ world, fleet, pace, log, overrides });
   return {
     ...resultOf(world, plan, log),
-    problems: [...killings(world), ...lostJobs(world, trouble.crashedJobs()), ...unrest, ...log.errors],
+    overrides: overrides.count(),
+    retired: fleet.retired,
+    problems: [...killings(world), ...lostJobs(world, trouble.crashedJobs()), ...unrest, ...log.problems],
   };
 }
 
-function resultOf(world: World, { seed }: WorldPlan, { ticks, asksRefused, held }: TickLog) {
+function resultOf(world: World, { seed }: WorldPlan, { ticks, asksRefused, told }: TickLog) {
   const { killedByUs, killedByOthers } = world.figures();
   return {
-    ...{ seed, killedByUs, killedByOthers, asksRefused, ticks, isHeld: held.size > 0 },
+    ...{ seed, killedByUs, killedByOthers, asksRefused, ticks, isHeld: told.held.size > 0 },
     leaves: world.leaves().length,
     builds: world.coderd.jobs().filter(({ workerId }) => workerId !== undefined).length,
     idleToGoneSeconds: world.leaves().map(({ idleSince, goneAt }) => (goneAt - idleSince) / 1000),
   };
 }
 
-/** What the invocations of a world came to. */
-class TickLog {
-  ticks = 0;
-  asksRefused = 0;
-  /**
-   * Organizations of which coderd lists no daemon at all although tasks hold leases, as of the last look: somebody deleted their
-   * only key. That is a contradiction, which holds (docs/adr/0009), until a daemon comes with the next job, or a person stops the tasks.
-   */
-  held: ReadonlySet<string> = new Set();
-  /** What an invocation threw and must not throw. */
-  readonly errors: string[] = [];
-  readonly #say: ((line: string) => void) | undefined;
-
-  constructor(say: ((line: string) => void) | undefined) {
-    this.#say = say;
-  }
-
-  add({ plan, outcome, failures }: Tick): void {
-    this.ticks += 1;
-    this.asksRefused += outcome.refused.length;
-    this.held = new Set(
-      plan.findings.flatMap((finding) =>
-        finding.code === 'daemons-empty-while-leased' ? [finding.organization] : [],
-      ),
-    );
-    if (this.#say === undefined) return;
-    for (const action of plan.actions) this.#say(JSON.stringify(action));
-    for (const { task, reason } of outcome.refused) this.#say(`refused: ${task}: ${reason}`);
-    for (const { message } of failures) this.#say(`failed: ${message}`);
-  }
-
-  addError(error: unknown): void {
-    const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.errors.push(`an invocation threw ${said}`);
-  }
-}
+type Ending = {
+  readonly world: World;
+  readonly fleet: Fleet;
+  readonly pace: Pace;
+  readonly log: TickLog;
+  readonly overrides: Overrides;
+};
 
 /** Two looks at the world, ten minutes apart, have to find it at rest: a world that swings to and fro is not. */
-async function waitForRest(
-  world: World,
-  plan: WorldPlan,
-  pace: Pace,
-  log: TickLog,
-): Promise<readonly string[]> {
+async function waitForRest({ world, fleet, pace, log, overrides }: Ending): Promise<readonly string[]> {
   const quietAt = world.timeline.now();
   let endedAt: EpochMs | undefined;
   let rests = 0;
   for (;;) {
     await pace.advanceTo(plusMs(world.timeline.now(), STEP_MS));
     const now = world.timeline.now();
-    const unrest = unsettled(world, plan, log.held);
+    const unrest = unsettled(world, fleet.pools, log.told);
     rests = unrest.length === 0 ? rests + 1 : 0;
     if (rests === 2) return [];
     const isOpen = world.coderd.jobs().some(({ completedAt }) => completedAt === undefined);
-    endedAt = isOpen ? undefined : (endedAt ?? now);
+    const isFree = !isOpen && now >= overrides.lastEnd();
+    endedAt = isFree ? (endedAt ?? now) : undefined;
     const deadline = endedAt === undefined ? quietAt + BUILDS_WITHIN_MS : endedAt + REST_WITHIN_MS;
     if (now > deadline)
       return [`the world does not come to rest: ${unrest.join('; ') || 'it swings to and fro'}`];

@@ -1,14 +1,22 @@
 /** Whether a world that has turned quiet has come to rest: each pool at its floor, every workspace stopped, nothing left over, deployments ended. */
 import type { OrganizationId } from '../../lambda/core/brands.ts';
 import type { World } from '../world.ts';
-import type { PlannedPool, WorldPlan } from './plan.ts';
+import type { FleetPool } from './fleet.ts';
 import { running } from './workspaces.ts';
 
-/** What is not at rest; empty = settled. Pools of organizations whose scale-in is held, and reported, may stay as they are. */
+/** What the last look has told. */
+export type Told = {
+  /** Organizations whose scale-in is held: their pools may stay as they are. */
+  readonly held: ReadonlySet<string>;
+  /** Pools of which no task is left, so that they may be removed. */
+  readonly retired: ReadonlySet<string>;
+};
+
+/** What is not at rest; empty = settled. */
 export function unsettled(
   world: World,
-  { pools }: WorldPlan,
-  held: ReadonlySet<string> = new Set(),
+  pools: readonly FleetPool[],
+  { held, retired }: Told,
 ): readonly string[] {
   const open = world.coderd.jobs().filter(({ completedAt }) => completedAt === undefined).length;
   const isHeld = (id: OrganizationId): boolean =>
@@ -18,11 +26,14 @@ export function unsettled(
     ...(open > 0 ? [`${open} jobs are not completed`] : []),
     ...(awake > 0 ? [`${awake} workspaces have not been stopped`] : []),
     ...pools.filter(({ organization }) => !held.has(organization)).flatMap((pool) => unrest(world, pool)),
+    ...pools
+      .filter(({ name, organization, retiring }) => retiring && !held.has(organization) && !retired.has(name))
+      .map(({ name }) => `pool "${name}": it is retiring, and its plan does not say that no task is left`),
   ];
 }
 
-function unrest(world: World, { name, min, warm }: PlannedPool): readonly string[] {
-  const floor = Math.max(min, warm);
+function unrest(world: World, { name, min, warm, retiring }: FleetPool): readonly string[] {
+  const floor = retiring ? 0 : Math.max(min, warm);
   const { identity, state } = world.service(name);
   const tasks = world.ecs
     .tasks()

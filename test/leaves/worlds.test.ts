@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { sumUp } from '../../lab/leaves/figures.ts';
-import { drawPlan, worldSeeds } from '../../lab/leaves/plan.ts';
+import { drawPlan, type WorldPlan, worldSeeds } from '../../lab/leaves/plan.ts';
 import { runWorld } from '../../lab/leaves/run-world.ts';
 import { runWorlds } from '../../lab/leaves/worlds.ts';
 
@@ -24,6 +24,8 @@ describe('random worlds', () => {
     expect(figures.leaves).toBeGreaterThanOrEqual(250);
     expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: SEED });
     expect(figures.builds).toBeGreaterThan(250);
+    expect(figures.overrides).toBeGreaterThan(10);
+    expect(figures.retired).toBeGreaterThan(0);
     expect(figures.idleToGoneSeconds.p95).toBeGreaterThan(figures.idleToGoneSeconds.p50);
   });
 
@@ -41,6 +43,11 @@ describe('random worlds', () => {
       12,
     );
     expect(new Set(drawn.flatMap(({ incidents }) => Object.keys(incidents))).size).toBe(13);
+    expect(drawn.filter(({ overridesAnHour }) => overridesAnHour > 1).length).toBeGreaterThan(50);
+    const retirements = drawn.flatMap((plan) => plan.retirements);
+    expect(new Set(retirements.map((it) => `${it.isRenamed} ${it.backAfterHours !== undefined}`)).size).toBe(
+      4,
+    );
   });
 });
 
@@ -54,9 +61,14 @@ describe('a world that once did not come to rest does', () => {
     },
     { seed: 114607478, isHeld: true, because: 'an only key was deleted: held, and reported' },
   ])('$seed: $because', async ({ seed, isHeld }) => {
-    expect(await runWorld(drawPlan(seed))).toMatchObject({ problems: [], killedByUs: 0, isHeld });
+    expect(await runWorld(withoutPeople(seed))).toMatchObject({ problems: [], killedByUs: 0, isHeld });
   });
 });
+
+/** As it was when nobody overrode or retired anything. */
+function withoutPeople(seed: number): WorldPlan {
+  return { ...drawPlan(seed), overridesAnHour: 0, retirements: [] };
+}
 
 describe('the simulation can fail', () => {
   it('finds builds killed by us where tasks have no guard, and tells their story', async () => {
@@ -89,6 +101,8 @@ describe('the simulation can fail', () => {
       worlds: 1,
       heldWorlds: 0,
       ticks: expect.any(Number),
+      overrides: expect.any(Number),
+      retired: expect.any(Number),
       seed: SEED,
       seconds: expect.any(Number),
     });
