@@ -97,7 +97,7 @@ watch its CPU while \`PendingJobs\` is high. Provisioners open no connection to 
 **Built-in provisioners.** Set \`CODER_PROVISIONER_DAEMONS=0\` on coderd, three a replica being the default: they share coderd's CPU, and untagged jobs
 would go to them. The autoscaler counts them as supply as long as they are there.
 
-**Quotas.** New AWS accounts have 6 vCPUs of Fargate, on demand and on Spot each. Ask for as many as \`maxTasks\` can use before the first busy morning.
+**Quotas.** New AWS accounts have 6 vCPUs of Fargate, on demand and on Spot each. Ask for as many as \`maxTasks\` can use before the first deployment: each service begins with a task, and none becomes stable without room for it.
 
 ## Line by line
 

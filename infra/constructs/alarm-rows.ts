@@ -126,7 +126,7 @@ const READINGS: readonly Reading[] = [
     above: 0,
     minutes: 10,
     tells:
-      'For 10 minutes a pool has wanted more tasks than its `max` (or `maxTasks`) allows, so jobs wait longer than they need to. ' +
+      'For 10 minutes jobs have waited because a pool is held at its `max`, or by `maxTasks`. ' +
       "First: `autoscaler status` names the pool; raise `max` and deploy, if coderd's database and your budget allow it.",
   },
   {

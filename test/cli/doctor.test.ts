@@ -444,7 +444,7 @@ describe('what fails is told with what to do', () => {
   });
 });
 
-describe('what can not be tried is skipped, and all else is tried', () => {
+describe('what can not be tried is left out, and all else is tried', () => {
   test('without a coderd: secrets and ECS', async () => {
     const { out } = await doctor({
       broken: (_, { coder }) => {
