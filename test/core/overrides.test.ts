@@ -70,7 +70,21 @@ describe('reading', () => {
     { tags: { pin: 'lots', 'pin-until': '2026-11-20T08:00:00Z' }, because: 'whatever it was, it is over' },
     { tags: { 'pin-until': 'tomorrow', 'pin-by': 'anna' }, because: 'what is left of one says nothing' },
     {
-      tags: { paused: 'all', pool: 'cpu', 'log-group': 'looks' },
+      tags: { pinn: '3', paused: 'all' },
+      malformed: ['paused', 'pinn'].map((name) => ({
+        tag: `coder-autoscaler:${name}`,
+        seen: name === 'pinn' ? '3' : 'all',
+        problem: 'unknown-tag',
+      })),
+      because: 'several are told in order, whatever order ECS has them in',
+    },
+    {
+      tags: { ...pin(3), 'pin-until': ` ${UNTIL} `, 'pin-by': ' anna ', 'pin-why': ' ' },
+      active: [{ kind: 'pin', count: 3, until: UNTIL, by: 'anna', why: 'no reason given' }],
+      because: 'white space around a value is not part of it',
+    },
+    {
+      tags: { paused: 'all', pool: 'cpu', 'log-group': 'looks', stack: 'Coder' },
       malformed: [{ tag: 'coder-autoscaler:paused', seen: 'all', problem: 'unknown-tag' }],
       because: 'somebody mistook the name, and wanted something',
     },
@@ -79,7 +93,15 @@ describe('reading', () => {
       malformed: [{ tag: 'coder-autoscaler:pin-until', seen: '', problem: 'no-end' }],
       because: 'an override without an end is one that nobody takes away',
     },
-    ...['tomorrow', '2026-11-20', '18:00', '2026-11-20T18:00:00', '2026-13-20T18:00:00Z'].map((end) => ({
+    ...[
+      'tomorrow',
+      '2026-11-20',
+      '18:00',
+      'x2026-11-20T18:00:00Z',
+      '2026-11-20T18:00:00Z or so',
+      '2026-11-20T18:00:00',
+      '2026-13-20T18:00:00Z',
+    ].map((end) => ({
       tags: { ...pin(3), 'pin-until': end },
       malformed: [{ tag: 'coder-autoscaler:pin-until', seen: end, problem: 'unreadable-end' }],
       because: 'that is no time, or one of no zone',
@@ -278,6 +300,12 @@ describe('a floor', () => {
       expected: ['cpu 0->3 floor'],
       why: [{ code: 'floor', from: 'min', count: 3 }],
       because: 'the higher one holds',
+    },
+    {
+      pool: { overrides: floor(3), min: 3 },
+      expected: ['cpu 0->3 floor'],
+      why: [{ code: 'floor', from: 'min', count: 3 }],
+      because: 'between equals the setting is named',
     },
     {
       pool: { overrides: floor(2) },
