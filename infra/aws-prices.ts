@@ -1,7 +1,8 @@
 /**
  * What else than Fargate's tasks (lambda/core/prices.ts) costs money: dollars in us-east-1, on demand, free tiers left out. Looked up on
  * 2026-11-21 in what cloudburn.io, wring.co, cloudchipr.com and zacfukuda.com quoted in 2026 from the pages named here, all of them
- * below aws.amazon.com. Other regions are up to a quarter dearer.
+ * below aws.amazon.com; those of extra storage and Secrets Manager are from aws-facts, that of traces is from memory. Other regions are up
+ * to a quarter dearer.
  */
 export const PRICES = {
   // vpc/pricing, privatelink/pricing; data through an endpoint costs a fifth of what it costs through a NAT gateway

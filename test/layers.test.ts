@@ -18,7 +18,7 @@ const RULES: readonly {
   { from: 'lambda', may: ['lambda'], packages: /./ },
   {
     from: 'lab',
-    may: ['lab', 'lambda/core', 'lambda/app', 'lambda/adapters', 'infra/bundle.ts'],
+    may: ['lab', 'lambda/core', 'lambda/app', 'lambda/adapters'],
     packages: /./,
   },
   {
