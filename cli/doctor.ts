@@ -5,13 +5,13 @@ import { type LoadedConfig, loadConfig } from '../lambda/adapters/config/load.ts
 import { ConfigError, formatProblem } from '../lambda/adapters/config/problems.ts';
 import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
 import { sentenceOf } from '../lambda/app/finding-text.ts';
-import { observeCoder } from '../lambda/app/observe.ts';
+import { observeCoder, observeEcs } from '../lambda/app/observe.ts';
 import { some } from '../lambda/app/words.ts';
 import { type Clients, makeClients } from '../lambda/connect.ts';
 import type { Config, PoolConfig } from '../lambda/core/config.ts';
 import { decide } from '../lambda/core/decide.ts';
 import type { Finding } from '../lambda/core/plan.ts';
-import type { Reading, Service, Snapshot } from '../lambda/core/snapshot.ts';
+import type { Reading, Snapshot } from '../lambda/core/snapshot.ts';
 import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './doctor/check.ts';
 import { checkCluster } from './doctor/cluster.ts';
 import { checkKeys } from './doctor/keys.ts';
@@ -19,7 +19,7 @@ import { checkLicence } from './doctor/licence.ts';
 import { checkOrganizations, skipOrganizations } from './doctor/organizations.ts';
 import { checkServer, type Server } from './doctor/server.ts';
 import { checkToken, checkTokenSecret } from './doctor/token.ts';
-import { type LiveOptions, withLiveOptions } from './live.ts';
+import { clusterNamed, type LiveOptions, withLiveOptions } from './live.ts';
 import type { CommandContext, Surroundings } from './surroundings.ts';
 
 const CONFIGURATION = 'configuration';
@@ -47,7 +47,7 @@ async function diagnose(options: DoctorOptions, surroundings: Surroundings): Pro
   const { config, caBundle } = loaded.value;
   const clients = makeClients(config, caBundle);
   try {
-    const cluster = options.cluster ?? surroundings.environment.AUTOSCALER_CLUSTER ?? config.aws.cluster;
+    const cluster = clusterNamed(options, surroundings, config);
     return [...loaded.checks, ...(await checkAll({ config, clients, cluster, surroundings }))];
   } finally {
     await clients.close();
@@ -76,10 +76,10 @@ type Patient = {
 
 async function checkAll({ config, clients, cluster, surroundings }: Patient): Promise<readonly Check[]> {
   const { coderd, ecs, secrets } = clients;
-  const [server, secret, services] = await Promise.all([
+  const [server, secret, sight] = await Promise.all([
     checkServer(coderd, config.coder, surroundings),
     checkTokenSecret(secrets, config.coder.token),
-    cluster === undefined ? NOT_ASKED : new EcsAdapter(ecs, cluster).services(),
+    cluster === undefined ? NO_CLUSTER : observeEcs(new EcsAdapter(ecs, cluster)),
   ]);
   const token = await checkToken(coderd, server, secret);
   const blocker = blockerOf(token);
@@ -87,11 +87,11 @@ async function checkAll({ config, clients, cluster, surroundings }: Patient): Pr
     blocker === undefined
       ? await observeCoder({ coderd: new CoderdAdapter(coderd), clock: surroundings }, config)
       : undefined;
-  const findings = findingsOf({ config, services, coder, server, now: surroundings.now(), cluster });
+  const findings = findingsOf({ config, sight, coder, server, now: surroundings.now() });
   const [licence, keys, inCluster] = await Promise.all([
     checkLicence(coderd, blocker),
     checkKeys(config.pools, { coderd, secrets, coder, blocker: blockerOf(server) }),
-    checkCluster(config.pools, { ecs, cluster, services, findings }),
+    checkCluster(config.pools, { ecs, cluster, sight, findings }),
   ]);
   return [
     ...server.checks,
@@ -108,20 +108,24 @@ async function checkAll({ config, clients, cluster, surroundings }: Patient): Pr
 }
 
 const NOT_ASKED: Reading<never> = { status: 'failed', error: 'not asked for', items: [] };
+const NO_CLUSTER: Snapshot['ecs'] = {
+  cluster: '',
+  services: NOT_ASKED,
+  tasks: NOT_ASKED,
+  protections: NOT_ASKED,
+};
 
 /** What the plan would say of what was read. */
 function findingsOf(given: {
   readonly config: Config;
-  readonly services: Reading<Service>;
+  readonly sight: Snapshot['ecs'];
   readonly coder: Snapshot['coder'] | undefined;
   readonly server: Checked<Server>;
   readonly now: Snapshot['takenAt'];
-  readonly cluster: string | undefined;
 }): readonly Finding[] {
-  const { config, services, server, cluster = '' } = given;
+  const { config, server, sight: ecs } = given;
   const buildInfo = 'value' in server ? { version: server.value.version } : undefined;
   const coder = given.coder ?? { organizations: [], ...(buildInfo === undefined ? {} : { buildInfo }) };
-  const ecs = { cluster, services, tasks: NOT_ASKED, protections: NOT_ASKED };
   return decide({ version: 1, takenAt: given.now, coder, ecs }, config).findings;
 }
 

@@ -30,13 +30,18 @@ export async function lookLive(options: LiveOptions, surroundings: Surroundings)
   }
 }
 
-/** The cluster that is named, or that the configuration deploys to. Throws UsageError when neither is. */
-export function clusterOf(
+/** The cluster that is named, or that the configuration deploys to. */
+export function clusterNamed(
   { cluster }: LiveOptions,
   { environment }: Surroundings,
   { aws }: Pick<Deployment, 'aws'>,
-): string {
-  const name = cluster ?? environment.AUTOSCALER_CLUSTER ?? aws.cluster;
+): string | undefined {
+  return cluster ?? environment.AUTOSCALER_CLUSTER ?? aws.cluster;
+}
+
+/** As `clusterNamed`. Throws UsageError when none is. */
+export function clusterOf(...named: Parameters<typeof clusterNamed>): string {
+  const name = clusterNamed(...named);
   if (name) return name;
   throw new UsageError(
     'no ECS cluster given; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',

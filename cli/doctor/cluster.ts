@@ -1,12 +1,11 @@
 /** Has each pool its service, and are the services' tasks what the configuration says? */
-import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { describeTaskDefinition, type TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
 import { sentenceOf } from '../../lambda/app/finding-text.ts';
 import { some } from '../../lambda/app/words.ts';
 import type { Clients } from '../../lambda/connect.ts';
 import type { PoolConfig } from '../../lambda/core/config.ts';
 import type { Finding } from '../../lambda/core/plan.ts';
-import type { Reading, Service } from '../../lambda/core/snapshot.ts';
+import type { Reading, Service, Snapshot } from '../../lambda/core/snapshot.ts';
 import { withAdvice } from '../aws-advice.ts';
 import { findService } from '../override-target.ts';
 import { type Check, fail, ok, saidBy, skip, warn } from './check.ts';
@@ -19,31 +18,27 @@ export type ClusterSight = {
   readonly ecs: Clients['ecs'];
   readonly cluster: string | undefined;
   /** Not asked for where no cluster is named. */
-  readonly services: Reading<Service>;
+  readonly sight: Snapshot['ecs'];
   readonly findings: readonly Finding[];
 };
 
 export async function checkCluster(
   pools: readonly PoolConfig[],
-  sight: ClusterSight,
+  given: ClusterSight,
 ): Promise<readonly Check[]> {
-  const { cluster, services, findings } = sight;
-  const head = clusterCheck(sight);
+  const { cluster, sight, findings } = given;
+  const { services, tasks, protections } = sight;
+  const head = clusterCheck(given);
   if (cluster === undefined || services.status !== 'ok')
     return [head, ...pools.map(({ name }) => skip(serviceOf(name), CLUSTER)), skip(OTHERS, CLUSTER)];
-  const [tasks, parts] = await Promise.all([
-    checkReadings(new EcsAdapter(sight.ecs, cluster), services.items),
-    Promise.all(pools.map((pool) => checkService(pool, sight))),
-  ]);
-  return [head, ...tasks, ...parts.flat(), checkOthers(findings)];
-}
-
-/** What the function reads beside the services. */
-async function checkReadings(adapter: EcsAdapter, services: readonly Service[]): Promise<readonly Check[]> {
-  const tasks = await adapter.tasks(services);
-  const running = tasks.items.filter(({ lastStatus }) => lastStatus === 'RUNNING');
-  const protections = await adapter.protections(running.map(({ taskArn }) => taskArn));
-  return [readingCheck('tasks', tasks), readingCheck('task protection', protections)];
+  const parts = await Promise.all(pools.map((pool) => checkService(pool, given)));
+  return [
+    head,
+    readingCheck('tasks', tasks),
+    readingCheck('task protection', protections),
+    ...parts.flat(),
+    checkOthers(findings),
+  ];
 }
 
 function readingCheck(what: string, { status, error, items }: Reading<unknown>): Check {
@@ -55,7 +50,8 @@ function readingCheck(what: string, { status, error, items }: Reading<unknown>):
 
 const serviceOf = (pool: string): string => `pool "${pool}": service`;
 
-function clusterCheck({ cluster, services: { status, error, items } }: ClusterSight): Check {
+function clusterCheck({ cluster, sight }: ClusterSight): Check {
+  const { status, error, items } = sight.services;
   if (cluster === undefined)
     return {
       name: CLUSTER,
@@ -66,7 +62,10 @@ function clusterCheck({ cluster, services: { status, error, items } }: ClusterSi
   return ok(CLUSTER, `"${cluster}" has ${some(items.length, 'service')} of pools`);
 }
 
-async function checkService(pool: PoolConfig, { ecs, services }: ClusterSight): Promise<readonly Check[]> {
+async function checkService(
+  pool: PoolConfig,
+  { ecs, sight: { services } }: ClusterSight,
+): Promise<readonly Check[]> {
   const name = serviceOf(pool.name);
   try {
     const service = findService(pool.name, services);

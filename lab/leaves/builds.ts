@@ -3,7 +3,8 @@ import type { Tags } from '../../lambda/core/tags.ts';
 import type { Range } from '../ecs/latencies.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
-import type { PlannedPool, WorldPlan } from './plan.ts';
+import type { PlannedPool } from './plan.ts';
+import { type Scene, untilNextMs } from './scene.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -19,14 +20,13 @@ const DURATIONS: readonly Range[] = [
   [5 * MINUTE_MS, 40 * MINUTE_MS],
 ];
 
-type Scene = { readonly world: World; readonly plan: WorldPlan; readonly random: Random };
+type Ground = Pick<Scene, 'world' | 'plan' | 'random'>;
 
 /** Plans all builds of a world on its timeline, until `end` is called. */
-export function planBuilds({ world, plan, random }: Scene): { readonly end: () => void } {
+export function planBuilds({ world, plan, random }: Ground): { readonly end: () => void } {
   let isOver = false;
   const next = (pool: PlannedPool): void => {
-    const gapMs = (-Math.log(1 - random.next()) / plan.builds.bursts) * HOUR_MS;
-    world.timeline.after(Math.round(gapMs), () => {
+    world.timeline.after(untilNextMs(random, plan.builds.bursts), () => {
       if (isOver) return;
       submitBurst({ world, plan, random }, pool);
       next(pool);
@@ -40,7 +40,7 @@ export function planBuilds({ world, plan, random }: Scene): { readonly end: () =
   };
 }
 
-function submitBurst(scene: Scene, pool: PlannedPool): void {
+function submitBurst(scene: Ground, pool: PlannedPool): void {
   const { random, world } = scene;
   const size = random.next() < 0.3 ? 1 : random.whole(1, Math.ceil(pool.max * 1.3));
   const spreadMs = random.pick([0, 10 * SECOND_MS, 5 * MINUTE_MS]) ?? 0;
@@ -48,7 +48,7 @@ function submitBurst(scene: Scene, pool: PlannedPool): void {
     world.timeline.after(random.whole(0, spreadMs), () => submit(scene, pool));
 }
 
-function submit({ world, plan, random }: Scene, { organization, tags }: PlannedPool): void {
+function submit({ world, plan, random }: Ground, { organization, tags }: PlannedPool): void {
   const job = world.coderd.submitJob({
     organization,
     tags: someOf(tags, random),

@@ -1,9 +1,7 @@
 /** What goes wrong in a world: outages, AWS taking hosts back, people in the console, deployments. */
 import type { EcsTask } from '../ecs/task.ts';
-import type { Random } from '../random.ts';
-import type { World } from '../world.ts';
-import type { Fleet } from './fleet.ts';
-import { INCIDENTS, type Incident, type WorldPlan } from './plan.ts';
+import { INCIDENTS, type Incident } from './plan.ts';
+import { type Scene, untilNextMs } from './scene.ts';
 
 export type Trouble = {
   /** Whether coderd answers nobody. */
@@ -21,22 +19,13 @@ const HOUR_MS = 60 * MINUTE_MS;
 const ASK_MINUTES = 1380;
 const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
-type Scene = {
-  readonly world: World;
-  readonly plan: WorldPlan;
-  readonly fleet: Fleet;
-  readonly random: Random;
-  readonly say: (line: string) => void;
-};
-
 /** Plans all incidents of a world on its timeline. */
 export function planIncidents(scene: Scene): Trouble {
   const { world, plan, random, say } = scene;
   const troubles = new Troubles(scene);
   let isOver = false;
   const planNext = (incident: Incident, perHour: number): void => {
-    const gapMs = (-Math.log(1 - random.next()) / perHour) * HOUR_MS;
-    world.timeline.after(Math.round(gapMs), () => {
+    world.timeline.after(untilNextMs(random, perHour), () => {
       if (isOver) return;
       const what = troubles.happen(incident);
       if (what !== undefined) say(`${incident}: ${what}`);

@@ -4,9 +4,8 @@ import { tagKeysOf, tagsOfOverride } from '../../lambda/core/overrides.ts';
 import type { OverrideKind } from '../../lambda/core/plan.ts';
 import { PIN_TAG } from '../../lambda/core/service-tags.ts';
 import type { Random } from '../random.ts';
-import type { World } from '../world.ts';
-import type { Fleet, FleetPool } from './fleet.ts';
-import type { WorldPlan } from './plan.ts';
+import type { FleetPool } from './fleet.ts';
+import { type Scene, untilNextMs } from './scene.ts';
 
 export type Overrides = {
   /** How many were set. */
@@ -23,13 +22,6 @@ const KINDS: readonly OverrideKind[] = ['pause', 'pause-scale-in', 'pin', 'pin',
 const REMOVED_SHARE = 0.25;
 const SPOILT_SHARE = 0.2;
 
-type Scene = {
-  readonly world: World;
-  readonly plan: WorldPlan;
-  readonly fleet: Fleet;
-  readonly random: Random;
-  readonly say: (line: string) => void;
-};
 type TagValues = Readonly<Record<string, string>>;
 
 /** Plans all overrides of a world on its timeline. */
@@ -38,8 +30,7 @@ export function planOverrides(scene: Scene): Overrides {
   const people = new People(scene);
   let isOver = plan.overridesAnHour === 0;
   const planNext = (): void => {
-    const gapMs = (-Math.log(1 - random.next()) / plan.overridesAnHour) * HOUR_MS;
-    world.timeline.after(Math.round(gapMs), () => {
+    world.timeline.after(untilNextMs(random, plan.overridesAnHour), () => {
       if (isOver) return;
       people.act();
       planNext();

@@ -1,19 +1,12 @@
 /** Pools that retire under load, and some that come back. */
-import type { World } from '../world.ts';
-import type { Fleet } from './fleet.ts';
-import type { WorldPlan } from './plan.ts';
+import type { Scene } from './scene.ts';
 
 const HOUR_MS = 3_600_000;
 
-type Scene = {
-  readonly world: World;
-  readonly plan: WorldPlan;
-  readonly fleet: Fleet;
-  readonly say: (line: string) => void;
-};
-
 /** Plans the retirements of a world on its timeline; at the end those come back without whom workspaces would run for ever. */
-export function planRetirements({ world, plan, fleet, say }: Scene): { readonly end: () => void } {
+export function planRetirements({ world, plan, fleet, say }: Omit<Scene, 'random'>): {
+  readonly end: () => void;
+} {
   let isOver = false;
   const after = (hours: number, run: () => void): void => {
     world.timeline.after(Math.round(hours * HOUR_MS), () => {

@@ -3,7 +3,16 @@
  * and sentences for who is paged. One event a look, whatever the size of the deployment.
  */
 import { sum } from '../core/order.ts';
-import type { Action, Floor, ForecastRow, IsoTime, Override, PoolPlan, Reason } from '../core/plan.ts';
+import type {
+  Action,
+  DaemonCounts,
+  Floor,
+  ForecastRow,
+  IsoTime,
+  Override,
+  PoolPlan,
+  Reason,
+} from '../core/plan.ts';
 import type { Outcome } from './apply.ts';
 import { findingLines } from './finding-text.ts';
 import { cutLists } from './fitting.ts';
@@ -42,7 +51,7 @@ export type LookEvent = {
 
 export type CallRow = { readonly api: string; readonly requests: number; readonly throttled: number };
 
-export type PoolRow = {
+export type PoolRow = DaemonCounts & {
   readonly name: string;
   readonly scaleIn: string;
   readonly retiring: boolean;
@@ -51,14 +60,6 @@ export type PoolRow = {
   readonly desiredTo: number | null;
   /** All that ECS runs, starts or is about to start. */
   readonly tasks: number;
-  readonly busy: number;
-  readonly idle: number;
-  readonly starting: number;
-  readonly leaving: number;
-  readonly left: number;
-  readonly unguarded: number;
-  /** Starts that failed in the last 10 minutes. */
-  readonly failing: number;
   readonly pending: number;
   readonly due: number;
   readonly floor: number;
@@ -152,21 +153,15 @@ export function launchesOf(actions: Outcome['applied']): number {
 
 function poolRow(pool: PoolPlan, { applied, refused }: Outcome): PoolRow {
   const own = applied.filter((action) => action.pool === pool.name);
-  const { busy, idle, starting, leaving, left, unguarded, failing } = pool.daemons;
+  const { failing: _, ...tasks } = pool.daemons;
   return {
     name: pool.name,
     scaleIn: pool.scaleIn,
     retiring: pool.retiring,
     desiredFrom: pool.desired.from,
     desiredTo: pool.desired.to,
-    tasks: busy + idle + starting + leaving + left + unguarded,
-    busy,
-    idle,
-    starting,
-    leaving,
-    left,
-    unguarded,
-    failing,
+    tasks: sum(Object.values(tasks), (count) => count),
+    ...pool.daemons,
     pending: pool.pending,
     due: pool.due,
     floor: pool.floor.count,

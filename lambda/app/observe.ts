@@ -105,7 +105,8 @@ function unknownOrganization(name: string, known: Reading<Organization>): Organi
   return { id: '' as OrganizationId, name, jobs: missing, daemons: missing, previousJobs: missing };
 }
 
-async function observeEcs(ecs: Ecs): Promise<Snapshot['ecs']> {
+/** Looks at the cluster. Doesn't throw. */
+export async function observeEcs(ecs: Ecs): Promise<Snapshot['ecs']> {
   const services = await ecs.services();
   const tasks = await ecs.tasks(services.items);
   const running = tasks.items.filter(

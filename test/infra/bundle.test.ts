@@ -6,19 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleFunction } from '../../infra/bundle.ts';
 import { loadConfig } from '../../lambda/adapters/config/load.ts';
+import { pem } from './certificate.ts';
 
-// self-signed, of nobody
-const pem = `-----BEGIN CERTIFICATE-----
-MIIBdDCCARugAwIBAgIUaC7oehfEOs7OycEVrJlQfulNaG0wCgYIKoZIzj0EAwIw
-DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjAyMjA1NTFaGA8yMTI2MTAyNzIyMDU1
-MVowDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDMf
-PLvCZV5YkcN3sSFMFLuaaVgLjcteSnfDF3X5cGxSKyFLfWuJFkQdBl6kJCLLvG7Y
-e6Ylp0it8gupH25vwc6jUzBRMB0GA1UdDgQWBBTRe+rxgbondvj4seYKKeNrYZ11
-/jAfBgNVHSMEGDAWgBTRe+rxgbondvj4seYKKeNrYZ11/jAPBgNVHRMBAf8EBTAD
-AQH/MAoGCCqGSM49BAMCA0cAMEQCIDomS56ZeBGQeY62FcgjWP1EVTB0ml0sqGly
-Y2QiqrVOAiB53rzS5SviHXxqKD+L3Seeose4Eu9TVeR/ijU8KMmmog==
------END CERTIFICATE-----
-`;
 const pool = `pools:
   - name: default # the only one
     organization: default

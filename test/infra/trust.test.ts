@@ -6,21 +6,10 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { checkConfig } from '../../lambda/adapters/config/check.ts';
 import { GUARD_SHELLS, type Shell } from '../guard/running-guard.ts';
+import { pem } from './certificate.ts';
 import { cpu, deployment, gpu, type PoolSettings, synthesize } from './synthesized.ts';
 import { type Container, containerOf } from './template-parts.ts';
 
-// self-signed, of nobody
-const pem = `-----BEGIN CERTIFICATE-----
-MIIBdDCCARugAwIBAgIUaC7oehfEOs7OycEVrJlQfulNaG0wCgYIKoZIzj0EAwIw
-DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjAyMjA1NTFaGA8yMTI2MTAyNzIyMDU1
-MVowDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDMf
-PLvCZV5YkcN3sSFMFLuaaVgLjcteSnfDF3X5cGxSKyFLfWuJFkQdBl6kJCLLvG7Y
-e6Ylp0it8gupH25vwc6jUzBRMB0GA1UdDgQWBBTRe+rxgbondvj4seYKKeNrYZ11
-/jAfBgNVHSMEGDAWgBTRe+rxgbondvj4seYKKeNrYZ11/jAPBgNVHRMBAf8EBTAD
-AQH/MAoGCCqGSM49BAMCA0cAMEQCIDomS56ZeBGQeY62FcgjWP1EVTB0ml0sqGly
-Y2QiqrVOAiB53rzS5SviHXxqKD+L3Seeose4Eu9TVeR/ijU8KMmmog==
------END CERTIFICATE-----
-`;
 const folder = mkdtempSync(join(tmpdir(), 'trust-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const caBundle = join(folder, 'corp.pem');
