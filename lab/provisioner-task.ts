@@ -19,6 +19,7 @@ export type ProvisionerTaskOptions = {
   readonly version: string;
   readonly onStart?: ((taskId: string, guard: Guard) => void) | undefined;
   readonly onEnd?: ((taskId: string) => void) | undefined;
+  readonly onAcquired?: ((job: AcquiredJob, taskId: string) => void) | undefined;
   readonly onKilledJob?: ((job: AcquiredJob, taskId: string) => void) | undefined;
   /** The guard's daemon has exited because it was to: nobody stopped the task. */
   readonly onLeft?: ((taskId: string, left: Left) => void) | undefined;
@@ -81,11 +82,14 @@ function guarded(guard: Guard): Container {
 }
 
 function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHost) {
-  const { timeline, random, version, onKilledJob = () => {} } = options;
+  const { timeline, random, version, onAcquired = () => {}, onKilledJob = () => {} } = options;
   const key = options.key();
   let idleSince = timeline.now();
-  const server = noticing(options.server, () => {
-    idleSince = timeline.now();
+  const server = noticing(options.server, {
+    onIdle: () => {
+      idleSince = timeline.now();
+    },
+    onJob: (job) => onAcquired(job, taskId),
   });
   return {
     idleSince: () => idleSince,
@@ -98,15 +102,22 @@ function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHos
   };
 }
 
-/** The server, with a word each time that a daemon has nothing to do. */
-function noticing(server: DaemonServer, onIdle: () => void): DaemonServer {
+/** The server, with a word each time that a daemon has nothing to do, or gets something. */
+function noticing(
+  server: DaemonServer,
+  { onIdle, onJob: onTaken }: { readonly onIdle: () => void; readonly onJob: (job: AcquiredJob) => void },
+): DaemonServer {
   return {
     connect: (daemon) => {
       const connection = server.connect(daemon);
       onIdle();
       return {
         id: connection.id,
-        acquire: (onJob) => connection.acquire(onJob),
+        acquire: (onJob) =>
+          connection.acquire((job) => {
+            onTaken(job);
+            onJob(job);
+          }),
         cancelAcquire: () => connection.cancelAcquire(),
         close: () => connection.close(),
         complete: (job, result) => {

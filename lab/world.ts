@@ -52,6 +52,10 @@ export type WorldOptions = Pick<
   readonly latencies?: Partial<Latencies>;
   /** What the image of a pool with a guard runs. @default `provisionerTask`, where guard and daemon are played */
   readonly guardedTask?: (options: ProvisionerTaskOptions) => StartContainer;
+  /** Told of each job that a daemon gets. */
+  readonly onAcquired?: (job: AcquiredJob, taskId: string, pool: string) => void;
+  /** Told of each task that is STOPPED. */
+  readonly onTaskStopped?: (task: EcsTask) => void;
 };
 
 export type Figures = {
@@ -107,6 +111,7 @@ export class World {
   readonly #random: Random;
   readonly #coderVersion: string;
   readonly #guardedTask: (options: ProvisionerTaskOptions) => StartContainer;
+  readonly #told: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
   readonly #services = new Map<string, EcsService>();
   readonly #pools = new Map<string, PoolSpec>();
   readonly #guards = new Map<string, Guard>();
@@ -120,6 +125,7 @@ export class World {
     this.#random = new Random(seed);
     this.#coderVersion = coderVersion;
     this.#guardedTask = options.guardedTask ?? provisionerTask;
+    this.#told = options;
     this.timeline = new Timeline(start);
     this.logs = new LogsModel(this.timeline);
     this.logs.createGroup(this.logGroupName);
@@ -207,6 +213,7 @@ export class World {
       version: this.#coderVersion,
       onStart: (taskId, guard) => this.#guards.set(taskId, guard),
       onEnd: (taskId) => this.#guards.delete(taskId),
+      onAcquired: (job, taskId) => this.#told.onAcquired?.(job, taskId, name),
       onKilledJob: (job, taskId) => this.#killed(job, taskId, name),
       onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
     });
@@ -229,7 +236,9 @@ export class World {
     this.#kills.push({ job, task, pool, at, by: isOurs(task) ? 'us' : 'others' });
   }
 
-  #stopped({ identity: { id } }: EcsTask): void {
+  #stopped(task: EcsTask): void {
+    this.#told.onTaskStopped?.(task);
+    const { id } = task.identity;
     const leave = this.#leaving.get(id);
     if (leave !== undefined && this.#leaving.delete(id))
       this.#leaves.push({ ...leave, goneAt: this.timeline.now() });

@@ -95,7 +95,7 @@ function numbers(field: string | undefined, max: number): ReadonlySet<number> {
 const startOfQuarter = (time: number): number => Math.floor(time / QUARTER_MS) * QUARTER_MS;
 
 /** What the zone's clock is ahead of UTC. */
-function offsetMs(timezone: string, time: number): number {
+export function offsetMs(timezone: string, time: number): number {
   const quarter = startOfQuarter(time);
   const known = offsets.get(timezone) ?? new Map<number, number>();
   offsets.set(timezone, known);

@@ -35,7 +35,13 @@ import { Sessions } from './sessions.ts';
 import { type NewTemplate, type TemplateRecord, TemplateTable } from './templates.ts';
 import { Tokens } from './tokens.ts';
 import { CoderVersion } from './versions.ts';
-import { type NewWorkspace, type WorkspaceRecord, WorkspaceTable } from './workspaces.ts';
+import {
+  type BuildRecord,
+  type NewWorkspace,
+  newBuild,
+  type WorkspaceRecord,
+  WorkspaceTable,
+} from './workspaces.ts';
 
 export type CoderdOptions = {
   readonly timeline: Timeline;
@@ -226,6 +232,11 @@ export class CoderdModel implements DaemonServer {
     return this.#workspaces.add(workspace);
   }
 
+  /** Without a build, as if it had never been. */
+  removeWorkspace(workspace: WorkspaceRecord): void {
+    this.#workspaces.remove(workspace.id);
+  }
+
   /** Activity of its user. */
   use(workspace: WorkspaceRecord): void {
     this.#workspaces.use(workspace.id);
@@ -265,9 +276,41 @@ export class CoderdModel implements DaemonServer {
     return this.#jobs.all();
   }
 
+  /** The daemon rows that were seen since then, newest first. */
+  recentDaemons(since: number): readonly DaemonRecord[] {
+    const recent: DaemonRecord[] = [];
+    for (const daemon of this.#daemons.all()) if (daemon.lastSeenAt >= since) recent.push(daemon);
+    return recent.reverse();
+  }
+
+  /** The jobs that are not completed, oldest first; the records are live. */
+  openJobs(): ReadonlySet<JobRecord> {
+    return this.#jobs.open();
+  }
+
+  job(id: JobId): JobRecord | undefined {
+    return this.#jobs.get(id);
+  }
+
+  /** What the daemon has, and what it had before. */
+  jobsOf(daemon: DaemonRecord): {
+    readonly current: readonly JobRecord[];
+    readonly previous: JobRecord | undefined;
+  } {
+    return { current: this.#jobs.currentOf(daemon.id), previous: this.#jobs.previousOf(daemon.id) };
+  }
+
   /** Those of `addWorkspace` that are not deleted, oldest first; the records are live. */
   workspaces(): readonly WorkspaceRecord[] {
     return this.#workspaces.all();
+  }
+
+  /** Of one workspace, oldest first: one that is deleted, or that only a submitted job knows, too. Empty: no such workspace. */
+  buildsOf(workspaceId: string): readonly BuildRecord[] {
+    return (
+      this.#workspaces.builds(workspaceId) ??
+      this.#jobs.all().flatMap((job) => submittedBuild(job, workspaceId))
+    );
   }
 
   /** Oldest first; the records are live. */
@@ -334,4 +377,11 @@ export class CoderdModel implements DaemonServer {
     const name = `workspace-${++this.#workspaceCount}`;
     return { id: this.#random.uuid(), name, buildId: this.#random.uuid() };
   }
+}
+
+/** The build that a job of `submitJob` is, if it is one of this workspace. */
+function submittedBuild(job: Job, workspaceId: string): readonly BuildRecord[] {
+  const { workspace, transition, version } = job;
+  if (workspace?.id !== workspaceId || transition === undefined) return [];
+  return [newBuild({ id: workspace.buildId, number: 1, transition, reason: 'initiator', version, job })];
 }

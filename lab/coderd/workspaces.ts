@@ -40,6 +40,8 @@ export type NewWorkspace = {
    * is set to update by itself; the gate asks for the tags of the active one all the same. @default false: builds the active version
    */
   readonly keepsVersion?: boolean;
+  /** How long its builds take. @default as its template's */
+  readonly buildMs?: number;
 };
 
 /** A row of workspace_builds. */
@@ -56,13 +58,16 @@ export type BuildRecord = {
 };
 
 /** A workspace, live: a record taken earlier shows what has happened since. */
-export type WorkspaceRecord = Required<Omit<NewWorkspace, 'schedule' | 'since' | 'running' | 'dormantAt'>> & {
+export type WorkspaceRecord = Required<
+  Omit<NewWorkspace, 'schedule' | 'since' | 'running' | 'dormantAt' | 'buildMs'>
+> & {
   readonly id: string;
   readonly name: string;
   readonly organizationId: OrganizationId;
   readonly createdAt: EpochMs;
   readonly schedule: string | undefined;
   readonly nextStartAt: EpochMs | undefined;
+  readonly buildMs: number | undefined;
   readonly lastUsedAt: EpochMs;
   readonly dormantAt: EpochMs | undefined;
   readonly deletingAt: EpochMs | undefined;
@@ -94,6 +99,8 @@ export type WorkspaceTableParts = {
 
 export class WorkspaceTable {
   readonly #byId = new Map<string, Workspace>();
+  /** By workspace, oldest first; those of deleted workspaces stay, as coderd's do. */
+  readonly #builds = new Map<string, Build[]>();
   readonly #parts: WorkspaceTableParts;
 
   constructor(parts: WorkspaceTableParts) {
@@ -119,11 +126,13 @@ export class WorkspaceTable {
       prebuilt: given.prebuilt ?? false,
       willFail: given.willFail ?? false,
       keepsVersion: given.keepsVersion ?? false,
+      buildMs: given.buildMs,
       latestBuild: this.#firstBuild(given, names, since),
       transitions: [],
       dueFrom: Number.POSITIVE_INFINITY,
     };
     this.#byId.set(added.id, added);
+    this.#builds.set(added.id, [added.latestBuild]);
     setNextStart(added, since);
     if (dormantAt !== undefined) setDormant(added, dormantAt);
     this.#completed(added, since);
@@ -133,6 +142,11 @@ export class WorkspaceTable {
   /** Those that are not deleted, oldest first. */
   all(): readonly WorkspaceRecord[] {
     return [...this.#byId.values()];
+  }
+
+  /** The builds of a workspace, of one that is deleted too, oldest first; undefined: there never was such a one. */
+  builds(id: string): readonly BuildRecord[] | undefined {
+    return this.#builds.get(id);
   }
 
   /** Those that a transition may be due for. */
@@ -177,12 +191,13 @@ export class WorkspaceTable {
       template,
       version,
       workspace: { id, name: workspace.name, buildId },
-      durationMs: template.buildMs[transition],
+      durationMs: workspace.buildMs ?? template.buildMs[transition],
       willFail,
     } as const;
     this.#parts.insert(job, (inserted) => {
       const number = latestBuild.number + 1;
       workspace.latestBuild = newBuild({ id: buildId, number, transition, reason, version, job: inserted });
+      this.#builds.get(id)?.push(workspace.latestBuild);
       if (transition === 'stop') setNextStart(workspace, inserted.createdAt);
       changed(workspace);
     });
@@ -192,6 +207,12 @@ export class WorkspaceTable {
   jobCompleted(job: Job): void {
     const workspace = job.workspace && this.#byId.get(job.workspace.id);
     if (workspace !== undefined && job.completedAt !== undefined) this.#completed(workspace, job.completedAt);
+  }
+
+  /** Without a build, as if it had never been. */
+  remove(id: string): void {
+    this.#byId.delete(id);
+    this.#builds.delete(id);
   }
 
   markDormant(id: string): void {
@@ -239,7 +260,7 @@ export class WorkspaceTable {
 }
 
 /** The deadlines come with its end. */
-function newBuild(given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadline'>): Build {
+export function newBuild(given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadline'>): Build {
   return { ...given, createdAt: given.job.createdAt, deadline: undefined, maxDeadline: undefined };
 }
 

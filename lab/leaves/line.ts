@@ -2,6 +2,7 @@
  * The line between a tick and what it calls. A call takes effect somewhere on the way; it may fail before that, its answer may be
  * lost after that (the SDK then calls again, or gives up), and the tick may end between any two calls.
  */
+import { NoAnswer } from '../coderd/in-process.ts';
 import type { Range } from '../ecs/latencies.ts';
 import type { Random } from '../random.ts';
 import type { Pace } from './pace.ts';
@@ -23,7 +24,7 @@ export type LineOptions = {
 };
 
 /** A call that came to nothing, or whose answer did. */
-export class LineError extends Error {
+export class LineError extends NoAnswer {
   override readonly name = 'LineError';
 }
 

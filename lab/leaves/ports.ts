@@ -1,21 +1,14 @@
 /** The product's own adapters on a world in the same process: no sockets, but every limit, schema and page of the APIs. */
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
-import type * as z from 'zod';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { CoderdError, CoderdHttp, type Document } from '../../lambda/adapters/coderd/http.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
-import { describeMisfit } from '../../lambda/adapters/misfit.ts';
 import type { Ports } from '../../lambda/app/ports.ts';
-import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
-import type { CoderdModel } from '../coderd/model.ts';
-import { QueryParameters } from '../coderd/parameters.ts';
-import type { TokenUser } from '../coderd/tokens.ts';
-import { routeOf } from '../coderd/workspace-routes.ts';
+import { InProcessCoderd } from '../coderd/in-process.ts';
 import { callEcs } from '../ecs/api.ts';
 import { AwsError } from '../ecs/errors.ts';
 import type { EcsModel } from '../ecs/model.ts';
 import type { World } from '../world.ts';
-import { type Line, LineError } from './line.ts';
+import type { Line } from './line.ts';
 import type { Pace } from './pace.ts';
 
 /** The ports of one invocation. */
@@ -25,7 +18,7 @@ export function portsOf(
 ): Ports {
   return {
     ecs: new EcsAdapter(new WorldEcs(world.ecs, lines.aws), world.ecs.clusterName),
-    coderd: new CoderdAdapter(new WorldCoderd(world.coderd, lines.coderd)),
+    coderd: new CoderdAdapter(new InProcessCoderd(world.coderd, (answer) => lines.coderd.call(answer))),
     clock: { now: () => lines.pace.now(), sleep: (ms) => lines.pace.wait(ms) },
   };
 }
@@ -89,90 +82,3 @@ function itemWithDates(item: unknown): unknown {
   if (Array.isArray(dated.deployments)) dated.deployments = dated.deployments.map(itemWithDates);
   return dated;
 }
-
-class WorldCoderd extends CoderdHttp {
-  readonly #model: CoderdModel;
-  readonly #line: Line;
-
-  constructor(model: CoderdModel, line: Line) {
-    super({ url: 'http://127.0.0.1', token: { read: async () => '' } });
-    this.#model = model;
-    this.#line = line;
-  }
-
-  override get<T extends z.ZodType>(
-    path: string,
-    query: Readonly<Record<string, string>>,
-    schema: T,
-  ): Promise<Document<z.output<T>>> {
-    return this.#ask(() => answerOf(this.#model, path, query), schema);
-  }
-
-  override post<T extends z.ZodType>(path: string, body: unknown, schema: T): Promise<Document<z.output<T>>> {
-    return this.#ask(() => answerOf(this.#model, path, {}, JSON.stringify(body)), schema);
-  }
-
-  async #ask<T extends z.ZodType>(answer: () => unknown, schema: T): Promise<Document<z.output<T>>> {
-    try {
-      return await this.#line.call(() => this.#answer(answer(), schema));
-    } catch (cause) {
-      if (!(cause instanceof LineError)) throw cause;
-      throw new CoderdError('unreachable', `no answer from coderd (${cause.message})`, { cause });
-    }
-  }
-
-  #answer<T extends z.ZodType>(value: unknown, schema: T) {
-    const result = schema.safeParse(value);
-    if (!result.success) throw new CoderdError('misfit', describeMisfit(result.error, value));
-    // the Date header has whole seconds
-    const date = (Math.floor(this.#model.timeline.now() / 1000) * 1000) as EpochMs;
-    return { value: result.data, date };
-  }
-}
-
-const ANYBODY: TokenUser = {
-  userId: '',
-  username: '',
-  isOwner: false,
-  canRead: 'all',
-  canReadWorkspaces: 'all',
-};
-
-/** What `lab/coderd/http.ts` answers to the requests of the adapter. */
-function answerOf(
-  model: CoderdModel,
-  path: string,
-  query: Readonly<Record<string, string>>,
-  body = '',
-): unknown {
-  const [, , , resource, organization = '', list] = path.split('/');
-  const rest = path.split('/').slice(4);
-  const route = routeOf(resource, rest);
-  if (route !== undefined) {
-    const parameters = new QueryParameters(new URLSearchParams(query));
-    return route.handle({ model, user: ANYBODY, parameters, rest, body }).body;
-  }
-  if (resource === 'buildinfo') return { version: model.version.text };
-  if (list === undefined) return model.organizations.all.map(({ id, name }) => ({ id, name }));
-  const organizationId = organization as OrganizationId;
-  if (list === 'provisionerjobs')
-    return model.listJobs({
-      organizationId,
-      limit: Number(query.limit),
-      statuses: words(query.status),
-      ids: words(query.ids),
-      tags: {},
-      initiatorId: undefined,
-    });
-  return model.listDaemons({
-    organizationId,
-    limit: Number(query.limit),
-    ids: [],
-    tags: {},
-    offline: query.offline === 'true',
-    statuses: [],
-    maxAgeMs: query.max_age === '1h' ? 3_600_000 : 0,
-  });
-}
-
-const words = (text: string | undefined): readonly string[] => (text === undefined ? [] : text.split(','));

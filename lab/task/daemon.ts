@@ -43,6 +43,11 @@ export class Daemon {
     this.#dialling = options.timeline.after(options.random.whole(...options.connect), () => this.#dial());
   }
 
+  /** Whether coderd knows it. */
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
+  }
+
   get isBusy(): boolean {
     return this.#job !== undefined;
   }

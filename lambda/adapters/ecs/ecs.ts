@@ -27,9 +27,9 @@ const PAGE = 100;
 const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
 /** Of the stopped tasks of a list no more than these are read: a crash loop leaves thousands an hour. */
-const STOPPED_READ = 300;
+export const STOPPED_READ = 300;
 /** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
-const MANY_SERVICES = 20;
+export const MANY_SERVICES = 20;
 /** 23 h: "please leave" (design.md, "The lease"). Less than a working lease, more than any build. */
 const ASK_MINUTES = 1380;
 /** For tasks without a guard, renewed while they may hold a job: the longest that a spare one stays for it. */

@@ -1,0 +1,68 @@
+/** The product itself as a policy: its invocations on their schedule, on the ports of a world. */
+import { InvocationError, runLooks } from '../../lambda/app/invocation.ts';
+import { reasonSentence } from '../../lambda/app/reason-text.ts';
+import type { Tick } from '../../lambda/app/tick.ts';
+import type { Config } from '../../lambda/core/config.ts';
+import type { Pace } from '../leaves/pace.ts';
+import type { World } from '../world.ts';
+import type { Scene } from './policy.ts';
+import { virtualPorts } from './ports.ts';
+
+const SCHEDULE_MS = 60_000;
+/** What the CDK stack gives the function. */
+const TIMEOUT_MS = 55_000;
+/** After the full minute, at which coderd's executor comes: a schedule begins whenever it was created. */
+const PHASE_MS = 20_000;
+
+export type AutoscalerOptions = {
+  readonly world: World;
+  readonly pace: Pace;
+  readonly config: Config;
+  readonly scene: Pick<Scene, 'isCoderdDown' | 'count'>;
+  readonly onTick: (tick: Tick) => void;
+  /** What an invocation must not throw. */
+  readonly onError: (error: unknown) => void;
+};
+
+/** Runs until the world is no longer advanced. */
+export async function runAutoscaler(options: AutoscalerOptions): Promise<never> {
+  const { world, pace, scene } = options;
+  const ports = virtualPorts({
+    ...{ world, pace, isCoderdDown: scene.isCoderdDown },
+    onCall: (api, requests) => scene.count({ [api]: requests }),
+  });
+  await pace.wait(PHASE_MS);
+  for (;;) {
+    void invoke(options, ports());
+    await pace.wait(SCHEDULE_MS);
+  }
+}
+
+async function invoke(
+  { pace, config, scene, onTick, onError }: AutoscalerOptions,
+  ports: ReturnType<ReturnType<typeof virtualPorts>>,
+): Promise<void> {
+  const endsAt = pace.now() + TIMEOUT_MS;
+  try {
+    await runLooks({
+      ...{ ports, config, remainingMs: () => endsAt - pace.now() },
+      onTick: (tick) => {
+        scene.count({ ticks: 1 });
+        onTick(tick);
+      },
+    });
+  } catch (error) {
+    // what coderd or ECS did not answer: the next invocation looks again
+    if (!(error instanceof InvocationError)) onError(error);
+  }
+}
+
+/** The changes of desired counts that a tick has made, each with the sentences of its pool. */
+export function changesOf({ plan, outcome }: Tick) {
+  return outcome.applied.flatMap((action) => {
+    if (action.kind !== 'set-desired') return [];
+    const pool = plan.pools.find(({ name }) => name === action.pool);
+    const { from, to } = action;
+    return [{ pool: action.pool, from, to, why: pool?.why.map(reasonSentence) ?? [] }];
+  });
+}

@@ -1,0 +1,62 @@
+/** The world's coderd, asked for what is read every few minutes; the long list of workspaces is made without JSON in between. */
+import type * as z from 'zod';
+import type { Document } from '../../lambda/adapters/coderd/http.ts';
+import type { Workspace } from '../../lambda/core/snapshot.ts';
+import { type Call, InProcessCoderd } from '../coderd/in-process.ts';
+import type { CoderdModel } from '../coderd/model.ts';
+import { inListOrder } from '../coderd/workspace-list.ts';
+import type { WorkspaceRecord } from '../coderd/workspaces.ts';
+
+export class VirtualCoderd extends InProcessCoderd {
+  readonly #workspaces: (query: Readonly<Record<string, string>>) => {
+    readonly workspaces: readonly Workspace[];
+    readonly count: number;
+  };
+
+  constructor(model: CoderdModel, call: Call) {
+    super(model, call);
+    this.#workspaces = ({ limit, offset }) => {
+      const all = model.workspaces();
+      const from = Number(offset);
+      const page = inListOrder(all).slice(from, from + Number(limit));
+      return { workspaces: page.map(workspaceOf), count: all.length };
+    };
+  }
+
+  override get<T extends z.ZodType>(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    schema: T,
+  ): Promise<Document<z.output<T>>> {
+    if (path !== '/api/v2/workspaces') return super.get(path, query, schema);
+    // made as the schema makes it of JSON: a test compares the plans
+    return this.getMade(() => this.#workspaces(query) as z.output<T>);
+  }
+}
+
+function workspaceOf(workspace: WorkspaceRecord): Workspace {
+  const { latestBuild } = workspace;
+  return {
+    id: workspace.id,
+    organization_id: workspace.organizationId,
+    template_id: workspace.template.id,
+    is_prebuild: workspace.prebuilt,
+    autostart_schedule: workspace.schedule,
+    next_start_at: workspace.nextStartAt ?? null,
+    last_used_at: workspace.lastUsedAt,
+    dormant_at: workspace.dormantAt ?? null,
+    deleting_at: workspace.deletingAt ?? null,
+    latest_build: {
+      created_at: latestBuild.createdAt,
+      transition: latestBuild.transition,
+      reason: latestBuild.reason,
+      deadline: latestBuild.deadline ?? null,
+      max_deadline: latestBuild.maxDeadline ?? null,
+      job: {
+        status: latestBuild.job.status,
+        completed_at: latestBuild.job.completedAt,
+        tags: latestBuild.job.tags,
+      },
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/** What a run has come to. */
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import { displayTags } from '../../lambda/core/tags.ts';
+import { offsetMs } from '../coderd/autostart-schedule.ts';
+import { percentile } from '../percentile.ts';
+import { EXECUTOR_KINDS, type TraceJob } from '../trace/trace.ts';
+import type { ReplayedJob } from './replay.ts';
+import { type Figures, type HoursOfWeek, WAIT_EDGES_S, type WaitFigures } from './result.ts';
+
+/** A job of the trace as it ended. */
+export type JobOutcome = {
+  readonly job: TraceJob;
+  readonly end: keyof Omit<Figures['jobs'], 'submitted'>;
+  readonly waitMs: number;
+  /** `-`: nobody had it. */
+  readonly pool: string;
+  /** In which a daemon had it. */
+  readonly runMs: number;
+  /** Whether the executor inserted it a tick or more after the first at which it was due, or never. */
+  readonly isDelayed: boolean;
+};
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const HOURS_A_WEEK = 168;
+/** 1970-01-01 was a Thursday: hours since Monday's first. */
+const EPOCH_HOUR = 3 * 24;
+
+/** `killedAt`: of a job whose task was stopped under it; `end`: of the world. */
+export function outcomeOf(
+  { job, record }: ReplayedJob,
+  given: { readonly pool: string | undefined; readonly killedAt: EpochMs | undefined; readonly end: EpochMs },
+): JobOutcome {
+  const { pool = '-', killedAt, end } = given;
+  const firstTick = Math.ceil(job.at / MINUTE_MS) * MINUTE_MS;
+  const isDelayed = EXECUTOR_KINDS.has(job.kind) && (record?.createdAt ?? end) >= firstTick + MINUTE_MS;
+  const isReaped = record?.failedBy === 'pending-reaper';
+  const startedAt = isReaped ? record.completedAt : record?.startedAt;
+  const runUntil = killedAt ?? record?.completedAt ?? end;
+  return {
+    ...{ job, pool, isDelayed },
+    end: endOf(record, killedAt),
+    waitMs: Math.max(0, (startedAt ?? end) - job.at),
+    runMs: startedAt === undefined || isReaped ? 0 : runUntil - startedAt,
+  };
+}
+
+function endOf(record: ReplayedJob['record'], killedAt: EpochMs | undefined): JobOutcome['end'] {
+  if (killedAt !== undefined) return 'killed';
+  if (record?.failedBy === 'pending-reaper') return 'reaped';
+  return record?.completedAt === undefined ? 'unserved' : 'succeeded';
+}
+
+/** The figures that come of the jobs alone. */
+export function jobFigures(outcomes: readonly JobOutcome[]) {
+  const ended = (end: JobOutcome['end']): number => outcomes.filter((job) => job.end === end).length;
+  const byExecutor = outcomes.filter(({ job }) => EXECUTOR_KINDS.has(job.kind));
+  return {
+    jobs: {
+      submitted: outcomes.length,
+      succeeded: ended('succeeded'),
+      reaped: ended('reaped'),
+      killed: ended('killed'),
+      unserved: ended('unserved'),
+    },
+    wait: waitFigures(outcomes),
+    waitByPool: waitBy(outcomes, ({ pool }) => pool),
+    waitByGroup: waitBy(outcomes, ({ job }) => groupName(job)),
+    waitByKind: waitBy(outcomes, ({ job }) => job.kind),
+    executor: {
+      due: byExecutor.length,
+      delayed: byExecutor.filter(({ isDelayed }) => isDelayed).length,
+    },
+  };
+}
+
+/** `default`, or `default gpu=a10 size=large`. */
+export function groupName({ organization, tags }: Pick<TraceJob, 'organization' | 'tags'>): string {
+  const shown = Object.entries(displayTags(tags)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [organization, ...shown.map(([name, value]) => `${name}=${value}`)].join(' ');
+}
+
+function waitBy(
+  outcomes: readonly JobOutcome[],
+  nameOf: (outcome: JobOutcome) => string,
+): Record<string, WaitFigures> {
+  const groups = [...Map.groupBy(outcomes, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(groups.map(([name, group]) => [name, waitFigures(group)]));
+}
+
+function waitFigures(outcomes: readonly JobOutcome[]): WaitFigures {
+  const waits = outcomes.map(({ waitMs }) => waitMs / 1000).sort((a, b) => a - b);
+  const over = (seconds: number): number => shareOf(waits.filter((wait) => wait > seconds).length, waits);
+  return {
+    jobs: waits.length,
+    meanS: meanOf(waits),
+    p50S: percentile(waits, 0.5),
+    p95S: percentile(waits, 0.95),
+    p99S: percentile(waits, 0.99),
+    maxS: waits.at(-1) ?? 0,
+    over10s: over(10),
+    over60s: over(60),
+    over5min: over(300),
+  };
+}
+
+const shareOf = (count: number, all: readonly unknown[]): number =>
+  all.length === 0 ? 0 : count / all.length;
+const meanOf = (values: readonly number[]): number =>
+  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** How many waited up to each edge and longer than the one before; the last: longer than all. */
+export function waitCounts(outcomes: readonly JobOutcome[]): readonly number[] {
+  const counts = Array<number>(WAIT_EDGES_S.length + 1).fill(0);
+  for (const { waitMs } of outcomes) {
+    const edge = WAIT_EDGES_S.findIndex((seconds) => waitMs <= seconds * 1000);
+    const index = edge < 0 ? WAIT_EDGES_S.length : edge;
+    counts[index] = (counts[index] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** By the clock of the zone. */
+export function hoursOfWeek(outcomes: readonly JobOutcome[], timezone: string): HoursOfWeek {
+  const hours = Map.groupBy(outcomes, ({ job }) => hourOfWeek(job.at, timezone));
+  const of = (hour: number): readonly JobOutcome[] => hours.get(hour) ?? [];
+  return {
+    jobs: Array.from({ length: HOURS_A_WEEK }, (_, hour) => of(hour).length),
+    meanWaitS: Array.from({ length: HOURS_A_WEEK }, (_, hour) =>
+      meanOf(of(hour).map(({ waitMs }) => waitMs / 1000)),
+    ),
+  };
+}
+
+function hourOfWeek(at: EpochMs, timezone: string): number {
+  return (Math.floor((at + offsetMs(timezone, at)) / HOUR_MS) + EPOCH_HOUR) % HOURS_A_WEEK;
+}

@@ -1,0 +1,169 @@
+/**
+ * What a tick needs of the world, without HTTP, JSON or schemas in between: the two lists that every look reads are made straight from
+ * the models, so that a week passes in seconds. The same plans as over HTTP, tick by tick (test/backtest/ports.test.ts).
+ */
+import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
+import { Forecast } from '../../lambda/adapters/coderd/forecast.ts';
+import { failure } from '../../lambda/adapters/coderd/reading.ts';
+import type { Coderd, Organization, Ports } from '../../lambda/app/ports.ts';
+import type { EpochMs, JobId, OrganizationId } from '../../lambda/core/brands.ts';
+import type { BuildInfo, Daemon, Job, Reading } from '../../lambda/core/snapshot.ts';
+import type { DaemonRecord } from '../coderd/daemons.ts';
+import { isOffline } from '../coderd/daemons.ts';
+import { NoAnswer } from '../coderd/in-process.ts';
+import type { JobRecord } from '../coderd/jobs.ts';
+import type { CoderdModel } from '../coderd/model.ts';
+import type { Pace } from '../leaves/pace.ts';
+import type { World } from '../world.ts';
+import { VirtualCoderd } from './coderd-http.ts';
+import { EcsPort } from './ecs-port.ts';
+
+/** Told of each request. */
+export type OnCall = (api: 'coderd' | 'ecs', requests: number) => void;
+
+export type PortsOptions = {
+  readonly world: World;
+  readonly pace: Pace;
+  readonly isCoderdDown: () => boolean;
+  readonly onCall: OnCall;
+};
+
+/** The ports of each invocation; what a warm function remembers, they remember. */
+export function virtualPorts({ world, pace, isCoderdDown, onCall }: PortsOptions): () => Ports {
+  const coderd = new CoderdPort(world.coderd, { isCoderdDown, onCall });
+  const clock = { now: () => pace.now(), sleep: (ms: number) => pace.wait(ms) };
+  return () => ({ coderd, ecs: new EcsPort(world.ecs, onCall), clock });
+}
+
+const HOUR_MS = 3_600_000;
+const IDS_A_REQUEST = 100;
+const UNREACHABLE = 'no answer from coderd (the world has an outage)';
+
+/** What is read seldom comes through the product's own adapter; the lists of jobs and daemons are made here. */
+class CoderdPort implements Coderd {
+  readonly #model: CoderdModel;
+  readonly #seldom: CoderdAdapter;
+  readonly #options: Pick<PortsOptions, 'isCoderdDown' | 'onCall'>;
+
+  constructor(model: CoderdModel, options: Pick<PortsOptions, 'isCoderdDown' | 'onCall'>) {
+    this.#model = model;
+    this.#options = options;
+    const http = new VirtualCoderd(model, async (answer) => {
+      options.onCall('coderd', 1);
+      if (options.isCoderdDown()) throw new NoAnswer('the world has an outage');
+      return answer();
+    });
+    this.#seldom = new CoderdAdapter(http, new Forecast(http));
+  }
+
+  buildInfo(): Promise<Reading<BuildInfo>> {
+    return this.#seldom.buildInfo();
+  }
+
+  organizations(): Promise<Reading<Organization>> {
+    return this.#seldom.organizations();
+  }
+
+  async jobs({ id, name }: Organization): Promise<Reading<Job>> {
+    return this.#reading(`listing provisioner jobs of organization "${name}"`, { limit: 0 }, () => {
+      const listed: Job[] = [];
+      for (const job of this.#model.openJobs())
+        if (job.organizationId === id && job.status !== 'canceling') listed.push(jobOf(job));
+      return listed;
+    });
+  }
+
+  async daemons({ id, name }: Organization): Promise<Reading<Daemon>> {
+    return this.#reading(`listing provisioner daemons of organization "${name}"`, { limit: 0 }, () =>
+      this.#daemonsOf(id),
+    );
+  }
+
+  async jobsByIds({ name }: Organization, ids: readonly JobId[]): Promise<Reading<Job>> {
+    const requests = Math.ceil(ids.length / IDS_A_REQUEST);
+    return this.#reading(`reading previous jobs of organization "${name}"`, { requests }, () =>
+      ids.flatMap((id) => {
+        const job = this.#model.job(id);
+        return job === undefined ? [] : jobOf(job);
+      }),
+    );
+  }
+
+  forecast(...given: Parameters<Coderd['forecast']>): ReturnType<Coderd['forecast']> {
+    return this.#seldom.forecast(...given);
+  }
+
+  /** The world's token is good for longer than any trace. */
+  async tokenExpiry(): Promise<undefined> {
+    return undefined;
+  }
+
+  #reading<T>(
+    what: string,
+    { limit, requests = 1 }: { readonly limit?: number; readonly requests?: number },
+    read: () => readonly T[],
+  ): Reading<T> {
+    const { isCoderdDown, onCall } = this.#options;
+    const asked = limit === undefined ? {} : { limit };
+    onCall('coderd', requests);
+    if (isCoderdDown()) return { ...failure({ what }, new NoAnswer(UNREACHABLE)), ...asked, items: [] };
+    return { status: 'ok', ...asked, takenAt: this.#now(), items: read() };
+  }
+
+  /** The Date header has whole seconds. */
+  #now(): EpochMs {
+    return (Math.floor(this.#model.timeline.now() / 1000) * 1000) as EpochMs;
+  }
+
+  #daemonsOf(organizationId: OrganizationId): readonly Daemon[] {
+    const now = this.#model.timeline.now();
+    const listed: Daemon[] = [];
+    for (const daemon of this.#model.recentDaemons(now - HOUR_MS))
+      if (daemon.organizationId === organizationId) listed.push(...this.#rowsOf(daemon, now));
+    return listed;
+  }
+
+  /** One row for each current job, as the SQL's join makes them. */
+  #rowsOf(daemon: DaemonRecord, now: EpochMs): readonly Daemon[] {
+    const { current, previous } = this.#model.jobsOf(daemon);
+    const row = {
+      id: daemon.id,
+      organization_id: daemon.organizationId,
+      key_id: daemon.keyId,
+      key_name: daemon.keyName,
+      created_at: daemon.createdAt,
+      last_seen_at: daemon.lastSeenAt,
+      name: daemon.name,
+      version: daemon.version,
+      tags: daemon.tags,
+      previous_job: refOf(previous),
+    };
+    const offline = isOffline(daemon, now);
+    if (current.length === 0) return [{ ...row, status: offline ? 'offline' : 'idle', current_job: null }];
+    return current.map((job) => ({
+      ...row,
+      status: offline ? 'offline' : 'busy',
+      current_job: refOf(job),
+    }));
+  }
+}
+
+function jobOf(job: JobRecord): Job {
+  const { startedAt, completedAt, canceledAt, workerId, workspace } = job;
+  return {
+    id: job.id,
+    created_at: job.createdAt,
+    ...(startedAt === undefined ? {} : { started_at: startedAt }),
+    ...(completedAt === undefined ? {} : { completed_at: completedAt }),
+    ...(canceledAt === undefined ? {} : { canceled_at: canceledAt }),
+    status: job.status,
+    ...(workerId === undefined ? {} : { worker_id: workerId }),
+    organization_id: job.organizationId,
+    initiator_id: job.initiatorId,
+    tags: job.tags,
+    type: job.type,
+    metadata: workspace === undefined ? {} : { workspace_id: workspace.id },
+  };
+}
+
+const refOf = (job: JobRecord | undefined) => (job === undefined ? null : { id: job.id, status: job.status });

@@ -1,0 +1,75 @@
+/** The virtual ports against the product's own adapters over HTTP: the same trace gives the same plans, tick by tick. */
+import { expect, test } from 'vitest';
+import { virtualPorts } from '../../lab/backtest/ports.ts';
+import { Replay } from '../../lab/backtest/replay.ts';
+import { Pace } from '../../lab/leaves/pace.ts';
+import { Random } from '../../lab/random.ts';
+import { JOB_KINDS, type TraceJob } from '../../lab/trace/trace.ts';
+import type { Ports } from '../../lambda/app/ports.ts';
+import type { Tick } from '../../lambda/app/tick.ts';
+import { plusMs } from '../../lambda/core/brands.ts';
+import { type Lab, START, startLab } from '../support/lab.ts';
+
+const MINUTES = 75;
+const SEEDS = [1, 2];
+
+const TAGS = [{}, { gpu: 'a10' }, { gpu: 'a10', size: 'large' }, { nobody: 'has this' }];
+
+/** Jobs of all kinds, so many that coderd's reaper and the pools' bounds have their say. */
+function traceOf(seed: number): readonly TraceJob[] {
+  const random = new Random(seed);
+  const jobs = Array.from({ length: 80 }, () => ({
+    at: plusMs(START, random.whole(60, (MINUTES - 20) * 60) * 1000 + random.whole(0, 999)),
+    organization: random.pick(['default', 'data']) ?? '',
+    tags: random.pick(TAGS) ?? {},
+    seconds: random.whole(0, 400),
+    kind: random.pick(JOB_KINDS) ?? 'user',
+  }));
+  return jobs.sort((a, b) => a.at - b.at);
+}
+
+function startTraceLab(seed: number): Promise<Lab> {
+  const pool = { min: 0, max: 6, warm: 1, idleTimeout: '90s' };
+  return startLab({
+    seed,
+    maxTasks: 12,
+    pools: [
+      { ...pool, name: 'plain', organization: 'default', tags: {} },
+      { ...pool, name: 'gpu', organization: 'default', tags: { gpu: 'a10' } },
+      { ...pool, name: 'big', organization: 'default', tags: { gpu: 'a10', size: 'large' }, warm: 0 },
+      { ...pool, name: 'data', organization: 'data', tags: {}, scaleIn: 'confirm', image: 'bare' },
+    ],
+  });
+}
+
+/** Everything that the ticks of the trace have planned and done. */
+async function play(seed: number, portsOf: (lab: Lab) => () => Ports): Promise<readonly Tick[]> {
+  const lab = await startTraceLab(seed);
+  const replay = new Replay(lab.world, traceOf(seed));
+  try {
+    const ticks = await lab.invoke(MINUTES, portsOf(lab));
+    expect(replay.jobs().filter(({ record }) => record !== undefined).length).toBeGreaterThan(50);
+    return ticks;
+  } finally {
+    await lab.close();
+  }
+}
+
+const overHttp = (lab: Lab) => lab.ports;
+
+function virtually({ world }: Lab): () => Ports {
+  const isCoderdDown = (): boolean => false;
+  return virtualPorts({ world, pace: new Pace(world.timeline), isCoderdDown, onCall: () => {} });
+}
+
+test.each(SEEDS)('the same plans and the same deeds tick by tick, seed %i', async (seed) => {
+  const [http, virtual] = [await play(seed, overHttp), await play(seed, virtually)];
+  expect(http.length).toBeGreaterThan(MINUTES);
+  expect(virtual.length).toBe(http.length);
+  for (const [index, { plan, outcome }] of http.entries()) {
+    expect(virtual[index]?.plan).toEqual(plan);
+    expect(virtual[index]?.outcome).toEqual(outcome);
+  }
+  const actions = http.flatMap(({ plan }) => plan.actions.map(({ kind }) => kind));
+  expect(new Set(actions)).toEqual(new Set(['set-desired', 'ask-to-leave', 'protect']));
+});
