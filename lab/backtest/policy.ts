@@ -18,12 +18,17 @@ export type Scene = {
   /** Sets the pool's desired count, bounded by 0 and its `max`; `why` goes into the pictures. Does nothing where nothing changes. */
   readonly setDesired: (pool: string, count: number, why: string) => void;
   /** Counts looks and requests, for the figures. */
-  readonly count: (what: { readonly ticks?: number; readonly coderd?: number; readonly ecs?: number }) => void;
+  readonly count: (what: {
+    readonly ticks?: number;
+    readonly coderd?: number;
+    readonly ecs?: number;
+  }) => void;
 };
 
 export type Policy<Settings extends PolicySettings = PolicySettings> = {
   readonly id: string;
-  readonly title: (settings: Settings) => string;
+  /** A method, as `start` is: policies with settings of their own go into one list. */
+  title(settings: Settings): string;
   readonly source: { readonly title: string; readonly url: string };
   /** The rule, as its source states it; and what was changed to have it run on ECS. */
   readonly rule: string;
@@ -32,7 +37,7 @@ export type Policy<Settings extends PolicySettings = PolicySettings> = {
   /** What the grid search tries. The first is what its source has by default. */
   readonly grid: (config: Deployment) => readonly Settings[];
   /** Plans all that it does on the world's timeline, which begins at `scene.world.timeline.now()`. */
-  readonly start: (scene: Scene, settings: Settings) => void;
+  start(scene: Scene, settings: Settings): void;
 };
 
 /** Set for whoever reads a scene's times. */

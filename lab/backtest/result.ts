@@ -51,6 +51,9 @@ export type Figures = {
     readonly tasks: number;
     /** What people waited, at `valueOfMinute`: see `PEOPLE_WAIT_FOR`. */
     readonly waiting: number;
+    /** What jobs cost that were killed or came to nothing: see `FAILURE_MINUTES`. */
+    readonly failures: number;
+    /** All of it: what a grid search makes as small as it can. */
     readonly total: number;
   };
   /** What was asked of coderd and of AWS. */
@@ -59,6 +62,12 @@ export type Figures = {
 
 /** Somebody sits in front of the screen, or comes to work and finds no workspace. */
 export const PEOPLE_WAIT_FOR: ReadonlySet<JobKind> = new Set(['user', 'autostart', 'import']);
+
+/**
+ * Minutes of a person, an assumption: a killed build leaves resources behind that nobody knows of, and is found to be dead after 5 min; a
+ * job that was never run is asked for again.
+ */
+export const FAILURE_MINUTES = { killed: 60, reaped: 30, unserved: 30 } as const;
 
 /** A change of a pool's desired count. */
 export type Change = {
@@ -120,6 +129,7 @@ export type Bound = {
   readonly dollars: number;
   /** 0 for the busy hours: nobody can run so. */
   readonly launches: number;
+  /** What is left of waiting: coderd's executor comes once a minute. */
   readonly meanWaitS: number;
 };
 

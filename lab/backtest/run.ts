@@ -2,6 +2,7 @@
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
 import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../../lambda/core/tags.ts';
+import type { Latencies } from '../ecs/latencies.ts';
 import type { EcsTask } from '../ecs/task.ts';
 import { Pace } from '../leaves/pace.ts';
 import type { Trace } from '../trace/trace.ts';
@@ -11,7 +12,7 @@ import { hoursOfWeek, type JobOutcome, jobFigures, outcomeOf, waitCounts } from 
 import { Ledger } from './ledger.ts';
 import type { Policy, PolicySettings, PoolDemand, Scene } from './policy.ts';
 import { Replay } from './replay.ts';
-import { type Change, type Figures, PEOPLE_WAIT_FOR, type PolicyRun } from './result.ts';
+import { type Change, FAILURE_MINUTES, type Figures, PEOPLE_WAIT_FOR, type PolicyRun } from './result.ts';
 import { Sampler } from './sampler.ts';
 import { startLatencies } from './start-latencies.ts';
 
@@ -25,6 +26,8 @@ export type RunOptions = {
   readonly dollarsPerHour: (pool: string) => number;
   /** Whether the pictures' series are made too. */
   readonly isPictured: boolean;
+  /** How long things take. @default as far as the trace tells, else as far as is known for Fargate */
+  readonly latencies?: Partial<Latencies>;
   /** How much of the period is over, 0 to 1. */
   readonly onProgress?: (share: number) => void;
 };
@@ -78,7 +81,7 @@ class Stage {
         ...{ name, organization, tags, desiredCount: 0, image: isGuarded ? 'guarded' : 'bare' },
       })),
       organizations: organizationsOf(options),
-      latencies: startLatencies(trace.startSeconds),
+      latencies: options.latencies ?? startLatencies(trace.startSeconds),
       onAcquired: (job, taskId, pool) => this.#ledger.acquired(job, taskId, pool),
       onTaskStopped: (task) => this.#ledger.stopped(task),
     });
@@ -120,9 +123,11 @@ class Stage {
     const tasks = this.#ledger.figures(this.#world, (task) => this.#poolOf(task));
     const taskDollars = this.#dollarsOf(tasks.billedMs);
     const waited = outcomes.filter(({ job }) => PEOPLE_WAIT_FOR.has(job.kind));
-    const waitingDollars = (sum(waited, ({ waitMs }) => waitMs) / 60_000) * valueOfMinute;
+    const waiting = (sum(waited, ({ waitMs }) => waitMs) / 60_000) * valueOfMinute;
+    const ofJobs = jobFigures(outcomes);
+    const failures = failureMinutes(ofJobs.jobs) * valueOfMinute;
     const figures: Figures = {
-      ...jobFigures(outcomes),
+      ...ofJobs,
       tasks: {
         hours: sum([...tasks.billedMs.values()], (ms) => ms) / HOUR_MS,
         busyHours: sum(outcomes, ({ runMs }) => runMs) / HOUR_MS,
@@ -130,7 +135,7 @@ class Stage {
         launches: tasks.launches,
         idleLaunches: tasks.idleLaunches,
       },
-      dollars: { tasks: taskDollars, waiting: waitingDollars, total: taskDollars + waitingDollars },
+      dollars: { tasks: taskDollars, waiting, failures, total: taskDollars + waiting + failures },
       calls: { ...this.#calls },
     };
     return {
@@ -263,6 +268,12 @@ class Stage {
   #poolOf({ identity: { serviceName = '' } }: EcsTask): string {
     return this.#poolByService.get(serviceName) ?? '-';
   }
+}
+
+function failureMinutes({ killed, reaped, unserved }: Figures['jobs']): number {
+  return (
+    killed * FAILURE_MINUTES.killed + reaped * FAILURE_MINUTES.reaped + unserved * FAILURE_MINUTES.unserved
+  );
 }
 
 /** A full minute: coderd's executor comes at each. */

@@ -1,0 +1,91 @@
+/** The jobs of a trace as the bounds see them: when each starts in a world in which nobody waits, and where it can run. */
+import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
+import { canRun, tagKey } from '../../lambda/core/tags.ts';
+import { FARGATE, type Latencies } from '../ecs/latencies.ts';
+import { EXECUTOR_KINDS, type Trace, type TraceJob } from '../trace/trace.ts';
+import { busyHours } from './bounds/busy-hours.ts';
+import { clairvoyant } from './bounds/clairvoyant.ts';
+import type { BoundJob, BoundPool } from './bounds/demand.ts';
+import type { Bound } from './result.ts';
+import { startLatencies } from './start-latencies.ts';
+
+const MINUTE_MS = 60_000;
+/** The image is pulled, and billing begins, once the network interface is there: as `lab/ecs/task.ts` has it. */
+const BILLED_OF_BOOT = 0.7;
+
+/** Both bounds. Jobs that no pool can run are in neither. */
+export async function boundsOf(
+  { trace, config }: { readonly trace: Trace; readonly config: Deployment },
+  dollarsPerHour: (pool: string) => number,
+): Promise<readonly Bound[]> {
+  const latencies = { ...FARGATE, ...startLatencies(trace.startSeconds) };
+  const pools = config.pools.map(({ name }) => ({
+    dollarsPerHour: dollarsPerHour(name),
+    startMs: leastStartMs(latencies),
+  }));
+  const fitting = fittingOf(config);
+  const jobs = boundJobs(trace.jobs, config);
+  const served = trace.jobs.filter((job) => fitting(job).length > 0);
+  const meanWaitS = meanOf(served.map((job) => (insertedAt(job) - job.at) / 1000));
+  return [
+    { ...busyBound(jobs, pools), meanWaitS },
+    { ...(await clairvoyantBound(jobs, pools)), meanWaitS },
+  ];
+}
+
+/** From where billing begins to a daemon that is registered, without a guard: the least of all tasks. */
+function leastStartMs({ boot, connect }: Latencies): number {
+  return Math.floor(BILLED_OF_BOOT * boot[0]) + connect[0];
+}
+
+export function boundJobs(jobs: readonly TraceJob[], config: Deployment): readonly BoundJob[] {
+  const fitting = fittingOf(config);
+  return jobs.flatMap((job) => {
+    const pools = fitting(job);
+    const durationMs = Math.round(job.seconds * 1000);
+    return pools.length === 0 ? [] : { startMs: insertedAt(job), durationMs, pools };
+  });
+}
+
+/** Which pools can run a job, by their places in the configuration; found once for each tag set. */
+function fittingOf({ pools }: Deployment): (job: TraceJob) => readonly number[] {
+  const known = new Map<string, readonly number[]>();
+  return ({ organization, tags }) => {
+    const key = `${organization} ${tagKey(tags)}`;
+    const find = (): readonly number[] =>
+      pools.flatMap((pool, index) =>
+        pool.organization === organization && canRun(pool.tags, tags) ? [index] : [],
+      );
+    const found = known.get(key) ?? find();
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** coderd's executor comes at full minutes. */
+function insertedAt({ at, kind }: TraceJob): number {
+  return EXECUTOR_KINDS.has(kind) ? Math.ceil(at / MINUTE_MS) * MINUTE_MS : at;
+}
+
+function busyBound(jobs: readonly BoundJob[], pools: readonly BoundPool[]): Omit<Bound, 'meanWaitS'> {
+  return {
+    ...{ bound: 'busy-hours', title: 'busy hours', ...busyHours(jobs, pools), launches: 0 },
+    meaning: 'daemons that are there the moment a job comes, and gone the moment it ends',
+  };
+}
+
+async function clairvoyantBound(
+  jobs: readonly BoundJob[],
+  pools: readonly BoundPool[],
+): Promise<Omit<Bound, 'meanWaitS'>> {
+  const { hours, dollars, launches } = await clairvoyant(jobs, pools);
+  return {
+    ...{ bound: 'clairvoyant', title: 'clairvoyant', hours, dollars, launches },
+    meaning:
+      'knows every arrival beforehand: nobody waits, jobs are chained on tasks at the least cost, each task pays the shortest start there is and a minute at least',
+  };
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
