@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
-import { time } from '../lambda/adapters/time.ts';
 import { explainPool } from '../lambda/app/explain.ts';
 import { planText } from '../lambda/app/text.ts';
 import type { EpochMs } from '../lambda/core/brands.ts';
@@ -11,6 +10,7 @@ import type { Snapshot } from '../lambda/core/snapshot.ts';
 import { isoTime } from '../lambda/core/waiting.ts';
 import { type LiveOptions, lookLive, readConfig, withLiveOptions } from './live.ts';
 import { type CommandContext, InputError, type Surroundings, UsageError } from './surroundings.ts';
+import { parseTime } from './time-option.ts';
 import { unreadLists } from './unread-lists.ts';
 
 type PlanOptions = LiveOptions & {
@@ -44,15 +44,6 @@ async function plan(options: PlanOptions, surroundings: Surroundings): Promise<n
   const note = options.at === undefined || options.json ? '' : `${laterNote(snapshot, options.at)}\n\n`;
   surroundings.out(`${note}${render(deliberate(seen, config), seen, options)}\n`);
   return options.snapshot === undefined && unreadLists(snapshot).length > 0 ? 1 : 0;
-}
-
-/** Throws InvalidArgumentError, which commander tells with the option's name. */
-function parseTime(text: string): EpochMs {
-  const result = time.safeParse(text);
-  if (result.success) return result.data;
-  throw new InvalidArgumentError(
-    'Write a time with its zone: 2026-03-02T08:58:00Z or 2026-03-02T09:58:00+01:00.',
-  );
 }
 
 function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {

@@ -6,7 +6,7 @@ import { BELOW_RETRIES, counting } from './adapters/aws-calls.ts';
 import { CallCounter } from './adapters/calls.ts';
 import { CoderdAdapter } from './adapters/coderd/coderd.ts';
 import { Forecast } from './adapters/coderd/forecast.ts';
-import { CoderdHttp, type TokenSource } from './adapters/coderd/http.ts';
+import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
@@ -54,8 +54,12 @@ export function connect(config: Config, cluster: string, caBundle: string | unde
   };
 }
 
-/** Makes the clients. Connects to nothing yet. */
-export function makeClients(config: Config, caBundle: string | undefined): Clients {
+/** Makes the clients. Connects to nothing yet. `waiting`: how long for coderd. @default as long as a look can */
+export function makeClients(
+  config: Config,
+  caBundle: string | undefined,
+  waiting: Pick<CoderdHttpOptions, 'patience' | 'wholeMs'> = {},
+): Clients {
   const { url, proxy } = config.coder;
   const calls = new CallCounter();
   const ecs = new ECSClient({ requestHandler: AWS_TIMEOUTS });
@@ -63,7 +67,14 @@ export function makeClients(config: Config, caBundle: string | undefined): Clien
   ecs.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES);
   secretsManager.middlewareStack.add(counting('secrets-manager', calls), BELOW_RETRIES);
   const secrets = new Secrets(secretsManager);
-  const coderd = new CoderdHttp({ url, token: tokenSource(config, secrets), caBundle, proxy, calls });
+  const coderd = new CoderdHttp({
+    url,
+    token: tokenSource(config, secrets),
+    caBundle,
+    proxy,
+    calls,
+    ...waiting,
+  });
   return {
     coderd,
     ecs,

@@ -2,7 +2,7 @@
 import type { JobStatus, Transition } from './jobs.ts';
 import type { CoderdModel } from './model.ts';
 import { optionalTime, rfc3339 } from './rfc3339.ts';
-import type { WorkspaceRecord } from './workspaces.ts';
+import type { BuildRecord, WorkspaceRecord } from './workspaces.ts';
 
 /** What a workspace is called while the job of its latest build is running, and after it succeeded. */
 const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly succeeded: string }>> = {
@@ -37,7 +37,7 @@ export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) 
     template_active_version_id: template.activeVersion.id,
     template_require_active_version: false,
     template_use_classic_parameter_flow: false,
-    latest_build: buildAnswer(workspace, model),
+    latest_build: buildAnswer(latestBuild, workspace, model),
     latest_app_status: null,
     outdated: latestBuild.version !== template.activeVersion,
     name,
@@ -55,8 +55,12 @@ export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) 
   };
 }
 
-function buildAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
-  const { latestBuild: build } = workspace;
+/** A build of a workspace (codersdk.WorkspaceBuild). */
+export function buildAnswer(
+  build: BuildRecord,
+  workspace: { readonly id: string; readonly name: string },
+  model: CoderdModel,
+) {
   return {
     id: build.id,
     created_at: rfc3339(build.createdAt),
@@ -69,11 +73,11 @@ function buildAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
     template_version_name: build.version.name,
     build_number: build.number,
     transition: build.transition,
-    initiator_id: model.userId,
+    initiator_id: build.job.initiatorId,
     initiator_name: 'user',
     job: model.answerOf(build.job),
     reason: build.reason,
-    resources: isRunning(workspace) ? [resource(workspace)] : [],
+    resources: hasStarted(build) ? [resource(build)] : [],
     deadline: nullableTime(build.deadline),
     max_deadline: nullableTime(build.maxDeadline),
     status: statusOf(build.transition, build.job.status),
@@ -85,7 +89,7 @@ function buildAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
 }
 
 /** The bulk of a real answer is in here: agents with their apps, scripts and log sources. */
-function resource({ latestBuild: { id, createdAt, job } }: WorkspaceRecord) {
+function resource({ id, createdAt, job }: BuildRecord) {
   return {
     id,
     created_at: rfc3339(createdAt),
@@ -113,7 +117,11 @@ function resource({ latestBuild: { id, createdAt, job } }: WorkspaceRecord) {
   };
 }
 
-function isRunning({ latestBuild: { transition, job } }: WorkspaceRecord): boolean {
+function isRunning({ latestBuild }: WorkspaceRecord): boolean {
+  return hasStarted(latestBuild);
+}
+
+function hasStarted({ transition, job }: BuildRecord): boolean {
   return transition === 'start' && job.status === 'succeeded';
 }
 

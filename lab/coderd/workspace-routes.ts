@@ -1,6 +1,7 @@
 /** The routes that tell what is about to be due: workspaces, templates, their versions, and what the user may read of them. */
 import { z } from 'zod';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
+import { workspaceBuilds } from './build-routes.ts';
 import type { CoderdModel } from './model.ts';
 import { isUuid, type QueryParameters } from './parameters.ts';
 import { templateAnswer, versionAnswer } from './template-list.ts';
@@ -24,6 +25,8 @@ export type Route = {
 /** Of `/api/v2/<collection>/…`; undefined: no such route. */
 export function routeOf(collection: string | undefined, rest: readonly string[]): Route | undefined {
   if (collection === 'workspaces' && rest.length === 0) return { method: 'GET', handle: workspaces };
+  if (collection === 'workspaces' && rest.length === 2 && rest[1] === 'builds')
+    return { method: 'GET', handle: workspaceBuilds };
   if (collection === 'templates' && rest.length === 0) return { method: 'GET', handle: templates };
   if (collection === 'templateversions' && rest.length === 1)
     return { method: 'GET', handle: templateVersion };

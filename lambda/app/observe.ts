@@ -93,16 +93,21 @@ async function observeOrganization(
 
 /** An organization of the configuration that coderd does not list stays in the snapshot, as unread. */
 function unknownOrganization(name: string, known: Reading<Organization>): OrganizationSight {
-  const seen = known.items.map((item) => `"${item.name}"`).join(', ') || 'none';
   const missing: Reading<Job & Daemon> =
     known.status === 'ok'
       ? {
           status: 'forbidden',
-          error: `finding organization "${name}": coderd lists ${seen}; check the name, and that the token's user is a member`,
+          error: unlisted(name, known.items),
           items: [],
         }
       : { status: known.status, error: known.error, items: [] };
   return { id: '' as OrganizationId, name, jobs: missing, daemons: missing, previousJobs: missing };
+}
+
+/** What to do about an organization that coderd does not list among these. */
+export function unlisted(name: string, known: readonly Organization[]): string {
+  const seen = known.map((item) => `"${item.name}"`).join(', ') || 'none';
+  return `finding organization "${name}": coderd lists ${seen}; check the name, and that the token's user is a member`;
 }
 
 /** Looks at the cluster. Doesn't throw. */

@@ -307,6 +307,89 @@ describe('authcheck', () => {
   });
 });
 
+describe('the builds of a workspace', () => {
+  async function built() {
+    const made = await served();
+    const { workspace, worker, model, at } = made;
+    worker();
+    const record = workspace({ ttlMs: HOUR });
+    model.build(record, 'start');
+    at(2 * HOUR);
+    model.build(record, 'delete');
+    at(3 * HOUR);
+    const builds = (query = '', token?: string) =>
+      made.fetchPath(`workspaces/${record.id}/builds${query}`, token);
+    const numbers = async (query: string) =>
+      ((await builds(query)).body as readonly { readonly build_number: number }[]).map(
+        ({ build_number }) => build_number,
+      );
+    return { ...made, record, builds, numbers };
+  }
+
+  it('are told newest first with their reasons, also when it is deleted', async () => {
+    const { builds, workspaces, model, record } = await built();
+    expect((await workspaces()).count).toBe(0);
+    const by = { initiator_id: model.userId, workspace_id: record.id, workspace_name: record.name };
+    const [start, stop, deletion] = model.jobs();
+    expect((await builds()).body).toMatchObject([
+      { ...by, build_number: 4, transition: 'delete', reason: 'initiator', job: { id: deletion?.id } },
+      { ...by, build_number: 3, transition: 'stop', reason: 'autostop', job: { id: stop?.id } },
+      {
+        ...by,
+        build_number: 2,
+        transition: 'start',
+        reason: 'initiator',
+        status: 'running',
+        deadline: '2026-03-02T09:01:00Z',
+        job: { id: start?.id, status: 'succeeded' },
+      },
+      { ...by, build_number: 1, transition: 'stop', reason: 'initiator' },
+    ]);
+  });
+
+  it.each([
+    { query: '?since=2026-03-02T09:00:00Z', expected: [4, 3], because: 'those before are old' },
+    { query: '?since=2026-03-02T09:01:00Z', expected: [4], because: 'since is exclusive' },
+    { query: '?since=2026-03-02T10:01:00%2B01:00', expected: [4], because: 'a zone counts' },
+    { query: '?limit=2&offset=1', expected: [3, 2], because: 'pages go back' },
+    { query: '?limit=0', expected: [4, 3, 2, 1], because: 'no limit' },
+  ])('$query: $because', async ({ query, expected }) => {
+    expect(await (await built()).numbers(query)).toEqual(expected);
+  });
+
+  it('go on after a build with newer ones', async () => {
+    const { builds, numbers, record } = await built();
+    expect(await numbers(`?after_id=${record.latestBuild.id}`)).toEqual([]);
+    const [, stop] = (await builds()).body as readonly { readonly id: string }[];
+    expect(await numbers(`?after_id=${stop?.id}`)).toEqual([4]);
+  });
+
+  it('of a job that was only submitted is one, by whoever asked for it', async () => {
+    const { fetchPath, model } = await served();
+    model.submitJob({ organization: 'data', tags: {}, durationMs: 1, initiator: 'prebuilds' });
+    const [job] = model.jobs();
+    const { body } = await fetchPath(`workspaces/${job?.workspace?.id}/builds`);
+    expect(body).toMatchObject([
+      { build_number: 1, initiator_id: job?.initiatorId, reason: 'initiator', job: { id: job?.id } },
+    ]);
+  });
+
+  it('are a 404 for whoever may not read it, and a 400 where a parameter is none', async () => {
+    const { builds, fetchPath, model } = await built();
+    const other = model.addToken({ canRead: 'all', canReadWorkspaces: ['data'] });
+    expect((await builds('', other)).status).toBe(404);
+    expect((await fetchPath(`workspaces/${NOBODYS}/builds`)).status).toBe(404);
+    expect((await fetchPath('workspaces/some/builds')).status).toBe(400);
+    expect((await builds('?limit=x')).status).toBe(400);
+    expect((await builds('?since=yesterday')).body).toEqual({
+      message: 'bad `since` format, must be RFC3339',
+    });
+    expect((await builds(`?after_id=${NOBODYS}`)).body).toEqual({
+      message: `Record at "after_id" ("${NOBODYS}") does not exist.`,
+    });
+  });
+});
+
 describe('size', () => {
   it('answers 40 pages of 10,000 workspaces', async () => {
     const { model, template, workspaces } = await served();

@@ -16,7 +16,7 @@ const IDS_A_REQUEST = 100;
 /** Daemons that were last seen earlier can hold no job: coderd's reaper has taken it long ago (contract §5). */
 const DAEMON_MAX_AGE = '1h';
 
-const ROLE =
+export const ROLE =
   "the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read";
 
 export class CoderdAdapter implements Coderd {
@@ -109,7 +109,7 @@ export class CoderdAdapter implements Coderd {
 }
 
 /** An old server answers 404 to the jobs list, as it would for a missing role. */
-function refuseOldServer(build: BuildInfo | undefined): void {
+export function refuseOldServer(build: BuildInfo | undefined): void {
   if ((compareVersion(build?.version, OLDEST_SERVER) ?? 0) >= 0) return;
   throw new CoderdError(
     'too-old',

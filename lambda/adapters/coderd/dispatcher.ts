@@ -14,46 +14,59 @@ export type DispatcherOptions = {
   /** The URL of an HTTP proxy; it is only asked to connect, so TLS is between us and coderd. */
   readonly proxy?: string | undefined;
   readonly calls?: CallCounter | undefined;
+  /** @default that of a look, which comes every 10 s */
+  readonly patience?: Patience | undefined;
+};
+
+/** What to wait for, of one answer. */
+export type Patience = {
+  /** How long coderd may say nothing. */
+  readonly silentMs: number;
+  /** How long it may ask to wait before the next try. */
+  readonly retryMs: number;
 };
 
 const CONNECT_MS = 3_000;
-const HEADERS_MS = 8_000;
-const BODY_MS = 8_000;
 const MAX_RETRIES = 2;
 const FIRST_RETRY_MS = 200;
 /** A look comes every 10 s: waiting longer than this within one is no use. */
-const LONGEST_WAIT_MS = 5_000;
+const OF_A_LOOK: Patience = { silentMs: 8_000, retryMs: 5_000 };
 /** An answer of 10,000 jobs has some 10 MB. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
-const LIMITS = {
-  connections: 16,
-  headersTimeout: HEADERS_MS,
-  bodyTimeout: BODY_MS,
-  maxResponseSize: MAX_BODY_BYTES,
-} as const;
-
-export function makeDispatcher({ caBundle, proxy, calls }: DispatcherOptions): Dispatcher {
+export function makeDispatcher(options: DispatcherOptions): Dispatcher {
+  const { caBundle, proxy, calls, patience = OF_A_LOOK } = options;
+  const limits = limitsOf(patience);
   const tls = {
     timeout: CONNECT_MS,
     ...(caBundle === undefined ? {} : { ca: withKnownAuthorities(caBundle) }),
   };
   const agent =
-    proxy === undefined ? new Agent({ ...LIMITS, connect: tls }) : proxyAgent(proxy, { requestTls: tls });
+    proxy === undefined
+      ? new Agent({ ...limits, connect: tls })
+      : proxyAgent(proxy, { ...limits, requestTls: tls });
   const counted = calls === undefined ? agent : agent.compose(counting(calls));
   return counted.compose(
-    interceptors.retry({ maxRetries: MAX_RETRIES, throwOnError: false, retry: retryPolicy }),
+    interceptors.retry({ maxRetries: MAX_RETRIES, throwOnError: false, retry: retryPolicy(patience) }),
   );
 }
 
+function limitsOf({ silentMs }: Patience) {
+  return {
+    connections: 16,
+    headersTimeout: silentMs,
+    bodyTimeout: silentMs,
+    maxResponseSize: MAX_BODY_BYTES,
+  } as const;
+}
+
 /** Always a tunnel: plain forwarding, which is for http only, would know none of the limits. */
-function proxyAgent(uri: string, { requestTls }: Pick<ProxyAgent.Options, 'requestTls'>): ProxyAgent {
+function proxyAgent(uri: string, options: Omit<ProxyAgent.Options, 'uri'>): ProxyAgent {
   return new ProxyAgent({
-    ...LIMITS,
+    ...options,
     uri,
     proxyTunnel: true,
     connectTimeout: CONNECT_MS,
-    ...(requestTls === undefined ? {} : { requestTls }),
     // a proxy that takes the connection and never answers CONNECT is to be given up as one that can't be reached
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: CONNECT_MS }),
   });
@@ -97,13 +110,15 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
 type RetryOptions = NonNullable<Parameters<typeof interceptors.retry>[0]>;
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-const retryPolicy: NonNullable<RetryOptions['retry']> = (error, { state }, done) => {
-  const waitMs =
-    mayRetry(error) && state.counter <= MAX_RETRIES ? retryWaitMs(error, state.counter) : undefined;
-  if (waitMs === undefined || waitMs > LONGEST_WAIT_MS) done(error);
-  else setTimeout(() => done(null), waitMs);
-  return null;
-};
+function retryPolicy({ retryMs }: Patience): NonNullable<RetryOptions['retry']> {
+  return (error, { state }, done) => {
+    const waitMs =
+      mayRetry(error) && state.counter <= MAX_RETRIES ? retryWaitMs(error, state.counter) : undefined;
+    if (waitMs === undefined || waitMs > retryMs) done(error);
+    else setTimeout(() => done(null), waitMs);
+    return null;
+  };
+}
 
 function mayRetry(error: Error): boolean {
   if ('statusCode' in error && typeof error.statusCode === 'number')

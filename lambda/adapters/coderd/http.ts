@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import type { EpochMs } from '../../core/brands.ts';
 import type { CallCounter } from '../calls.ts';
 import { describeMisfit } from '../misfit.ts';
-import { makeDispatcher, parseRetryAfterMs } from './dispatcher.ts';
+import { makeDispatcher, type Patience, parseRetryAfterMs } from './dispatcher.ts';
 import { errorSchema } from './schemas.ts';
 import { describeUnreachable } from './unreachable.ts';
 
@@ -44,6 +44,8 @@ export type CoderdHttpOptions = {
   readonly proxy?: string | undefined;
   /** Counts every request, retries too. @default nobody counts */
   readonly calls?: CallCounter | undefined;
+  /** @default that of a look */
+  readonly patience?: Patience | undefined;
   /** For one request with all its retries. @default 20 s */
   readonly wholeMs?: number | undefined;
 };

@@ -1,0 +1,115 @@
+/** Reads what a trace is made of: the jobs of organizations, and the builds that tell why. */
+import { CoderdAdapter, ROLE } from '../../lambda/adapters/coderd/coderd.ts';
+import { readBuildsSince, readJobsSince, type WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import { type Asked, failure } from '../../lambda/adapters/coderd/reading.ts';
+import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
+import { unlisted } from '../../lambda/app/observe.ts';
+import type { Organization } from '../../lambda/app/ports.ts';
+import { some } from '../../lambda/app/words.ts';
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import type { BuildInfo, Job, Reading } from '../../lambda/core/snapshot.ts';
+import { InputError } from '../surroundings.ts';
+
+/** Gentle: coderd has other work to do. */
+const WORKSPACES_AT_ONCE = 8;
+const WORKSPACES_A_LINE = 500;
+
+export type Period = { readonly from: EpochMs; readonly to: EpochMs };
+
+/** Where to read, and whom to tell how it goes. */
+export type Reader = { readonly http: CoderdHttp; readonly tell: (line: string) => void };
+
+export type OrganizationJobs = { readonly organization: string; readonly jobs: readonly Job[] };
+
+/** The jobs that were created in the period, oldest first. `names`: of organizations, or their ids. Throws InputError. */
+export async function readJobs(
+  { http, tell }: Reader,
+  names: readonly string[],
+  { from, to }: Period,
+): Promise<readonly OrganizationJobs[]> {
+  const { organizations, build } = await readServer(http, names);
+  const read: OrganizationJobs[] = [];
+  for (const organization of organizations) {
+    const what = `listing provisioner jobs of organization "${organization.name}"`;
+    const jobs = await orRefuse({ what, role: ROLE }, () =>
+      readJobsSince(http, organization, { since: from, build }),
+    );
+    const asked = jobs.filter(({ created_at }) => created_at < to).reverse();
+    tell(`organization "${organization.name}": ${some(asked.length, 'job')}`);
+    read.push({ organization: organization.name, jobs: asked });
+  }
+  return read;
+}
+
+async function readServer(
+  http: CoderdHttp,
+  names: readonly string[],
+): Promise<{ readonly organizations: readonly Organization[]; readonly build: BuildInfo | undefined }> {
+  const coderd = new CoderdAdapter(http);
+  const [build, known] = await Promise.all([coderd.buildInfo(), coderd.organizations()]);
+  const listed = itemsOf(known);
+  const organizations = names.map((name) => {
+    const found = listed.find((organization) => organization.name === name || organization.id === name);
+    if (found === undefined) throw new InputError(unlisted(name, listed));
+    return found;
+  });
+  return { organizations: [...new Set(organizations)], build: itemsOf(build)[0] };
+}
+
+function itemsOf<T>({ status, error, items }: Reading<T>): readonly T[] {
+  if (status === 'ok') return items;
+  throw new InputError(error ?? `a list of coderd is ${status}`);
+}
+
+/** The builds of workspaces since then, by the id of their job; workspaces that can't be read have none. Throws InputError. */
+export async function readBuilds(
+  { http, tell }: Reader,
+  workspaces: ReadonlySet<string>,
+  since: EpochMs,
+): Promise<ReadonlyMap<string, WorkspaceBuild>> {
+  const found = new Map<string, WorkspaceBuild>();
+  // one iterator for all: whoever is free takes the next workspace
+  const queue = [...workspaces].entries();
+  const work = async (): Promise<void> => {
+    for (const [place, id] of queue) {
+      if (place % WORKSPACES_A_LINE === 0)
+        tell(`reading the builds of ${some(workspaces.size, 'workspace')}: ${place} done`);
+      for (const build of await buildsOf(http, id, since)) found.set(build.job.id, build);
+    }
+  };
+  await Promise.all(Array.from({ length: WORKSPACES_AT_ONCE }, work));
+  return found;
+}
+
+async function buildsOf(
+  http: CoderdHttp,
+  workspaceId: string,
+  since: EpochMs,
+): Promise<readonly WorkspaceBuild[]> {
+  return orRefuse({ what: 'listing the builds of a workspace' }, async () => {
+    try {
+      return await readBuildsSince(http, workspaceId, since);
+    } catch (cause) {
+      if (cause instanceof CoderdError && cause.code === 'not-found') return [];
+      throw cause;
+    }
+  });
+}
+
+async function orRefuse<T>(asked: Asked, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (!(cause instanceof CoderdError || cause instanceof SecretError)) throw cause;
+    throw new InputError(`${failure(asked, cause).error}${adviceFor(cause)}`, { cause });
+  }
+}
+
+/** A time-out and an answer that is too large look alike. */
+function adviceFor(cause: CoderdError | SecretError): string {
+  const mayBeTooMuch = cause instanceof CoderdError && cause.code === 'unreachable';
+  return mayBeTooMuch
+    ? '; if there was too much to read, give a later --from, or fewer --days: coderd lists the newest jobs first'
+    : '';
+}

@@ -1,0 +1,72 @@
+/** What a job of coderd's is in a trace: what it says of who asked for it, when, and for how long. Nothing of whom it was for. */
+
+import { LONGEST_S } from '../../lab/trace/schema.ts';
+import { EXECUTOR_KINDS, type JobKind, type TraceJob } from '../../lab/trace/trace.ts';
+import type { WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import { PREBUILDS_USER } from '../../lambda/core/demand.ts';
+import type { Job } from '../../lambda/core/snapshot.ts';
+import { displayTags, normalizeTags } from '../../lambda/core/tags.ts';
+
+/** Why a job is not in a trace. */
+export type Omission = 'unfinished' | 'never-ran' | 'too-long' | 'of-one-user';
+
+/** A job that a daemon has worked on to its end. */
+export type FinishedJob = Job & { readonly started_at: EpochMs; readonly completed_at: EpochMs };
+
+/** The job, or why it can't be in a trace. */
+export function finished(job: Job): FinishedJob | Omission {
+  const { started_at, completed_at, worker_id, tags } = job;
+  if (completed_at == null) return 'unfinished';
+  // the reaper of pending jobs writes a start too, and before 2.31 canceled ones were still run (contract §4)
+  if (started_at == null || worker_id == null || completed_at <= started_at) return 'never-ran';
+  if (completed_at - started_at > LONGEST_S * 1000) return 'too-long';
+  if (normalizeTags(tags).scope === 'user') return 'of-one-user';
+  return { ...job, started_at, completed_at };
+}
+
+/** Whether the job itself does not tell its kind, but the build of a workspace that it is for. */
+export function needsBuild({ type, initiator_id }: Job): boolean {
+  return type === 'workspace_build' && initiator_id !== PREBUILDS_USER;
+}
+
+/** `build`: undefined where it could not be read. */
+export function traceJob(
+  job: FinishedJob,
+  organization: string,
+  build: WorkspaceBuild | undefined,
+): TraceJob {
+  const { created_at, started_at, completed_at, tags } = job;
+  const kind = needsBuild(job) ? kindOf(build) : kindOfJob(job);
+  return {
+    at: EXECUTOR_KINDS.has(kind) ? minuteOf(created_at) : created_at,
+    organization,
+    tags: displayTags(tags),
+    seconds: (completed_at - started_at) / 1000,
+    kind,
+  };
+}
+
+function kindOfJob({ type }: Job): JobKind {
+  return type === 'workspace_build' ? 'prebuild' : 'import';
+}
+
+/** Those that coderd's lifecycle executor writes (contract §10); it stops the workspaces of tasks with a reason of their own. */
+const KIND_OF_REASON: ReadonlyMap<string, JobKind> = new Map([
+  ['autostart', 'autostart'],
+  ['autostop', 'autostop'],
+  ['task_auto_pause', 'autostop'],
+  ['dormancy', 'dormancy'],
+  ['autodelete', 'dormancy'],
+]);
+
+/** Servers before 2.28 tell who asked for it only here. */
+function kindOf(build: WorkspaceBuild | undefined): JobKind {
+  if (build?.initiator_id === PREBUILDS_USER) return 'prebuild';
+  return KIND_OF_REASON.get(build?.reason ?? '') ?? 'user';
+}
+
+/** The executor goes by whole minutes: what it inserts in one was due at its beginning, or waited for a daemon, which nothing tells. */
+function minuteOf(time: EpochMs): EpochMs {
+  return (Math.floor(time / 60_000) * 60_000) as EpochMs;
+}

@@ -1,0 +1,124 @@
+/** Reading back in time: lists that have no pages, and a client with more patience than a look. */
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { readBuildsSince, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
+import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http.ts';
+import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
+import { START } from '../support/lab.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function clientOf(
+  listener: RequestListener,
+  waiting: Pick<CoderdHttpOptions, 'patience' | 'wholeMs'> = {},
+): Promise<CoderdHttp> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const http = new CoderdHttp({ url, token: { read: async () => 'token' }, ...waiting });
+  closers.push(async () => {
+    await http.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return http;
+}
+
+const organization = { id: 'some-id' as OrganizationId, name: 'data' };
+const build = { version: 'v2.30.0' };
+const SECOND_MS = 1_000;
+
+/** A coderd with so many jobs, one a second up to START; the limits that it was asked for. */
+async function history(count: number) {
+  const limits: number[] = [];
+  const http = await clientOf((request, response) => {
+    const limit = Number(new URL(`http://coderd${request.url}`).searchParams.get('limit'));
+    limits.push(limit);
+    const jobs = Array.from({ length: Math.min(limit, count) }, (_, n) => ({
+      id: `${n}`,
+      created_at: new Date(START - n * SECOND_MS).toISOString(),
+      status: 'succeeded',
+      organization_id: 'some-id',
+      tags: {},
+      type: 'workspace_build',
+    }));
+    response.end(JSON.stringify(jobs));
+  });
+  const read = async (seconds: number) =>
+    (await readJobsSince(http, organization, { since: plusMs(START, -seconds * SECOND_MS), build })).length;
+  return { read, limits };
+}
+
+describe('the jobs since then', () => {
+  test.each([
+    { jobs: 0, seconds: 60, expected: 0, limits: [4_000], because: 'there are none' },
+    { jobs: 3_999, seconds: 1e6, expected: 3_999, limits: [4_000], because: 'there are no more' },
+    { jobs: 9_000, seconds: 3_998, expected: 3_999, limits: [4_000], because: 'the last one is older' },
+    {
+      jobs: 9_000,
+      seconds: 3_999,
+      expected: 4_000,
+      limits: [4_000, 16_000],
+      because: 'the last one is not older: there may be more',
+    },
+    {
+      jobs: 20_000,
+      seconds: 1e6,
+      expected: 20_000,
+      limits: [4_000, 16_000, 64_000],
+      because: 'all are asked for',
+    },
+  ])('$seconds s back among $jobs jobs are read with limits of $limits: $because', async (given) => {
+    const { read, limits } = await history(given.jobs);
+    expect(await read(given.seconds)).toBe(given.expected);
+    expect(limits).toEqual(given.limits);
+  });
+
+  test('are refused by a coderd that has no list of them, without asking', async () => {
+    const http = await clientOf((_, response) => response.end('[]'));
+    await expect(
+      readJobsSince(http, organization, { since: START, build: { version: 'v2.18.1' } }),
+    ).rejects.toThrow('coderd v2.18.1 has no provisioner jobs API; 2.19 or newer is needed');
+  });
+});
+
+test('the builds since then are asked for with a minute to spare', async () => {
+  const urls: string[] = [];
+  const http = await clientOf((request, response) => {
+    urls.push(request.url ?? '');
+    response.end(
+      JSON.stringify([{ reason: 'autostart', initiator_id: 'a', job: { id: 'j', tags: {} }, more: 1 }]),
+    );
+  });
+  expect(await readBuildsSince(http, 'ws', START as EpochMs)).toEqual([
+    { reason: 'autostart', initiator_id: 'a', job: { id: 'j' } },
+  ]);
+  expect(urls.map(decodeURIComponent)).toEqual([
+    '/api/v2/workspaces/ws/builds?since=2026-03-02T08:59:00.000Z',
+  ]);
+});
+
+describe('patience', () => {
+  test('is for a coderd that says nothing', async () => {
+    const http = await clientOf(() => {}, { patience: { silentMs: 50, retryMs: 0 } });
+    await expect(readBuildsSince(http, 'ws', START)).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringMatching(/Headers Timeout/),
+    });
+  });
+
+  test('is for a coderd that asks to come again later', async () => {
+    let requests = 0;
+    const listener: RequestListener = (_, response) => {
+      requests += 1;
+      response.writeHead(429, { 'retry-after': '1' }).end('{"message":"too many"}');
+    };
+    const http = await clientOf(listener, { patience: { silentMs: 5_000, retryMs: 999 } });
+    await expect(readBuildsSince(http, 'ws', START)).rejects.toMatchObject({ code: 'rate-limited' });
+    expect(requests).toBe(1);
+  });
+});

@@ -1,0 +1,330 @@
+/** `autoscaler trace export` over HTTP: what a world did comes out of it again, job by job. */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { stringify } from 'yaml';
+import type { JobRecord } from '../../lab/coderd/jobs.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../lab/ecs/http.ts';
+import { readTrace } from '../../lab/trace/read.ts';
+import type { JobKind, TraceJob } from '../../lab/trace/trace.ts';
+import type { World } from '../../lab/world.ts';
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import { by } from '../../lambda/core/order.ts';
+import { displayTags } from '../../lambda/core/tags.ts';
+import {
+  type Lab,
+  type LabOptions,
+  type LabPool,
+  labConfig,
+  START,
+  startLab,
+  timeOf,
+} from '../support/lab.ts';
+import { type Answer, runIn } from './run.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const pools: readonly LabPool[] = [
+  { name: 'cpu', organization: 'default', tags: {}, desiredCount: 4 },
+  { name: 'gpu', organization: 'data', tags: { gpu: 'a10' }, desiredCount: 1 },
+];
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-export-'));
+const config = join(folder, 'autoscaler.yaml');
+const out = join(folder, 'trace.jsonl');
+
+const labs: Lab[] = [];
+beforeEach(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const lab of labs.splice(0)) await lab.close();
+  rmSync(out, { force: true, recursive: true });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A lab with daemons at work, and its configuration. */
+async function workingLab(options: Partial<LabOptions> = {}): Promise<Lab> {
+  const lab = await startLab({ pools, organizations: ['default', 'data', 'other'], ...options });
+  labs.push(lab);
+  writeConfig(lab, pools);
+  lab.pass(5 * 60);
+  return lab;
+}
+
+function writeConfig({ coderdUrl }: Lab, its: readonly LabPool[]): void {
+  writeFileSync(config, stringify(labConfig(coderdUrl, its)));
+}
+
+const exportAt = async ({ world }: Lab, ...args: readonly string[]): Promise<Answer> =>
+  runIn(
+    { now: () => world.timeline.now() },
+    ...['trace', 'export', '--config', config, '--out', out, ...args],
+  );
+
+const exported = () => readTrace(readFileSync(out, 'utf8'), { name: out }).trace;
+
+function renew(world: World, token: Parameters<World['coderd']['addToken']>[0]): void {
+  world.secrets.put(world.tokenSecretName, world.coderd.addToken(token));
+}
+
+const submit = (world: World, job: Partial<Parameters<World['coderd']['submitJob']>[0]> = {}) =>
+  world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000, ...job });
+
+/** A day with all kinds of jobs; by the name of a workspace it is known what asks for its starts, stops and deletes. */
+async function busyDay() {
+  // the executor's minutes are not those of the clock
+  const lab = await workingLab({ start: timeOf('2026-03-02T09:00:07.300Z') });
+  const { world } = lab;
+  const { coderd } = world;
+  const template = coderd.addTemplate({ organization: 'default', buildMs: { start: 71_500 } });
+  const unused = { timeTilDormantMs: 6 * HOUR_MS, timeTilDormantAutodeleteMs: 6 * HOUR_MS };
+  const strict = coderd.addTemplate({ organization: 'default', ...unused });
+  const scheduled = [10, 11, 12].map((hour) =>
+    coderd.addWorkspace({ template, schedule: `CRON_TZ=UTC 30 ${hour} * * *`, ttlMs: 2 * HOUR_MS }),
+  );
+  const forgotten = coderd.addWorkspace({ template: strict, running: true });
+  const owned = coderd.addWorkspace({ template });
+  submit(world, { organization: 'data', tags: { gpu: 'a10' } });
+  submit(world, { initiator: 'prebuilds' });
+  submit(world, { type: 'template_version_import', willFail: true });
+  submit(world, { type: 'template_version_dry_run' });
+  coderd.build(owned, 'start');
+  lab.pass(24 * 3600);
+  const kinds = new Map<string, JobKind>([
+    ...scheduled.flatMap(({ name }) => [
+      [`${name} start`, 'autostart'] as const,
+      [`${name} stop`, 'autostop'] as const,
+    ]),
+    [`${forgotten.name} stop`, 'dormancy'],
+    [`${forgotten.name} delete`, 'dormancy'],
+  ]);
+  const kindOf = ({ type, initiatorId, workspace, transition }: JobRecord): JobKind => {
+    if (type !== 'workspace_build') return 'import';
+    if (initiatorId !== coderd.userId) return 'prebuild';
+    return kinds.get(`${workspace?.name} ${transition}`) ?? 'user';
+  };
+  return { lab, kindOf };
+}
+
+/** What is in the trace of a job. */
+function expected(job: JobRecord, kind: JobKind, { coderd }: World): TraceJob {
+  const isDue = kind === 'autostart' || kind === 'autostop' || kind === 'dormancy';
+  return {
+    at: (job.createdAt - (isDue ? job.createdAt % MINUTE_MS : 0)) as EpochMs,
+    organization: job.organizationId === coderd.organizationId('data') ? 'data' : 'default',
+    tags: displayTags(job.tags),
+    seconds: ((job.completedAt ?? Number.NaN) - (job.startedAt ?? Number.NaN)) / 1000,
+    kind,
+  };
+}
+
+const inOrder = (jobs: readonly TraceJob[]): readonly TraceJob[] =>
+  jobs.toSorted(
+    by(
+      ({ at }) => at,
+      ({ kind }) => kind,
+      ({ seconds }) => seconds,
+    ),
+  );
+
+describe('a day', () => {
+  test('comes out job by job: when each came or was due, for how long, and what asked for it', async () => {
+    const { lab, kindOf } = await busyDay();
+    const period = ['--from', '2026-03-02T09:00:00Z', '--to', '2026-03-03T09:00:00Z'];
+    const { code, err } = await exportAt(lab, ...period, '--timezone', 'Europe/Berlin');
+    expect(code).toBe(0);
+    expect(err).toBe(`organization "data": 1 job
+organization "default": 12 jobs
+reading the builds of 6 workspaces: 0 done
+wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z (2 user, 3 autostart, 3 autostop, 2 dormancy, 1 prebuild, 2 import)
+`);
+    const { jobs, ...header } = exported();
+    const done = lab.world.coderd.jobs().map((job) => expected(job, kindOf(job), lab.world));
+    expect(inOrder(jobs)).toEqual(inOrder(done));
+    expect(header).toMatchObject({
+      from: START,
+      to: START + 24 * HOUR_MS,
+      timezone: 'Europe/Berlin',
+      outages: [],
+    });
+  });
+
+  test('comes out the same from a coderd that names no initiators yet', async () => {
+    const lab = await workingLab({ coderVersion: 'v2.27.0' });
+    submit(lab.world, { initiator: 'prebuilds' });
+    submit(lab.world);
+    lab.pass(120);
+    await exportAt(lab);
+    expect(exported().jobs.map(({ kind }) => kind)).toEqual(['prebuild', 'user']);
+  });
+
+  test('leaves no trace of anybody', async () => {
+    const { lab } = await busyDay();
+    await exportAt(lab);
+    const text = readFileSync(out, 'utf8');
+    expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|workspace-|template-|version-|autoscaler-/);
+  });
+
+  test('can be printed', async () => {
+    const lab = await workingLab();
+    submit(lab.world);
+    lab.pass(120);
+    const { out: printed, err } = await exportAt(lab, '--out', '-');
+    expect(readTrace(printed, { name: '-' }).trace.jobs).toHaveLength(1);
+    expect(err).toMatch(/\n1 job from .* \(1 user\)\n$/);
+    expect(existsSync(out)).toBe(false);
+  });
+});
+
+describe('jobs that are left out', () => {
+  test('are counted: what is not finished, what no daemon ever had', async () => {
+    const lab = await workingLab();
+    const { coderd } = lab.world;
+    submit(lab.world, { durationMs: 45_000 });
+    coderd.cancelJob(submit(lab.world, { tags: { nobody: 'has' } }));
+    submit(lab.world, { tags: { nobody: 'has' } });
+    // no daemon takes it, and coderd's reaper fails it
+    lab.pass(40 * 60);
+    submit(lab.world, { durationMs: HOUR_MS });
+    lab.pass(60);
+    const { code, err } = await exportAt(lab);
+    expect(code).toBe(0);
+    expect(err).toContain('\nleft out: 1 not finished; 2 never run, as they were canceled or given up\n');
+    expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([45]);
+  });
+
+  test('are those of other times', async () => {
+    const lab = await workingLab();
+    for (const durationMs of [10_000, 20_000, 30_000]) {
+      submit(lab.world, { durationMs });
+      lab.pass(600);
+    }
+    await exportAt(lab, '--from', '2026-03-02T09:15:00Z', '--to', '2026-03-02T09:25:00Z');
+    // a job is of the time in which it came, to the end and without it
+    expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([20]);
+  });
+
+  test('may be all', async () => {
+    const lab = await workingLab();
+    submit(lab.world, { durationMs: HOUR_MS });
+    lab.pass(60);
+    expect(await exportAt(lab, '--days', '1')).toEqual({
+      code: 1,
+      out: '',
+      err: `organization "data": 0 jobs
+organization "default": 1 job
+left out: 1 not finished
+exporting the jobs from 2026-03-01T09:06:00.000Z to 2026-03-02T09:06:00.000Z: coderd has none that a daemon has worked off; give another time with --from or --days, and --to
+`,
+    });
+    expect(existsSync(out)).toBe(false);
+  });
+});
+
+test('builds of workspaces that can not be read are of users, and counted', async () => {
+  const { lab } = await busyDay();
+  const { world } = lab;
+  renew(world, { canRead: 'all', canReadWorkspaces: [] });
+  const { code, err } = await exportAt(lab);
+  expect(code).toBe(0);
+  expect(err).toContain(
+    '\n10 builds exported as "user", as nothing tells why: the token\'s user can not read the workspaces; the organization template admin role lets it\n',
+  );
+  expect(exported().jobs.filter(({ kind }) => kind === 'user')).toHaveLength(10);
+});
+
+describe('a coderd that can not be read is told, and nothing is written', () => {
+  test.each([
+    {
+      what: 'too old a coderd',
+      options: { coderVersion: 'v2.18.0' },
+      says: /^listing provisioner jobs of organization "data": coderd v2\.18\.0\+\w+ has no provisioner jobs API; 2\.19 or newer is needed\n$/,
+    },
+    {
+      what: 'an organization without the role',
+      broken: (world: World) => renew(world, { canRead: ['default'] }),
+      says: `listing provisioner jobs of organization "data": coderd answered 404: Resource not found or you do not have access to this resource; the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read\n`,
+    },
+    {
+      what: 'an organization that is not there',
+      options: { organizations: ['default', 'data'] },
+      organization: 'dat',
+      says: 'finding organization "dat": coderd lists "default", "data"; check the name, and that the token\'s user is a member\n',
+    },
+    {
+      what: 'a token that is none',
+      broken: (world: World) => world.secrets.put(world.tokenSecretName, 'none'),
+      says: /^listing organizations: coderd answered 401: .*put a valid one into the secret\n$/,
+    },
+  ])('$what', async ({ options, broken, organization, says }) => {
+    const lab = await workingLab(options);
+    broken?.(lab.world);
+    if (organization !== undefined) writeConfig(lab, [{ name: 'cpu', organization, tags: {} }]);
+    const { code, err } = await exportAt(lab);
+    expect(code).toBe(1);
+    expect(err).toMatch(says);
+    expect(existsSync(out)).toBe(false);
+  });
+
+  test('one that fails midway, and the file of before stays as it was', async () => {
+    const token = { last: '' };
+    const lab: Lab = await workingLab({
+      onRequest: ({ operation }) => {
+        if (operation.endsWith('/builds')) lab.world.coderd.revokeToken(token.last);
+      },
+    });
+    const { world } = lab;
+    token.last = world.coderd.addToken({ canRead: 'all' });
+    world.secrets.put(world.tokenSecretName, token.last);
+    for (let n = 0; n < 20; n++) submit(world, { durationMs: 1_000 });
+    lab.pass(120);
+    writeFileSync(out, 'of before');
+    const { code, err } = await exportAt(lab);
+    expect(code).toBe(1);
+    expect(err).toMatch(/listing the builds of a workspace: coderd answered 401/);
+    expect(readFileSync(out, 'utf8')).toBe('of before');
+  });
+});
+
+test('a file that can not be written is told, and no part of it stays', async () => {
+  const lab = await workingLab();
+  submit(lab.world);
+  lab.pass(120);
+  mkdirSync(out);
+  const { code, err } = await exportAt(lab);
+  expect(code).toBe(1);
+  expect(err).toMatch(/\nwriting .*trace\.jsonl: E\w+: .*; give another file with --out\n$/);
+  expect(readdirSync(folder)).not.toContain('trace.jsonl.part');
+});
+
+describe('wrong options are refused', () => {
+  test.each([
+    { args: ['--from', 'yesterday'], says: /'--from <time>'.*Write a time with its zone/ },
+    { args: ['--days', '0'], says: /'--days <number>'.*Write a whole number of days, 1 to 400/ },
+    { args: ['--days', '401'], says: /'--days <number>'.*Write a whole number of days, 1 to 400/ },
+    {
+      args: ['--from', '2025-01-01T00:00:00Z', '--to', '2026-03-02T09:00:00Z'],
+      says: '--from 2025-01-01T00:00:00.000Z is more than 400 days before the end, 2026-03-02T09:00:00.000Z',
+    },
+    { args: ['--days', '2', '--from', '2026-03-02T09:00:00Z'], says: /cannot be used with/ },
+    { args: ['--timezone', 'Berlin'], says: /It is not a time zone; did you mean "Europe\/Berlin"\?/ },
+    {
+      args: ['--from', '2026-03-02T09:00:00Z', '--to', '2026-03-02T09:00:00Z'],
+      says: '--from 2026-03-02T09:00:00.000Z is not before the end, 2026-03-02T09:00:00.000Z',
+    },
+  ])('$args', async ({ args, says }) => {
+    const { code, err } = await runIn({}, 'trace', 'export', ...args);
+    expect(code).toBe(2);
+    expect(err).toMatch(says);
+  });
+});
