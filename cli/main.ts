@@ -2,9 +2,15 @@
 import type { EpochMs } from '../lambda/core/brands.ts';
 import { runCli } from './program.ts';
 
+// `| head` has seen enough
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 process.exitCode = await runCli(process.argv.slice(2), {
   environment: process.env,
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  ...(process.stderr.isTTY ? { terminal: process.stderr } : {}),
   now: () => Date.now() as EpochMs,
 });

@@ -1,8 +1,8 @@
 /** The one screen of `autoscaler status`: what matters most on top, plain text of 80 columns where names are short. */
-import Table from 'cli-table3';
 import { overrideText } from '../../lambda/app/reason-text.ts';
 import { ageText, some } from '../../lambda/app/words.ts';
 import type { Served } from '../../lambda/core/plan.ts';
+import { type Column, plainTable } from '../plain-table.ts';
 import { lookLine } from './last-look.ts';
 import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
 
@@ -49,25 +49,14 @@ function brokenText(count: number): string {
 }
 
 const COLUMNS = ['pool', 'tasks', 'busy', 'idle', 'starting', 'leaving', 'floor', 'max'];
-const NO_LINES = Object.fromEntries(
-  ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
-    .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'])
-    .map((place) => [place, '']),
-);
 
-/** Without lines and colours: it is read in pipes and chat windows too. */
 function poolTable(pools: readonly PoolStatus[]): string {
-  const table = new Table({
-    head: COLUMNS,
-    chars: { ...NO_LINES, middle: '  ' },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-    colAligns: COLUMNS.map((_, index) => (index === 0 ? 'left' : 'right')),
-  });
-  for (const { name, tasks, daemons, floor, max } of pools) {
+  const columns = COLUMNS.map((head): Column => ({ head, align: head === 'pool' ? 'left' : 'right' }));
+  const rows = pools.map(({ name, tasks, daemons, floor, max }) => {
     const { busy = '?', idle = '?', starting = '?', leaving = '?' } = daemons ?? {};
-    table.push([name, tasks ?? '?', busy, idle, starting, leaving, floor, max]);
-  }
-  return table.toString();
+    return [name, tasks ?? '?', busy, idle, starting, leaving, floor, max];
+  });
+  return plainTable(columns, rows);
 }
 
 /** More would push what follows off the screen. */

@@ -88,7 +88,8 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-function whyUnreadable(cause: unknown): string {
+/** Why a file can not be read, and what to do. */
+export function whyUnreadable(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const known: Readonly<Record<string, string>> = {
     ENOENT: 'no such file; look at the path',

@@ -1,0 +1,139 @@
+/** `autoscaler trace check`: what is in a trace, or what is wrong with it. */
+import type { Command } from 'commander';
+import { percentile } from '../../lab/percentile.ts';
+import { readTraceFile } from '../../lab/trace/file.ts';
+import { JOB_KINDS, type Trace, type TraceJob } from '../../lab/trace/trace.ts';
+import { some, tagText } from '../../lambda/app/words.ts';
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import { displayTags, tagKey } from '../../lambda/core/tags.ts';
+import { plainTable } from '../plain-table.ts';
+import type { CommandContext } from '../surroundings.ts';
+
+/** `autoscaler trace check` */
+export function addTraceCheckCommand(trace: Command, { surroundings }: CommandContext): void {
+  trace
+    .command('check')
+    .description('say what is in a trace, or what is wrong with it')
+    .argument('<file>', 'the trace')
+    .option('--skip-bad', 'leave bad lines out, and count them', false)
+    .action((file: string, { skipBad }: { readonly skipBad: boolean }) => {
+      const { trace: read, remarks } = readTraceFile(file, { skipBad });
+      for (const remark of remarks) surroundings.err(`${file}: warning: ${remark}\n`);
+      surroundings.out(`${traceText(read)}\n`);
+    });
+}
+
+const MOST_GROUPS = 20;
+
+/** For people, a screen of it. */
+function traceText(trace: Trace): string {
+  const { jobs } = trace;
+  const kinds = JOB_KINDS.map((kind) => ({ name: kind, jobs: jobs.filter((job) => job.kind === kind) }));
+  const groups = groupsOf(jobs);
+  const more = groups.length - MOST_GROUPS;
+  return [
+    ...factLines(trace),
+    '',
+    jobTable(
+      'kind',
+      kinds.filter((kind) => kind.jobs.length > 0),
+    ),
+    '',
+    jobTable('organization and tags', groups.slice(0, MOST_GROUPS)),
+    ...(more > 0 ? [`and ${some(more, 'tag group')} more`] : []),
+  ].join('\n');
+}
+
+function factLines({ name, from, to, timezone, jobs, outages, startSeconds }: Trace): readonly string[] {
+  const clock = clockOf(timezone);
+  const hours = jobs.reduce((sum, { seconds }) => sum + seconds, 0) / 3600;
+  const hour = busiest(jobs, 60);
+  const minute = busiest(jobs, 1);
+  const [least, most] = startSeconds ?? [];
+  const facts = [
+    ['trace', name],
+    ['period', `${clock(from)} to ${clock(to)}, ${timezone}`],
+    ['jobs', `${jobs.length}, ${hours.toFixed(1)} h of building`],
+    [
+      'busiest',
+      `${some(hour.jobs, 'job')} in the hour from ${clock(hour.at)}; ${minute.jobs} in the minute ${clock(minute.at)}`,
+    ],
+    ...outages.map(({ at, seconds }) => ['outage', `${clock(at)}, ${seconds} s`]),
+    ['task starts', least === undefined ? 'as far as is known for Fargate' : `${least} to ${most} s`],
+  ];
+  return facts.map(([what = '', text = '']) => `${what.padEnd(11)}  ${text}`);
+}
+
+/** The busiest of the hours, or minutes, of the period; of equal ones the first. */
+function busiest(
+  jobs: readonly TraceJob[],
+  minutes: number,
+): { readonly at: EpochMs; readonly jobs: number } {
+  const lengthMs = minutes * 60_000;
+  const counts = new Map<number, number>();
+  for (const { at } of jobs) {
+    const slot = Math.floor(at / lengthMs);
+    counts.set(slot, (counts.get(slot) ?? 0) + 1);
+  }
+  const [slot, count] = [...counts].reduce((most, next) => (next[1] > most[1] ? next : most));
+  return { at: (slot * lengthMs) as EpochMs, jobs: count };
+}
+
+type JobGroup = { readonly name: string; readonly jobs: readonly TraceJob[] };
+
+/** By organization and tag set, the largest first. */
+function groupsOf(jobs: readonly TraceJob[]): readonly JobGroup[] {
+  const groups = new Map<string, TraceJob[]>();
+  for (const job of jobs) {
+    const key = `${job.organization} ${tagKey(job.tags)}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [job]);
+    else group.push(job);
+  }
+  return [...groups.values()]
+    .map((group) => ({ name: groupName(group[0]), jobs: group }))
+    .sort((a, b) => b.jobs.length - a.jobs.length);
+}
+
+function groupName(job: TraceJob | undefined): string {
+  return job === undefined ? '' : `${job.organization} ${tagText(displayTags(job.tags))}`;
+}
+
+function jobTable(what: string, groups: readonly JobGroup[]): string {
+  const heads = ['jobs', 'p50 s', 'p95 s', 'longest s'];
+  return plainTable(
+    [{ head: what, align: 'left' }, ...heads.map((head) => ({ head, align: 'right' as const }))],
+    groups.map(({ name, jobs }) => {
+      const seconds = jobs.map((job) => job.seconds).sort((a, b) => a - b);
+      return [name, jobs.length, ...[0.5, 0.95, 1].map((share) => percentile(seconds, share).toFixed(1))];
+    }),
+  );
+}
+
+/** `Mon 2026-03-02 09:00` by the clock of a zone. */
+function clockOf(timeZone: string): (time: EpochMs) => string {
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    hourCycle: 'h23',
+    ...{
+      weekday: 'short',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+    },
+  });
+  return (time) => {
+    const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, value]));
+    const [weekday, year, month, day, hour, minute] = [
+      'weekday',
+      'year',
+      'month',
+      'day',
+      'hour',
+      'minute',
+    ].map((name) => parts.get(name as Intl.DateTimeFormatPartTypes));
+    return `${weekday?.replace('.', '')} ${year}-${month}-${day} ${hour}:${minute}`;
+  };
+}

@@ -1,0 +1,101 @@
+/** `autoscaler trace generate`: a made-up trace. Standard output is the trace alone, so that it can be piped. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { SCENARIOS } from '../../lab/scenarios/index.ts';
+import { generateTrace } from '../../lab/trace/generate/generate.ts';
+import type { Scenario } from '../../lab/trace/generate/scenario.ts';
+import { writeTrace } from '../../lab/trace/write.ts';
+import { wholeNumber } from '../../lab/whole-number.ts';
+import { nearestName } from '../../lambda/adapters/config/names.ts';
+import { some } from '../../lambda/app/words.ts';
+import { plainTable } from '../plain-table.ts';
+import { type CommandContext, type Surroundings, UsageError } from '../surroundings.ts';
+import { writeWhole } from '../whole-file.ts';
+
+type GenerateOptions = {
+  readonly scenario?: string;
+  readonly seed: number;
+  readonly days: number;
+  readonly from?: string;
+  readonly out: string;
+  readonly list?: true;
+};
+
+const MOST_DAYS = 366;
+
+/** `autoscaler trace generate` */
+export function addTraceGenerateCommand(trace: Command, { surroundings }: CommandContext): void {
+  trace
+    .command('generate')
+    .description('make up a trace of a deployment that there could be')
+    .option('--scenario <name>', 'what the deployment is like; --list shows all')
+    .option('--seed <number>', 'the same seed gives the same trace', wholeNumber, 1)
+    .option('--days <number>', 'how many days', parseDays, 7)
+    .option(
+      '--from <date>',
+      'the first day, such as 2026-03-02 (default: the one of the scenario)',
+      parseDate,
+    )
+    .option('--out <file>', 'where to write the trace; - for standard output', '-')
+    .option('--list', 'show the scenarios')
+    .action((options: GenerateOptions) => {
+      if (options.list) surroundings.out(`${scenarioTable()}\n`);
+      else generate(findScenario(options.scenario), options, surroundings);
+    });
+}
+
+function generate(scenario: Scenario, options: GenerateOptions, { out, err }: Surroundings): void {
+  const { seed, days, from = scenario.from, out: file } = options;
+  const trace = generateTrace(scenario, { seed, days, from });
+  const text = [...writeTrace(trace)].join('');
+  if (file === '-') out(text);
+  else writeWhole(file, text);
+  const wrote = file === '-' ? '' : `wrote ${file}: `;
+  err(
+    `${wrote}${some(trace.jobs.length, 'job')} of ${some(days, 'day')} from ${from} on, seed ${seed}; made for ${scenario.config}\n`,
+  );
+}
+
+/** Throws UsageError, also where none is named. */
+export function findScenario(name: string | undefined): Scenario {
+  const names = SCENARIOS.map((scenario) => scenario.name);
+  if (name === undefined) throw new UsageError(`no scenario given; add --scenario NAME: ${names.join(', ')}`);
+  const scenario = SCENARIOS.find((it) => it.name === name);
+  if (scenario !== undefined) return scenario;
+  const near = nearestName(name, names);
+  const guess = near === undefined ? '' : `did you mean "${near}"? `;
+  throw new UsageError(`there is no scenario "${name}"; ${guess}there are ${names.join(', ')}`);
+}
+
+function scenarioTable(): string {
+  return plainTable(
+    [
+      { head: 'scenario', align: 'left' },
+      { head: 'users', align: 'right' },
+      { head: 'first day', align: 'left' },
+      { head: 'what it is', align: 'left' },
+      { head: 'configuration', align: 'left' },
+    ],
+    SCENARIOS.map(({ name, groups, from, title, config }) => [
+      name,
+      groups.reduce((sum, { users }) => sum + users, 0).toLocaleString('en-US'),
+      from,
+      title,
+      config,
+    ]),
+  );
+}
+
+/** Throws InvalidArgumentError, which commander tells with the option's name. */
+export function parseDays(text: string): number {
+  const days = wholeNumber(text);
+  if (days >= 1 && days <= MOST_DAYS) return days;
+  throw new InvalidArgumentError(`it must be from 1 to ${MOST_DAYS}`);
+}
+
+/** Throws InvalidArgumentError, which commander tells with the option's name. */
+function parseDate(text: string): string {
+  const midnight = Date.parse(`${text}T00:00:00Z`);
+  const isDate = /^(?:19|20)\d\d-/.test(text) && !Number.isNaN(midnight);
+  if (isDate && new Date(midnight).toISOString().startsWith(text)) return text;
+  throw new InvalidArgumentError('it must be a date, such as 2026-03-02');
+}

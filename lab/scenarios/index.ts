@@ -1,0 +1,13 @@
+/** The made-up deployments that ship with the project, each with the configuration it is meant for. */
+import type { Scenario } from '../trace/generate/scenario.ts';
+import { ONE_THOUSAND, TEN_THOUSAND, THREE_THOUSAND } from './sizes.ts';
+import { GPU_POOLS, PREBUILD_HEAVY, SMALL_TEAM } from './special.ts';
+
+export const SCENARIOS: readonly Scenario[] = [
+  SMALL_TEAM,
+  ONE_THOUSAND,
+  THREE_THOUSAND,
+  TEN_THOUSAND,
+  GPU_POOLS,
+  PREBUILD_HEAVY,
+];

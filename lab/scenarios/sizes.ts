@@ -1,0 +1,86 @@
+/** The sizes of Coder's validated architectures, each with its file of examples/. */
+import type { Group, Scenario, Template } from '../trace/generate/scenario.ts';
+import {
+  CLAIM,
+  CONTAINER_TEMPLATE,
+  IN_BENGALURU,
+  IN_BERLIN,
+  IN_NEW_YORK,
+  LARGE_TEMPLATE,
+  MACHINE_TEMPLATE,
+} from './parts.ts';
+
+const ORGANIZATION = { organization: 'default', timezone: 'Europe/Berlin' } as const;
+
+const CONTAINER: Template = { name: 'container', ...ORGANIZATION, ...CONTAINER_TEMPLATE };
+const MACHINE: Template = { name: 'machine', ...ORGANIZATION, ...MACHINE_TEMPLATE };
+const LARGE: Template = { name: 'large', ...ORGANIZATION, ...LARGE_TEMPLATE };
+
+/** Its builds for prebuilds go to a pool of their own. */
+const prebuilt = (instances: number): Template => ({
+  ...CONTAINER,
+  name: 'prebuilt',
+  prebuilds: {
+    tags: { is_prebuild: 'true' },
+    instances,
+    instancesAtNight: Math.round(instances / 5),
+    claim: CLAIM,
+  },
+});
+
+const HABITS = { autostartShare: 0.4, freshPerDay: 0.06 } as const;
+const STARTS = { startSeconds: [30, 70] } as const;
+
+export const ONE_THOUSAND: Scenario = {
+  name: '1k-users',
+  title: '1,000 users of one site, one pool',
+  description:
+    'A thousand accounts in Berlin, untagged templates only, everything in the pool "default". Four in ten workspaces start by a schedule, more than half of these at 9:00 sharp: in one minute more builds are due than the 60 daemons that there may be.',
+  config: 'examples/1k-users.yaml',
+  timezone: 'Europe/Berlin',
+  from: '2026-03-02',
+  templates: [CONTAINER, MACHINE],
+  groups: [{ users: 1000, ...IN_BERLIN, ...HABITS, templates: { container: 7, machine: 3 } }],
+  outages: [],
+  ...STARTS,
+};
+
+const THREE_SITES_TEMPLATES = { container: 5, machine: 2, large: 1, prebuilt: 2 } as const;
+const threeSites = (users: number): readonly Group[] => [
+  { users: users * 0.6, ...IN_BERLIN, ...HABITS, templates: THREE_SITES_TEMPLATES },
+  { users: users * 0.3, ...IN_NEW_YORK, ...HABITS, templates: THREE_SITES_TEMPLATES },
+  { users: users * 0.1, ...IN_BENGALURU, ...HABITS, templates: THREE_SITES_TEMPLATES },
+];
+
+export const THREE_THOUSAND: Scenario = {
+  name: '3k-users',
+  title: '3,000 users on three continents',
+  description:
+    "Berlin, New York and Bengaluru share one deployment: mornings at 5:15, 9:00 and 15:00 by Berlin's clock. Large templates and prebuilt workspaces have pools of their own. On Wednesday coderd is down for ten minutes at 9:10, and everybody tries again when it is back.",
+  config: 'examples/3k-users.yaml',
+  timezone: 'Europe/Berlin',
+  from: '2026-03-02',
+  templates: [CONTAINER, MACHINE, LARGE, prebuilt(30)],
+  groups: threeSites(3000),
+  outages: [{ day: 2, minute: 550, seconds: 600 }],
+  ...STARTS,
+};
+
+const DATA: Template = { ...CONTAINER, name: 'notebook', organization: 'data' };
+
+export const TEN_THOUSAND: Scenario = {
+  name: '10k-users',
+  title: '10,000 users, two organizations',
+  description:
+    'As 3k-users, three times as many, and a second organization "data" with keys and a pool of its own. The first day is the Monday after New York has changed its clocks and Berlin has not: their mornings are an hour closer for three weeks.',
+  config: 'examples/10k-users.yaml',
+  timezone: 'Europe/Berlin',
+  from: '2026-03-09',
+  templates: [CONTAINER, MACHINE, LARGE, prebuilt(90), DATA],
+  groups: [
+    ...threeSites(8000),
+    { users: 2000, ...IN_BERLIN, ...HABITS, autostartShare: 0.25, templates: { notebook: 1 } },
+  ],
+  outages: [],
+  ...STARTS,
+};
