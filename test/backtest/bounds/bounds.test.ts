@@ -1,0 +1,178 @@
+/** The bounds, by hand. Jobs are written as `from-to` in seconds, with the letters of the pools that can run them. */
+import { describe, expect, test } from 'vitest';
+import { busyHours } from '../../../lab/backtest/bounds/busy-hours.ts';
+import { clairvoyant } from '../../../lab/backtest/bounds/clairvoyant.ts';
+import type { BoundJob, BoundPool } from '../../../lab/backtest/bounds/demand.ts';
+import { LinearProgram } from '../../../lab/backtest/bounds/linear-program.ts';
+import { piecesOf } from '../../../lab/backtest/bounds/pieces.ts';
+
+/** `0-40 10-30AB`; without letters: pool A. */
+function jobsOf(text: string): readonly BoundJob[] {
+  return text.split(' ').map((each) => {
+    const [, from = '', to = '', letters = ''] = /^(\d+)-(\d+)([A-Z]*)$/.exec(each) ?? [];
+    const pools = [...(letters || 'A')].map((letter) => letter.charCodeAt(0) - 'A'.charCodeAt(0));
+    return { startMs: Number(from) * 1000, durationMs: (Number(to) - Number(from)) * 1000, pools };
+  });
+}
+
+/** A second of it costs a thousandth of a dollar, and it starts in half a minute. */
+const POOL: BoundPool = { dollarsPerHour: 3.6, startMs: 30_000 };
+
+/**
+ * Three pauses of 90 s or more cut it into four pieces, in each of which tasks start 30 s before their first job:
+ * 0-110    1 (0-40) hands its task on to 3 (45-60): idle for 5 s. 2 (10-30) hands its own on to 4 (50-80), idle for 20 s, and that
+ *          to 5 (100-110), idle for 20 s. Billed: 30 + 60 and 30 + 100 = 220 s.
+ * 205-210  6 alone: 30 + 5 s are below the minimum: 60 s.
+ * 310-340  7 and 8, 20 s apart: one task, 30 + 30 = 60 s. Two would be 120 s.
+ * 440-500  9 and 10 at a time: 30 + 60 and 30 + 40 = 160 s.
+ * In all 500 s on 6 tasks. They run for 40 + 20 + 15 + 30 + 10 + 5 + 5 + 5 + 60 + 40 = 230 s.
+ */
+const TEN = jobsOf('0-40 10-30 45-60 50-80 100-110 205-210 310-315 335-340 440-500 450-490');
+
+test('ten jobs of one pool cost what they do by hand', async () => {
+  const bound = await clairvoyant(TEN, [POOL]);
+  expect(bound).toEqual({
+    hours: 500 / 3600,
+    dollars: expect.closeTo(0.5, 12),
+    launches: 6,
+    pools: [{ hours: 500 / 3600, dollars: expect.closeTo(0.5, 12), launches: 6 }],
+  });
+  const busy = busyHours(TEN, [POOL]);
+  expect(busy).toEqual({ hours: 230 / 3600, dollars: expect.closeTo(0.23, 12) });
+});
+
+test('no jobs cost nothing', async () => {
+  const nothing = { hours: 0, dollars: 0, launches: 0 };
+  expect(await clairvoyant([], [POOL])).toEqual({ ...nothing, pools: [nothing] });
+  expect(busyHours([], [POOL])).toEqual({ hours: 0, dollars: 0 });
+});
+
+test('busy hours are those of the cheapest pool that fits', () => {
+  const pools = [
+    { dollarsPerHour: 36, startMs: 0 },
+    { dollarsPerHour: 3.6, startMs: 0 },
+  ];
+  const busy = busyHours(jobsOf('0-100AB 0-100BA 50-60A'), pools);
+  expect(busy).toEqual({ hours: 210 / 3600, dollars: expect.closeTo(0.2 + 0.1, 12) });
+});
+
+describe('one pool', () => {
+  test.each([
+    { jobs: '0-40', billedS: 70, launches: 1, because: 'a task is billed its start and its job' },
+    { jobs: '0-10', billedS: 60, launches: 1, because: 'a minute is billed at least' },
+    { jobs: '0-40 40-80', billedS: 110, launches: 1, because: 'who ends hands on to who starts then' },
+    {
+      jobs: '0-40 69-80',
+      billedS: 110,
+      launches: 1,
+      because: 'idling for 29 s is cheaper than starting for 30 s',
+    },
+    { jobs: '0-40 70-110', billedS: 140, launches: 1, because: 'what costs the same is handed on' },
+    { jobs: '0-200 10-50 80-120', billedS: 370, launches: 2, because: 'above another job too' },
+    {
+      jobs: '0-40 71-111',
+      billedS: 140,
+      launches: 2,
+      because: 'starting for 30 s is cheaper than idling for 31 s',
+    },
+    {
+      jobs: '0-5 80-85',
+      billedS: 115,
+      launches: 1,
+      because: 'idling for 75 s is cheaper than a second minimum',
+    },
+    {
+      jobs: '0-5 95-100',
+      billedS: 120,
+      launches: 2,
+      because: 'a second minimum is cheaper than idling for 90 s',
+    },
+    {
+      jobs: '0-9 60-69 120-180',
+      billedS: 189,
+      launches: 2,
+      because: 'the minimum joins the first two: 99 s and 90 s',
+    },
+    {
+      jobs: '0-40 40-40 40-40 40-80',
+      billedS: 110,
+      launches: 1,
+      because: 'jobs of no length fit in between',
+    },
+    { jobs: '0-40 20-20', billedS: 100, launches: 2, because: 'a job of no length needs a task' },
+    { jobs: '0-100 0-100', billedS: 260, launches: 2, because: 'a task runs one job at a time' },
+    {
+      jobs: '0-100 50-60',
+      billedS: 170,
+      launches: 2,
+      because:
+        'above the bottom layer the minimum is left out: the second task would be billed 60 s, not 40 s',
+    },
+  ])('$jobs: $billedS s, as $because', async ({ jobs, billedS, launches }) => {
+    const bound = await clairvoyant(jobsOf(jobs), [POOL]);
+    expect(bound).toMatchObject({ hours: billedS / 3600, launches });
+  });
+});
+
+describe('several pools', () => {
+  /** A is cheap, B costs ten times as much, C twice as much as A with no start to speak of; D is A with a start of 5 minutes. */
+  const pools: readonly BoundPool[] = [
+    POOL,
+    { dollarsPerHour: 36, startMs: 30_000 },
+    { dollarsPerHour: 7.2, startMs: 60_000 },
+    { dollarsPerHour: 3.6, startMs: 300_000 },
+  ];
+  test.each([
+    { jobs: '0-100AB', billedS: { A: 130 }, because: 'of two that fit, the cheaper one is taken' },
+    { jobs: '0-100A 100-200B', billedS: { A: 130, B: 130 }, because: 'pools hand nothing on to each other' },
+    { jobs: '0-100AB 100-200B', billedS: { A: 130, B: 130 }, because: 'a task keeps its pool' },
+    {
+      jobs: '0-100B 100-105AB',
+      billedS: { B: 135 },
+      because: '5 s of an idle dear task are cheaper than a cheap minute',
+    },
+    { jobs: '0-100B 100-107AB', billedS: { A: 60, B: 130 }, because: '7 s of it are not' },
+    { jobs: '0-5B 2-7AB', billedS: { A: 60, B: 60 }, because: 'a minute is billed at least, in each pool' },
+    { jobs: '0-60CD', billedS: { C: 120 }, because: 'a short job is cheapest where tasks start fast' },
+    { jobs: '0-600CD', billedS: { D: 900 }, because: 'a long one where hours are cheap' },
+    { jobs: '0-600CD 600-660CD', billedS: { D: 960 }, because: 'a short one too, where a task is there' },
+  ])('$jobs: $because', async ({ jobs, billedS }) => {
+    const bound = await clairvoyant(jobsOf(jobs), pools);
+    const billed = bound.pools.map(({ hours }, pool) => [
+      String.fromCharCode(65 + pool),
+      Math.round(hours * 3600),
+    ]);
+    expect(Object.fromEntries(billed.filter(([, seconds]) => seconds !== 0))).toEqual(billedS);
+    const dollars = bound.pools.reduce(
+      (sum, cost, pool) => sum + cost.hours * (pools[pool]?.dollarsPerHour ?? 0),
+      0,
+    );
+    expect(bound.dollars).toBeCloseTo(dollars, 12);
+  });
+});
+
+describe('pieces', () => {
+  const pools = [POOL, { ...POOL, dollarsPerHour: 36 }];
+  test.each([
+    { jobs: '0-40 129-140', pieces: ['A A'], because: 'a task might idle for 89 s' },
+    { jobs: '0-40 130-140', pieces: ['A', 'A'], because: 'no task idles for 90 s' },
+    { jobs: '0-40A 0-40B 300-340AB', pieces: ['A', 'A', 'B'], because: 'what the third joins is over' },
+    { jobs: '0-40AB 10-50A', pieces: ['A A'], because: 'the dearer pool is of no use' },
+    { jobs: '0-40AB 10-50B', pieces: ['AB B'], because: 'the dearer pool is there in any case' },
+  ])('$jobs are $pieces: $because', ({ jobs, pieces }) => {
+    const found = piecesOf(jobsOf(jobs), pools).map((piece) =>
+      piece.jobs.map((job) => job.pools.map((pool) => 'AB'[pool]).join('')).join(' '),
+    );
+    expect(found.sort()).toEqual(pieces);
+  });
+});
+
+test('a program that has no solution is refused, not answered', async () => {
+  const program = new LinearProgram();
+  const variable = program.addVariable(1);
+  program.addEquation([[variable, 1]], 1);
+  program.addEquation([[variable, 1]], 2);
+  await expect(program.solve()).rejects.toThrow(
+    /^solving a linear program of 1 variables: HiGHS ended with status 8/,
+  );
+});
