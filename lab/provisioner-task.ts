@@ -62,12 +62,14 @@ export function provisionerTask(options: ProvisionerTaskOptions): StartContainer
 /** An image without a guard: the daemon is the container's first process, has its host's name, and nothing protects it. */
 export function bareTask(options: ProvisionerTaskOptions): StartContainer {
   return (host) => {
-    const daemon = daemonProcess(options, host).start(`ip-${host.privateIp.replaceAll('.', '-')}`, host.exit);
+    const process = daemonProcess(options, host);
+    const daemon = process.start(`ip-${host.privateIp.replaceAll('.', '-')}`, host.exit);
     return {
       terminate: () => daemon.terminate(),
       kill: () => daemon.kill(),
       isBusy: () => daemon.isBusy,
       isWaiting: () => !daemon.isBusy,
+      idleSince: () => (daemon.isBusy ? undefined : process.idleSince()),
     };
   };
 }

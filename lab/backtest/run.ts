@@ -181,6 +181,7 @@ class Stage {
         const to = Math.max(0, Math.min(maxOf.get(pool) ?? 0, count));
         if (to === desiredCount) return;
         world.ecs.setDesiredCount(world.service(pool).identity.name, to);
+        this.#calls.ecs += 1;
         this.#note(pool, { from: desiredCount, to, why: [why] });
       },
       count: ({ ticks = 0, coderd = 0, ecs = 0 }) => {

@@ -11,6 +11,8 @@ export interface Container {
   isBusy(): boolean;
   /** Whether it could be given a job at any moment. @default never */
   isWaiting?(): boolean;
+  /** Since when it has had nothing to do; undefined while it has. @default not told */
+  idleSince?(): EpochMs | undefined;
 }
 
 /** What the container finds around it. */

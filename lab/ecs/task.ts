@@ -145,6 +145,11 @@ export class EcsTask {
     return this.#container?.isWaiting?.() ?? false;
   }
 
+  /** Since when its process has had nothing to do; undefined while it has, where it does not run, or does not tell. */
+  get idleSince(): EpochMs | undefined {
+    return this.#container?.idleSince?.();
+  }
+
   protect(expiresAt: EpochMs): void {
     const wasProtected = this.isProtected;
     this.protections.put(this.#now(), { enabled: true, expiresAt });
@@ -179,6 +184,13 @@ export class EcsTask {
       ...(booted && { lastStatus: 'DEACTIVATING' }),
     });
     this.#then('signal', () => this.#terminate());
+  }
+
+  /** Its process is told to end from within, at once: what is idle gets no job in between. */
+  end(): void {
+    if (!this.isWanted || this.#container === undefined) return;
+    this.#change({ desiredStatus: 'STOPPED', lastStatus: 'DEACTIVATING' });
+    this.#terminate();
   }
 
   /** Loses the host: everything in it is gone at once, without a signal. */

@@ -1,0 +1,35 @@
+/** As many daemons as the busiest hour needs, at all times: what Coder's documentation sizes, and what most run. */
+import type { DeployedPool, Deployment } from '../../../lambda/adapters/config/deployment.ts';
+import type { Policy } from '../policy.ts';
+
+export type StaticFleetSettings = {
+  /** Of the whole fleet: 1 is the validated architecture's size. */
+  readonly share: number;
+};
+
+export const STATIC_FLEET: Policy<StaticFleetSettings> = {
+  id: 'static',
+  title: ({ share }) => (share === 1 ? 'static fleet' : `static fleet, ${Math.round(share * 100)} %`),
+  source: {
+    title: "Coder's validated architectures",
+    url: 'https://coder.com/docs/admin/infrastructure/validated-architectures',
+  },
+  rule:
+    'As many provisioners as builds at once, around the clock: 60 for 1,000 users, 120 for 2,000, 180 for 3,000, 600 for 10,000. ' +
+    'Here: maxTasks, shared out in proportion to the max of each pool; each pool keeps one at least.',
+  image: 'bare',
+  grid: () => SHARES.map((share) => ({ share })),
+  start: ({ config, setDesired }, { share }) => {
+    for (const pool of config.pools)
+      setDesired(pool.name, fleetOf(pool, config, share), 'the fleet has a fixed size');
+  },
+};
+
+const SHARES = [1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05];
+
+/** Tasks of one pool: the pools' `max` may add up to more than may run at once. */
+function fleetOf(pool: DeployedPool, { pools, limits }: Deployment, share: number): number {
+  const sum = pools.reduce((tasks, { max }) => tasks + max, 0);
+  const fitting = Math.min(1, limits.maxTasks / sum);
+  return Math.max(1, Math.round(share * fitting * pool.max));
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { STATIC_FLEET } from '../../../lab/backtest/policies/static-fleet.ts';
+import { makeStage } from './stage.ts';
+
+describe('a static fleet', () => {
+  it.each([
+    { share: 1, max: [180], maxTasks: 180, expected: [180], because: 'it is the size of the architecture' },
+    { share: 0.25, max: [180], maxTasks: 180, expected: [45], because: 'a quarter of it' },
+    {
+      share: 1,
+      max: [90, 45, 45],
+      maxTasks: 60,
+      expected: [30, 15, 15],
+      because: 'no more than maxTasks in all',
+    },
+    { share: 1, max: [20, 10], maxTasks: 60, expected: [20, 10], because: 'no more than max' },
+    {
+      share: 0.05,
+      max: [100, 4],
+      maxTasks: 200,
+      expected: [5, 1],
+      because: 'without a daemon no job of a pool runs',
+    },
+  ])('has $expected of $max tasks at a share of $share: $because', ({ share, max, maxTasks, expected }) => {
+    const pools = max.map((most, index) => ({
+      name: `pool-${index}`,
+      tags: { pool: `${index}` },
+      max: most,
+    }));
+    const { start, desired } = makeStage(pools, { maxTasks });
+    start(STATIC_FLEET, { share });
+    expect(pools.map(({ name }) => desired(name))).toEqual(expected);
+  });
+
+  it('keeps its count, whatever comes', () => {
+    const { start, passTo, submit, world, changes } = makeStage([{ name: 'cpu', max: 4 }]);
+    start(STATIC_FLEET, { share: 1 });
+    passTo(120);
+    for (let job = 0; job < 9; job++) submit(600);
+    const [first] = world.service('cpu').tasks;
+    world.ecs.hostFailure(first?.identity.id ?? '');
+    passTo(7200);
+    expect(changes).toEqual([[0, 'cpu', 4]]);
+    expect(world.figures().tasks).toEqual({ running: 4, launched: 5, peak: 4 });
+  });
+});
