@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../../lambda/core/brands.ts';
 import { Random } from '../../random.ts';
-import type { Outage, Trace, TraceJob } from '../trace.ts';
+import { EXECUTOR_KINDS, type Outage, type Trace, type TraceJob } from '../trace.ts';
 import { drawSeconds, poisson, weighted } from './draws.ts';
 import { type LocalDay, localDay, midnight, plusDays } from './local-day.ts';
 import { afterOutages } from './outages.ts';
@@ -22,6 +22,8 @@ export type GenerateOptions = {
   readonly from?: string;
 };
 
+const MINUTE_MS = 60_000;
+
 /** A scenario's jobs of some days. */
 export function generateTrace(scenario: Scenario, options: GenerateOptions): Trace {
   const { seed, days, from: firstDay = scenario.from } = options;
@@ -30,9 +32,16 @@ export function generateTrace(scenario: Scenario, options: GenerateOptions): Tra
   const to = midnight(timezone, plusDays(firstDay, days));
   const outages = plannedOutages(scenario, firstDay).filter(({ at }) => at < to);
   const jobs = afterOutages(live(scenario, firstDay, options), outages, new Random(seed + 1))
+    .map(atFullMinute)
     .filter(({ at }) => from <= at && at < to)
     .sort((a, b) => a.at - b.at);
   return { name, from, to, timezone, outages, startSeconds, jobs };
+}
+
+/** What coderd's executor does by itself is due at its next tick, and is written so: as exported traces have it. */
+function atFullMinute(job: TraceJob): TraceJob {
+  if (!EXECUTOR_KINDS.has(job.kind)) return job;
+  return { ...job, at: (Math.ceil(job.at / MINUTE_MS) * MINUTE_MS) as EpochMs };
 }
 
 /** From the day before, so that some workspaces run already, to the day after, which has begun elsewhere. */
