@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { Random } from '../../lab/random.ts';
+import { type NamedPoint, placeLabels } from '../../lab/report/charts/label-places.ts';
+import { desiredCounts } from '../../lab/report/charts/pool-series.ts';
+import { costTicks, logShare, waitTicks } from '../../lab/report/charts/ticks.ts';
+import { daysOf, wallClock } from '../../lab/report/wall-clock.ts';
+import { plausibleBacktest } from './fixture.ts';
+
+describe('ticks', () => {
+  test.each([
+    { values: [0.3, 45], ticks: [0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60], because: 'the last is above all' },
+    { values: [54, 55], ticks: [45, 60], because: 'what lies close together is shown close up' },
+    { values: [0, 0], ticks: [0.1, 0.2], because: 'a logarithm knows no zero' },
+    { values: [90_000], ticks: [3600, 7200], because: 'there are always two' },
+  ])('$ticks for waits of $values', ({ values, ticks }) => {
+    expect(waitTicks(values)).toEqual(ticks);
+  });
+
+  test('costs of nothing have no place on the axis', () => {
+    expect(costTicks([0, 30, 450])).toEqual([20, 50, 100, 200, 500]);
+  });
+
+  test('a value is as far along as its logarithm', () => {
+    expect([1, 10, 100, 1000].map((value) => logShare([1, 100], value))).toEqual([0, 0.5, 1, 1]);
+  });
+});
+
+describe('labels', () => {
+  const area = { width: 430, height: 318 };
+  const width = (name: string) => name.length * 6;
+
+  test('never cover each other or a point, over 300 random charts', () => {
+    const seed = 20261;
+    const random = new Random(seed);
+    for (let chart = 0; chart < 300; chart++) {
+      const points = Array.from(
+        { length: random.whole(1, 8) },
+        (_, at): NamedPoint => ({
+          name: 'p'.repeat(random.whole(3, 26)) + at,
+          x: random.between(0, area.width),
+          y: random.between(0, area.height),
+        }),
+      );
+      const boxes = placeLabels(points, area, []).flatMap((place, at) => {
+        const { name, x, y } = points[at] ?? { name: '', x: 0, y: 0 };
+        if (place === undefined) return [];
+        return [
+          {
+            left: place.side === 'right' ? x + 14 : x - 14 - width(name),
+            width: width(name),
+            middle: y + place.dy,
+          },
+        ];
+      });
+      const clashes = boxes.flatMap((one, at) =>
+        boxes.slice(at + 1).filter((other) => {
+          const isBeside = one.left + one.width <= other.left || other.left + other.width <= one.left;
+          return !isBeside && Math.abs(one.middle - other.middle) < 14;
+        }),
+      );
+      expect(clashes, `seed ${seed}, chart ${chart}`).toEqual([]);
+    }
+  });
+
+  test('a lone point has its name at the right', () => {
+    expect(placeLabels([{ name: 'KEDA', x: 200, y: 100 }], area, [])).toEqual([{ side: 'right', dy: 11 }]);
+  });
+
+  test('at the right edge it is at the left, in what is taken elsewhere', () => {
+    const point = { name: 'KEDA', x: 425, y: 100 };
+    expect(placeLabels([point], area, [])).toEqual([{ side: 'left', dy: 11 }]);
+    const below = { x: 380, y: 102, width: 40, height: 40 };
+    expect(placeLabels([point], area, [below])).toEqual([{ side: 'left', dy: -11 }]);
+  });
+});
+
+describe('time', () => {
+  test('is that of the clock on the wall, also where clocks go forward', () => {
+    const wall = wallClock('Europe/Berlin');
+    const shown = ['2026-03-29T00:59:00Z', '2026-03-29T01:00:00Z'].map((at) =>
+      new Date(wall(Date.parse(at))).toISOString(),
+    );
+    expect(shown).toEqual(['2026-03-29T01:59:00.000Z', '2026-03-29T03:00:00.000Z']);
+  });
+
+  test('has the seven days of a week', () => {
+    const days = daysOf(plausibleBacktest(1));
+    expect(days.map(({ from }) => new Date(from).toISOString().slice(0, 10))).toEqual([
+      ...['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', '2026-03-06', '2026-03-07', '2026-03-08'],
+    ]);
+  });
+});
+
+test('the desired count of a step is that at its end', () => {
+  const backtest = plausibleBacktest(1);
+  const { from } = backtest.trace;
+  const step = backtest.stepS * 1000;
+  const change = (at: number, before: number, to: number) => ({
+    at: (from + at) as typeof from,
+    from: before,
+    to,
+    why: [],
+  });
+  const none = [0, 0, 0, 0];
+  const series = { pool: 'p', queue: none, busy: none, idle: none, starting: none, leaving: none };
+  const changes = [change(step, 2, 5), change(2 * step - 1, 5, 4), change(3 * step, 4, 0)];
+  expect(desiredCounts(backtest, { ...series, changes })).toEqual([2, 4, 4, 0]);
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import type { Backtest, Figures } from '../../lab/backtest/result.ts';
+import { headlineOf } from '../../lab/report/headline.ts';
+import { plausibleBacktest } from './fixture.ts';
+
+const BASE = plausibleBacktest(1);
+
+type Changes = {
+  readonly dollars?: readonly [ours: number, fleet: number, least: number];
+  readonly waits?: readonly [ours: number, fleet: number];
+  readonly lost?: Partial<Figures['jobs']>;
+  readonly days?: number;
+  readonly without?: 'fleet' | 'bounds' | 'runs';
+};
+
+function backtestWith(changes: Changes): Backtest {
+  const { dollars = [412, 3240, 251], waits = [48, 1.5], lost = {}, days = 7, without } = changes;
+  const [ours, fleet] = BASE.runs.map((run, at) => {
+    const { figures } = run;
+    const wait = { ...figures.wait, p95S: waits[at] ?? 0 };
+    const jobs = { ...figures.jobs, ...(at === 0 ? lost : {}) };
+    return {
+      ...run,
+      figures: { ...figures, wait, jobs, dollars: { ...figures.dollars, tasks: dollars[at] ?? 0 } },
+    };
+  });
+  const to = (BASE.trace.from + days * 86_400_000) as Backtest['trace']['to'];
+  const runs = [ours, without === 'fleet' ? undefined : fleet].flatMap((run) => run ?? []);
+  return {
+    ...BASE,
+    trace: { ...BASE.trace, to, jobs: 12_345 },
+    runs: without === 'runs' ? [] : runs,
+    bounds: without === 'bounds' ? [] : BASE.bounds.map((bound) => ({ ...bound, dollars: dollars[2] })),
+  };
+}
+
+test.each([
+  {
+    with: {},
+    says: '12,345 jobs in 7 days cost $412 with the autoscaler, 87% less than the static fleet of 180 ($3,240), 1.6 times the least possible in hindsight ($251); one job in twenty waits 48 s or longer (1.5 s with the fleet), and no job is lost',
+    because: 'cost and wait are one bargain',
+  },
+  {
+    with: { dollars: [412, 400, 0] as const, days: 1 },
+    says: '12,345 jobs in a day cost $412 with the autoscaler, 3.0% more than the static fleet of 180 ($400); one job in twenty waits 48 s or longer (1.5 s with the fleet), and no job is lost',
+    because: 'where it loses, it says so; nothing is a multiple of nothing',
+  },
+  {
+    with: { dollars: [0.5, 0.5, 0.004] as const, lost: { killed: 1, reaped: 12 } },
+    says: '12,345 jobs in 7 days cost $0.50 with the autoscaler, as much as the static fleet of 180 ($0.50), 125 times the least possible in hindsight ($0.0040); one job in twenty waits 48 s or longer (1.5 s with the fleet), and 1 is killed, 12 are given up after 30 min',
+    because: 'lost jobs are part of the headline',
+  },
+  {
+    with: { without: 'fleet' as const, days: 1.5, waits: [200, 0] as const },
+    says: '12,345 jobs in 36 hours cost $412 with the autoscaler, 1.6 times the least possible in hindsight ($251); one job in twenty waits 3.3 min or longer, and no job is lost',
+    because: 'without a fleet there is nothing to compare with',
+  },
+  {
+    with: { without: 'bounds' as const },
+    says: '12,345 jobs in 7 days cost $412 with the autoscaler, 87% less than the static fleet of 180 ($3,240); one job in twenty waits 48 s or longer (1.5 s with the fleet), and no job is lost',
+    because: 'bounds may be missing',
+  },
+  {
+    with: { without: 'runs' as const },
+    says: '12,345 jobs in 7 days: no policy was run',
+    because: 'it never fails',
+  },
+])('says $says', ({ with: changes, says }) => {
+  expect(headlineOf(backtestWith(changes))).toBe(says);
+});

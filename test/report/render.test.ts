@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { Backtest } from '../../lab/backtest/result.ts';
+import { renderReport } from '../../lab/report/render.ts';
+import { plausibleBacktest } from './fixture.ts';
+
+const REPORT = renderReport(plausibleBacktest(7));
+
+test('the same backtest gives the same text', () => {
+  expect(renderReport(plausibleBacktest(7)) === REPORT).toBe(true);
+});
+
+test('a week of five policies and three pools is less than 2 MB', () => {
+  expect(Buffer.byteLength(REPORT)).toBeLessThan(2_000_000);
+});
+
+test('nothing is loaded from elsewhere', () => {
+  const markup = REPORT.replaceAll(/<script[\s\S]*?<\/script>/g, '');
+  expect(markup.length).toBeGreaterThan(100_000);
+  expect(markup.match(/src=|@import|url\((?!#)|<link(?! rel="icon" href="data:,")/)?.[0]).toBeUndefined();
+  expect(markup.includes("default-src 'none'")).toBe(true);
+});
+
+test.each([
+  { what: 'no jobs and no policies', change: { runs: [], bounds: [], pools: [] } },
+  {
+    what: 'one policy and nothing to compare it with',
+    change: { runs: plausibleBacktest(7).runs.slice(0, 1), bounds: [] },
+  },
+] as const)('with $what there is a report too', ({ change }) => {
+  const backtest: Backtest = { ...plausibleBacktest(7), ...change };
+  expect(renderReport(backtest).includes('All figures')).toBe(true);
+});
