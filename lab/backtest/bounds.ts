@@ -6,7 +6,7 @@ import { EXECUTOR_KINDS, type Trace, type TraceJob } from '../trace/trace.ts';
 import { busyHours } from './bounds/busy-hours.ts';
 import { clairvoyant } from './bounds/clairvoyant.ts';
 import type { BoundJob, BoundPool } from './bounds/demand.ts';
-import type { Bound } from './result.ts';
+import { type Bound, PEOPLE_WAIT_FOR } from './result.ts';
 import { startLatencies } from './start-latencies.ts';
 
 const MINUTE_MS = 60_000;
@@ -25,7 +25,7 @@ export async function boundsOf(
   }));
   const fitting = fittingOf(config);
   const jobs = boundJobs(trace.jobs, config);
-  const served = trace.jobs.filter((job) => fitting(job).length > 0);
+  const served = trace.jobs.filter((job) => PEOPLE_WAIT_FOR.has(job.kind) && fitting(job).length > 0);
   const meanWaitS = meanOf(served.map((job) => (insertedAt(job) - job.at) / 1000));
   return [
     { ...busyBound(jobs, pools), meanWaitS },

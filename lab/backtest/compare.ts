@@ -134,7 +134,8 @@ class Progress {
     const part = { weight, share: 0 };
     this.#parts.push(part);
     return (share) => {
-      part.share = share;
+      // two runs may share a part
+      part.share = Math.max(part.share, share);
       const sum = (of: (part: { weight: number; share: number }) => number): number =>
         this.#parts.reduce((total, each) => total + of(each), 0);
       this.#options.onProgress?.(sum((each) => each.weight * each.share) / sum((each) => each.weight), doing);

@@ -5,7 +5,7 @@ import { offsetMs } from '../coderd/autostart-schedule.ts';
 import { percentile } from '../percentile.ts';
 import { EXECUTOR_KINDS, type TraceJob } from '../trace/trace.ts';
 import type { ReplayedJob } from './replay.ts';
-import { type Figures, type HoursOfWeek, WAIT_EDGES_S, type WaitFigures } from './result.ts';
+import { type Figures, type HoursOfWeek, PEOPLE_WAIT_FOR, WAIT_EDGES_S, type WaitFigures } from './result.ts';
 
 /** A job of the trace as it ended. */
 export type JobOutcome = {
@@ -64,6 +64,7 @@ export function jobFigures(outcomes: readonly JobOutcome[]) {
       unserved: ended('unserved'),
     },
     wait: waitFigures(outcomes),
+    waitOfPeople: waitFigures(ofPeople(outcomes)),
     waitByPool: waitBy(outcomes, ({ pool }) => pool),
     waitByGroup: waitBy(outcomes, ({ job }) => groupName(job)),
     waitByKind: waitBy(outcomes, ({ job }) => job.kind),
@@ -72,6 +73,11 @@ export function jobFigures(outcomes: readonly JobOutcome[]) {
       delayed: byExecutor.filter(({ isDelayed }) => isDelayed).length,
     },
   };
+}
+
+/** The jobs that people wait for. */
+export function ofPeople(outcomes: readonly JobOutcome[]): readonly JobOutcome[] {
+  return outcomes.filter(({ job }) => PEOPLE_WAIT_FOR.has(job.kind));
 }
 
 /** `default`, or `default gpu=a10 size=large`. */

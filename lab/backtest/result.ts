@@ -30,6 +30,8 @@ export type Figures = {
   };
   /** Of all jobs; those that no daemon ever had waited until the reaper came or the world ended. */
   readonly wait: WaitFigures;
+  /** Of those that people wait for (`PEOPLE_WAIT_FOR`). */
+  readonly waitOfPeople: WaitFigures;
   /** By the pool whose daemon had them; those that nobody had: `-`. */
   readonly waitByPool: Readonly<Record<string, WaitFigures>>;
   /** By organization and tags: `default` or `default size=large`. */
@@ -69,6 +71,12 @@ export const PEOPLE_WAIT_FOR: ReadonlySet<JobKind> = new Set(['user', 'autostart
  */
 export const FAILURE_MINUTES = { killed: 60, reaped: 30, unserved: 30 } as const;
 
+/**
+ * Of one job's wait so much is counted in dollars at the most: after as long coderd's reaper gives a pending job up, and whoever finds no
+ * workspace has long started one by hand.
+ */
+export const LONGEST_WAIT_MINUTES = 30;
+
 /** A change of a pool's desired count. */
 export type Change = {
   readonly at: EpochMs;
@@ -91,7 +99,7 @@ export type PoolSeries = {
   readonly changes: readonly Change[];
 };
 
-/** 168 values each, Monday's first hour first, by the clock of the trace's zone. */
+/** Of the jobs that people wait for: 168 values each, Monday's first hour first, by the clock of the trace's zone. */
 export type HoursOfWeek = {
   readonly jobs: readonly number[];
   /** 0 where there were no jobs. */
@@ -110,7 +118,7 @@ export type PolicyRun = {
   /** Whether the grid search chose them. */
   readonly isTuned: boolean;
   readonly figures: Figures;
-  /** How many jobs waited up to each of `WAIT_EDGES_S`, and more than all of them. */
+  /** How many of the jobs that people wait for waited up to each of `WAIT_EDGES_S`, and more than all of them. */
   readonly waitCounts: readonly number[];
   readonly hoursOfWeek: HoursOfWeek;
   readonly pools: readonly PoolSeries[];
@@ -129,7 +137,7 @@ export type Bound = {
   readonly dollars: number;
   /** 0 for the busy hours: nobody can run so. */
   readonly launches: number;
-  /** What is left of waiting: coderd's executor comes once a minute. */
+  /** Of those that people wait for, as coderd's executor comes once a minute. */
   readonly meanWaitS: number;
 };
 

@@ -1,6 +1,6 @@
 /** Runs one policy over a trace, in a world of its own on a virtual clock. */
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../../lambda/core/tags.ts';
 import type { Latencies } from '../ecs/latencies.ts';
 import type { EcsTask } from '../ecs/task.ts';
@@ -8,11 +8,18 @@ import { Pace } from '../leaves/pace.ts';
 import type { Trace } from '../trace/trace.ts';
 import { World } from '../world.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
-import { hoursOfWeek, type JobOutcome, jobFigures, outcomeOf, waitCounts } from './figures.ts';
+import { hoursOfWeek, type JobOutcome, jobFigures, ofPeople, outcomeOf, waitCounts } from './figures.ts';
 import { Ledger } from './ledger.ts';
 import type { Policy, PolicySettings, PoolDemand, Scene } from './policy.ts';
 import { Replay } from './replay.ts';
-import { type Change, FAILURE_MINUTES, type Figures, PEOPLE_WAIT_FOR, type PolicyRun } from './result.ts';
+import {
+  type Change,
+  FAILURE_MINUTES,
+  type Figures,
+  LONGEST_WAIT_MINUTES,
+  PEOPLE_WAIT_FOR,
+  type PolicyRun,
+} from './result.ts';
 import { Sampler } from './sampler.ts';
 import { startLatencies } from './start-latencies.ts';
 
@@ -43,8 +50,8 @@ export type Run = Pick<PolicyRun, 'figures' | 'waitCounts' | 'hoursOfWeek' | 'po
 const HOUR_MS = 3_600_000;
 /** The world begins earlier than the trace: fleets of a fixed size are there when it does. */
 const LEAD_MS = 15 * 60_000;
-/** How much longer than the trace it goes on at the most while jobs are not over. */
-const TAIL_MS = 2 * HOUR_MS;
+/** How much longer than the trace it goes on for jobs that wait: coderd's reaper has come by then. What runs is let run to its end. */
+const TAIL_MS = 35 * 60_000;
 const STEP_MS = HOUR_MS;
 
 /** The same options give the same figures. Throws what an invocation must not throw. */
@@ -77,8 +84,10 @@ class Stage {
     this.#world = new World({
       start: startOf(trace),
       seed,
-      pools: config.pools.map(({ name, organization, tags }) => ({
-        ...{ name, organization, tags, desiredCount: 0, image: isGuarded ? 'guarded' : 'bare' },
+      pools: config.pools.map(({ name, organization, tags, scaleIn }) => ({
+        ...{ name, organization, tags, desiredCount: 0 },
+        // as infra/constructs/pool-task.ts has it
+        image: isGuarded && scaleIn === 'lease' ? 'guarded' : 'bare',
       })),
       organizations: organizationsOf(options),
       latencies: options.latencies ?? startLatencies(trace.startSeconds),
@@ -107,9 +116,8 @@ class Stage {
   async play(): Promise<void> {
     const { trace, onProgress } = this.#options;
     this.#start();
-    const last = plusMs(trace.to, TAIL_MS);
-    for (let at = this.#world.timeline.now(); at < last && !(at >= trace.to && this.#isOver()); ) {
-      at = Math.min(last, at < trace.to ? Math.min(at + STEP_MS, trace.to) : at + 60_000) as EpochMs;
+    for (let at = this.#world.timeline.now(); at < trace.to || !this.#isOver(at); ) {
+      at = (at < trace.to ? Math.min(at + STEP_MS, trace.to) : at + 60_000) as EpochMs;
       await this.#pace.advanceTo(at);
       if (this.#error !== undefined) throw this.#error;
       onProgress?.(Math.min(1, (at - trace.from) / (trace.to - trace.from)));
@@ -122,12 +130,12 @@ class Stage {
     const outcomes = this.#outcomes();
     const tasks = this.#ledger.figures(this.#world, (task) => this.#poolOf(task));
     const taskDollars = this.#dollarsOf(tasks.billedMs);
-    const waited = outcomes.filter(({ job }) => PEOPLE_WAIT_FOR.has(job.kind));
-    const waiting = (sum(waited, ({ waitMs }) => waitMs) / 60_000) * valueOfMinute;
-    const ofJobs = jobFigures(outcomes);
-    const failures = failureMinutes(ofJobs.jobs) * valueOfMinute;
+    const waited = ofPeople(outcomes);
+    const waitedMs = sum(waited, ({ waitMs }) => Math.min(waitMs, LONGEST_WAIT_MINUTES * 60_000));
+    const waiting = (waitedMs / 60_000) * valueOfMinute;
+    const failures = sum(outcomes, failureMinutes) * valueOfMinute;
     const figures: Figures = {
-      ...ofJobs,
+      ...jobFigures(outcomes),
       tasks: {
         hours: sum([...tasks.billedMs.values()], (ms) => ms) / HOUR_MS,
         busyHours: sum(outcomes, ({ runMs }) => runMs) / HOUR_MS,
@@ -140,8 +148,8 @@ class Stage {
     };
     return {
       figures,
-      waitCounts: waitCounts(outcomes),
-      hoursOfWeek: hoursOfWeek(outcomes, trace.timezone),
+      waitCounts: waitCounts(waited),
+      hoursOfWeek: hoursOfWeek(waited, trace.timezone),
       pools: this.#sampler?.series(this.#changes) ?? [],
     };
   }
@@ -185,6 +193,7 @@ class Stage {
         this.#note(pool, { from: desiredCount, to, why: [why] });
       },
       count: ({ ticks = 0, coderd = 0, ecs = 0 }) => {
+        if (world.timeline.now() < trace.from) return;
         this.#calls.ticks += ticks;
         this.#calls.coderd += coderd;
         this.#calls.ecs += ecs;
@@ -226,7 +235,7 @@ class Stage {
       if (pool !== undefined) counts.set(pool, (counts.get(pool) ?? 0) + 1);
     };
     for (const { organizationId, tags, startedAt } of coderd.openJobs())
-      if (startedAt === undefined) add(coderd.organizations.inPath(organizationId)?.name ?? '', tags);
+      if (startedAt === undefined) add(this.#organizationOf(organizationId), tags);
     for (const { organization, tags } of this.#replay.due()) add(organization, normalizeTags(tags));
     return counts;
   }
@@ -247,8 +256,19 @@ class Stage {
     return fitting.map(([name]) => name).sort((a, b) => price(a) - price(b))[0];
   }
 
-  #isOver(): boolean {
-    return this.#world.coderd.openJobs().size === 0 && this.#replay.due().length === 0;
+  /** What no pool can ever run keeps nobody waiting. */
+  #isOver(now: EpochMs): boolean {
+    const { coderd } = this.#world;
+    const open = [...coderd.openJobs()];
+    if (open.some(({ workerId }) => workerId !== undefined)) return false;
+    if (now >= this.#options.trace.to + TAIL_MS) return true;
+    const pending = open.map((job) => [this.#organizationOf(job.organizationId), job.tags] as const);
+    const due = this.#replay.due().map((job) => [job.organization, normalizeTags(job.tags)] as const);
+    return ![...pending, ...due].some(([organization, tags]) => this.#firstFitting(organization, tags));
+  }
+
+  #organizationOf(id: OrganizationId): string {
+    return this.#world.coderd.organizations.inPath(id)?.name ?? '';
   }
 
   #outcomes(): readonly JobOutcome[] {
@@ -271,10 +291,10 @@ class Stage {
   }
 }
 
-function failureMinutes({ killed, reaped, unserved }: Figures['jobs']): number {
-  return (
-    killed * FAILURE_MINUTES.killed + reaped * FAILURE_MINUTES.reaped + unserved * FAILURE_MINUTES.unserved
-  );
+/** Nobody misses what coderd would have done by itself when the world ends. */
+function failureMinutes({ job, end }: JobOutcome): number {
+  if (end === 'succeeded' || (end === 'unserved' && !PEOPLE_WAIT_FOR.has(job.kind))) return 0;
+  return FAILURE_MINUTES[end];
 }
 
 /** A full minute: coderd's executor comes at each. */

@@ -1,4 +1,7 @@
-/** Looks at the pools of a world every minute, and sums up steps of some minutes for the pictures. */
+/**
+ * Looks at the pools of a world once a minute, and sums up steps of some minutes for the pictures. Each minute at another second: at
+ * the full minute coderd inserts what is due, and jobs shorter than a minute would be seen always or never.
+ */
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { EcsTask } from '../ecs/task.ts';
 import type { World } from '../world.ts';
@@ -7,6 +10,9 @@ import type { Change, PoolSeries } from './result.ts';
 export const SAMPLE_MS = 60_000;
 /** So that a picture of any period has about as many points. */
 const MOST_STEPS = 1_000;
+
+/** Shares no divisor with 60: all seconds have their turn. */
+const SPREAD_S = 37;
 
 export type SamplerOptions = {
   readonly world: World;
@@ -34,11 +40,12 @@ export class Sampler {
     const { world, pools, from, to } = options;
     this.#options = options;
     for (const pool of pools) this.#samples.set(pool, []);
-    const loop = world.timeline.every(
-      SAMPLE_MS,
-      () => (world.timeline.now() < to ? this.#sample() : loop.cancel()),
-      from - world.timeline.now(),
-    );
+    for (let minute = 0; from + minute * SAMPLE_MS < to; minute++) {
+      const atS = (minute * SPREAD_S) % 60;
+      world.timeline.after(from + minute * SAMPLE_MS + atS * 1000 - world.timeline.now(), () =>
+        this.#sample(),
+      );
+    }
   }
 
   series(changes: ReadonlyMap<string, readonly Change[]>): readonly PoolSeries[] {

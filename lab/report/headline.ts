@@ -37,8 +37,8 @@ function againstForesight(ours: PolicyRun, bound: Bound | undefined): readonly s
 }
 
 function waits(ours: PolicyRun, fleet: PolicyRun | undefined): string {
-  const own = `one job in twenty waits ${seconds(ours.figures.wait.p95S)} or longer`;
-  return fleet === undefined ? own : `${own} (${seconds(fleet.figures.wait.p95S)} with the fleet)`;
+  const own = `one in twenty people waits ${seconds(ours.figures.waitOfPeople.p95S)} or longer`;
+  return fleet === undefined ? own : `${own} (${seconds(fleet.figures.waitOfPeople.p95S)} with the fleet)`;
 }
 
 function losses({ figures: { jobs } }: PolicyRun): string {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { Backtest, Change } from '../../lab/backtest/result.ts';
+import type { Backtest, Change, WaitFigures } from '../../lab/backtest/result.ts';
 import { DESKTOP, PHONE, reportBrowser, browserTest as test } from './browser.ts';
 import { plausibleBacktest } from './fixture.ts';
 import { readBack, rowsOf, valuesOf } from './tables.ts';
@@ -133,7 +133,11 @@ describe('the tables', () => {
 
   test('hold every figure of every policy and bound', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
-    const figures = runs.map(({ figures: { jobs, executor, wait, tasks, dollars, calls } }) => [
+    const waits = (of: WaitFigures) => [
+      ...[of.meanS, of.p50S, of.p95S, of.p99S, of.maxS],
+      ...[of.over10s, of.over60s, of.over5min],
+    ];
+    const figures = runs.map(({ figures: { jobs, executor, wait, waitOfPeople, tasks, dollars, calls } }) => [
       ...[
         jobs.submitted,
         jobs.succeeded,
@@ -143,17 +147,17 @@ describe('the tables', () => {
         executor.due,
         executor.delayed,
       ],
-      ...[wait.meanS, wait.p50S, wait.p95S, wait.p99S, wait.maxS, wait.over10s, wait.over60s, wait.over5min],
+      ...[...waits(wait), ...waits(waitOfPeople)],
       ...[tasks.hours, tasks.busyHours, tasks.peak, tasks.launches, tasks.idleLaunches],
       ...[dollars.tasks, dollars.waiting, dollars.failures, dollars.total],
       ...[calls.ticks, calls.coderd, calls.ecs],
     ]);
     const ofBound = (bound: typeof busyHours) => {
       const known = new Map([
-        [7, bound?.meanWaitS],
-        [15, bound?.hours],
-        [18, bound?.launches],
-        [20, bound?.dollars],
+        [15, bound?.meanWaitS],
+        [23, bound?.hours],
+        [26, bound?.launches],
+        [28, bound?.dollars],
       ]);
       return figures[0]?.map((_, row) => known.get(row) ?? null);
     };
@@ -196,12 +200,12 @@ describe('the tables', () => {
 
   test('beside the charts hold what is drawn', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
-    const costs = runs.map(({ figures: { tasks, dollars, wait } }) => [
+    const costs = runs.map(({ figures: { tasks, dollars, waitOfPeople } }) => [
       tasks.hours,
       dollars.tasks,
       tasks.launches,
-      wait.meanS,
-      wait.p95S,
+      waitOfPeople.meanS,
+      waitOfPeople.p95S,
     ]);
     const least = bounds.map(({ hours, dollars, launches, meanWaitS }) => [
       hours,

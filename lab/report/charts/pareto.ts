@@ -62,7 +62,7 @@ const areaOf = ({ width, height }: Size): Size => ({
 
 type Point = [cost: number, wait: number];
 
-function pointOf({ figures: { wait, dollars, tasks } }: PolicyRun, axes: ParetoAxes): Point {
+function pointOf({ figures: { waitOfPeople: wait, dollars, tasks } }: PolicyRun, axes: ParetoAxes): Point {
   return [
     axes.cost === 'dollars' ? dollars.tasks : tasks.hours,
     axes.wait === 'mean' ? wait.meanS : wait.p95S,
@@ -189,7 +189,7 @@ function tipOf({ runs }: Backtest, hit: unknown): string {
   const at = typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : -1;
   const run = runs[at];
   if (run === undefined) return '';
-  const { wait, tasks, dollars: cost } = run.figures;
+  const { waitOfPeople: wait, tasks, dollars: cost } = run.figures;
   return html`<b>${policyName(run.title, at)}</b>
     <p>${dollars(cost.tasks)} for ${hours(tasks.hours)} of tasks, a job in ${share(tasks.hours > 0 ? tasks.busyHours / tasks.hours : 0)} of them</p>
     <p>wait: mean ${seconds(wait.meanS)}, p95 ${seconds(wait.p95S)}, at most ${seconds(wait.maxS)}</p>`.text;

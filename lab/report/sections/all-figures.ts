@@ -44,10 +44,14 @@ const GROUPS: readonly { readonly title: string; readonly rows: readonly Row[] }
     ],
   },
   {
-    title: 'Wait',
+    title: 'Wait of all jobs',
+    rows: WAIT_COLUMNS.map(({ name, of, format }) => ({ name, of: ({ wait }) => of(wait), format })),
+  },
+  {
+    title: 'Wait of people',
     rows: WAIT_COLUMNS.map(({ name, of, format }) => ({
       name,
-      of: ({ wait }) => of(wait),
+      of: ({ waitOfPeople }) => of(waitOfPeople),
       ...(name === 'mean' ? { ofBound: ({ meanWaitS }) => meanWaitS } : {}),
       format,
     })),

@@ -12,13 +12,13 @@ const COSTS: readonly { readonly cost: CostAxis; readonly name: string }[] = [
   { cost: 'hours', name: 'task-hours' },
 ];
 const WAITS: readonly { readonly wait: WaitAxis; readonly id: string; readonly title: string }[] = [
-  { wait: 'p95', id: 'pareto-p95', title: 'The wait of one job in twenty (p95)' },
+  { wait: 'p95', id: 'pareto-p95', title: 'The wait of one in twenty people (p95)' },
   { wait: 'mean', id: 'pareto-mean', title: 'The average wait' },
 ];
 
 export function costsSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="costs"><h2 id="costs">What it costs, and who waits</h2>
-<p>Down and to the left is better. The dotted line joins the policies that no other beats at both; dashed lines are bounds, which know everything beforehand, and nothing costs less than the jobs alone.</p>
+<p>Waits are those of people: for workspaces that they start or that start by a schedule, and for template versions. Down and to the left is better. The dotted line joins the policies that no other beats at both; dashed lines are bounds, which know everything beforehand, and nothing costs less than the jobs alone.</p>
 <fieldset class="choices" id="pareto-cost"><legend>Costs in</legend>${COSTS.map(
     ({ cost, name }, at) =>
       html`<label><input type="radio" name="cost" value="${cost}"${at === 0 ? html` checked` : ''}> ${name}</label>`,
@@ -43,7 +43,7 @@ ${fold('These figures', costsTable(backtest))}
 function costsTable(backtest: Backtest): Html {
   const rows = backtest.runs.map(
     ({ figures }, at) =>
-      html`<tr>${policyHead(backtest, at, 'row')}${cell(figures.tasks.hours, hours)}${cell(figures.dollars.tasks, dollars)}${cell(figures.tasks.launches, count)}${cell(figures.wait.meanS, seconds)}${cell(figures.wait.p95S, seconds)}</tr>`,
+      html`<tr>${policyHead(backtest, at, 'row')}${cell(figures.tasks.hours, hours)}${cell(figures.dollars.tasks, dollars)}${cell(figures.tasks.launches, count)}${cell(figures.waitOfPeople.meanS, seconds)}${cell(figures.waitOfPeople.p95S, seconds)}</tr>`,
   );
   const bounds = backtest.bounds.map(
     (bound) =>

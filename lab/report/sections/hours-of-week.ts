@@ -14,8 +14,8 @@ const WAITS_S = [1, 5, 15, 30, 60, 180];
 export function hoursOfWeekSection(backtest: Backtest): Html {
   const jobs = backtest.runs[0]?.hoursOfWeek.jobs ?? [];
   return html`<section aria-labelledby="hours"><h2 id="hours">When they wait</h2>
-<p>Hours of the week by the clock of ${backtest.trace.timezone}: Monday above, midnight at the left. Point at an hour to read it.</p>
-<div class="weeks">${weekOf(html`Jobs that come, up to ${count(Math.max(0, ...jobs))} an hour`, 'jobs', jobs.map(jobLevel(jobs)))}${backtest.runs.map(
+<p>Jobs that people wait for, in the hours of the week by the clock of ${backtest.trace.timezone}: Monday above, midnight at the left. Point at an hour to read it.</p>
+<div class="weeks">${weekOf(html`Their jobs, up to ${count(Math.max(0, ...jobs))} an hour`, 'jobs', jobs.map(jobLevel(jobs)))}${backtest.runs.map(
     ({ title, hoursOfWeek }, at) =>
       weekOf(policyName(title, at), String(at), HOURS.map(waitLevel(hoursOfWeek))),
   )}</div>

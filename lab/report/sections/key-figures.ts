@@ -23,7 +23,10 @@ type Card = {
   readonly more?: string | undefined;
 };
 
-function cards({ dollars: cost, wait, tasks, jobs }: Figures, backtest: Backtest): readonly Card[] {
+function cards(
+  { dollars: cost, waitOfPeople: wait, tasks, jobs }: Figures,
+  backtest: Backtest,
+): readonly Card[] {
   const bound = foresightOf(backtest);
   return [
     {
@@ -34,14 +37,14 @@ function cards({ dollars: cost, wait, tasks, jobs }: Figures, backtest: Backtest
     },
     {
       value: seconds(wait.p95S),
-      what: '95 of 100 jobs wait less',
-      of: (fleet) => seconds(fleet.wait.p95S),
+      what: '95 of 100 people wait less',
+      of: (fleet) => seconds(fleet.waitOfPeople.p95S),
       more: `${seconds(wait.meanS)} on average`,
     },
     {
       value: share(wait.over60s),
-      what: 'of the jobs wait over a minute',
-      of: (fleet) => share(fleet.wait.over60s),
+      what: 'of them wait over a minute',
+      of: (fleet) => share(fleet.waitOfPeople.over60s),
     },
     {
       value: share(busyShare(tasks)),

@@ -9,11 +9,11 @@ import { cell, chartOf, figureOf, fold, policyHead, policyLegend, wide } from '.
 const PICTURE = { width: 1072, height: 380 };
 
 export function waitsSection(backtest: Backtest): Html {
-  return html`<section aria-labelledby="waits"><h2 id="waits">How long jobs wait</h2>${figureOf({
+  return html`<section aria-labelledby="waits"><h2 id="waits">How long people wait</h2>${figureOf({
     id: 'wait-shares',
-    title: 'Share of the jobs that had a daemon within a time',
+    title: 'Share of the jobs people wait for that had a daemon within a time',
     description:
-      'Higher is better: a line that reaches 95% at 30 s means that one job in twenty waited longer than 30 s. The scale of time is logarithmic.',
+      'Higher is better: a line that reaches 95% at 30 s means that one in twenty people waited longer than 30 s. The scale of time is logarithmic.',
     legend: policyLegend(backtest),
     chart: chartOf(
       'wait-shares',

@@ -1,0 +1,111 @@
+/**
+ * The bounds against the world they are bounds of: small traces by chance, one policy each, and among the policies one that knows the
+ * trace. Jobs come a minute after the period begins at the earliest: what a fleet has paid before is in no figure.
+ */
+import { expect, test } from 'vitest';
+import { boundJobs, boundsOf } from '../../lab/backtest/bounds.ts';
+import type { Bound, Figures } from '../../lab/backtest/result.ts';
+import { type Driver, type RunOptions, run } from '../../lab/backtest/run.ts';
+import { Random } from '../../lab/random.ts';
+import { JOB_KINDS, type Trace } from '../../lab/trace/trace.ts';
+import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import { FASTEST, foresight } from './foresight.ts';
+import { aDeployment, aTrace, aTraceJob, atSecond, baseline, options } from './support.ts';
+
+const SEEDS = 1000;
+const SEEDS_A_TEST = 100;
+const blocks = Array.from({ length: SEEDS / SEEDS_A_TEST }, (_, block) => block * SEEDS_A_TEST + 1);
+
+/** Dollars that sums of floats may differ by. */
+const HARDLY = 1e-9;
+
+test.each(blocks)('nobody beats the bounds, %i and the 99 seeds after it', async (first) => {
+  const compared: number[] = [];
+  for (let seed = first; seed < first + SEEDS_A_TEST; seed++) {
+    const ratio = await compareOne(seed);
+    if (ratio !== undefined) compared.push(ratio);
+  }
+  // many let nobody wait, and some are so near to the bound that a little more would be above them
+  expect(compared.length).toBeGreaterThan(SEEDS_A_TEST / 3);
+  expect(Math.min(...compared)).toBeLessThan(1.01);
+});
+
+/** What the policy cost at the clairvoyant's wait, relative to it; undefined where somebody waited longer or came to nothing. */
+async function compareOne(seed: number): Promise<number | undefined> {
+  const random = new Random(seed);
+  const trace = someTrace(random);
+  const config = someDeployment(random);
+  const dollars = config.pools.map(() => random.pick([1, 1.5, 4]) ?? 1);
+  const dollarsPerHour = (pool: string): number =>
+    dollars[config.pools.findIndex(({ name }) => name === pool)] ?? 0;
+  const { driver, ...latencies } = someDriver(random, trace, config);
+  const given = options({ trace, config, seed, dollarsPerHour, ...latencies });
+  const [{ figures }, [busy, clairvoyant]] = await Promise.all([
+    run(driver, given),
+    boundsOf(given, dollarsPerHour),
+  ]);
+  if (busy === undefined || clairvoyant === undefined) throw new Error('comparing: there are two bounds');
+  const said = `seed ${seed}, ${driver.kind === 'policy' ? driver.policy.id : driver.kind}`;
+  expect(clairvoyant.dollars, said).toBeGreaterThanOrEqual(busy.dollars - HARDLY);
+  if (figures.jobs.succeeded < trace.jobs.length) return undefined;
+  expect(figures.dollars.tasks, said).toBeGreaterThanOrEqual(busy.dollars - HARDLY);
+  if (waitsLonger(figures, clairvoyant)) return undefined;
+  expect(figures.dollars.tasks, said).toBeGreaterThanOrEqual(clairvoyant.dollars - HARDLY);
+  return figures.dollars.tasks / clairvoyant.dollars;
+}
+
+function waitsLonger({ wait }: Figures, { meanWaitS }: Bound): boolean {
+  return wait.meanS > meanWaitS + HARDLY;
+}
+
+const TAGS = [{}, { gpu: 'a10' }, { gpu: 'a10', size: 'large' }];
+
+/** 2 to 12 jobs of 1 s to 10 min in 20 min. */
+function someTrace(random: Random): Trace {
+  const jobs = Array.from({ length: random.whole(2, 12) }, () =>
+    aTraceJob({
+      at: atSecond(random.whole(60_000, 1_200_000) / 1000),
+      tags: random.pick(TAGS) ?? {},
+      seconds: random.whole(1, 600),
+      kind: random.pick(JOB_KINDS) ?? 'user',
+    }),
+  );
+  return aTrace({ to: atSecond(1200), jobs: jobs.toSorted((a, b) => a.at - b.at) });
+}
+
+const SIZE = { max: 12, idleTimeout: '1m' };
+const ALL_POOLS = aDeployment([
+  SIZE,
+  { name: 'gpu', tags: { gpu: 'a10' }, ...SIZE },
+  { name: 'large', tags: { gpu: 'a10', size: 'large' }, ...SIZE },
+]);
+
+/** Pools that overlap: untagged, and one or two for the tagged. */
+function someDeployment(random: Random): Deployment {
+  const without = random.pick(['gpu', 'none']);
+  const pools = ALL_POOLS.pools.filter(({ name }) => name !== without);
+  const floors = () => ({ min: random.whole(0, 3), warm: random.whole(0, 4) });
+  return { ...ALL_POOLS, pools: pools.map((pool) => ({ ...pool, ...floors() })) };
+}
+
+function someDriver(
+  random: Random,
+  trace: Trace,
+  config: Deployment,
+): Pick<RunOptions, 'latencies'> & { readonly driver: Driver } {
+  const choice = random.next();
+  if (choice < 0.1) return { driver: { kind: 'autoscaler', config } };
+  if (choice < 0.5) return { driver: knowing(random, trace, config), latencies: FASTEST };
+  const id = random.pick(['static', 'static', 'keda', 'agent-scaler']) ?? '';
+  return { driver: baseline(id, config, (grid) => random.pick(grid)) };
+}
+
+function knowing(random: Random, trace: Trace, config: Deployment): Driver {
+  const jobs = boundJobs(trace.jobs, config).map(({ startMs, durationMs, pools }) => ({
+    at: startMs as EpochMs,
+    endsAt: (startMs + durationMs) as EpochMs,
+    pool: config.pools[random.pick(pools) ?? -1]?.name ?? '',
+  }));
+  return { kind: 'policy', policy: foresight(jobs, random.whole(0, 60_000)), settings: {} };
+}

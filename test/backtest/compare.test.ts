@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { type CompareOptions, compare, orderOf } from '../../lab/backtest/compare.ts';
+import { type Crew, type Order, runOrder, startCrew } from '../../lab/backtest/crew.ts';
+import { HPA } from '../../lab/backtest/policies/hpa.ts';
+import { STATIC_FLEET } from '../../lab/backtest/policies/static-fleet.ts';
+import type { Policy } from '../../lab/backtest/policy.ts';
+import { dollarsPerHour } from '../../lab/backtest/prices.ts';
+import type { Run } from '../../lab/backtest/run.ts';
+import { search } from '../../lab/backtest/search.ts';
+import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline } from './support.ts';
+
+const CONFIG = aDeployment();
+const JOBS = [
+  aTraceJob({ at: atSecond(100) }),
+  aTraceJob({ at: atSecond(150), kind: 'autostart' }),
+  aTraceJob({ at: atSecond(200) }),
+];
+const EMPTY = await runBaseline('static');
+
+/** One thread that asks nothing of any world: it knows what each order comes to, in dollars. */
+function knowingCrew(dollarsOf: (order: Order) => number): Crew & { readonly orders: Order[] } {
+  const orders: Order[] = [];
+  let free: Promise<unknown> = Promise.resolve();
+  return {
+    orders,
+    run: (order, onProgress = () => {}) => {
+      orders.push(order);
+      const run = free.then(() => {
+        for (const share of [0.25, 1]) onProgress(share);
+        return runThatCosts(dollarsOf(order));
+      });
+      free = run;
+      return run;
+    },
+    close: async () => {},
+  };
+}
+
+function runThatCosts(total: number): Run {
+  const { figures } = EMPTY;
+  return { ...EMPTY, figures: { ...figures, dollars: { ...figures.dollars, total } } };
+}
+
+function given(options: Partial<CompareOptions>): CompareOptions {
+  return {
+    ...{ trace: aTrace({ jobs: JOBS }), config: CONFIG, against: [], seed: 1, skipped: 0 },
+    ...{ valueOfMinute: 1, region: 'us-east-1', crew: knowingCrew(() => 1) },
+    ...options,
+  };
+}
+
+/** The share of a static fleet, or a value for all others. */
+function shareOf({ driver }: Order, others: number): number {
+  return 'settings' in driver && driver.policy === 'static' ? Number(driver.settings.share) : others;
+}
+
+describe('the grid search', () => {
+  const policy: Policy = { ...STATIC_FLEET, id: 'made-up' };
+  const searchIn = (costs: readonly number[]) => {
+    const grid = costs.map((_, place) => ({ place }));
+    return search(policy, grid, {
+      order: (driver) => orderOf(given({}), driver, false),
+      run: async (_, index) => runThatCosts(costs[index] ?? 0),
+    });
+  };
+
+  it.each([
+    { costs: [3, 1, 2], place: 1, because: 'it costs the least' },
+    { costs: [1, 2, 3], place: 0, because: 'what its source has by default is as good as any' },
+    { costs: [3, 2, 1], place: 2, because: 'the last point is one, too' },
+    { costs: [2, 1, 1, 1], place: 1, because: 'of several the first is taken' },
+    { costs: [1, 1], place: 0, because: 'of several the first is taken' },
+  ])('takes point $place of $costs: $because', async ({ costs, place }) => {
+    expect(await searchIn(costs)).toEqual({ place });
+  });
+
+  it('is an error without a point', async () => {
+    await expect(searchIn([])).rejects.toThrow('searching the settings of "made-up": its grid is empty');
+  });
+});
+
+describe('a comparison', () => {
+  it('shows the fleet as its source has it beside the one that the search finds', async () => {
+    // half of the fleet and a little: the third point, 0.5, is the nearest
+    const crew = knowingCrew((order) => Math.abs(shareOf(order, 0) - 0.52));
+    const { runs } = await compare(given({ against: ['static'], crew }));
+    expect(
+      runs.map(({ policy, title, settings, isTuned }) => ({ policy, title, settings, isTuned })),
+    ).toEqual([
+      { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false },
+      { policy: 'static', title: 'static fleet', settings: { share: 1 }, isTuned: false },
+      { policy: 'static', title: 'static fleet, 50 %', settings: { share: 0.5 }, isTuned: true },
+    ]);
+    const shown = runs.map(({ figures }) => figures.dollars.total);
+    expect(shown).toEqual([0.52, 0.48, expect.closeTo(0.02, 9)]);
+  });
+
+  it('shows the fleet once where the search finds nothing better', async () => {
+    const crew = knowingCrew((order) => -shareOf(order, 0));
+    const { runs } = await compare(given({ against: ['static'], crew }));
+    expect(runs.slice(1)).toMatchObject([{ settings: { share: 1 }, isTuned: true }]);
+  });
+
+  it('shows the others tuned', async () => {
+    const [, , , best] = HPA.grid(CONFIG);
+    const crew = knowingCrew(({ driver }) =>
+      'settings' in driver && JSON.stringify(driver.settings) === JSON.stringify(best) ? 1 : 2,
+    );
+    const { runs } = await compare(given({ against: ['keda'], crew }));
+    expect(runs.slice(1)).toMatchObject([{ policy: 'keda', settings: best, isTuned: true }]);
+    expect(runs[1]?.source?.url).toMatch(/^https:/);
+  });
+
+  it.each([
+    { against: [], expected: ['autoscaler'] },
+    { against: ['agent-scaler'], expected: ['autoscaler', 'agent-scaler'] },
+    { against: ['keda', 'static'], expected: ['autoscaler', 'static', 'keda'] },
+  ])('runs $expected against $against', async ({ against, expected }) => {
+    const crew = knowingCrew((order) => 1 - shareOf(order, 0));
+    const { runs } = await compare(given({ against, crew }));
+    expect(runs.map(({ policy }) => policy)).toEqual(expected);
+    expect([...new Set(crew.orders.map(({ driver }) => driver.policy))].sort()).toEqual(expected.toSorted());
+  });
+
+  it('gives all the same trace, seed and prices, and makes pictures of what it shows', async () => {
+    const crew = knowingCrew((order) => shareOf(order, 0));
+    const options = given({ against: ['static'], crew, seed: 7, region: 'eu-central-1' });
+    const { runs } = await compare(options);
+    const [pool] = CONFIG.pools;
+    const price = pool === undefined ? 0 : dollarsPerHour(pool, 'eu-central-1');
+    for (const { trace, seed, dollarsPerHour: prices } of crew.orders) {
+      expect([trace, seed]).toEqual([options.trace, 7]);
+      expect(prices).toEqual({ default: price });
+    }
+    const pictured = crew.orders.filter(({ isPictured }) => isPictured);
+    expect(pictured.length).toBe(runs.length);
+    expect(crew.orders.length).toBe(runs.length + STATIC_FLEET.grid(CONFIG).length);
+  });
+
+  it('tells how much is done, never going back, and in the end all of it', async () => {
+    const told: number[] = [];
+    const crew = knowingCrew((order) => shareOf(order, 0));
+    const against = ['static', 'keda', 'agent-scaler'];
+    await compare(given({ against, crew, onProgress: (share) => told.push(share) }));
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(told[0]).toBeGreaterThan(0);
+    expect(told.filter((share) => share > 1)).toEqual([]);
+    expect(told.at(-1)).toBeCloseTo(1, 12);
+  });
+
+  it('says what it compared, and both bounds', async () => {
+    const { runs, bounds, ...document } = await compare(given({ skipped: 3 }));
+    expect(document).toMatchObject({
+      version: 1,
+      trace: { name: 'morning', timezone: 'UTC', jobs: 3, kinds: { user: 2, autostart: 1 }, skipped: 3 },
+      seed: 1,
+      settings: { valueOfMinute: 1, region: 'us-east-1' },
+      pools: [{ name: 'default', organization: 'default', min: 1, max: 10 }],
+      stepS: 60,
+    });
+    expect(bounds.map(({ bound }) => bound)).toEqual(['busy-hours', 'clairvoyant']);
+    // three jobs of a minute, one of which waits 30 s for the executor
+    expect(bounds[0]).toMatchObject({ hours: 3 / 60, meanWaitS: 10 });
+  });
+
+  it('has the same figures whoever does the work', async () => {
+    const two = startCrew(2);
+    const alone: Crew = { run: (order) => runOrder(order, () => {}), close: two.close };
+    const against = ['static', 'keda'];
+    try {
+      const [document, other] = await Promise.all(
+        [two, alone].map((crew) => compare(given({ against, crew }))),
+      );
+      expect(JSON.stringify(other)).toBe(JSON.stringify(document));
+    } finally {
+      await two.close();
+    }
+  });
+});

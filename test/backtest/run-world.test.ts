@@ -1,0 +1,261 @@
+/** Whole runs over traces in which one thing happens. */
+import { describe, expect, it } from 'vitest';
+import type { Figures } from '../../lab/backtest/result.ts';
+import type { Run } from '../../lab/backtest/run.ts';
+import { EXECUTOR_KINDS, type JobKind, type Trace } from '../../lab/trace/trace.ts';
+import {
+  aDeployment,
+  aTrace,
+  aTraceJob,
+  atSecond,
+  DOLLARS_PER_HOUR,
+  runBaseline,
+  runOurs,
+  VALUE_OF_MINUTE,
+} from './support.ts';
+
+const MINUTE_S = 60;
+const HOUR_S = 3600;
+const DAY_S = 24 * HOUR_S;
+
+/** Leaves soon, and sleeps. */
+const BRISK = aDeployment([{ min: 0, idleTimeout: '1m' }]);
+
+const NOBODY: Figures['jobs'] = { submitted: 0, succeeded: 0, reaped: 0, killed: 0, unserved: 0 };
+
+describe('what the executor inserts', () => {
+  const quietHour = (kinds: readonly JobKind[]): Trace =>
+    aTrace({
+      to: atSecond(HOUR_S),
+      jobs: [
+        ...kinds.map((kind) => aTraceJob({ at: atSecond(15 * MINUTE_S + 30), kind })),
+        aTraceJob({ at: atSecond(30 * MINUTE_S) }),
+      ],
+    });
+
+  it.each([...EXECUTOR_KINDS])(
+    'of kind %s waits for the full minute where a fleet is there',
+    async (kind) => {
+      const { figures } = await runBaseline('static', { trace: quietHour([kind]) });
+      expect(figures.waitByKind[kind]).toMatchObject({ jobs: 1, meanS: 30 });
+      expect(figures.executor).toEqual({ due: 1, delayed: 0 });
+    },
+  );
+
+  it('waits under KEDA until somebody else wakes the pool', async () => {
+    const { figures } = await runBaseline('keda', { trace: quietHour([...EXECUTOR_KINDS]) });
+    expect(figures.executor).toEqual({ due: 3, delayed: 3 });
+    for (const kind of EXECUTOR_KINDS)
+      expect(figures.waitByKind[kind]?.meanS).toBeGreaterThan(14.5 * MINUTE_S);
+    expect(figures.jobs).toMatchObject({ submitted: 4, succeeded: 4 });
+  });
+
+  it('finds a pool awake that the forecast has woken', async () => {
+    const { figures } = await runOurs({ trace: quietHour(['autostart']), config: BRISK });
+    expect(figures.waitByKind.autostart).toMatchObject({ jobs: 1, meanS: 30 });
+    expect(figures.executor).toEqual({ due: 1, delayed: 0 });
+  });
+});
+
+describe('jobs that no pool can run', () => {
+  const [organization, tags] = ['nobody', { gpu: 'h100' }];
+  const trace = aTrace({
+    to: atSecond(40 * MINUTE_S),
+    jobs: [
+      aTraceJob({ organization }),
+      aTraceJob({ tags }),
+      aTraceJob({ organization, kind: 'autostop' }),
+      aTraceJob({ tags, kind: 'autostart', at: atSecond(90) }),
+    ],
+  });
+
+  it('are reaped after 30 min if they were inserted, and wait to the end if not', async () => {
+    const { figures } = await runOurs({ trace });
+    expect(figures.jobs).toEqual({ ...NOBODY, submitted: 4, reaped: 2, unserved: 2 });
+    expect(figures.executor).toEqual({ due: 2, delayed: 2 });
+    // the reaper comes once a minute and asks for more than 30 min
+    expect(figures.waitByKind.user).toMatchObject({ jobs: 2, meanS: 31 * MINUTE_S });
+    expect(figures.waitByKind.autostart?.meanS).toBe(40 * MINUTE_S - 90);
+    expect(figures.waitByPool).toEqual({ '-': figures.wait });
+    // 30 min of each wait, and 30 min for each that came to nothing; nobody waits for the autostop
+    expect(figures.dollars.waiting).toBeCloseTo(3 * 30 * VALUE_OF_MINUTE, 9);
+    expect(figures.dollars.failures).toBeCloseTo(3 * 30 * VALUE_OF_MINUTE, 9);
+  });
+
+  it('have no task run, or a fleet paid for, any longer', async () => {
+    const { figures } = await runBaseline('static', { trace });
+    expect(figures.tasks).toMatchObject({ hours: (10 * 40) / 60, busyHours: 0 });
+    expect((await runOurs({ trace, config: BRISK })).figures.tasks).toMatchObject({ hours: 0, launches: 0 });
+  });
+});
+
+describe('a scale-in', () => {
+  const LONG_S = 25 * MINUTE_S;
+  const trace = aTrace({
+    to: atSecond(40 * MINUTE_S),
+    jobs: [LONG_S, LONG_S, LONG_S, 60, 60, 60, 60, 60, 60, 60].map((seconds) => aTraceJob({ seconds })),
+  });
+
+  it('by KEDA kills long builds, which is paid for', async () => {
+    const { figures } = await runBaseline('keda', { trace });
+    const { killed, succeeded } = figures.jobs;
+    expect(killed).toBeGreaterThan(0);
+    expect(killed + succeeded).toBe(10);
+    expect(figures.dollars.failures).toBeCloseTo(60 * killed * VALUE_OF_MINUTE, 9);
+    expect(figures.tasks.busyHours).toBeLessThan((3 * LONG_S + 7 * 60) / HOUR_S);
+  });
+
+  it.each([
+    { id: 'agent-scaler', play: () => runBaseline('agent-scaler', { trace }) },
+    { id: 'autoscaler', play: () => runOurs({ trace, config: BRISK }) },
+  ])('by the $id kills none', async ({ play }) => {
+    const { figures } = await play();
+    expect(figures.jobs).toEqual({ ...NOBODY, submitted: 10, succeeded: 10 });
+    expect(figures.tasks.busyHours).toBeCloseTo((3 * LONG_S + 7 * 60) / HOUR_S, 9);
+    expect(figures.tasks.hours).toBeLessThan(10 * (40 / 60));
+  });
+
+  it('of tasks without a guard comes after two looks, or never, and kills none', async () => {
+    const hoursOf = async (scaleIn: 'confirm' | 'never'): Promise<number> => {
+      const config = aDeployment([{ min: 0, idleTimeout: '1m', scaleIn }]);
+      const { figures } = await runOurs({ trace: { ...trace, to: atSecond(HOUR_S) }, config });
+      expect(figures.jobs).toEqual({ ...NOBODY, submitted: 10, succeeded: 10 });
+      return figures.tasks.hours;
+    };
+    // ten tasks from the first minute on
+    expect(await hoursOf('never')).toBeGreaterThan(10 * (58 / 60));
+    // all go once the long builds are over and what protected them has lapsed
+    expect(await hoursOf('confirm')).toBeLessThan(10 * (45 / 60));
+  });
+});
+
+describe('an outage of coderd', () => {
+  /** From 10 min after nine to 40 min after. */
+  const OUTAGE = { at: atSecond(10 * MINUTE_S), seconds: 30 * MINUTE_S };
+  const trace = aTrace({
+    to: atSecond(HOUR_S),
+    outages: [OUTAGE],
+    jobs: Array.from({ length: 5 }, () => aTraceJob({ at: atSecond(8 * MINUTE_S) })),
+  });
+
+  it('has nobody scaled in, and escapes no invocation', async () => {
+    const idle = idleOf(await runOurs({ trace, config: BRISK, isPictured: true }));
+    expect(idle.slice(12, 40)).toEqual(Array(28).fill(5));
+    expect(idle.slice(50)).toEqual(Array(10).fill(0));
+  });
+
+  it('leaves KEDA with what it had', async () => {
+    const idle = idleOf(await runBaseline('keda', { trace, isPictured: true }));
+    expect(idle.slice(12, 40)).toEqual(Array(28).fill(5));
+    expect(idle.slice(50)).toEqual(Array(10).fill(0));
+  });
+
+  it('does not change that agents end by themselves', async () => {
+    const idle = idleOf(await runBaseline('agent-scaler', { trace, isPictured: true }));
+    expect(idle[12]).toBe(5);
+    expect(idle.slice(30, 40)).toEqual(Array(10).fill(0));
+  });
+
+  const idleOf = ({ pools }: Run): readonly number[] => pools[0]?.idle ?? [];
+});
+
+describe('a period', () => {
+  it('without jobs costs what the floors cost', async () => {
+    const { figures } = await runOurs({ config: aDeployment([{ min: 2 }]) });
+    expect(figures.jobs).toEqual(NOBODY);
+    expect(figures.wait).toMatchObject({ jobs: 0, meanS: 0, maxS: 0, over10s: 0 });
+    expect(figures.tasks).toEqual({ hours: 0.5, busyHours: 0, peak: 2, launches: 0, idleLaunches: 0 });
+    const dollars = 0.5 * DOLLARS_PER_HOUR;
+    expect(figures.dollars).toEqual({ tasks: dollars, waiting: 0, failures: 0, total: dollars });
+    // all is quiet: it looks once a minute; what was before the period is in no figure
+    expect(figures.calls.ticks).toBe(15);
+  });
+
+  it('has jobs from its first moment to its last', async () => {
+    const ends = [atSecond(0), atSecond(15 * MINUTE_S)];
+    const jobs = ends.flatMap((at) => [aTraceJob({ at }), aTraceJob({ at, kind: 'autostart' })]);
+    const { figures } = await runBaseline('static', { trace: aTrace({ jobs }) });
+    expect(figures.jobs).toEqual({ ...NOBODY, submitted: 4, succeeded: 4 });
+    expect(figures.wait.maxS).toBe(0);
+    // of ten tasks, until the last job is over
+    expect(figures.tasks.hours).toBeCloseTo((10 * 16) / 60, 9);
+  });
+
+  it('of more than a week has the daemons of its beginning at its end', async () => {
+    const days = [0, 1, 8];
+    const jobs = days.flatMap((day) => [
+      aTraceJob({ at: atSecond(day * DAY_S + 5) }),
+      aTraceJob({ at: atSecond(day * DAY_S + HOUR_S + 30), kind: 'autostart' }),
+    ]);
+    const { figures } = await runOurs({ trace: aTrace({ to: atSecond(8 * DAY_S + 2 * HOUR_S), jobs }) });
+    expect(figures.jobs).toEqual({ ...NOBODY, submitted: 6, succeeded: 6 });
+    expect(figures.wait).toMatchObject({ maxS: 30, meanS: 15 });
+    expect(figures.tasks).toMatchObject({ hours: 8 * 24 + 2, peak: 1, launches: 0 });
+  });
+});
+
+it.each([
+  { id: 'agent-scaler', play: (trace: Trace) => runBaseline('agent-scaler', { trace }) },
+  { id: 'autoscaler', play: (trace: Trace) => runOurs({ trace, config: BRISK }) },
+])('jobs of no time and of a day end under $id', async ({ play }) => {
+  const jobs = [aTraceJob({ seconds: DAY_S }), aTraceJob({ at: atSecond(90), seconds: 0 })];
+  const { figures } = await play(aTrace({ to: atSecond(25 * HOUR_S), jobs }));
+  expect(figures.jobs).toEqual({ ...NOBODY, submitted: 2, succeeded: 2 });
+  expect(figures.tasks.busyHours).toBe(24);
+});
+
+describe('when the period is over', () => {
+  it('what runs is let run to its end, and the fleet is billed', async () => {
+    const { figures } = await runOurs({ trace: aTrace({ jobs: [aTraceJob({ seconds: DAY_S })] }) });
+    expect(figures.jobs).toEqual({ ...NOBODY, submitted: 1, succeeded: 1 });
+    expect(figures.tasks).toMatchObject({ hours: 24, busyHours: 24 });
+  });
+
+  it('what waits is given 35 min', async () => {
+    const jobs = [aTraceJob({ at: atSecond(5 * MINUTE_S), kind: 'autostart' })];
+    const { figures } = await runBaseline('keda', { trace: aTrace({ jobs }) });
+    expect(figures.jobs).toEqual({ ...NOBODY, submitted: 1, unserved: 1 });
+    expect(figures.wait.maxS).toBe((15 + 35 - 5) * MINUTE_S);
+    const dollars = 30 * VALUE_OF_MINUTE;
+    expect(figures.dollars).toEqual({ tasks: 0, waiting: dollars, failures: dollars, total: 2 * dollars });
+  });
+});
+
+it.each([
+  { startSeconds: [45, 50] as const, because: 'a task with a guard takes that long' },
+  { startSeconds: [180, 200] as const, because: 'images can be large' },
+])('tasks take $startSeconds s to start where the trace says so', async ({ startSeconds }) => {
+  const [from, to] = startSeconds;
+  const jobs = Array.from({ length: 10 }, () => aTraceJob({ at: atSecond(20 * MINUTE_S) }));
+  const trace = aTrace({ to: atSecond(HOUR_S), startSeconds: [from, to], jobs });
+  const { wait } = (await runOurs({ trace, config: BRISK })).figures;
+  // the next look is 20 s after the minute, and the scheduler takes 0.5 s to 3 s
+  expect(wait.p50S).toBeGreaterThan(20 + 0.5 + from);
+  expect(wait.maxS).toBeLessThan(20 + 3 + to);
+});
+
+it('the hours of the week are those of the clock on the wall, also when it is changed', async () => {
+  // Europe/Berlin: winter time until Sunday the 29th, 1:00 UTC
+  const nineInBerlin = [
+    '2026-03-27T08:30:00Z',
+    '2026-03-30T07:30:00Z',
+    '2026-03-29T00:30:00Z',
+    '2026-03-29T01:30:00Z',
+  ];
+  const jobs = nineInBerlin.map((at) => aTraceJob({ at: atTime(at) }));
+  const period = { from: atTime('2026-03-27T00:00:00Z'), to: atTime('2026-03-31T00:00:00Z') };
+  const sorted = jobs.toSorted((a, b) => a.at - b.at);
+  const trace = aTrace({ ...period, timezone: 'Europe/Berlin', jobs: sorted });
+  const { hoursOfWeek } = await runBaseline('static', { trace });
+  const hours = hoursOfWeek.jobs.flatMap((count, hour) => (count === 0 ? [] : [[hour, count]]));
+  const [monday, friday, sunday] = [0, 4 * 24, 6 * 24];
+  expect(hours).toEqual([
+    [monday + 9, 1],
+    [friday + 9, 1],
+    // from 1:30 to 3:30 is an hour
+    [sunday + 1, 1],
+    [sunday + 3, 1],
+  ]);
+});
+
+const atTime = (text: string) => atSecond((Date.parse(text) - atSecond(0)) / 1000);
