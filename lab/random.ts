@@ -2,6 +2,8 @@ import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 
+const HEX = '0123456789abcdef';
+
 /** Seeded randomness: the same seed gives the same world. */
 export class Random {
   readonly #generator: RandomGenerator;
@@ -31,7 +33,9 @@ export class Random {
 
   /** Lower-case hexadecimal digits. */
   hex(digits: number): string {
-    return Array.from({ length: digits }, () => this.whole(0, 15).toString(16)).join('');
+    let text = '';
+    while (text.length < digits) text += HEX[this.whole(0, 15)];
+    return text;
   }
 
   /** A version 4 UUID. */

@@ -62,40 +62,44 @@ export class Timeline {
 
   #push(event: Event): void {
     const heap = this.#heap;
+    let place = heap.length;
     heap.push(event);
-    for (let child = heap.length - 1; child > 0; ) {
-      const parent = (child - 1) >> 1;
-      if (!this.#swapIfLater(parent, child)) return;
-      child = parent;
+    while (place > 0) {
+      const above = (place - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || isBefore(parent, event)) break;
+      heap[place] = parent;
+      place = above;
     }
+    heap[place] = event;
   }
 
+  /** Takes the first one out; the last one sinks from its place to where it belongs. */
   #pop(): void {
     const heap = this.#heap;
     const last = heap.pop();
     if (last === undefined || heap.length === 0) return;
-    heap[0] = last;
-    for (let parent = 0; ; ) {
-      const left = 2 * parent + 1;
-      const right = left + 1;
-      const least = right < heap.length && this.#isLater(left, right) ? right : left;
-      if (least >= heap.length || !this.#swapIfLater(parent, least)) return;
-      parent = least;
+    let place = 0;
+    while (2 * place + 1 < heap.length) {
+      const below = this.#earlierOf(2 * place + 1);
+      const child = heap[below];
+      if (child === undefined || isBefore(last, child)) break;
+      heap[place] = child;
+      place = below;
     }
+    heap[place] = last;
   }
 
-  #isLater(a: number, b: number): boolean {
-    const [left, right] = [this.#heap[a], this.#heap[b]];
-    if (left === undefined || right === undefined) return false;
-    return left.at > right.at || (left.at === right.at && left.order > right.order);
+  /** The place of the earlier one of two neighbours. */
+  #earlierOf(left: number): number {
+    const heap = this.#heap;
+    const right = left + 1;
+    if (right >= heap.length) return left;
+    const [one, other] = [heap[left], heap[right]];
+    return one !== undefined && other !== undefined && isBefore(other, one) ? right : left;
   }
+}
 
-  #swapIfLater(upper: number, lower: number): boolean {
-    if (!this.#isLater(upper, lower)) return false;
-    const [a, b] = [this.#heap[upper], this.#heap[lower]];
-    if (a === undefined || b === undefined) return false;
-    this.#heap[upper] = b;
-    this.#heap[lower] = a;
-    return true;
-  }
+function isBefore(a: Event, b: Event): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
 }

@@ -39,18 +39,21 @@ export class EcsPort implements Ecs {
   }
 
   async tasks(services: readonly Service[]): Promise<Reading<Task>> {
-    const names = new Set(services.map(({ serviceName }) => serviceName));
-    const all = this.#model.tasks().filter(({ identity: { serviceName = '' } }) => names.has(serviceName));
-    const scopeOf = (task: EcsTask) =>
-      `${names.size > MANY_SERVICES ? '' : task.identity.serviceName} ${task.state.desiredStatus}`;
-    const listed = [...Map.groupBy(all, scopeOf)].map(([scope, tasks]) =>
-      scope.endsWith('STOPPED') ? tasks.slice(0, STOPPED_READ) : tasks,
-    );
+    const isMany = services.length > MANY_SERVICES;
+    const lists = new Map(services.map(({ serviceName }) => [serviceName, newLists()]));
+    const whole = newLists();
+    for (const task of this.#model.tasks()) {
+      const own = lists.get(task.identity.serviceName ?? '');
+      if (own !== undefined) list(task, isMany ? whole : own);
+    }
+    const listed = (isMany ? [whole] : [...lists.values()]).flatMap(({ RUNNING, STOPPED }) => [
+      RUNNING,
+      STOPPED,
+    ]);
     const found = listed.flat();
-    const scopes = names.size > MANY_SERVICES ? 2 : 2 * names.size;
-    const morePages = listed.reduce((sum, tasks) => sum + pagesOf(tasks.length, PAGE) - 1, 0);
-    this.#onCall('ecs', scopes + morePages + Math.ceil(found.length / PAGE));
-    return { status: 'ok', items: found.map(knownTask) };
+    const pages = listed.reduce((sum, tasks) => sum + pagesOf(tasks.length, PAGE), 0);
+    this.#onCall('ecs', pages + Math.ceil(found.length / PAGE));
+    return { status: 'ok', items: found };
   }
 
   async protections(tasks: readonly TaskArn[]): Promise<Reading<Protection>> {
@@ -134,13 +137,25 @@ function deploymentOf(deployment: DeploymentState, counts: Counts | undefined): 
   };
 }
 
+type Lists = Readonly<Record<TaskState['desiredStatus'], Task[]>>;
+
+const newLists = (): Lists => ({ RUNNING: [], STOPPED: [] });
+
+function list(task: EcsTask, lists: Lists): void {
+  const { desiredStatus } = task.state;
+  if (desiredStatus === 'RUNNING' || lists.STOPPED.length < STOPPED_READ)
+    lists[desiredStatus].push(knownTask(task));
+}
+
 const known = new WeakMap<TaskState, Task>();
 
 /** A state never changes, and most tasks are read many times in one. */
 function knownTask(task: EcsTask): Task {
-  const found = known.get(task.state) ?? taskOf(task);
-  known.set(task.state, found);
-  return found;
+  const found = known.get(task.state);
+  if (found !== undefined) return found;
+  const made = taskOf(task);
+  known.set(task.state, made);
+  return made;
 }
 
 function taskOf({ identity, state }: EcsTask): Task {

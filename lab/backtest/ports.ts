@@ -35,7 +35,6 @@ export function virtualPorts({ world, pace, isCoderdDown, onCall }: PortsOptions
   return () => ({ coderd, ecs: new EcsPort(world.ecs, onCall), clock });
 }
 
-const HOUR_MS = 3_600_000;
 const IDS_A_REQUEST = 100;
 const UNREACHABLE = 'no answer from coderd (the world has an outage)';
 
@@ -118,34 +117,45 @@ class CoderdPort implements Coderd {
   #daemonsOf(organizationId: OrganizationId): readonly Daemon[] {
     const now = this.#model.timeline.now();
     const listed: Daemon[] = [];
-    for (const daemon of this.#model.recentDaemons(now - HOUR_MS))
+    for (const daemon of this.#model.recentDaemons())
       if (daemon.organizationId === organizationId) listed.push(...this.#rowsOf(daemon, now));
     return listed;
   }
 
   /** One row for each current job, as the SQL's join makes them. */
   #rowsOf(daemon: DaemonRecord, now: EpochMs): readonly Daemon[] {
+    const known = this.#offline.get(daemon);
+    if (known !== undefined && known.last_seen_at === daemon.lastSeenAt) return [known];
     const { current, previous } = this.#model.jobsOf(daemon);
-    const row = {
-      id: daemon.id,
-      organization_id: daemon.organizationId,
-      key_id: daemon.keyId,
-      key_name: daemon.keyName,
-      created_at: daemon.createdAt,
-      last_seen_at: daemon.lastSeenAt,
-      name: daemon.name,
-      version: daemon.version,
-      tags: daemon.tags,
-      previous_job: refOf(previous),
-    };
     const offline = isOffline(daemon, now);
-    if (current.length === 0) return [{ ...row, status: offline ? 'offline' : 'idle', current_job: null }];
-    return current.map((job) => ({
-      ...row,
-      status: offline ? 'offline' : 'busy',
-      current_job: refOf(job),
-    }));
+    if (current.length > 0)
+      return current.map((job) => rowOf(daemon, offline ? 'offline' : 'busy', { job, previous }));
+    const row = rowOf(daemon, offline ? 'offline' : 'idle', { job: undefined, previous });
+    if (offline) this.#offline.set(daemon, row);
+    return [row];
   }
+
+  /** Of those that have nothing to do: until they are seen again nothing changes, and they are most of a list. */
+  readonly #offline = new WeakMap<DaemonRecord, Daemon>();
+}
+
+type Jobs = { readonly job: JobRecord | undefined; readonly previous: JobRecord | undefined };
+
+function rowOf(daemon: DaemonRecord, status: 'offline' | 'idle' | 'busy', { job, previous }: Jobs): Daemon {
+  return {
+    id: daemon.id,
+    organization_id: daemon.organizationId,
+    key_id: daemon.keyId,
+    key_name: daemon.keyName,
+    created_at: daemon.createdAt,
+    last_seen_at: daemon.lastSeenAt,
+    name: daemon.name,
+    version: daemon.version,
+    tags: daemon.tags,
+    status,
+    current_job: refOf(job),
+    previous_job: refOf(previous),
+  };
 }
 
 function jobOf(job: JobRecord): Job {
@@ -153,11 +163,11 @@ function jobOf(job: JobRecord): Job {
   return {
     id: job.id,
     created_at: job.createdAt,
-    ...(startedAt === undefined ? {} : { started_at: startedAt }),
-    ...(completedAt === undefined ? {} : { completed_at: completedAt }),
-    ...(canceledAt === undefined ? {} : { canceled_at: canceledAt }),
+    started_at: startedAt,
+    completed_at: completedAt,
+    canceled_at: canceledAt,
     status: job.status,
-    ...(workerId === undefined ? {} : { worker_id: workerId }),
+    worker_id: workerId,
     organization_id: job.organizationId,
     initiator_id: job.initiatorId,
     tags: job.tags,

@@ -27,9 +27,13 @@ export type DaemonRecord = DaemonRegistration & {
 
 type Daemon = DaemonRecord & { lastSeenAt: EpochMs };
 
+const RECENT_MS = 3_600_000;
+
 /** The table provisioner_daemons. */
 export class DaemonTable {
   readonly #byId = new Map<DaemonId, Daemon>();
+  /** Seen within the hour, and some that were not: a table has the rows of a week, and most questions are about now. */
+  readonly #recent = new Map<DaemonId, Daemon>();
   readonly #idByName = new Map<string, DaemonId>();
   readonly #random: Random;
 
@@ -45,13 +49,16 @@ export class DaemonTable {
     const daemon = { ...registration, id, createdAt, lastSeenAt: now };
     this.#idByName.set(name, id);
     this.#byId.set(id, daemon);
+    this.#recent.set(id, daemon);
     return daemon;
   }
 
   /** Writes a heartbeat; a row that is gone stays gone. */
   beat(id: DaemonId, now: EpochMs): void {
     const daemon = this.#byId.get(id);
-    if (daemon !== undefined) daemon.lastSeenAt = now;
+    if (daemon === undefined) return;
+    daemon.lastSeenAt = now;
+    this.#recent.set(id, daemon);
   }
 
   get(id: DaemonId): DaemonRecord | undefined {
@@ -63,10 +70,20 @@ export class DaemonTable {
     return this.#byId.values();
   }
 
+  /** Those seen within the hour, in any order. */
+  recent(now: EpochMs): readonly DaemonRecord[] {
+    const seen: Daemon[] = [];
+    for (const daemon of this.#recent.values())
+      if (daemon.lastSeenAt >= now - RECENT_MS) seen.push(daemon);
+      else this.#recent.delete(daemon.id);
+    return seen;
+  }
+
   deleteWhere(isGone: (daemon: DaemonRecord) => boolean): void {
     for (const daemon of this.#byId.values()) {
       if (!isGone(daemon)) continue;
       this.#byId.delete(daemon.id);
+      this.#recent.delete(daemon.id);
       this.#idByName.delete(uniqueName(daemon));
     }
   }

@@ -64,6 +64,8 @@ export type Job = NewJob & {
   readonly status: JobStatus;
 };
 
+const NONE: readonly Job[] = [];
+
 type WorkerJobs = { readonly current: Set<Job>; previous: Job | undefined };
 
 /** The table provisioner_jobs with its indexes. */
@@ -102,7 +104,8 @@ export class JobTable {
   }
 
   currentOf(worker: DaemonId): readonly Job[] {
-    return [...(this.#byWorker.get(worker)?.current ?? [])];
+    const current = this.#byWorker.get(worker)?.current;
+    return current === undefined || current.size === 0 ? NONE : [...current];
   }
 
   /** The one that was completed last. */

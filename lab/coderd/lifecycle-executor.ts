@@ -45,10 +45,7 @@ function transition(
 
 /** What it finds is remembered for the tick: there are far fewer tag sets than workspaces. */
 function gateOf(daemons: DaemonTable, now: EpochMs): Gate {
-  const seen = daemons
-    .all()
-    .filter((daemon) => !isOffline(daemon, now))
-    .toArray();
+  const seen = daemons.recent(now).filter((daemon) => !isOffline(daemon, now));
   const known = new Map<string, boolean>();
   return (organizationId, tags) => {
     const key = `${organizationId} ${tagKey(tags)}`;

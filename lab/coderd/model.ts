@@ -276,11 +276,9 @@ export class CoderdModel implements DaemonServer {
     return this.#jobs.all();
   }
 
-  /** The daemon rows that were seen since then, newest first. */
-  recentDaemons(since: number): readonly DaemonRecord[] {
-    const recent: DaemonRecord[] = [];
-    for (const daemon of this.#daemons.all()) if (daemon.lastSeenAt >= since) recent.push(daemon);
-    return recent.reverse();
+  /** The daemon rows that were seen within the hour, in any order. */
+  recentDaemons(): readonly DaemonRecord[] {
+    return this.#daemons.recent(this.timeline.now());
   }
 
   /** The jobs that are not completed, oldest first; the records are live. */

@@ -248,6 +248,15 @@ export class EcsModel {
     });
   }
 
+  /**
+   * Not ECS's: a task ends by its own decision and nothing takes its place, provided that the caller lowers its service's count in the
+   * same moment. EC2 has it (TerminateInstanceInAutoScalingGroup, ShouldDecrementDesiredCapacity); on ECS a task that ends and
+   * a lower count are two things, and in between the scheduler starts another task or stops a busy one.
+   */
+  endTask(task: string): void {
+    this.#mustFind(task).end();
+  }
+
   /** A person takes a task's protection away. */
   disableByHand(task: string): void {
     this.#mustFind(task).disableByHand();

@@ -1,5 +1,6 @@
 /** What the jobs and daemons of one organization say about its daemons. */
 import type { DaemonId, EpochMs } from './brands.ts';
+import { memoized } from './memo.ts';
 import { by } from './order.ts';
 import type { Daemon, Job, OrganizationSight, Task } from './snapshot.ts';
 
@@ -31,23 +32,37 @@ export function indexDaemons(sight: OrganizationSight, now: EpochMs): DaemonInde
     if (!isAlive(daemon, now)) return 'offline';
     return daemon.status === 'idle' ? 'idle' : 'busy';
   };
-  // where rows share a name, the one that holds most counts: the last one in a map does
-  const rows = sight.daemons.items.toSorted(
-    by(
-      (daemon) => HOLDS[activity(daemon)],
-      ({ id }) => id,
-    ),
+  const holdsMost = by<Daemon>(
+    (daemon) => HOLDS[activity(daemon)],
+    ({ id }) => id,
   );
-  const byName = new Map(rows.map((daemon) => [lastTaskId(daemon.name), daemon]));
-  const byHost = new Map(rows.map((daemon) => [daemon.name, daemon]));
-  const byPool = Map.groupBy(rows, ({ name }) => poolOfName(name));
+  const rows = sight.daemons.items;
+  const byTaskId = greatest(rows, (daemon) => partsOf(daemon).ending, holdsMost);
+  const ofHosts = rows.filter(({ name }) => name.startsWith(HOST));
+  const byHost = greatest(ofHosts, ({ name }) => name, holdsMost);
+  const byPool = Map.groupBy(rows, poolNamed);
   return {
     namedAfter: (pool) => byPool.get(pool) ?? [],
     activity,
-    ofTask: (task) => byName.get(taskId(task)) ?? daemonByAddress(task, byHost),
+    ofTask: (task) => byTaskId.get(taskId(task)) ?? daemonByAddress(task, byHost),
     idleSince: (daemon, task) =>
       idleSince(daemon, task, { previous, isWhole: sight.previousJobs.status === 'ok' }),
   };
+}
+
+/** By key; of rows that share one the greatest. */
+function greatest(
+  rows: readonly Daemon[],
+  keyOf: (daemon: Daemon) => string,
+  order: (a: Daemon, b: Daemon) => number,
+): ReadonlyMap<string, Daemon> {
+  const found = new Map<string, Daemon>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const other = found.get(key);
+    if (other === undefined || order(other, row) <= 0) found.set(key, row);
+  }
+  return found;
 }
 
 const HOLDS: Readonly<Record<Activity, number>> = { offline: 0, idle: 1, busy: 2 };
@@ -58,30 +73,39 @@ export function isAlive({ last_seen_at }: Daemon, now: EpochMs): boolean {
 }
 
 /** The pool whose name a daemon has, `<pool>-<task id>`; undefined for any other name. */
-export function poolOfName(name: string): string | undefined {
-  return /^(.+)-[0-9a-f]{32}$/.exec(name)?.[1];
+export function poolNamed(daemon: Daemon): string | undefined {
+  return partsOf(daemon).pool;
 }
+
+const partsOf = memoized(({ name }: Daemon) => nameInParts(name));
+
+/** A daemon's name, `<pool>-<task id>`, in parts; without a pool where it is no such name. Task ids are 32 hexadecimal digits. */
+export function nameInParts(name: string): { readonly pool: string | undefined; readonly ending: string } {
+  const end = name.lastIndexOf('-');
+  const ending = name.slice(end + 1);
+  return { ending, pool: end > 0 && TASK_ID.test(ending) ? name.slice(0, end) : undefined };
+}
+
+const TASK_ID = /^[0-9a-f]{32}$/;
 
 /** The id that ends a task's ARN. */
-export function taskId(task: Task): string {
-  return task.taskArn.slice(task.taskArn.lastIndexOf('/') + 1);
-}
+export const taskId: (task: Task) => string = memoized(({ taskArn }) =>
+  taskArn.slice(taskArn.lastIndexOf('/') + 1),
+);
 
-/** Task ids are 32 hexadecimal digits; the daemon's name is `<pool>-<task id>`. */
-function lastTaskId(name: string): string {
-  return name.slice(name.lastIndexOf('-') + 1);
-}
+const HOST = 'ip-';
 
 /**
  * A daemon that nobody named has its host's name, `ip-10-0-1-2` (contract §5). Addresses are used again, so
  * a row that was last seen before this task ran is of an earlier task.
  */
 function daemonByAddress(task: Task, byHost: ReadonlyMap<string, Daemon>): Daemon | undefined {
+  if (byHost.size === 0) return undefined;
   const address = task.containers
     .flatMap((container) => container.networkInterfaces ?? [])
     .find((network) => network.privateIpv4Address !== undefined)?.privateIpv4Address;
   if (address === undefined) return undefined;
-  const daemon = byHost.get(`ip-${address.replaceAll('.', '-')}`);
+  const daemon = byHost.get(`${HOST}${address.replaceAll('.', '-')}`);
   const isOfThisTask = (daemon?.last_seen_at ?? 0) >= (task.startedAt ?? Number.POSITIVE_INFINITY);
   return isOfThisTask ? daemon : undefined;
 }

@@ -5,7 +5,7 @@ import type { Job, OrganizationSight, Snapshot } from './snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 
 /** The user on whose behalf coderd makes prebuilt workspaces; its jobs are acquired last (contract §4). */
-const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
+export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
 /** Like demand: jobs of one tag set, those that coderd is about to insert, or the free daemons that one pool is to keep ready. */
 export type Group = TagGroup | DueGroup | WarmGroup;

@@ -37,10 +37,12 @@ export type FailingInput = {
 
 /** Judges a pool's starts. A daemon that registers clears every failure before it. */
 export function readFailingStarts({ tasks, now, registration }: FailingInput): FailingStarts {
-  const registered = tasks.map(registration).filter((at) => typeof at === 'number');
-  const lastSuccess = registered.reduce((last, at) => Math.max(last, at), Number.NEGATIVE_INFINITY);
+  const lastSuccess = tasks.reduce((last, task) => {
+    const at = registration(task);
+    return typeof at === 'number' && at > last ? at : last;
+  }, Number.NEGATIVE_INFINITY);
   const failures = tasks
-    .filter((task) => hasFailed(task, registration(task)) && endedAt(task) > lastSuccess)
+    .filter((task) => endedAt(task) > lastSuccess && hasFailed(task, registration(task)))
     .toSorted((a, b) => endedAt(a) - endedAt(b) || (a.taskArn < b.taskArn ? -1 : 1));
   const stalled = tasks.filter((task) => isOverdue(task, now) && createdAt(task) > lastSuccess).length;
   const newest = failures.at(-1);

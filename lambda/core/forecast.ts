@@ -8,7 +8,7 @@ import { isAlive } from './daemons.ts';
 import { by, partition, sum } from './order.ts';
 import type { Daemon, OrganizationSight, Reading, Snapshot, Workspace } from './snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
-import { EARLIEST, type Transition, transitionsOf } from './transitions.ts';
+import { byTime, type Transition, transitionsOf } from './transitions.ts';
 
 /** What coderd will do for one tag set of one organization, for which the gate opens at once. */
 export type TransitionGroup = {
@@ -68,14 +68,13 @@ function groupsOf(organization: OrganizationSight, now: EpochMs): readonly Trans
   if (workspaces === undefined) return [];
   const building = new Set(jobs.items.map(({ metadata }) => metadata?.workspace_id));
   const readAt = workspaces.takenAt ?? now;
-  return [...seenByTags(organization, workspaces.items)].toSorted(by(([key]) => key)).map(([, seen]) => {
-    const tags = normalizeTags(seen[0]?.tags ?? {});
-    const isOverdue = seen.some(({ transitions: [first] }) => first !== undefined && first.at <= now);
+  return expectedOf(organization, workspaces).map(({ tags, courses, built }) => {
+    const isOverdue = courses[0] !== undefined && courses[0].transitions[0].at <= now;
     const gate = isOverdue ? gateOf(tags, organization.daemons.items, now) : [];
-    const fateOf: FateOf = ({ id }, transition) =>
+    const fateOf: FateOf = (id, transition) =>
       building.has(id) ? 'made' : judge(transition, { gate, readAt, now });
     return {
-      ...toGroup(seen, fateOf),
+      ...toGroup(courses, built, fateOf),
       organizationId: organization.id,
       organization: organization.name,
       tags,
@@ -83,34 +82,73 @@ function groupsOf(organization: OrganizationSight, now: EpochMs): readonly Trans
   });
 }
 
-function seenByTags(
+/** What a reading of workspaces tells of one tag set, whatever time it is. */
+type Expected = {
+  readonly tags: TagSet;
+  /** That whose first transition is the earliest first. */
+  readonly courses: readonly Course[];
+  /** When coderd made the latest builds that nobody asked for. */
+  readonly built: readonly EpochMs[];
+};
+
+/** The starts of a workspace, or all that else is to come for it, the earliest first: pools are woken for either. */
+type Course = {
+  readonly workspaceId: string;
+  readonly transitions: readonly [Transition, ...Transition[]];
+};
+
+/** What else that depends on. */
+type Sources = {
+  readonly [Key in 'id' | 'templates' | 'activeVersionTags']: OrganizationSight[Key] | undefined;
+};
+
+/** Workspaces are read every few minutes, and looked at every few seconds: what they tell is worked out once. */
+const known = new WeakMap<
+  Reading<Workspace>,
+  { readonly sources: Sources; readonly expected: readonly Expected[] }
+>();
+
+/** By tag set, in order of their keys. */
+function expectedOf(
   { id, templates, activeVersionTags }: OrganizationSight,
+  workspaces: Reading<Workspace>,
+): readonly Expected[] {
+  const sources: Sources = { id, templates, activeVersionTags };
+  const before = known.get(workspaces);
+  if (before !== undefined && areSame(before.sources, sources)) return before.expected;
+  const expected = [...seenByTags(sources, workspaces.items)]
+    .toSorted(by(([key]) => key))
+    .map(([, seen]) => toExpected(seen));
+  known.set(workspaces, { sources, expected });
+  return expected;
+}
+
+function areSame(a: Sources, b: Sources): boolean {
+  return a.id === b.id && a.templates === b.templates && a.activeVersionTags === b.activeVersionTags;
+}
+
+function toExpected(seen: readonly Seen[]): Expected {
+  return {
+    tags: normalizeTags(seen[0]?.tags ?? {}),
+    courses: seen.flatMap(coursesOf).toSorted((a, b) => byTime(a.transitions[0], b.transitions[0])),
+    built: seen.flatMap(({ workspace: { latest_build: build } }) =>
+      build.created_at != null && AUTOMATIC.has(build.reason ?? '') ? [build.created_at] : [],
+    ),
+  };
+}
+
+function seenByTags(
+  { id, templates, activeVersionTags }: Sources,
   workspaces: readonly Workspace[],
 ): ReadonlyMap<string, readonly Seen[]> {
   const byId = new Map(templates?.items.map((template) => [template.id, template]));
-  const keyOf = keysByTags();
-  const byTags = new Map<string, Seen[]>();
-  for (const workspace of workspaces) {
-    if (workspace.is_prebuild === true || workspace.organization_id !== id) continue;
+  const seen = workspaces.flatMap((workspace): readonly Seen[] => {
+    if (workspace.is_prebuild === true || workspace.organization_id !== id) return [];
     const tags = tagsOf(workspace, activeVersionTags);
-    if (tags === undefined) continue;
-    const transitions = transitionsOf(workspace, byId.get(workspace.template_id));
-    const key = keyOf(tags);
-    const alike = byTags.get(key);
-    if (alike === undefined) byTags.set(key, [{ workspace, tags, transitions }]);
-    else alike.push({ workspace, tags, transitions });
-  }
-  return byTags;
-}
-
-/** `tagKey`, worked out once for the tags of a template, which all its workspaces share. */
-function keysByTags(): (tags: Tags) => string {
-  const keys = new Map<Tags, string>();
-  return (tags) => {
-    const key = keys.get(tags) ?? tagKey(tags);
-    keys.set(tags, key);
-    return key;
-  };
+    if (tags === undefined) return [];
+    return [{ workspace, tags, transitions: transitionsOf(workspace, byId.get(workspace.template_id)) }];
+  });
+  return Map.groupBy(seen, ({ tags }) => tagKey(tags));
 }
 
 type Seen = {
@@ -120,7 +158,7 @@ type Seen = {
   readonly transitions: readonly Transition[];
 };
 
-type FateOf = (workspace: Workspace, transition: Transition) => Fate;
+type FateOf = (workspaceId: string, transition: Transition) => Fate;
 
 /** Where the active version could not be read, the last build's tags are the best guess. */
 function tagsOf(
@@ -130,36 +168,32 @@ function tagsOf(
   return active?.[template_id] ?? latest_build.job.tags ?? undefined;
 }
 
+/** Of each course the next one: what coderd won't do keeps nothing else from being seen. */
 function toGroup(
-  seen: readonly Seen[],
+  courses: readonly Course[],
+  built: readonly EpochMs[],
   fateOf: FateOf,
 ): Pick<TransitionGroup, 'ahead' | 'refused' | 'presumed' | 'made'> {
-  const fates = Map.groupBy(
-    seen.flatMap((item) => nextOf(item, fateOf)),
-    ({ fate }) => fate,
-  );
-  const of = (fate: Fate): readonly Transition[] =>
-    (fates.get(fate) ?? []).map(({ transition }) => transition);
-  const built = seen.flatMap(({ workspace: { latest_build: build } }) =>
-    build.created_at != null && AUTOMATIC.has(build.reason ?? '') ? [build.created_at] : [],
-  );
+  const byFate: Readonly<Record<NextFate, Transition[]>> = { ahead: [], refused: [], presumed: [], made: [] };
+  for (const { workspaceId, transitions } of courses)
+    for (const transition of transitions) {
+      const fate = fateOf(workspaceId, transition);
+      if (fate === 'given up') continue;
+      byFate[fate].push(transition);
+      break;
+    }
+  const { ahead, refused, presumed, made } = byFate;
   return {
-    ahead: of('ahead').toSorted(EARLIEST),
-    refused: of('refused').toSorted(EARLIEST),
-    presumed: of('presumed').toSorted(EARLIEST),
-    made: [...built, ...[...of('made'), ...of('presumed')].map(({ at }) => at)],
+    ahead: ahead.toSorted(byTime),
+    refused: refused.toSorted(byTime),
+    presumed: presumed.toSorted(byTime),
+    made: [...built, ...[...made, ...presumed].map(({ at }) => at)],
   };
 }
 
-type Judged = { readonly transition: Transition; readonly fate: Fate };
-
-/** The next start and the next of all others: pools are woken for either, and what coderd won't do keeps nothing else from being seen. */
-function nextOf({ workspace, transitions }: Seen, fateOf: FateOf): readonly Judged[] {
-  const judged = transitions
-    .map((transition) => ({ transition, fate: fateOf(workspace, transition) }))
-    .filter(({ fate }) => fate !== 'given up');
-  return partition(judged, ({ transition: { kind } }) => kind === 'autostart').flatMap((alike) =>
-    alike.slice(0, 1),
+function coursesOf({ workspace: { id }, transitions }: Seen): readonly Course[] {
+  return partition(transitions, ({ kind }) => kind === 'autostart').flatMap(([first, ...others]) =>
+    first === undefined ? [] : [{ workspaceId: id, transitions: [first, ...others] }],
   );
 }
 
@@ -213,4 +247,5 @@ function judge({ at }: Transition, { gate, readAt, now }: Seeing): Fate {
   return isSeenSince ? 'given up' : 'made';
 }
 
-type Fate = 'ahead' | 'presumed' | 'refused' | 'made' | 'given up';
+type NextFate = 'ahead' | 'presumed' | 'refused' | 'made';
+type Fate = NextFate | 'given up';

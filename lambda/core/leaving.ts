@@ -31,6 +31,7 @@ export function decideLeaving(
   { spare, afterPeak }: Spare,
   now: EpochMs,
 ): readonly LeaveDecision[] {
+  if (spare <= 0) return [];
   const idle = sight.tasks
     .filter(({ state, use }) => state === 'working' && use === 'idle')
     .toSorted(

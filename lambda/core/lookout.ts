@@ -116,7 +116,7 @@ function tagsOfOthers(
   const isForeign = foreignTo(sights);
   return new Map(
     coder.organizations.map(({ id, daemons }) => {
-      const others = daemons.items.filter((daemon) => isForeign(daemon) && isAlive(daemon, takenAt));
+      const others = daemons.items.filter((daemon) => isAlive(daemon, takenAt) && isForeign(daemon));
       return [id, unique(others, ({ tags }) => tagKey(tags)).map(({ tags }) => normalizeTags(tags))];
     }),
   );

@@ -116,7 +116,7 @@ function offersOfOthers(
   snapshot: Snapshot,
 ): readonly Offer[] {
   const others = organization.daemons.items.filter(
-    (daemon) => isForeign(daemon) && isAlive(daemon, snapshot.takenAt),
+    (daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon),
   );
   const group = (daemons: readonly Daemon[]) =>
     groupByTags(daemons.map(({ tags }) => ({ offers: normalizeTags(tags) })));

@@ -17,7 +17,8 @@ export function by<T>(...keys: readonly ((item: T) => number | string)[]): (a: T
 
 /** The first of all items that share a key. */
 export function unique<T>(items: readonly T[], key: (item: T) => string): readonly T[] {
-  return [...new Map(items.toReversed().map((item) => [key(item), item])).values()].toReversed();
+  const seen = new Set<string>();
+  return items.filter((item) => seen.size < seen.add(key(item)).size);
 }
 
 /** Those for which it holds, and the others. */

@@ -5,6 +5,7 @@ import { type AllFloors, configuredFloors, type Floors } from './floors.ts';
 import { isForecastUnsure, type TransitionGroup } from './forecast.ts';
 import { chooseOpenings, type Opening } from './gates.ts';
 import { fits, isWokenFor, type Lookout, leadOf, openersOf, readLookout } from './lookout.ts';
+import { memoized } from './memo.ts';
 import { sum } from './order.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
@@ -37,7 +38,7 @@ const PEAK_MS = 15 * 60_000;
 export function readOutlook(snapshot: Snapshot, sights: readonly PoolSight[]): Outlooks {
   const now = snapshot.takenAt;
   const lookout = readLookout(snapshot, sights);
-  const floorsOf = (sight: PoolSight): Floors => configuredFloors(sight, now);
+  const floorsOf = memoized((sight: PoolSight): Floors => configuredFloors(sight, now));
   const openings = chooseOpenings(lookout.calls, floorsOf, now);
   const outlooks = new Map(
     sights.map((sight) => {

@@ -3,7 +3,7 @@ import type { EpochMs, PoolName } from './brands.ts';
 import { emptyWorkspaces } from './forecast.ts';
 import type { Opening } from './gates.ts';
 import type { Call, HeldBack, Lookout } from './lookout.ts';
-import { by } from './order.ts';
+import { by, partition } from './order.ts';
 import type { Finding, ForecastReadingName, ForecastRow, Transitions } from './plan.ts';
 import { wakeOverride } from './settings-in-force.ts';
 import type { OrganizationSight, Reading, Snapshot } from './snapshot.ts';
@@ -16,7 +16,8 @@ const SHOWN_MS = 3_600_000;
 
 /** Transitions by kind, overdue ones apart from those to come, the earliest first. */
 export function countTransitions(transitions: readonly Transition[], now: EpochMs): readonly Transitions[] {
-  return [...Map.groupBy(transitions, ({ kind, at }) => `${kind} ${at <= now}`).values()]
+  return partition(transitions, ({ at }) => at <= now)
+    .flatMap((part) => [...Map.groupBy(part, ({ kind }) => kind).values()])
     .map((alike) => ({
       kind: alike[0]?.kind ?? 'autostart',
       transitions: alike.length,

@@ -7,6 +7,7 @@
  */
 import { type EpochMs, plusMs } from './brands.ts';
 import type { Schedule } from './config.ts';
+import { memoized } from './memo.ts';
 
 /** From inclusive, to exclusive. */
 export type Window = { readonly from: EpochMs; readonly to: EpochMs };
@@ -23,13 +24,22 @@ export function scheduledFloors(schedules: readonly Schedule[], now: EpochMs): S
 
 /** Whether now is in a window of the schedule. */
 export function isActive(schedule: Schedule, now: EpochMs): boolean {
-  const today = wallOf(schedule.timezone, now);
+  const today = Math.floor(wallOf(schedule.timezone, now) / DAY_MS);
   // yesterday's may end today
-  return [today, today - DAY_MS].some((wallMs) => {
-    const window = windowOf(schedule, dateOf(wallMs));
+  return [today, today - 1].some((day) => {
+    const window = knownWindowOf(schedule, day);
     return window !== undefined && window.from <= now && now < window.to;
   });
 }
+
+/** By days since 1970: a zone's clock is slow to read, and every look asks for the same two days. */
+function knownWindowOf(schedule: Schedule, day: number): Window | undefined {
+  const windows = windowsOf(schedule);
+  if (!windows.has(day)) windows.set(day, windowOf(schedule, dateOf(day * DAY_MS)));
+  return windows.get(day);
+}
+
+const windowsOf = memoized((_: Schedule) => new Map<number, Window | undefined>());
 
 /** The window that begins on a date (`2026-12-25`), if one does; empty if the clock skips all of it. */
 export function windowOf(schedule: Schedule, date: string): Window | undefined {

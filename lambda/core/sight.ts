@@ -3,7 +3,7 @@
  * seen, which is a lower bound.
  */
 import type { EpochMs } from './brands.ts';
-import { isAlive, poolOfName, workerOf } from './daemons.ts';
+import { isAlive, poolNamed, workerOf } from './daemons.ts';
 import { by } from './order.ts';
 import type { Doubt, Finding, ReadingName } from './plan.ts';
 import type { Daemon, OrganizationSight, Reading, ReadingStatus, Snapshot } from './snapshot.ts';
@@ -122,20 +122,24 @@ function isRunningJob(job: Daemon['current_job']): boolean {
 /** A deleted key takes its daemons' rows with it, and their jobs run on (contract §3). */
 function judgeWorkers({ name, jobs, daemons }: OrganizationSight): readonly DoubtFinding[] {
   if (daemons.status !== 'ok') return [];
-  const known = new Set(daemons.items.map(({ id }) => id));
-  const strangers = jobs.items.filter((job) => {
-    const worker = workerOf(job);
-    return worker !== undefined && !known.has(worker);
-  }).length;
+  const workers = jobs.items.flatMap((job) => workerOf(job) ?? []);
+  const unknown = new Set(workers);
+  for (const { id } of daemons.items) unknown.delete(id);
+  const strangers = workers.filter((worker) => unknown.has(worker)).length;
   return strangers === 0 ? [] : [{ code: 'worker-unknown', organization: name, jobs: strangers }];
 }
 
 /** Two live daemons with one name share a row, and their counts can't be told apart (contract §2). */
 function judgeNames({ name, daemons }: OrganizationSight): readonly DoubtFinding[] {
-  const ours = daemons.items.filter((daemon) => poolOfName(daemon.name) !== undefined);
-  const names = [...Map.groupBy(ours, (daemon) => daemon.name)].filter(([, rows]) => rows.length > 1);
-  if (names.length === 0) return [];
-  return [{ code: 'daemons-share-name', organization: name, names: names.map(([shared]) => shared).sort() }];
+  const seen = new Set<string>();
+  const shared = new Set<string>();
+  for (const daemon of daemons.items) {
+    if (seen.has(daemon.name) && poolNamed(daemon) !== undefined) shared.add(daemon.name);
+    seen.add(daemon.name);
+  }
+  return shared.size === 0
+    ? []
+    : [{ code: 'daemons-share-name', organization: name, names: [...shared].sort() }];
 }
 
 /** Servers' clocks agree within a second or so; more than this is no clock to compare leases by. */

@@ -23,14 +23,15 @@ export type StartTimeInput = {
 
 /** Learns the start time of a pool: from when ECS makes a task until its daemon registers. */
 export function learnStartTime({ tasks, registration, settingMs }: StartTimeInput): StartTime {
-  const samples = tasks
-    .flatMap((task) => {
-      const at = registration(task);
-      if (typeof at !== 'number' || task.createdAt === undefined) return [];
-      const tookMs = at - task.createdAt;
-      const isStart = tookMs >= 0 && tookMs <= LONGEST_MS && at - (task.startedAt ?? at) <= LEASE_LATE_MS;
-      return isStart ? [{ at, tookMs }] : [];
-    })
+  const starts: { readonly at: number; readonly tookMs: number }[] = [];
+  for (const task of tasks) {
+    const at = registration(task);
+    if (typeof at !== 'number' || task.createdAt === undefined) continue;
+    const tookMs = at - task.createdAt;
+    const isStart = tookMs >= 0 && tookMs <= LONGEST_MS && at - (task.startedAt ?? at) <= LEASE_LATE_MS;
+    if (isStart) starts.push({ at, tookMs });
+  }
+  const samples = starts
     .toSorted((a, b) => b.at - a.at || a.tookMs - b.tookMs)
     .slice(0, NEWEST)
     .map(({ tookMs }) => tookMs)

@@ -1,7 +1,7 @@
 /** Supply: what every pool has, from the readings of ECS and coderd. */
 import type { EpochMs } from './brands.ts';
 import type { Config, PoolConfig } from './config.ts';
-import { type DaemonIndex, indexDaemons, isAlive, poolOfName, taskId } from './daemons.ts';
+import { type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
 import { type FailingStarts, readFailingStarts } from './failing-starts.ts';
 import { compare, unique } from './order.ts';
 import { readOverrides } from './overrides.ts';
@@ -79,6 +79,8 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
   const organization = organizationOf(pool, snapshot);
   const all = service === undefined ? [] : (byGroup.get(`service:${service.serviceName}`) ?? []);
   const index = organization && indexes.get(organization);
+  const daemons = new Map(all.map((task) => [task, index?.ofTask(task)]));
+  const owned = new Set([...daemons.values()].filter((daemon) => daemon !== undefined));
   const tasks = all
     .filter(isWanted)
     .toSorted((a, b) => compare(a.taskArn, b.taskArn))
@@ -92,9 +94,11 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
         protection: protections.get(task.taskArn),
       }),
     );
-  const unseen = snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, service, tasks: all, index });
+  const unseen =
+    snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, tasks: all, index, owned }, service);
   const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
-  const registered = (task: Task) => registration(task, { snapshot, organization, index });
+  const isWhole = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
+  const registered = (task: Task) => registration(daemons.get(task), isWhole);
   return {
     pool,
     configured,
@@ -112,10 +116,10 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     missing,
     failing: readFailingStarts({ tasks: all, now: snapshot.takenAt, registration: registered }),
     startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
-    owned: new Set(all.flatMap((task) => index?.ofTask(task) ?? [])),
+    owned,
     orphans:
       service !== undefined && snapshot.ecs.tasks.status === 'ok'
-        ? orphansOf(pool, all, index, snapshot.takenAt)
+        ? orphansOf({ pool, tasks: all, index, owned }, snapshot.takenAt)
         : [],
   };
 }
@@ -132,58 +136,33 @@ function isWanted(task: Task): boolean {
   return task.desiredStatus === 'RUNNING' && task.lastStatus !== 'STOPPED';
 }
 
-type Registry = {
-  readonly snapshot: Snapshot;
-  readonly organization: OrganizationSight | undefined;
-  readonly index: DaemonIndex | undefined;
-};
-
 /** An absent row proves that no daemon came only where offline ones are listed too (contract §2). */
-function registration(
-  task: Task,
-  { snapshot, organization, index }: Registry,
-): EpochMs | 'never' | 'unknown' {
-  const daemon = index?.ofTask(task);
-  if (daemon !== undefined) return daemon.created_at;
-  const isKnown = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
-  return isKnown ? 'never' : 'unknown';
+function registration(daemon: Daemon | undefined, isWhole: boolean): EpochMs | 'never' | 'unknown' {
+  return daemon?.created_at ?? (isWhole ? 'never' : 'unknown');
 }
 
-type Unlisted = {
-  readonly pool: PoolConfig;
-  readonly service: Service | undefined;
-  readonly tasks: readonly Task[];
-  readonly index: DaemonIndex | undefined;
-};
+type Unlisted = Pick<PoolSight, 'pool' | 'index' | 'owned'> & { readonly tasks: readonly Task[] };
 
 /** Busy daemons whose tasks are in no list, since it could not be read: no more than ECS counts as running. */
-function busyUnseen({ pool, service, tasks, index }: Unlisted): number {
-  const busy = unlisted(pool, tasks, index).filter((daemon) => index?.activity(daemon) === 'busy').length;
+function busyUnseen(given: Unlisted, service: Service | undefined): number {
+  const { index, tasks } = given;
+  const busy = unlisted(given).filter((daemon) => index?.activity(daemon) === 'busy').length;
   return Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - tasks.length));
 }
 
-function orphansOf(
-  pool: PoolConfig,
-  tasks: readonly Task[],
-  index: DaemonIndex | undefined,
-  now: EpochMs,
-): readonly string[] {
-  return unlisted(pool, tasks, index)
+function orphansOf(given: Unlisted, now: EpochMs): readonly string[] {
+  return unlisted(given)
     .filter((daemon) => isAlive(daemon, now))
     .map(({ name }) => name)
     .sort();
 }
 
 /** The daemons that are named after a pool and none of these tasks. */
-function unlisted(
-  pool: PoolConfig,
-  tasks: readonly Task[],
-  index: DaemonIndex | undefined,
-): readonly Daemon[] {
+function unlisted({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
+  const others = (index?.namedAfter(pool.name) ?? []).filter((daemon) => !owned.has(daemon));
+  if (others.length === 0) return [];
   const ids = new Set(tasks.map(taskId));
-  return (index?.namedAfter(pool.name) ?? []).filter(
-    ({ name }) => !ids.has(name.slice(pool.name.length + 1)),
-  );
+  return others.filter(({ name }) => !ids.has(name.slice(pool.name.length + 1)));
 }
 
 /**
@@ -191,10 +170,10 @@ function unlisted(
  * (those whose task is gone still read idle for up to 90 s, contract §2).
  */
 export function foreignTo(pools: readonly PoolSight[]): (daemon: Daemon) => boolean {
-  const own = new Set(pools.flatMap(({ owned }) => [...owned]));
   const names = new Set<string>(pools.map(({ pool }) => pool.name));
   return (daemon) => {
-    const poolName = poolOfName(daemon.name);
-    return !own.has(daemon) && !(poolName !== undefined && names.has(poolName));
+    const named = poolNamed(daemon);
+    if (named !== undefined && names.has(named)) return false;
+    return !pools.some(({ owned }) => owned.has(daemon));
   };
 }

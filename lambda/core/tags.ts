@@ -1,3 +1,5 @@
+import { memoized } from './memo.ts';
+
 /** Tags as coderd or a user writes them. */
 export type Tags = Readonly<Record<string, string>>;
 
@@ -9,6 +11,7 @@ export type TagSet = Tags & { readonly scope: string; readonly owner: string };
  * `scope=organization owner=""`. A user scope keeps its owner.
  */
 export function normalizeTags(tags: Tags): TagSet {
+  if (isNormal(tags)) return tags;
   if (tags.scope === 'user') return { ...tags, scope: 'user', owner: tags.owner ?? '' };
   return { ...tags, scope: 'organization', owner: '' };
 }
@@ -25,23 +28,36 @@ export function canRun(daemonTags: Tags, jobTags: Tags): boolean {
 /** `canRun` of tag sets that are normalised already. */
 export function covers(daemon: TagSet, job: TagSet): boolean {
   if (isUntagged(job)) return isUntagged(daemon);
-  return Object.entries(job).every(([name, value]) => Object.hasOwn(daemon, name) && daemon[name] === value);
+  return hasAll(daemon, job);
+}
+
+/** Whether two tag sets are the same. */
+export function areEqual(a: TagSet, b: TagSet): boolean {
+  return a === b || (Object.keys(a).length === Object.keys(b).length && hasAll(a, b));
 }
 
 /** One string per tag set, the same for every order of its tags. */
-export function tagKey(tags: Tags): string {
+export const tagKey: (tags: Tags) => string = memoized((tags) => {
   const set: Tags = normalizeTags(tags);
   return JSON.stringify(
     Object.keys(set)
       .sort()
       .map((name) => [name, set[name]]),
   );
-}
+});
 
 /** The tags a person gave: without `scope` and `owner` where these say nothing. */
 export function displayTags(tags: Tags): Tags {
   const { scope, owner, ...rest } = normalizeTags(tags);
   return scope === 'organization' ? rest : { scope, owner, ...rest };
+}
+
+function isNormal(tags: Tags): tags is TagSet {
+  return tags.scope === 'organization' && tags.owner === '';
+}
+
+function hasAll(set: Tags, wanted: Tags): boolean {
+  return Object.keys(wanted).every((name) => Object.hasOwn(set, name) && set[name] === wanted[name]);
 }
 
 function isUntagged(set: TagSet): boolean {

@@ -7,7 +7,7 @@ import type { PoolConfig } from './config.ts';
 import type { DaemonIndex } from './daemons.ts';
 import { isOverdue } from './failing-starts.ts';
 import type { Daemon, OrganizationSight, Protection, Task } from './snapshot.ts';
-import { normalizeTags, type TagSet, tagKey } from './tags.ts';
+import { areEqual, normalizeTags, type TagSet } from './tags.ts';
 
 /** An enabled protection with less left than this means: leaving. */
 const LEASE_MS = 24 * 3_600_000;
@@ -61,7 +61,7 @@ export function readTask(input: TaskInput): TaskSight {
     use,
     state: readState(input, daemon),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
-    hasOtherTags: daemon !== undefined && tagKey(daemon.tags) !== tagKey(pool.tags),
+    hasOtherTags: daemon !== undefined && !areEqual(normalizeTags(daemon.tags), normalizeTags(pool.tags)),
     idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
     leaseMs: leaseOf(input),
   };

@@ -1,6 +1,6 @@
 /** What coderd will do to one workspace by itself, as its lifecycle executor decides it (contract §10, lifecycle_executor.go). */
 import type { EpochMs } from './brands.ts';
-import { by } from './order.ts';
+import { compare } from './order.ts';
 import type { TransitionKind } from './plan.ts';
 import type { Template, Workspace } from './snapshot.ts';
 import { weekdayIn } from './zones.ts';
@@ -28,16 +28,15 @@ export function transitionsOf(workspace: Workspace, template: Template | undefin
   ]
     .filter((transition) => transition !== undefined)
     .filter(({ at }) => at <= LAST_MS)
-    .toSorted(EARLIEST);
+    .toSorted(byTime);
 }
 
 /** The last time that there is a date for. */
 const LAST_MS = 8.64e15;
 
-export const EARLIEST = by<Transition>(
-  ({ at }) => at,
-  ({ kind }) => kind,
-);
+export function byTime(a: Transition, b: Transition): number {
+  return a.at - b.at || compare(a.kind, b.kind);
+}
 
 const IN_PROGRESS: ReadonlySet<string> = new Set(['pending', 'running', 'canceling']);
 

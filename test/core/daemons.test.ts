@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EpochMs } from '../../lambda/core/brands.ts';
-import { indexDaemons, poolOfName, workerOf } from '../../lambda/core/daemons.ts';
+import { indexDaemons, nameInParts, workerOf } from '../../lambda/core/daemons.ts';
 import type { Daemon, Job, Task } from '../../lambda/core/snapshot.ts';
 import {
   aDaemon,
@@ -241,5 +241,5 @@ test.each([
   { name: `cpu-${taskIdOf(1).replace('0', 'g')}`, expected: undefined },
   { name: 'coderd-0', expected: undefined },
 ])('the name $name is of the pool $expected', ({ name, expected }) => {
-  expect(poolOfName(name)).toBe(expected);
+  expect(nameInParts(name).pool).toBe(expected);
 });

@@ -256,6 +256,39 @@ function groupsOf(seen: Seen): readonly TransitionGroup[] {
 
 const gpu = { cluster: 'gpu' };
 
+describe('one reading of workspaces', () => {
+  const workspaces = { ...reading([aWorkspace({ next_start_at: inFuture(MINUTE) })]), takenAt: NOW };
+  const templates = reading([aTemplate()]);
+  const sight = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
+  const told = (changed: Partial<OrganizationSight>): string =>
+    readForecast(aSnapshot({ organizations: [{ ...sight, ...changed }] }))
+      .map(({ tags, ahead }) => `${tags.cluster}: ${ahead.length}`)
+      .join();
+
+  test.each([
+    { changed: {}, expected: 'gpu: 1', because: 'nothing else has changed' },
+    {
+      changed: { activeVersionTags: { template: { cluster: 'tpu' } } },
+      expected: 'tpu: 1',
+      because: 'a version was pushed',
+    },
+    {
+      changed: { templates: reading([aTemplate({ allow_user_autostart: false })]) },
+      expected: 'gpu: 0',
+      because: 'a template was changed',
+    },
+    {
+      changed: { id: 'org-b' as OrganizationId },
+      expected: '',
+      because: 'its workspaces are of another one',
+    },
+    { changed: {}, expected: 'gpu: 1', because: 'all is as it was' },
+  ])('tells $expected a second time when $because', ({ changed, expected }) => {
+    expect(told({})).toBe('gpu: 1');
+    expect(told(changed)).toBe(expected);
+  });
+});
+
 describe('the tag set', () => {
   test('is that of the active version, not that of the last build', () => {
     const workspace = aWorkspace({
