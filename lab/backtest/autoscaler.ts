@@ -27,13 +27,19 @@ export type AutoscalerOptions = {
 /** Runs until the world is no longer advanced. */
 export async function runAutoscaler(options: AutoscalerOptions): Promise<never> {
   const { world, pace, scene } = options;
+  let refused = 0;
+  const isCoderdDown = (): boolean => {
+    const isDown = scene.isCoderdDown();
+    if (isDown) refused++;
+    return isDown;
+  };
   const ports = virtualPorts({
-    ...{ world, pace, isCoderdDown: scene.isCoderdDown },
+    ...{ world, pace, isCoderdDown },
     onCall: (api, requests) => scene.count({ [api]: requests }),
   });
   await pace.wait(PHASE_MS);
   for (;;) {
-    void invoke(options, ports());
+    void invoke(options, ports(), () => refused);
     await pace.wait(SCHEDULE_MS);
   }
 }
@@ -41,7 +47,9 @@ export async function runAutoscaler(options: AutoscalerOptions): Promise<never> 
 async function invoke(
   { pace, config, scene, onTick, onError }: AutoscalerOptions,
   ports: ReturnType<ReturnType<typeof virtualPorts>>,
+  refused: () => number,
 ): Promise<void> {
+  const refusedBefore = refused();
   const endsAt = pace.now() + TIMEOUT_MS;
   try {
     await runLooks({
@@ -52,8 +60,8 @@ async function invoke(
       },
     });
   } catch (error) {
-    // what coderd or ECS did not answer: the next invocation looks again
-    if (!(error instanceof InvocationError)) onError(error);
+    // in an outage an invocation fails, and the next one looks again; nothing else in the world gives it a reason to
+    if (!(error instanceof InvocationError) || refused() === refusedBefore) onError(error);
   }
 }
 

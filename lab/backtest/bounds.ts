@@ -13,6 +13,17 @@ const MINUTE_MS = 60_000;
 /** The image is pulled, and billing begins, once the network interface is there: as `lab/ecs/task.ts` has it. */
 const BILLED_OF_BOOT = 0.7;
 
+/**
+ * What a comparison is of: jobs that some pool can run, and pools that are to stay. The rest waits with every policy alike, and would
+ * drown what they differ in.
+ */
+export function playable({ trace, config }: { readonly trace: Trace; readonly config: Deployment }) {
+  const staying = { ...config, pools: config.pools.filter(({ retiring }) => !retiring) };
+  const fitting = fittingOf(staying);
+  const jobs = trace.jobs.filter((job) => fitting(job).length > 0);
+  return { trace: { ...trace, jobs }, config: staying, unfit: trace.jobs.length - jobs.length };
+}
+
 /** Both bounds. Jobs that no pool can run are in neither. */
 export async function boundsOf(
   { trace, config }: { readonly trace: Trace; readonly config: Deployment },

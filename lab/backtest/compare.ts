@@ -1,14 +1,14 @@
 /** A backtest: the product, what one would run instead, and what nothing can be below, on one trace. */
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
 import type { Trace } from '../trace/trace.ts';
-import { boundsOf } from './bounds.ts';
+import { boundsOf, playable } from './bounds.ts';
 import type { Crew, Order } from './crew.ts';
 import { BASELINES } from './policies/index.ts';
 import type { Policy, PolicySettings } from './policy.ts';
 import { dollarsPerHour, priceDate } from './prices.ts';
 import type { Backtest, PolicyRun } from './result.ts';
 import { stepOf } from './sampler.ts';
-import { search } from './search.ts';
+import { runsOf, search } from './search.ts';
 import { startLatencies, startSecondsOf } from './start-latencies.ts';
 
 export type CompareOptions = {
@@ -28,8 +28,9 @@ export type CompareOptions = {
 };
 
 /** The same options give the same figures, whatever the number of threads. */
-export async function compare(options: CompareOptions): Promise<Backtest> {
-  const { trace, config, seed, skipped, valueOfMinute, region } = options;
+export async function compare(given: CompareOptions): Promise<Backtest> {
+  const options = { ...given, ...playable(given) };
+  const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
   const prices = pricesOf(options);
   const progress = new Progress(options);
   const [own, others, bounds] = await Promise.all([
@@ -40,7 +41,7 @@ export async function compare(options: CompareOptions): Promise<Backtest> {
   return {
     version: 1,
     trace: {
-      ...{ name: trace.name, from: trace.from, to: trace.to, timezone: trace.timezone, skipped },
+      ...{ name: trace.name, from: trace.from, to: trace.to, timezone: trace.timezone, skipped, unfit },
       jobs: trace.jobs.length,
       kinds: countsOf(trace.jobs.map(({ kind }) => kind)),
     },
@@ -86,11 +87,11 @@ async function policyRuns(
   progress: Progress,
 ): Promise<readonly PolicyRun[]> {
   const grid = policy.grid(options.config);
-  const searching = grid.map(() => progress.add(policy.id, 1));
+  const searching = Array.from({ length: runsOf(policy, grid) }, () => progress.add(policy.id, 1));
   const shown = progress.add(policy.id, 1);
   const best = await search(policy, grid, {
-    order: (driver) => orderOf(options, driver, false),
-    run: (order, index) => options.crew.run(order, searching[index]),
+    order: (driver, luck) => orderOf({ ...options, seed: options.seed + luck }, driver, false),
+    run: (order) => options.crew.run(order, searching.pop()),
   });
   const [first = best] = grid;
   const wanted = policy.id === 'static' && first !== best ? [first, best] : [best];
@@ -104,7 +105,7 @@ async function policyRuns(
     isTuned: boolean,
   ): Promise<PolicyRun> {
     const run = await options.crew.run(orderOf(options, { policy: id, settings }, true), shown);
-    return { policy: id, title: title(settings), source, settings, isTuned, ...run };
+    return { policy: id, title: title(settings, options.config), source, settings, isTuned, ...run };
   }
 }
 

@@ -4,6 +4,7 @@ import { displayTags } from '../../lambda/core/tags.ts';
 import { offsetMs } from '../coderd/autostart-schedule.ts';
 import { percentile } from '../percentile.ts';
 import { EXECUTOR_KINDS, type TraceJob } from '../trace/trace.ts';
+import type { Acquisition } from './ledger.ts';
 import type { ReplayedJob } from './replay.ts';
 import { type Figures, type HoursOfWeek, PEOPLE_WAIT_FOR, WAIT_EDGES_S, type WaitFigures } from './result.ts';
 
@@ -14,8 +15,11 @@ export type JobOutcome = {
   readonly waitMs: number;
   /** `-`: nobody had it. */
   readonly pool: string;
+  readonly taskId: string | undefined;
   /** In which a daemon had it. */
   readonly runMs: number;
+  /** When its daemon was done with it; undefined: nobody had it. */
+  readonly until: EpochMs | undefined;
   /** Whether the executor inserted it a tick or more after the first at which it was due, or never. */
   readonly isDelayed: boolean;
 };
@@ -29,19 +33,25 @@ const EPOCH_HOUR = 3 * 24;
 /** `killedAt`: of a job whose task was stopped under it; `end`: of the world. */
 export function outcomeOf(
   { job, record }: ReplayedJob,
-  given: { readonly pool: string | undefined; readonly killedAt: EpochMs | undefined; readonly end: EpochMs },
+  given: {
+    /** Who had it. */
+    readonly by: Acquisition | undefined;
+    readonly killedAt: EpochMs | undefined;
+    readonly end: EpochMs;
+  },
 ): JobOutcome {
-  const { pool = '-', killedAt, end } = given;
+  const { by, killedAt, end } = given;
   const firstTick = Math.ceil(job.at / MINUTE_MS) * MINUTE_MS;
   const isDelayed = EXECUTOR_KINDS.has(job.kind) && (record?.createdAt ?? end) >= firstTick + MINUTE_MS;
   const isReaped = record?.failedBy === 'pending-reaper';
   const startedAt = isReaped ? record.completedAt : record?.startedAt;
   const runUntil = killedAt ?? record?.completedAt ?? end;
   return {
-    ...{ job, pool, isDelayed },
+    ...{ job, pool: by?.pool ?? '-', taskId: by?.taskId, isDelayed },
     end: endOf(record, killedAt),
     waitMs: Math.max(0, (startedAt ?? end) - job.at),
     runMs: startedAt === undefined || isReaped ? 0 : runUntil - startedAt,
+    until: startedAt === undefined || isReaped ? undefined : runUntil,
   };
 }
 

@@ -42,23 +42,37 @@ export class Ledger {
     return this.#acquisitions.get(jobId);
   }
 
-  figures(world: World, poolOf: (task: EcsTask) => string): TaskFigures {
+  /**
+   * `billedUntil`: of a task that is still there when the period is over, it is billed no longer, since it idles for the end
+   * of the jobs of others.
+   */
+  figures(
+    world: World,
+    given: {
+      readonly poolOf: (task: EcsTask) => string;
+      readonly billedUntil: (taskId: string) => EpochMs;
+    },
+  ): TaskFigures {
+    const { poolOf, billedUntil } = given;
     const now = world.timeline.now();
     const alive = world.ecs.tasks().filter(({ state }) => state.lastStatus !== 'STOPPED');
     const tasks = [...this.#stopped, ...alive];
     const billedMs = new Map<string, number>();
     for (const task of tasks) {
       const pool = poolOf(task);
-      billedMs.set(pool, (billedMs.get(pool) ?? 0) + this.#billed(task, now));
+      billedMs.set(
+        pool,
+        (billedMs.get(pool) ?? 0) + this.#billed(task, Math.min(now, billedUntil(task.identity.id))),
+      );
     }
     const launched = tasks.filter(({ state }) => state.createdAt >= this.#from);
     const idle = launched.filter(({ identity: { id } }) => !this.#busy.has(id));
     return { billedMs, launches: launched.length, idleLaunches: idle.length };
   }
 
-  #billed({ state: { pullStartedAt, stoppedAt } }: EcsTask, now: EpochMs): number {
-    const end = stoppedAt ?? now;
-    if (pullStartedAt === undefined || end <= this.#from) return 0;
+  #billed({ state: { pullStartedAt, stoppedAt } }: EcsTask, until: number): number {
+    const end = Math.min(stoppedAt ?? until, until);
+    if (pullStartedAt === undefined || end <= this.#from || end <= pullStartedAt) return 0;
     if (pullStartedAt < this.#from) return end - this.#from;
     return Math.max(LEAST_MS, Math.ceil((end - pullStartedAt) / 1000) * 1000);
   }

@@ -28,12 +28,14 @@ export type Scene = {
 export type Policy<Settings extends PolicySettings = PolicySettings> = {
   readonly id: string;
   /** A method, as `start` is: policies with settings of their own go into one list. */
-  title(settings: Settings): string;
+  title(settings: Settings, config: Deployment): string;
   readonly source: { readonly title: string; readonly url: string };
   /** The rule, as its source states it; and what was changed to have it run on ECS. */
   readonly rule: string;
   /** What its tasks run: with a guard, or the daemon alone. */
   readonly image: 'guarded' | 'bare';
+  /** Whether its scale-in may kill builds: whom it hits is luck, so the search has several goes at it. */
+  readonly canKill: boolean;
   /** What the grid search tries. The first is what its source has by default. */
   readonly grid: (config: Deployment) => readonly Settings[];
   /** Plans all that it does on the world's timeline, which begins at `scene.world.timeline.now()`. */

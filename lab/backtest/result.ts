@@ -161,6 +161,8 @@ export type Backtest = {
     readonly kinds: Readonly<Partial<Record<JobKind, number>>>;
     /** Lines that could not be used (`--skip-bad`). */
     readonly skipped: number;
+    /** Jobs that no pool can run: they are left out, and in no other figure. */
+    readonly unfit: number;
   };
   readonly seed: number;
   readonly settings: {

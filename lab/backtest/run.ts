@@ -128,7 +128,10 @@ class Stage {
   result(): Run {
     const { trace, valueOfMinute } = this.#options;
     const outcomes = this.#outcomes();
-    const tasks = this.#ledger.figures(this.#world, (task) => this.#poolOf(task));
+    const tasks = this.#ledger.figures(this.#world, {
+      poolOf: (task) => this.#poolOf(task),
+      billedUntil: this.#lastJobs(outcomes),
+    });
     const taskDollars = this.#dollarsOf(tasks.billedMs);
     const waited = ofPeople(outcomes);
     const waitedMs = sum(waited, ({ waitMs }) => Math.min(waitMs, LONGEST_WAIT_MINUTES * 60_000));
@@ -277,9 +280,18 @@ class Stage {
     return this.#replay.jobs().map((replayed) => {
       const id = replayed.record?.id ?? '';
       return outcomeOf(replayed, {
-        ...{ end, killedAt: killedAt.get(id), pool: this.#ledger.acquisitionOf(id)?.pool },
+        ...{ end, killedAt: killedAt.get(id), by: this.#ledger.acquisitionOf(id) },
       });
     });
+  }
+
+  /** The end of the period, or of the last job of a task that goes on for it. */
+  #lastJobs(outcomes: readonly JobOutcome[]): (taskId: string) => EpochMs {
+    const { to } = this.#options.trace;
+    const last = new Map<string, EpochMs>();
+    for (const { taskId, until = to } of outcomes)
+      if (taskId !== undefined && until > (last.get(taskId) ?? to)) last.set(taskId, until);
+    return (taskId) => last.get(taskId) ?? to;
   }
 
   #dollarsOf(billedMs: ReadonlyMap<string, number>): number {

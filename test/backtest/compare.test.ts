@@ -7,6 +7,7 @@ import type { Policy } from '../../lab/backtest/policy.ts';
 import { dollarsPerHour } from '../../lab/backtest/prices.ts';
 import type { Run } from '../../lab/backtest/run.ts';
 import { search } from '../../lab/backtest/search.ts';
+import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline } from './support.ts';
 
 const CONFIG = aDeployment();
@@ -60,7 +61,8 @@ describe('the grid search', () => {
     const grid = costs.map((_, place) => ({ place }));
     return search(policy, grid, {
       order: (driver) => orderOf(given({}), driver, false),
-      run: async (_, index) => runThatCosts(costs[index] ?? 0),
+      run: async ({ driver }) =>
+        runThatCosts('settings' in driver ? (costs[Number(driver.settings.place)] ?? 0) : 0),
     });
   };
 
@@ -72,6 +74,20 @@ describe('the grid search', () => {
     { costs: [1, 1], place: 0, because: 'of several the first is taken' },
   ])('takes point $place of $costs: $because', async ({ costs, place }) => {
     expect(await searchIn(costs)).toEqual({ place });
+  });
+
+  it('has three goes at each point of a policy that can kill, and takes the best on average', async () => {
+    // the first point is the luckiest in one world, the second the best over all
+    const costs = [
+      [0, 9, 9],
+      [5, 5, 5],
+    ];
+    const best = await search({ ...policy, canKill: true }, [{ place: 0 }, { place: 1 }], {
+      order: (driver, luck) => ({ ...orderOf(given({}), driver, false), seed: luck }),
+      run: async ({ driver, seed }) =>
+        runThatCosts('settings' in driver ? (costs[Number(driver.settings.place)]?.[seed] ?? 0) : 0),
+    });
+    expect(best).toEqual({ place: 1 });
   });
 
   it('is an error without a point', async () => {
@@ -88,8 +104,8 @@ describe('a comparison', () => {
       runs.map(({ policy, title, settings, isTuned }) => ({ policy, title, settings, isTuned })),
     ).toEqual([
       { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false },
-      { policy: 'static', title: 'static fleet', settings: { share: 1 }, isTuned: false },
-      { policy: 'static', title: 'static fleet, 50 %', settings: { share: 0.5 }, isTuned: true },
+      { policy: 'static', title: 'static fleet of 10', settings: { share: 1 }, isTuned: false },
+      { policy: 'static', title: 'static fleet of 5', settings: { share: 0.5 }, isTuned: true },
     ]);
     const shown = runs.map(({ figures }) => figures.dollars.total);
     expect(shown).toEqual([0.52, 0.48, expect.closeTo(0.02, 9)]);
@@ -99,6 +115,20 @@ describe('a comparison', () => {
     const crew = knowingCrew((order) => -shareOf(order, 0));
     const { runs } = await compare(given({ against: ['static'], crew }));
     expect(runs.slice(1)).toMatchObject([{ settings: { share: 1 }, isTuned: true }]);
+  });
+
+  it('leaves out, and counts, what no pool can run, and the pools that are on their way out', async () => {
+    const unfit = aTraceJob({ tags: { nobody: 'has this' } });
+    const leaving = { ...CONFIG.pools[0], name: 'old', tags: { nobody: 'has this' }, retiring: true };
+    const crew = knowingCrew(() => 1);
+    const config = { ...CONFIG, pools: [...CONFIG.pools, leaving] } as Deployment;
+    const { trace, pools } = await compare(
+      given({ trace: aTrace({ jobs: [...JOBS, unfit] }), config, crew, against: ['static'] }),
+    );
+    expect(trace).toMatchObject({ jobs: JOBS.length, unfit: 1 });
+    expect(pools.length).toBe(1);
+    for (const order of crew.orders)
+      expect([order.trace.jobs.length, order.config.pools.length]).toEqual([JOBS.length, 1]);
   });
 
   it('shows the others tuned', async () => {

@@ -33,6 +33,7 @@ export function foresight(jobs: readonly PlannedJob[], chainsUpToMs: number): Po
     source: { title: 'none', url: 'https://example.com' },
     rule: 'knows the trace',
     image: 'bare',
+    canKill: false,
     grid: () => [{}],
     start: (scene) => {
       for (const task of chain(jobs, chainsUpToMs)) plan(scene, task);

@@ -140,6 +140,7 @@ export function plausibleBacktest(seed: number): Backtest {
         prebuild: Math.floor(jobs * 0.06),
         import: 120,
       },
+      unfit: 0,
       skipped: 3,
     },
     seed,

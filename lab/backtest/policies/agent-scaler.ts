@@ -39,6 +39,7 @@ export const AGENT_SCALER: Policy<AgentScalerSettings> = {
     '300 s. It never scales in: an agent that is idle for 600 s ends, and its instance goes with the desired count, so no build is ' +
     'killed. Here: an instance is a task with one daemon, and a task can do what on ECS none can: go together with its place.',
   image: 'bare',
+  canKill: false,
   grid: () => GRID,
   start: (scene, settings) => {
     for (const pool of scene.config.pools) {

@@ -13,7 +13,7 @@ export type HpaSettings = Omit<ScaledObjectSettings, 'minReplicas'> & {
 
 export const HPA: Policy<HpaSettings> = {
   id: 'keda',
-  title: () => 'KEDA',
+  title: () => 'KEDA on ECS',
   source: {
     title: 'Kubernetes HPA, driven by KEDA',
     url: 'https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/',
@@ -24,6 +24,7 @@ export const HPA: Policy<HpaSettings> = {
     'and running that fit the pool, each pool for itself. Here: replicas are tasks; ECS stops some task, busy or not, SIGTERM and ' +
     "SIGKILL 120 s later, where Coder's chart has Kubernetes wait 600 s.",
   image: 'bare',
+  canKill: true,
   grid: () => GRID,
   start: (scene, { minPercent, ...settings }) => {
     const objects = scene.config.pools.map((pool) => {

@@ -9,7 +9,8 @@ export type StaticFleetSettings = {
 
 export const STATIC_FLEET: Policy<StaticFleetSettings> = {
   id: 'static',
-  title: ({ share }) => (share === 1 ? 'static fleet' : `static fleet, ${Math.round(share * 100)} %`),
+  title: ({ share }, config) =>
+    `static fleet of ${sum(config.pools.map((pool) => fleetOf(pool, config, share)))}`,
   source: {
     title: "Coder's validated architectures",
     url: 'https://coder.com/docs/admin/infrastructure/validated-architectures',
@@ -18,6 +19,7 @@ export const STATIC_FLEET: Policy<StaticFleetSettings> = {
     'As many provisioners as builds at once, around the clock: 60 for 1,000 users, 120 for 2,000, 180 for 3,000, 600 for 10,000. ' +
     'Here: maxTasks, shared out in proportion to the max of each pool; each pool keeps one at least.',
   image: 'bare',
+  canKill: false,
   grid: () => SHARES.map((share) => ({ share })),
   start: ({ config, setDesired }, { share }) => {
     for (const pool of config.pools)
@@ -29,7 +31,8 @@ const SHARES = [1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05];
 
 /** Tasks of one pool: the pools' `max` may add up to more than may run at once. */
 function fleetOf(pool: DeployedPool, { pools, limits }: Deployment, share: number): number {
-  const sum = pools.reduce((tasks, { max }) => tasks + max, 0);
-  const fitting = Math.min(1, limits.maxTasks / sum);
+  const fitting = Math.min(1, limits.maxTasks / sum(pools.map(({ max }) => max)));
   return Math.max(1, Math.round(share * fitting * pool.max));
 }
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
