@@ -1,13 +1,16 @@
 /** The command line. Exit codes: 0 fine, 1 invalid input or failed check, 2 wrong usage. */
 import { Command, CommanderError } from 'commander';
+import { TraceError } from '../lab/trace/problems.ts';
 import { ConfigError } from '../lambda/adapters/config/problems.ts';
 import { SnapshotError } from '../lambda/adapters/snapshot/schema.ts';
+import { addBacktestCommand } from './backtest.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addPauseCommand, addPinCommand, addResumeCommand, addUnpinCommand } from './overrides.ts';
 import { addPlanCommand } from './plan.ts';
 import { addSnapshotCommand } from './snapshot.ts';
 import { addStatusCommand } from './status.ts';
 import { InputError, type Surroundings, UsageError } from './surroundings.ts';
+import { addTraceCommand } from './trace.ts';
 import { addSchemaCommand, addValidateCommand } from './validate.ts';
 
 /** Runs one command line, without the program's name; returns the exit code. */
@@ -30,7 +33,12 @@ function reportError(error: unknown, { err }: Surroundings): number {
     err(`error: ${error.message}\n`);
     return 2;
   }
-  if (error instanceof ConfigError || error instanceof SnapshotError || error instanceof InputError) {
+  if (
+    error instanceof ConfigError ||
+    error instanceof SnapshotError ||
+    error instanceof TraceError ||
+    error instanceof InputError
+  ) {
     err(`${error.message}\n`);
     return 1;
   }
@@ -53,6 +61,8 @@ function build(surroundings: Surroundings, exitWith: (code: number) => void): Co
   addResumeCommand(program, context);
   addPinCommand(program, context);
   addUnpinCommand(program, context);
+  addTraceCommand(program, context);
+  addBacktestCommand(program, context);
   addSchemaCommand(program, context);
   return program;
 }

@@ -5,6 +5,8 @@ export type Surroundings = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Standard error, where it is a terminal: for what moves. */
+  readonly terminal?: NodeJS.WritableStream;
   /** By the machine's own clock. */
   readonly now: () => EpochMs;
 };

@@ -50,19 +50,24 @@ function driverOf({ driver, config }: Order): Driver {
   return { kind: 'policy', policy, settings: driver.settings };
 }
 
+/** A thread has ended before its order was done. */
+export class CrewError extends Error {
+  override readonly name = 'CrewError';
+}
+
 /** Threads start with the first orders; `threads`: at the most. @default one a core */
 export function startCrew(threads = availableParallelism()): Crew {
   const free: Worker[] = [];
-  const all = new Set<Worker>();
+  const alive = new Set<Worker>();
   const waiting: ((worker: Worker) => void)[] = [];
   const take = async (): Promise<Worker> => {
-    const worker = free.pop() ?? (all.size < threads ? newWorker(all) : undefined);
+    const worker = free.pop() ?? (alive.size < threads ? newWorker(alive) : undefined);
     return worker ?? new Promise((resolve) => waiting.push(resolve));
   };
   const giveBack = (worker: Worker): void => {
     const next = waiting.shift();
-    if (next === undefined) free.push(worker);
-    else next(worker);
+    if (next !== undefined) next(alive.has(worker) ? worker : newWorker(alive));
+    else if (alive.has(worker)) free.push(worker);
   };
   return {
     run: async (order, onProgress = () => {}) => {
@@ -74,14 +79,16 @@ export function startCrew(threads = availableParallelism()): Crew {
       }
     },
     close: async () => {
-      await Promise.all([...all].map((worker) => worker.terminate()));
+      waiting.length = 0;
+      await Promise.all([...alive].map((worker) => worker.terminate()));
     },
   };
 }
 
-function newWorker(all: Set<Worker>): Worker {
+function newWorker(alive: Set<Worker>): Worker {
   const worker = new Worker(new URL('./worker.ts', import.meta.url));
-  all.add(worker);
+  alive.add(worker);
+  for (const event of ['error', 'exit']) worker.once(event, () => alive.delete(worker));
   return worker;
 }
 
@@ -89,17 +96,28 @@ function orderOf(worker: Worker, order: Order, onProgress: (share: number) => vo
   return new Promise((resolve, reject) => {
     const end = (settle: () => void): void => {
       worker.off('message', hear);
-      worker.off('error', fail);
+      worker.off('error', die);
+      worker.off('exit', die);
       settle();
     };
-    const fail = (error: unknown): void => end(() => reject(error));
+    /** With what it died of, or its exit code. */
+    const die = (cause: unknown): void => end(() => reject(deathOf(order, cause)));
     const hear = (report: Report): void => {
       if (report.kind === 'progress') onProgress(report.share);
-      else if (report.kind === 'failed') fail(report.error);
+      else if (report.kind === 'failed') end(() => reject(report.error));
       else end(() => resolve(report.run));
     };
     worker.on('message', hear);
-    worker.on('error', fail);
+    worker.on('error', die);
+    worker.on('exit', die);
     worker.postMessage(order);
   });
+}
+
+function deathOf({ driver }: Order, cause: unknown): CrewError {
+  const seen = cause instanceof Error ? cause.message : `it ended with code ${cause}`;
+  return new CrewError(
+    `running policy "${driver.policy}": its thread died (${seen}); if memory is short, use fewer threads or a shorter trace`,
+    { cause },
+  );
 }

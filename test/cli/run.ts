@@ -9,7 +9,7 @@ export const run = (...args: readonly string[]): Promise<Answer> => runIn({}, ..
 
 /** Runs one command line in surroundings of its own. */
 export async function runIn(
-  surroundings: Partial<Pick<Surroundings, 'environment' | 'now'>>,
+  surroundings: Partial<Pick<Surroundings, 'environment' | 'now' | 'terminal'>>,
   ...args: readonly string[]
 ): Promise<Answer> {
   let [out, err] = ['', ''];

@@ -1,0 +1,97 @@
+/**
+ * `npm run bench:policies`: the autoscaler as the scenarios configure it, and what one would run instead, each tuned on a trace of another
+ * seed, over the same traces. `-- --json`: the last line is one JSON object, the same for the same options. Ends with 0 whatever it finds.
+ */
+import { availableParallelism } from 'node:os';
+import { Command, InvalidArgumentError } from 'commander';
+import { showProgress } from '../cli/backtest/progress.ts';
+import { startCrew } from '../lab/backtest/crew.ts';
+import { SCENARIOS } from '../lab/scenarios/index.ts';
+import type { Scenario } from '../lab/trace/generate/scenario.ts';
+import { wholeNumber } from '../lab/whole-number.ts';
+import { type Contest, holdContest } from './policies/contest.ts';
+import { standingsText } from './policies/show.ts';
+import { overallOf, standingsOf } from './policies/standings.ts';
+
+/** So long that all of it takes ten minutes at the most on two cores. Each begins with a Monday; a week has a weekend. */
+const DAYS: Readonly<Record<string, number>> = { '3k-users': 2, '10k-users': 1 };
+const WEEK = 7;
+const MOST = 1000;
+/** Of a person's waiting: dollars a minute. */
+const VALUE_OF_MINUTE = 1;
+const REGION = 'us-east-1';
+
+type Options = {
+  readonly json: boolean;
+  readonly scenarios: readonly Scenario[];
+  readonly seeds: number;
+  readonly days?: number;
+  readonly workers: number;
+};
+
+const { json, scenarios, seeds, days, workers } = new Command('bench:policies')
+  .description('compare the autoscaler with what one would run instead, on all scenarios')
+  .option('--json', 'end with one JSON object on the last line', false)
+  .option('--scenarios <names>', 'only these, with commas between them', parseScenarios, SCENARIOS)
+  .option('--seeds <number>', 'how many traces of each', parseCount, 5)
+  .option(
+    '--days <number>',
+    'how long each trace is (default: a week; 3k-users 2 days, 10k-users 1)',
+    parseCount,
+  )
+  .option('--workers <number>', 'threads; the figures are the same', parseCount, availableParallelism())
+  .parse()
+  .opts<Options>();
+
+const stream = json ? process.stderr : process.stdout;
+const startedAt = performance.now();
+const progress = showProgress(process.stderr.isTTY ? process.stderr : undefined);
+const crew = startCrew(workers);
+const shares = new Map<Scenario, number>();
+const contests = await Promise.all(
+  scenarios.map((scenario) =>
+    holdContest(scenario, {
+      ...{ seeds: Array.from({ length: seeds }, (_, index) => index + 1), crew },
+      ...{ days: days ?? DAYS[scenario.name] ?? WEEK, valueOfMinute: VALUE_OF_MINUTE, region: REGION },
+      onProgress: (share) => {
+        shares.set(scenario, share);
+        progress.show(
+          [...shares.values()].reduce((sum, each) => sum + each, 0) / scenarios.length,
+          scenario.name,
+        );
+      },
+    }).then(tellEnd),
+  ),
+);
+progress.end();
+await crew.close();
+process.stderr.write(`${secondsSoFar()} s on ${workers} threads\n`);
+const standings = contests.map(standingsOf);
+const overall = overallOf(standings);
+const result = { valueOfMinute: VALUE_OF_MINUTE, region: REGION, seeds, scenarios: standings, overall };
+stream.write(`${standingsText(result)}\n`);
+if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+
+function tellEnd(contest: Contest): Contest {
+  if (!process.stderr.isTTY) process.stderr.write(`${contest.scenario}: done after ${secondsSoFar()} s\n`);
+  return contest;
+}
+
+function secondsSoFar(): number {
+  return Math.round((performance.now() - startedAt) / 1000);
+}
+
+function parseScenarios(text: string): readonly Scenario[] {
+  return text.split(',').map((name) => {
+    const found = SCENARIOS.find((scenario) => scenario.name === name);
+    if (found !== undefined) return found;
+    const known = SCENARIOS.map((scenario) => scenario.name).join(', ');
+    throw new InvalidArgumentError(`there is no scenario "${name}"; there are ${known}`);
+  });
+}
+
+function parseCount(text: string): number {
+  const number = wholeNumber(text);
+  if (number >= 1 && number <= MOST) return number;
+  throw new InvalidArgumentError(`it must be from 1 to ${MOST}`);
+}

@@ -1,0 +1,86 @@
+/** `autoscaler backtest`: what it would have cost, and who would have waited; with the autoscaler, and with what one would run instead. */
+import { availableParallelism } from 'node:os';
+import { type Command, Option } from 'commander';
+import { compare } from '../lab/backtest/compare.ts';
+import { CrewError, startCrew } from '../lab/backtest/crew.ts';
+import type { Backtest } from '../lab/backtest/result.ts';
+import { wholeNumber } from '../lab/whole-number.ts';
+import { cautionsOf } from './backtest/cautions.ts';
+import { documentOf } from './backtest/document.ts';
+import { parseAgainst, parseRegion, parseValue, parseWorkers } from './backtest/options.ts';
+import { showProgress } from './backtest/progress.ts';
+import { checkReportFile, writeReport } from './backtest/report-file.ts';
+import { backtestText } from './backtest/screen.ts';
+import { readSubject, type Subject, type SubjectOptions } from './backtest/subject.ts';
+import { type CommandContext, InputError, type Surroundings } from './surroundings.ts';
+import { parseDays } from './trace/generate.ts';
+
+type BacktestOptions = SubjectOptions & {
+  readonly against: readonly string[];
+  readonly out?: string;
+  readonly json: boolean;
+  readonly valueOfMinute: number;
+  readonly region: string;
+  readonly workers: number;
+};
+
+/** `autoscaler backtest` */
+export function addBacktestCommand(program: Command, { surroundings }: CommandContext): void {
+  program
+    .command('backtest')
+    .description(
+      'say what it would have cost, and who would have waited, with the autoscaler and with others',
+    )
+    .option('--trace <file>', 'what was to be built, as autoscaler trace writes it; - for standard input')
+    .option('--scenario <name>', 'instead: a made-up deployment, with its own configuration')
+    .option('--days <number>', 'how many days of the scenario (default: 7)', parseDays)
+    .option('--config <file>', "the configuration (default: autoscaler.yaml, or the scenario's)")
+    .addOption(
+      new Option(
+        '--against <policies>',
+        `what to compare it with: all, none, or some of ${parseAgainst('all')}`,
+      )
+        .argParser(parseAgainst)
+        .default(parseAgainst('all'), 'all'),
+    )
+    .option('--out <file>', 'write the report with its pictures: one HTML file')
+    .option('--json', 'print the result as one JSON document', false)
+    .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
+    .option('--value-of-minute <dollars>', 'what a minute costs that a person waits', parseValue, 1)
+    .option('--region <name>', "of Fargate's prices", parseRegion, 'us-east-1')
+    .option('--workers <number>', 'threads; the figures are the same', parseWorkers, availableParallelism())
+    .option('--skip-bad', 'leave bad lines of the trace out, and count them', false)
+    .action((options: BacktestOptions) => backtest(options, surroundings));
+}
+
+async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<void> {
+  const { out: file, json } = options;
+  if (file !== undefined) checkReportFile(file);
+  const subject = readSubject(options, surroundings);
+  for (const caution of cautionsOf(subject)) surroundings.err(`warning: ${caution}\n`);
+  const result = await run(subject, options, surroundings);
+  surroundings.out(`${json ? JSON.stringify(documentOf(result)) : backtestText(result)}\n`);
+  if (file === undefined) return;
+  await writeReport(file, result);
+  surroundings.err(`wrote ${file}\n`);
+}
+
+async function run(
+  { trace, skipped, config }: Subject,
+  { against, seed, valueOfMinute, region, workers }: BacktestOptions,
+  { terminal }: Surroundings,
+): Promise<Backtest> {
+  const crew = startCrew(workers);
+  const progress = showProgress(terminal);
+  try {
+    return await compare({
+      ...{ trace, skipped, config, against, seed, valueOfMinute, region, crew },
+      onProgress: progress.show,
+    });
+  } catch (error) {
+    throw error instanceof CrewError ? new InputError(error.message, { cause: error }) : error;
+  } finally {
+    progress.end();
+    await crew.close();
+  }
+}

@@ -1,0 +1,16 @@
+/** The result as a document: times as text, as in all documents; all else is as `lab/backtest/result.ts` says. */
+import type { Backtest, PoolSeries } from '../../lab/backtest/result.ts';
+import { isoTime } from '../../lambda/core/waiting.ts';
+
+export function documentOf(backtest: Backtest) {
+  const { trace, runs } = backtest;
+  return {
+    ...backtest,
+    trace: { ...trace, from: isoTime(trace.from), to: isoTime(trace.to) },
+    runs: runs.map((run) => ({ ...run, pools: run.pools.map(seriesOf) })),
+  };
+}
+
+function seriesOf(series: PoolSeries) {
+  return { ...series, changes: series.changes.map((change) => ({ ...change, at: isoTime(change.at) })) };
+}

@@ -1,0 +1,41 @@
+/** Options of the backtest. Each throws InvalidArgumentError, which commander tells with the option's name. */
+import { InvalidArgumentError } from 'commander';
+import { BASELINES } from '../../lab/backtest/policies/index.ts';
+import { priceDate } from '../../lab/backtest/prices.ts';
+import { wholeNumber } from '../../lab/whole-number.ts';
+
+const MOST_WORKERS = 64;
+
+/** Ids of `BASELINES`. */
+export function parseAgainst(text: string): readonly string[] {
+  const known = BASELINES.map(({ id }) => id);
+  if (text === 'all') return known;
+  if (text === 'none') return [];
+  const ids = text.split(',').map((id) => id.trim());
+  const unknown = ids.find((id) => !known.includes(id));
+  if (unknown === undefined) return ids;
+  throw new InvalidArgumentError(
+    `there is no policy "${unknown}"; write all, none, or some of ${known.join(',')}`,
+  );
+}
+
+/** Dollars. */
+export function parseValue(text: string): number {
+  if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('it must be a number of dollars, 0 or more: 0.75');
+}
+
+export function parseRegion(text: string): string {
+  try {
+    priceDate(text);
+    return text;
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+export function parseWorkers(text: string): number {
+  const workers = wholeNumber(text);
+  if (workers >= 1 && workers <= MOST_WORKERS) return workers;
+  throw new InvalidArgumentError(`it must be from 1 to ${MOST_WORKERS}`);
+}

@@ -1,0 +1,96 @@
+/** The result as text: the sentence, who waits and what it costs, what became of tasks and jobs, and what is assumed. */
+import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../lab/backtest/result.ts';
+import { headlineOf } from '../../lab/report/headline.ts';
+import { count } from '../../lab/report/numbers.ts';
+import { type Column, plainTable } from '../plain-table.ts';
+
+export function backtestText(backtest: Backtest): string {
+  const rows = backtest.runs.map((run) => ({ name: nameOf(run, backtest), run }));
+  return [
+    `${headlineOf(backtest)}.`,
+    costTable(rows, backtest.bounds),
+    fateTable(rows, backtest.bounds),
+    settingsText(rows),
+    assumptionsText(backtest),
+  ].join('\n\n');
+}
+
+type Row = { readonly name: string; readonly run: PolicyRun };
+
+/** The id; where a policy was run as its source has it, and tuned, the second says so. */
+function nameOf({ policy, isTuned }: PolicyRun, { runs }: Backtest): string {
+  const isTwice = runs.filter((run) => run.policy === policy).length > 1;
+  return isTwice && isTuned ? `${policy} tuned` : policy;
+}
+
+/** The waits are those of jobs for which a person waits. */
+function costTable(rows: readonly Row[], bounds: readonly Bound[]): string {
+  const heads = ['wait s', 'p50', 'p95', 'p99', '> 60 s', 'task-hours'];
+  const money = ['$ tasks', '$ waiting', '$ failures', '$ total'];
+  const ofRuns = rows.map(({ name, run: { figures } }) => {
+    const { waitOfPeople: wait, tasks, dollars } = figures;
+    return [
+      name,
+      wait.meanS.toFixed(1),
+      ...[wait.p50S, wait.p95S, wait.p99S].map(count),
+      percent(wait.over60s),
+      tasks.hours.toFixed(1),
+      ...[dollars.tasks, dollars.waiting, dollars.failures, dollars.total].map(cents),
+    ];
+  });
+  const ofBounds = bounds.map(({ bound, meanWaitS, hours, dollars }) => [
+    ...[bound, meanWaitS.toFixed(1)],
+    ...['', '', '', ''],
+    ...[hours.toFixed(1), cents(dollars)],
+    ...['', '', ''],
+  ]);
+  return table([...heads, ...money], [...ofRuns, ...ofBounds]);
+}
+
+function fateTable(rows: readonly Row[], bounds: readonly Bound[]): string {
+  const ofTasks = ['launches', 'of them idle', 'most tasks'];
+  const ofJobs = ['killed', 'given up', 'not over', 'schedules late'];
+  const ofRuns = rows.map(({ name, run: { figures } }) => {
+    const { launches, idleLaunches, peak } = figures.tasks;
+    const { killed, reaped, unserved } = figures.jobs;
+    const { delayed } = figures.executor;
+    return [name, ...[launches, idleLaunches, peak, killed, reaped, unserved, delayed].map(count)];
+  });
+  const ofBounds = bounds.flatMap(({ bound, launches }) =>
+    launches > 0 ? [[bound, count(launches), ...['', '', '', '', '', '']]] : [],
+  );
+  return table([...ofTasks, ...ofJobs], [...ofRuns, ...ofBounds]);
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const figures = heads.map((head): Column => ({ head, align: 'right' }));
+  return plainTable([{ head: 'policy', align: 'left' }, ...figures], rows);
+}
+
+function settingsText(rows: readonly Row[]): string {
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const lines = rows.map(({ name, run: { settings, isTuned } }) => {
+    const fields = Object.entries(settings).map(([field, value]) => `${field} ${value}`);
+    const words = fields.length === 0 ? 'as configured' : fields.join(', ');
+    return `${name.padEnd(width)}  ${words}${isTuned ? ' (tuned)' : ''}`;
+  });
+  return ['settings; tuned: the best of a grid, found on this very trace', ...lines].join('\n');
+}
+
+function assumptionsText({ settings, seed }: Backtest): string {
+  const { valueOfMinute, region, pricesOf, startSeconds } = settings;
+  const [least, most] = startSeconds;
+  const { killed, reaped } = FAILURE_MINUTES;
+  return [
+    `assumed: a minute of a person's waiting is $${valueOfMinute}, a killed job ${killed} such minutes, one that is given up or not over ${reaped};`,
+    `tasks start in ${least} to ${most} s; Fargate's prices in ${region} of ${pricesOf}; seed ${seed}; no Spot interruptions (docs/backtest.md)`,
+  ].join('\n');
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)}%`;
+}
+
+function cents(dollars: number): string {
+  return dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}

@@ -1,0 +1,86 @@
+/** What a backtest is of: a trace and a configuration, from files or from a scenario. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { SCENARIOS } from '../../lab/scenarios/index.ts';
+import { readTraceFile } from '../../lab/trace/file.ts';
+import { generateTrace } from '../../lab/trace/generate/generate.ts';
+import { type ReadTrace, readTrace } from '../../lab/trace/read.ts';
+import type { Trace } from '../../lab/trace/trace.ts';
+import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
+import { readConfig } from '../live.ts';
+import { DEFAULT_CONFIG, InputError, type Surroundings, UsageError } from '../surroundings.ts';
+import { findScenario } from '../trace/generate.ts';
+
+export type SubjectOptions = {
+  readonly trace?: string;
+  readonly scenario?: string;
+  readonly days?: number;
+  readonly config?: string;
+  readonly seed: number;
+  readonly skipBad: boolean;
+};
+
+export type Subject = {
+  readonly trace: Trace;
+  /** Bad lines that were left out. */
+  readonly skipped: number;
+  readonly config: Deployment;
+  readonly configFile: string;
+};
+
+const DEFAULT_DAYS = 7;
+const INPUT = 'standard input';
+
+/** Tells what may surprise. Throws UsageError, TraceError, ConfigError or InputError. */
+export function readSubject(options: SubjectOptions, surroundings: Surroundings): Subject {
+  checkOptions(options);
+  return options.scenario === undefined
+    ? fromFiles(options, surroundings)
+    : fromScenario(options.scenario, options, surroundings);
+}
+
+function checkOptions({ trace, scenario, days }: SubjectOptions): void {
+  const names = SCENARIOS.map(({ name }) => name).join(', ');
+  if (trace === undefined && scenario === undefined)
+    throw new UsageError(
+      `no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+    );
+  if (trace !== undefined && scenario !== undefined)
+    throw new UsageError('--trace and --scenario are two traces; leave one out');
+  if (trace !== undefined && days !== undefined)
+    throw new UsageError('--days is for --scenario: a trace from a file is run as long as it is');
+}
+
+function fromScenario(
+  name: string,
+  { seed, days = DEFAULT_DAYS, config: ownFile }: SubjectOptions,
+  surroundings: Surroundings,
+): Subject {
+  const scenario = findScenario(name);
+  const configFile = ownFile ?? fileURLToPath(new URL(`../../${scenario.config}`, import.meta.url));
+  const { config } = readConfig(configFile, surroundings);
+  return { trace: generateTrace(scenario, { seed, days }), skipped: 0, config, configFile };
+}
+
+function fromFiles(
+  { trace: file = '-', config: configFile = DEFAULT_CONFIG, skipBad }: SubjectOptions,
+  surroundings: Surroundings,
+): Subject {
+  const { config } = readConfig(configFile, surroundings);
+  const { trace, skipped, remarks } = file === '-' ? fromInput(skipBad) : readTraceFile(file, { skipBad });
+  for (const remark of remarks) surroundings.err(`${file === '-' ? INPUT : file}: warning: ${remark}\n`);
+  return { trace, skipped, config, configFile };
+}
+
+function fromInput(skipBad: boolean): ReadTrace {
+  let text: string;
+  try {
+    text = readFileSync(0, 'utf8');
+  } catch (cause) {
+    throw new InputError(
+      `${INPUT}: reading the trace: ${(cause as Error).message}; write it into a file, and give that`,
+      { cause },
+    );
+  }
+  return readTrace(text, { name: INPUT, skipBad });
+}

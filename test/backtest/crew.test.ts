@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { orderOf } from '../../lab/backtest/compare.ts';
+import { CrewError, type Order, startCrew } from '../../lab/backtest/crew.ts';
+import { SMALL_TEAM } from '../../lab/scenarios/special.ts';
+import { generateTrace } from '../../lab/trace/generate/generate.ts';
+import { loadConfig } from '../../lambda/adapters/config/load.ts';
+
+const trace = generateTrace(SMALL_TEAM, { seed: 1, days: 1 });
+const { config } = loadConfig(SMALL_TEAM.config);
+const order = (driver: Order['driver']): Order =>
+  orderOf({ ...{ trace, config, seed: 1, valueOfMinute: 1, region: 'us-east-1' } }, driver, false);
+const FLEET = order({ policy: 'static', settings: { share: 1 } });
+
+describe('a crew', () => {
+  test('tells what went wrong in a thread, which then takes the next order', async () => {
+    const crew = startCrew(1);
+    const unknown = crew.run(order({ policy: 'nobody', settings: {} }));
+    const next = crew.run(FLEET);
+    await expect(unknown).rejects.toThrow('finding policy "nobody": there is none');
+    await expect(next).resolves.toMatchObject({ figures: { jobs: { submitted: trace.jobs.length } } });
+    await crew.close();
+  });
+
+  test('an order whose thread dies is refused, not waited for', async () => {
+    const crew = startCrew(1);
+    const run = crew.run(FLEET);
+    void crew.close();
+    await expect(run).rejects.toBeInstanceOf(CrewError);
+    await expect(run).rejects.toThrow(
+      /^running policy "static": its thread died \(it ended with code \d\); /,
+    );
+  });
+});

@@ -1,0 +1,265 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { afterAll, describe, expect, test } from 'vitest';
+import { run, runIn } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-backtest-'));
+const path = (name: string): string => join(folder, name);
+const file = (name: string, lines: readonly string[]): string => {
+  writeFileSync(path(name), `${lines.join('\n')}\n`);
+  return path(name);
+};
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const HEADER =
+  '{"trace":1,"name":"morning","from":"2026-03-02T08:00:00Z","to":"2026-03-02T09:00:00Z","startSeconds":[30,70]}';
+const job = (minute: string, fields: object = {}): string =>
+  JSON.stringify({
+    ...{ at: `2026-03-02T08:${minute}:00Z`, organization: 'default', tags: {}, seconds: 74, kind: 'user' },
+    ...fields,
+  });
+const JOBS = [job('05'), job('05'), job('06'), job('30', { kind: 'autostart' }), job('50', { seconds: 20 })];
+
+const trace = file('morning.jsonl', [HEADER, ...JOBS]);
+const config = file('autoscaler.yaml', [
+  'coder: { url: https://coder.example.com, token: { secret: coder/token } }',
+  'limits: { maxTasks: 10 }',
+  'defaults: { image: "ghcr.io/coder/coder:v2.30.0", cpu: 1024, memory: 2048, architecture: arm64 }',
+  'pools:',
+  '  - { name: small, organization: default, key: { secret: coder/keys/small }, min: 0, max: 2 }',
+]);
+const given = ['--trace', trace, '--config', config];
+const ALONE = [...given, '--against', 'none'];
+const document = async (...args: readonly string[]) =>
+  JSON.parse((await run('backtest', '--json', ...args)).out);
+/** Of the autoscaler alone, as text and as a document. */
+const text = await run('backtest', ...ALONE);
+const alone = await document(...ALONE);
+
+describe('backtest', () => {
+  test('prints the sentence, then a row for each policy and bound, within 100 columns', async () => {
+    const { code, out, err } = await run('backtest', ...given);
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'warning: up to 3 jobs at once (2026-03-02T08:06:00.000Z) are for 2 tasks (max of small): some have to wait, whatever the policy\n',
+    });
+    expect(out).toMatch(/^5 jobs in an hour cost \$0\.\d\d with the autoscaler, .*\.\n\npolicy {2}/);
+    const [, costs = '', fates = ''] = out.split('\n\n');
+    for (const table of [costs, fates])
+      expect(table).toMatch(/^autoscaler .*\nstatic .*\n(.*\n)*keda .*\nagent-scaler /m);
+    expect(costs).toMatch(/^busy-hours .*\nclairvoyant /m);
+    const lines = [costs, fates].join('\n').split('\n');
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
+  });
+
+  test('the table has the figures of the document', () => {
+    const { tasks, dollars } = alone.runs[0].figures;
+    const row = /^autoscaler +(?:\S+ +){5}(\S+) +(\S+) .* (\S+)$/m.exec(text.out);
+    expect(row?.slice(1)).toEqual([
+      tasks.hours.toFixed(1),
+      dollars.tasks.toFixed(2),
+      dollars.total.toFixed(2),
+    ]);
+  });
+
+  test('the same seed gives the same bytes, on one thread and on two', async () => {
+    const args = ['backtest', ...given, '--against', 'keda', '--json'];
+    const [one, two] = [await run(...args, '--workers', '1'), await run(...args, '--workers', '2')];
+    expect(one.code).toBe(0);
+    expect(two.out).toBe(one.out);
+  });
+
+  test('another seed gives other start times', async () => {
+    const other = await document(...ALONE, '--seed', '2');
+    expect(other.runs[0].figures.wait).not.toEqual(alone.runs[0].figures.wait);
+  });
+
+  test('the document says when, as text', () => {
+    expect(Object.keys(alone).slice(0, 3)).toEqual(['version', 'trace', 'seed']);
+    expect(alone.trace).toMatchObject({
+      ...{ name: 'morning', from: '2026-03-02T08:00:00.000Z', jobs: 5, skipped: 0 },
+    });
+    expect(alone.runs[0].pools[0].changes[0].at).toMatch(/^2026-03-02T08:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  test('compares with those that are named', async () => {
+    const { runs } = await document(...given, '--against', 'static,agent-scaler');
+    const policies = runs.map(({ policy }: { readonly policy: string }) => policy);
+    expect([...new Set(policies)]).toEqual(['autoscaler', 'static', 'agent-scaler']);
+  });
+
+  test('takes what waiting costs, and the region', async () => {
+    const { settings, runs } = await document(...ALONE, '--value-of-minute', '0', '--region', 'eu-west-2');
+    const { dollars } = runs[0].figures;
+    expect(dollars.waiting).toBe(0);
+    expect(settings).toMatchObject({ region: 'eu-west-2', valueOfMinute: 0 });
+    expect(dollars.tasks).toBeGreaterThan(alone.runs[0].figures.dollars.tasks);
+  });
+
+  test('writes the report, and says so', async () => {
+    const report = path('report.html');
+    const { out, err } = await run('backtest', ...ALONE, '--out', report);
+    expect(err).toContain(`wrote ${report}\n`);
+    expect(readFileSync(report, 'utf8')).toContain(out.split('.\n')[0]);
+    expect(existsSync(`${report}.part`)).toBe(false);
+  });
+
+  test('runs a scenario with its own configuration', async () => {
+    const { code, out } = await run(
+      'backtest',
+      '--scenario',
+      'small-team',
+      '--days',
+      '1',
+      '--against',
+      'none',
+      '--json',
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      trace: { name: 'small-team' },
+      pools: [{ name: 'default', max: 10 }],
+    });
+  });
+
+  test('reads a trace from standard input, and draws nothing where there is no terminal', () => {
+    const args = [
+      'cli/main.ts',
+      'backtest',
+      '--trace',
+      '-',
+      '--config',
+      config,
+      '--against',
+      'none',
+      '--json',
+    ];
+    const input = readFileSync(trace);
+    const out = execFileSync(process.execPath, args, {
+      input,
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    expect(JSON.parse(out)).toMatchObject({ trace: { name: 'morning', jobs: 5 } });
+  });
+
+  test('draws a bar on a terminal', async () => {
+    const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+    await runIn({ terminal }, 'backtest', ...ALONE);
+    terminal.end();
+    expect(await textOf(terminal)).toMatch(/░+ 0 %/);
+  });
+});
+
+describe('a trace that is not of the configuration', () => {
+  const ALIEN = job('10', { organization: 'data', tags: { gpu: 'a10' } });
+
+  test('jobs that no pool can run are told before the run', async () => {
+    const mixed = file('mixed.jsonl', [HEADER, ...JOBS, ALIEN, ALIEN]);
+    const { code, err } = await run('backtest', '--trace', mixed, '--config', config, '--against', 'none');
+    expect(code).toBe(0);
+    expect(err).toContain(
+      `warning: 2 of 7 jobs can't run (2 of "data gpu=a10"): no pool of ${config} has their organization and tags; they wait and fail with every policy, and are in its figures\n`,
+    );
+  });
+
+  test('where no job can run it is refused', async () => {
+    const alien = file('alien.jsonl', [HEADER, ALIEN]);
+    expect(await run('backtest', '--trace', alien, '--config', config)).toEqual({
+      code: 1,
+      out: '',
+      err: `running the 1 job of "morning": no pool of ${config} has their organization and tags (1 of "data gpu=a10"); give the configuration that is meant for this trace with --config\n`,
+    });
+  });
+
+  test('an outage is told', async () => {
+    const down = file('down.jsonl', [
+      HEADER.replace('}', ',"outages":[{"at":"2026-03-02T08:20:00Z","seconds":300}]}'),
+      ...JOBS,
+    ]);
+    const { err } = await run('backtest', '--trace', down, '--config', config, '--against', 'none');
+    expect(err).toContain(
+      'warning: coderd is down for 300 s from 2026-03-02T08:20:00.000Z on: it is simulated\n',
+    );
+  });
+
+  test('--skip-bad leaves bad lines out, counts them, and says so', async () => {
+    const bad = file('bad.jsonl', [HEADER, ...JOBS, job('55', { seconds: 'x' })]);
+    const args = ['backtest', '--trace', bad, '--config', config, '--against', 'none', '--json'];
+    const refused = await run(...args);
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toContain(`${bad}:7: seconds: `);
+    const { code, out, err } = await run(...args, '--skip-bad');
+    expect(code).toBe(0);
+    expect(err).toContain(`${bad}: warning: 1 line left out; the first: `);
+    expect(JSON.parse(out).trace).toMatchObject({ jobs: 5, skipped: 1 });
+  });
+});
+
+describe('bad input', () => {
+  const names = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy';
+
+  test.each([
+    {
+      args: [],
+      err: `error: no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+    },
+    {
+      args: ['--scenario', '3k-user'],
+      err: `error: there is no scenario "3k-user"; did you mean "3k-users"? there are ${names}`,
+    },
+    {
+      args: [...given, '--scenario', '3k-users'],
+      err: 'error: --trace and --scenario are two traces; leave one out',
+    },
+    {
+      args: [...given, '--days', '2'],
+      err: 'error: --days is for --scenario: a trace from a file is run as long as it is',
+    },
+    {
+      args: [...given, '--against', 'keda,hpa'],
+      err: `error: option '--against <policies>' argument 'keda,hpa' is invalid. there is no policy "hpa"; write all, none, or some of static,keda,agent-scaler`,
+    },
+    {
+      args: [...given, '--value-of-minute', '-1'],
+      err: "error: option '--value-of-minute <dollars>' argument '-1' is invalid. it must be a number of dollars, 0 or more: 0.75",
+    },
+    {
+      args: [...given, '--workers', '0'],
+      err: "error: option '--workers <number>' argument '0' is invalid. it must be from 1 to 64",
+    },
+    {
+      args: [...given, '--region', 'mars-1'],
+      err: `error: option '--region <name>' argument 'mars-1' is invalid. finding Fargate's prices: there are none for the region "mars-1"; take one of us-east-1, `,
+    },
+  ])('$args is wrong usage', async ({ args, err }) => {
+    const answer = await run('backtest', ...args);
+    expect(answer).toMatchObject({ code: 2, out: '' });
+    expect(answer.err.slice(0, err.length)).toBe(err);
+  });
+
+  test.each([
+    {
+      args: ['--trace', path('none.jsonl'), '--config', config],
+      err: `${path('none.jsonl')}: reading the trace: no such file; look at the path\n`,
+    },
+    {
+      args: ['--trace', file('empty.jsonl', [HEADER]), '--config', config],
+      err: `${path('empty.jsonl')}: no jobs in it; expected one a line: {"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}\n`,
+    },
+    {
+      args: ['--trace', trace, '--config', path('none.yaml')],
+      err: `${path('none.yaml')}: reading the configuration: no such file; look at the path\n`,
+    },
+    {
+      args: [...given, '--out', path('nowhere/report.html')],
+      err: `writing ${path('nowhere/report.html')}: ENOENT: no such file or directory, access '${path('nowhere')}'; give another file with --out\n`,
+    },
+  ])('$args can not be used', async ({ args, err }) => {
+    expect(await run('backtest', ...args)).toEqual({ code: 1, out: '', err });
+  });
+});
