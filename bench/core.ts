@@ -1,7 +1,7 @@
 /** The decision alone: `decide` on generated snapshots of many sizes, without workspaces. Reading the document is counted apart. */
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
-import { decide } from '../lambda/core/decide.ts';
 import { tagKey } from '../lambda/core/tags.ts';
+import { decisionTime } from './decision-time.ts';
 import { decisionConfig } from './fleet/decision-config.ts';
 import { documentOf } from './fleet/document.ts';
 import { type Fleet, makeFleet } from './fleet/fleet.ts';
@@ -56,7 +56,7 @@ function measureSize({ seed, ...size }: FleetSize): CoreFigures {
   const text = JSON.stringify(document);
   const snapshot = parseSnapshot(document);
   const config = decisionConfig(fleet);
-  const decideMs = timeOf(() => decide(snapshot, config));
+  const decideMs = decisionTime(snapshot, config);
   const parseMs = timeOf(() => parseSnapshot(document));
   const jsonParseMs = timeOf(() => JSON.parse(text));
   return {

@@ -4,6 +4,7 @@ import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
 import { decide } from '../lambda/core/decide.ts';
 import { sum } from '../lambda/core/order.ts';
 import type { Snapshot } from '../lambda/core/snapshot.ts';
+import { decisionTime } from './decision-time.ts';
 import { documentOf } from './fleet/document.ts';
 import { makeFleet } from './fleet/fleet.ts';
 import { type FleetSize, LARGEST } from './fleet/size.ts';
@@ -39,8 +40,8 @@ function measureSize({ seed, ...size }: FleetSize): ForecastFigures {
   const snapshot = parseSnapshot(document);
   const without = withoutForecast(snapshot);
   const { config } = checkConfig(fleet.config('http://127.0.0.1'));
-  const decideMs = timeOf(() => decide(snapshot, config));
-  const withoutMs = timeOf(() => decide(without, config));
+  const decideMs = decisionTime(snapshot, config);
+  const withoutMs = decisionTime(without, config);
   return {
     ...size,
     templates: sum(fleet.organizations, ({ templates }) => templates.length),

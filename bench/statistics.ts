@@ -20,14 +20,22 @@ export function growthExponent(points: readonly Point[]): number {
   return mean((log) => (log.x - x) * (log.y - y)) / mean((log) => (log.x - x) ** 2);
 }
 
-/** Median time of one call in milliseconds: one warm-up, then at least 5 runs, more while `budgetMs` lasts, 25 at most. */
-export function timeOf(run: () => void, budgetMs = 1_000): number {
-  run();
+const BUDGET_MS = 1_000;
+
+/** Median time of one call in milliseconds: one warm-up, then at least 5 runs, more while a second lasts, 25 at most. */
+export function timeOf(run: () => void): number {
+  return timeOn(() => undefined, run);
+}
+
+/** As `timeOf`, of a call on something that is made anew for each, which takes no part of the time. */
+export function timeOn<T>(make: () => T, run: (made: T) => void): number {
+  run(make());
   const times: number[] = [];
   const startedAt = performance.now();
-  while (times.length < 5 || (times.length < 25 && performance.now() - startedAt < budgetMs)) {
+  while (times.length < 5 || (times.length < 25 && performance.now() - startedAt < BUDGET_MS)) {
+    const made = make();
     const before = performance.now();
-    run();
+    run(made);
     times.push(performance.now() - before);
   }
   return median(times);

@@ -1,5 +1,5 @@
 /** What makes the figures of a backtest mean something else than one thinks: mostly a configuration that is not of this trace. */
-import { boundJobs, fittingOf } from '../../lab/backtest/bounds.ts';
+import { boundJobs, playable } from '../../lab/backtest/bounds.ts';
 import { groupName } from '../../lab/backtest/figures.ts';
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
 import { few, some } from '../../lambda/app/words.ts';
@@ -9,12 +9,14 @@ import type { Subject } from './subject.ts';
 
 /** Sentences. Throws InputError where nothing can run at all. */
 export function cautionsOf(subject: Subject): readonly string[] {
-  return [...unfit(subject), ...outages(subject), ...crowds(subject)];
+  const played = { ...subject, ...playable(subject) };
+  return [...unfit(subject, played), ...outages(played), ...crowds(played)];
 }
 
-function unfit({ trace, config, configFile }: Subject): readonly string[] {
-  const fitting = fittingOf(config);
-  const jobs = trace.jobs.filter((job) => fitting(job).length === 0);
+/** A pool that is on its way out runs nothing any more. */
+function unfit({ trace, configFile }: Subject, played: Subject): readonly string[] {
+  const fitting = new Set(played.trace.jobs);
+  const jobs = trace.jobs.filter((job) => !fitting.has(job));
   if (jobs.length === 0) return [];
   const groups = [...Map.groupBy(jobs, groupName)].sort(([, a], [, b]) => b.length - a.length);
   const names = few(groups.map(([name, { length }]) => `${length} of "${name}"`));
@@ -24,7 +26,7 @@ function unfit({ trace, config, configFile }: Subject): readonly string[] {
       `running the ${some(jobs.length, 'job')} of "${trace.name}": ${none} (${names}); give the configuration that is meant for this trace with --config`,
     );
   return [
-    `${jobs.length} of ${some(trace.jobs.length, 'job')} can't run (${names}): ${none}; they wait and fail with every policy, and are in its figures`,
+    `${jobs.length} of ${some(trace.jobs.length, 'job')} can't run (${names}): ${none}; they are left out, and in no figure`,
   ];
 }
 

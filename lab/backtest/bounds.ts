@@ -59,7 +59,7 @@ export function boundJobs(jobs: readonly TraceJob[], config: Deployment): readon
 }
 
 /** Which pools can run a job, by their places in the configuration; found once for each tag set. */
-export function fittingOf({ pools }: Deployment): (job: TraceJob) => readonly number[] {
+function fittingOf({ pools }: Deployment): (job: TraceJob) => readonly number[] {
   const known = new Map<string, readonly number[]>();
   return ({ organization, tags }) => {
     const key = `${organization} ${tagKey(tags)}`;

@@ -1,15 +1,15 @@
 /** One sentence for whoever reads only one: what it costs and who waits. */
 import type { Backtest, Bound, PolicyRun } from '../backtest/result.ts';
-import { comparison, count, dollars, oneDecimal, seconds } from './numbers.ts';
+import { comparison, count, dollars, seconds } from './numbers.ts';
 import { lengthLabel } from './wall-clock.ts';
 
 export function headlineOf(backtest: Backtest): string {
   const [ours] = backtest.runs;
   if (ours === undefined) return `${jobsOf(backtest)}: no policy was run`;
   const fleet = staticFleetOf(backtest);
-  const costs = [...againstFleet(ours, fleet), ...againstForesight(ours, foresightOf(backtest))];
+  const costs = againstFleet(ours, fleet);
   const cost = `${jobsOf(backtest)} cost ${dollars(ours.figures.dollars.tasks)} with the autoscaler`;
-  return `${[cost, ...costs].join(', ')}; ${waits(ours, fleet)}, and ${losses(ours)}`;
+  return `${[cost, ...costs].join(', ')}; ${waits(ours, fleet)}, and ${losses(ours)}; ${inAll(backtest, ours)}`;
 }
 
 /** What others are measured against: the fleet that never changes. */
@@ -20,24 +20,22 @@ export const staticFleetOf = ({ runs }: Backtest): PolicyRun | undefined =>
 export const foresightOf = ({ bounds }: Backtest): Bound | undefined =>
   bounds.find(({ bound }) => bound === 'clairvoyant') ?? bounds[0];
 
+/** Who comes to the least in all, waiting and failures included, beside the autoscaler. */
+export function bestRivalOf({ runs: [, ...others] }: Backtest): PolicyRun | undefined {
+  return others.toSorted((a, b) => a.figures.dollars.total - b.figures.dollars.total)[0];
+}
+
 const jobsOf = (backtest: Backtest): string =>
   `${count(backtest.trace.jobs)} jobs in ${lengthLabel(backtest)}`;
 
 function againstFleet(ours: PolicyRun, fleet: PolicyRun | undefined): readonly string[] {
   if (fleet === undefined || fleet.figures.dollars.tasks === 0) return [];
   const { tasks } = fleet.figures.dollars;
-  const much = comparison(ours.figures.dollars.tasks, tasks);
-  return [`${much}${much.endsWith('as much') ? ' as' : ' than'} the ${fleet.title} (${dollars(tasks)})`];
-}
-
-function againstForesight(ours: PolicyRun, bound: Bound | undefined): readonly string[] {
-  if (bound === undefined || bound.dollars === 0) return [];
-  const times = oneDecimal(ours.figures.dollars.tasks / bound.dollars);
-  return [`${times} times the least possible in hindsight (${dollars(bound.dollars)})`];
+  return [`${versus(ours.figures.dollars.tasks, tasks)} the ${fleet.title} (${dollars(tasks)})`];
 }
 
 function waits(ours: PolicyRun, fleet: PolicyRun | undefined): string {
-  const own = `one in twenty people waits ${seconds(ours.figures.waitOfPeople.p95S)} or longer`;
+  const own = `one time in twenty a person waits ${seconds(ours.figures.waitOfPeople.p95S)} or longer`;
   return fleet === undefined ? own : `${own} (${seconds(fleet.figures.waitOfPeople.p95S)} with the fleet)`;
 }
 
@@ -49,4 +47,21 @@ function losses({ figures: { jobs } }: PolicyRun): string {
   ].filter((each) => each.jobs > 0);
   if (lost.length === 0) return 'no job is lost';
   return lost.map((each) => `${count(each.jobs)} ${each.jobs === 1 ? 'is' : 'are'} ${each.how}`).join(', ');
+}
+
+/** The one sum by which the others were tuned: the cheapest tasks are no merit where people wait for them. */
+function inAll(backtest: Backtest, ours: PolicyRun): string {
+  const { total } = ours.figures.dollars;
+  const own = `with a minute of waiting at ${dollars(backtest.settings.valueOfMinute)} that is ${dollars(total)} in all`;
+  const rival = bestRivalOf(backtest);
+  if (rival === undefined || rival.figures.dollars.total === 0) return own;
+  const least = rival.figures.dollars.total;
+  const name = rival.policy === 'static' ? `the ${rival.title}` : rival.title;
+  return `${own}, ${versus(total, least)} ${name} (${dollars(least)})`;
+}
+
+/** `87% less than`, `3.2 times as much as`. */
+function versus(value: number, other: number): string {
+  const much = comparison(value, other);
+  return `${much} ${much.endsWith('as much') ? 'as' : 'than'}`;
 }

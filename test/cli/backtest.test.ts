@@ -163,7 +163,7 @@ describe('a trace that is not of the configuration', () => {
     const { code, err } = await run('backtest', '--trace', mixed, '--config', config, '--against', 'none');
     expect(code).toBe(0);
     expect(err).toContain(
-      `warning: 2 of 7 jobs can't run (2 of "data gpu=a10"): no pool of ${config} has their organization and tags; they wait and fail with every policy, and are in its figures\n`,
+      `warning: 2 of 7 jobs can't run (2 of "data gpu=a10"): no pool of ${config} has their organization and tags; they are left out, and in no figure\n`,
     );
   });
 

@@ -1,6 +1,6 @@
 /** What one would say aloud about the autoscaler's run, each figure beside the fleet's. */
 import type { Backtest, Figures, PolicyRun } from '../../backtest/result.ts';
-import { foresightOf, staticFleetOf } from '../headline.ts';
+import { bestRivalOf, foresightOf, staticFleetOf } from '../headline.ts';
 import { type Html, html } from '../html.ts';
 import { count, dollars, seconds, share } from '../numbers.ts';
 
@@ -28,6 +28,7 @@ function cards(
   backtest: Backtest,
 ): readonly Card[] {
   const bound = foresightOf(backtest);
+  const rival = bestRivalOf(backtest);
   return [
     {
       value: dollars(cost.tasks),
@@ -36,14 +37,23 @@ function cards(
       more: bound && `${dollars(bound.dollars)} at the least`,
     },
     {
+      value: dollars(cost.total),
+      what: `in all, with waiting at ${dollars(backtest.settings.valueOfMinute)} a minute`,
+      of: (fleet) => dollars(fleet.dollars.total),
+      more:
+        rival && rival.policy !== 'static'
+          ? `${dollars(rival.figures.dollars.total)} with ${rival.title}`
+          : undefined,
+    },
+    {
       value: seconds(wait.p95S),
-      what: '95 of 100 people wait less',
+      what: 'or less in 95 of 100 waits of people',
       of: (fleet) => seconds(fleet.waitOfPeople.p95S),
       more: `${seconds(wait.meanS)} on average`,
     },
     {
       value: share(wait.over60s),
-      what: 'of them wait over a minute',
+      what: 'of them are over a minute',
       of: (fleet) => share(fleet.waitOfPeople.over60s),
     },
     {

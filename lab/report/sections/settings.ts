@@ -18,6 +18,7 @@ function settingsOf({ trace, seed, settings }: Backtest): Readonly<Record<string
     trace: trace.name,
     jobs: `${count(trace.jobs)}: ${kinds.join(', ')}`,
     ...(trace.skipped > 0 ? { 'lines left out': `${count(trace.skipped)} that could not be read` } : {}),
+    ...(trace.unfit > 0 ? { 'jobs left out': `${count(trace.unfit)} that no pool can run` } : {}),
     seed: String(seed),
     region: `${settings.region}, prices of ${settings.pricesOf}`,
     'start of a task': `${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])} until its daemon is there`,
@@ -58,12 +59,12 @@ const tagsText = (tags: Readonly<Record<string, string>>): string =>
 export function assumptionsSection({ settings }: Backtest): Html {
   return html`<section class="prose" aria-labelledby="assumptions"><h2 id="assumptions">What was simulated, and what was not</h2>
 <p>Every policy got the same jobs at the same times, in a model of coderd and of ECS on a virtual clock. The autoscaler is the real one: the code that runs in the Lambda
-function looked, decided and acted in it. The other policies are their public rules, put on ECS by us, each with the settings that a grid search found to cost least in all;
+function looked, decided and acted in it. The other policies are their public rules, put on ECS by us, each with the settings that a grid search on this very trace found to cost least in all, but for a static fleet of maxTasks, as its source has it;
 their tasks have no guard, so ECS picks whom it stops, and a job that is not done 120 s later is lost.</p>
 <p>A job takes as long under every policy as the trace says: what a warm cache saves or a crowded host costs is not in it. Jobs that coderd's lifecycle executor creates come
 at its first minute at which it sees a daemon. A start takes ${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])}; capacity of Fargate never runs out,
 AWS does not fail, and coderd fails only where the trace says so. People react to nothing: who waits long does not try again.</p>
-<p>Dollars are Fargate's list prices for tasks. The function, logs, NAT, data transfer and coderd itself are not in them. Waiting is priced for people only
+<p>Dollars are Fargate's list prices for tasks. The autoscaler's own function, metrics and logs (some 8 to 10 dollars a month), NAT, data transfer and coderd itself are not in them. Waiting is priced for people only
 (${[...PEOPLE_WAIT_FOR].join(', ')}); a killed job counts as ${FAILURE_MINUTES.killed} minutes of a person, a job that was never run as ${FAILURE_MINUTES.reaped}: assumptions, not measurements.</p>
 </section>`;
 }
