@@ -9,11 +9,12 @@ import { cautionsOf } from './backtest/cautions.ts';
 import { documentOf } from './backtest/document.ts';
 import { parseAgainst, parseRegion, parseValue, parseWorkers } from './backtest/options.ts';
 import { showProgress } from './backtest/progress.ts';
-import { checkReportFile, writeReport } from './backtest/report-file.ts';
+import { writeReport } from './backtest/report-file.ts';
 import { backtestText } from './backtest/screen.ts';
 import { readSubject, type Subject, type SubjectOptions } from './backtest/subject.ts';
-import { type CommandContext, InputError, type Surroundings } from './surroundings.ts';
+import { type CommandContext, InputError, type Surroundings, UsageError } from './surroundings.ts';
 import { parseDays } from './trace/generate.ts';
+import { checkWritable } from './whole-file.ts';
 
 type BacktestOptions = SubjectOptions & {
   readonly against: readonly string[];
@@ -55,8 +56,12 @@ export function addBacktestCommand(program: Command, { surroundings }: CommandCo
 
 async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<void> {
   const { out: file, json } = options;
-  if (file !== undefined) checkReportFile(file);
+  if (file === '-')
+    throw new UsageError(
+      '--out - : the report is a page to open; name a file, or take --json for standard output',
+    );
   const subject = readSubject(options, surroundings);
+  if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
   for (const caution of cautionsOf(subject)) surroundings.err(`warning: ${caution}\n`);
   const result = await run(subject, options, surroundings);
   surroundings.out(`${json ? JSON.stringify(documentOf(result)) : backtestText(result)}\n`);

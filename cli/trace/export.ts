@@ -11,7 +11,7 @@ import { isoTime } from '../../lambda/core/waiting.ts';
 import { readConfig, withConfigOption } from '../live.ts';
 import { type CommandContext, type Surroundings, UsageError } from '../surroundings.ts';
 import { parseTime } from '../time-option.ts';
-import { writeWhole } from '../whole-file.ts';
+import { checkWritable, writeWhole } from '../whole-file.ts';
 import type { Period } from './history.ts';
 import { readTraceJobs } from './trace-jobs.ts';
 
@@ -48,6 +48,7 @@ async function exportTrace(options: ExportOptions, surroundings: Surroundings): 
   const { timezone, out } = options;
   const period = periodOf(options, surroundings.now());
   const { config, caBundle } = readConfig(options.config, surroundings);
+  if (out !== '-') checkWritable(out, [options.config]);
   const tell = (line: string): void => surroundings.err(`${line}\n`);
   const clients = makeClients(config, caBundle, WAITING);
   try {

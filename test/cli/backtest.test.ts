@@ -236,6 +236,10 @@ describe('bad input', () => {
       args: [...given, '--region', 'mars-1'],
       err: `error: option '--region <name>' argument 'mars-1' is invalid. finding Fargate's prices: there are none for the region "mars-1"; take one of us-east-1, `,
     },
+    {
+      args: [...given, '--out', '-'],
+      err: 'error: --out - : the report is a page to open; name a file, or take --json for standard output',
+    },
   ])('$args is wrong usage', async ({ args, err }) => {
     const answer = await run('backtest', ...args);
     expect(answer).toMatchObject({ code: 2, out: '' });
@@ -258,6 +262,22 @@ describe('bad input', () => {
     {
       args: [...given, '--out', path('nowhere/report.html')],
       err: `writing ${path('nowhere/report.html')}: ENOENT: no such file or directory, access '${path('nowhere')}'; give another file with --out\n`,
+    },
+    {
+      args: [...given, '--out', path('.')],
+      err: `writing ${path('.')}: it is there, and no file; give another file with --out\n`,
+    },
+    {
+      args: [...given, '--out', trace],
+      err: `writing ${trace}: it is read from, and would be lost; give another file with --out\n`,
+    },
+    {
+      args: [...given, '--out', config],
+      err: `writing ${config}: it is read from, and would be lost; give another file with --out\n`,
+    },
+    {
+      args: [...given, '--out', ''],
+      err: 'writing "": it has no name; give another file with --out\n',
     },
   ])('$args can not be used', async ({ args, err }) => {
     expect(await run('backtest', ...args)).toEqual({ code: 1, out: '', err });
