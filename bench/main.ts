@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: how fast the decision and the whole tick are on large deployments, how much memory they take, and
- * how large the bundle is. `-- --json`: the last line is one JSON object. Ends with 0 whatever it measures.
+ * how large the bundle is; and how fast a backtest. `-- --json`: the last line is one JSON object. Ends with 0 whatever it measures.
  */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
@@ -9,13 +9,14 @@ import { measureBundle } from './bundle.ts';
 import { growthOf, measureCore } from './core.ts';
 import { BUSY, LARGEST, QUIET } from './fleet/size.ts';
 import { measureForecast } from './forecast.ts';
-import { bundleText, coreText, forecastText, GOALS, tickText } from './show.ts';
+import { bundleText, coreText, forecastText, GOALS, tickText, weekText } from './show.ts';
 import { measureTick } from './tick.ts';
+import { measureWeek } from './week.ts';
 
 const OUT_DIR = 'dist/bench';
 
 const { json, seed } = new Command('bench')
-  .description('measure the decision, the forecast, the whole tick and the bundle')
+  .description('measure the decision, the forecast, the whole tick, the bundle and a backtest')
   .option('--json', 'end with one JSON object on the last line', false)
   .option('--seed <number>', 'another seed gives other deployments', wholeNumber, 1)
   .parse()
@@ -24,7 +25,7 @@ const { json, seed } = new Command('bench')
 const stream = json ? process.stderr : process.stdout;
 const say = (text: string): void => void stream.write(`${text}\n`);
 
-say(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}; about a minute`);
+say(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}; about two minutes`);
 const core = measureCore(seed);
 const growth = growthOf(core);
 say(coreText(core, growth));
@@ -38,7 +39,9 @@ const ticks = [
 say(tickText(ticks));
 const bundle = measureBundle('autoscaler.example.yaml', `${OUT_DIR}/function`);
 say(bundleText(bundle));
+const week = await measureWeek(seed);
+say(weekText(week));
 if (json)
   process.stdout.write(
-    `${JSON.stringify({ node: process.version, seed, goals: GOALS, core, growth, forecast, ticks, bundle })}\n`,
+    `${JSON.stringify({ node: process.version, seed, goals: GOALS, core, growth, forecast, ticks, bundle, week })}\n`,
   );

@@ -6,9 +6,10 @@ import type { CoreFigures, GrowthFigures } from './core.ts';
 import type { ForecastFigures } from './forecast.ts';
 import type { Work } from './invocation-process.ts';
 import type { LookFigures, TickFigures } from './tick.ts';
+import type { WeekFigures } from './week.ts';
 
 /** What the project wants to stay below. */
-export const GOALS = { decideMs: 100, tickMs: 2_000 } as const;
+export const GOALS = { decideMs: 100, tickMs: 2_000, weekMs: 60_000 } as const;
 
 type Column = readonly [head: string, align: 'left' | 'right'];
 
@@ -161,6 +162,15 @@ export function bundleText({ parts, ...figures }: BundleFigures): string {
       ],
       rows,
     ),
+  ].join('\n');
+}
+
+/** A backtest. */
+export function weekText({ scenario, jobs, looks, seconds }: WeekFigures): string {
+  return [
+    title('A backtest of the autoscaler alone'),
+    `a week of ${scenario}: ${count(jobs)} jobs, ${count(looks)} looks`,
+    goal('all of it', seconds * 1000, GOALS.weekMs),
   ].join('\n');
 }
 
