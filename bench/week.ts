@@ -21,7 +21,7 @@ export async function measureWeek(seed: number): Promise<WeekFigures> {
   const trace = generateTrace(scenario, { seed, days: 7 });
   const startedAt = performance.now();
   const { figures } = await run(
-    { kind: 'autoscaler', config },
+    { kind: 'autoscaler' },
     { ...{ trace, config, seed, isPictured: false }, valueOfMinute: 1, dollarsPerHour: () => 1 },
   );
   const seconds = (performance.now() - startedAt) / 1000;

@@ -43,8 +43,8 @@ export function runOrder(order: Order, onProgress: (share: number) => void): Pro
   });
 }
 
-function driverOf({ driver, config }: Order): Driver {
-  if (!('settings' in driver)) return { kind: 'autoscaler', config };
+function driverOf({ driver }: Order): Driver {
+  if (!('settings' in driver)) return { kind: 'autoscaler' };
   const policy = BASELINES.find(({ id }) => id === driver.policy);
   if (policy === undefined) throw new Error(`finding policy "${driver.policy}": there is none`);
   return { kind: 'policy', policy, settings: driver.settings };

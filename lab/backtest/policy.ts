@@ -1,6 +1,5 @@
 /** A way to scale the pools of a world: the product itself, or what one would run instead. */
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { World } from '../world.ts';
 
 /** The settings that a grid search chooses among. */
@@ -32,8 +31,6 @@ export type Policy<Settings extends PolicySettings = PolicySettings> = {
   readonly source: { readonly title: string; readonly url: string };
   /** The rule, as its source states it; and what was changed to have it run on ECS. */
   readonly rule: string;
-  /** What its tasks run: with a guard, or the daemon alone. */
-  readonly image: 'guarded' | 'bare';
   /** Whether its scale-in may kill builds: whom it hits is luck, so the search has several goes at it. */
   readonly canKill: boolean;
   /** What the grid search tries. The first is what its source has by default. */
@@ -41,6 +38,3 @@ export type Policy<Settings extends PolicySettings = PolicySettings> = {
   /** Plans all that it does on the world's timeline, which begins at `scene.world.timeline.now()`. */
   start(scene: Scene, settings: Settings): void;
 };
-
-/** Set for whoever reads a scene's times. */
-export type Period = { readonly from: EpochMs; readonly to: EpochMs };

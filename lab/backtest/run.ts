@@ -1,16 +1,16 @@
 /** Runs one policy over a trace, in a world of its own on a virtual clock. */
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
-import { covers, normalizeTags, type TagSet, tagKey } from '../../lambda/core/tags.ts';
+import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { Latencies } from '../ecs/latencies.ts';
 import type { EcsTask } from '../ecs/task.ts';
 import { Pace } from '../leaves/pace.ts';
 import type { Trace } from '../trace/trace.ts';
 import { World } from '../world.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
+import { Demand } from './demand.ts';
 import { hoursOfWeek, type JobOutcome, jobFigures, ofPeople, outcomeOf, waitCounts } from './figures.ts';
 import { Ledger } from './ledger.ts';
-import type { Policy, PolicySettings, PoolDemand, Scene } from './policy.ts';
+import type { Policy, PolicySettings, Scene } from './policy.ts';
 import { Replay } from './replay.ts';
 import {
   type Change,
@@ -41,7 +41,7 @@ export type RunOptions = {
 
 /** The product, or one of those that it is compared with. */
 export type Driver =
-  | { readonly kind: 'autoscaler'; readonly config: Deployment }
+  | { readonly kind: 'autoscaler' }
   | { readonly kind: 'policy'; readonly policy: Policy; readonly settings: PolicySettings };
 
 /** What a run is, without the words for it. */
@@ -67,26 +67,26 @@ class Stage {
   readonly #world: World;
   readonly #pace: Pace;
   readonly #replay: Replay;
+  readonly #demand: Demand;
   readonly #ledger: Ledger;
   readonly #sampler: Sampler | undefined;
   readonly #changes = new Map<string, Change[]>();
   readonly #calls = { ticks: 0, coderd: 0, ecs: 0 };
   readonly #poolByService: ReadonlyMap<string, string>;
-  readonly #tagSets: ReadonlyMap<string, { readonly organization: string; readonly tags: TagSet }>;
   #error: unknown;
 
   constructor(driver: Driver, options: RunOptions) {
     const { trace, config, seed } = options;
     this.#driver = driver;
     this.#options = options;
-    const isGuarded = driver.kind === 'autoscaler' || driver.policy.image === 'guarded';
+    const isGuarded = driver.kind === 'autoscaler';
     this.#ledger = new Ledger(trace.from);
     this.#world = new World({
       start: startOf(trace),
       seed,
       pools: config.pools.map(({ name, organization, tags, scaleIn }) => ({
         ...{ name, organization, tags, desiredCount: 0 },
-        // as infra/constructs/pool-task.ts has it
+        // as infra/constructs/pool-task.ts has it; the others have no guard, and no use for one
         image: isGuarded && scaleIn === 'lease' ? 'guarded' : 'bare',
       })),
       organizations: organizationsOf(options),
@@ -97,17 +97,15 @@ class Stage {
     this.#poolByService = new Map(
       config.pools.map(({ name }) => [this.#world.service(name).identity.name, name]),
     );
-    this.#tagSets = new Map(
-      config.pools.map(({ name, organization, tags }) => [name, { organization, tags: normalizeTags(tags) }]),
-    );
     this.#pace = new Pace(this.#world.timeline);
     this.#replay = new Replay(this.#world, trace.jobs);
+    this.#demand = new Demand({ world: this.#world, replay: this.#replay }, config, options.dollarsPerHour);
     if (options.isPictured)
       this.#sampler = new Sampler({
         world: this.#world,
         pools: config.pools.map(({ name }) => name),
         poolOf: (task) => this.#poolOf(task),
-        queues: () => this.#queues(),
+        queues: () => this.#demand.queues(),
         from: trace.from,
         to: trace.to,
       });
@@ -165,7 +163,7 @@ class Stage {
       return;
     }
     void runAutoscaler({
-      ...{ world: this.#world, pace: this.#pace, config: driver.config, scene },
+      ...{ world: this.#world, pace: this.#pace, config: this.#options.config, scene },
       onTick: (tick) => {
         for (const { pool, ...change } of changesOf(tick)) this.#note(pool, change);
       },
@@ -186,7 +184,7 @@ class Stage {
         const now = world.timeline.now();
         return trace.outages.some(({ at, seconds }) => at <= now && now < at + seconds * 1000);
       },
-      demandOf: (pool) => this.#demandOf(pool),
+      demandOf: (pool) => this.#demand.of(pool),
       setDesired: (pool, count, why) => {
         const { desiredCount } = world.service(pool).state;
         const to = Math.max(0, Math.min(maxOf.get(pool) ?? 0, count));
@@ -211,67 +209,10 @@ class Stage {
     this.#changes.set(pool, changes);
   }
 
-  #demandOf(pool: string): PoolDemand {
-    const { organization, tags } = this.#mustKnow(pool);
-    const organizationId = this.#world.coderd.organizationId(organization);
-    const demand = { pending: 0, running: 0 };
-    for (const job of this.#world.coderd.openJobs()) {
-      if (job.organizationId !== organizationId || !covers(tags, job.tags)) continue;
-      if (job.startedAt === undefined) demand.pending++;
-      else demand.running++;
-    }
-    return demand;
-  }
-
-  #mustKnow(pool: string) {
-    const found = this.#tagSets.get(pool);
-    if (found === undefined) throw new Error(`finding pool "${pool}": the configuration has none`);
-    return found;
-  }
-
-  /** Jobs that wait, those of the executor included that it can't insert yet; each for the cheapest pool that fits. */
-  #queues(): ReadonlyMap<string, number> {
-    const { coderd } = this.#world;
-    const counts = new Map<string, number>();
-    const add = (organization: string, tags: TagSet): void => {
-      const pool = this.#firstFitting(organization, tags);
-      if (pool !== undefined) counts.set(pool, (counts.get(pool) ?? 0) + 1);
-    };
-    for (const { organizationId, tags, startedAt } of coderd.openJobs())
-      if (startedAt === undefined) add(this.#organizationOf(organizationId), tags);
-    for (const { organization, tags } of this.#replay.due()) add(organization, normalizeTags(tags));
-    return counts;
-  }
-
-  readonly #fitting = new Map<string, string | undefined>();
-
-  #firstFitting(organization: string, tags: TagSet): string | undefined {
-    const key = `${organization} ${tagKey(tags)}`;
-    if (!this.#fitting.has(key)) this.#fitting.set(key, this.#cheapest(organization, tags));
-    return this.#fitting.get(key);
-  }
-
-  #cheapest(organization: string, tags: TagSet): string | undefined {
-    const fitting = [...this.#tagSets].filter(
-      ([, pool]) => pool.organization === organization && covers(pool.tags, tags),
-    );
-    const price = this.#options.dollarsPerHour;
-    return fitting.map(([name]) => name).sort((a, b) => price(a) - price(b))[0];
-  }
-
   /** What no pool can ever run keeps nobody waiting. */
   #isOver(now: EpochMs): boolean {
-    const { coderd } = this.#world;
-    const open = [...coderd.openJobs()];
-    if (open.some(({ workerId }) => workerId !== undefined)) return false;
-    if (now >= this.#options.trace.to + TAIL_MS) return true;
-    const pending = open.map((job) => [this.#organizationOf(job.organizationId), job.tags] as const);
-    const due = this.#replay.due().map((job) => [job.organization, normalizeTags(job.tags)] as const);
-    return ![...pending, ...due].some(([organization, tags]) => this.#firstFitting(organization, tags));
-  }
-
-  #organizationOf(id: OrganizationId): string {
-    return this.#world.coderd.organizations.inPath(id)?.name ?? '';
+    if (this.#demand.isAnyRunning()) return false;
+    return now >= this.#options.trace.to + TAIL_MS || !this.#demand.isAnyWaiting();
   }
 
   #outcomes(): readonly JobOutcome[] {

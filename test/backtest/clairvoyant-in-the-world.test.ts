@@ -98,7 +98,7 @@ function someDriver(
   config: Deployment,
 ): Pick<RunOptions, 'latencies'> & { readonly driver: Driver } {
   const choice = random.next();
-  if (choice < 0.1) return { driver: { kind: 'autoscaler', config } };
+  if (choice < 0.1) return { driver: { kind: 'autoscaler' } };
   if (choice < 0.5) return { driver: knowing(random, trace, config), latencies: FASTEST };
   const id = random.pick(['static', 'static', 'keda', 'agent-scaler']) ?? '';
   return { driver: baseline(id, config, (grid) => random.pick(grid)) };

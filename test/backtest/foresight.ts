@@ -32,7 +32,6 @@ export function foresight(jobs: readonly PlannedJob[], chainsUpToMs: number): Po
     title: () => 'foresight',
     source: { title: 'none', url: 'https://example.com' },
     rule: 'knows the trace',
-    image: 'bare',
     canKill: false,
     grid: () => [{}],
     start: (scene) => {

@@ -67,7 +67,7 @@ export function options(given: Partial<RunOptions> = {}): RunOptions {
 /** The product. */
 export function runOurs(given: Partial<RunOptions> = {}): Promise<Run> {
   const all = options(given);
-  return run({ kind: 'autoscaler', config: all.config }, all);
+  return run({ kind: 'autoscaler' }, all);
 }
 
 /** One of the others, with what its source has by default. */

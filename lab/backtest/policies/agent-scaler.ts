@@ -38,7 +38,6 @@ export const AGENT_SCALER: Policy<AgentScalerSettings> = {
     'Every 10 s: as many instances as jobs wait and run, and a buffer; where fewer run, the missing ones times a factor are added, once in ' +
     '300 s. It never scales in: an agent that is idle for 600 s ends, and its instance goes with the desired count, so no build is ' +
     'killed. Here: an instance is a task with one daemon, and a task can do what on ECS none can: go together with its place.',
-  image: 'bare',
   canKill: false,
   grid: () => GRID,
   start: (scene, settings) => {

@@ -23,7 +23,6 @@ export const HPA: Policy<HpaSettings> = {
     'last 300 s. Every 30 s KEDA wakes a pool at zero for its first job, and after 300 s without one puts it to sleep. Jobs: pending ' +
     'and running that fit the pool, each pool for itself. Here: replicas are tasks; ECS stops some task, busy or not, SIGTERM and ' +
     "SIGKILL 120 s later, where Coder's chart has Kubernetes wait 600 s.",
-  image: 'bare',
   canKill: true,
   grid: () => GRID,
   start: (scene, { minPercent, ...settings }) => {

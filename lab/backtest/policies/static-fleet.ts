@@ -18,7 +18,6 @@ export const STATIC_FLEET: Policy<StaticFleetSettings> = {
   rule:
     'As many provisioners as builds at once, around the clock: 60 for 1,000 users, 120 for 2,000, 180 for 3,000, 600 for 10,000. ' +
     'Here: maxTasks, shared out in proportion to the max of each pool; each pool keeps one at least.',
-  image: 'bare',
   canKill: false,
   grid: () => SHARES.map((share) => ({ share })),
   start: ({ config, setDesired }, { share }) => {

@@ -1,0 +1,90 @@
+/** Who waits in a world: by the pools that could run them. */
+import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
+import type { OrganizationId } from '../../lambda/core/brands.ts';
+import { covers, normalizeTags, type TagSet, tagKey } from '../../lambda/core/tags.ts';
+import type { World } from '../world.ts';
+import type { PoolDemand } from './policy.ts';
+import type { Replay } from './replay.ts';
+
+type Wanted = { readonly organization: string; readonly tags: TagSet };
+
+export class Demand {
+  readonly #world: World;
+  readonly #replay: Replay;
+  readonly #dollarsPerHour: (pool: string) => number;
+  readonly #pools: ReadonlyMap<string, Wanted>;
+  readonly #cheapest = new Map<string, string | undefined>();
+
+  constructor(
+    on: { readonly world: World; readonly replay: Replay },
+    { pools }: Deployment,
+    dollarsPerHour: (pool: string) => number,
+  ) {
+    this.#world = on.world;
+    this.#replay = on.replay;
+    this.#dollarsPerHour = dollarsPerHour;
+    this.#pools = new Map(
+      pools.map(({ name, organization, tags }) => [name, { organization, tags: normalizeTags(tags) }]),
+    );
+  }
+
+  /** As whoever counts the queue for one pool sees it. */
+  of(pool: string): PoolDemand {
+    const found = this.#pools.get(pool);
+    if (found === undefined) throw new Error(`finding pool "${pool}": the configuration has none`);
+    const organizationId = this.#world.coderd.organizationId(found.organization);
+    const demand = { pending: 0, running: 0 };
+    for (const job of this.#world.coderd.openJobs()) {
+      if (job.organizationId !== organizationId || !covers(found.tags, job.tags)) continue;
+      if (job.startedAt === undefined) demand.pending++;
+      else demand.running++;
+    }
+    return demand;
+  }
+
+  /** How many wait, each for the cheapest pool that fits; those that coderd can't insert yet as it sees no daemon included. */
+  queues(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const wanted of this.#waiting()) {
+      const pool = this.#cheapestFor(wanted);
+      if (pool !== undefined) counts.set(pool, (counts.get(pool) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** Whether a daemon has a job. */
+  isAnyRunning(): boolean {
+    return [...this.#world.coderd.openJobs()].some(({ workerId }) => workerId !== undefined);
+  }
+
+  /** Whether a job waits that some pool could run. */
+  isAnyWaiting(): boolean {
+    return this.#waiting().some((wanted) => this.#cheapestFor(wanted) !== undefined);
+  }
+
+  #waiting(): readonly Wanted[] {
+    const pending = [...this.#world.coderd.openJobs()].filter(({ startedAt }) => startedAt === undefined);
+    const due = this.#replay.due();
+    return [
+      ...pending.map(({ organizationId, tags }) => ({ organization: this.#nameOf(organizationId), tags })),
+      ...due.map(({ organization, tags }) => ({ organization, tags: normalizeTags(tags) })),
+    ];
+  }
+
+  #nameOf(id: OrganizationId): string {
+    return this.#world.coderd.organizations.inPath(id)?.name ?? '';
+  }
+
+  /** Found once for each tag set. */
+  #cheapestFor({ organization, tags }: Wanted): string | undefined {
+    const key = `${organization} ${tagKey(tags)}`;
+    if (!this.#cheapest.has(key)) {
+      const fitting = [...this.#pools].filter(
+        ([, pool]) => pool.organization === organization && covers(pool.tags, tags),
+      );
+      const price = this.#dollarsPerHour;
+      this.#cheapest.set(key, fitting.map(([name]) => name).sort((a, b) => price(a) - price(b))[0]);
+    }
+    return this.#cheapest.get(key);
+  }
+}
