@@ -14,19 +14,20 @@ export function cautionsOf(subject: Subject): readonly string[] {
 }
 
 /** A pool that is on its way out runs nothing any more. */
-function unfit({ trace, configFile }: Subject, played: Subject): readonly string[] {
+function unfit({ trace, config, configFile }: Subject, played: Subject): readonly string[] {
   const fitting = new Set(played.trace.jobs);
   const jobs = trace.jobs.filter((job) => !fitting.has(job));
   if (jobs.length === 0) return [];
   const groups = [...Map.groupBy(jobs, groupName)].sort(([, a], [, b]) => b.length - a.length);
   const names = few(groups.map(([name, { length }]) => `${length} of "${name}"`));
   const none = `no pool of ${configFile} has their organization and tags`;
+  const retires = config.pools.some(({ retiring }) => retiring) ? ', or it is retiring' : '';
   if (jobs.length === trace.jobs.length)
     throw new InputError(
-      `running the ${some(jobs.length, 'job')} of "${trace.name}": ${none} (${names}); give the configuration that is meant for this trace with --config`,
+      `running the ${some(jobs.length, 'job')} of "${trace.name}": ${none}${retires} (${names}); give the configuration that is meant for this trace with --config`,
     );
   return [
-    `${jobs.length} of ${some(trace.jobs.length, 'job')} can't run (${names}): ${none}; they are left out, and in no figure`,
+    `${jobs.length} of ${some(trace.jobs.length, 'job')} can't run (${names}): ${none}${retires}; they are left out, and in no figure`,
   ];
 }
 

@@ -84,7 +84,7 @@ function assumptionsText({ settings, seed }: Backtest): string {
   return [
     `assumed: a minute of a person's waiting is $${valueOfMinute}, a killed job ${killed} such minutes, one that is given up or not over ${reaped};`,
     `tasks start in ${least} to ${most} s; Fargate's prices in ${region} of ${pricesOf}; seed ${seed}; no Spot interruptions (docs/backtest.md)`,
-    "the autoscaler's own function, metrics and logs, some 8 to 10 dollars a month, are in no figure",
+    "in no figure: the autoscaler's own function, metrics and logs, from 8 dollars a month on (docs/sizes.md)",
   ].join('\n');
 }
 

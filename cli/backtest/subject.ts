@@ -1,14 +1,12 @@
 /** What a backtest is of: a trace and a configuration, from files or from a scenario. */
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SCENARIOS } from '../../lab/scenarios/index.ts';
 import { readTraceFile } from '../../lab/trace/file.ts';
 import { generateTrace } from '../../lab/trace/generate/generate.ts';
-import { type ReadTrace, readTrace } from '../../lab/trace/read.ts';
 import type { Trace } from '../../lab/trace/trace.ts';
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
 import { readConfig } from '../live.ts';
-import { DEFAULT_CONFIG, InputError, type Surroundings, UsageError } from '../surroundings.ts';
+import { DEFAULT_CONFIG, type Surroundings, UsageError } from '../surroundings.ts';
 import { findScenario } from '../trace/generate.ts';
 
 export type SubjectOptions = {
@@ -29,7 +27,6 @@ export type Subject = {
 };
 
 const DEFAULT_DAYS = 7;
-const INPUT = 'standard input';
 
 /** Tells what may surprise. Throws UsageError, TraceError, ConfigError or InputError. */
 export function readSubject(options: SubjectOptions, surroundings: Surroundings): Subject {
@@ -67,20 +64,7 @@ function fromFiles(
   surroundings: Surroundings,
 ): Subject {
   const { config } = readConfig(configFile, surroundings);
-  const { trace, skipped, remarks } = file === '-' ? fromInput(skipBad) : readTraceFile(file, { skipBad });
-  for (const remark of remarks) surroundings.err(`${file === '-' ? INPUT : file}: warning: ${remark}\n`);
+  const { trace, skipped, remarks } = readTraceFile(file, { skipBad });
+  for (const remark of remarks) surroundings.err(`${file}: warning: ${remark}\n`);
   return { trace, skipped, config, configFile };
-}
-
-function fromInput(skipBad: boolean): ReadTrace {
-  let text: string;
-  try {
-    text = readFileSync(0, 'utf8');
-  } catch (cause) {
-    throw new InputError(
-      `${INPUT}: reading the trace: ${(cause as Error).message}; write it into a file, and give that`,
-      { cause },
-    );
-  }
-  return readTrace(text, { name: INPUT, skipBad });
 }

@@ -14,7 +14,7 @@ export function addTraceCheckCommand(trace: Command, { surroundings }: CommandCo
   trace
     .command('check')
     .description('say what is in a trace, or what is wrong with it')
-    .argument('<file>', 'the trace')
+    .argument('<file>', 'the trace; - for standard input')
     .option('--skip-bad', 'leave bad lines out, and count them', false)
     .action((file: string, { skipBad }: { readonly skipBad: boolean }) => {
       const { trace: read, remarks } = readTraceFile(file, { skipBad });

@@ -16,7 +16,9 @@ export const LONGEST_S = 86_400;
 
 const TIME = 'expected a time with its zone, such as 2026-03-02T09:00:00Z';
 const SECONDS = `expected seconds from 0 to ${LONGEST_S} (a day)`;
-const START = 'expected two numbers of seconds, the least and the most: [30, 70]';
+/** A quarter of an hour: as long before its period a world begins, and longer than Fargate ever takes. */
+const LONGEST_START_S = 900;
+const START = `expected two numbers of seconds up to ${LONGEST_START_S}, the least and the most: [30, 70]`;
 const NAME = 'expected a name';
 const KIND = `expected one of ${JOB_KINDS.join(', ')}`;
 
@@ -38,6 +40,8 @@ export const jobSchema = z.object(
   { error: OBJECT },
 );
 
+const startSecond = z.number({ error: START }).min(0, START).max(LONGEST_START_S, START);
+
 export const headerSchema = z.object({
   trace: z.literal(1, { error: 'expected 1, the version of the format' }),
   name: name.optional(),
@@ -45,7 +49,7 @@ export const headerSchema = z.object({
   to: time.optional(),
   timezone: name.optional(),
   startSeconds: z
-    .tuple([seconds, seconds], { error: START })
+    .tuple([startSecond, startSecond], { error: START })
     .refine(([from, to]) => from <= to, START)
     .optional(),
   outages: z

@@ -121,11 +121,15 @@ test.each([
   { header: { to: '2026-03-02T00:00:00Z' }, says: 'to: expected a time after "from"' },
   {
     header: { startSeconds: [70, 30] },
-    says: 'startSeconds: expected two numbers of seconds, the least and the most: [30, 70], got [70, 30]',
+    says: 'startSeconds: expected two numbers of seconds up to 900, the least and the most: [30, 70], got [70, 30]',
+  },
+  {
+    header: { startSeconds: [30, 70_000] },
+    says: 'startSeconds[1]: expected two numbers of seconds up to 900, the least and the most: [30, 70], got 70000',
   },
   {
     header: { startSeconds: 40 },
-    says: 'startSeconds: expected two numbers of seconds, the least and the most: [30, 70], got 40',
+    says: 'startSeconds: expected two numbers of seconds up to 900, the least and the most: [30, 70], got 40',
   },
   {
     header: { outages: [{ at: '2026-03-02T09:00:00Z' }] },

@@ -25,7 +25,8 @@ const job = fc.record({
   seconds,
   kind: fc.constantFrom(...JOB_KINDS),
 });
-const start = fc.tuple(seconds, seconds).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
+const startSecond = fc.double({ min: 0, max: 900, noNaN: true }).map((value) => value + 0);
+const start = fc.tuple(startSecond, startSecond).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
 
 const traces: fc.Arbitrary<Trace> = fc.record({
   name,
