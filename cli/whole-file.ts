@@ -20,6 +20,7 @@ export function checkWritable(file: string, inputs: readonly (string | undefined
     throw new InputError(`writing ${file || '""'}: ${why}; give another file with --out`, { cause });
   };
   if (file === '') refuse('it has no name');
+  if (/[/\\]$/.test(file)) refuse('it names a folder');
   try {
     accessSync(dirname(file), constants.W_OK);
   } catch (cause) {

@@ -276,6 +276,10 @@ describe('bad input', () => {
       err: `writing ${config}: it is read from, and would be lost; give another file with --out\n`,
     },
     {
+      args: [...given, '--out', path('reports/')],
+      err: `writing ${path('reports/')}: it names a folder; give another file with --out\n`,
+    },
+    {
       args: [...given, '--out', ''],
       err: 'writing "": it has no name; give another file with --out\n',
     },
