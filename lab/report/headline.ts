@@ -1,6 +1,6 @@
 /** One sentence for whoever reads only one: what it costs and who waits. */
 import type { Backtest, Bound, PolicyRun } from '../backtest/result.ts';
-import { comparison, count, dollars, seconds } from './numbers.ts';
+import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
 import { lengthLabel } from './wall-clock.ts';
 
 export function headlineOf(backtest: Backtest): string {
@@ -9,7 +9,8 @@ export function headlineOf(backtest: Backtest): string {
   const fleet = staticFleetOf(backtest);
   const costs = againstFleet(ours, fleet);
   const cost = `${jobsOf(backtest)} cost ${dollars(ours.figures.dollars.tasks)} with the autoscaler`;
-  return `${[cost, ...costs].join(', ')}; ${waits(ours, fleet)}, and ${losses(ours)}; ${inAll(backtest, ours)}`;
+  const service = hasPeople(ours) ? `${waits(ours, fleet)}, and ${losses(ours)}` : losses(ours);
+  return `${[cost, ...costs].join(', ')}; ${service}; ${inAll(backtest, ours)}`;
 }
 
 /** What others are measured against: the fleet that never changes. */
@@ -25,8 +26,11 @@ export function bestRivalOf({ runs: [, ...others] }: Backtest): PolicyRun | unde
   return others.toSorted((a, b) => a.figures.dollars.total - b.figures.dollars.total)[0];
 }
 
+/** Whether there are jobs that somebody waits for. */
+const hasPeople = ({ figures }: PolicyRun): boolean => figures.waitOfPeople.jobs > 0;
+
 const jobsOf = (backtest: Backtest): string =>
-  `${count(backtest.trace.jobs)} jobs in ${lengthLabel(backtest)}`;
+  `${jobsLabel(backtest.trace.jobs)} in ${lengthLabel(backtest)}`;
 
 function againstFleet(ours: PolicyRun, fleet: PolicyRun | undefined): readonly string[] {
   if (fleet === undefined || fleet.figures.dollars.tasks === 0) return [];
@@ -34,16 +38,24 @@ function againstFleet(ours: PolicyRun, fleet: PolicyRun | undefined): readonly s
   return [`${versus(ours.figures.dollars.tasks, tasks)} the ${fleet.title} (${dollars(tasks)})`];
 }
 
+const NONE = seconds(0);
+
 function waits(ours: PolicyRun, fleet: PolicyRun | undefined): string {
-  const own = `one time in twenty a person waits ${seconds(ours.figures.waitOfPeople.p95S)} or longer`;
-  return fleet === undefined ? own : `${own} (${seconds(fleet.figures.waitOfPeople.p95S)} with the fleet)`;
+  const [own, its] = [ours, fleet].map((run) => seconds(run?.figures.waitOfPeople.p95S ?? 0));
+  const said =
+    own === NONE
+      ? '19 times in 20 a person does not wait at all'
+      : `one time in twenty a person waits ${own} or longer`;
+  if (fleet === undefined) return said;
+  if (own !== NONE) return `${said} (${its} with the fleet)`;
+  return `${said} (${its === NONE ? 'nor' : `up to ${its}`} with the fleet)`;
 }
 
 function losses({ figures: { jobs } }: PolicyRun): string {
   const lost = [
     { jobs: jobs.killed, how: 'killed' },
     { jobs: jobs.reaped, how: 'given up after 30 min' },
-    { jobs: jobs.unserved, how: 'not done at the end' },
+    { jobs: jobs.unserved, how: 'never run' },
   ].filter((each) => each.jobs > 0);
   if (lost.length === 0) return 'no job is lost';
   return lost.map((each) => `${count(each.jobs)} ${each.jobs === 1 ? 'is' : 'are'} ${each.how}`).join(', ');
@@ -51,13 +63,17 @@ function losses({ figures: { jobs } }: PolicyRun): string {
 
 /** The one sum by which the others were tuned: the cheapest tasks are no merit where people wait for them. */
 function inAll(backtest: Backtest, ours: PolicyRun): string {
-  const { total } = ours.figures.dollars;
-  const own = `with a minute of waiting at ${dollars(backtest.settings.valueOfMinute)} that is ${dollars(total)} in all`;
+  const own = `${priced(backtest, ours)}that is ${dollars(ours.figures.dollars.total)} in all`;
   const rival = bestRivalOf(backtest);
   if (rival === undefined || rival.figures.dollars.total === 0) return own;
   const least = rival.figures.dollars.total;
   const name = rival.policy === 'static' ? `the ${rival.title}` : rival.title;
-  return `${own}, ${versus(total, least)} ${name} (${dollars(least)})`;
+  return `${own}, ${versus(ours.figures.dollars.total, least)} ${name} (${dollars(least)})`;
+}
+
+function priced({ settings }: Backtest, ours: PolicyRun): string {
+  if (hasPeople(ours)) return `with a minute of waiting at ${dollars(settings.valueOfMinute)} `;
+  return ours.figures.dollars.failures > 0 ? 'with lost jobs ' : '';
 }
 
 /** `87% less than`, `3.2 times as much as`. */

@@ -4,6 +4,9 @@ const grouped = (value: number, decimals: number): string =>
 
 export const count = (value: number): string => grouped(value, 0);
 
+/** `1 job`, `10,035 jobs` */
+export const jobsLabel = (jobs: number): string => `${count(jobs)} ${jobs === 1 ? 'job' : 'jobs'}`;
+
 /** `$4,112`, `$41.20`, `$0.0041`. */
 export function dollars(value: number): string {
   if (value >= 100) return `$${grouped(value, 0)}`;

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { Backtest } from '../backtest/result.ts';
 import { headlineOf } from './headline.ts';
 import { Html, html, jsonForScript } from './html.ts';
-import { count } from './numbers.ts';
+import { jobsLabel } from './numbers.ts';
 import { pageScript } from './page-script.ts';
 import { allFiguresSection } from './sections/all-figures.ts';
 import { costsSection } from './sections/costs.ts';
@@ -35,7 +35,7 @@ export function renderReport(backtest: Backtest): string {
 <body>
 <main>
 <header>
-<p class="what">Backtest of ${backtest.trace.name} · ${periodLabel(backtest)}, ${backtest.trace.timezone} · ${count(backtest.trace.jobs)} jobs</p>
+<p class="what">Backtest of <bdi>${backtest.trace.name}</bdi> · ${periodLabel(backtest)}, ${backtest.trace.timezone} · ${jobsLabel(backtest.trace.jobs)}</p>
 <h1>${headlineOf(backtest)}.</h1>
 ${keyFigures(backtest)}
 </header>

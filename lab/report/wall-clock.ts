@@ -51,9 +51,11 @@ export function periodLabel({ trace }: Backtest): string {
   return `${days} ${yearLabel(to)}`;
 }
 
-/** `7 days`, `36 hours`. */
+/** `7 days`, `36 hours`, `20 minutes`. */
 export function lengthLabel({ trace }: Backtest): string {
+  const minutes = Math.round((trace.to - trace.from) / 60_000);
+  if (minutes < 30) return minutes < 2 ? 'a minute' : `${minutes} minutes`;
   const length = Math.round((trace.to - trace.from) / 3_600_000);
-  if (length % 24 === 0 && length > 0) return length === 24 ? 'a day' : `${length / 24} days`;
+  if (length % 24 === 0) return length === 24 ? 'a day' : `${length / 24} days`;
   return length === 1 ? 'an hour' : `${length} hours`;
 }

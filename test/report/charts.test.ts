@@ -1,27 +1,99 @@
 import { describe, expect, test } from 'vitest';
+import type { Backtest } from '../../lab/backtest/result.ts';
 import { Random } from '../../lab/random.ts';
 import { type NamedPoint, placeLabels } from '../../lab/report/charts/label-places.ts';
+import { paretoOption } from '../../lab/report/charts/pareto.ts';
+import { drawPicture } from '../../lab/report/charts/picture.ts';
 import { desiredCounts } from '../../lab/report/charts/pool-series.ts';
-import { costTicks, logShare, waitTicks } from '../../lab/report/charts/ticks.ts';
+import { costTicks, LEAST_COST, logShare, waitTicks } from '../../lab/report/charts/ticks.ts';
+import { shareScale } from '../../lab/report/charts/wait-shares.ts';
 import { daysOf, wallClock } from '../../lab/report/wall-clock.ts';
 import { plausibleBacktest } from './fixture.ts';
 
 describe('ticks', () => {
   test.each([
-    { values: [0.3, 45], ticks: [0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60], because: 'the last is above all' },
+    { values: [1.3, 45], ticks: [1, 2, 5, 10, 20, 30, 45, 60], because: 'the last is above all' },
     { values: [54, 55], ticks: [45, 60], because: 'what lies close together is shown close up' },
-    { values: [0, 0], ticks: [0.1, 0.2], because: 'a logarithm knows no zero' },
+    {
+      values: [0, 0.4],
+      ticks: [1, 2],
+      because: 'a logarithm knows no zero, and nobody feels less than a second',
+    },
     { values: [90_000], ticks: [3600, 7200], because: 'there are always two' },
   ])('$ticks for waits of $values', ({ values, ticks }) => {
     expect(waitTicks(values)).toEqual(ticks);
   });
 
-  test('costs of nothing have no place on the axis', () => {
-    expect(costTicks([0, 30, 450])).toEqual([20, 50, 100, 200, 500]);
+  test.each([
+    { costs: [30, 450], ticks: [20, 50, 100, 200, 500], because: 'they are around all' },
+    { costs: [0, 0.07], ticks: [0.01, 0.02, 0.05, 0.1], because: 'what costs nothing is at the least' },
+  ])('$ticks for costs of $costs', ({ costs, ticks }) => {
+    expect(costTicks(costs, LEAST_COST.dollars)).toEqual(ticks);
   });
 
   test('a value is as far along as its logarithm', () => {
     expect([1, 10, 100, 1000].map((value) => logShare([1, 100], value))).toEqual([0, 0.5, 1, 1]);
+  });
+});
+
+describe('the chart of costs and waits', () => {
+  const BASE = plausibleBacktest(1);
+  const [ours, ...others] = BASE.runs;
+
+  /** Its first two policies cost and wait so much, the bounds so much. */
+  function backtestOf(costs: readonly number[], waitS: number, limits: readonly number[]): Backtest {
+    const runs = [ours, ...others].slice(0, costs.length).flatMap((run, at) => {
+      if (run === undefined) return [];
+      const { figures } = run;
+      const dollars = { ...figures.dollars, tasks: costs[at] ?? 0 };
+      return {
+        ...run,
+        figures: { ...figures, dollars, waitOfPeople: { ...figures.waitOfPeople, p95S: waitS } },
+      };
+    });
+    const bounds = BASE.bounds.map((bound, at) => ({ ...bound, dollars: limits[at] ?? 0 }));
+    return { ...BASE, runs, bounds };
+  }
+
+  /** What is written in it. */
+  function textsOf(backtest: Backtest): readonly string[] {
+    const picture = drawPicture(
+      'pareto-p95',
+      (size) => paretoOption(backtest, { cost: 'dollars', wait: 'p95' }, size),
+      { width: 520, height: 380 },
+    );
+    return [...picture.text.matchAll(/<text[^>]*>([^<]*)</g)].flatMap(([, text]) => text ?? []);
+  }
+
+  test('names every policy where all are at the same place', () => {
+    const same = backtestOf([3, 3, 3, 3, 3], 0, [0.1, 0.12]);
+    expect(textsOf(same)).toEqual(expect.arrayContaining(same.runs.map(({ title }) => title)));
+  });
+
+  test('says of what costs and waits next to nothing that it is at the least', () => {
+    const least = backtestOf([0, 40], 0, [0.0001, 0.0002]);
+    expect(textsOf(least)).toEqual(expect.arrayContaining(['≤ $0.01', '≤ 1 s']));
+  });
+
+  test('begins a tick lower where a bound would be named over the axis', () => {
+    const begin = (limit: number): boolean => textsOf(backtestOf([47, 380], 14, [limit, 13])).includes('$5');
+    expect([12, 10.2].map(begin)).toEqual([false, true]);
+  });
+});
+
+describe('the shares that waited no longer', () => {
+  test.each([
+    { least: 1, from: 0.95, because: 'there is nothing below' },
+    { least: 0.942, from: 0.9, because: 'it is the next round number below' },
+    { least: 0.9, from: 0.75, because: 'no line begins on the axis' },
+    { least: 0.6, from: 0.5, because: 'it is the next round number below' },
+    { least: 0.2, from: 0, because: 'less than half is shown whole' },
+  ])('begin at $from where $least had a daemon at once', ({ least, from }) => {
+    const base = plausibleBacktest(1);
+    const within = (count: number) =>
+      base.runs.slice(0, 1).map((run) => ({ ...run, waitCounts: [count, 1000 - count] }));
+    const runs = [...within(1000), ...within(least * 1000)];
+    expect(shareScale({ ...base, runs }).from).toBe(from);
   });
 });
 

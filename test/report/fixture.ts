@@ -84,7 +84,7 @@ const RULES: readonly Rule[] = [
     killed: 0,
   },
   {
-    policy: 'hpa',
+    policy: 'keda',
     title: 'KEDA',
     source: {
       title: 'Horizontal Pod Autoscaling: algorithm details',
@@ -97,7 +97,7 @@ const RULES: readonly Rule[] = [
     killed: 214,
   },
   {
-    policy: 'buildkite',
+    policy: 'agent-scaler',
     title: 'Buildkite agent scaler',
     source: { title: 'buildkite-agent-scaler', url: 'https://github.com/buildkite/buildkite-agent-scaler' },
     settings: { scaleInCooldown: '1h' },

@@ -49,6 +49,20 @@ describe('the page', () => {
     expect(light.filter((color, at) => color === dark[at])).toEqual([]);
   });
 
+  test('is no wider than a phone where names are long', async () => {
+    const { trace } = BACKTEST;
+    const { page } = await open({ ...BACKTEST, trace: { ...trace, name: 'n'.repeat(256) } }, PHONE);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  });
+
+  test('is no wider than paper, and keeps the colours of its squares', async () => {
+    const { page } = await open(BACKTEST, { viewport: { width: 718, height: 1000 } });
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(718);
+    const adjust = `[...document.querySelectorAll('.hours i, .swatch')].map((each) => getComputedStyle(each).printColorAdjust)`;
+    expect(new Set(await page.evaluate<readonly string[]>(adjust))).toEqual(new Set(['exact']));
+  });
+
   test('names every chart and says how to read it', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     for (const chart of await page.locator('.chart').all()) {
@@ -124,6 +138,18 @@ describe('the chart of the pools', () => {
     expect(rows.map(({ cells }) => cells.map(({ text }) => text))).toEqual(
       changes.map(({ from, to, why }) => [String(from), String(to), why.join('; ')]),
     );
+  });
+});
+
+describe('a point of costs and waits', () => {
+  test('tells of every policy that is there', async () => {
+    const [ours] = BACKTEST.runs;
+    if (ours === undefined) throw new Error('looking for a run: there is none');
+    const { page } = await open({ ...BACKTEST, runs: [ours, { ...ours, title: 'twin' }] }, DESKTOP);
+    await page.locator('#pareto-p95').press('Home');
+    const tip = page.locator('#pareto-p95 .tip');
+    await tip.filter({ hasText: 'twin' }).waitFor();
+    expect(await tip.locator('b').allTextContents()).toEqual(['autoscaler', 'twin']);
   });
 });
 

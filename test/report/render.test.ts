@@ -30,3 +30,15 @@ test.each([
   const backtest: Backtest = { ...plausibleBacktest(7), ...change };
   expect(renderReport(backtest).includes('All figures')).toBe(true);
 });
+
+test.each([
+  { policies: ['autoscaler'], told: [] },
+  { policies: ['autoscaler', 'static'], told: ['nobody stops its tasks'] },
+  { policies: ['autoscaler', 'keda'], told: ['lets ECS pick'] },
+  { policies: ['autoscaler', 'agent-scaler'], told: ['end themselves while they are idle'] },
+])('of $policies it is told how their tasks end, and of no other', ({ policies, told }) => {
+  const base = plausibleBacktest(7);
+  const report = renderReport({ ...base, runs: base.runs.filter(({ policy }) => policies.includes(policy)) });
+  const endings = ['nobody stops its tasks', 'lets ECS pick', 'end themselves while they are idle'];
+  expect(endings.filter((ending) => report.includes(ending))).toEqual(told);
+});

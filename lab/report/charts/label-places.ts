@@ -12,10 +12,12 @@ const LINE_HEIGHT = 15;
 /** Of the mean letter, generously: what a text takes is known in a browser only. */
 const LETTER_WIDTH = 6.9;
 /** The nearest first; below before above, as the line that joins the best comes from above. */
-const PLACES: readonly LabelPlace[] = [[11, -11], [0], [27, -27], [43, -43]].flatMap((shifts) => [
-  ...shifts.map((dy) => ({ side: 'right', dy }) as const),
-  ...shifts.map((dy) => ({ side: 'left', dy }) as const),
-]);
+const PLACES: readonly LabelPlace[] = [[11, -11], [0], [27, -27], [43, -43], [59, -59], [75, -75]].flatMap(
+  (shifts) => [
+    ...shifts.map((dy) => ({ side: 'right', dy }) as const),
+    ...shifts.map((dy) => ({ side: 'left', dy }) as const),
+  ],
+);
 
 /** In pixels from the area's corner. Undefined where there is no room: the legend has the name too. */
 export function placeLabels(

@@ -1,12 +1,12 @@
 /** What policies cost and how long jobs wait under them; and the costs that nothing can be below. */
 import type { EChartsOption } from 'echarts';
 import type { Backtest, Bound, PolicyRun } from '../../backtest/result.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { dollars, hours, seconds, share } from '../numbers.ts';
 import { lookOf, policyName } from '../palette.ts';
 import { type Box, LABEL_GAP, type LabelPlace, placeLabels, type Size } from './label-places.ts';
 import { AXIS, BASE, TOOLTIP } from './style.ts';
-import { costTicks, logShare, WAIT_TICKS_S, waitTicks } from './ticks.ts';
+import { costTicks, LEAST_COST, LEAST_WAIT_S, logShare, onAxis, waitTicks } from './ticks.ts';
 
 export type CostAxis = 'dollars' | 'hours';
 export type WaitAxis = 'mean' | 'p95';
@@ -14,46 +14,67 @@ export type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
 
 const MARGIN = { left: 56, right: 18, top: 16, bottom: 46 } as const;
 
+/** What a bound's name takes beside its line, and along it. */
+const BOUND_NAME = { width: 20, height: 110 } as const;
+/** Closer than this points hide one another. */
+const SAME_PLACE = 8;
+
 /** Its first series are the policies, in their order. */
 export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): EChartsOption {
   const { runs, bounds } = backtest;
+  const area = areaOf(size);
   const points = runs.map((run) => pointOf(run, axes));
   const ideals = axes.wait === 'mean' ? bounds.map((bound) => idealOf(bound, axes.cost)) : [];
-  const shown = [...points, ...ideals];
-  const costs = costTicks([...shown.map(([cost]) => cost), ...bounds.map((each) => costOf(each, axes.cost))]);
-  const waits = waitTicks(shown.map(([, wait]) => wait));
+  const scales = { costs: costScale(backtest, axes.cost, area), waits: waitScale([...points, ...ideals]) };
+  const lines = boundLines(bounds, axes.cost, scales, area);
+  const named = points.map((point, at) => ({ name: runs[at]?.title ?? '', ...spotOf(point, scales, area) }));
   const places = placeLabels(
-    points.map(([cost, wait], at) => ({
-      name: runs[at]?.title ?? '',
-      x: logShare(costs, cost) * areaOf(size).width,
-      y: (1 - logShare(waits, wait)) * areaOf(size).height,
-    })),
-    areaOf(size),
-    bounds.map((each) =>
-      boundLabel(logShare(costs, costOf(each, axes.cost)) * areaOf(size).width, areaOf(size)),
-    ),
+    named,
+    area,
+    lines.map((line) => boundName(line, area)),
   );
+  const drawn = ([cost, wait]: Point): Point => [onAxis(scales.costs, cost), onAxis(scales.waits, wait)];
   return {
     ...BASE,
     grid: MARGIN,
-    tooltip: { ...TOOLTIP, trigger: 'item', formatter: (hit) => tipOf(backtest, hit) },
+    tooltip: { ...TOOLTIP, trigger: 'item', formatter: (hit) => tipOf(runs, named, hit) },
     xAxis: {
-      ...logAxis(costs, axes.cost === 'dollars' ? (tick) => dollars(tick).replace(/\.00$/, '') : hours),
+      ...logAxis(scales.costs, LEAST_COST[axes.cost], axes.cost === 'dollars' ? roundDollars : hours),
       name: axes.cost === 'dollars' ? 'Fargate, dollars' : 'task-hours',
       nameGap: 28,
     },
-    yAxis: logAxis(waits, (tick) => `${tick === WAIT_TICKS_S[0] ? '≤ ' : ''}${seconds(tick)}`),
+    yAxis: logAxis(scales.waits, LEAST_WAIT_S, seconds),
     series: [
       {
-        ...policies(runs, points, places),
-        markLine: boundLines(bounds, axes.cost),
-        markArea: impossible(bounds, axes.cost, costs[0] ?? 0),
+        ...policies(runs, points.map(drawn), places),
+        markLine: boundsMark(lines),
+        markArea: impossible(bounds, axes.cost, scales.costs[0] ?? 0),
       },
-      frontier(points),
+      frontier(points, drawn),
       { ...IDEALS, data: ideals.map(drawn) },
     ],
   };
 }
+
+type Scales = { readonly costs: readonly number[]; readonly waits: readonly number[] };
+
+/** It begins a tick lower where the first bound would have its name over the other axis. */
+function costScale({ runs, bounds }: Backtest, cost: CostAxis, { width }: Size): readonly number[] {
+  const limits = bounds.map((bound) => costOf(bound, cost)).filter((limit) => limit > 0);
+  const costs = [...runs.map((run) => pointOf(run, { cost, wait: 'mean' })[0]), ...limits];
+  const ticks = costTicks(costs, LEAST_COST[cost]);
+  const isTight = limits.some((limit) => logShare(ticks, limit) * width < BOUND_NAME.width);
+  return isTight ? costTicks([...costs, ...ticks.slice(0, 1)], LEAST_COST[cost]) : ticks;
+}
+
+const waitScale = (points: readonly Point[]): readonly number[] => waitTicks(points.map(([, wait]) => wait));
+
+const spotOf = ([cost, wait]: Point, { costs, waits }: Scales, { width, height }: Size) => ({
+  x: logShare(costs, cost) * width,
+  y: (1 - logShare(waits, wait)) * height,
+});
+
+const roundDollars = (tick: number): string => dollars(tick).replace(/\.00$/, '');
 
 const areaOf = ({ width, height }: Size): Size => ({
   width: width - MARGIN.left - MARGIN.right,
@@ -72,7 +93,7 @@ function pointOf({ figures: { waitOfPeople: wait, dollars, tasks } }: PolicyRun,
 const costOf = (bound: Bound, cost: CostAxis): number => (cost === 'dollars' ? bound.dollars : bound.hours);
 const idealOf = (bound: Bound, cost: CostAxis): Point => [costOf(bound, cost), bound.meanWaitS];
 
-function logAxis(ticks: readonly number[], label: (tick: number) => string) {
+function logAxis(ticks: readonly number[], least: number, label: (tick: number) => string) {
   const customValues = [...ticks];
   return {
     ...AXIS,
@@ -81,7 +102,13 @@ function logAxis(ticks: readonly number[], label: (tick: number) => string) {
     max: customValues.at(-1) ?? 10,
     nameLocation: 'middle' as const,
     axisTick: { ...AXIS.axisTick, customValues },
-    axisLabel: { ...AXIS.axisLabel, customValues, formatter: label, hideOverlap: true },
+    axisLabel: {
+      ...AXIS.axisLabel,
+      customValues,
+      formatter: (tick: number) => `${tick === least ? '≤ ' : ''}${label(tick)}`,
+      hideOverlap: true,
+      showMinLabel: true,
+    },
     splitLine: { show: false },
   };
 }
@@ -94,7 +121,7 @@ function policies(
   return {
     type: 'scatter' as const,
     data: runs.map(({ title }, at) => ({
-      value: drawn(points[at] ?? [0, 0]),
+      value: points[at] ?? [],
       symbol: lookOf(at).symbol,
       symbolSize: at === 0 ? 16 : 13,
       itemStyle: { color: lookOf(at).color, opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
@@ -118,14 +145,8 @@ const labelAt = (place: LabelPlace | undefined) => ({
   textBorderWidth: 3,
 });
 
-/** A logarithm knows no zero: what is less than the least tick is drawn at it. */
-const drawn = ([cost, wait]: Point): Point => [
-  Math.max(cost, Number.MIN_VALUE),
-  Math.max(wait, WAIT_TICKS_S[0]),
-];
-
 /** Through the policies that no other beats in both cost and wait. */
-function frontier(points: readonly Point[]) {
+function frontier(points: readonly Point[], drawn: (point: Point) => Point) {
   const best = points
     .filter(([x, y]) => !points.some(([u, v]) => u <= x && v <= y && (u < x || v < y)))
     .sort(([a], [b]) => a - b);
@@ -151,20 +172,40 @@ const IDEALS = {
   tooltip: { show: false },
 };
 
-/** Upwards at the left of its line. */
-const boundLabel = (x: number, { height }: Size): Box => ({
-  x: x - 16,
-  y: height - 110,
-  width: 18,
-  height: 110,
+type BoundLine = {
+  readonly name: string;
+  readonly cost: number;
+  readonly x: number;
+  readonly side: 'left' | 'right';
+};
+
+/** The lowest has its name at the left, the other at the right. None where there is no room for a name: it costs next to nothing. */
+function boundLines(
+  bounds: readonly Bound[],
+  cost: CostAxis,
+  { costs }: Scales,
+  { width }: Size,
+): readonly BoundLine[] {
+  return bounds
+    .map((bound) => ({ name: bound.title, cost: costOf(bound, cost) }))
+    .map((line) => ({ ...line, x: logShare(costs, line.cost) * width }))
+    .filter(({ x }) => x >= BOUND_NAME.width)
+    .sort((a, b) => a.x - b.x)
+    .map((line, at) => ({ ...line, side: at === 0 ? 'left' : 'right' }));
+}
+
+/** Upwards beside its line. */
+const boundName = ({ x, side }: BoundLine, { height }: Size): Box => ({
+  x: side === 'left' ? x - BOUND_NAME.width : x,
+  y: height - BOUND_NAME.height,
+  ...BOUND_NAME,
 });
 
-function boundLines(bounds: readonly Bound[], cost: CostAxis) {
+function boundsMark(lines: readonly BoundLine[]) {
   return {
     symbol: 'none',
     silent: true,
     label: {
-      position: 'insideStartTop' as const,
       formatter: '{b}',
       color: 'var(--muted)',
       fontSize: 12,
@@ -172,9 +213,11 @@ function boundLines(bounds: readonly Bound[], cost: CostAxis) {
       textBorderWidth: 3,
     },
     lineStyle: { color: 'var(--faint)', type: 'dashed' as const, width: 1 },
-    data: bounds
-      .filter((bound) => costOf(bound, cost) > 0)
-      .map((bound) => ({ name: bound.title, xAxis: costOf(bound, cost) })),
+    data: lines.map(({ name, cost, side }) => ({
+      name,
+      xAxis: cost,
+      label: { position: side === 'left' ? ('insideStartTop' as const) : ('insideStartBottom' as const) },
+    })),
   };
 }
 
@@ -185,12 +228,26 @@ function impossible(bounds: readonly Bound[], cost: CostAxis, from: number) {
   return { silent: true, itemStyle: { color: 'var(--wash)' }, data: to > from ? [area] : [] };
 }
 
-function tipOf({ runs }: Backtest, hit: unknown): string {
+/** Of all that are where the pointer is. */
+function tipOf(runs: readonly PolicyRun[], spots: readonly Spot[], hit: unknown): string {
   const at = typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : -1;
-  const run = runs[at];
-  if (run === undefined) return '';
-  const { waitOfPeople: wait, tasks, dollars: cost } = run.figures;
-  return html`<b>${policyName(run.title, at)}</b>
+  const spot = spots[at];
+  if (spot === undefined) return '';
+  const isHere = (other: Spot | undefined): boolean =>
+    other !== undefined && Math.hypot(other.x - spot.x, other.y - spot.y) < SAME_PLACE;
+  return runs
+    .flatMap((run, place) => (isHere(spots[place]) ? [figuresText(run, place)] : []))
+    .map(({ text }) => text)
+    .join('');
+}
+
+type Spot = { readonly x: number; readonly y: number };
+
+function figuresText(
+  { title, figures: { waitOfPeople: wait, tasks, dollars: cost } }: PolicyRun,
+  at: number,
+): Html {
+  return html`<b>${policyName(title, at)}</b>
     <p>${dollars(cost.tasks)} for ${hours(tasks.hours)} of tasks, a job in ${share(tasks.hours > 0 ? tasks.busyHours / tasks.hours : 0)} of them</p>
-    <p>wait: mean ${seconds(wait.meanS)}, p95 ${seconds(wait.p95S)}, at most ${seconds(wait.maxS)}</p>`.text;
+    <p>wait: mean ${seconds(wait.meanS)}, p95 ${seconds(wait.p95S)}, at most ${seconds(wait.maxS)}</p>`;
 }

@@ -12,10 +12,10 @@ export function drawPicture(id: string, optionOf: (size: Size) => EChartsOption,
   return new Html(withoutCounter(id, svg));
 }
 
-/** Ids in the picture hold a counter of the process; styles there only concern hovering. A tenth of a pixel will do. */
+/** Ids in the picture hold a counter of the process; styles there only concern hovering. In its shapes a tenth of a pixel will do. */
 const withoutCounter = (id: string, svg: string): string =>
   svg
     .replaceAll(/<style[\s\S]*?<\/style>/g, '')
     .replaceAll(/ class="[^"]*"/g, '')
-    .replaceAll(/(\.\d)\d+/g, '$1')
+    .replaceAll(/<[^>]*>/g, (tag) => tag.replaceAll(/(\.\d)\d+/g, '$1'))
     .replaceAll(/zr\d+-/g, `${id}-`);

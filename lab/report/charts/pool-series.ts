@@ -35,7 +35,7 @@ export function poolSeriesOption(
     },
     xAxis: [timeAxis(0, false), timeAxis(1, true)],
     yAxis: [countAxis(0, 'tasks'), countAxis(1, 'jobs that wait')],
-    dataZoom: zoom(range),
+    dataZoom: zoom(range, starts.length),
     series: [
       ...STATES.map((state) => area(state, dated(series[state]), 0)),
       desiredLine(dated(desiredCounts(backtest, series))),
@@ -118,7 +118,7 @@ const desiredLine = (data: number[][]) => ({
   emphasis: { disabled: true },
 });
 
-function zoom(range: Range | undefined) {
+function zoom(range: Range | undefined, steps: number) {
   return [
     {
       type: 'slider' as const,
@@ -130,6 +130,8 @@ function zoom(range: Range | undefined) {
       bottom: 6,
       height: 26,
       showDetail: false,
+      // a single step has no shape: echarts would draw it at no place
+      showDataShadow: steps > 1,
       brushSelect: false,
       borderColor: 'var(--rule)',
       fillerColor: 'var(--zoom)',

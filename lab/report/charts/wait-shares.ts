@@ -18,7 +18,22 @@ export function sharesWithin({ waitCounts }: PolicyRun): readonly number[] {
   });
 }
 
-export function waitSharesOption({ runs }: Backtest): EChartsOption {
+/** Where the axis of shares begins, and its steps: what all policies reach within the first edge would only be empty. */
+const SCALES = [
+  { from: 0.95, step: 0.01 },
+  { from: 0.9, step: 0.02 },
+  { from: 0.75, step: 0.05 },
+  { from: 0.5, step: 0.1 },
+] as const;
+
+export function shareScale({ runs }: Backtest): { readonly from: number; readonly step: number } {
+  const least = Math.min(...runs.map((run) => sharesWithin(run)[0] ?? 0));
+  return SCALES.find(({ from }) => from < least) ?? { from: 0, step: 0.25 };
+}
+
+export function waitSharesOption(backtest: Backtest): EChartsOption {
+  const { runs } = backtest;
+  const { from, step } = shareScale(backtest);
   return {
     ...BASE,
     grid: { left: 48, right: 22, top: 14, bottom: 46 },
@@ -43,9 +58,9 @@ export function waitSharesOption({ runs }: Backtest): EChartsOption {
     yAxis: {
       ...AXIS,
       type: 'value',
-      min: 0,
+      min: from,
       max: 1,
-      interval: 0.25,
+      interval: step,
       axisLabel: { ...AXIS.axisLabel, formatter: share },
     },
     // ours is drawn last, above the others

@@ -1,6 +1,6 @@
 /** The pictures of the week tell the hour under the pointer. */
 import type { Backtest } from '../../backtest/result.ts';
-import { count, seconds } from '../numbers.ts';
+import { jobsLabel, seconds } from '../numbers.ts';
 import { hourOfWeekLabel } from '../wall-clock.ts';
 import { element } from './elements.ts';
 
@@ -24,10 +24,7 @@ function textOf({ runs }: Backtest, target: Element): string | undefined {
   const { of } = picture.dataset;
   const week = runs[of === 'jobs' ? 0 : Number(of)]?.hoursOfWeek;
   const [jobs = 0, wait = 0] = [week?.jobs[hour], week?.meanWaitS[hour]];
-  const figures = [
-    `${count(jobs)} jobs`,
-    ...(of === 'jobs' || jobs === 0 ? [] : [`${seconds(wait)} on average`]),
-  ];
+  const figures = [jobsLabel(jobs), ...(of === 'jobs' || jobs === 0 ? [] : [`${seconds(wait)} on average`])];
   return `${hourOfWeekLabel(hour)}: ${figures.join(', ')}`;
 }
 

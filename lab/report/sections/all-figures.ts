@@ -34,7 +34,7 @@ const GROUPS: readonly { readonly title: string; readonly rows: readonly Row[] }
       { name: 'succeeded', of: ({ jobs }) => jobs.succeeded, format: count },
       { name: 'killed with their task', of: ({ jobs }) => jobs.killed, format: count },
       { name: 'failed by coderd after 30 min in the queue', of: ({ jobs }) => jobs.reaped, format: count },
-      { name: 'not done when the period ended', of: ({ jobs }) => jobs.unserved, format: count },
+      { name: 'never run', of: ({ jobs }) => jobs.unserved, format: count },
       { name: 'autostarts, autostops, dormancy due', of: ({ executor }) => executor.due, format: count },
       {
         name: 'of them late, as coderd saw no daemon',

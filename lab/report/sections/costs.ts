@@ -18,7 +18,7 @@ const WAITS: readonly { readonly wait: WaitAxis; readonly id: string; readonly t
 
 export function costsSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="costs"><h2 id="costs">What it costs, and who waits</h2>
-<p>Waits are those of people: for workspaces that they start or that start by a schedule, and for template versions. Down and to the left is better. The dotted line joins the policies that no other beats at both; dashed lines are bounds, which know everything beforehand, and nothing costs less than the jobs alone.</p>
+<p>Waits are those of people: for workspaces that they start or that start by a schedule, and for template versions. Down and to the left is better. The dotted line joins the policies that no other beats at both; dashed lines are bounds, which know everything beforehand; nothing that runs every job costs less than the jobs alone.</p>
 <fieldset class="choices" id="pareto-cost"><legend>Costs in</legend>${COSTS.map(
     ({ cost, name }, at) =>
       html`<label><input type="radio" name="cost" value="${cost}"${at === 0 ? html` checked` : ''}> ${name}</label>`,

@@ -1,5 +1,5 @@
 /** What one would say aloud about the autoscaler's run, each figure beside the fleet's. */
-import type { Backtest, Figures, PolicyRun } from '../../backtest/result.ts';
+import type { Backtest, Figures, PolicyRun, WaitFigures } from '../../backtest/result.ts';
 import { bestRivalOf, foresightOf, staticFleetOf } from '../headline.ts';
 import { type Html, html } from '../html.ts';
 import { count, dollars, seconds, share } from '../numbers.ts';
@@ -34,7 +34,7 @@ function cards(
       value: dollars(cost.tasks),
       what: 'Fargate',
       of: (fleet) => dollars(fleet.dollars.tasks),
-      more: bound && `${dollars(bound.dollars)} at the least`,
+      more: bound && `${dollars(bound.dollars)} at the least, if nobody is to wait`,
     },
     {
       value: dollars(cost.total),
@@ -45,17 +45,7 @@ function cards(
           ? `${dollars(rival.figures.dollars.total)} with ${rival.title}`
           : undefined,
     },
-    {
-      value: seconds(wait.p95S),
-      what: 'or less in 95 of 100 waits of people',
-      of: (fleet) => seconds(fleet.waitOfPeople.p95S),
-      more: `${seconds(wait.meanS)} on average`,
-    },
-    {
-      value: share(wait.over60s),
-      what: 'of them are over a minute',
-      of: (fleet) => share(fleet.waitOfPeople.over60s),
-    },
+    ...(wait.jobs === 0 ? [] : waitCards(wait)),
     {
       value: share(busyShare(tasks)),
       what: 'of the task time a job runs',
@@ -69,6 +59,20 @@ function cards(
     },
   ];
 }
+
+const waitCards = (wait: WaitFigures): readonly Card[] => [
+  {
+    value: seconds(wait.p95S),
+    what: 'or less in 95 of 100 waits of people',
+    of: (fleet) => seconds(fleet.waitOfPeople.p95S),
+    more: `${seconds(wait.meanS)} on average`,
+  },
+  {
+    value: share(wait.over60s),
+    what: 'of them are over a minute',
+    of: (fleet) => share(fleet.waitOfPeople.over60s),
+  },
+];
 
 const busyShare = ({ hours, busyHours }: Figures['tasks']): number => (hours === 0 ? 0 : busyHours / hours);
 const lost = ({ killed, reaped, unserved }: Figures['jobs']): number => killed + reaped + unserved;

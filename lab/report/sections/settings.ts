@@ -6,7 +6,7 @@ import { policyHead, wide } from './figure.ts';
 
 export function settingsSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings</h2>
-<dl class="settings">${Object.entries(settingsOf(backtest)).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+<dl class="settings">${Object.entries(settingsOf(backtest)).map(([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>
 ${wide('Settings of the policies', policiesTable(backtest))}
 ${wide('Pools', poolsTable(backtest))}
 </section>`;
@@ -31,7 +31,7 @@ function policiesTable(backtest: Backtest): Html {
     ({ settings, isTuned, source }, at) =>
       html`<tr>${policyHead(backtest, at, 'row')}<td>${settingsText(settings)}${isTuned ? ' (chosen by the grid search)' : ''}</td><td>${source === undefined ? '' : link(source)}</td></tr>`,
   );
-  return html`<table class="text"><thead><tr><th scope="col">policy</th><th scope="col">settings</th><th scope="col">its rule is from</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<table class="text" id="policies-table"><thead><tr><th scope="col">policy</th><th scope="col">settings</th><th scope="col">its rule is from</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
 const settingsText = (settings: Readonly<Record<string, string | number>>): string =>
@@ -56,15 +56,31 @@ const tagsText = (tags: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ') || 'untagged';
 
-export function assumptionsSection({ settings }: Backtest): Html {
+export function assumptionsSection({ settings, runs }: Backtest): Html {
   return html`<section class="prose" aria-labelledby="assumptions"><h2 id="assumptions">What was simulated, and what was not</h2>
 <p>Every policy got the same jobs at the same times, in a model of coderd and of ECS on a virtual clock. The autoscaler is the real one: the code that runs in the Lambda
-function looked, decided and acted in it. The other policies are their public rules, put on ECS by us, each with the settings that a grid search on this very trace found to cost least in all, but for a static fleet of maxTasks, as its source has it;
-their tasks have no guard, so ECS picks whom it stops, and a job that is not done 120 s later is lost.</p>
+function looked, decided and acted in it.${othersText(runs)}</p>
 <p>A job takes as long under every policy as the trace says: what a warm cache saves or a crowded host costs is not in it. Jobs that coderd's lifecycle executor creates come
 at its first minute at which it sees a daemon. A start takes ${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])}; capacity of Fargate never runs out,
 AWS does not fail, and coderd fails only where the trace says so. People react to nothing: who waits long does not try again.</p>
 <p>Dollars are Fargate's list prices for tasks. The autoscaler's own function, metrics and logs (some 8 to 10 dollars a month), NAT, data transfer and coderd itself are not in them. Waiting is priced for people only
 (${[...PEOPLE_WAIT_FOR].join(', ')}); a killed job counts as ${FAILURE_MINUTES.killed} minutes of a person, a job that was never run as ${FAILURE_MINUTES.reaped}: assumptions, not measurements.</p>
 </section>`;
+}
+
+/** How tasks end under each of the policies. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  static:
+    'A static fleet is shown as its source has it, of maxTasks, and as the search has it; nobody stops its tasks.',
+  keda: "KEDA's scale-in lets ECS pick whom it stops, and a job that is not done 120 s later is lost.",
+  'agent-scaler':
+    "Buildkite's agents end themselves while they are idle, and the count goes down with them: ECS has no such call.",
+};
+
+function othersText([, ...others]: Backtest['runs']): string {
+  const endings = Object.entries(ENDINGS).filter(([id]) => others.some(({ policy }) => policy === id));
+  if (endings.length === 0) return '';
+  const rules =
+    'The other policies are their public rules, put on ECS by us, each with the settings that a grid search on this very trace found to cost least in all.';
+  return [' ', rules, ...endings.map(([, text]) => ` ${text}`)].join('');
 }

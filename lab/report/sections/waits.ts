@@ -1,7 +1,7 @@
 /** How long jobs waited: every policy's distribution. */
 import { type Backtest, WAIT_EDGES_S } from '../../backtest/result.ts';
 import { drawPicture } from '../charts/picture.ts';
-import { sharesWithin, waitSharesOption } from '../charts/wait-shares.ts';
+import { shareScale, sharesWithin, waitSharesOption } from '../charts/wait-shares.ts';
 import { type Html, html } from '../html.ts';
 import { count, seconds, share } from '../numbers.ts';
 import { cell, chartOf, figureOf, fold, policyHead, policyLegend, wide } from './figure.ts';
@@ -9,11 +9,11 @@ import { cell, chartOf, figureOf, fold, policyHead, policyLegend, wide } from '.
 const PICTURE = { width: 1072, height: 380 };
 
 export function waitsSection(backtest: Backtest): Html {
+  const { from } = shareScale(backtest);
   return html`<section aria-labelledby="waits"><h2 id="waits">How long people wait</h2>${figureOf({
     id: 'wait-shares',
     title: 'Share of the jobs people wait for that had a daemon within a time',
-    description:
-      'Higher is better: a line that reaches 95% at 30 s means that one in twenty people waited longer than 30 s. The scale of time is logarithmic.',
+    description: `Higher is better: a line that reaches 95% at 30 s means that one in twenty people waited longer than 30 s. ${from > 0 ? `The scale of shares begins at ${share(from)}, that` : 'The scale'} of time is logarithmic.`,
     legend: policyLegend(backtest),
     chart: chartOf(
       'wait-shares',
