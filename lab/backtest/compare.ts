@@ -54,7 +54,7 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
       ...{ name, organization, tags, min, max, dollarsPerTaskHour: prices[name] ?? 0 },
     })),
     stepS: stepOf(trace),
-    runs: [own, ...others.flat()],
+    runs: [own, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
     bounds,
   };
 }
@@ -80,7 +80,7 @@ async function ownRun(options: CompareOptions, progress: Progress): Promise<Poli
   return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, ...run };
 }
 
-/** That with the settings which the search finds best; and of those who are run as they are, that too. */
+/** With the settings that the search finds best; and of those who are run as they are, that too, behind it. */
 async function policyRuns(
   policy: Policy,
   options: CompareOptions,
@@ -94,7 +94,7 @@ async function policyRuns(
     run: (order) => options.crew.run(order, searching.pop()),
   });
   const [first = best] = grid;
-  const wanted = policy.id === 'static' && first !== best ? [first, best] : [best];
+  const wanted = policy.id === 'static' && first !== best ? [best, first] : [best];
   return Promise.all(
     wanted.map((settings) => pictured(policy, settings, settings !== first || wanted.length === 1)),
   );

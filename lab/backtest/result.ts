@@ -177,7 +177,7 @@ export type Backtest = {
   readonly pools: readonly BacktestPool[];
   /** Of each series of `runs`. */
   readonly stepS: number;
-  /** The autoscaler as configured is the first. */
+  /** The autoscaler as configured is the first, then each policy as tuned, so that each has its place; then those as they are. */
   readonly runs: readonly PolicyRun[];
   readonly bounds: readonly Bound[];
 };

@@ -13,9 +13,11 @@ export function headlineOf(backtest: Backtest): string {
   return `${[cost, ...costs].join(', ')}; ${service}; ${inAll(backtest, ours)}`;
 }
 
-/** What others are measured against: the fleet that never changes. */
-export const staticFleetOf = ({ runs }: Backtest): PolicyRun | undefined =>
-  runs.find(({ policy }) => policy === 'static');
+/** What others are measured against: the fleet that never changes, of the size that is the best for this trace. */
+export function staticFleetOf({ runs }: Backtest): PolicyRun | undefined {
+  const fleets = runs.filter(({ policy }) => policy === 'static');
+  return fleets.find(({ isTuned }) => isTuned) ?? fleets[0];
+}
 
 /** The least cost at which nobody waits; where it is not known, the busy hours. */
 export const foresightOf = ({ bounds }: Backtest): Bound | undefined =>

@@ -6,6 +6,7 @@ const SYMBOLS = [
   { symbol: 'rect', path: 'M.5.5h9v9h-9z' },
   { symbol: 'triangle', path: 'M5 .3L10 9.7H0z' },
   { symbol: 'diamond', path: 'M5 0L10 5L5 10L0 5z' },
+  { symbol: 'path://M0 .3H10L5 9.7z', path: 'M0 .3H10L5 9.7z' },
 ] as const;
 const COLORS = 8;
 

@@ -4,7 +4,7 @@ import { Random } from '../../lab/random.ts';
 import { type NamedPoint, placeLabels } from '../../lab/report/charts/label-places.ts';
 import { paretoOption } from '../../lab/report/charts/pareto.ts';
 import { drawPicture } from '../../lab/report/charts/picture.ts';
-import { desiredCounts } from '../../lab/report/charts/pool-series.ts';
+import { desiredCounts, poolSeriesOption } from '../../lab/report/charts/pool-series.ts';
 import { costTicks, LEAST_COST, logShare, waitTicks } from '../../lab/report/charts/ticks.ts';
 import { shareScale } from '../../lab/report/charts/wait-shares.ts';
 import { daysOf, wallClock } from '../../lab/report/wall-clock.ts';
@@ -177,4 +177,19 @@ test('the desired count of a step is that at its end', () => {
   const series = { pool: 'p', queue: none, busy: none, idle: none, starting: none, leaving: none };
   const changes = [change(step, 2, 5), change(2 * step - 1, 5, 4), change(3 * step, 4, 0)];
   expect(desiredCounts(backtest, { ...series, changes })).toEqual([2, 4, 4, 0]);
+});
+
+test('the tasks and the queue of a pool are drawn on one scale of time, also of a single day', () => {
+  const backtest = plausibleBacktest(1);
+  const [series] = backtest.runs[0]?.pools ?? [];
+  const [, day] = daysOf(backtest);
+  if (series === undefined || day === undefined) throw new Error('drawing: the fixture has pools and days');
+  const picture = drawPicture('pool', () => poolSeriesOption(backtest, series, day), {
+    width: 1072,
+    height: 440,
+  }).text;
+  // the lines behind the values go from one end of each chart to the other
+  const lines = [...picture.matchAll(/d="M([\d.]+) ([\d.]+)L([\d.]+) \2"/g)];
+  expect(lines.length).toBeGreaterThan(5);
+  expect(new Set(lines.map(([, from, , to]) => `${from} to ${to}`)).size).toBe(1);
 });

@@ -92,7 +92,7 @@ describe('the chart of the pools', () => {
     await chart.scrollIntoViewIfNeeded();
     const box = await chart.boundingBox();
     if (box === null) throw new Error('looking for the chart of the pools: it is nowhere');
-    const x = box.x + 44 + (box.width - 58) * shareOf(BACKTEST, change.at);
+    const x = box.x + 44 + (box.width - 78) * shareOf(BACKTEST, change.at);
     await page.mouse.move(x, box.y + 120);
     const tip = page.locator('#pool-series .tip');
     await tip.filter({ hasText: change.why.join('; ') }).waitFor();

@@ -3,7 +3,7 @@ import type { DeployedPool, Deployment } from '../../../lambda/adapters/config/d
 import type { Policy } from '../policy.ts';
 
 export type StaticFleetSettings = {
-  /** Of the whole fleet: 1 is the validated architecture's size. */
+  /** Of maxTasks, which is the validated architecture's size where it is set so. */
   readonly share: number;
 };
 

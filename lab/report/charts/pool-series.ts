@@ -23,8 +23,8 @@ export function poolSeriesOption(
   return {
     ...BASE,
     grid: [
-      { left: 44, right: 14, top: 26, height: 236 },
-      { left: 44, right: 14, top: 306, height: 76 },
+      { ...SIDES, top: 26, height: 236 },
+      { ...SIDES, top: 306, height: 76 },
     ],
     axisPointer: { link: [{ xAxisIndex: 'all' }] },
     tooltip: {
@@ -59,6 +59,9 @@ export function desiredCounts(backtest: Backtest, series: PoolSeries): readonly 
     return desired;
   });
 }
+
+/** One scale of time for both, though only the lower one has labels, the last of which takes its half. */
+const SIDES = { left: 44, right: 34, outerBoundsMode: 'none' as const };
 
 function timeAxis(gridIndex: number, hasLabels: boolean) {
   return {
@@ -126,7 +129,7 @@ function zoom(range: Range | undefined, steps: number) {
       ...(range === undefined ? { start: 0, end: 100 } : { startValue: range.from, endValue: range.to }),
       filterMode: 'filter' as const,
       left: 44,
-      right: 14,
+      right: 34,
       bottom: 6,
       height: 26,
       showDetail: false,

@@ -63,7 +63,7 @@ function looked, decided and acted in it.${othersText(runs)}</p>
 <p>A job takes as long under every policy as the trace says: what a warm cache saves or a crowded host costs is not in it. Jobs that coderd's lifecycle executor creates come
 at its first minute at which it sees a daemon. A start takes ${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])}; capacity of Fargate never runs out,
 AWS does not fail, and coderd fails only where the trace says so. People react to nothing: who waits long does not try again.</p>
-<p>Dollars are Fargate's list prices for tasks. The autoscaler's own function, metrics and logs (some 8 to 10 dollars a month), NAT, data transfer and coderd itself are not in them. Waiting is priced for people only
+<p>Dollars are Fargate's list prices for tasks. The autoscaler's own function, metrics and logs (from 8 dollars a month on), NAT, data transfer and coderd itself are not in them. Waiting is priced for people only
 (${[...PEOPLE_WAIT_FOR].join(', ')}); a killed job counts as ${FAILURE_MINUTES.killed} minutes of a person, a job that was never run as ${FAILURE_MINUTES.reaped}: assumptions, not measurements.</p>
 </section>`;
 }
@@ -71,7 +71,7 @@ AWS does not fail, and coderd fails only where the trace says so. People react t
 /** How tasks end under each of the policies. */
 const ENDINGS: Readonly<Record<string, string>> = {
   static:
-    'A static fleet is shown as its source has it, of maxTasks, and as the search has it; nobody stops its tasks.',
+    'A static fleet is shown of the size that the search finds and, where that is another, of maxTasks, your own limit; nobody stops its tasks.',
   keda: "KEDA's scale-in lets ECS pick whom it stops, and a job that is not done 120 s later is lost.",
   'agent-scaler':
     "Buildkite's agents end themselves while they are idle, and the count goes down with them: ECS has no such call.",
