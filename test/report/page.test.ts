@@ -82,8 +82,9 @@ describe('the chart of the pools', () => {
     return change;
   }
 
-  /** How far to the right a time is, between the chart's margins. */
-  const shareOf = ({ trace }: Backtest, at: number) => (at - trace.from) / (trace.to - trace.from);
+  /** How far to the right a time is, between the chart's margins: the scale ends with the last step's beginning. */
+  const shareOf = ({ trace, stepS }: Backtest, at: number) =>
+    (at - trace.from) / (trace.to - trace.from - stepS * 1000);
 
   test('tells the reasons of a change to the pointer', async () => {
     const { page, said } = await open(BACKTEST, DESKTOP);
