@@ -1,7 +1,6 @@
 /** How fast the world on its virtual clock is: a week of 3,000 users through the autoscaler, on one core. */
-import { fileURLToPath } from 'node:url';
 import { run } from '../lab/backtest/run.ts';
-import { SCENARIOS } from '../lab/scenarios/index.ts';
+import { configFileOf, SCENARIOS } from '../lab/scenarios/index.ts';
 import { generateTrace } from '../lab/trace/generate/generate.ts';
 import { loadConfig } from '../lambda/adapters/config/load.ts';
 
@@ -17,7 +16,7 @@ const SCENARIO = '3k-users';
 export async function measureWeek(seed: number): Promise<WeekFigures> {
   const scenario = SCENARIOS.find(({ name }) => name === SCENARIO);
   if (scenario === undefined) throw new Error(`measuring a week: there is no scenario "${SCENARIO}"`);
-  const { config } = loadConfig(fileURLToPath(new URL(`../${scenario.config}`, import.meta.url)));
+  const { config } = loadConfig(configFileOf(scenario));
   const trace = generateTrace(scenario, { seed, days: 7 });
   const startedAt = performance.now();
   const { figures } = await run(

@@ -1,13 +1,12 @@
 /** All policies on some traces of one scenario. */
-import { fileURLToPath } from 'node:url';
 import { boundsOf } from '../../lab/backtest/bounds.ts';
-import { orderOf } from '../../lab/backtest/compare.ts';
+import { orderOf, pricesOf } from '../../lab/backtest/compare.ts';
 import type { Crew, Order } from '../../lab/backtest/crew.ts';
 import { BASELINES } from '../../lab/backtest/policies/index.ts';
 import type { Policy, PolicySettings } from '../../lab/backtest/policy.ts';
-import { dollarsPerHour } from '../../lab/backtest/prices.ts';
 import type { Bound, Figures } from '../../lab/backtest/result.ts';
 import { runsOf, search } from '../../lab/backtest/search.ts';
+import { configFileOf } from '../../lab/scenarios/index.ts';
 import { generateTrace } from '../../lab/trace/generate/generate.ts';
 import type { Scenario } from '../../lab/trace/generate/scenario.ts';
 import type { Trace } from '../../lab/trace/trace.ts';
@@ -97,8 +96,7 @@ class Arena {
   #done = 0;
 
   constructor(scenario: Scenario, options: ContestOptions) {
-    const file = fileURLToPath(new URL(`../../${scenario.config}`, import.meta.url));
-    this.config = loadConfig(file).config;
+    this.config = loadConfig(configFileOf(scenario)).config;
     this.#scenario = scenario;
     this.#options = options;
   }
@@ -122,11 +120,8 @@ class Arena {
   /** What there is to know of a trace beside the runs. */
   async groundOf(seed: number): Promise<Pick<Round, 'jobs' | 'clairvoyant'>> {
     const trace = this.#traceOf(seed);
-    const { region } = this.#options;
-    const prices = new Map<string, number>(
-      this.config.pools.map((pool) => [pool.name, dollarsPerHour(pool, region)]),
-    );
-    const bounds = await boundsOf({ trace, config: this.config }, (pool) => prices.get(pool) ?? 0);
+    const prices = pricesOf(this.#given);
+    const bounds = await boundsOf({ trace, config: this.config }, (pool) => prices[pool] ?? 0);
     const clairvoyant = bounds.find(({ bound }) => bound === 'clairvoyant');
     if (clairvoyant === undefined)
       throw new Error('holding a contest: there is no clairvoyant to compare with');

@@ -1,6 +1,5 @@
 /** What a backtest is of: a trace and a configuration, from files or from a scenario. */
-import { fileURLToPath } from 'node:url';
-import { SCENARIOS } from '../../lab/scenarios/index.ts';
+import { configFileOf, SCENARIOS } from '../../lab/scenarios/index.ts';
 import { readTraceFile } from '../../lab/trace/file.ts';
 import { generateTrace } from '../../lab/trace/generate/generate.ts';
 import type { Trace } from '../../lab/trace/trace.ts';
@@ -54,7 +53,7 @@ function fromScenario(
   surroundings: Surroundings,
 ): Subject {
   const scenario = findScenario(name);
-  const configFile = ownFile ?? fileURLToPath(new URL(`../../${scenario.config}`, import.meta.url));
+  const configFile = ownFile ?? configFileOf(scenario);
   const { config } = readConfig(configFile, surroundings);
   return { trace: generateTrace(scenario, { seed, days }), skipped: 0, config, configFile };
 }

@@ -1,15 +1,15 @@
 /** The jobs of a trace as the bounds see them: when each starts in a world in which nobody waits, and where it can run. */
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { canRun, tagKey } from '../../lambda/core/tags.ts';
 import { FARGATE, type Latencies } from '../ecs/latencies.ts';
-import { EXECUTOR_KINDS, type Trace, type TraceJob } from '../trace/trace.ts';
+import { meanOf } from '../mean.ts';
+import { EXECUTOR_KINDS, executorTick, type Trace, type TraceJob } from '../trace/trace.ts';
 import { busyHours } from './bounds/busy-hours.ts';
 import { clairvoyant } from './bounds/clairvoyant.ts';
 import type { BoundJob, BoundPool } from './bounds/demand.ts';
+import { fittingOf } from './fitting.ts';
 import { type Bound, PEOPLE_WAIT_FOR } from './result.ts';
 import { startLatencies } from './start-latencies.ts';
 
-const MINUTE_MS = 60_000;
 /** The image is pulled, and billing begins, once the network interface is there: as `lab/ecs/task.ts` has it. */
 const BILLED_OF_BOOT = 0.7;
 
@@ -58,24 +58,9 @@ export function boundJobs(jobs: readonly TraceJob[], config: Deployment): readon
   });
 }
 
-/** Which pools can run a job, by their places in the configuration; found once for each tag set. */
-function fittingOf({ pools }: Deployment): (job: TraceJob) => readonly number[] {
-  const known = new Map<string, readonly number[]>();
-  return ({ organization, tags }) => {
-    const key = `${organization} ${tagKey(tags)}`;
-    const find = (): readonly number[] =>
-      pools.flatMap((pool, index) =>
-        pool.organization === organization && canRun(pool.tags, tags) ? [index] : [],
-      );
-    const found = known.get(key) ?? find();
-    known.set(key, found);
-    return found;
-  };
-}
-
 /** coderd's executor comes at full minutes. */
 function insertedAt({ at, kind }: TraceJob): number {
-  return EXECUTOR_KINDS.has(kind) ? Math.ceil(at / MINUTE_MS) * MINUTE_MS : at;
+  return EXECUTOR_KINDS.has(kind) ? executorTick(at) : at;
 }
 
 function busyBound(jobs: readonly BoundJob[], pools: readonly BoundPool[]): Omit<Bound, 'meanWaitS'> {
@@ -95,8 +80,4 @@ async function clairvoyantBound(
     meaning:
       'knows every arrival beforehand: nobody waits, jobs are chained on tasks at the least cost, each task pays the shortest start there is and a minute at least',
   };
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -109,7 +109,11 @@ async function policyRuns(
   }
 }
 
-function pricesOf({ config, region }: Pick<CompareOptions, 'config' | 'region'>): Record<string, number> {
+/** Dollars of a task-hour, by pool. */
+export function pricesOf({
+  config,
+  region,
+}: Pick<CompareOptions, 'config' | 'region'>): Record<string, number> {
   return Object.fromEntries(config.pools.map((pool) => [pool.name, dollarsPerHour(pool, region)]));
 }
 

@@ -1,8 +1,9 @@
 /** Who waits in a world: by the pools that could run them. */
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
 import type { OrganizationId } from '../../lambda/core/brands.ts';
-import { covers, normalizeTags, type TagSet, tagKey } from '../../lambda/core/tags.ts';
+import { covers, normalizeTags, type TagSet } from '../../lambda/core/tags.ts';
 import type { World } from '../world.ts';
+import { fittingOf } from './fitting.ts';
 import type { PoolDemand } from './policy.ts';
 import type { Replay } from './replay.ts';
 
@@ -13,7 +14,8 @@ export class Demand {
   readonly #replay: Replay;
   readonly #dollarsPerHour: (pool: string) => number;
   readonly #pools: ReadonlyMap<string, Wanted>;
-  readonly #cheapest = new Map<string, string | undefined>();
+  readonly #names: readonly string[];
+  readonly #fitting: (wanted: Wanted) => readonly number[];
 
   constructor(
     on: { readonly world: World; readonly replay: Replay },
@@ -23,6 +25,8 @@ export class Demand {
     this.#world = on.world;
     this.#replay = on.replay;
     this.#dollarsPerHour = dollarsPerHour;
+    this.#names = pools.map(({ name }) => name);
+    this.#fitting = fittingOf({ pools });
     this.#pools = new Map(
       pools.map(({ name, organization, tags }) => [name, { organization, tags: normalizeTags(tags) }]),
     );
@@ -75,16 +79,9 @@ export class Demand {
     return this.#world.coderd.organizations.inPath(id)?.name ?? '';
   }
 
-  /** Found once for each tag set. */
-  #cheapestFor({ organization, tags }: Wanted): string | undefined {
-    const key = `${organization} ${tagKey(tags)}`;
-    if (!this.#cheapest.has(key)) {
-      const fitting = [...this.#pools].filter(
-        ([, pool]) => pool.organization === organization && covers(pool.tags, tags),
-      );
-      const price = this.#dollarsPerHour;
-      this.#cheapest.set(key, fitting.map(([name]) => name).sort((a, b) => price(a) - price(b))[0]);
-    }
-    return this.#cheapest.get(key);
+  #cheapestFor(wanted: Wanted): string | undefined {
+    const price = this.#dollarsPerHour;
+    const fitting = this.#fitting(wanted).flatMap((place) => this.#names[place] ?? []);
+    return fitting.sort((a, b) => price(a) - price(b))[0];
   }
 }

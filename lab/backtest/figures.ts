@@ -2,8 +2,9 @@
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import { displayTags } from '../../lambda/core/tags.ts';
 import { offsetMs } from '../coderd/autostart-schedule.ts';
+import { meanOf } from '../mean.ts';
 import { percentile } from '../percentile.ts';
-import { EXECUTOR_KINDS, type TraceJob } from '../trace/trace.ts';
+import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
 import type { Acquisition } from './ledger.ts';
 import type { ReplayedJob } from './replay.ts';
 import { type Figures, type HoursOfWeek, PEOPLE_WAIT_FOR, WAIT_EDGES_S, type WaitFigures } from './result.ts';
@@ -41,8 +42,8 @@ export function outcomeOf(
   },
 ): JobOutcome {
   const { by, killedAt, end } = given;
-  const firstTick = Math.ceil(job.at / MINUTE_MS) * MINUTE_MS;
-  const isDelayed = EXECUTOR_KINDS.has(job.kind) && (record?.createdAt ?? end) >= firstTick + MINUTE_MS;
+  const isDelayed =
+    EXECUTOR_KINDS.has(job.kind) && (record?.createdAt ?? end) >= executorTick(job.at) + MINUTE_MS;
   const isReaped = record?.failedBy === 'pending-reaper';
   const startedAt = isReaped ? record.completedAt : record?.startedAt;
   const runUntil = killedAt ?? record?.completedAt ?? end;
@@ -122,8 +123,6 @@ function waitFigures(outcomes: readonly JobOutcome[]): WaitFigures {
 
 const shareOf = (count: number, all: readonly unknown[]): number =>
   all.length === 0 ? 0 : count / all.length;
-const meanOf = (values: readonly number[]): number =>
-  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** How many waited up to each edge and longer than the one before; the last: longer than all. */
 export function waitCounts(outcomes: readonly JobOutcome[]): readonly number[] {

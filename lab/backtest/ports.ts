@@ -3,10 +3,10 @@
  * the models, so that a week passes in seconds. The same plans as over HTTP, tick by tick (test/backtest/ports.test.ts).
  */
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { Forecast } from '../../lambda/adapters/coderd/forecast.ts';
-import { failure } from '../../lambda/adapters/coderd/reading.ts';
+import { type Asked, reading } from '../../lambda/adapters/coderd/reading.ts';
 import type { Coderd, Organization, Ports } from '../../lambda/app/ports.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../lambda/core/brands.ts';
+import { batchesOf } from '../../lambda/core/order.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../lambda/core/snapshot.ts';
 import type { DaemonRecord } from '../coderd/daemons.ts';
 import { isOffline } from '../coderd/daemons.ts';
@@ -36,23 +36,21 @@ export function virtualPorts({ world, pace, isCoderdDown, onCall }: PortsOptions
 }
 
 const IDS_A_REQUEST = 100;
-const UNREACHABLE = 'no answer from coderd (the world has an outage)';
 
 /** What is read seldom comes through the product's own adapter; the lists of jobs and daemons are made here. */
 class CoderdPort implements Coderd {
   readonly #model: CoderdModel;
   readonly #seldom: CoderdAdapter;
-  readonly #options: Pick<PortsOptions, 'isCoderdDown' | 'onCall'>;
+  readonly #http: VirtualCoderd;
 
   constructor(model: CoderdModel, options: Pick<PortsOptions, 'isCoderdDown' | 'onCall'>) {
     this.#model = model;
-    this.#options = options;
-    const http = new VirtualCoderd(model, async (answer) => {
+    this.#http = new VirtualCoderd(model, async (answer) => {
       options.onCall('coderd', 1);
       if (options.isCoderdDown()) throw new NoAnswer('the world has an outage');
       return answer();
     });
-    this.#seldom = new CoderdAdapter(http, new Forecast(http));
+    this.#seldom = new CoderdAdapter(this.#http);
   }
 
   buildInfo(): Promise<Reading<BuildInfo>> {
@@ -63,8 +61,8 @@ class CoderdPort implements Coderd {
     return this.#seldom.organizations();
   }
 
-  async jobs({ id, name }: Organization): Promise<Reading<Job>> {
-    return this.#reading(`listing provisioner jobs of organization "${name}"`, { limit: 0 }, () => {
+  jobs({ id, name }: Organization): Promise<Reading<Job>> {
+    return this.#listed({ what: `listing provisioner jobs of organization "${name}"`, limit: 0 }, () => {
       const listed: Job[] = [];
       for (const job of this.#model.openJobs())
         if (job.organizationId === id && job.status !== 'canceling') listed.push(jobOf(job));
@@ -72,20 +70,19 @@ class CoderdPort implements Coderd {
     });
   }
 
-  async daemons({ id, name }: Organization): Promise<Reading<Daemon>> {
-    return this.#reading(`listing provisioner daemons of organization "${name}"`, { limit: 0 }, () =>
+  daemons({ id, name }: Organization): Promise<Reading<Daemon>> {
+    return this.#listed({ what: `listing provisioner daemons of organization "${name}"`, limit: 0 }, () =>
       this.#daemonsOf(id),
     );
   }
 
-  async jobsByIds({ name }: Organization, ids: readonly JobId[]): Promise<Reading<Job>> {
-    const requests = Math.ceil(ids.length / IDS_A_REQUEST);
-    return this.#reading(`reading previous jobs of organization "${name}"`, { requests }, () =>
-      ids.flatMap((id) => {
-        const job = this.#model.job(id);
-        return job === undefined ? [] : jobOf(job);
-      }),
-    );
+  jobsByIds({ name }: Organization, ids: readonly JobId[]): Promise<Reading<Job>> {
+    return reading({ what: `reading previous jobs of organization "${name}"` }, async () => {
+      const parts = await Promise.all(
+        batchesOf(ids, IDS_A_REQUEST).map((batch) => this.#http.getMade(() => this.#jobsNamed(batch))),
+      );
+      return { value: parts.flatMap(({ value }) => value), date: parts[0]?.date };
+    });
   }
 
   forecast(...given: Parameters<Coderd['forecast']>): ReturnType<Coderd['forecast']> {
@@ -97,21 +94,15 @@ class CoderdPort implements Coderd {
     return undefined;
   }
 
-  #reading<T>(
-    what: string,
-    { limit, requests = 1 }: { readonly limit?: number; readonly requests?: number },
-    read: () => readonly T[],
-  ): Reading<T> {
-    const { isCoderdDown, onCall } = this.#options;
-    const asked = limit === undefined ? {} : { limit };
-    onCall('coderd', requests);
-    if (isCoderdDown()) return { ...failure({ what }, new NoAnswer(UNREACHABLE)), ...asked, items: [] };
-    return { status: 'ok', ...asked, takenAt: this.#now(), items: read() };
+  #listed<T>(asked: Asked, make: () => readonly T[]): Promise<Reading<T>> {
+    return reading(asked, () => this.#http.getMade(make));
   }
 
-  /** The Date header has whole seconds. */
-  #now(): EpochMs {
-    return (Math.floor(this.#model.timeline.now() / 1000) * 1000) as EpochMs;
+  #jobsNamed(ids: readonly JobId[]): readonly Job[] {
+    return ids.flatMap((id) => {
+      const job = this.#model.job(id);
+      return job === undefined ? [] : jobOf(job);
+    });
   }
 
   #daemonsOf(organizationId: OrganizationId): readonly Daemon[] {

@@ -3,19 +3,15 @@
  * (https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonECS/current/<region>/index.json) as public write-ups quote it with the
  * day on which they read it; regions for which none gave both processors and a day are not here.
  */
-import type { Architecture, PoolConfig } from '../../lambda/core/config.ts';
+import type { PoolConfig } from '../../lambda/core/config.ts';
+import { dollarsOf, type FargatePrices, VIRGINIA } from '../../lambda/core/prices.ts';
 
-type Price = { readonly vcpu: number; readonly gb: number };
-type RegionPrices = Readonly<Record<Architecture, Price>> & {
+type RegionPrices = FargatePrices & {
   /** The day on which they were read. */
   readonly readOn: string;
 };
 
-/** Spot is up to 70 % cheaper (aws-facts §2); its price moves. */
-const SPOT_SHARE = 0.3;
-
 /** By the region that one thinks of first; several regions have the same. arm64 is a fifth cheaper in most, not in all. */
-const VIRGINIA = { arm64: { vcpu: 0.03238, gb: 0.00356 }, x86_64: { vcpu: 0.04048, gb: 0.004445 } };
 const FRANKFURT = { arm64: { vcpu: 0.03725, gb: 0.00409 }, x86_64: { vcpu: 0.04656, gb: 0.00511 } };
 const TOKYO = { arm64: { vcpu: 0.04045, gb: 0.00442 }, x86_64: { vcpu: 0.05056, gb: 0.00553 } };
 const CANADA = { arm64: { vcpu: 0.03565, gb: 0.00389 }, x86_64: { vcpu: 0.04456, gb: 0.004865 } };
@@ -37,9 +33,7 @@ const REGIONS: Readonly<Record<string, RegionPrices>> = {
 
 /** Of one task of this pool, without more storage than every task has. Throws where the region's prices are not known. */
 export function dollarsPerHour(pool: PoolConfig, region: string): number {
-  const { vcpu, gb } = pricesIn(region)[pool.architecture];
-  const dollars = (pool.cpu / 1024) * vcpu + (pool.memory / 1024) * gb;
-  return pool.spot ? dollars * SPOT_SHARE : dollars;
+  return dollarsOf(pool, pricesIn(region));
 }
 
 /** The day on which the region's prices were read. Throws where they are not known. */

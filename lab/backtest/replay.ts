@@ -9,7 +9,7 @@ import type { JobRecord } from '../coderd/jobs.ts';
 import type { SubmittedJob } from '../coderd/model.ts';
 import type { TemplateRecord } from '../coderd/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../coderd/workspaces.ts';
-import { EXECUTOR_KINDS, type TraceJob } from '../trace/trace.ts';
+import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
 import type { World } from '../world.ts';
 
 /** A job of the trace and what has become of it. */
@@ -125,7 +125,7 @@ const DUE: Readonly<
   >
 > = {
   // schedules have minutes: never before its time
-  autostart: ({ at }) => ({ schedule: weekly(Math.ceil(at / MINUTE_MS) * MINUTE_MS) }),
+  autostart: ({ at }) => ({ schedule: weekly(executorTick(at)) }),
   autostop: ({ at }, now) => ({ running: true, ttlMs: Math.max(1, at - now), since: now }),
   // dormant is who has been unused for longer
   dormancy: ({ at }) => ({ running: true, ttlMs: 0, since: plusMs(at, -DORMANT_AFTER_MS - 1) }),

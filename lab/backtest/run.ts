@@ -1,6 +1,7 @@
 /** Runs one policy over a trace, in a world of its own on a virtual clock. */
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
+import { sum } from '../../lambda/core/order.ts';
 import type { Latencies } from '../ecs/latencies.ts';
 import type { EcsTask } from '../ecs/task.ts';
 import { Pace } from '../leaves/pace.ts';
@@ -259,8 +260,4 @@ function startOf({ from }: Trace): EpochMs {
 function organizationsOf({ trace, config }: RunOptions): readonly string[] {
   const names = [...config.pools, ...trace.jobs].map(({ organization }) => organization);
   return [...new Set(names)];
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
 }

@@ -1,4 +1,5 @@
 /** The made-up deployments that ship with the project, each with the configuration it is meant for. */
+import { fileURLToPath } from 'node:url';
 import type { Scenario } from '../trace/generate/scenario.ts';
 import { ONE_THOUSAND, TEN_THOUSAND, THREE_THOUSAND } from './sizes.ts';
 import { GPU_POOLS, PREBUILD_HEAVY, SMALL_TEAM } from './special.ts';
@@ -11,3 +12,8 @@ export const SCENARIOS: readonly Scenario[] = [
   GPU_POOLS,
   PREBUILD_HEAVY,
 ];
+
+/** The path of the configuration that a scenario is meant for, from wherever one is. */
+export function configFileOf({ config }: Scenario): string {
+  return fileURLToPath(new URL(`../../${config}`, import.meta.url));
+}

@@ -12,6 +12,9 @@ export type JobKind = (typeof JOB_KINDS)[number];
 /** Those that coderd's lifecycle executor inserts, and only while it sees a matching daemon: `at` is when they are due. */
 export const EXECUTOR_KINDS: ReadonlySet<JobKind> = new Set(['autostart', 'autostop', 'dormancy']);
 
+/** The first time from then on at which the executor comes: each full minute. */
+export const executorTick = (at: number): EpochMs => (Math.ceil(at / 60_000) * 60_000) as EpochMs;
+
 export type TraceJob = {
   /** When it enters the queue, or is due. */
   readonly at: EpochMs;

@@ -1,8 +1,11 @@
 /** What a Fargate task costs. The assignment compares prices; it does not depend on their being today's. */
 import type { Architecture, PoolConfig } from './config.ts';
 
-/** Dollars an hour in us-east-1, fetched on 2026-09-23 (aws-facts §2). Other regions differ by a factor, mostly. */
-const ON_DEMAND: Readonly<Record<Architecture, { readonly vcpu: number; readonly gb: number }>> = {
+/** Dollars an hour. */
+export type FargatePrices = Readonly<Record<Architecture, { readonly vcpu: number; readonly gb: number }>>;
+
+/** In us-east-1, fetched on 2026-09-23 (aws-facts §2). Other regions differ by a factor, mostly. */
+export const VIRGINIA: FargatePrices = {
   arm64: { vcpu: 0.03238, gb: 0.00356 },
   x86_64: { vcpu: 0.04048, gb: 0.004445 },
 };
@@ -10,8 +13,13 @@ const ON_DEMAND: Readonly<Record<Architecture, { readonly vcpu: number; readonly
 const SPOT_SHARE = 0.3;
 
 /** Micro-dollars an hour of one task of this pool, a whole number. */
-export function priceOf({ cpu, memory, architecture, spot }: PoolConfig): number {
-  const { vcpu, gb } = ON_DEMAND[architecture];
+export function priceOf(pool: PoolConfig): number {
+  return Math.round(dollarsOf(pool, VIRGINIA) * 1e6);
+}
+
+/** Dollars an hour of one task of this pool, without more storage than every task has. */
+export function dollarsOf({ cpu, memory, architecture, spot }: PoolConfig, prices: FargatePrices): number {
+  const { vcpu, gb } = prices[architecture];
   const dollars = (cpu / 1024) * vcpu + (memory / 1024) * gb;
-  return Math.round(dollars * (spot ? SPOT_SHARE : 1) * 1e6);
+  return dollars * (spot ? SPOT_SHARE : 1);
 }

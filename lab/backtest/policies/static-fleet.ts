@@ -1,5 +1,6 @@
 /** As many daemons as the busiest hour needs, at all times: what Coder's documentation sizes, and what most run. */
 import type { DeployedPool, Deployment } from '../../../lambda/adapters/config/deployment.ts';
+import { sum } from '../../../lambda/core/order.ts';
 import type { Policy } from '../policy.ts';
 
 export type StaticFleetSettings = {
@@ -10,7 +11,7 @@ export type StaticFleetSettings = {
 export const STATIC_FLEET: Policy<StaticFleetSettings> = {
   id: 'static',
   title: ({ share }, config) =>
-    `static fleet of ${sum(config.pools.map((pool) => fleetOf(pool, config, share)))}`,
+    `static fleet of ${sum(config.pools, (pool) => fleetOf(pool, config, share))}`,
   source: {
     title: "Coder's validated architectures",
     url: 'https://coder.com/docs/admin/infrastructure/validated-architectures',
@@ -30,8 +31,6 @@ const SHARES = [1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05];
 
 /** Tasks of one pool: the pools' `max` may add up to more than may run at once. */
 function fleetOf(pool: DeployedPool, { pools, limits }: Deployment, share: number): number {
-  const fitting = Math.min(1, limits.maxTasks / sum(pools.map(({ max }) => max)));
+  const fitting = Math.min(1, limits.maxTasks / sum(pools, ({ max }) => max));
   return Math.max(1, Math.round(share * fitting * pool.max));
 }
-
-const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);

@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../../lambda/core/brands.ts';
 import { Random } from '../../random.ts';
-import { EXECUTOR_KINDS, type Outage, type Trace, type TraceJob } from '../trace.ts';
+import { EXECUTOR_KINDS, executorTick, type Outage, type Trace, type TraceJob } from '../trace.ts';
 import { drawSeconds, poisson, weighted } from './draws.ts';
 import { type LocalDay, localDay, midnight, plusDays } from './local-day.ts';
 import { afterOutages } from './outages.ts';
@@ -21,8 +21,6 @@ export type GenerateOptions = {
   /** The first day, `2026-03-02`. @default the scenario's */
   readonly from?: string;
 };
-
-const MINUTE_MS = 60_000;
 
 /** A scenario's jobs of some days. */
 export function generateTrace(scenario: Scenario, options: GenerateOptions): Trace {
@@ -41,7 +39,7 @@ export function generateTrace(scenario: Scenario, options: GenerateOptions): Tra
 /** What coderd's executor does by itself is due at its next tick, and is written so: as exported traces have it. */
 function atFullMinute(job: TraceJob): TraceJob {
   if (!EXECUTOR_KINDS.has(job.kind)) return job;
-  return { ...job, at: (Math.ceil(job.at / MINUTE_MS) * MINUTE_MS) as EpochMs };
+  return { ...job, at: executorTick(job.at) };
 }
 
 /** From the day before, so that some workspaces run already, to the day after, which has begun elsewhere. */
