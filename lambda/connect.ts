@@ -7,6 +7,7 @@ import { CallCounter } from './adapters/calls.ts';
 import { CoderdAdapter } from './adapters/coderd/coderd.ts';
 import { Forecast } from './adapters/coderd/forecast.ts';
 import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http.ts';
+import { JobRecord } from './adapters/coderd/job-record.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
@@ -43,9 +44,10 @@ export function connect(config: Config, cluster: string, caBundle: string | unde
   const { coderd, ecs, secrets, calls, close } = makeClients(config, caBundle);
   const forecast = new Forecast(coderd);
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
+  const record = new JobRecord();
   return {
     ports: () => ({
-      coderd: new CoderdAdapter(coderd, forecast, tokenExpiry),
+      coderd: new CoderdAdapter(coderd, forecast, tokenExpiry, record),
       ecs: new EcsAdapter(ecs, cluster),
       clock: systemClock,
     }),

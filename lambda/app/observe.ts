@@ -44,7 +44,9 @@ export async function observeCoder(
   return {
     ...(buildInfo === undefined ? {} : { buildInfo }),
     ...(expiresAt === undefined ? {} : { token: { expiresAt } }),
-    organizations: organizations.map((sight) => ({ ...sight, ...forecast.get(sight.id) })),
+    organizations: organizations
+      .map((sight) => ({ ...sight, ...forecast.get(sight.id) }))
+      .map((sight) => (known.items.some(({ id }) => id === sight.id) ? recorded(coderd, sight, now) : sight)),
   };
 }
 
@@ -89,6 +91,12 @@ async function observeOrganization(
       ? { status: 'ok', items: [] }
       : await coderd.jobsByIds(organization, [...new Set(ids)].sort());
   return { ...organization, jobs, daemons, previousJobs };
+}
+
+/** With the jobs that are known from this look and earlier ones. */
+function recorded(coderd: Coderd, sight: OrganizationSight, now: EpochMs): OrganizationSight {
+  const { jobs, previousJobs, workspaces } = sight;
+  return { ...sight, recentJobs: coderd.recentJobs(sight, { jobs, previousJobs, workspaces, now }) };
 }
 
 /** An organization of the configuration that coderd does not list stays in the snapshot, as unread. */

@@ -7,11 +7,24 @@ import type {
   Job,
   Protection,
   Reading,
+  RecentJobs,
   Service,
   Task,
+  Workspace,
 } from '../core/snapshot.ts';
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
+
+/** What one look has read of an organization's jobs. */
+export type SeenJobs = {
+  /** Pending and running jobs. */
+  readonly jobs: Reading<Job>;
+  readonly previousJobs: Reading<Job>;
+  /** The same object for as long as the forecast is not read again. */
+  readonly workspaces?: Reading<Workspace> | undefined;
+  /** By coderd's clock. */
+  readonly now: EpochMs;
+};
 
 /** One coderd. Readings never throw for an answer that is missing or wrong: the status says so. */
 export interface Coderd {
@@ -31,6 +44,11 @@ export interface Coderd {
     organizations: readonly Organization[],
     when: { readonly now: EpochMs; readonly refreshMs: number },
   ): Promise<ReadonlyMap<OrganizationId, ForecastSight>>;
+  /**
+   * The jobs of the last seven days, as far as these readings and those of earlier looks tell. Sends no
+   * request. `items` is the same array for as long as no job changes.
+   */
+  recentJobs(organization: Organization, seen: SeenJobs): RecentJobs;
   /** When the token ends, as of at most an hour before `now` (coderd's clock). Undefined: unknown, or not while it is used. */
   tokenExpiry(now: EpochMs): Promise<EpochMs | undefined>;
 }

@@ -39,8 +39,25 @@ export type Job = {
   readonly initiator_id?: Maybe<string>;
   readonly tags: Tags;
   readonly type: string;
-  /** `workspace_id`: of workspace builds. */
-  readonly metadata?: Maybe<{ readonly workspace_id?: Maybe<string> }>;
+  /** Why coderd made the workspace build: `initiator`, `autostart`, … Lists of jobs do not tell it (contract §1), builds do. */
+  readonly reason?: Maybe<string>;
+  /** `workspace_id` and the transition: workspace builds only; the transition is missing before 2026's servers (contract §1). */
+  readonly metadata?: Maybe<{
+    readonly workspace_id?: Maybe<string>;
+    readonly template_id?: Maybe<string>;
+    readonly workspace_build_transition?: Maybe<string>;
+  }>;
+};
+
+/**
+ * Jobs of every status, newest first: what recent looks saw, and the latest build of each workspace. A lower bound: a list that is cut
+ * off, or that forgot what an earlier process saw, is no doubt.
+ */
+export type RecentJobs = Reading<Job> & {
+  /** So many of each tag set, the newest. */
+  readonly limit?: number | undefined;
+  /** When this process began to record. Before, only the latest builds of the workspaces are known. Absent: unknown. */
+  readonly since?: EpochMs | undefined;
 };
 
 export type JobRef = { readonly id: JobId; readonly status: JobStatus };
@@ -81,8 +98,12 @@ export type Workspace = {
     readonly reason?: Maybe<string>;
     readonly deadline?: Maybe<EpochMs>;
     readonly max_deadline?: Maybe<EpochMs>;
+    readonly initiator_id?: Maybe<string>;
     readonly job: {
+      readonly id?: Maybe<JobId>;
       readonly status: JobStatus;
+      readonly created_at?: Maybe<EpochMs>;
+      readonly started_at?: Maybe<EpochMs>;
       readonly completed_at?: Maybe<EpochMs>;
       readonly tags?: Maybe<Tags>;
     };
@@ -118,6 +139,8 @@ export type OrganizationSight = {
   readonly daemons: Reading<Daemon>;
   /** The previous jobs of idle daemons: their `completed_at` says since when. */
   readonly previousJobs: Reading<Job>;
+  /** Absent: nothing is known of earlier jobs. */
+  readonly recentJobs?: RecentJobs | undefined;
 } & Partial<ForecastSight>;
 
 export type BuildInfo = { readonly version: string };

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
 import type { Organization } from '../../lambda/app/ports.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
@@ -152,6 +153,39 @@ test('a snapshot keeps the workspace of a job, and nothing else of its metadata'
   const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [anOrganization({ jobs })] })));
   const [organization] = parseSnapshot(JSON.parse(text)).coder.organizations;
   expect(organization?.jobs.items.map((job) => job.metadata)).toEqual([{ workspace_id: 'w' }]);
+});
+
+test('a snapshot keeps the record of recent jobs', () => {
+  const build = { reason: 'dashboard', metadata: { workspace_build_transition: 'start' } };
+  const job = aJob({ status: 'succeeded', completed_at: NOW as EpochMs, ...build });
+  const recentJobs = { ...reading([job]), takenAt: NOW as EpochMs, since: START };
+  const snapshot = aSnapshot({ organizations: [anOrganization({ recentJobs })] });
+  const text = JSON.stringify(snapshotToJson(snapshot));
+  expect(parseSnapshot(JSON.parse(text))).toEqual(snapshot);
+  expect(text).toContain('"since":"2026-03-02T09:00:00.000Z"');
+});
+
+test('a snapshot keeps what the record of recent jobs made of a workspace, and nothing secret of it', async () => {
+  const { server, read } = await serverOf(1);
+  const times = { created_at: '2026-03-01T17:00:00Z', started_at: '2026-03-01T17:00:02Z' };
+  const latest_build = {
+    transition: 'start',
+    reason: 'dashboard',
+    initiator_id: 'c42fdf75-3097-471c-8c33-fb52454d81c0',
+    initiator_name: 'alice',
+    resources: [{ metadata: [{ key: 'password', value: 'hunter2', sensitive: true }] }],
+    job: { id: 'job', status: 'running', tags: TAGS, input: { token: 'secret-token' }, ...times },
+  };
+  server.workspaces = [workspaceJson('workspace', { latest_build })];
+  const sight = anOrganization(await read());
+  const { jobs, previousJobs, workspaces } = sight;
+  const seen = { jobs, previousJobs, workspaces, now: NOW as EpochMs };
+  const recentJobs = new JobRecord().recentJobs(A.id, seen);
+  const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [{ ...sight, recentJobs }] })));
+  const [organization] = parseSnapshot(JSON.parse(text)).coder.organizations;
+  expect(organization?.recentJobs).toEqual(recentJobs);
+  expect(recentJobs.items).toMatchObject([{ id: 'job', reason: 'dashboard', tags: TAGS }]);
+  expect(text).not.toMatch(/hunter2|secret-token|alice|name of/);
 });
 
 const POOLS = ['default', 'data'].map((organization) => ({

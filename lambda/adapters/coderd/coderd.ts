@@ -1,12 +1,13 @@
 /** The readings of coderd (contract §1, §2, §12). */
 import * as z from 'zod';
-import type { Coderd, Organization } from '../../app/ports.ts';
+import type { Coderd, Organization, SeenJobs } from '../../app/ports.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../core/brands.ts';
 import { batchesOf } from '../../core/order.ts';
-import type { BuildInfo, Daemon, ForecastSight, Job, Reading } from '../../core/snapshot.ts';
+import type { BuildInfo, Daemon, ForecastSight, Job, Reading, RecentJobs } from '../../core/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../../core/version.ts';
 import { Forecast } from './forecast.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http.ts';
+import { JobRecord } from './job-record.ts';
 import { reading } from './reading.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './schemas.ts';
 import type { TokenExpiry } from './token-expiry.ts';
@@ -22,15 +23,22 @@ export const ROLE =
 export class CoderdAdapter implements Coderd {
   readonly #http: CoderdHttp;
   readonly #forecast: Forecast;
+  readonly #record: JobRecord;
   readonly #tokenExpiry: TokenExpiry | undefined;
 
   /**
-   * `forecast` and `tokenExpiry`: shared by the adapters of all invocations. @default a forecast of its own, and a token
-   * of which nothing is known
+   * `forecast`, `tokenExpiry` and `record`: shared by the adapters of all invocations.
+   * @default a forecast and a record of its own, and a token whose end is unknown
    */
-  constructor(http: CoderdHttp, forecast = new Forecast(http), tokenExpiry?: TokenExpiry) {
+  constructor(
+    http: CoderdHttp,
+    forecast = new Forecast(http),
+    tokenExpiry?: TokenExpiry,
+    record = new JobRecord(),
+  ) {
     this.#http = http;
     this.#forecast = forecast;
+    this.#record = record;
     this.#tokenExpiry = tokenExpiry;
   }
 
@@ -90,6 +98,10 @@ export class CoderdAdapter implements Coderd {
     when: { readonly now: EpochMs; readonly refreshMs: number },
   ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
     return this.#forecast.sights(organizations, when);
+  }
+
+  recentJobs({ id }: Organization, seen: SeenJobs): RecentJobs {
+    return this.#record.recentJobs(id, seen);
   }
 
   async tokenExpiry(now: EpochMs): Promise<EpochMs | undefined> {

@@ -19,7 +19,14 @@ export const jobSchema = z.object({
   initiator_id: z.string().nullish(),
   tags,
   type: z.string(),
-  metadata: z.object({ workspace_id: z.string().nullish() }).nullish(),
+  reason: z.string().nullish(),
+  metadata: z
+    .object({
+      workspace_id: z.string().nullish(),
+      template_id: z.string().nullish(),
+      workspace_build_transition: z.string().nullish(),
+    })
+    .nullish(),
 });
 
 const jobRef = z.object({ id: branded<JobId>(), status: z.string() });
@@ -64,7 +71,15 @@ export const workspaceSchema = z.object({
     reason: z.string().nullish(),
     deadline: maybeTime,
     max_deadline: maybeTime,
-    job: z.object({ status: z.string(), completed_at: maybeTime, tags: tags.nullish() }),
+    initiator_id: z.string().nullish(),
+    job: z.object({
+      id: branded<JobId>().nullish(),
+      status: z.string(),
+      created_at: maybeTime,
+      started_at: maybeTime,
+      completed_at: maybeTime,
+      tags: tags.nullish(),
+    }),
   }),
 });
 

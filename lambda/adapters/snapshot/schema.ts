@@ -36,6 +36,7 @@ const snapshotSchema = z.object({
         jobs: reading(jobSchema),
         daemons: reading(daemonSchema),
         previousJobs: reading(jobSchema),
+        recentJobs: reading(jobSchema).extend({ since: time.optional() }).exactOptional(),
         workspaces: reading(workspaceSchema).exactOptional(),
         templates: reading(templateSchema).exactOptional(),
         activeVersionTags: activeVersionTagsSchema.exactOptional(),

@@ -1,0 +1,129 @@
+/**
+ * The record of recent jobs: what the looks of this process saw, and the latest build of each
+ * workspace. A lower bound, kept in memory for the life of the process. It sends no request: for a
+ * list of all statuses coderd reads every job that the organization ever had (contract §1).
+ */
+import type { SeenJobs } from '../../app/ports.ts';
+import type { EpochMs, OrganizationId } from '../../core/brands.ts';
+import type { Job, Reading, RecentJobs, Workspace } from '../../core/snapshot.ts';
+import { NewestJobs } from './newest-jobs.ts';
+
+const KEPT_MS = 7 * 24 * 3_600_000;
+/** The clocks of two servers differ. A job that was created later than that has a wrong time. */
+const CLOCK_SKEW_MS = 3_600_000;
+const LIMITS = { perTagSet: 500, inAll: 20_000 };
+
+type OrganizationRecord = {
+  readonly jobs: NewestJobs;
+  since: EpochMs;
+  /** The reading whose builds are in `jobs` already. */
+  workspaces?: Reading<Workspace> | undefined;
+};
+
+export class JobRecord {
+  readonly #organizations = new Map<OrganizationId, OrganizationRecord>();
+
+  /** As `Coderd.recentJobs`. */
+  recentJobs(organizationId: OrganizationId, seen: SeenJobs): RecentJobs {
+    const { now } = seen;
+    const record = this.#organizations.get(organizationId) ?? { jobs: new NewestJobs(LIMITS), since: now };
+    this.#organizations.set(organizationId, record);
+    // a first look whose clock was ahead must not leave a record that begins in the future
+    if (now < record.since) record.since = now;
+    addAll(record, seen);
+    const items = record.jobs.items();
+    return { status: 'ok', takenAt: now, since: record.since, limit: LIMITS.perTagSet, items };
+  }
+}
+
+/** Adds what a look saw. Open jobs come last: each look lists them, workspaces may be older. */
+function addAll(record: OrganizationRecord, { jobs, previousJobs, workspaces, now }: SeenJobs): void {
+  const span = { from: now - KEPT_MS, until: now + CLOCK_SKEW_MS };
+  const add = (job: Job): void => {
+    if (!(job.created_at >= span.from && job.created_at <= span.until)) return;
+    const known = record.jobs.get(job.id);
+    record.jobs.put(known === undefined ? job : merged(known, job));
+  };
+  record.jobs.keepCreated(span);
+  if (workspaces !== undefined && workspaces !== record.workspaces)
+    for (const workspace of workspaces.items) {
+      const job = latestJob(workspace);
+      if (job !== undefined) add(job);
+    }
+  record.workspaces = workspaces ?? record.workspaces;
+  previousJobs.items.forEach(add);
+  jobs.items.forEach(add);
+}
+
+/** The job of the workspace's latest build. Undefined if its id, its tags or its time is unknown. */
+function latestJob({ id, organization_id, template_id, latest_build: build }: Workspace): Job | undefined {
+  const { job } = build;
+  const created_at = job.created_at ?? build.created_at;
+  if (job.id == null || job.tags == null || created_at == null) return undefined;
+  return {
+    id: job.id,
+    created_at,
+    started_at: job.started_at,
+    completed_at: job.completed_at,
+    status: job.status,
+    organization_id,
+    initiator_id: build.initiator_id,
+    tags: job.tags,
+    type: 'workspace_build',
+    reason: build.reason,
+    metadata: { workspace_id: id, template_id, workspace_build_transition: build.transition },
+  };
+}
+
+const FIELDS = [
+  'started_at',
+  'completed_at',
+  'canceled_at',
+  'worker_id',
+  'initiator_id',
+  'reason',
+] as const satisfies readonly (keyof Job)[];
+const METADATA = [
+  'workspace_id',
+  'template_id',
+  'workspace_build_transition',
+] as const satisfies readonly (keyof NonNullable<Job['metadata']>)[];
+
+/**
+ * Adds what is seen of a job to what is known of it. A field that is seen replaces the known one, a
+ * missing field replaces nothing. coderd never changes `created_at`, tags and type of a job. Without
+ * news the result is the known object.
+ */
+function merged(known: Job, seen: Job): Job {
+  // a list that was read earlier may say that a completed job still runs
+  const status = stageOf(seen) < stageOf(known) ? known.status : seen.status;
+  if (status === known.status && !hasNews(known, seen)) return known;
+  return {
+    ...known,
+    ...present(seen, FIELDS),
+    status,
+    metadata: { ...known.metadata, ...present(seen.metadata ?? {}, METADATA) },
+  };
+}
+
+function hasNews(known: Job, seen: Job): boolean {
+  return (
+    FIELDS.some((field) => seen[field] != null && seen[field] !== known[field]) ||
+    METADATA.some(
+      (field) => seen.metadata?.[field] != null && seen.metadata[field] !== known.metadata?.[field],
+    )
+  );
+}
+
+/** The fields that have a value. */
+function present<T extends object, K extends keyof T>(item: T, fields: readonly K[]): Partial<Pick<T, K>> {
+  const found: Partial<Pick<T, K>> = {};
+  for (const field of fields) if (item[field] != null) found[field] = item[field];
+  return found;
+}
+
+/** How far a job has come: created, started, completed. */
+function stageOf({ started_at, completed_at }: Job): number {
+  if (completed_at != null) return 2;
+  return started_at == null ? 0 : 1;
+}

@@ -1,0 +1,474 @@
+/** The record of recent jobs: what it merges, what it forgets, when its array stays the same. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
+import { NewestJobs } from '../../lambda/adapters/coderd/newest-jobs.ts';
+import type { SeenJobs } from '../../lambda/app/ports.ts';
+import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
+import type { Job, Workspace } from '../../lambda/core/snapshot.ts';
+import { tagKey } from '../../lambda/core/tags.ts';
+import {
+  ago,
+  aJob,
+  aWorkspace,
+  daemonId,
+  HOUR,
+  jobId,
+  MINUTE,
+  NOW,
+  reading,
+  SECOND,
+} from '../support/parts.ts';
+import { runs } from '../support/runs.ts';
+
+const ORGANIZATION = 'org-default' as OrganizationId;
+const DAY = 24 * HOUR;
+
+type Lists = {
+  readonly jobs?: readonly Job[];
+  readonly previousJobs?: readonly Job[];
+  readonly workspaces?: readonly Workspace[];
+  readonly now?: EpochMs;
+};
+
+function seen({ jobs = [], previousJobs = [], workspaces, now = NOW }: Lists): SeenJobs {
+  return {
+    jobs: reading(jobs),
+    previousJobs: reading(previousJobs),
+    ...(workspaces === undefined ? {} : { workspaces: reading(workspaces) }),
+    now,
+  };
+}
+
+/** What the record says after these looks. */
+function itemsAfter(...looks: readonly Lists[]): readonly Job[] {
+  const record = new JobRecord();
+  return looks.map((lists) => record.recentJobs(ORGANIZATION, seen(lists)).items).at(-1) ?? [];
+}
+
+const idsOf = (jobs: readonly Job[]): readonly string[] => jobs.map(({ id }) => id);
+
+const PENDING = aJob({ id: jobId('a'), created_at: ago(5 * MINUTE) });
+const RUNNING: Job = { ...PENDING, status: 'running', started_at: ago(4 * MINUTE), worker_id: daemonId('d') };
+const SUCCEEDED: Job = { ...RUNNING, status: 'succeeded', completed_at: ago(MINUTE) };
+
+type Build = Workspace['latest_build'];
+
+/** A workspace whose latest build is the job `a`. */
+function built(job: Partial<Build['job']> = {}, build: Partial<Build> = {}): Workspace {
+  return aWorkspace({
+    id: 'workspace',
+    latest_build: {
+      created_at: PENDING.created_at,
+      transition: 'start',
+      reason: 'dashboard',
+      initiator_id: 'somebody',
+      ...build,
+      job: { id: PENDING.id, status: 'pending', created_at: PENDING.created_at, tags: {}, ...job },
+    },
+  });
+}
+
+const OF_WORKSPACE = {
+  reason: 'dashboard',
+  initiator_id: 'somebody',
+  type: 'workspace_build',
+  metadata: { workspace_id: 'workspace', template_id: 'template', workspace_build_transition: 'start' },
+};
+const ENDED = { status: 'succeeded', started_at: ago(4 * MINUTE), completed_at: ago(MINUTE) };
+
+describe('the record of one job', () => {
+  test.each<{ scenario: string; looks: readonly Lists[]; expected: Partial<Job> }>([
+    {
+      scenario: 'takes status, worker and start from the list of open jobs',
+      looks: [{ jobs: [PENDING] }, { jobs: [RUNNING] }],
+      expected: { status: 'running', worker_id: daemonId('d'), started_at: ago(4 * MINUTE) },
+    },
+    {
+      scenario: 'takes the completion from the previous job of an idle daemon',
+      looks: [{ jobs: [RUNNING] }, { previousJobs: [SUCCEEDED] }],
+      expected: { status: 'succeeded', completed_at: ago(MINUTE) },
+    },
+    {
+      scenario: 'makes a job of the latest build of a workspace',
+      looks: [{ workspaces: [built(ENDED)] }],
+      expected: { id: PENDING.id, created_at: PENDING.created_at, ...ENDED, ...OF_WORKSPACE },
+    },
+    {
+      scenario: 'takes the creation time of the build where the job has none',
+      looks: [{ workspaces: [built({ created_at: null }, { created_at: ago(6 * MINUTE) })] }],
+      expected: { created_at: ago(6 * MINUTE) },
+    },
+    {
+      scenario: 'adds the reason and the transition of a build to a listed job, and keeps its worker',
+      looks: [{ jobs: [RUNNING] }, { workspaces: [built(ENDED)] }],
+      expected: { worker_id: daemonId('d'), ...ENDED, ...OF_WORKSPACE },
+    },
+    {
+      scenario: 'keeps the reason and the transition when a later list lacks them',
+      looks: [{ workspaces: [built()] }, { jobs: [{ ...RUNNING, reason: null, metadata: {} }] }],
+      expected: { status: 'running', ...OF_WORKSPACE },
+    },
+    {
+      scenario: 'stays completed when a workspace list of an earlier time says that the job runs',
+      looks: [
+        { previousJobs: [SUCCEEDED] },
+        { workspaces: [built({ status: 'running', started_at: ago(4 * MINUTE) })] },
+      ],
+      expected: { status: 'succeeded', completed_at: ago(MINUTE), reason: 'dashboard' },
+    },
+    {
+      scenario: 'stays completed when the jobs list was read just before the completion',
+      looks: [{ jobs: [RUNNING], workspaces: [built(ENDED)] }],
+      expected: { status: 'succeeded', completed_at: ago(MINUTE) },
+    },
+    {
+      scenario: 'stays running when a workspace list of an earlier time says that the job is pending',
+      looks: [{ jobs: [RUNNING] }, { workspaces: [built()] }],
+      expected: { status: 'running', started_at: ago(4 * MINUTE) },
+    },
+    {
+      scenario: 'stays as it was when no list has the job any more',
+      looks: [{ jobs: [RUNNING] }, {}],
+      expected: RUNNING,
+    },
+    {
+      scenario: 'takes the status of a pending job that was canceled',
+      looks: [{ jobs: [PENDING] }, { workspaces: [built({ status: 'canceled', completed_at: NOW })] }],
+      expected: { status: 'canceled', completed_at: NOW },
+    },
+  ])('$scenario', ({ looks, expected }) => {
+    const items = itemsAfter(...looks);
+    expect(idsOf(items)).toEqual(['a']);
+    expect(items[0]).toMatchObject(expected);
+  });
+
+  test.each([
+    { missing: 'its id', workspace: built({ id: null }) },
+    { missing: 'its tags', workspace: built({ tags: null }) },
+    { missing: 'its time', workspace: built({ created_at: null }, { created_at: null }) },
+  ])('is not made of a build where $missing is missing', ({ workspace }) => {
+    expect(itemsAfter({ workspaces: [workspace] })).toEqual([]);
+  });
+
+  test.each(['truncated', 'stale', 'failed'] as const)('is made of what a %s list has', (status) => {
+    const record = new JobRecord();
+    const { items } = record.recentJobs(ORGANIZATION, {
+      jobs: reading([PENDING], status),
+      previousJobs: reading([aJob({ id: jobId('b') })], status),
+      workspaces: reading([built({ id: jobId('c') })], status),
+      now: NOW,
+    });
+    expect([...idsOf(items)].sort()).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('the reading', () => {
+  test('is ok, is taken now, and begins at the first look at the organization', () => {
+    const record = new JobRecord();
+    const later = plusMs(NOW, MINUTE);
+    record.recentJobs(ORGANIZATION, seen({}));
+    expect(record.recentJobs(ORGANIZATION, seen({ now: later }))).toEqual({
+      status: 'ok',
+      takenAt: later,
+      since: NOW,
+      limit: expect.any(Number),
+      items: [],
+    });
+    expect(record.recentJobs('other' as OrganizationId, seen({ now: later })).since).toBe(later);
+  });
+
+  test('does not begin in the future when the clock of the first look was ahead', () => {
+    const record = new JobRecord();
+    record.recentJobs(ORGANIZATION, seen({ now: plusMs(NOW, DAY) }));
+    expect(record.recentJobs(ORGANIZATION, seen({})).since).toBe(NOW);
+  });
+
+  test('keeps the organizations apart', () => {
+    const record = new JobRecord();
+    record.recentJobs(ORGANIZATION, seen({ jobs: [PENDING] }));
+    expect(record.recentJobs('other' as OrganizationId, seen({})).items).toEqual([]);
+  });
+
+  test('lists the newest job first, and jobs of the same time by id', () => {
+    const jobs = [
+      { id: 'b', at: 2 },
+      { id: 'old', at: 3 },
+      { id: 'a', at: 2 },
+      { id: 'new', at: 1 },
+    ].map(({ id, at }) => aJob({ id: jobId(id), created_at: ago(at * MINUTE) }));
+    expect(idsOf(itemsAfter({ jobs }))).toEqual(['new', 'a', 'b', 'old']);
+  });
+
+  test('has each job once, however often the lists have it', () => {
+    expect(idsOf(itemsAfter({ jobs: [RUNNING, RUNNING], workspaces: [built(), built()] }))).toEqual(['a']);
+  });
+});
+
+describe('the record forgets', () => {
+  test.each([
+    { created: ago(7 * DAY), kept: true, because: 'seven days are kept' },
+    { created: ago(7 * DAY + 1), kept: false, because: 'it is older' },
+    { created: ago(-HOUR), kept: true, because: 'clocks differ' },
+    { created: ago(-HOUR - 1), kept: false, because: 'clocks do not differ so much' },
+    { created: Number.NaN as EpochMs, kept: false, because: 'that is no time' },
+    { created: Number.POSITIVE_INFINITY as EpochMs, kept: false, because: 'that is no time' },
+  ])('a job of another time (created $created, kept: $kept, because $because)', ({ created, kept }) => {
+    expect(itemsAfter({ jobs: [aJob({ created_at: created })] })).toHaveLength(kept ? 1 : 0);
+  });
+
+  test('a job that has become too old, and a job of the future after the clock was set back', () => {
+    const jobs = [PENDING];
+    const week = plusMs(PENDING.created_at, 7 * DAY);
+    expect(idsOf(itemsAfter({ jobs }, { now: week }))).toEqual(['a']);
+    expect(itemsAfter({ jobs }, { now: plusMs(week, 1) })).toEqual([]);
+    expect(itemsAfter({ jobs }, { now: ago(2 * HOUR) })).toEqual([]);
+  });
+
+  test('all but the newest 500 jobs of a tag set', () => {
+    const many = (tags: Job['tags'], count: number) =>
+      Array.from({ length: count }, (_, index) => aJob({ tags, created_at: ago(index * SECOND) }));
+    const [plain, big] = [many({}, 510), many({ size: 'big' }, 3)];
+    const items = itemsAfter({ jobs: [...plain.slice(200), ...big] }, { jobs: plain.slice(0, 200) });
+    const kept = [...plain.slice(0, 500), ...big];
+    expect(new Set(idsOf(items))).toEqual(new Set(idsOf(kept)));
+    expect(items).toHaveLength(503);
+  });
+
+  test('all but the newest 20,000 jobs of thousands of tag sets, and keeps the array while nothing changes', () => {
+    const jobs = Array.from({ length: 20_050 }, (_, index) =>
+      aJob({ tags: { n: String(index) }, created_at: ago(index * SECOND) }),
+    );
+    const record = new JobRecord();
+    const { items } = record.recentJobs(ORGANIZATION, seen({ jobs }));
+    expect(items).toHaveLength(20_000);
+    expect(items.at(-1)).toEqual(jobs[19_999]);
+    expect(record.recentJobs(ORGANIZATION, seen({ jobs: jobs.toReversed() })).items).toBe(items);
+  });
+});
+
+describe('the array of items', () => {
+  const FIRST: Lists = { jobs: [RUNNING], workspaces: [built({ id: jobId('b'), ...ENDED })] };
+  const copied = <T>(value: T): T => structuredClone(value);
+
+  /** Whether the second look gets the array of the first. */
+  function isSameAfter(second: Lists): boolean {
+    const record = new JobRecord();
+    const [one, two] = [FIRST, second].map((lists) => record.recentJobs(ORGANIZATION, seen(lists)).items);
+    return one === two;
+  }
+
+  test.each<{ scenario: string; second: Lists }>([
+    { scenario: 'all lists are read again and say the same', second: copied(FIRST) },
+    { scenario: 'a list says less', second: {} },
+    { scenario: 'time passes', second: { ...copied(FIRST), now: plusMs(NOW, HOUR) } },
+  ])('stays the same when $scenario', ({ second }) => {
+    expect(isSameAfter(second)).toBe(true);
+  });
+
+  test.each<{ scenario: string; second: Lists }>([
+    { scenario: 'a job is new', second: { jobs: [aJob()] } },
+    { scenario: 'a job has completed', second: { previousJobs: [SUCCEEDED] } },
+    { scenario: 'a reason is new', second: { workspaces: [built()] } },
+    { scenario: 'a job is too old', second: { now: plusMs(NOW, 7 * DAY) } },
+  ])('is another one when $scenario', ({ second }) => {
+    expect(isSameAfter(second)).toBe(false);
+  });
+
+  test('is never changed after it was handed out', () => {
+    const record = new JobRecord();
+    const { items } = record.recentJobs(ORGANIZATION, seen(FIRST));
+    const before = copied(items);
+    record.recentJobs(ORGANIZATION, seen({ jobs: [aJob()], previousJobs: [SUCCEEDED] }));
+    expect(items).toEqual(before);
+  });
+});
+
+test('reads a list of workspaces once, for as long as it is the same object', () => {
+  let reads = 0;
+  const items = [built(ENDED)];
+  const workspaces = {
+    status: 'ok' as const,
+    get items() {
+      reads += 1;
+      return items;
+    },
+  };
+  const record = new JobRecord();
+  const look = (given: Lists & { workspaces?: never }, own = workspaces) =>
+    record.recentJobs(ORGANIZATION, { ...seen(given), workspaces: own });
+  look({});
+  look({ jobs: [aJob()] });
+  expect(reads).toBe(1);
+  look({}, { status: 'ok', items: [built({ id: jobId('b'), ...ENDED })] });
+  expect(idsOf(look({}, workspaces).items)).toContain('b');
+  expect(reads).toBe(2);
+});
+
+/** What is fixed of a job. */
+const fact = fc.record({
+  ageMs: fc.integer({ min: -2 * HOUR, max: 8 * DAY }),
+  size: fc.constantFrom('small', 'big', 'huge'),
+});
+const FACTS = fc.array(fact, { minLength: 1, maxLength: 12 });
+
+/** What one list says of a job: how far it has come, and what it leaves out. */
+const telling = fc.record({
+  index: fc.nat(11),
+  stage: fc.constantFrom(0, 1, 2),
+  hasReason: fc.boolean(),
+  status: fc.constantFrom('pending', 'running', 'succeeded', 'canceling', 'new-status'),
+});
+type Telling = { index: number; stage: number; hasReason: boolean; status: string };
+const tellings = fc.uniqueArray(telling, { selector: ({ index }) => index, maxLength: 12 });
+const uglyLook = fc.record({ jobs: tellings, previousJobs: tellings, workspaces: tellings });
+type UglyLook = { jobs: Telling[]; previousJobs: Telling[]; workspaces: Telling[] };
+type Fact = { readonly ageMs: number; readonly size: string };
+
+function jobsOf(facts: readonly Fact[], list: readonly Telling[]): readonly Job[] {
+  return list.flatMap(({ index, stage, hasReason, status }) => {
+    const found = facts[index];
+    if (found === undefined) return [];
+    const created_at = ago(found.ageMs);
+    return aJob({
+      id: jobId(`ugly-${index}`),
+      created_at,
+      tags: { size: found.size },
+      status,
+      ...(stage > 0 ? { started_at: plusMs(created_at, SECOND) } : {}),
+      ...(stage > 1 ? { completed_at: plusMs(created_at, MINUTE) } : {}),
+      ...(hasReason ? { reason: 'dashboard' } : {}),
+    });
+  });
+}
+
+function listsOf(facts: readonly Fact[], look: UglyLook): Lists {
+  return {
+    jobs: jobsOf(facts, look.jobs),
+    previousJobs: jobsOf(facts, look.previousJobs),
+    workspaces: jobsOf(facts, look.workspaces).map((job) =>
+      aWorkspace({
+        id: `of-${job.id}`,
+        latest_build: { reason: job.reason, transition: 'start', job: { ...job } },
+      }),
+    ),
+  };
+}
+
+describe('whatever the lists say', () => {
+  test('a look that is repeated changes nothing', () => {
+    fc.assert(
+      fc.property(FACTS, fc.array(uglyLook, { minLength: 1, maxLength: 4 }), (facts, looks) => {
+        const record = new JobRecord();
+        const lists = looks.map((look) => seen(listsOf(facts, look)));
+        const last = lists.at(-1);
+        for (const given of lists) record.recentJobs(ORGANIZATION, given);
+        if (last === undefined) return;
+        const settled = record.recentJobs(ORGANIZATION, last).items;
+        expect(record.recentJobs(ORGANIZATION, structuredClone(last)).items).toEqual(settled);
+        expect(record.recentJobs(ORGANIZATION, { ...last }).items).toEqual(settled);
+      }),
+      runs(1000),
+    );
+  });
+
+  test('the order of items in a list makes no difference', () => {
+    fc.assert(
+      fc.property(FACTS, fc.array(uglyLook, { maxLength: 4 }), (facts, looks) => {
+        const turned = looks.map(({ jobs, previousJobs, workspaces }) => ({
+          jobs: jobs.toReversed(),
+          previousJobs: previousJobs.toReversed(),
+          workspaces: workspaces.toReversed(),
+        }));
+        const play = (all: readonly UglyLook[]) => itemsAfter(...all.map((look) => listsOf(facts, look)));
+        expect(play(turned)).toEqual(play(looks));
+      }),
+      runs(1000),
+    );
+  });
+
+  test('a completion, a start and a reason are never lost', () => {
+    fc.assert(
+      fc.property(FACTS, fc.array(uglyLook, { maxLength: 5 }), (facts, looks) => {
+        const record = new JobRecord();
+        let before: ReadonlyMap<string, Job> = new Map();
+        for (const look of looks) {
+          const lists = listsOf(facts, look);
+          const all = [...(lists.jobs ?? []), ...(lists.previousJobs ?? [])];
+          const { items } = record.recentJobs(ORGANIZATION, seen(lists));
+          const byId = new Map(items.map((job) => [job.id as string, job]));
+          for (const known of [...before.values(), ...all]) {
+            const now = byId.get(known.id);
+            if (now === undefined) continue;
+            for (const field of ['completed_at', 'started_at', 'reason'] as const)
+              expect(now[field] ?? null).toBe(known[field] ?? now[field] ?? null);
+          }
+          expect([...before.keys()].filter((id) => !byId.has(id))).toEqual([]);
+          before = byId;
+        }
+      }),
+      runs(1000),
+    );
+  });
+
+  test('the items are in order, one for each id, and of the last seven days', () => {
+    const hours = fc.integer({ min: -100, max: 300 });
+    fc.assert(
+      fc.property(FACTS, fc.array(fc.tuple(uglyLook, hours), { maxLength: 5 }), (facts, looks) => {
+        const record = new JobRecord();
+        for (const [look, hour] of looks) {
+          const now = plusMs(NOW, hour * HOUR);
+          const { items, since } = record.recentJobs(ORGANIZATION, seen({ ...listsOf(facts, look), now }));
+          expect(new Set(idsOf(items)).size).toBe(items.length);
+          expect(items).toEqual([...items].sort(newestFirst));
+          expect(items.filter(({ created_at }) => created_at < now - 7 * DAY)).toEqual([]);
+          expect(items.filter(({ created_at }) => created_at > now + HOUR)).toEqual([]);
+          expect(since).toBeLessThanOrEqual(now);
+        }
+      }),
+      runs(1000),
+    );
+  });
+});
+
+function newestFirst(a: Job, b: Job): number {
+  return b.created_at - a.created_at || (a.id < b.id ? -1 : 1);
+}
+
+describe('the newest jobs', () => {
+  const LIMITS = { perTagSet: 3, inAll: 5 };
+
+  /** The rule, as simple as can be. */
+  function expected(jobs: readonly Job[]): readonly Job[] {
+    const sorted = [...jobs].sort(newestFirst);
+    return sorted
+      .filter((job, index) => {
+        const newer = sorted.slice(0, index).filter((other) => tagKey(other.tags) === tagKey(job.tags));
+        return newer.length < LIMITS.perTagSet;
+      })
+      .slice(0, LIMITS.inAll);
+  }
+
+  test('are the newest of each tag set and of all, in whatever order and batches they come', () => {
+    const job = fc.record({ minute: fc.nat(9), size: fc.constantFrom('small', 'big', 'huge') });
+    fc.assert(
+      fc.property(fc.array(job, { maxLength: 20 }), fc.nat(20), (facts, cut) => {
+        const jobs = facts.map(({ minute, size }, index) =>
+          aJob({ id: jobId(`n-${index}`), created_at: ago(minute * MINUTE), tags: { size } }),
+        );
+        const newest = new NewestJobs(LIMITS);
+        for (const item of jobs.slice(0, cut)) newest.put(item);
+        const rest = jobs.slice(cut);
+        const first = newest.items();
+        expect(first).toEqual(expected(jobs.slice(0, cut)));
+        for (const item of rest) newest.put(item);
+        const second = newest.items();
+        expect(second).toEqual(expected([...first, ...rest]));
+        expect(jobs.filter(({ id }) => newest.get(id) !== undefined).sort(newestFirst)).toEqual(second);
+        for (const item of rest) newest.put(item);
+        expect(newest.items()).toBe(second);
+      }),
+      runs(1000),
+    );
+  });
+});
