@@ -13,6 +13,7 @@ import {
   settingAt,
   settingsBelow,
 } from '../lambda/adapters/config/settings.ts';
+import { DOLLARS_TITLE } from '../lambda/adapters/config/waiting-schema.ts';
 import { renderSizes } from './sizes.ts';
 
 const BEGIN = '<!-- settings -->';
@@ -51,8 +52,11 @@ function renderRow(setting: Setting): string {
 
 function typeOf(node: SettingNode): string {
   if (node.title === SECRET_REF_TITLE) return '`{ secret, jsonKey? }`';
+  if (node.anyOf) return node.anyOf.map(typeOf).join(' or ');
+  if (node.const !== undefined) return `\`${String(node.const)}\``;
   if (node.enum) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
   if (node.title === SHARE_TITLE) return 'percentage: `1%` to `100%`';
+  if (node.title === DOLLARS_TITLE) return 'dollars: `0.10`';
   if (node.title === DURATION_TITLE) return 'duration: `90s`, `5m`, `1h`';
   if (node.title === DAYS_TITLE) return 'days: `mon-fri`, `mon,wed`';
   if (node.title === TIME_TITLE) return 'time of day: `08:30`';
@@ -68,8 +72,24 @@ function wholeNumber({ minimum, maximum }: SettingNode): string {
     : `whole number, ${minimum} to ${maximum}`;
 }
 
+/** Defaults that follow another setting, in words. */
+export const FOLLOWING: Readonly<Record<string, string>> = {
+  'waiting.autostart': '`waiting.person`',
+  'waiting.prebuild': '`waiting.person` / 20',
+  'waiting.stop': '`waiting.person` / 100',
+  'pools[].min': '`0`, or `1` without a forecast',
+  'pools[].waiting.person': '`waiting.person`',
+  'pools[].waiting.autostart': "`waiting.autostart`, or the pool's `person`",
+  'pools[].waiting.prebuild': "`waiting.prebuild`, or the pool's `person` / 20",
+  'pools[].waiting.stop': "`waiting.stop`, or the pool's `person` / 100",
+  'pools[].prebuilds.maxTasks': '4/5 of `max`',
+  'pools[].prewarm.max': "the pool's `max`",
+};
+
 function defaultOf({ path, node, isRequired }: Setting): string {
   if (isRequired) return '**required**';
+  const following = FOLLOWING[path];
+  if (following !== undefined) return following;
   if (node.default !== undefined)
     return `\`${typeof node.default === 'string' ? node.default : JSON.stringify(node.default)}\``;
   const shared = path.replace(/^pools\[\]/, 'defaults');

@@ -11,6 +11,7 @@ import { addSnapshotCommand } from './snapshot.ts';
 import { addStatusCommand } from './status.ts';
 import { InputError, type Surroundings, UsageError } from './surroundings.ts';
 import { addTraceCommand } from './trace.ts';
+import { addTuneCommand } from './tune.ts';
 import { addSchemaCommand, addValidateCommand } from './validate.ts';
 
 /** Runs one command line, without the program's name; returns the exit code. */
@@ -63,6 +64,7 @@ function build(surroundings: Surroundings, exitWith: (code: number) => void): Co
   addUnpinCommand(program, context);
   addTraceCommand(program, context);
   addBacktestCommand(program, context);
+  addTuneCommand(program, context);
   addSchemaCommand(program, context);
   return program;
 }

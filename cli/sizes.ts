@@ -1,6 +1,16 @@
 /** docs/sizes.md: the sizes of Coder's validated architecture as files of examples/, and what they cost. */
 
-import { ASSUMED, BUSY, costOf, costOfStaticFleet, ENDPOINTS_MONTH, QUIET, totalOf } from '../infra/cost.ts';
+import {
+  ASSUMED,
+  BUILDS,
+  BUSY,
+  costOf,
+  costOfStaticFleet,
+  ENDPOINTS_MONTH,
+  QUIET,
+  totalOf,
+  USUAL,
+} from '../infra/cost.ts';
 import type { Deployment } from '../lambda/adapters/config/deployment.ts';
 import { loadDeployment } from '../lambda/adapters/config/load.ts';
 
@@ -74,11 +84,12 @@ function sizesTable(sizes: readonly Sized[]): string {
     coderd,
     database,
     dollars(totalOf(costOf(deployment, QUIET))),
+    dollars(totalOf(costOf(deployment, USUAL))),
     dollars(totalOf(costOf(deployment, BUSY))),
     dollars(staticFleet(deployment, builds)),
   ]);
   return table(
-    ['users', 'builds at once = `maxTasks`', 'coderd', 'database', 'quiet', 'busy', 'fixed fleet'],
+    ['users', 'builds at once = `maxTasks`', 'coderd', 'database', 'quiet', 'usual', 'busy', 'fixed fleet'],
     rows,
   );
 }
@@ -87,8 +98,10 @@ function staticFleet({ pools: [pool] }: Deployment, builds: number): number {
   return pool === undefined ? 0 : costOfStaticFleet(pool, builds);
 }
 
-const HOW_TO_READ = `- **quiet**: nobody builds; what \`min\`, \`warm\` and schedules keep ready, and all that is there whether used or not.
-- **busy**: on top of that ${percent(BUSY.share)} of \`max\` (of \`maxTasks\`, where that is less) builds from Monday to Friday, 10 hours a day.
+const HOW_TO_READ = `- **quiet**: nobody builds. Left are \`min\`, schedules, and what is there whether used or not.
+- **usual**: on average ${percent(USUAL.share)} of \`max\` (of \`maxTasks\`, where that is less) builds from Monday to Friday, 10 hours a day. The made-up trace of 1,000 users
+  (docs/traces.md) builds as much. The price includes the daemons that the autoscaler keeps free at $0.10 for each minute that a person waits (\`waiting\`).
+- **busy**: the same with ${percent(BUSY.share)} of \`max\`: people build all day long.
 - **fixed fleet**: the architecture's provisioners around the clock as the same Fargate tasks, without network, logs and the rest.
 
 **Database.** Builds are what loads it; the column is what Coder has tested with so many at once. Raise \`maxTasks\` only after it has grown, and
@@ -101,20 +114,19 @@ would go to them. The autoscaler counts them as supply as long as they are there
 
 ## Line by line
 
-Quiet / busy, in dollars a month:`;
+Quiet / usual / busy, in dollars a month:`;
 
 function linesTable(sizes: readonly Sized[]): string {
   const costs = sizes.map(({ deployment }) => ({
-    quiet: costOf(deployment, QUIET),
-    busy: costOf(deployment, BUSY),
+    loads: [QUIET, USUAL, BUSY].map((load) => costOf(deployment, load)),
   }));
-  const names = costs[0]?.quiet.map(({ what }) => what) ?? [];
-  const cell = (quiet: number, busy: number) => `${cents(quiet)} / ${cents(busy)}`;
+  const names = costs[0]?.loads[0]?.map(({ what }) => what) ?? [];
+  const cell = (amounts: readonly number[]) => amounts.map(cents).join(' / ');
   const rows = names.map((name, line) => [
     name,
-    ...costs.map(({ quiet, busy }) => cell(quiet[line]?.dollars ?? 0, busy[line]?.dollars ?? 0)),
+    ...costs.map(({ loads }) => cell(loads.map((lines) => lines[line]?.dollars ?? 0))),
   ]);
-  const total = ['**all**', ...costs.map(({ quiet, busy }) => cell(totalOf(quiet), totalOf(busy)))];
+  const total = ['**all**', ...costs.map(({ loads }) => cell(loads.map(totalOf)))];
   return table(['', ...sizes.map(({ users }) => `${users} users`)], [...rows, total]);
 }
 
@@ -131,7 +143,13 @@ free endpoint either way. \`aws.metrics.perPool\` adds $0.90 a pool.
 ## What is assumed
 
 Prices are those of us-east-1 in 2026 (\`infra/aws-prices.ts\`, \`lambda/core/prices.ts\`), on demand, without free tiers and discounts; other regions are up to a quarter
-dearer, and Spot's price moves. A month has 730 hours. A task brings in ${ASSUMED.gbPerBusyTaskHour} GB an hour while it builds (image, providers, modules) through the NAT gateway, where
+dearer, and Spot's price moves. A month has 730 hours.
+
+Free daemons: a build takes ${BUILDS.minutes} minute, and no forecast tells ${percent(BUILDS.unforeseen)} of the builds. A pool keeps one more daemon free while the chance that it is needed
+before a new task is up, times the price of waiting, is above the price of a task (\`infra/expected-stock.ts\`). The time to start a task is \`startTime\`, \`90s\` unless
+you write another. The autoscaler itself knows more: the real builds, and how long a start really takes.
+
+A task brings in ${ASSUMED.gbPerBusyTaskHour} GB an hour while it builds (image, providers, modules) through the NAT gateway, where
 coderd and registry are outside. A quiet look is billed for ${ASSUMED.quietLookS} s, once a minute; in working hours the function looks again and again and is billed for ${ASSUMED.busyMinuteS} s
 of each minute. Not in it: what templates create, traffic between zones and out of AWS, ECR's storage, log queries.
 `;

@@ -1,20 +1,29 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { loadDeployment } from '../lambda/adapters/config/load.ts';
 import { configJsonSchema } from '../lambda/adapters/config/settings.ts';
 import { readConfig } from './live.ts';
+import { renderPrices } from './prices.ts';
 import { type CommandContext, DEFAULT_CONFIG } from './surroundings.ts';
 
 /** `autoscaler validate` */
 export function addValidateCommand(program: Command, { surroundings }: CommandContext): void {
   program
     .command('validate')
-    .description('check a configuration file')
+    .description('check a configuration file, and tell what its pools are expected to cost')
     .argument('[file]', 'the configuration', DEFAULT_CONFIG)
-    .action((file: string) => {
-      const { pools } = readConfig(file, surroundings, loadDeployment).config;
-      const names = pools.map(({ name }) => name).join(', ');
-      surroundings.out(`${file}: valid; ${pools.length} pool${pools.length === 1 ? '' : 's'}: ${names}\n`);
+    .option('--builds-per-day <n>', 'builds on a working day, all pools together', parseBuilds)
+    .action((file: string, { buildsPerDay }: { buildsPerDay?: number }) => {
+      const { config } = readConfig(file, surroundings, loadDeployment);
+      const names = config.pools.map(({ name }) => name);
+      const pools = names.length === 1 ? '1 pool' : `${names.length} pools`;
+      surroundings.out(`${file}: valid; ${pools}: ${names.join(', ')}\n\n`);
+      surroundings.out(`${renderPrices(config, buildsPerDay)}\n`);
     });
+}
+
+function parseBuilds(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a whole number, 0 or more, such as 500.');
 }
 
 /** `autoscaler schema` */

@@ -5,11 +5,23 @@
 import type { DeployedPool, Deployment } from '../lambda/adapters/config/deployment.ts';
 import { priceOf } from '../lambda/core/prices.ts';
 import { PRICES } from './aws-prices.ts';
-import { type Load, MONTH_HOURS, taskHours, WORK_HOURS } from './task-hours.ts';
+import {
+  BUILDS,
+  buildHours,
+  type Load,
+  MONTH_HOURS,
+  taskHours,
+  WORK_DAY_MINUTES,
+  WORK_HOURS,
+} from './task-hours.ts';
+
+export { BUILDS } from './task-hours.ts';
 
 /** Nobody builds: floors and schedules alone. */
 export const QUIET: Load = { share: 0 };
-/** A good working day. */
+/** A usual working day: in the trace `1k-users`, 2.6 of 60 tasks are busy on average in working hours. */
+export const USUAL: Load = { share: 0.04 };
+/** A day on which people build all the time. */
 export const BUSY: Load = { share: 0.35 };
 
 /** What no configuration tells. */
@@ -77,6 +89,41 @@ export function totalOf(lines: readonly CostLine[]): number {
   return sum(lines, ({ dollars }) => dollars);
 }
 
+/** Builds a working day for each task of `max`. */
+export function buildsPerTask({ share }: Load): number {
+  return (share * WORK_DAY_MINUTES) / BUILDS.minutes;
+}
+
+export type PoolEstimate = {
+  readonly pool: DeployedPool;
+  /** Builds a working day. */
+  readonly buildsPerDay: number;
+  /** Dollars a month of its tasks, at the configured price of waiting. */
+  readonly dollars: number;
+  /** As `dollars`, where a minute of a waiting person costs one dollar. */
+  readonly atOneDollar: number;
+};
+
+/** What each pool's tasks cost a month, at two prices of waiting. */
+export function estimatePools(deployment: Deployment, wanted: Load): readonly PoolEstimate[] {
+  const load = withinMaxTasks(deployment, wanted);
+  return deployment.pools.map((pool) => {
+    const waiting = { ...pool.waiting, person: 1 };
+    return {
+      pool,
+      buildsPerDay: pool.retiring ? 0 : buildsPerTask(load) * pool.max,
+      dollars: costOfTasks(pool, load),
+      atOneDollar: costOfTasks({ ...pool, waiting }, load),
+    };
+  });
+}
+
+/** The load of so many builds a working day over all pools, each with a part as large as its part of all `max`. */
+export function loadOf({ pools, limits }: Deployment, buildsPerDay: number): Load {
+  const max = Math.min(limits.maxTasks, sumOfMax(pools));
+  return { share: max === 0 ? 0 : buildsPerDay / max / buildsPerTask({ share: 1 }) };
+}
+
 /** Dollars a month of as many tasks of a pool around the clock, and nothing else: what a fleet of fixed size costs. */
 export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
   return tasks * MONTH_HOURS * hourOf(pool, 'on-demand');
@@ -91,14 +138,18 @@ export function alarmsOf({ pools }: Deployment): number {
 
 /** The pools' `max` may add up to more than there is room for. */
 function withinMaxTasks({ pools, limits }: Deployment, { share }: Load): Load {
-  const max = sum(pools, (pool) => (pool.retiring ? 0 : pool.max));
+  const max = sumOfMax(pools);
   return { share: max > limits.maxTasks ? (share * limits.maxTasks) / max : share };
+}
+
+function sumOfMax(pools: readonly DeployedPool[]): number {
+  return sum(pools, (pool) => (pool.retiring ? 0 : pool.max));
 }
 
 type Usage = {
   readonly looks: number;
   readonly lambdaS: number;
-  /** Task-hours beyond what the floors have. */
+  /** Task-hours in which a task builds. */
   readonly busyTaskHours: number;
 };
 
@@ -110,13 +161,8 @@ function usageOf({ pools, looks }: Deployment, load: Load): Usage {
   return {
     looks: quietMinutes + busyMinutes * (60_000 / looks.everyMs),
     lambdaS: quietMinutes * ASSUMED.quietLookS + busyMinutes * ASSUMED.busyMinuteS,
-    busyTaskHours: sum(pools, (pool) => totalHours(pool, load) - totalHours(pool, QUIET)),
+    busyTaskHours: sum(pools, (pool) => buildHours(pool, load)),
   };
-}
-
-function totalHours(pool: DeployedPool, load: Load): number {
-  const { onDemand, spot } = taskHours(pool, load);
-  return onDemand + spot;
 }
 
 function costOfTasks(pool: DeployedPool, load: Load): number {

@@ -24,10 +24,15 @@ const MAX_BYTES = {
 
 /** The plan with its text, cut to what Lambda can answer; the text's last line says what was cut. */
 export function answerOf(plan: Plan): Answer {
-  const { version, takenAt, ...lists } = plan;
+  const { version, takenAt, lookAgainAfterMs, ...lists } = plan;
   const { kept, leftOut } = cutLists({ ...lists, text: planText(plan).split('\n') }, MAX_BYTES);
   const { text, ...rows } = kept;
-  return { version, takenAt, ...rows, text: [...text, ...cutText(leftOut)].join('\n'), leftOut };
+  return {
+    ...{ version, takenAt, lookAgainAfterMs },
+    ...rows,
+    text: [...text, ...cutText(leftOut)].join('\n'),
+    leftOut,
+  };
 }
 
 function cutText(leftOut: Answer['leftOut']): readonly string[] {

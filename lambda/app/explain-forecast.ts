@@ -36,7 +36,7 @@ export function forecastLines(
       ? ['more may be due than is known, see findings']
       : []),
     ...asleepLines(sight),
-    `it starts ${seconds(leadOf(sight))} before something is due; while it is awake, it stays for what is due within ${ageText(pool.wake.maxDelayMs / 1000)} (wake.maxDelay)`,
+    `it starts ${seconds(leadOf(sight))} before an autostart is due; stops and deletions share a start, up to ${ageText(pool.wake.maxDelayMs / 1000)} late (wake.maxDelay)`,
   ];
 }
 
@@ -84,6 +84,10 @@ function answerText(call: Call, { sight, sights, outlooks: { openings } }: Surro
   });
   if (awake !== undefined)
     return awake === sight ? 'to be awake for it' : `pool "${awake.pool.name}" is to be awake for it`;
+  if (call.wakeFor === 'autostop') {
+    const delayMs = Math.min(...call.pools.map(({ pool }) => pool.wake.maxDelayMs));
+    return `shares a start with others, and is done by ${isoTime((first?.at ?? 0) + delayMs)} at the latest`;
+  }
   const leadMs = Math.max(...sights.filter((each) => fits(each, call.group)).map(leadOf));
   const at = isoTime((first?.at ?? 0) - leadMs);
   const others = call.pools.filter((each) => each !== sight).map(({ pool }) => `"${pool.name}"`);

@@ -120,13 +120,14 @@ function maxFrom({ pool, overrides, minFrom }: PoolDecision['need']['sight']): s
   return minFrom === 'pin' ? ' (pin)' : '';
 }
 
-function floorsText({ outlook, prewarmed }: PoolDecision['need']): string {
+function floorsText({ outlook, prewarmed, stock }: PoolDecision['need']): string {
   const { min, minFrom, warm, warmFrom, wake } = outlook.floors;
   return [
     `min ${min}${minFrom === 'min' ? '' : ` (${minFrom})`}`,
     `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`,
     `wake ${wake}`,
     `ready for what is due ${prewarmed}`,
+    `stock ${stock}`,
   ].join(', ');
 }
 

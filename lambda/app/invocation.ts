@@ -1,8 +1,8 @@
 /**
- * One scheduled invocation: several looks, one every `looks.every` while anything is pending, due, starting or leaving,
- * one when all is quiet, none that would run into the last seconds.
+ * One scheduled invocation: looks as often as the plans say, none that would run into the last seconds.
  */
 import type { Config } from '../core/config.ts';
+import { NEXT_INVOCATION_MS } from '../core/look-again.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Failure } from './apply.ts';
 import type { Clock, Ports } from './ports.ts';
@@ -41,27 +41,18 @@ export async function runLooks(input: InvocationInput): Promise<{ readonly looks
 
 /** How long to wait for the next look; undefined when there is to be none in this invocation. */
 function restOf(
-  { config, ports, remainingMs, signal }: InvocationInput,
+  { ports, remainingMs, signal }: InvocationInput,
   plan: Plan,
   startedAt: number,
 ): number | undefined {
-  if (isQuiet(plan) || signal?.aborted) return undefined;
+  if (plan.lookAgainAfterMs >= NEXT_INVOCATION_MS || signal?.aborted) return undefined;
   const tookMs = elapsedMs(ports.clock, startedAt);
-  const restMs = Math.max(0, config.looks.everyMs - tookMs);
+  const restMs = Math.max(0, plan.lookAgainAfterMs - tookMs);
   return remainingMs() - restMs - tookMs > MARGIN_MS ? restMs : undefined;
 }
 
 function elapsedMs(clock: Clock, startedAt: number): number {
   return Math.max(0, clock.now() - startedAt);
-}
-
-/** Quiet: no job waits for anything that a pool could do, none is due, and no task comes or goes. */
-export function isQuiet({ pools, actions }: Plan): boolean {
-  const moves = pools.some(
-    ({ pending, due, daemons }) =>
-      pending + due > 0 || daemons.starting + daemons.leaving + daemons.left + daemons.unguarded > 0,
-  );
-  return !moves && actions.length === 0;
 }
 
 function reportQuietly({ onTick }: InvocationInput, done: Tick, durationMs: number): void {

@@ -14,6 +14,12 @@ export function reasonSentence(reason: Reason): string {
       return `${some(reason.jobs, 'pending job')} for daemons that are starting`;
     case 'floor':
       return FLOORS[reason.from](reason.count);
+    case 'stock':
+      return stockText(reason);
+    case 'holding-for-record':
+      return `${some(reason.tasks, 'idle daemon')} kept: the function has just started and does not know enough earlier builds yet`;
+    case 'making-room':
+      return `draining ${some(reason.tasks, 'idle daemon')}: a limit holds back jobs of other pools`;
     case 'awake-for':
       return `to be awake for ${transitionsText(reason.for)}`;
     case 'holding-for-forecast':
@@ -21,13 +27,13 @@ export function reasonSentence(reason: Reason): string {
     case 'not-woken-for':
       return `not woken for ${transitionsText(reason.for)} (see findings)`;
     case 'prewarm':
-      return `${some(reason.daemons, 'daemon')} to be ready for ${some(reason.due, 'job')} that coderd is about to create`;
+      return `coderd is about to create ${some(reason.due, 'job')}: ${some(reason.daemons, 'daemon')} will be ready`;
     case 'capped-at-prewarm-max':
-      return `held at its prewarm.max of ${reason.max}, more when the jobs are there`;
+      return `${some(reason.due, 'job')} due, limited to ${some(reason.max, 'daemon')} by prewarm.max until coderd creates the jobs`;
     case 'pinned':
       return `wants ${reason.wanted}, pinned at ${reason.count} ${saidText(reason)}`;
     case 'above-pin':
-      return `${some(reason.tasks, 'task')} above the pin; builds are not cut short, who is idle for idleTimeout leaves`;
+      return `${some(reason.tasks, 'task')} above the pin. Running builds finish; idle daemons drain after idleTimeout`;
     case 'paused':
       return `paused ${saidText(reason)}: nothing is done but to protect tasks that have no guard`;
     case 'scale-in-paused':
@@ -37,13 +43,17 @@ export function reasonSentence(reason: Reason): string {
     case 'retired':
       return 'no task left; remove the pool from the configuration';
     case 'capped-at-max':
-      return `wants ${reason.wanted}, held at its max of ${reason.max}`;
+      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.max} by max`;
     case 'capped-at-max-tasks':
-      return `wants ${reason.wanted}, gets ${reason.granted}: limits.maxTasks is ${reason.maxTasks} over all pools`;
+      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.maxTasks ${reason.maxTasks}${heldText(reason)}`;
+    case 'capped-at-dollars-per-hour':
+      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.dollarsPerHour ${reason.dollarsPerHour}${heldText(reason)}`;
+    case 'capped-at-prebuilds-max-tasks':
+      return `${some(reason.jobs, 'prebuild')} held back: launches for prebuilds stop at ${some(reason.maxTasks, 'task')} (prebuilds.maxTasks)`;
     case 'idle-long-enough':
-      return `asking ${some(reason.tasks, 'idle daemon')} to leave`;
+      return `draining ${some(reason.tasks, 'idle daemon')}`;
     case 'idle-too-briefly':
-      return `${some(reason.tasks, 'spare daemon')} not idle for idleTimeout yet`;
+      return `${some(reason.tasks, 'idle daemon')} to drain after idleTimeout`;
     case 'retiring':
       return `${some(reason.tasks, 'task')} to leave for good; ${turnText(reason)}`;
     case 'no-daemon':
@@ -91,14 +101,42 @@ export function reasonSentence(reason: Reason): string {
   }
 }
 
+/** `keeps 5 free: 0.9 builds a minute, a replacement takes 64 s. One more would be used once in 20 h, save $0.010 an hour and cost $0.050`. */
+function stockText({
+  daemons,
+  perMinute,
+  replaceSeconds,
+  next,
+}: Extract<Reason, { readonly code: 'stock' }>): string {
+  const { savesPerHour, costsPerHour, usedEveryHours } = next;
+  const used = usedEveryHours === null ? 'never be used' : `be used once in ${hoursText(usedEveryHours)}`;
+  return `keeps ${daemons} free: ${rateText(perMinute)}, a replacement takes ${replaceSeconds} s. One more would ${used}, save $${savesPerHour.toFixed(3)} an hour and cost $${costsPerHour.toFixed(3)}`;
+}
+
+function rateText(perMinute: number): string {
+  if (perMinute >= 0.5) return `${perMinute.toFixed(1)} builds a minute`;
+  if (perMinute >= 0.5 / 60) return `${(perMinute * 60).toFixed(1)} builds an hour`;
+  return `${(perMinute * 1440).toFixed(1)} builds a day`;
+}
+
+function hoursText(hours: number): string {
+  if (hours < 1) return `${Math.max(1, Math.round(hours * 60))} min`;
+  return hours < 100 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} days`;
+}
+
+function heldText({ waitMinutesPerHour }: { readonly waitMinutesPerHour: number }): string {
+  return waitMinutesPerHour === 0 ? '' : `; people wait ${waitMinutesPerHour} more minutes an hour`;
+}
+
 const FLOORS: Readonly<
   Record<Extract<Reason, { readonly code: 'floor' }>['from'], (count: number) => string>
 > = {
   min: (count) => `min keeps ${count}`,
-  warm: (count) => `warm keeps ${count}, jobs included`,
-  schedule: (count) => `a schedule keeps ${count}, jobs included`,
+  warm: (count) => `warm keeps ${count}, busy daemons included`,
+  schedule: (count) => `a schedule keeps ${count}, busy daemons included`,
   pin: (count) => `a pin keeps ${count}`,
   override: (count) => `an override keeps ${count}`,
+  'when-blind': (count) => `whenBlind keeps ${count} while coderd cannot be read`,
 };
 
 /** An override as a sentence. */

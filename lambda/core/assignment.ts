@@ -2,13 +2,12 @@
  * Assignment: every pending job to one place that can run it, so that a job that several pools can run is
  * counted once. A plan for capacity, not a placement: coderd decides which daemon takes which job.
  *
- * Exact: as many jobs as possible are served; people's before prebuilds, then the group with the oldest job first, then what is about to
- * be due, `warm` last; then at the least price of new tasks; then by free daemons before starting ones. Solved on groups, as a
- * least-cost flow: group -> tag set of a pool that can run it -> daemons and launches there -> (launches) the
- * room over all pools.
+ * Exact: the groups are served in their order, as many of each as possible, at the least price of new tasks, by free daemons before
+ * starting and busy ones. Stock comes last, and only while it costs less than it is worth. Solved on groups, as a least-cost
+ * flow: group -> pool and tag set -> daemons and launches there -> (launches) the room over all pools.
  */
 import type { OrganizationId, PoolName } from './brands.ts';
-import { type Group, youngestOf } from './demand.ts';
+import { type Audience, type Group, isPending, type StockGroup, youngestOf } from './demand.ts';
 import { Network } from './flow.ts';
 import { by, sum } from './order.ts';
 import type { Served } from './plan.ts';
@@ -25,8 +24,24 @@ export type Offer = {
   readonly places: number;
   /** Micro-dollars an hour of a new task; what is there, or will be in any case, costs nothing more. */
   readonly price: number;
-  /** Of all places of its pool and tag set: for so many jobs that coderd is about to insert. */
-  readonly dueAtMost: number;
+  /** Whose jobs may take it. Absent: all. */
+  readonly audiences?: ReadonlySet<Audience> | undefined;
+  /** What the whole place is bounded by. */
+  readonly bounds: Bounds;
+};
+
+/** Of all offers of one pool and tag set. */
+export type Bounds = {
+  /** For so many jobs that coderd is about to insert. */
+  readonly due: number;
+  /** So many launches for prebuilds. */
+  readonly prebuilds: number;
+  /** Whether daemons may be launched for stock alone. */
+  readonly launchesStock: boolean;
+  /** What a launch costs beside the time of its task, in micro-dollars. */
+  readonly launch: number;
+  /** What a task costs, in micro-dollars an hour. */
+  readonly price: number;
 };
 
 export type Assigned<G extends Group = Group> = {
@@ -56,7 +71,7 @@ export function assign<G extends Group>(
   const placed = solve(groups, options, launchRoom);
   const outcomes = groups.map((group) => {
     const rows = placed.get(group) ?? [];
-    const promised = promise(group, options.get(group) ?? [], restOf(group, rows));
+    const promised = promise(group, options.get(group) ?? [], rows);
     const assigned = [...rows, ...promised];
     return { group, assigned, rest: restOf(group, assigned) };
   });
@@ -71,16 +86,16 @@ function restOf<G extends Group>({ jobs: all }: G, rows: readonly Assigned<G>[])
 }
 
 /** All offers of one pool and tag set: what can run one of their jobs can run all. */
-type Place = Pick<Offer, 'organizationId' | 'pool' | 'tags' | 'dueAtMost'> & {
+type Place = Pick<Offer, 'organizationId' | 'pool' | 'tags' | 'bounds'> & {
   readonly offers: readonly Offer[];
 };
 
 const RANK: Readonly<Record<Served, number>> = {
   'by-free': 0,
   'by-starting': 1,
-  'by-launch': 2,
-  'when-there-is-room': 3,
-  'by-busy': 4,
+  'by-busy': 2,
+  'by-launch': 3,
+  'when-there-is-room': 4,
 };
 
 /** More than the ranks of all jobs can add up to: price first, rank between equals. */
@@ -105,13 +120,25 @@ const READIEST = by<Offer>(
 
 function fits(place: Place, group: Group): boolean {
   if (place.organizationId !== group.organizationId) return false;
-  if (group.for === 'warm') return place.pool === group.pool && tagKey(place.tags) === tagKey(group.tags);
-  if (group.for === 'due' && place.pool !== null && !group.pools.has(place.pool)) return false;
-  return covers(place.tags, group.tags);
+  switch (group.for) {
+    case 'warm':
+      return place.pool === group.pool && tagKey(place.tags) === tagKey(group.tags);
+    case 'stock':
+      if (place.pool === null) return group.tagSets.every((tags) => covers(place.tags, tags));
+      return group.pools.has(place.pool);
+    case 'due':
+    case 'later':
+      return (place.pool === null || group.pools.has(place.pool)) && covers(place.tags, group.tags);
+    default:
+      return covers(place.tags, group.tags);
+  }
 }
 
+/** How a group may use a place: all its groups of one use share the arcs. */
+type Use = Group['for'];
+
 /**
- * What is there and what can be launched, given to the groups in their order. Groups that can use the same places
+ * What is there and what can be launched, given to the groups in their order. Groups that can use the same places in the same way
  * share a node: tag sets are many, what can run them is not.
  */
 function solve<G extends Group>(
@@ -119,105 +146,213 @@ function solve<G extends Group>(
   options: ReadonlyMap<G, readonly Place[]>,
   launchRoom: number,
 ): ReadonlyMap<G, readonly Assigned<G>[]> {
-  const network = new Network();
-  const ends = { sink: network.addNode(), room: network.addNode() };
-  network.addArc(ends.room, ends.sink, { capacity: Math.max(0, launchRoom), cost: 0 });
-  const entries = new Map<Place, PlaceEntry>();
-  const sources = new Map<string, Source>();
-  const building = { network, ends, entries, sources };
+  const places = new PlaceNetwork(launchRoom);
   const sent = groups.map((group) => {
-    const source = sourceOf(options.get(group) ?? [], group.for === 'due', building);
-    const jobs = source.isExhausted ? 0 : network.send(source.node, ends.sink, group.jobs);
-    // once nothing more gets through, nothing ever will
-    source.isExhausted ||= jobs < group.jobs;
-    return { group, source, jobs };
+    const source = places.sourceOf(options.get(group) ?? [], group.for);
+    return { group, source, jobs: places.send(source, group) };
   });
-  const left = new Map(
-    [...entries.values()].flatMap((entry) =>
-      entry.arcs.map(({ offer, arc }) => [offer, network.flowOf(arc)]),
-    ),
-  );
-  for (const source of sources.values()) for (const way of source.ways) way.jobs = network.flowOf(way.arc);
-  return new Map(sent.map(({ group, source, jobs }) => [group, takeFrom(group, source, jobs, left)]));
+  places.readFlow();
+  return new Map(sent.map(({ group, source, jobs }) => [group, takeFrom(source, group, jobs)]));
 }
 
-/** Where the flow of all groups with the same options begins. */
+/** Where the flow of all groups of one use with the same options begins. */
 type Source = {
   readonly node: number;
-  readonly ways: { readonly place: Place; readonly arc: number; jobs: number }[];
+  readonly ways: readonly Way[];
   isExhausted: boolean;
 };
-type PlaceEntry = ReturnType<typeof addPlace>;
-type Building = {
-  readonly network: Network;
-  readonly ends: Ends;
-  readonly entries: Map<Place, PlaceEntry>;
-  readonly sources: Map<string, Source>;
+
+/** From a source to one place. */
+type Way = { readonly entry: Entry; readonly arc: number; jobs: number };
+
+/** One use of one place. */
+type Entry = {
+  readonly node: number;
+  /** The readiest first. */
+  readonly offers: { readonly offer: Offer; readonly arc: number; jobs: number }[];
 };
 
-function sourceOf(places: readonly Place[], isDue: boolean, building: Building): Source {
-  const { network, entries, sources, ends } = building;
-  for (const place of places) if (!entries.has(place)) entries.set(place, addPlace(network, place, ends));
-  const entryOf = (place: Place): number => {
-    const entry = entries.get(place);
-    return (isDue ? entry?.dueNode : entry?.node) ?? ends.sink;
-  };
-  const key = places.map(entryOf).join(' ');
-  const known = sources.get(key);
-  if (known !== undefined) return known;
-  const node = network.addNode();
-  const ways = places.map((place) => {
-    const arc = network.addArc(node, entryOf(place), { capacity: Number.POSITIVE_INFINITY, cost: 0 });
-    return { place, arc, jobs: 0 };
-  });
-  const source: Source = { node, ways, isExhausted: places.length === 0 };
-  sources.set(key, source);
-  return source;
+/** The network, built as far as groups need it. */
+class PlaceNetwork {
+  readonly #network = new Network();
+  readonly #sink = this.#network.addNode();
+  readonly #room = this.#network.addNode();
+  readonly #sources = new Map<string, Source>();
+  readonly #entries = new Map<Place, Map<Use, Entry>>();
+  readonly #offers = new Map<Offer, number>();
+
+  constructor(launchRoom: number) {
+    this.#network.addArc(this.#room, this.#sink, { capacity: Math.max(0, launchRoom), cost: 0 });
+  }
+
+  sourceOf(places: readonly Place[], use: Use): Source {
+    const entries = places.map((place) => this.#entryOf(place, use));
+    const key = entries.map(({ node }) => node).join(' ');
+    const found = this.#sources.get(key);
+    if (found !== undefined) return found;
+    const node = this.#network.addNode();
+    const ways = entries.map((entry) => ({ entry, arc: this.#addArc(node, entry.node), jobs: 0 }));
+    const source: Source = { node, ways, isExhausted: places.length === 0 };
+    this.#sources.set(key, source);
+    return source;
+  }
+
+  /** Returns how many got a place. */
+  send(source: Source, group: Group): number {
+    if (source.isExhausted) return 0;
+    if (group.for === 'prebuilds') this.#closeLaunches(['prebuilds']);
+    if (group.for === 'later' || group.for === 'stock') this.#closeLaunches(['stock']);
+    if (group.for === 'stock') return this.#sendStock(source, group);
+    const wanted = isPending(group) ? Math.min(group.jobs, group.atOnce) : group.jobs;
+    const jobs = this.#network.send(source.node, this.#sink, wanted);
+    // once nothing more gets through, nothing ever will
+    source.isExhausted = jobs < wanted;
+    return jobs;
+  }
+
+  readFlow(): void {
+    for (const { ways } of this.#sources.values())
+      for (const way of ways) way.jobs = this.#network.flowOf(way.arc);
+    for (const uses of this.#entries.values())
+      for (const { offers } of uses.values())
+        for (const offer of offers) offer.jobs = this.#network.flowOf(offer.arc);
+  }
+
+  /** One after the other, while the next is worth what it costs. */
+  #sendStock({ node }: Source, { values }: StockGroup): number {
+    const weighed = values.map((value) => value * PRICE_WEIGHT);
+    return this.#network.sendWorth(node, this.#sink, weighed);
+  }
+
+  /**
+   * No job moves to a launch only to leave its daemon free for what can wait. For a prebuild each look would launch one more: the task
+   * that starts for a person would be the prebuild's, beyond `prebuilds.maxTasks`.
+   */
+  #closeLaunches(except: readonly Use[]): void {
+    for (const uses of this.#entries.values())
+      for (const [use, { offers }] of uses)
+        for (const { offer, arc } of offers)
+          if (!except.includes(use) && offer.served === 'by-launch' && offer.price > 0)
+            this.#network.close(arc);
+  }
+
+  #entryOf(place: Place, use: Use): Entry {
+    const uses = this.#entries.get(place) ?? new Map<Use, Entry>();
+    this.#entries.set(place, uses);
+    const found = uses.get(use);
+    if (found !== undefined) return found;
+    const entry = this.#addEntry(place, use);
+    uses.set(use, entry);
+    return entry;
+  }
+
+  #addEntry(place: Place, use: Use): Entry {
+    const node = this.#network.addNode();
+    const { due, prebuilds } = place.bounds;
+    const inner = use === 'due' || use === 'later' ? this.#behind(node, due) : node;
+    const launches = use === 'prebuilds' ? this.#behind(node, prebuilds) : inner;
+    const offers = place.offers
+      .filter((offer) => isFor(offer, use))
+      .map((offer) => {
+        const cost = costOf(offer, use);
+        // what a floor launches comes in any case, so it counts against no limit of prebuilds
+        const from = offer.served === 'by-launch' && offer.price > 0 ? launches : inner;
+        return { offer, arc: this.#addArc(from, this.#offerNode(offer), { cost }), jobs: 0 };
+      });
+    return { node, offers };
+  }
+
+  /** A node behind another, with no more between them than this. */
+  #behind(node: number, capacity: number): number {
+    const next = this.#network.addNode();
+    this.#addArc(node, next, { capacity });
+    return next;
+  }
+
+  #offerNode(offer: Offer): number {
+    const found = this.#offers.get(offer);
+    if (found !== undefined) return found;
+    const node = this.#network.addNode();
+    // a launch that costs nothing more comes in any case, and its room has been set aside
+    const isBounded = offer.served === 'by-launch' && offer.price > 0;
+    this.#addArc(node, isBounded ? this.#room : this.#sink, { capacity: offer.places });
+    this.#offers.set(offer, node);
+    return node;
+  }
+
+  #addArc(from: number, to: number, { capacity = Number.POSITIVE_INFINITY, cost = 0 } = {}): number {
+    return this.#network.addArc(from, to, { capacity, cost });
+  }
 }
 
-type Ends = { readonly sink: number; readonly room: number };
+/** Whether an offer is more than a promise to a group of this use. */
+function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): boolean {
+  switch (served) {
+    case 'by-free':
+    case 'by-starting':
+      return true;
+    case 'by-busy':
+      return Number.isFinite(places) && (audiences?.has(use as Audience) ?? false);
+    case 'by-launch':
+      return use !== 'later' && (use !== 'stock' || bounds.launchesStock || price === 0);
+    case 'when-there-is-room':
+      return false;
+  }
+}
 
-function addPlace(network: Network, { offers, dueAtMost }: Place, { sink, room }: Ends) {
-  const node = network.addNode();
-  const dueNode = network.addNode();
-  network.addArc(dueNode, node, { capacity: dueAtMost, cost: 0 });
-  const real = offers.filter(({ served }) => RANK[served] <= RANK['by-launch']);
-  const arcs = real.map((offer) => {
-    const { served, price, places } = offer;
-    const cost = price * PRICE_WEIGHT + RANK[served];
-    // a launch that costs nothing more comes in any case, and its room has been set aside
-    const to = price > 0 ? room : sink;
-    return { offer, arc: network.addArc(node, to, { capacity: places, cost }) };
-  });
-  return { node, dueNode, arcs };
+/** Stock is raised late and lowered late: a task that comes and goes for nothing costs more than one that stays (docs/adr/0024). */
+export const RAISE_ABOVE = 3;
+const LOWER_BELOW = 1 / 2;
+/** A launch for stock has to pay in so many hours. */
+const PAYS_IN_HOURS = 1 / 2;
+
+function costOf({ served, price, bounds }: Offer, use: Use): number {
+  if (use !== 'stock') return price * PRICE_WEIGHT + RANK[served];
+  const launchPerHour = bounds.launch / PAYS_IN_HOURS;
+  const isLaunch = served === 'by-launch' && price > 0;
+  const perHour = isLaunch
+    ? RAISE_ABOVE * bounds.price + launchPerHour
+    : Math.max(0, bounds.price - launchPerHour) * LOWER_BELOW;
+  return Math.round(perHour) * PRICE_WEIGHT + RANK[served];
 }
 
 /** The flow of a source, dealt out to its groups: earlier ones get the readier offers of a place. */
-function takeFrom<G extends Group>(
-  group: G,
-  { ways }: Source,
-  jobs: number,
-  left: Map<Offer, number>,
-): readonly Assigned<G>[] {
+function takeFrom<G extends Group>({ ways }: Source, group: G, jobs: number): readonly Assigned<G>[] {
   let rest = jobs;
   return ways.flatMap((way) =>
-    way.place.offers.flatMap((offer) => {
-      const taken = Math.min(rest, way.jobs, left.get(offer) ?? 0);
+    way.entry.offers.flatMap((there) => {
+      const taken = Math.min(rest, way.jobs, there.jobs);
       if (taken === 0) return [];
       rest -= taken;
       way.jobs -= taken;
-      left.set(offer, (left.get(offer) ?? 0) - taken);
-      return [{ group, offer, jobs: taken }];
+      there.jobs -= taken;
+      return [{ group, offer: there.offer, jobs: taken }];
     }),
   );
 }
 
-/** Jobs that have to wait: for room in the cheapest pool that can run them, or for a daemon that is busy. Those that aren't there yet don't. */
-function promise<G extends Group>(group: G, places: readonly Place[], jobs: number): readonly Assigned<G>[] {
-  if (jobs === 0 || group.for === 'due') return [];
-  const [offer] = places
-    .flatMap(({ offers }) => offers)
-    .filter(({ served }) => RANK[served] > RANK['by-launch'])
-    .toSorted(READIEST);
-  return offer === undefined ? [] : [{ group, offer, jobs }];
+/**
+ * Jobs that have to wait: for their turn, where it is not worth a launch that they wait less; for room in the cheapest pool that can run
+ * them; or for a daemon that is busy. Those that aren't there yet don't.
+ */
+function promise<G extends Group>(
+  group: G,
+  places: readonly Place[],
+  rows: readonly Assigned<G>[],
+): readonly Assigned<G>[] {
+  const jobs = restOf(group, rows);
+  if (jobs === 0 || !isPending(group)) return [];
+  const inTurn = Math.min(jobs, group.jobs - group.atOnce);
+  const offers = places.flatMap(({ offers: all }) => all).toSorted(READIEST);
+  const room = offers.find(({ served }) => served === 'when-there-is-room');
+  const busy = offers.find(({ served, places: count }) => served === 'by-busy' && count > 0);
+  // a daemon that runs one of them is busy until the next one's turn
+  const [before] = rows;
+  const turn = busy ?? (before && { ...before.offer, served: 'by-busy' as const });
+  return [
+    { offer: turn ?? room, jobs: inTurn },
+    { offer: room ?? busy, jobs: jobs - inTurn },
+  ].flatMap(({ offer, jobs: count }) =>
+    offer === undefined || count === 0 ? [] : [{ group, offer, jobs: count }],
+  );
 }

@@ -23,10 +23,20 @@ export type Wake = {
 };
 
 export type Prewarm = {
-  /** Daemons that are ready when coderd inserts the jobs, at the most. */
+  /** The most daemons that are ready when coderd inserts the jobs that are due. */
   readonly max: number;
-  /** The idle timeout of as many daemons as coderd has just inserted jobs for. */
-  readonly afterPeakMs: number;
+};
+
+/** What one job's waiting costs, in dollars a minute. */
+export type Waiting = {
+  /** A job that a person submitted, template imports included. */
+  readonly person: number;
+  /** A workspace that coderd starts by its schedule. */
+  readonly autostart: number;
+  /** A prebuilt workspace. */
+  readonly prebuild: number;
+  /** Autostop, clean-up of failed builds, dormancy and deletion. */
+  readonly stop: number;
 };
 
 /** 0 = Sunday, as JavaScript counts. */
@@ -58,13 +68,25 @@ export type PoolConfig = {
   /** As written by the user; `normalizeTags` makes the tag set of it. */
   readonly tags: Tags;
   readonly key: SecretRef;
-  /** Tasks. */
-  readonly min: number;
+  /** Tasks. `auto`: none where the forecast wakes the pool in time, else one. */
+  readonly min: number | 'auto';
   /** Tasks. */
   readonly max: number;
-  /** Daemons kept free, on top of the busy ones. */
-  readonly warm: number;
+  /** Daemons kept free, on top of the busy ones. `auto`: as many as are worth their price (stock.ts). */
+  readonly warm: number | 'auto';
+  /** How long a daemon that nothing needs stays idle. */
   readonly idleTimeoutMs: number;
+  readonly waiting: Waiting;
+  /** What a launch costs beside the task's time: the image through a NAT gateway, say. */
+  readonly dollarsPerLaunch: number;
+  readonly prebuilds: {
+    /** The most tasks that launches for prebuilds bring the pool to. */
+    readonly maxTasks: number;
+  };
+  readonly whenBlind: {
+    /** Tasks kept while coderd cannot be read. */
+    readonly floor: number;
+  };
   readonly wake: Wake;
   readonly prewarm: Prewarm;
   /** What a new task takes until its daemon is registered, until that has been learned. */
@@ -95,7 +117,11 @@ export type Config = {
   };
   /** Jobs that wait longer are a finding. */
   readonly alertAfterMs: number;
-  readonly limits: { readonly maxTasks: number };
+  readonly limits: {
+    readonly maxTasks: number;
+    /** The most that all tasks together may cost an hour. Absent: no limit. */
+    readonly dollarsPerHour?: number | undefined;
+  };
   readonly looks: { readonly everyMs: number };
   /** The share of a pool's tasks that is replaced at a time after a deployment, 1 to 100. */
   readonly roll: { readonly atOncePercent: number };

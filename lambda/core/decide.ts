@@ -4,21 +4,37 @@
  *
  * supply → demand → whose turn to be replaced it is → forecast and floors → assignment → bounds, last → who leaves → counts
  */
-import { type Assignment, assign } from './assignment.ts';
+import { type Assignment, assign, type Offer } from './assignment.ts';
+import type { EpochMs } from './brands.ts';
 import type { Config } from './config.ts';
-import { type Group, isPending, readDemand, type TagGroup } from './demand.ts';
-import { readNeeds } from './needs.ts';
-import { readDue, readOffers, readWarmth } from './offers.ts';
+import {
+  type DueGroup,
+  type Group,
+  isPending,
+  isUrgent,
+  oldestOf,
+  PRICE_OF,
+  readDemand,
+  type TagGroup,
+} from './demand.ts';
+import { lookAgainAfter } from './look-again.ts';
+import { isPaid, paidFor, readNeeds } from './needs.ts';
+import { readOffers } from './offers.ts';
+import { by, partition, sum } from './order.ts';
 import { readOutlook } from './outlook.ts';
+import { daemonsWorth, launchCost } from './patience.ts';
 import type { Action, Doubt, Plan } from './plan.ts';
 import { decidePool, type PoolDecision } from './pool-decision.ts';
+import { readDue, readWarmth } from './ready.ts';
 import { reportAssignment, reportFindings, reportUnserved } from './report.ts';
 import { forecastFindings, reportForecast } from './report-forecast.ts';
 import { markReplaced } from './rolling.ts';
-import { measureRoom } from './room.ts';
+import { measureRoom, type Room } from './room.ts';
 import { judgeSight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
+import { readStock } from './stock-groups.ts';
 import { type PoolSight, readSupply } from './supply.ts';
+import { covers } from './tags.ts';
 import { isoTime } from './waiting.ts';
 
 export type JobAssignment = Assignment<TagGroup>;
@@ -38,8 +54,8 @@ export function decide(snapshot: Snapshot, config: Config): Plan {
 
 /** Decides, and shows its work. */
 export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
-  const demand = readDemand(snapshot);
   const supply = readSupply(snapshot, config);
+  const demand = readDemand(snapshot).map((jobs) => withPatience(jobs, supply, snapshot.takenAt));
   const sight = judgeSight(supply, snapshot);
   const isDoubtful = (pool: PoolSight): boolean => sight.doubtsOf(pool).length > 0;
   const turns = supply.map((pool) => {
@@ -49,10 +65,10 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const { lookout, outlooks, openings } = readOutlook(snapshot, turns);
   const room = measureRoom(outlooks, { config, isDoubtful });
   const due = readDue(lookout.calls, snapshot.takenAt);
-  const groups: readonly Group[] = [...demand, ...due, ...readWarmth(room)];
-  const placed = assign(groups, readOffers(room, snapshot), room.total);
+  const groups = inServingOrder(demand, due, [...readWarmth(room), ...readStock(room, snapshot)]);
+  const placed = assignWithin(groups, readOffers(room, demand, snapshot), room);
   const assignment = ofJobs(placed);
-  const pools = readNeeds(room, placed, due).map((need) =>
+  const pools = readNeeds(room, placed, due, snapshot.takenAt).map((need) =>
     decidePool(need, sight.doubtsOf(need.sight), { snapshot, config }),
   );
   const plan: Plan = {
@@ -62,6 +78,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     actions: inOrder(pools.flatMap(({ actions }) => actions)),
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
+    lookAgainAfterMs: lookAgainAfter(pools, lookout, { config, now: snapshot.takenAt, placed }),
     forecast: reportForecast(lookout, openings, snapshot.takenAt),
     findings: [
       ...reportFindings({ supply, sight, assignment, snapshot, config }),
@@ -78,6 +95,92 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
 function shareOf(doubts: readonly Doubt[], { roll }: Config): number | undefined {
   if (doubts.length === 0) return roll.atOncePercent;
   return doubts.every((doubt) => doubt === 'daemons-empty-while-leased') ? 0 : undefined;
+}
+
+/** How many of the jobs are worth a daemon each, in the pool that is cheapest to start. */
+function withPatience(group: TagGroup, supply: readonly PoolSight[], now: EpochMs): TagGroup {
+  const fitting = supply.filter(
+    ({ organization, tags }) => organization?.id === group.organizationId && covers(tags, group.tags),
+  );
+  const [cheapest] = fitting
+    .map((sight) => ({ sight, start: launchCost(sight.pool, sight.startTime.p50Ms) }))
+    .toSorted(by(({ start }) => start));
+  if (cheapest === undefined) return group;
+  const value = cheapest.sight.pool.waiting[PRICE_OF[group.for]];
+  const waitedMs = now - oldestOf(group);
+  return { ...group, atOnce: daemonsWorth({ ...group, waitedMs, value }, cheapest.start) };
+}
+
+/** Jobs that people wait for, those that are due, daemons kept by a setting, jobs that can wait, the rest. */
+function inServingOrder(
+  demand: readonly TagGroup[],
+  due: readonly DueGroup[],
+  ready: readonly Group[],
+): readonly Group[] {
+  const [urgent, patient] = partition(demand, isUrgent);
+  const [now, later] = partition(due, (group) => group.for === 'due');
+  const [warm, stock] = partition(ready, (group) => group.for === 'warm');
+  // what is kept for later launches nothing, so it must not take what was launched for the stock
+  return [...urgent, ...now, ...warm, ...patient, ...stock, ...later];
+}
+
+/**
+ * As many launches as the budget allows. What is too dear for the rest of it keeps nothing cheaper from being launched; but while
+ * the budget holds back a job that people wait for, that rest goes to no prebuild and no stock.
+ */
+function assignWithin(
+  groups: readonly Group[],
+  offers: readonly Offer[],
+  { total, budget }: Pick<Room, 'total' | 'budget'>,
+): Assignment {
+  const all = assign(groups, offers, total);
+  if (paidFor(all) <= budget) return all;
+  let open = offers;
+  for (;;) {
+    const best = mostWithin(groups, open, { total, budget });
+    const isHeld = urgentLaunches(best) < urgentLaunches(all);
+    const capped = capTooDear(open, best, budget - paidFor(best));
+    if (capped === undefined) return best;
+    open = isHeld ? capped.map(forUrgentOnly) : capped;
+  }
+}
+
+/** More launches never cost less, so the most that fit are searched for. */
+function mostWithin(
+  groups: readonly Group[],
+  offers: readonly Offer[],
+  { total, budget }: Pick<Room, 'total' | 'budget'>,
+): Assignment {
+  let [low, high] = [0, Math.max(0, total) + 1];
+  let best = assign(groups, offers, low);
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const tried = assign(groups, offers, middle);
+    if (paidFor(tried) <= budget) [low, best] = [middle, tried];
+    else high = middle;
+  }
+  return best;
+}
+
+/** No more launches of the pools that are too dear for what is left; undefined: there are none. */
+function capTooDear(
+  offers: readonly Offer[],
+  { assigned }: Assignment,
+  left: number,
+): readonly Offer[] | undefined {
+  const launched = (offer: Offer): number => sum(assigned, (row) => (row.offer === offer ? row.jobs : 0));
+  const isTooDear = (offer: Offer): boolean =>
+    isPaid(offer) && offer.price > left && offer.places > launched(offer);
+  if (!offers.some(isTooDear)) return undefined;
+  return offers.map((offer) => (isTooDear(offer) ? { ...offer, places: launched(offer) } : offer));
+}
+
+function forUrgentOnly(offer: Offer): Offer {
+  return { ...offer, bounds: { ...offer.bounds, prebuilds: 0, launchesStock: false } };
+}
+
+function urgentLaunches({ assigned }: Assignment): number {
+  return sum(assigned, ({ group, offer, jobs }) => (isUrgent(group) && isPaid(offer) ? jobs : 0));
 }
 
 /** The part of an assignment that is about jobs: what is kept ready is told by the pools. */

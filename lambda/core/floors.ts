@@ -19,11 +19,12 @@ export type AllFloors = Floors & { readonly wake: number };
 /** What the configuration keeps now; between equals the plain setting is named. */
 export function configuredFloors({ pool, minFrom }: InForce, now: EpochMs): Floors {
   const scheduled = scheduledFloors(pool.schedules, now);
+  const exact = pool.warm === 'auto' ? 0 : pool.warm;
   return {
     min: Math.max(pool.min, scheduled.min),
     minFrom: scheduled.min > pool.min ? 'schedule' : minFrom,
-    warm: Math.max(pool.warm, scheduled.warm),
-    warmFrom: scheduled.warm > pool.warm ? 'schedule' : 'warm',
+    warm: Math.max(exact, scheduled.warm),
+    warmFrom: scheduled.warm > exact ? 'schedule' : 'warm',
   };
 }
 
@@ -43,11 +44,16 @@ export function configuredFloor({ min, minFrom, warm, warmFrom }: Floors, inUse:
 
 /**
  * The highest floor of a pool; between equals the configuration's is named.
- * @param due daemons that are to be ready for jobs that coderd is about to insert
+ * `due`: daemons that are to be ready for jobs that coderd is about to insert. `stock`: for builds that nobody can foresee.
  */
-export function floorOf(floors: AllFloors, inUse: number, due: number): Floor {
+export function floorOf(
+  floors: AllFloors,
+  { inUse, due, stock }: { readonly inUse: number; readonly due: number; readonly stock: number },
+): Floor {
   const configured = configuredFloor(floors, inUse);
   const ready = due === 0 ? 0 : inUse + floors.warm + due;
   const woken = Math.max(floors.wake, ready);
+  const stocked = stock === 0 ? 0 : inUse + due + stock;
+  if (stocked > Math.max(woken, configured.count)) return { count: stocked, from: 'stock' };
   return woken > configured.count ? { count: woken, from: 'wake' } : configured;
 }

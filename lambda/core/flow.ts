@@ -4,6 +4,8 @@
  * later one may move an earlier one's flow to other arcs, and never takes any of it away.
  */
 
+import { sum } from './order.ts';
+
 /** A directed network with capacities and costs. Nodes and arcs are numbers, in order of making. */
 export class Network {
   readonly #arcsOf: number[][] = [];
@@ -31,13 +33,37 @@ export class Network {
     return this.#rest[arc ^ 1] ?? 0;
   }
 
+  /** Lets nothing more through an arc. What flows through it may still be moved away. */
+  close(arc: number): void {
+    this.#rest[arc] = 0;
+  }
+
   /** Sends up to `amount` along cheapest paths; returns how much went through. */
   send(source: number, sink: number, amount: number): number {
+    return this.#sendWhile(source, sink, () => amount);
+  }
+
+  /**
+   * Sends one unit after the other along cheapest paths, while the next is worth its cost; returns how many went through.
+   * @param values of the first, the second, …; never rising
+   */
+  sendWorth(source: number, sink: number, values: readonly number[]): number {
+    return this.#sendWhile(source, sink, (cost) => {
+      const refused = values.findIndex((value) => value < cost);
+      return refused < 0 ? values.length : refused;
+    });
+  }
+
+  /** `mostAt`: how much may go through in all where a unit costs so much. */
+  #sendWhile(source: number, sink: number, mostAt: (cost: number) => number): number {
     let sent = 0;
-    while (sent < amount) {
+    for (;;) {
+      if (sent >= mostAt(0)) break;
       const path = this.#cheapestPath(source, sink);
       if (path === undefined) break;
-      const units = path.reduce((least, arc) => Math.min(least, this.#rest[arc] ?? 0), amount - sent);
+      const most = mostAt(sum(path, (arc) => this.#cost[arc] ?? 0)) - sent;
+      if (most <= 0) break;
+      const units = path.reduce((least, arc) => Math.min(least, this.#rest[arc] ?? 0), most);
       for (const arc of path) this.#push(arc, units);
       sent += units;
     }

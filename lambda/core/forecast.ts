@@ -8,7 +8,7 @@ import { isAlive } from './daemons.ts';
 import { by, partition, sum } from './order.ts';
 import type { Daemon, OrganizationSight, Reading, Snapshot, Workspace } from './snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
-import { byTime, type Transition, transitionsOf } from './transitions.ts';
+import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions.ts';
 
 /** What coderd will do for one tag set of one organization, for which the gate opens at once. */
 export type TransitionGroup = {
@@ -196,15 +196,6 @@ function coursesOf({ workspace: { id }, transitions }: Seen): readonly Course[] 
     first === undefined ? [] : [{ workspaceId: id, transitions: [first, ...others] }],
   );
 }
-
-/** The reasons of builds that nobody asked for (contract §10). */
-const AUTOMATIC: ReadonlySet<string> = new Set([
-  'autostart',
-  'autostop',
-  'dormancy',
-  'autodelete',
-  'task_auto_pause',
-]);
 
 /** When coderd could see a daemon that opens the gate for a tag set: spans of time, none of which touch. */
 type Gate = readonly { readonly from: EpochMs; readonly to: EpochMs }[];

@@ -5,7 +5,8 @@
 import type { EpochMs, PoolName } from './brands.ts';
 import { cheapestCover } from './cover.ts';
 import type { Floors } from './floors.ts';
-import { type Call, hasWrongKey, openersOf } from './lookout.ts';
+import { type Call, hasWrongKey, leadOf, openersOf } from './lookout.ts';
+import { launchCost } from './patience.ts';
 import { priceOf } from './prices.ts';
 import type { PoolSight } from './supply.ts';
 import type { Transition } from './transitions.ts';
@@ -14,7 +15,7 @@ import type { Transition } from './transitions.ts';
 export type Opening = {
   /** For which it has to be there now. */
   readonly due: readonly Transition[];
-  /** For which it stays, since it is there: what comes within `maxDelay`, and what is not known to be done yet. */
+  /** For which it stays, since it is there: what comes so soon that a start would cost more, and what is not known to be done yet. */
   readonly soon: readonly Transition[];
 };
 
@@ -49,14 +50,20 @@ export function chooseOpenings(
 type Need = Opening & { readonly pools: readonly PoolSight[] };
 
 /** What is due wakes a pool; for what comes a little later only one that is awake is kept. */
-function needOf({ pools, due, ahead, refused, presumed }: Call, now: EpochMs): readonly Need[] {
+function needOf({ pools, due, ahead, refused, presumed, wakeFor }: Call, now: EpochMs): readonly Need[] {
   const within = (sights: readonly PoolSight[]): readonly Transition[] => {
-    const until = now + Math.max(0, ...sights.map(({ pool }) => pool.wake.maxDelayMs));
+    const until = now + Math.max(0, ...sights.map((sight) => stayMs(sight, wakeFor)));
     return [...presumed, ...ahead.slice(due.length).filter(({ at }) => at <= until)];
   };
   if (due.length + refused.length > 0) return [{ pools, due: [...refused, ...due], soon: within(pools) }];
   const awake = pools.filter((sight) => openersOf(sight) > 0 && within([sight]).length > 0);
   return awake.length === 0 ? [] : [{ pools: awake, due, soon: within(awake) }];
+}
+
+/** For how long it is cheaper to stay than to stop and to be started again. */
+export function stayMs({ pool, startTime }: PoolSight, wakeFor: Call['wakeFor']): number {
+  const ms = (launchCost(pool, startTime.p50Ms) / (priceOf(pool) / 1e6)) * 3_600_000;
+  return wakeFor === 'autostart' ? ms + leadOf({ pool, startTime }) : ms;
 }
 
 /** More than any task costs an hour, in micro-dollars: to launch one is worse than to keep one. */

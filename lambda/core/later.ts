@@ -23,6 +23,7 @@ export function snapshotAt(snapshot: Snapshot, at: EpochMs): Snapshot {
         jobs: movedReading(organization.jobs, move, movedJob(move)),
         daemons: movedReading(organization.daemons, move, movedDaemon(move)),
         previousJobs: movedReading(organization.previousJobs, move, movedJob(move)),
+        ...movedRecord(organization, move),
         ...movedForecast(organization, { move, from: takenAt, to: at }),
       })),
     },
@@ -76,6 +77,16 @@ function movedTask(move: Move): (task: Task) => Task {
     stoppingAt: move(task.stoppingAt),
     stoppedAt: move(task.stoppedAt),
   });
+}
+
+/** The builds came as long ago as they did, whatever the time of day is then. */
+function movedRecord(
+  { recentJobs }: OrganizationSight,
+  move: Move,
+): Partial<Pick<OrganizationSight, 'recentJobs'>> {
+  if (recentJobs === undefined) return {};
+  const moved = movedReading(recentJobs, move, movedJob(move));
+  return { recentJobs: { ...moved, since: move(recentJobs.since) } };
 }
 
 type Span = { readonly move: Move; readonly from: EpochMs; readonly to: EpochMs };

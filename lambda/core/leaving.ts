@@ -6,13 +6,6 @@ import { isOldRevision, replacementReason } from './rolling.ts';
 import type { PoolSight } from './supply.ts';
 import type { TaskSight } from './task-state.ts';
 
-export type Spare = {
-  /** Tasks above every floor. */
-  readonly spare: number;
-  /** Daemons that a peak needed and that nothing in sight needs. */
-  readonly afterPeak: number;
-};
-
 export type LeaveDecision =
   | { readonly task: TaskSight; readonly kind: 'leave'; readonly why: 'idle-long-enough' | Replacing }
   | {
@@ -24,13 +17,8 @@ export type LeaveDecision =
 /**
  * Decides for the daemons that are spare: only `working` tasks whose daemon is seen idle for `idleTimeout` (inclusive) are
  * asked: old revisions first, then from the zone that has most tasks, there the longest idle.
- * After a peak that was foreseen, as many as it needed go when they have been idle for `prewarm.afterPeak`.
  */
-export function decideLeaving(
-  sight: PoolSight,
-  { spare, afterPeak }: Spare,
-  now: EpochMs,
-): readonly LeaveDecision[] {
+export function decideLeaving(sight: PoolSight, spare: number, now: EpochMs): readonly LeaveDecision[] {
   if (spare <= 0) return [];
   const idle = sight.tasks
     .filter(({ state, use }) => state === 'working' && use === 'idle')
@@ -40,13 +28,11 @@ export function decideLeaving(
         ({ task }) => task.taskArn,
       ),
     );
-  const { idleTimeoutMs, prewarm } = sight.pool;
-  const [long, others] = partition(idle, (task) => idleMs(task, now) >= idleTimeoutMs);
-  const [short, brief] = partition(others, (task) => idleMs(task, now) >= prewarm.afterPeakMs);
-  const leave = pickSpread([...long, ...short.slice(0, afterPeak)], spare, sight);
+  const [long, brief] = partition(idle, (task) => idleMs(task, now) >= sight.pool.idleTimeoutMs);
+  const leave = pickSpread(long, spare, sight);
   return [
     ...leave.map((task) => ({ task, kind: 'leave', why: 'idle-long-enough' }) as const),
-    ...[...short.slice(afterPeak), ...brief]
+    ...brief
       .slice(0, Math.max(0, spare - leave.length))
       .map((task) => ({ task, kind: 'keep', why: 'idle-too-briefly' }) as const),
   ];

@@ -6,7 +6,8 @@ import type { EpochMs, OrganizationId } from './brands.ts';
 import { isAlive } from './daemons.ts';
 import { configuredFloors } from './floors.ts';
 import { readForecast, type TransitionGroup } from './forecast.ts';
-import { partition, unique } from './order.ts';
+import { partition, sum, unique } from './order.ts';
+import { launchCost } from './patience.ts';
 import type { TransitionKind } from './plan.ts';
 import { isPaused } from './settings-in-force.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -46,8 +47,11 @@ export type Lookout = {
   readonly unheard: readonly Call[];
 };
 
-/** When all is quiet the next look is a minute away; and a daemon is to be seen before the executor comes. */
-const NEXT_LOOK_MS = 75_000;
+/** Before something is due there is a look every few seconds; and a daemon is to be seen before the executor comes. */
+const NEXT_LOOK_MS = 15_000;
+/** When all is quiet the next look is a minute away, and so is coderd's executor. */
+const QUIET_LOOK_MS = 75_000;
+const EXECUTOR_MS = 60_000;
 /** ECS starts 500 tasks of a service a minute (aws-facts §2). */
 const LAUNCH_MS = 120;
 
@@ -70,7 +74,7 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
           ...part,
           group,
           pools: fitting.filter(({ service, pool }) => service !== undefined && pool.wake[wakeFor]),
-          due: dueOf(ahead, fitting, now),
+          due: wakeFor === 'autostart' ? dueOf(ahead, fitting, now) : ripeOf(ahead, fitting, now),
           isOpen: open || fitting.some((sight) => isThereAnyway(sight, part)),
         },
       };
@@ -175,6 +179,28 @@ function isThereAnyway(sight: PoolSight, { wakeFor }: Part): boolean {
 /** The setting of `wake` that is about a kind of transition. */
 function settingOf(kind: TransitionKind): Call['wakeFor'] {
   return kind === 'autostart' ? 'autostart' : 'autostop';
+}
+
+/**
+ * Nobody waits for a stop: several of them share one start of a pool. It is worth its price once the waiting has cost as much, and it
+ * comes in time for none to be later than `maxDelay`.
+ */
+function ripeOf(
+  ahead: readonly Transition[],
+  sights: readonly PoolSight[],
+  now: EpochMs,
+): readonly Transition[] {
+  const due = dueOf(ahead, sights, now);
+  // no pool has these tags: there is no start to share, and a person has to know
+  if (sights.length === 0) return due;
+  const isRipe = sights.some((sight) => {
+    const { pool, startTime } = sight;
+    const lastMs = pool.wake.maxDelayMs - leadOf(sight) - QUIET_LOOK_MS - EXECUTOR_MS;
+    const waitedMs = sum(due, ({ at }) => Math.max(0, now - at));
+    const isLast = (due[0]?.at ?? now) <= now - lastMs;
+    return isLast || (waitedMs / 60_000) * pool.waiting.stop >= launchCost(pool, startTime.p50Ms);
+  });
+  return isRipe ? due : [];
 }
 
 function dueOf(

@@ -1,14 +1,18 @@
 /** What each pool needs, before and after the bounds. All numbers are tasks. */
 import type { Assigned, Assignment } from './assignment.ts';
-import type { PoolName } from './brands.ts';
+import type { EpochMs, PoolName } from './brands.ts';
 import type { Capacity } from './capacity.ts';
-import { type DueGroup, isPending } from './demand.ts';
-import { floorOf, leastTasks } from './floors.ts';
+import { type DueGroup, type Group, isPending, isUrgent } from './demand.ts';
+import { configuredFloor, floorOf, leastTasks } from './floors.ts';
 import { sum } from './order.ts';
 import type { Outlook } from './outlook.ts';
 import type { Floor, Served } from './plan.ts';
+import { priceOf } from './prices.ts';
+import { isUnforeseen, readRecord } from './record.ts';
 import type { PoolRoom, Room } from './room.ts';
+import type { Daemon, OrganizationSight } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
+import type { TaskSight } from './task-state.ts';
 
 export type Need = {
   readonly sight: PoolSight;
@@ -20,15 +24,46 @@ export type Need = {
   readonly outlook: Outlook;
   /** Daemons that are ready, or are to be, for jobs that coderd is about to insert. */
   readonly prewarmed: number;
+  /** Free daemons, or daemons to be, for builds that nobody can foresee. */
+  readonly stock: number;
+  /** Why there are not more of these. */
+  readonly stockFacts: StockFacts | undefined;
+  /** Idle daemons that are given up, since `maxTasks` or `dollarsPerHour` keeps a job of another pool waiting. */
+  readonly givenUp: number;
+  /** All daemons that are kept, or launched, for what is no job yet: these two, `warm`, and those kept for what is due later. */
+  readonly ready: number;
   /** Those jobs. */
   readonly due: number;
   readonly floor: Floor;
-  /** Before any bound. */
+  /** Jobs that people wait for, while a limit leaves no room for them. */
+  readonly peopleHeld: number;
+  /** Prebuilds for which `prebuilds.maxTasks` launches nothing. */
+  readonly prebuildsHeld: number;
+  /** Before any bound but that one. */
   readonly wanted: number;
   /** After all bounds. */
   readonly granted: number;
-  /** Whether `maxTasks` leaves nothing for more tasks. */
+  /** Whether a limit over all pools leaves nothing for more tasks. */
   readonly isRoomUsedUp: boolean;
+  /** Whether that is `dollarsPerHour`. */
+  readonly isTooDear: boolean;
+  /** Idle daemons that stay, since the record of recent jobs tells too little to drain them. */
+  readonly heldForRecord: number;
+};
+
+/** Of the stock that a pool has a part in. */
+export type StockFacts = {
+  /** Builds that nobody could foresee. */
+  readonly perMinute: number;
+  readonly replaceMs: number;
+  /** What one more daemon would save, in micro-dollars an hour. */
+  readonly nextSaves: number;
+  /** What each further daemon would save, in micro-dollars an hour. */
+  readonly others: readonly number[];
+  /** Of a minute that a person waits, in dollars. */
+  readonly person: number;
+  /** Hours from one use of it to the next; null: never. */
+  readonly nextUsedEveryHours: number | null;
 };
 
 /** Works out the needs of all pools, in their order. */
@@ -36,18 +71,37 @@ export function readNeeds(
   room: Room,
   { assigned }: Assignment,
   dueGroups: readonly DueGroup[],
+  now: EpochMs,
 ): readonly Need[] {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
   const unplaced = unplacedDue(dueGroups, assigned);
   let rest = room.total - launchesOf(assigned).granted;
+  let budget = room.budget - paidFor({ assigned });
+  const facts = stockFactsOf(assigned);
+  const { givenUp, waiting } = giveUp(room, assigned);
   const needs = room.pools.map((pool) => {
     const { name } = pool.sight.pool;
-    const need = readNeed(pool, byPool.get(name) ?? [], unplaced.get(name) ?? 0);
-    const probe = rest > 0 && wantsProbe(need) ? 1 : 0;
+    const rows = byPool.get(name) ?? [];
+    const need = {
+      ...readNeed(pool, rows, unplaced.get(name) ?? 0),
+      stockFacts: rows.flatMap(({ group }) => facts.get(group) ?? [])[0],
+      givenUp: givenUp.get(name) ?? 0,
+    };
+    const price = priceOf(pool.sight.pool);
+    const probe = rest > 0 && price <= budget && wantsProbe(need) ? 1 : 0;
     rest -= probe;
+    budget -= probe * price;
     return { ...need, granted: need.granted + probe };
   });
-  return needs.map((need) => ({ ...need, isRoomUsedUp: rest <= 0 }));
+  let unmet = waiting;
+  return needs.map((need) => {
+    const isTooDear = budget < priceOf(need.sight.pool);
+    // a job that waits for room goes before daemons that may be of use
+    const held = Math.max(0, heldIn(need, now) - need.givenUp);
+    const freed = Math.min(unmet, held);
+    unmet -= freed;
+    return { ...need, isTooDear, isRoomUsedUp: isTooDear || rest <= 0, heldForRecord: held - freed };
+  });
 }
 
 /** Jobs that need a task that is still to be launched, now or when there is room. */
@@ -56,14 +110,104 @@ export function launchesFor({ jobs }: Pick<Need, 'jobs'>): number {
 }
 
 /** How many tasks are more than the pool has to keep. Only leased ones count: others might not stay or not come. */
-export function spareOf({ sight, capacity, jobs, inUse, floor, granted, outlook, prewarmed }: Need): number {
+export function spareOf(need: Need): number {
+  const { sight, capacity, jobs, inUse, outlook, granted, ready, givenUp, heldForRecord } = need;
   if (granted > capacity.total) return 0;
-  // who would soon be brought back stays
-  const soon = Math.min(outlook.soon, Math.max(0, sight.pool.prewarm.max - prewarmed));
-  const kept = Math.max(floor.count, inUse + prewarmed + soon);
-  const bounded = Math.min(kept, sight.pool.max);
+  // what makes room for others is stock, and never what a setting or the forecast keeps
+  const { count: configured } = configuredFloor(outlook.floors, inUse);
+  const wanted = Math.max(configured, outlook.floors.wake, inUse + ready - givenUp);
+  const bounded = Math.min(Math.max(wanted, inUse + heldForRecord), sight.pool.max);
   return capacity.working - Math.max(bounded, capacity.inUse + jobs['by-free']);
 }
+
+/** Who has been idle for so long, an earlier look meant to keep. */
+const KEPT_MS = 120_000;
+
+/**
+ * A process that has just begun to record knows too few builds: it drains nobody whom an earlier one kept. As little is known where the
+ * workspaces could not be read anew.
+ */
+function heldIn({ sight: { pool, organization, tasks } }: Pick<Need, 'sight'>, now: EpochMs): number {
+  if (organization === undefined || pool.warm !== 'auto') return 0;
+  const { status } = organization.workspaces ?? {};
+  const isUnsure = readRecord(organization).isYoung(now) || status === 'failed' || status === 'stale';
+  if (!isUnsure) return 0;
+  const isStock = ({ daemon, idleSince = now }: TaskSight): boolean =>
+    now - idleSince >= KEPT_MS || hasServedPeople(daemon, organization);
+  return tasks.filter((task) => task.state === 'working' && task.use === 'idle' && isStock(task)).length;
+}
+
+/** Its last job was one that nobody could foresee. */
+function hasServedPeople(daemon: Daemon | undefined, organization: OrganizationSight): boolean {
+  const id = daemon?.previous_job?.id;
+  const job = organization.previousJobs.items.find((previous) => previous.id === id);
+  return job !== undefined && isUnforeseen(job, organization);
+}
+
+export function isPaid({ served, price }: Assigned['offer']): boolean {
+  return served === 'by-launch' && price > 0;
+}
+
+/** What the launches cost together, in micro-dollars an hour. */
+export function paidFor({ assigned }: Pick<Assignment, 'assigned'>): number {
+  return sum(assigned, ({ offer, jobs }) => (isPaid(offer) ? jobs * offer.price : 0));
+}
+
+function stockFactsOf(assigned: readonly Assigned[]): ReadonlyMap<Group, StockFacts> {
+  const byGroup = Map.groupBy(assigned, ({ group }) => group);
+  return new Map(
+    [...byGroup].flatMap(([group, rows]) => {
+      if (group.for !== 'stock') return [];
+      const { values, perMinute, replaceMs, person } = group;
+      const others = values.slice(sum(rows, ({ jobs }) => jobs));
+      const nextSaves = others[0] ?? 0;
+      const share = nextSaves / (person * 60e6);
+      const nextUsedEveryHours = share > 0 ? replaceMs / 3_600_000 / share : null;
+      return [[group, { perMinute, replaceMs, others, person, nextSaves, nextUsedEveryHours }] as const];
+    }),
+  );
+}
+
+/**
+ * Idle daemons that a limit over all pools takes from the stock, since a job of another pool waits for room: by pool, those of the last groups first.
+ */
+function giveUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): GivenUp {
+  const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
+  const held = pools.flatMap(({ sight: { pool }, beyond }) => {
+    const { granted, waiting } = launchesOf(
+      (byPool.get(pool.name) ?? []).filter(({ group }) => isPending(group)),
+    );
+    const jobs = Math.min(waiting, Math.max(0, beyond - granted));
+    return jobs > 0 ? [{ jobs, price: priceOf(pool) }] : [];
+  });
+  let waiting = sum(held, ({ jobs }) => jobs);
+  const givenUp = new Map<PoolName, number>();
+  const beyondFloors = new Map(
+    pools.map(({ sight, capacity, outlook }) => [
+      sight.pool.name,
+      capacity.total - leastTasks(outlook.floors),
+    ]),
+  );
+  const isAffordable = held.some(({ price }) => price <= budget - paidFor({ assigned }));
+  if (total > launchesOf(assigned).granted && isAffordable) return { givenUp, waiting: 0 };
+  for (const { group, offer, jobs } of assigned.toReversed()) {
+    if (waiting <= 0) break;
+    const isIdle = (group.for === 'stock' || group.for === 'later') && offer.served === 'by-free';
+    if (!isIdle || offer.pool === null) continue;
+    const before = givenUp.get(offer.pool) ?? 0;
+    const taken = Math.min(jobs, waiting, (beyondFloors.get(offer.pool) ?? 0) - before);
+    if (taken <= 0) continue;
+    waiting -= taken;
+    givenUp.set(offer.pool, before + taken);
+  }
+  return { givenUp, waiting };
+}
+
+type GivenUp = {
+  readonly givenUp: ReadonlyMap<PoolName, number>;
+  /** Jobs for which that makes no room. */
+  readonly waiting: number;
+};
 
 /** A pool whose starts keep failing is tried with one task at a time, beside those that are there. */
 function wantsProbe({ sight, capacity, wanted }: Unprobed): boolean {
@@ -72,7 +216,8 @@ function wantsProbe({ sight, capacity, wanted }: Unprobed): boolean {
   return !isTrying && Math.min(wanted, sight.pool.max) > capacity.total;
 }
 
-type Unprobed = Omit<Need, 'isRoomUsedUp'>;
+type Unprobed = Omit<Need, 'isRoomUsedUp' | 'isTooDear' | 'heldForRecord'>;
+type Unlimited = Omit<Unprobed, 'stockFacts' | 'givenUp'>;
 
 /** Jobs that are about to come and get no daemon beforehand: told by a pool that has some of them, else by the first. */
 function unplacedDue(
@@ -92,28 +237,36 @@ function unplacedDue(
 }
 
 function readNeed(
-  { sight, capacity, outlook, forMin }: PoolRoom,
+  { sight, capacity, outlook, forMin, beyond, forPrebuilds }: PoolRoom,
   assigned: readonly Assigned[],
   unplaced: number,
-): Unprobed {
+): Unlimited {
   const jobs = countJobs(assigned.filter(({ group }) => isPending(group)));
   const prewarmed = sum(assigned, ({ group, jobs: due }) => (group.for === 'due' ? due : 0));
   const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'];
-  const floor = floorOf(outlook.floors, inUse, prewarmed);
+  const stock = sum(assigned, ({ group, jobs: count }) => (group.for === 'stock' ? count : 0));
+  const ready = sum(assigned, ({ group, jobs: count }) => (isPending(group) ? 0 : count));
+  const floor = floorOf(outlook.floors, { inUse, due: prewarmed, stock });
   const launches = launchesOf(assigned);
   const toMin = Math.max(0, leastTasks(outlook.floors) - capacity.total);
   // beyond `prewarm.max` nobody is wanted before the jobs are there
   const short = Math.min(unplaced, Math.max(0, sight.pool.prewarm.max - prewarmed));
-  const growth = toMin + launches.granted + launches.waiting + short;
+  const held = (isHeld: (group: Group) => boolean): number =>
+    launchesOf(assigned.filter(({ group }) => isHeld(group))).waiting;
+  const prebuilds = launchesOf(assigned.filter(({ group }) => group.for === 'prebuilds'));
+  const isCapped = forPrebuilds < beyond && prebuilds.granted >= forPrebuilds;
+  const prebuildsHeld = isCapped ? prebuilds.waiting : 0;
+  const growth = toMin + launches.granted + launches.waiting - prebuildsHeld + short;
   return {
     sight,
     capacity,
     jobs,
     inUse,
     outlook,
-    prewarmed,
+    ...{ prewarmed, stock, ready },
     due: prewarmed + unplaced,
     floor,
+    ...{ peopleHeld: held(isUrgent), prebuildsHeld },
     // a launch comes on top of all there is: what is idle beside it could not run that job
     wanted: growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count),
     granted: capacity.total + forMin + launches.granted,

@@ -1,24 +1,34 @@
 /** What could run a job: every pool's daemons and launches, and the daemons that nobody here owns. */
-import type { Offer } from './assignment.ts';
-import type { EpochMs } from './brands.ts';
+import type { Bounds, Offer } from './assignment.ts';
 import { isComing } from './capacity.ts';
 import { type DaemonIndex, indexDaemons, isAlive } from './daemons.ts';
-import type { DueGroup, WarmGroup } from './demand.ts';
-import { type Call, hasWrongKey } from './lookout.ts';
+import { AUDIENCES, PRICE_OF, type TagGroup } from './demand.ts';
+import { sum } from './order.ts';
+import { launchCost } from './patience.ts';
 import type { Served } from './plan.ts';
 import { priceOf } from './prices.ts';
 import type { PoolRoom, Room } from './room.ts';
+import { endsOf, type RunningBuild } from './running.ts';
 import type { Daemon, OrganizationSight, Snapshot } from './snapshot.ts';
 import { foreignTo } from './supply.ts';
-import { normalizeTags, type TagSet, tagKey } from './tags.ts';
+import { covers, normalizeTags, type TagSet, tagKey } from './tags.ts';
+
+/** A busy daemon is as good as a free one if it is so likely to be free before it matters. */
+const LIKELY = 0.8;
+/** No horizon is longer: coderd fails jobs that wait for longer. */
+const LONGEST_MS = 30 * 60_000;
 
 /** All offers, in any order: `assign` has one of its own. */
-export function readOffers({ pools }: Room, snapshot: Snapshot): readonly Offer[] {
+export function readOffers(
+  { pools }: Room,
+  demand: readonly TagGroup[],
+  snapshot: Snapshot,
+): readonly Offer[] {
   const sights = pools.map(({ sight }) => sight);
   const isForeign = foreignTo(sights);
   const indexes = new Map(sights.map(({ organization, index }) => [organization, index]));
   return [
-    ...pools.flatMap(offersOfPool),
+    ...pools.flatMap((pool) => offersOfPool(pool, demand, snapshot)),
     ...snapshot.coder.organizations.flatMap((organization) =>
       offersOfOthers(
         organization,
@@ -30,42 +40,11 @@ export function readOffers({ pools }: Room, snapshot: Snapshot): readonly Offer[
   ];
 }
 
-/**
- * What is due, as demand for daemons that are ready when coderd inserts the jobs. What is later than it may be is woken for, by one
- * daemon: coderd had its reasons, or more will follow when the jobs are there.
- */
-export function readDue(calls: readonly Call[], now: EpochMs): readonly DueGroup[] {
-  return calls.flatMap(({ group: { organizationId, tags }, pools, due }) => {
-    const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
-    const jobs = due.filter(({ takesJob, at }) => takesJob && at >= since).length;
-    const ready = pools
-      .filter((sight) => sight.pool.prewarm.max > 0 && !hasWrongKey(sight))
-      .map(({ pool }) => pool.name);
-    if (jobs === 0 || ready.length === 0) return [];
-    return [{ for: 'due', organizationId, tags, pools: new Set(ready), jobs } as const];
-  });
-}
-
-/** What each pool is to keep free, as demand that only its own daemons can serve. */
-export function readWarmth({ pools }: Room): readonly WarmGroup[] {
-  return pools.flatMap(({ sight: { pool, tags, organization }, outlook: { floors } }) =>
-    floors.warm === 0 || organization === undefined
-      ? []
-      : [
-          {
-            for: 'warm',
-            organizationId: organization.id,
-            tags,
-            pool: pool.name,
-            jobs: floors.warm,
-          },
-        ],
-  );
-}
-
-function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly Offer[] {
+function offersOfPool(room: PoolRoom, demand: readonly TagGroup[], snapshot: Snapshot): readonly Offer[] {
+  const { sight, capacity, forMin, beyond } = room;
   const { pool, tags: own, organization, tasks } = sight;
   if (organization === undefined) return [];
+  const bounds = boundsOf(room, demand);
   const offer = (served: Served, tags: TagSet, places: number, price = 0): Offer => ({
     organizationId: organization.id,
     pool: pool.name,
@@ -73,7 +52,7 @@ function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly O
     served,
     tags,
     places,
-    dueAtMost: pool.prewarm.max,
+    bounds,
   });
   const price = priceOf(pool);
   // where the leases could not be read, a daemon that is alive counts: blindness launches nothing
@@ -92,11 +71,68 @@ function offersOfPool({ sight, capacity, forMin, beyond }: PoolRoom): readonly O
   return [
     ...there,
     offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
+    ...busyOffers(room, endsOf(sight, snapshot.takenAt), offer),
     offer('by-launch', own, forMin),
     offer('by-launch', own, beyond, price),
     offer('when-there-is-room', own, Number.POSITIVE_INFINITY, price),
     ...groupByTags(strays).map(({ tags }) => offer('by-busy', tags, Number.POSITIVE_INFINITY)),
   ];
+}
+
+/**
+ * Daemons that are busy, each for the audiences for which it is likely to be free in time: before a new task would have a daemon, and the
+ * longer, the less a launch is worth to them.
+ */
+function busyOffers(
+  { sight: { pool, startTime } }: PoolRoom,
+  running: readonly RunningBuild[],
+  offer: (served: Served, tags: TagSet, places: number) => Offer,
+): readonly Offer[] {
+  const start = launchCost(pool, startTime.p50Ms);
+  const horizons = AUDIENCES.map((audience) => {
+    const worthMs = (start / pool.waiting[PRICE_OF[audience]]) * 60_000;
+    return { audience, withinMs: startTime.p50Ms + Math.min(LONGEST_MS, worthMs) };
+  });
+  const soon = running.flatMap(({ task, chanceToEnd }) => {
+    const audiences = horizons.filter(({ withinMs }) => chanceToEnd(withinMs) >= LIKELY);
+    return audiences.length === 0 ? [] : [{ offers: task.offers, audiences }];
+  });
+  const byAudiences = Map.groupBy(soon, ({ audiences }) =>
+    audiences.map(({ audience }) => audience).join(' '),
+  );
+  return [...byAudiences.values()].flatMap((alike) =>
+    groupByTags(alike).map(({ tags, count }) => ({
+      ...offer('by-busy', tags, count),
+      audiences: new Set(alike[0]?.audiences.map(({ audience }) => audience)),
+    })),
+  );
+}
+
+/** Work that can wait would take what is launched for stock, so nothing is launched for stock until it is done. */
+function boundsOf(
+  { sight, capacity, isDoubtful, forMin, beyond, forPrebuilds }: PoolRoom,
+  demand: readonly TagGroup[],
+): Bounds {
+  const { pool, tags, organization, tasks } = sight;
+  const canWait = demand.filter(
+    (group) =>
+      (group.for === 'prebuilds' || group.for === 'stops') &&
+      group.organizationId === organization?.id &&
+      covers(tags, group.tags),
+  );
+  const waiting = sum(canWait, ({ jobs }) => jobs);
+  const ready = tasks.filter(({ use }) => use === 'idle').length + capacity.starting;
+  // what this look launches for them starts by the next one, which is to decide alike
+  const launched = sum(canWait, (group) =>
+    Math.min(group.atOnce, forMin + (group.for === 'prebuilds' ? forPrebuilds : beyond)),
+  );
+  return {
+    due: pool.prewarm.max,
+    prebuilds: forPrebuilds,
+    launchesStock: !isDoubtful && waiting <= Math.max(ready, launched),
+    launch: Math.round(pool.dollarsPerLaunch * 1e6),
+    price: priceOf(pool),
+  };
 }
 
 /** A live daemon offers its own tags, which may not be its pool's. */
@@ -109,6 +145,15 @@ function groupByTags(
   );
 }
 
+/** What nobody here owns is bounded by nothing. */
+const UNBOUNDED: Bounds = {
+  due: Number.POSITIVE_INFINITY,
+  prebuilds: 0,
+  launchesStock: false,
+  launch: 0,
+  price: 0,
+};
+
 function offersOfOthers(
   organization: OrganizationSight,
   isForeign: (daemon: Daemon) => boolean,
@@ -120,12 +165,7 @@ function offersOfOthers(
   );
   const group = (daemons: readonly Daemon[]) =>
     groupByTags(daemons.map(({ tags }) => ({ offers: normalizeTags(tags) })));
-  const offer = {
-    organizationId: organization.id,
-    pool: null,
-    price: 0,
-    dueAtMost: Number.POSITIVE_INFINITY,
-  } as const;
+  const offer = { organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED } as const;
   return [
     ...group(others.filter((daemon) => index.activity(daemon) === 'idle')).map(
       ({ tags, count }) => ({ ...offer, served: 'by-free', tags, places: count }) as const,

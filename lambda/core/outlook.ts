@@ -2,11 +2,10 @@
 import type { EpochMs, PoolName } from './brands.ts';
 import { measure } from './capacity.ts';
 import { type AllFloors, configuredFloors, type Floors } from './floors.ts';
-import { isForecastUnsure, type TransitionGroup } from './forecast.ts';
+import { isForecastUnsure } from './forecast.ts';
 import { chooseOpenings, type Opening } from './gates.ts';
-import { fits, isWokenFor, type Lookout, leadOf, openersOf, readLookout } from './lookout.ts';
+import { type Lookout, openersOf, readLookout } from './lookout.ts';
 import { memoized } from './memo.ts';
-import { sum } from './order.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import type { Transition } from './transitions.ts';
@@ -19,10 +18,6 @@ export type Outlook = {
   readonly heldBack: readonly Transition[];
   /** Whether it keeps its last daemon since more may be due than is known. */
   readonly isUnsure: boolean;
-  /** Daemons that a peak needed, beyond what comes within `idleTimeout`. */
-  readonly afterPeak: number;
-  /** Jobs that are not due yet, and will be before it is worth while to send a daemon away for them. */
-  readonly soon: number;
 };
 
 export type Outlooks = {
@@ -30,9 +25,6 @@ export type Outlooks = {
   readonly openings: ReadonlyMap<PoolName, Opening>;
   readonly outlooks: ReadonlyMap<PoolSight, Outlook>;
 };
-
-/** Builds that coderd made by itself are a peak for so long. */
-const PEAK_MS = 15 * 60_000;
 
 /** Reads the outlook of all pools. */
 export function readOutlook(snapshot: Snapshot, sights: readonly PoolSight[]): Outlooks {
@@ -46,9 +38,8 @@ export function readOutlook(snapshot: Snapshot, sights: readonly PoolSight[]): O
       const isUnsure = keepsLast(sight, now);
       const wake = opening !== undefined || isUnsure ? withOpener(sight) : 0;
       const floors = { ...floorsOf(sight), wake };
-      const afterPeak = afterPeakOf(sight, lookout.groups, now);
       const heldBack = heldBackFrom(sight, lookout);
-      return [sight, { floors, opening, heldBack, isUnsure, afterPeak, soon: soonOf(sight, opening, now) }];
+      return [sight, { floors, opening, heldBack, isUnsure }];
     }),
   );
   return { lookout, openings, outlooks };
@@ -74,25 +65,4 @@ function keepsLast(sight: PoolSight, now: EpochMs): boolean {
   const isWoken = pool.wake.autostart || pool.wake.autostop;
   if (!isWoken || organization === undefined || openersOf(sight) === 0) return false;
   return isForecastUnsure(organization, now);
-}
-
-/** Who was started early by the setting is not sent away once a shorter start time has been learned. */
-function soonOf(sight: PoolSight, opening: Opening | undefined, now: EpochMs): number {
-  const { pool, startTime } = sight;
-  const p95Ms = Math.max(startTime.p95Ms, pool.startTimeMs);
-  const until = now + Math.max(pool.idleTimeoutMs, leadOf({ pool, startTime: { ...startTime, p95Ms } }));
-  return opening?.soon.filter(({ at, takesJob }) => takesJob && at > now && at <= until).length ?? 0;
-}
-
-/** Counted only by a reading that is as it should be: no other makes anybody leave earlier. */
-function afterPeakOf(sight: PoolSight, groups: readonly TransitionGroup[], now: EpochMs): number {
-  if (sight.organization?.workspaces?.status !== 'ok') return 0;
-  const own = groups.filter((group) => fits(sight, group));
-  const until = now + sight.pool.idleTimeoutMs;
-  const made = sum(own, (group) => group.made.filter((at) => at > now - PEAK_MS && at <= now).length);
-  const ahead = sum(
-    own,
-    (group) => group.ahead.filter(({ at, kind }) => at <= until && isWokenFor(sight, kind)).length,
-  );
-  return Math.max(0, made - ahead);
 }

@@ -4,6 +4,7 @@
  */
 import type { PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { ScaleIn } from './config.ts';
+import type { Audience } from './demand.ts';
 import type { ReadingStatus } from './snapshot.ts';
 import type { Tags } from './tags.ts';
 
@@ -38,7 +39,31 @@ export type Reason =
   | { readonly code: 'pending-jobs'; readonly jobs: number }
   | { readonly code: 'served-by-free'; readonly jobs: number }
   | { readonly code: 'served-by-starting'; readonly jobs: number }
-  | { readonly code: 'floor'; readonly from: Exclude<Floor['from'], 'wake'>; readonly count: number }
+  | {
+      readonly code: 'floor';
+      readonly from: Exclude<Floor['from'], 'wake' | 'stock'>;
+      readonly count: number;
+    }
+  /** Free daemons for builds that nobody can foresee, and why there is not one more (stock.ts). */
+  | {
+      readonly code: 'stock';
+      readonly daemons: number;
+      /** Such builds. */
+      readonly perMinute: number;
+      /** From when a daemon is taken until another is ready. */
+      readonly replaceSeconds: number;
+      /** One more. Dollars. */
+      readonly next: {
+        readonly savesPerHour: number;
+        readonly costsPerHour: number;
+        /** Null: it would not be used. */
+        readonly usedEveryHours: number | null;
+      };
+    }
+  /** Idle daemons that are kept, since too little is known of earlier builds to drain them. */
+  | { readonly code: 'holding-for-record'; readonly tasks: number }
+  /** Idle daemons that drain, since a limit over all pools keeps a job of another pool waiting. */
+  | { readonly code: 'making-room'; readonly tasks: number }
   /** One daemon opens coderd's gate for what is due, or is about to be. */
   | { readonly code: 'awake-for'; readonly for: readonly Transitions[] }
   /** More may be due than is known: the last daemon stays. */
@@ -70,7 +95,17 @@ export type Reason =
       readonly wanted: number;
       readonly granted: number;
       readonly maxTasks: number;
+      /** What people wait for it, in minutes an hour. */
+      readonly waitMinutesPerHour: number;
     }
+  | {
+      readonly code: 'capped-at-dollars-per-hour';
+      readonly wanted: number;
+      readonly granted: number;
+      readonly dollarsPerHour: number;
+      readonly waitMinutesPerHour: number;
+    }
+  | { readonly code: 'capped-at-prebuilds-max-tasks'; readonly jobs: number; readonly maxTasks: number }
   | { readonly code: 'idle-long-enough'; readonly tasks: number }
   | { readonly code: 'idle-too-briefly'; readonly tasks: number }
   /** To be replaced, and how many of them are asked now: a share at a time, what comes in their place first. */
@@ -127,7 +162,7 @@ type ReadingDoubt = `${ReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
 
 export type Floor = {
   readonly count: number;
-  readonly from: 'min' | 'warm' | 'schedule' | 'wake' | 'pin' | 'override';
+  readonly from: 'min' | 'warm' | 'schedule' | 'wake' | 'stock' | 'pin' | 'override' | 'when-blind';
 };
 
 /** How many daemons (and tasks without one yet) a pool has in each state of design.md, "The lease". */
@@ -217,7 +252,7 @@ export type AssignmentRow = {
   /** Name. */
   readonly organization: string;
   readonly tags: Tags;
-  readonly for: 'people' | 'prebuilds';
+  readonly for: Audience;
   readonly jobs: number;
   /** Absent: a daemon that the autoscaler does not own. */
   readonly pool: PoolName | null;
@@ -351,6 +386,8 @@ export type Plan = {
   readonly actions: readonly Action[];
   readonly assignment: readonly AssignmentRow[];
   readonly unserved: readonly UnservedRow[];
+  /** When to look again: soon while it matters, else with the next invocation. */
+  readonly lookAgainAfterMs: number;
   readonly forecast: readonly ForecastRow[];
   readonly findings: readonly Finding[];
 };

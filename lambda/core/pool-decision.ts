@@ -10,7 +10,8 @@ import {
   needsProtection,
 } from './confirming.ts';
 import { type CountDecision, decideCount, isDeploying } from './counts.ts';
-import { decideLeaving, decideReplacing, type LeaveDecision, type Spare } from './leaving.ts';
+import { configuredFloor } from './floors.ts';
+import { decideLeaving, decideReplacing, type LeaveDecision } from './leaving.ts';
 import { launchesFor, type Need, spareOf } from './needs.ts';
 import { partition, sum } from './order.ts';
 import type { Action, Doubt, Override, PoolPlan, Reason } from './plan.ts';
@@ -101,16 +102,12 @@ function whoLeaves(need: Need, service: Service, now: EpochMs): readonly LeaveDe
   const replacing = decideReplacing(sight, granted > capacity.total, now);
   if (sight.pool.scaleIn !== 'lease')
     return [...replacing.filter(({ task }) => isGuarded(task)), ...whoIsStopped(need, now)];
-  const spare = decideLeaving(sight, spareIn(need), now);
+  const spare = decideLeaving(sight, spareOf(need), now);
   return [
     ...replacing,
     // while ECS deploys, the count stays: it would put another task in the place of a spare one
     ...(isDeploying(service) ? keep(spare, 'holding-for-deployment') : spare),
   ];
-}
-
-function spareIn(need: Need): Spare {
-  return { spare: spareOf(need), afterPeak: need.outlook.afterPeak };
 }
 
 /** Those that would leave stay for now. */
@@ -126,12 +123,12 @@ function keep(
 /** Without a guard, those go first that no protection keeps any more: nobody takes one away. */
 function whoIsStopped(need: Need, now: EpochMs): readonly LeaveDecision[] {
   const { sight } = need;
-  if (sight.pool.scaleIn === 'never') return decideLeaving(sight, spareIn(need), now);
+  if (sight.pool.scaleIn === 'never') return decideLeaving(sight, spareOf(need), now);
   const guardless = sight.tasks.filter((task) => !isGuarded(task));
   const [free, kept] = partition(guardless, isUnprotected);
-  const { spare, afterPeak } = spareIn(need);
-  const first = decideLeaving({ ...sight, tasks: free }, { spare, afterPeak }, now);
-  const rest = decideLeaving({ ...sight, tasks: kept }, { spare: spare - first.length, afterPeak }, now);
+  const spare = spareOf(need);
+  const first = decideLeaving({ ...sight, tasks: free }, spare, now);
+  const rest = decideLeaving({ ...sight, tasks: kept }, spare - first.length, now);
   return [...first, ...keep(rest, 'holding-for-protection')];
 }
 
@@ -204,7 +201,10 @@ function raiseReason(need: Need): Reason['code'] {
   if (need.granted <= need.capacity.total) return 'count-below-tasks';
   if (launchesFor(need) > 0) return 'pending-jobs';
   if (need.prewarmed > 0) return 'prewarm';
-  return isKeptAwake(need) && need.outlook.floors.wake > need.capacity.total ? 'awake-for' : 'floor';
+  const { outlook, capacity, inUse, stock } = need;
+  if (isKeptAwake(need) && outlook.floors.wake > capacity.total) return 'awake-for';
+  const isBelowFloor = configuredFloor(outlook.floors, inUse).count > capacity.total;
+  return stock > 0 && !isBelowFloor ? 'stock' : 'floor';
 }
 
 /** What is given up without a task that left was desired in vain. */

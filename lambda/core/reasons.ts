@@ -1,4 +1,6 @@
 /** Why a pool's numbers are what they are, in the order in which they come about. */
+
+import { RAISE_ABOVE } from './assignment.ts';
 import type { EpochMs } from './brands.ts';
 import type { Config } from './config.ts';
 import type { Confirming } from './confirming.ts';
@@ -6,7 +8,9 @@ import type { CountDecision } from './counts.ts';
 import { configuredFloor } from './floors.ts';
 import type { LeaveDecision } from './leaving.ts';
 import { launchesFor, type Need } from './needs.ts';
+import { sum } from './order.ts';
 import { type Doubt, type Override, REPLACING, type Reason } from './plan.ts';
+import { priceOf } from './prices.ts';
 import { countTransitions } from './report-forecast.ts';
 
 export type ReasonInput = {
@@ -27,6 +31,7 @@ export function reasonsOf(
     ...standingReasons(need, doubts),
     ...jobReasons(need),
     ...floorReasons(need),
+    ...stockReasons(need),
     ...forecastReasons(need, now),
     ...boundReasons(need, config),
     ...leaveReasons(need, leaving, doubts),
@@ -84,6 +89,28 @@ function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
   return floor.count > inUse ? [{ code: 'floor', ...floor }] : [];
 }
 
+/** The price of waiting in numbers: what is kept free, and why not one more. */
+function stockReasons({ stock, stockFacts, sight, givenUp, heldForRecord, ready }: Need): readonly Reason[] {
+  const reasons: Reason[] = [];
+  if (stock > 0 && stockFacts !== undefined) {
+    const { perMinute, replaceMs, nextSaves, nextUsedEveryHours } = stockFacts;
+    reasons.push({
+      code: 'stock',
+      daemons: stock,
+      perMinute,
+      replaceSeconds: Math.round(replaceMs / 1000),
+      next: {
+        savesPerHour: nextSaves / 1e6,
+        costsPerHour: priceOf(sight.pool) / 1e6,
+        usedEveryHours: nextUsedEveryHours,
+      },
+    });
+  }
+  if (heldForRecord > ready) reasons.push({ code: 'holding-for-record', tasks: heldForRecord });
+  if (givenUp > 0) reasons.push({ code: 'making-room', tasks: givenUp });
+  return reasons;
+}
+
 /** What the forecast keeps or brings, beyond what is there for other reasons. */
 function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
   const { outlook, sight, prewarmed, due } = need;
@@ -111,20 +138,56 @@ export function isKeptAwake({ outlook: { floors }, inUse }: Need): boolean {
 
 /** Each bound that bites: what was wanted of it, and what it left. */
 function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
-  const { sight, capacity, wanted, granted, isRoomUsedUp } = need;
+  const { sight, capacity, wanted, granted, prebuildsHeld, isRoomUsedUp } = need;
   const { pool, failing } = sight;
   const reasons: Reason[] = [];
   if (wanted > pool.max) reasons.push(...atMost(sight, wanted));
   if (sight.minFrom === 'pin' && capacity.total > pool.min)
     reasons.push({ code: 'above-pin', tasks: capacity.total - pool.min });
+  if (prebuildsHeld > 0)
+    reasons.push({
+      code: 'capped-at-prebuilds-max-tasks',
+      jobs: prebuildsHeld,
+      maxTasks: pool.prebuilds.maxTasks,
+    });
   const belowMax = Math.min(wanted, pool.max);
   if (capacity.isHeldBack && (granted < belowMax || sight.missing > 0)) {
     const reason = failing.reason ?? 'ECS gives no reason';
     reasons.push({ code: 'starts-failing', failures: failing.count, wanted: belowMax, granted, reason });
   } else if (granted < belowMax && isRoomUsedUp)
-    reasons.push({ code: 'capped-at-max-tasks', wanted: belowMax, granted, maxTasks: limits.maxTasks });
-  return reasons;
+    reasons.push(overallLimit(need, { wanted: belowMax, limits, waitMinutesPerHour: 60 * need.peopleHeld }));
+  return reasons.length > 0 ? reasons : stockBoundReasons(need, limits);
 }
+
+/** A bound that keeps the stock from what it is worth. */
+function stockBoundReasons(need: Need, limits: Config['limits']): readonly Reason[] {
+  const { sight, granted, stockFacts, isRoomUsedUp, capacity } = need;
+  const worth = RAISE_ABOVE * priceOf(sight.pool);
+  const held = stockFacts?.others.filter((saves) => saves >= worth) ?? [];
+  if (held.length === 0 || stockFacts === undefined || capacity.isHeldBack) return [];
+  if (granted >= sight.pool.max) return atMost(sight, granted + held.length);
+  if (!isRoomUsedUp) return [];
+  const waitMinutesPerHour = Math.round(sum(held, (saves) => saves) / (stockFacts.person * 1e6));
+  const wanted = Math.min(sight.pool.max, granted + held.length);
+  return [overallLimit(need, { wanted, limits, waitMinutesPerHour })];
+}
+
+/** Which of the limits over all pools bites, and what it costs: a job that is held back waits for as long as it is. */
+function overallLimit(
+  { granted, isTooDear }: Need,
+  { wanted, limits: { maxTasks, dollarsPerHour }, waitMinutesPerHour }: Limited,
+): Reason {
+  const held = { wanted, granted, waitMinutesPerHour };
+  return isTooDear && dollarsPerHour !== undefined
+    ? { code: 'capped-at-dollars-per-hour', ...held, dollarsPerHour }
+    : { code: 'capped-at-max-tasks', ...held, maxTasks };
+}
+
+type Limited = {
+  readonly wanted: number;
+  readonly limits: Config['limits'];
+  readonly waitMinutesPerHour: number;
+};
 
 /** The bound of a pool, which a pin may have set. Of a retiring one nothing is wanted. */
 function atMost({ pool, overrides }: Need['sight'], wanted: number): readonly Reason[] {

@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { leastTasks } from './floors.ts';
 import { sum } from './order.ts';
 import type { Outlook } from './outlook.ts';
+import { priceOf } from './prices.ts';
 import type { PoolSight } from './supply.ts';
 
 export type PoolRoom = {
@@ -17,6 +18,9 @@ export type PoolRoom = {
   readonly forMin: number;
   /** Launches beyond those that the pool's own bounds allow. */
   readonly beyond: number;
+  /** Of these: launches that prebuilds may take. The rest is for people. */
+  readonly forPrebuilds: number;
+  readonly isDoubtful: boolean;
 };
 
 export type Room = {
@@ -24,6 +28,8 @@ export type Room = {
   readonly pools: readonly PoolRoom[];
   /** Launches over all pools, beyond those for floors. */
   readonly total: number;
+  /** What these may cost together, in micro-dollars an hour. */
+  readonly budget: number;
 };
 
 export type RoomInput = {
@@ -36,17 +42,27 @@ export function measureRoom(
   outlooks: ReadonlyMap<PoolSight, Outlook>,
   { config, isDoubtful }: RoomInput,
 ): Room {
-  let total =
-    config.limits.maxTasks - sum([...outlooks.keys()], (sight) => existing(sight, isDoubtful(sight)));
+  const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
+  const there = [...outlooks.keys()].map((sight) => ({ sight, tasks: existing(sight, isDoubtful(sight)) }));
+  let total = maxTasks - sum(there, ({ tasks }) => tasks);
+  let budget = dollarsPerHour * 1e6 - sum(there, ({ sight, tasks }) => tasks * priceOf(sight.pool));
   const pools = [...outlooks].map(([sight, outlook]): PoolRoom => {
     const capacity = measure(sight);
     const isOpen = sight.service !== undefined && !capacity.isHeldBack;
     const own = isOpen ? Math.max(0, sight.pool.max - capacity.total) : 0;
-    const forMin = Math.max(0, Math.min(leastTasks(outlook.floors) - capacity.total, own, total));
+    const price = priceOf(sight.pool);
+    const paid = Math.floor(budget / price);
+    const forMin = Math.max(0, Math.min(leastTasks(outlook.floors) - capacity.total, own, total, paid));
     total -= forMin;
-    return { sight, capacity, outlook, forMin, beyond: own - forMin };
+    budget -= forMin * price;
+    const toMaxTasks = sight.pool.prebuilds.maxTasks - capacity.total - forMin;
+    const forPrebuilds = Math.max(0, Math.min(own - forMin, toMaxTasks));
+    return {
+      ...{ sight, capacity, outlook, forMin, beyond: own - forMin },
+      ...{ forPrebuilds, isDoubtful: isDoubtful(sight) },
+    };
   });
-  return { pools, total };
+  return { pools, total, budget };
 }
 
 /** Tasks that are there or desired; what a pool that is held back desires in vain is dropped, unless a doubt holds that. */

@@ -4,16 +4,35 @@
  */
 import type { PoolConfig } from './config.ts';
 import type { Floor, Override } from './plan.ts';
+import type { OrganizationSight } from './snapshot.ts';
+
+/** A pool whose `min` is a number. */
+export type PoolInForce = PoolConfig & { readonly min: number };
 
 export type InForce = {
   /** Not as configured, but as it holds now. */
-  readonly pool: PoolConfig;
+  readonly pool: PoolInForce;
   /** What set `min`. */
-  readonly minFrom: Extract<Floor['from'], 'min' | 'pin' | 'override'>;
+  readonly minFrom: Extract<Floor['from'], 'min' | 'pin' | 'override' | 'when-blind'>;
 };
 
+/**
+ * The least tasks of a pool that does not say. None, where coderd's own transitions are foreseen and wake it; one where they are not, since
+ * without a daemon coderd starts and stops no workspace (contract §10).
+ */
+export function leastOf({ min, wake }: PoolConfig, organization: OrganizationSight | undefined): number {
+  if (min !== 'auto') return min;
+  const isForeseen = wake.autostart && wake.autostop && organization?.workspaces?.status !== 'forbidden';
+  return isForeseen ? 0 : 1;
+}
+
 /** Pause beats pin, and pin beats floor; nobody brings back what is retiring. */
-export function settingsInForce(pool: PoolConfig, overrides: readonly Override[]): InForce {
+export function settingsInForce(
+  configured: PoolConfig,
+  overrides: readonly Override[],
+  organization: OrganizationSight | undefined,
+): InForce {
+  const pool = { ...configured, min: leastOf(configured, organization) };
   const countOf = (kind: Override['kind']): number | undefined =>
     overrides.find((override) => override.kind === kind)?.count;
   if (pool.retiring) return { pool: { ...only(pool, 0), max: 0, idleTimeoutMs: 0 }, minFrom: 'min' };
@@ -35,14 +54,15 @@ export function wakeOverride(overrides: readonly Override[]): Override | undefin
   return overrides.find(({ kind }) => kind === 'pause') ?? overrides.find(({ kind }) => kind === 'pin');
 }
 
-/** So many tasks whoever uses them; nothing that is to come brings more, and no peak that is over makes anybody leave earlier. */
-function only(pool: PoolConfig, min: number): PoolConfig {
+/** So many tasks, used or not; nothing that is to come brings more. */
+function only(pool: PoolConfig, min: number): PoolInForce {
   return {
     ...pool,
     min,
     warm: 0,
     schedules: [],
     wake: { ...pool.wake, autostart: false, autostop: false },
-    prewarm: { max: 0, afterPeakMs: pool.idleTimeoutMs },
+    prewarm: { max: 0 },
+    whenBlind: { floor: 0 },
   };
 }

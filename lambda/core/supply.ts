@@ -75,8 +75,8 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
   const services = servicesOf(configured, snapshot);
   const service = services.length === 1 ? services[0] : undefined;
   const { active: overrides, malformed } = readOverrides(service ?? { tags: [] }, snapshot.takenAt);
-  const { pool, minFrom } = settingsInForce(configured, overrides);
-  const organization = organizationOf(pool, snapshot);
+  const organization = organizationOf(configured, snapshot);
+  const { pool, minFrom } = settingsInForce(configured, overrides, organization);
   const all = service === undefined ? [] : (byGroup.get(`service:${service.serviceName}`) ?? []);
   const index = organization && indexes.get(organization);
   const daemons = new Map(all.map((task) => [task, index?.ofTask(task)]));
@@ -99,10 +99,10 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
   const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
   const isWhole = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
   const registered = (task: Task) => registration(daemons.get(task), isWhole);
+  const inForce = whileBlind({ pool, minFrom }, { organization, tasks: all, now: snapshot.takenAt });
   return {
-    pool,
+    ...inForce,
     configured,
-    minFrom,
     overrides,
     malformed,
     tags: normalizeTags(pool.tags),
@@ -122,6 +122,24 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
         ? orphansOf({ pool, tasks: all, index, owned }, snapshot.takenAt)
         : [],
   };
+}
+
+/** While coderd can't be read, a floor of its own holds, unless daemons exit as soon as they start: they can't reach coderd either. */
+function whileBlind(inForce: InForce, { organization, tasks, now }: Blind): InForce {
+  const { pool } = inForce;
+  const { floor } = pool.whenBlind;
+  if (floor <= pool.min || !isUnread(organization)) return inForce;
+  // nothing tells whether a daemon registered, so what has stopped counts as failed
+  const failing = readFailingStarts({ tasks, now, registration: () => 'never' });
+  return failing.isTripped ? inForce : { pool: { ...pool, min: floor }, minFrom: 'when-blind' };
+}
+
+type Blind = Pick<PoolSight, 'organization'> & { readonly tasks: readonly Task[]; readonly now: EpochMs };
+
+function isUnread(organization: OrganizationSight | undefined): boolean {
+  if (organization === undefined) return true;
+  const { jobs, daemons } = organization;
+  return [jobs, daemons].some(({ status }) => status === 'failed' || status === 'forbidden');
 }
 
 function servicesOf(pool: PoolConfig, snapshot: Snapshot): readonly Service[] {

@@ -38,13 +38,23 @@ export function areEqual(a: TagSet, b: TagSet): boolean {
 
 /** One string per tag set, the same for every order of its tags. */
 export const tagKey: (tags: Tags) => string = memoized((tags) => {
+  const written = JSON.stringify(tags);
+  const known = keys.get(written);
+  if (known !== undefined) return known;
   const set: Tags = normalizeTags(tags);
-  return JSON.stringify(
+  const key = JSON.stringify(
     Object.keys(set)
       .sort()
       .map((name) => [name, set[name]]),
   );
+  if (keys.size >= MOST_KEYS) keys.clear();
+  keys.set(written, key);
+  return key;
 });
+
+/** By the tags as they are written: thousands of jobs have the same few. */
+const keys = new Map<string, string>();
+const MOST_KEYS = 10_000;
 
 /** The tags a person gave: without `scope` and `owner` where these say nothing. */
 export function displayTags(tags: Tags): Tags {

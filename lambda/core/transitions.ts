@@ -38,6 +38,15 @@ export function byTime(a: Transition, b: Transition): number {
   return a.at - b.at || compare(a.kind, b.kind);
 }
 
+/** What coderd does by itself, by the reason of the build (contract §10). */
+export const AUTOMATIC: ReadonlyMap<string, TransitionKind> = new Map([
+  ['autostart', 'autostart'],
+  ['autostop', 'autostop'],
+  ['dormancy', 'dormancy'],
+  ['autodelete', 'deletion'],
+  ['task_auto_pause', 'autostop'],
+]);
+
 const IN_PROGRESS: ReadonlySet<string> = new Set(['pending', 'running', 'canceling']);
 
 function autostart(workspace: Workspace, template: Template | undefined): Transition | undefined {

@@ -20,6 +20,8 @@ afterEach(async () => {
 });
 
 const MINUTE_MS = 60_000;
+/** The default of `wake.maxDelay`. */
+const MAX_DELAY_MS = 10 * 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
@@ -86,7 +88,7 @@ describe('a forecast that fails', () => {
       faulty.failing = failing;
       const ticks = await on.invoke(60, ports);
       expect(findingsOf(ticks.at(-1))).toEqual(findings);
-      expect(on.watched.left).toEqual([]);
+      expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
       expect(on.world.coderd.workspaces()[0]?.latestBuild.reason).toBe('autostop');
       // nobody was launched in doubt, and the one that was there for the stop stays
       expect(on.watched.mostRunning(START, atMinute(26))).toBe(0);
@@ -129,7 +131,7 @@ test('a forecast that is forbidden launches nobody and keeps the last daemon, un
   expect(ticks.at(-1)?.plan.pools[0]?.why).toContainEqual({ code: 'holding-for-forecast' });
   expect(on.watched.mostRunning(atMinute(20), atMinute(50))).toBe(1);
   // since it stayed
-  expect(on.watched.left).toEqual([]);
+  expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
   secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
   coderd.revokeToken(poor);
   const after = await on.invoke(12);
@@ -172,7 +174,7 @@ describe('a forecast of nonsense', () => {
     };
     await on.invoke(180, ports);
     expect(sensible.latestBuild.reason).toBe('autostop');
-    expect(watched.left).toEqual([]);
+    expect(watched.late(MAX_DELAY_MS)).toEqual([]);
     expect(on.world.coderd.jobs()).toHaveLength(1);
     expectNoHarm(on);
     // some of it is overdue for ever: one start an hour for that

@@ -1,17 +1,20 @@
-/** What a look asks coderd about the future, and what it does with the answer. */
+/** What a look asks coderd about the future and the past, and what it does with the answers. */
 import { describe, expect, test } from 'vitest';
 import { observe } from '../../lambda/app/observe.ts';
-import type { Coderd, Ecs, Organization } from '../../lambda/app/ports.ts';
+import type { Coderd, Ecs, Organization, SeenJobs } from '../../lambda/app/ports.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import type { PoolConfig } from '../../lambda/core/config.ts';
-import type { ForecastSight, Reading } from '../../lambda/core/snapshot.ts';
+import type { ForecastSight, Job, Reading, RecentJobs } from '../../lambda/core/snapshot.ts';
 import { startLab } from '../support/lab.ts';
 import {
   aConfig,
+  aDaemon,
   ago,
+  aJob,
   aPool,
   aTemplate,
   aWorkspace,
+  jobId,
   MINUTE,
   NOW,
   reading,
@@ -30,9 +33,12 @@ type Asked = { readonly organizations: readonly string[]; readonly now: EpochMs;
 
 const at = <T>(items: readonly T[], takenAt: EpochMs): Reading<T> => ({ status: 'ok', takenAt, items });
 
+const RECENT: RecentJobs = { ...at([aJob()], NOW), since: ago(MINUTE) };
+
 /** A coderd with these organizations and nothing in them, and what it is asked for. */
 function coderdOf(names: readonly string[]) {
   const asked: Asked[] = [];
+  const recorded: (SeenJobs & { readonly name: string })[] = [];
   const coderd: Coderd = {
     buildInfo: async () => at([{ version: 'v2.30.0' }], NOW),
     organizations: async () => reading(names.map(organization)),
@@ -43,9 +49,13 @@ function coderdOf(names: readonly string[]) {
       asked.push({ organizations: organizations.map(({ name }) => name), ...when });
       return new Map(organizations.map(({ id }) => [id, FORECAST]));
     },
+    recentJobs: ({ name }, seen) => {
+      recorded.push({ name, ...seen });
+      return RECENT;
+    },
     tokenExpiry: async () => undefined,
   };
-  return { coderd, asked };
+  return { coderd, asked, recorded };
 }
 
 const ecs: Ecs = {
@@ -140,5 +150,70 @@ describe('the forecast', () => {
     };
     await observed({ coderd: mute }, aPool());
     expect(asked.map(({ now }) => now)).toEqual([ago(-SECOND)]);
+  });
+});
+
+describe('the record of recent jobs', () => {
+  test('gets the lists of this look, and is in the sight of each organization that coderd lists', async () => {
+    const own = coderdOf(['default', 'data']);
+    const [jobs, previous] = [at([aJob()], NOW), at([aJob()], NOW)];
+    const idle = aDaemon({ previous_job: { id: jobId('previous'), status: 'succeeded' } });
+    const coderd: Coderd = {
+      ...own.coderd,
+      jobs: async () => jobs,
+      daemons: async () => at([idle], NOW),
+      jobsByIds: async () => previous,
+    };
+    const pools = [aPool(), aPool({ organization: 'data', ...wake() }), aPool({ organization: 'missing' })];
+    const { coder } = await observed({ coderd }, ...pools);
+    expect(coder.organizations.map(({ recentJobs }) => recentJobs)).toEqual([RECENT, RECENT, undefined]);
+    expect(coder.organizations.at(-1)).not.toHaveProperty('recentJobs');
+    expect(own.recorded.map(({ name }) => name)).toEqual(['data', 'default']);
+    const [data, known] = own.recorded;
+    expect(known).toEqual({
+      name: 'default',
+      jobs,
+      previousJobs: previous,
+      workspaces: FORECAST.workspaces,
+      now: NOW,
+    });
+    // the record knows a list that it has read by the object
+    expect(known?.workspaces).toBe(FORECAST.workspaces);
+    expect(data?.workspaces).toBeUndefined();
+  });
+
+  test('gets the lists that could be read when others failed', async () => {
+    const own = coderdOf(['default']);
+    const failed: Reading<never> = { status: 'failed', error: 'none', items: [] };
+    const coderd: Coderd = {
+      ...own.coderd,
+      buildInfo: async () => failed,
+      jobs: async () => failed,
+      forecast: async () => new Map(),
+    };
+    const { coder } = await observed({ coderd }, aPool());
+    expect(coder.organizations.map(({ recentJobs }) => recentJobs)).toEqual([RECENT]);
+    expect(own.recorded).toMatchObject([{ jobs: failed, previousJobs: { status: 'ok' }, now: ago(-SECOND) }]);
+  });
+
+  test('is kept from one invocation to the next', async () => {
+    const lab = await startLab({
+      pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],
+    });
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 20 * SECOND });
+    const items: (readonly Job[])[] = [];
+    for (const seconds of [0, 300, 10, 10]) {
+      lab.pass(seconds);
+      const { coder } = await observe(lab.ports(), lab.config);
+      items.push(coder.organizations[0]?.recentJobs?.items ?? []);
+    }
+    await lab.close();
+    expect(items.map((jobs) => jobs.map(({ status }) => status))).toEqual([
+      ['pending'],
+      ['succeeded'],
+      ['succeeded'],
+      ['succeeded'],
+    ]);
+    expect(items[3]).toBe(items[1]);
   });
 });

@@ -132,7 +132,7 @@ describe('the story of a pool', () => {
       what coderd will do by itself:
         nothing is known that this pool would have to be awake for
         it is not woken while it is retiring, paused or pinned
-        it starts 165 s before something is due; while it is awake, it stays for what is due within 10 min (wake.maxDelay)
+        it starts 105 s before an autostart is due; stops and deletions share a start, up to 10 min late (wake.maxDelay)
 
       supply:
         desired count 1, 1 task
@@ -140,7 +140,7 @@ describe('the story of a pool', () => {
 
       what it needs:
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 for new tasks = 0
-        floors: min 0 (pin), warm 0, wake 0, ready for what is due 0 -> 0 by pin
+        floors: min 0 (pin), warm 0, wake 0, ready for what is due 0, stock 0 -> 0 by pin
         a new task has its daemon after 90 s (startTime of the configuration; 0 starts seen, too few to learn it)
         bounds: wants 0, max 0 (pin), limits.maxTasks -> 1
         there are 1: 1 working, 0 starting, 0 unguarded; beside them 0 leaving, 0 left
@@ -150,8 +150,8 @@ describe('the story of a pool', () => {
 
       decided:
         desired count stays 1
-        because: 1 task above the pin; builds are not cut short, who is idle for idleTimeout leaves
-        because: asking 1 idle daemon to leave"
+        because: 1 task above the pin. Running builds finish; idle daemons drain after idleTimeout
+        because: draining 1 idle daemon"
     `);
   });
 
@@ -168,7 +168,7 @@ describe('the story of a pool', () => {
     },
     {
       pool: { tasks: 'B B', overrides: pin(1) },
-      expected: ['1 task above the pin; builds are not cut short'],
+      expected: ['1 task above the pin. Running builds finish'],
     },
     { pool: { retiring: true }, expected: ['retiring: everyone is asked to leave', 'max 0 (retiring)'] },
     {

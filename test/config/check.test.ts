@@ -22,12 +22,16 @@ test('the smallest configuration gets every default', () => {
         organization: 'default',
         tags: {},
         key: { secret: 'coder/key' },
-        min: 1,
+        min: 'auto',
         max: 20,
-        warm: 0,
-        idleTimeoutMs: 300_000,
+        warm: 'auto',
+        waiting: { person: 0.1, autostart: 0.1, prebuild: 0.005, stop: 0.001 },
+        dollarsPerLaunch: 0,
+        idleTimeoutMs: 20_000,
+        prebuilds: { maxTasks: 16 },
+        whenBlind: { floor: 0 },
         wake: { autostart: true, autostop: true, maxDelayMs: 600_000 },
-        prewarm: { max: 20, afterPeakMs: 60_000 },
+        prewarm: { max: 20 },
         startTimeMs: 90_000,
         schedules: [],
         retiring: false,
@@ -76,6 +80,9 @@ test('a null where something is optional is as good as nothing', () => {
     min: null,
     cpu: null,
     environment: null,
+    warm: null,
+    waiting: null,
+    prebuilds: null,
     idleTimeout: null,
     wake: null,
     schedules: null,
@@ -83,17 +90,25 @@ test('a null where something is optional is as good as nothing', () => {
   const { config } = checkConfig({
     coder: { ...SMALLEST.coder, caBundle: null },
     limits: null,
+    waiting: null,
     defaults: { cpu: null },
     pools: [{ ...SMALLEST.pools[0], ...nothing }],
   });
   expect(config).toEqual(checkConfig(SMALLEST).config);
 });
 
+test('a mapping with a toString of its own is refused like any other', () => {
+  const retiring = [{ toString: '' }];
+  expect(() => checkConfig({ ...SMALLEST, pools: [{ ...SMALLEST.pools[0], retiring }] })).toThrow(
+    'pools[0].retiring: expected true or false, got a list',
+  );
+});
+
 test('a parsed document has problems without lines', () => {
   const act = () => checkConfig({ ...SMALLEST, maxTasks: 3 });
   expect(act).toThrow(ConfigError);
   expect(act).toThrow(
-    'maxTasks: unknown setting; "maxTasks" belongs in limits; allowed: coder, limits, looks, roll, alertAfter, defaults, pools, aws',
+    'maxTasks: unknown setting; "maxTasks" belongs in limits or pools[].prebuilds; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, pools, aws',
   );
 });
 

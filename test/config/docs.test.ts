@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { renderJsonSchema, renderReadme, renderSettingsTable } from '../../cli/docs.ts';
+import { FOLLOWING, renderJsonSchema, renderReadme, renderSettingsTable } from '../../cli/docs.ts';
 import { rootSetting, type SettingNode, settingsBelow } from '../../lambda/adapters/config/settings.ts';
 
 const inRoot = (file: string) => new URL(`../../${file}`, import.meta.url);
@@ -31,6 +31,11 @@ test('every setting says what it is, and every mapping refuses unknown names', (
   expect([rootSetting(), ...settings.map(({ node }) => node)].filter(isOpen)).toEqual([]);
 });
 
+test('every default that follows another setting belongs to a setting', () => {
+  const paths = settingsBelow(rootSetting()).map(({ path }) => path);
+  expect(Object.keys(FOLLOWING).filter((path) => !paths.includes(path))).toEqual([]);
+});
+
 test('the table has every setting with its type and default', () => {
   const rows = renderSettingsTable().split('\n');
   expect(rows.map((row) => row.split(' | ').slice(0, 3).join(' | '))).toMatchInlineSnapshot(`
@@ -42,8 +47,13 @@ test('the table has every setting with its type and default', () => {
       "| \`coder.caBundle\` | string | none",
       "| \`coder.proxy\` | string | none",
       "| \`limits.maxTasks\` | whole number, 1 or more | \`100\`",
+      "| \`limits.dollarsPerHour\` | dollars: \`0.10\` | none",
       "| \`looks.every\` | duration: \`90s\`, \`5m\`, \`1h\` | \`10s\`",
       "| \`roll.atOnce\` | percentage: \`1%\` to \`100%\` | \`25%\`",
+      "| \`waiting.person\` | dollars: \`0.10\` | \`0.1\`",
+      "| \`waiting.autostart\` | dollars: \`0.10\` | \`waiting.person\`",
+      "| \`waiting.prebuild\` | dollars: \`0.10\` | \`waiting.person\` / 20",
+      "| \`waiting.stop\` | dollars: \`0.10\` | \`waiting.person\` / 100",
       "| \`alertAfter\` | duration: \`90s\`, \`5m\`, \`1h\` | \`5m\`",
       "| \`defaults.image\` | string | \`ghcr.io/coder/coder:v2.30.0\`",
       "| \`defaults.cpu\` | \`256\`, \`512\`, \`1024\`, \`2048\`, \`4096\`, \`8192\`, \`16384\` | \`1024\`",
@@ -55,15 +65,21 @@ test('the table has every setting with its type and default', () => {
       "| \`pools[].organization\` | string | **required**",
       "| \`pools[].tags\` | name: string | \`{}\`",
       "| \`pools[].key\` | \`{ secret, jsonKey? }\` | **required**",
-      "| \`pools[].min\` | whole number, 0 or more | \`1\`",
+      "| \`pools[].min\` | whole number, 0 or more | \`0\`, or \`1\` without a forecast",
       "| \`pools[].max\` | whole number, 1 or more | \`20\`",
-      "| \`pools[].warm\` | whole number, 0 or more | \`0\`",
-      "| \`pools[].idleTimeout\` | duration: \`90s\`, \`5m\`, \`1h\` | \`5m\`",
+      "| \`pools[].warm\` | \`auto\` or whole number, 0 or more | \`auto\`",
+      "| \`pools[].waiting.person\` | dollars: \`0.10\` | \`waiting.person\`",
+      "| \`pools[].waiting.autostart\` | dollars: \`0.10\` | \`waiting.autostart\`, or the pool's \`person\`",
+      "| \`pools[].waiting.prebuild\` | dollars: \`0.10\` | \`waiting.prebuild\`, or the pool's \`person\` / 20",
+      "| \`pools[].waiting.stop\` | dollars: \`0.10\` | \`waiting.stop\`, or the pool's \`person\` / 100",
+      "| \`pools[].dollarsPerLaunch\` | dollars: \`0.10\` | \`0\`",
+      "| \`pools[].idleTimeout\` | duration: \`90s\`, \`5m\`, \`1h\` | \`20s\`",
+      "| \`pools[].prebuilds.maxTasks\` | whole number, 0 or more | 4/5 of \`max\`",
+      "| \`pools[].whenBlind.floor\` | whole number, 0 or more | \`0\`",
       "| \`pools[].wake.autostart\` | boolean | \`true\`",
       "| \`pools[].wake.autostop\` | boolean | \`true\`",
       "| \`pools[].wake.maxDelay\` | duration: \`90s\`, \`5m\`, \`1h\` | \`10m\`",
-      "| \`pools[].prewarm.max\` | whole number, 0 or more | \`20\`",
-      "| \`pools[].prewarm.afterPeak\` | duration: \`90s\`, \`5m\`, \`1h\` | \`60s\`",
+      "| \`pools[].prewarm.max\` | whole number, 0 or more | the pool's \`max\`",
       "| \`pools[].startTime\` | duration: \`90s\`, \`5m\`, \`1h\` | \`90s\`",
       "| \`pools[].schedules\` | list | \`[]\`",
       "| \`pools[].schedules[].days\` | days: \`mon-fri\`, \`mon,wed\` | \`mon-sun\`",

@@ -41,11 +41,20 @@ describe.each(SIZES)('$file', ({ file, users, builds, database }) => {
     expect(config.pools[0]).toMatchObject({ cpu: 1024, memory: 2048, tags: {} });
   });
 
-  test('keeps daemons free while people are at work, and wakes for what coderd does by itself', () => {
-    const [pool] = config.pools;
-    expect(pool?.schedules).toMatchObject([{ days: [1, 2, 3, 4, 5] }]);
-    expect(pool?.schedules[0]?.warm).toBeGreaterThan(pool?.min ?? 0);
-    for (const { wake } of config.pools) expect(wake).toMatchObject({ autostart: true, autostop: true });
+  test('leaves free daemons to the price of waiting, and wakes for what coderd does by itself', () => {
+    for (const pool of config.pools)
+      expect(pool).toMatchObject({
+        min: 'auto',
+        warm: 'auto',
+        waiting: { person: 0.1 },
+        schedules: [],
+        wake: { autostart: true, autostop: true },
+      });
+  });
+
+  test('lets prebuilds use all of the pool that is theirs alone', () => {
+    for (const { tags, max, prebuilds } of config.pools)
+      if (tags.is_prebuild !== undefined) expect(prebuilds.maxTasks).toBe(max);
   });
 
   test('says at its top for whom it is and what coderd, database and quotas need', () => {

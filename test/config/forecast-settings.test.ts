@@ -19,9 +19,9 @@ const schedule = (written: object) => ({
 
 test('a pool says how it is woken and made ready', () => {
   const wake = { autostart: false, autostop: true, maxDelay: '3m' };
-  expect(read({ wake, prewarm: { max: 0, afterPeak: '2m' }, startTime: '45s' })).toMatchObject({
+  expect(read({ wake, prewarm: { max: 0 }, startTime: '45s' })).toMatchObject({
     wake: { autostart: false, autostop: true, maxDelayMs: 180_000 },
-    prewarm: { max: 0, afterPeakMs: 120_000 },
+    prewarm: { max: 0 },
     startTimeMs: 45_000,
   });
 });
@@ -89,10 +89,6 @@ test.each([
   { pool: { wake: { maxDelay: '61m' } }, says: 'wake.maxDelay: "61m" is out of range; allowed: 3m to 1h' },
   { pool: { prewarm: { max: -1 } }, says: 'prewarm.max: expected at least 0, got -1' },
   { pool: { prewarm: 20 }, says: 'prewarm: expected a mapping, got 20; for example: { max: 20 }' },
-  {
-    pool: { prewarm: { afterPeak: 60 } },
-    says: 'prewarm.afterPeak: expected a duration, got 60; write a whole number and its unit, s, m or h: 90s, 5m, 1h',
-  },
   { pool: { startTime: '9s' }, says: 'startTime: "9s" is out of range; allowed: 10s to 10m' },
   { pool: { startTime: '11m' }, says: 'startTime: "11m" is out of range; allowed: 10s to 10m' },
   { pool: { schedules: {} }, says: `schedules: expected a list, got a mapping; for example: [ ${EXAMPLE} ]` },
@@ -195,11 +191,21 @@ describe('warnings', () => {
     'wake.autostop: with min 0 and this off, coderd stops no workspace of these tags at its deadline, and makes none dormant and deletes none, while no daemon is up; write true here, or min: 1';
   const PREWARM =
     'prewarm: has no effect, since wake is off; remove it, or set wake.autostart or wake.autostop to true';
+  const PREWARM_MAX =
+    "prewarm.max: max 5 is above the pool's max 4, which holds; lower prewarm.max or raise max";
+  const FLOOR =
+    "whenBlind.floor: the pools' whenBlind.floor and min add up to 5, above maxTasks 4, which holds; raise maxTasks or lower floor";
   const all = { min: 1, warm: 1 };
 
   test.each([
     { pool: { min: 0 }, says: [], because: 'wake is on' },
-    { pool: { wake: off }, says: [], because: 'a daemon is always up' },
+    { pool: { wake: off }, says: [], because: 'min is 1 where it is not written and wake is off' },
+    { pool: { min: 1, wake: off }, says: [], because: 'a daemon is always up' },
+    { pool: { max: 4, prewarm: { max: 4 } }, says: [], because: 'all of the pool can be ready' },
+    { pool: { max: 4, prewarm: { max: 5 } }, says: [PREWARM_MAX], because: 'max holds' },
+    { pool: { max: 9, whenBlind: { floor: 4 } }, says: [], because: 'there is room for so many' },
+    { pool: { max: 9, whenBlind: { floor: 5 } }, says: [FLOOR], because: 'maxTasks holds' },
+    { pool: { max: 9, whenBlind: { floor: 5 }, retiring: true }, says: [], because: 'it keeps none' },
     { pool: { min: 0, wake: off }, says: [AUTOSTART, AUTOSTOP], because: 'coderd switches both off' },
     { pool: { min: 0, wake: { autostart: false } }, says: [AUTOSTART], because: 'it switches this off' },
     { pool: { min: 0, wake: { autostop: false } }, says: [AUTOSTOP], because: 'it switches that off' },

@@ -17,7 +17,7 @@ const withPool = (settings: string) => `${HEAD}pools:
 ${settings}`;
 
 const POOL_SETTINGS =
-  'allowed: name, organization, tags, key, min, max, warm, idleTimeout, wake, prewarm, startTime, schedules, retiring, scaleIn, image, cpu, memory, architecture, spot, environment, secrets, spotBase, ephemeralStorage, readonlyRootFilesystem, prometheusPort, taskRole';
+  'allowed: name, organization, tags, key, min, max, warm, waiting, dollarsPerLaunch, idleTimeout, prebuilds, whenBlind, wake, prewarm, startTime, schedules, retiring, scaleIn, image, cpu, memory, architecture, spot, environment, secrets, spotBase, ephemeralStorage, readonlyRootFilesystem, prometheusPort, taskRole';
 type Mistake = { readonly mistake: string; readonly text: string; readonly says: readonly string[] };
 
 const WHOLE_FILE: Mistake[] = [
@@ -129,16 +129,16 @@ const NAMES: Mistake[] = [
     mistake: 'a setting of another level',
     text: `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`,
     says: [
-      `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits; ${POOL_SETTINGS}`,
-      '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools, aws',
-      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, alertAfter, defaults, pools, aws',
+      `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits or pools[].prebuilds; ${POOL_SETTINGS}`,
+      '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, pools, aws',
+      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, pools, aws',
     ],
   },
   {
     mistake: 'a setting that resembles one here and is one elsewhere',
     text: `${withPool('')}limits: { max: 3 }\n`,
     says: [
-      '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[] or pools[].prewarm; allowed: maxTasks',
+      '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[] or pools[].prewarm; allowed: maxTasks, dollarsPerHour',
     ],
   },
   {
@@ -277,7 +277,7 @@ const VALUES: Mistake[] = [
     says: [
       '8:5: pools[0].min: expected a whole number, got "1"; remove the quotes',
       '9:5: pools[0].max: expected a whole number, got "many"',
-      '10:5: pools[0].warm: expected a whole number, got NaN',
+      '10:5: pools[0].warm: expected auto or a whole number, got NaN',
     ],
   },
   {
@@ -298,9 +298,104 @@ const VALUES: Mistake[] = [
     text: `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
     organization: data
     key: { secret: k }
+    min: 1
 `,
     says: [
       "1:11: limits.maxTasks: the pools' min add up to 6, above maxTasks 5; raise maxTasks or lower min",
+    ],
+  },
+  {
+    mistake: 'more min than tasks, of a pool without min whose wake is off',
+    text: `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
+    organization: data
+    key: { secret: k }
+    wake: { autostop: false }
+`,
+    says: [
+      "1:11: limits.maxTasks: the pools' min add up to 6 (a pool without min whose wake is off counts as 1), above maxTasks 5; raise maxTasks or lower min",
+    ],
+  },
+  {
+    mistake: 'words where warm and min have none',
+    text: `${withPool('    warm: on\n    min: auto\n')}  - name: b
+    organization: data
+    key: { secret: k }
+    warm: false
+`,
+    says: [
+      '8:5: pools[0].warm: expected auto or a whole number, got "on"; write auto',
+      '9:5: pools[0].min: expected a whole number, got "auto"; leave min out; it is then 0 where wake is on and the forecast can be read, else 1',
+      '13:5: pools[1].warm: expected auto or a whole number, got false; write 0',
+    ],
+  },
+  {
+    mistake: 'warm in quotes, and half a daemon',
+    text: `${withPool('    warm: "5"\n')}  - name: b
+    organization: data
+    key: { secret: k }
+    warm: 1.5
+`,
+    says: [
+      '8:5: pools[0].warm: expected auto or a whole number, got "5"; remove the quotes',
+      '12:5: pools[1].warm: expected auto or a whole number, got 1.5',
+    ],
+  },
+  {
+    mistake: 'prices that are none',
+    text: `waiting: { person: -0.1, autostart: "$0.10", prebuild: 1001, stop: .inf }\n${withPool('    waiting: { person: "0.5", autostart: 0.50 USD, stop: cheap }\n    dollarsPerLaunch: -1\n')}limits: { dollarsPerHour: 0 }\n`,
+    says: [
+      '1:12: waiting.person: expected at least 0, got -0.1',
+      '1:26: waiting.autostart: expected a number of dollars, got "$0.10"; write the number alone: 0.10',
+      '1:46: waiting.prebuild: expected at most 1000, got 1001',
+      '1:62: waiting.stop: expected a number of dollars, got Infinity; for example: 0.1',
+      '9:16: pools[0].waiting.person: expected a number of dollars, got "0.5"; remove the quotes',
+      '9:31: pools[0].waiting.autostart: expected a number of dollars, got "0.50 USD"; write the number alone: 0.50',
+      '9:52: pools[0].waiting.stop: expected a number of dollars, got "cheap"; for example: 0.1',
+      '10:5: pools[0].dollarsPerLaunch: expected at least 0, got -1',
+      '11:11: limits.dollarsPerHour: expected at least 0.001, got 0',
+    ],
+  },
+  {
+    mistake: 'one price where there are four',
+    text: `waiting: 0.1\n${withPool('')}`,
+    says: ['1:1: waiting: expected a mapping, got 0.1; for example: { person: 1 }'],
+  },
+  {
+    mistake: 'a setting of an earlier version',
+    text: withPool('    prewarm: { max: 5, afterPeak: 60s }\n'),
+    says: [
+      '8:24: pools[0].prewarm.afterPeak: no longer a setting; remove it. After a peak, idle daemons drain after idleTimeout, 20s unless you write another',
+    ],
+  },
+  {
+    mistake: 'counts of prebuilds and of blind times above max',
+    text: withPool('    max: 3\n    prebuilds: { maxTasks: 4 }\n    whenBlind: { floor: 5 }\n'),
+    says: [
+      '9:18: pools[0].prebuilds.maxTasks: maxTasks 4 is above max 3; lower maxTasks or raise max',
+      '10:18: pools[0].whenBlind.floor: floor 5 is above max 3; lower floor or raise max',
+    ],
+  },
+  {
+    mistake: 'less money than one task costs',
+    text: `limits: { dollarsPerHour: 0.1 }\n${withPool('')}  - name: large
+    organization: data
+    key: { secret: k }
+    cpu: 4096
+    memory: 8192
+`,
+    says: [
+      '1:11: limits.dollarsPerHour: one task of pool "large" costs $0.1580 an hour, above dollarsPerHour 0.1, so the pool could never have a task; raise dollarsPerHour or make its tasks smaller',
+    ],
+  },
+  {
+    mistake: 'less money than min costs',
+    text: `limits: { dollarsPerHour: 0.1 }\n${withPool('    min: 2\n')}  - name: b
+    organization: data
+    key: { secret: k }
+    wake: { autostart: false }
+`,
+    says: [
+      "1:11: limits.dollarsPerHour: the pools' min cost $0.1185 an hour together, above dollarsPerHour 0.1; raise dollarsPerHour or lower min",
     ],
   },
   {
@@ -433,7 +528,7 @@ test.each([...WHOLE_FILE, ...NAMES, ...VALUES, ...SIZES])(
 test('the message of the error has one line a problem', () => {
   const act = () => readConfig(withPool('    max: 0\n    warm: x\n'), FILE);
   expect(act).toThrow(
-    `${FILE}:8:5: pools[0].max: expected at least 1, got 0\n${FILE}:9:5: pools[0].warm: expected a whole number, got "x"`,
+    `${FILE}:8:5: pools[0].max: expected at least 1, got 0\n${FILE}:9:5: pools[0].warm: expected auto or a whole number, got "x"`,
   );
 });
 

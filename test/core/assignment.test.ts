@@ -27,6 +27,8 @@ function group(
     for: audience,
     jobs,
     createdAt,
+    atOnce: jobs,
+    tookMs: undefined,
   };
 }
 
@@ -41,14 +43,7 @@ const mayRun = (at: Offer, own: AnyGroup): boolean =>
 
 type AnyGroup = TagGroup | DueGroup;
 
-function offer(
-  pool: string,
-  tags: Tags,
-  served: Served,
-  places: number,
-  price: number,
-  dueAtMost = 0,
-): Offer {
+function offer(pool: string, tags: Tags, served: Served, places: number, price: number, due = 0): Offer {
   return {
     organizationId,
     pool: pool as PoolName,
@@ -56,7 +51,7 @@ function offer(
     served,
     places,
     price: served === 'by-launch' || served === 'when-there-is-room' ? price : 0,
-    dueAtMost,
+    bounds: { due, prebuilds: 99, launchesStock: true, launch: 0, price },
   };
 }
 
@@ -87,7 +82,7 @@ function scoreOf({ assigned }: Assignment<AnyGroup>, groups: readonly AnyGroup[]
 function bruteForce({ groups, offers, room }: Case): Score {
   let best: Score | undefined;
   const left = offers.map(({ places }) => places);
-  const dueLeft = offers.map(({ dueAtMost }) => dueAtMost);
+  const dueLeft = offers.map(({ bounds }) => bounds.due);
   const visit = (
     groupIndex: number,
     offerIndex: number,
@@ -197,8 +192,8 @@ function cases(sizes: {
         { maxLength: sizes.offers },
       )
       .map((list) =>
-        list.map(([tags, served, places, price, dueAtMost], index) =>
-          offer(`p${index}`, tags, served, places, price, dueAtMost),
+        list.map(([tags, served, places, price, due], index) =>
+          offer(`p${index}`, tags, served, places, price, due),
         ),
       ),
     room: fc.integer({ min: -1, max: sizes.room }),
@@ -220,9 +215,9 @@ test('agrees with brute force on 5,000 small cases', () => {
 function linearProgram({ groups, offers, room }: Case) {
   const constraints: Record<string, Constraint> = { room: lessEq(Math.max(0, room)) };
   for (const [index, { jobs }] of groups.entries()) constraints[`g${index}`] = lessEq(jobs);
-  for (const [index, { places, dueAtMost }] of offers.entries()) {
+  for (const [index, { places, bounds }] of offers.entries()) {
     constraints[`o${index}`] = lessEq(places);
-    constraints[`due${index}`] = lessEq(dueAtMost);
+    constraints[`due${index}`] = lessEq(bounds.due);
   }
   const variables: Record<string, Record<string, number>> = {};
   for (const [g, own] of groups.entries())

@@ -316,7 +316,10 @@ describe('a plan', () => {
 
   test('reports maxTasks when it bites', () => {
     const [pool] = planOf({ pools: { cpu: {} }, pending: [{ jobs: 7 }], maxTasks: 5 }).pools;
-    expect(pool?.why).toContainEqual({ code: 'capped-at-max-tasks', wanted: 7, granted: 5, maxTasks: 5 });
+    expect(pool?.why).toMatchObject([
+      { code: 'pending-jobs', jobs: 7 },
+      { code: 'capped-at-max-tasks', wanted: 7, granted: 5, maxTasks: 5 },
+    ]);
   });
 
   test('counts tasks that leave against maxTasks', () => {

@@ -1,4 +1,4 @@
-/** What a plan does about what is due. Without samples a start takes 90 s; a pool begins 165 s and 0.12 s a daemon before. */
+/** What a plan does about what is due. Without samples a start takes 90 s; a pool begins 105 s and 0.12 s a daemon before. */
 import { describe, expect, test } from 'vitest';
 import type { Picture } from '../support/picture.ts';
 import {
@@ -25,44 +25,97 @@ type Row = {
 describe('a pool at zero', () => {
   test.each<Row>([
     {
-      scenario: 'an autostart in 2 min',
-      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 120 }] },
+      scenario: 'an autostart in 100 s',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 100 }] },
       expected: ['cpu 0->1 prewarm'],
       because: 'a daemon has to be seen by then',
     },
     {
-      scenario: 'an autostart in 165 s and a little',
-      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 165.12 }] },
+      scenario: 'an autostart in 105 s and a little',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 105.12 }] },
       expected: ['cpu 0->1 prewarm'],
       because: 'the next look may be too late',
     },
     {
-      scenario: 'an autostart in 166 s',
-      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 166 }] },
+      scenario: 'an autostart in 106 s',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 106 }] },
       expected: [],
       because: 'the next look is early enough',
     },
     {
-      scenario: 'an autostart in 4 min, starts that take 3',
-      picture: { pools: { cpu: { ...one, startTime: '180s' } }, workspaces: [{ startsInS: 240 }] },
+      scenario: 'an autostart in 190 s, starts that take 180 s',
+      picture: { pools: { cpu: { ...one, startTime: '180s' } }, workspaces: [{ startsInS: 190 }] },
       expected: ['cpu 0->1 prewarm'],
       because: 'startTime says so',
     },
     {
-      scenario: '200 autostarts, prewarm 20',
+      scenario: '200 autostarts',
       picture: { pools: { cpu: { max: 300 } }, workspaces: [{ startsInS: 60, count: 200 }], maxTasks: 400 },
-      expected: ['cpu 0->20 prewarm'],
-      because: 'prewarm.max bounds it',
+      expected: ['cpu 0->200 prewarm'],
+      because: 'each gets a daemon',
     },
     {
-      scenario: '200 autostarts, prewarm 200',
+      scenario: '200 autostarts, prewarm 20',
       picture: {
-        pools: { cpu: { max: 300, prewarm: { max: 200 } } },
+        pools: { cpu: { max: 300, prewarm: { max: 20 } } },
         workspaces: [{ startsInS: 60, count: 200 }],
         maxTasks: 400,
       },
+      expected: ['cpu 0->20 prewarm'],
+      because: 'prewarm.max limits it',
+    },
+    {
+      scenario: '200 autostarts, 100 of them a minute later',
+      picture: {
+        pools: { cpu: { max: 300, startTime: '180s' } },
+        workspaces: [
+          { startsInS: 60, count: 100 },
+          { startsInS: 120, count: 100 },
+        ],
+        maxTasks: 400,
+      },
+      change: (snapshot) => addDurations(organizationIn(snapshot), 45),
+      expected: ['cpu 0->100 prewarm'],
+      because: 'builds that take 45 s are done when the next minute comes',
+    },
+    {
+      scenario: '200 autostarts, 100 of them half a minute later, builds that take 20 s',
+      picture: {
+        pools: { cpu: { max: 300, startTime: '180s' } },
+        workspaces: [
+          { startsInS: 60, count: 100 },
+          { startsInS: 90, count: 100 },
+        ],
+        maxTasks: 400,
+      },
+      change: (snapshot) => addDurations(organizationIn(snapshot), 20),
       expected: ['cpu 0->200 prewarm'],
-      because: 'each gets a daemon',
+      because: 'coderd inserts what is due in one minute at once',
+    },
+    {
+      scenario: '200 autostarts, builds that took no time',
+      picture: {
+        pools: { cpu: { max: 300 } },
+        workspaces: [{ startsInS: 60, count: 200 }],
+        maxTasks: 400,
+      },
+      change: (snapshot) => addDurations(organizationIn(snapshot), 0),
+      expected: ['cpu 0->200 prewarm'],
+      because: 'such a record tells nothing',
+    },
+    {
+      scenario: '200 autostarts, 100 of them a minute later, builds that take 80 s',
+      picture: {
+        pools: { cpu: { max: 300, startTime: '180s' } },
+        workspaces: [
+          { startsInS: 60, count: 100 },
+          { startsInS: 120, count: 100 },
+        ],
+        maxTasks: 400,
+      },
+      change: (snapshot) => addDurations(organizationIn(snapshot), 80),
+      expected: ['cpu 0->200 prewarm'],
+      because: 'the first builds still run when the next minute comes',
     },
     {
       scenario: '200 autostarts, prewarm 200, max 50',
@@ -87,10 +140,37 @@ describe('a pool at zero', () => {
         'coderd did not do it, since no daemon was there, or for reasons of its own: one is enough to see',
     },
     {
-      scenario: 'autostops that are overdue for 10 min',
-      picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -600, count: 5 }] },
-      expected: ['cpu 0->5 prewarm'],
-      because: 'they are not later than they may be',
+      scenario: 'an autostop that is overdue for half a minute',
+      picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -30 }] },
+      expected: [],
+      because: 'nobody waits for a stop, and more of them may share one start of the pool',
+    },
+    {
+      scenario: 'five autostops that are overdue for half a minute',
+      picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -30, count: 5 }] },
+      expected: ['cpu 0->1 awake-for'],
+      because: 'together their waiting costs as much as a start',
+    },
+    {
+      scenario: 'five autostops that are overdue for 7 min',
+      picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -420, count: 5 }] },
+      expected: ['cpu 0->1 awake-for'],
+      because: 'they come within maxDelay, and one daemon does one after the other',
+    },
+    {
+      scenario: 'five autostops that are overdue for 7 min, maxDelay 30 min',
+      picture: {
+        pools: { cpu: { wake: { maxDelay: '30m' } } },
+        workspaces: [{ stopsInS: -420, count: 5 }],
+      },
+      expected: ['cpu 0->1 awake-for'],
+      because: '35 minutes of waiting cost more than a start',
+    },
+    {
+      scenario: 'an autostop that is overdue for 7 min, maxDelay 30 min',
+      picture: { pools: { cpu: { cpu: 4096, wake: { maxDelay: '30m' } } }, workspaces: [{ stopsInS: -60 }] },
+      expected: [],
+      because: 'a start still costs more than its waiting',
     },
     {
       scenario: 'an autostart, wake for stops only',
@@ -191,26 +271,26 @@ describe('a pool at zero', () => {
 describe('a pool that is awake', () => {
   test.each<Row>([
     {
+      scenario: 'an idle daemon and an autostop in 2 min',
+      picture: { pools: { cpu: { tasks: 'I30m', ...one } }, workspaces: [{ stopsInS: 120 }] },
+      expected: [],
+      because: 'it costs less to stay than to start again',
+    },
+    {
       scenario: 'an idle daemon and an autostop in 9 min',
       picture: { pools: { cpu: { tasks: 'I30m', ...one } }, workspaces: [{ stopsInS: 540 }] },
-      expected: [],
-      because: 'it stays for what comes within maxDelay',
-    },
-    {
-      scenario: 'an idle daemon and an autostop in 11 min',
-      picture: { pools: { cpu: { tasks: 'I30m', ...one } }, workspaces: [{ stopsInS: 660 }] },
       expected: ['ask cpu#0'],
-      because: 'it can be woken again',
+      because: 'it costs less to start again than to stay',
     },
     {
-      scenario: 'two idle daemons and an autostop in 9 min',
-      picture: { pools: { cpu: { tasks: 'I30m I20m', ...one } }, workspaces: [{ stopsInS: 540 }] },
+      scenario: 'two idle daemons and an autostop in 2 min',
+      picture: { pools: { cpu: { tasks: 'I30m I20m', ...one } }, workspaces: [{ stopsInS: 120 }] },
       expected: ['ask cpu#0'],
       because: 'one is enough',
     },
     {
-      scenario: 'a zombie, an idle daemon and an autostop in 9 min',
-      picture: { pools: { cpu: { tasks: 'Z I30m', ...one, max: 2 } }, workspaces: [{ stopsInS: 540 }] },
+      scenario: 'a zombie, an idle daemon and an autostop in 2 min',
+      picture: { pools: { cpu: { tasks: 'Z I30m', ...one, max: 2 } }, workspaces: [{ stopsInS: 120 }] },
       expected: ['ask cpu#0'],
       because: 'the zombie opens no gate: it is the one that goes',
     },
@@ -236,7 +316,7 @@ describe('a pool that is awake', () => {
       scenario: 'two awake pools that can both open the gate',
       picture: {
         pools: { gpu: { tags: gpu, tasks: 'I30m', ...one }, eu: { tags: gpuEu, tasks: 'B', ...one } },
-        workspaces: [{ tags: gpu, stopsInS: 540 }],
+        workspaces: [{ tags: gpu, stopsInS: 120 }],
       },
       expected: ['ask gpu#0'],
       because: 'the busy one is there anyway',
@@ -248,37 +328,43 @@ describe('a pool that is awake', () => {
       because: 'two stay ready',
     },
     {
+      scenario: 'three idle daemons and two autostarts in 4 min',
+      picture: { pools: { cpu: { tasks: 'I30m I20m I20m' } }, workspaces: [{ startsInS: 240, count: 2 }] },
+      expected: ['ask cpu#0'],
+      because: 'two cost less if they stay than if they are started again',
+    },
+    {
       scenario: 'three idle daemons and two autostarts in 9 min',
       picture: { pools: { cpu: { tasks: 'I30m I20m I20m' } }, workspaces: [{ startsInS: 540, count: 2 }] },
-      expected: ['ask cpu#0'],
-      because: 'who would be brought back within idleTimeout stays',
+      expected: ['ask cpu#0', 'ask cpu#1', 'ask cpu#2'],
+      because: 'it costs less to start them again',
     },
     {
-      scenario: 'three idle daemons and two autostarts in 9 min, idleTimeout 5 min',
+      scenario: 'three idle daemons and two autostarts in 9 min, startTime 5 min',
       picture: {
-        pools: { cpu: { tasks: 'I30m I25m I20m', idleTimeout: '5m' } },
+        pools: { cpu: { tasks: 'I30m I25m I20m', startTime: '5m' } },
         workspaces: [{ startsInS: 540, count: 2 }],
       },
-      expected: ['ask cpu#0', 'ask cpu#1'],
-      because: 'one opens the gate, the others idle for no longer than they always may',
+      expected: ['ask cpu#0'],
+      because: 'the longer a start takes, the longer it pays to stay',
     },
     {
-      scenario: 'three idle daemons and two autostarts in 4 min, idleTimeout 1 min, startTime 5 min',
+      scenario: 'three idle daemons and two autostarts in 4 min, idleTimeout 1 min',
       picture: {
-        pools: { cpu: { tasks: 'I30m I25m I20m', idleTimeout: '1m', startTime: '5m' } },
+        pools: { cpu: { tasks: 'I30m I25m I20m', idleTimeout: '1m' } },
         workspaces: [{ startsInS: 240, count: 2 }],
       },
       expected: ['ask cpu#0'],
-      because: 'they could not be brought back in time',
+      because: 'idleTimeout is only for daemons that nothing needs',
     },
     {
-      scenario: 'three idle daemons and two autostarts in 9 min, prewarm 1',
+      scenario: 'three idle daemons and two autostarts in 4 min, prewarm 1',
       picture: {
         pools: { cpu: { tasks: 'I30m I25m I20m', ...one } },
-        workspaces: [{ startsInS: 540, count: 2 }],
+        workspaces: [{ startsInS: 240, count: 2 }],
       },
       expected: ['ask cpu#0', 'ask cpu#1'],
-      because: 'no more would be brought back',
+      because: 'no more would be started again',
     },
     {
       scenario: 'a busy daemon and two autostarts in a minute',
@@ -356,74 +442,25 @@ describe('between pools that can open the gate', () => {
   });
 });
 
-describe('after a peak', () => {
-  /** The first three workspaces were built so long ago, for this reason. */
-  const built =
-    (reason: string, minutes: number, status = 'ok'): Change =>
-    ({ coder }) => {
-      for (const { workspaces } of coder.organizations) {
-        if (workspaces === undefined) continue;
-        workspaces.status = status;
-        for (const workspace of workspaces.items.slice(0, 3))
-          Object.assign(workspace, {
-            latest_build: {
-              transition: 'start',
-              reason,
-              created_at: new Date(Date.parse('2026-11-20T09:00:00Z') - minutes * 60_000).toISOString(),
-              job: { status: 'succeeded' },
-            },
-          });
-      }
-    };
-  const pools = { cpu: { tasks: 'I4m I3m I2m' } };
-  const peak = { pools, workspaces: [{ count: 3 }] };
-  test.each<Row>([
-    {
-      scenario: 'three autostarts 3 min ago',
-      picture: peak,
-      change: built('autostart', 3),
-      expected: ['ask cpu#0', 'ask cpu#1', 'ask cpu#2'],
-      because: 'as many as it needed go after afterPeak',
-    },
-    {
-      scenario: 'three builds of people 3 min ago',
-      picture: peak,
-      change: built('initiator', 3),
-      expected: [],
-      because: 'that is no peak of coderd’s making: idleTimeout counts',
-    },
-    {
-      scenario: 'three autostarts 15 min ago',
-      picture: peak,
-      change: built('autostart', 15),
-      expected: [],
-      because: 'the peak is over',
-    },
-    {
-      scenario: 'three autostarts 3 min ago, two more in 9 min',
-      picture: { pools, workspaces: [{ count: 3 }, { startsInS: 540, count: 2 }] },
-      change: built('autostart', 3),
-      expected: ['ask cpu#0'],
-      because: 'more is in sight',
-    },
-    {
-      scenario: 'three autostarts 3 min ago, as far as an old list says',
-      picture: peak,
-      change: built('autostart', 3, 'stale'),
-      expected: [],
-      because: 'doubt sends nobody away earlier',
-    },
-    {
-      scenario: 'three autostarts of other tags 3 min ago',
-      picture: { pools, workspaces: [{ tags: gpu, count: 3 }] },
-      change: built('autostart', 3),
-      expected: [],
-      because: 'that was not its peak',
-    },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
-    expect(actionsOf(planOf(picture, change))).toEqual(expected);
-  });
-});
+/** Five builds of workspaces that took so long. */
+function addDurations(organization: ReturnType<typeof organizationIn>, seconds: number): void {
+  const completed_at = new Date(Date.parse('2026-11-20T08:00:00Z') + seconds * 1000).toISOString();
+  organization.recentJobs = {
+    status: 'ok',
+    items: ['a', 'b', 'c', 'd', 'e'].map((id) => ({
+      id,
+      created_at: '2026-11-20T08:00:00Z',
+      started_at: '2026-11-20T08:00:00Z',
+      completed_at,
+      status: 'succeeded',
+      organization_id: organization.id,
+      initiator_id: 'somebody',
+      reason: 'autostart',
+      type: 'workspace_build',
+      tags: { scope: 'organization', owner: '' },
+    })),
+  };
+}
 
 /** What was read says less than all. */
 const unread =
@@ -506,10 +543,10 @@ describe('the plan', () => {
     maxTasks: 300,
     workspaces: [
       { startsInS: 60, count: 30 },
-      { stopsInS: -30 },
+      { stopsInS: -420 },
       { stopsInS: 3000 },
       { stopsInS: 7200 },
-      { tags: gpu, startsInS: 60 },
+      { tags: gpu, startsInS: 10 },
     ],
   };
 
@@ -517,18 +554,17 @@ describe('the plan', () => {
     const plan = planOf(picture);
     expect(poolOf(plan, 'cpu')).toMatchObject({
       due: 31,
-      floor: { count: 20, from: 'wake' },
+      floor: { count: 30, from: 'wake' },
       startTime: { from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 },
       why: [
         {
           code: 'awake-for',
           for: [
-            { kind: 'autostop', transitions: 1, at: '2026-11-20T08:59:30.000Z' },
+            { kind: 'autostop', transitions: 1, at: '2026-11-20T08:53:00.000Z' },
             { kind: 'autostart', transitions: 30, at: '2026-11-20T09:01:00.000Z' },
           ],
         },
-        { code: 'prewarm', daemons: 20, due: 31 },
-        { code: 'capped-at-prewarm-max', due: 31, max: 20 },
+        { code: 'prewarm', daemons: 30, due: 30 },
       ],
     });
   });
@@ -537,7 +573,7 @@ describe('the plan', () => {
     const common = { organization: 'default', tags: {}, pool: 'cpu' };
     expect(planOf(picture).forecast).toEqual([
       { ...common, kind: 'autostart', transitions: 30, at: '2026-11-20T09:01:00.000Z' },
-      { ...common, kind: 'autostop', transitions: 1, at: '2026-11-20T08:59:30.000Z' },
+      { ...common, kind: 'autostop', transitions: 1, at: '2026-11-20T08:53:00.000Z' },
       { ...common, kind: 'autostop', transitions: 1, at: '2026-11-20T09:50:00.000Z', pool: null },
     ]);
   });
@@ -550,7 +586,7 @@ describe('the plan', () => {
         tags: gpu,
         kind: 'autostart',
         transitions: 1,
-        at: '2026-11-20T09:01:00.000Z',
+        at: '2026-11-20T09:00:10.000Z',
       },
     ]);
   });

@@ -9,7 +9,17 @@ import { snapshotAt } from '../../lambda/core/later.ts';
 import { POOL_TAG } from '../../lambda/core/service-tags.ts';
 import type { Snapshot } from '../../lambda/core/snapshot.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
-import { HOUR, MINUTE, NOW } from '../support/parts.ts';
+import {
+  ago,
+  aJob,
+  anOrganization,
+  aSnapshot,
+  HOUR,
+  MINUTE,
+  NOW,
+  reading,
+  SECOND,
+} from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
 import { actionsOf } from '../support/planned.ts';
 import { runs } from '../support/runs.ts';
@@ -26,9 +36,9 @@ describe('what it would do then', () => {
   test.each<{ scenario: string; picture: Picture; ms: number; expected: readonly string[]; because: string }>(
     [
       {
-        scenario: 'an autostart tomorrow, two minutes before',
+        scenario: 'an autostart tomorrow, 100 seconds before',
         picture: { pools: { cpu }, workspaces: [{ startsInS: 86_400 }] },
-        ms: 24 * HOUR - 2 * MINUTE,
+        ms: 24 * HOUR - 100 * SECOND,
         expected: ['cpu 0->1 prewarm'],
         because: 'it is about to be due',
       },
@@ -89,6 +99,32 @@ describe('what it would do then', () => {
   )('$scenario: $expected, because $because', ({ picture, ms, expected }) => {
     expect(actionsAt(picture, ms)).toEqual(expected);
   });
+});
+
+test('the record of recent jobs moves with the time: its jobs, since when it reaches, and when it was read', () => {
+  const recentJobs = {
+    ...reading([
+      aJob({ created_at: ago(HOUR), started_at: ago(50 * MINUTE), completed_at: ago(45 * MINUTE) }),
+      aJob({ created_at: ago(2 * HOUR), completed_at: null }),
+    ]),
+    takenAt: ago(MINUTE),
+    since: ago(3 * HOUR),
+  };
+  const later = snapshotAt(aSnapshot({ organizations: [anOrganization({ recentJobs })] }), ago(-24 * HOUR));
+  const moved = later.coder.organizations[0]?.recentJobs;
+  expect(moved).toMatchObject({ status: 'ok', takenAt: ago(MINUTE - 24 * HOUR), since: ago(-21 * HOUR) });
+  expect(moved?.items).toMatchObject([
+    {
+      created_at: ago(-23 * HOUR),
+      started_at: ago(50 * MINUTE - 24 * HOUR),
+      completed_at: ago(45 * MINUTE - 24 * HOUR),
+    },
+    { created_at: ago(-22 * HOUR), completed_at: null },
+  ]);
+});
+
+test('without a record of recent jobs none appears', () => {
+  expect(snapshotAt(aSnapshot(), ago(-HOUR)).coder.organizations[0]).not.toHaveProperty('recentJobs');
 });
 
 test('without forecast, schedules and overrides the plan is the same at any time, but for the time', () => {

@@ -63,10 +63,10 @@ function worldOf(idle: readonly Idle[]): Snapshot {
 }
 
 /** Who is considered, in order: `leave 1`, `keep 0`. */
-function decide(idle: readonly Idle[], spare: number, afterPeak = 0): readonly string[] {
+function decide(idle: readonly Idle[], spare: number): readonly string[] {
   const [sight] = readSupply(worldOf(idle), aConfig(aPool()));
   if (sight === undefined) throw new Error('no pool');
-  return decideLeaving(sight, { spare, afterPeak }, NOW).map(
+  return decideLeaving(sight, spare, NOW).map(
     ({ kind, task }) => `${kind} ${idle.findIndex((_, index) => arnOf(index) === task.task.taskArn)}`,
   );
 }
@@ -168,30 +168,5 @@ describe('who is asked', () => {
     },
   ])('$scenario: $expected, because $because', ({ idle, spare, expected }) => {
     expect(decide(idle, spare)).toEqual(expected);
-  });
-});
-
-describe('after a peak', () => {
-  test.each<{ idle: readonly Idle[]; afterPeak: number; expected: readonly string[]; because: string }>([
-    {
-      idle: [{ minutes: 2 }, { minutes: 3 }, { minutes: 1 }],
-      afterPeak: 2,
-      expected: ['leave 1', 'leave 0', 'keep 2'],
-      because: 'as many go as it needed, the longest idle first',
-    },
-    {
-      idle: [{ minutes: 0 }, { minutes: 1 }],
-      afterPeak: 2,
-      expected: ['leave 1', 'keep 0'],
-      because: 'afterPeak is inclusive, and nobody goes before',
-    },
-    {
-      idle: [{ minutes: 10 }, { minutes: 2 }],
-      afterPeak: 0,
-      expected: ['leave 0', 'keep 1'],
-      because: 'without a peak idleTimeout counts',
-    },
-  ])('$afterPeak needed: $expected, because $because', ({ idle, afterPeak, expected }) => {
-    expect(decide(idle, 3, afterPeak)).toEqual(expected);
   });
 });

@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Config } from '../../lambda/core/config.ts';
-import { decide } from '../../lambda/core/decide.ts';
+import { decide, deliberate } from '../../lambda/core/decide.ts';
 import type { Action, Plan } from '../../lambda/core/plan.ts';
+import { PREBUILDS_USER } from '../../lambda/core/record.ts';
 import type { Daemon, Snapshot, Task } from '../../lambda/core/snapshot.ts';
 import { NOW } from '../support/parts.ts';
 import { runs } from '../support/runs.ts';
@@ -25,6 +26,11 @@ const thereOf = (snapshot: Snapshot, pool: string): number => {
   const counted = snapshot.ecs.tasks.status === 'ok' ? 0 : (service?.runningCount ?? 0);
   return Math.max(tasksOf(snapshot, pool).length, counted);
 };
+
+const withWarm = (config: Config, warm: 'auto' | 0): Config => ({
+  ...config,
+  pools: config.pools.map((pool) => ({ ...pool, warm })),
+});
 
 /** How many tasks may be replaced at a time. */
 const shareOf = (tasks: number, { roll }: Config): number =>
@@ -210,6 +216,7 @@ test('the order of the input changes nothing', () => {
             jobs: mix(o.jobs),
             daemons: mix(o.daemons),
             previousJobs: mix(o.previousJobs),
+            ...(o.recentJobs === undefined ? {} : { recentJobs: mix(o.recentJobs) }),
             ...(o.workspaces === undefined ? {} : { workspaces: mix(o.workspaces) }),
             ...(o.templates === undefined ? {} : { templates: mix(o.templates) }),
           })),
@@ -231,7 +238,9 @@ test('the order of the input changes nothing', () => {
 
 test('one more pending job never means fewer tasks', () => {
   fc.assert(
-    fc.property(clear, oneMoreJob, ({ snapshot, config }, job) => {
+    fc.property(clear, oneMoreJob, ({ snapshot, config: given }, job) => {
+      // while prebuilds wait the stock launches nothing, since they would take its daemons
+      const config = job.initiator_id === PREBUILDS_USER ? withWarm(given, 0) : given;
       const more: Snapshot = {
         ...snapshot,
         coder: {
@@ -323,6 +332,68 @@ test('every pending job is assigned once, or reported as one that nobody can run
       const sum = (rows: readonly { readonly jobs: number }[]): number =>
         rows.reduce((total, { jobs }) => total + jobs, 0);
       expect(sum(plan.assignment) + sum(plan.unserved)).toBe(pending);
+    }),
+    RUNS,
+  );
+});
+
+test('a pool whose warm is a number keeps nothing for the stock', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      for (const { need } of deliberate(snapshot, config).pools)
+        if (need.sight.pool.warm !== 'auto') expect([need.stock, need.heldForRecord]).toEqual([0, 0]);
+    }),
+    RUNS,
+  );
+});
+
+test('the stock takes no place from a job', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const served = (plan: Plan): Readonly<Record<string, number>> => {
+        const jobs: Record<string, number> = {};
+        for (const row of plan.assignment) {
+          if (row.served === 'when-there-is-room' || row.served === 'by-busy') continue;
+          const key = JSON.stringify([row.organization, row.tags, row.for]);
+          jobs[key] = (jobs[key] ?? 0) + row.jobs;
+        }
+        return jobs;
+      };
+      expect(served(decide(snapshot, withWarm(config, 'auto')))).toEqual(
+        served(decide(snapshot, withWarm(config, 0))),
+      );
+    }),
+    RUNS,
+  );
+});
+
+test('doubt launches nothing for the stock', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const without = new Map(
+        decide(snapshot, withWarm(config, 0)).pools.map(({ name, desired }) => [name, desired.to ?? 0]),
+      );
+      for (const { doubts, plan } of deliberate(snapshot, withWarm(config, 'auto')).pools)
+        if (doubts.length > 0)
+          expect(plan.desired.to ?? 0).toBeLessThanOrEqual(
+            Math.max(plan.desired.from ?? 0, without.get(plan.name) ?? 0),
+          );
+    }),
+    RUNS,
+  );
+});
+
+test('the plan looks again within a minute, and every number in it is finite', () => {
+  fc.assert(
+    fc.property(any, ({ snapshot, config }) => {
+      const plan = decide(snapshot, config);
+      expect(plan.lookAgainAfterMs).toBeGreaterThanOrEqual(config.looks.everyMs);
+      expect(plan.lookAgainAfterMs).toBeLessThanOrEqual(60_000);
+      // JSON has no other numbers: it writes null for NaN and infinity
+      const numbers = JSON.stringify(plan, (name, value: unknown) =>
+        typeof value === 'number' && !Number.isFinite(value) ? `${name} is not finite` : value,
+      );
+      expect(numbers).not.toContain('is not finite');
     }),
     RUNS,
   );

@@ -147,7 +147,7 @@ describe('the jobs of a retiring pool', () => {
 
   test('are told before they are there, if no other pool can be woken for them', () => {
     const retiring = { retiring: true, tasks: 'I1m' };
-    const workspaces = [{ startsInS: 60 }];
+    const workspaces = [{ startsInS: 10 }];
     expect(planOf({ pools: { old: retiring }, workspaces }).findings).toMatchObject([
       { code: 'transitions-without-pool', transitions: 1 },
     ]);

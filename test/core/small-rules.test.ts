@@ -57,8 +57,7 @@ describe('floors', () => {
     expect(
       floorOf(
         { ...configuredFloors({ pool: aPool({ min, warm }), minFrom: 'min' }, NOW), wake: 0 },
-        inUse,
-        0,
+        { inUse, due: 0, stock: 0 },
       ),
     ).toEqual(expected);
   });
@@ -119,7 +118,10 @@ describe('floors', () => {
     },
   ])('$scenario, 2 in use: $expected', ({ pool, due, expected }) => {
     expect(
-      floorOf({ ...configuredFloors({ pool: aPool(pool), minFrom: 'min' }, NOW), wake: 0 }, 2, due),
+      floorOf(
+        { ...configuredFloors({ pool: aPool(pool), minFrom: 'min' }, NOW), wake: 0 },
+        { inUse: 2, due, stock: 0 },
+      ),
     ).toEqual(expected);
   });
 });

@@ -68,8 +68,12 @@ describe('the task-hours of a month', () => {
   });
 
   test.each([
-    { pool: { max: 20 }, hours: 7 * WORK_HOURS, because: '35 % of 20 are busy, at work only' },
-    { pool: { max: 20, min: 10 }, hours: 10 * 730, because: 'those that are busy are among the kept' },
+    { pool: { max: 20, warm: 0 }, hours: 7 * WORK_HOURS, because: '35 % of 20 are busy, at work only' },
+    {
+      pool: { max: 20, min: 10, warm: 0 },
+      hours: 10 * 730,
+      because: 'those that are busy are among the kept',
+    },
     {
       pool: { max: 20, warm: 2 },
       hours: 2 * 730 + 7 * WORK_HOURS,
@@ -81,7 +85,7 @@ describe('the task-hours of a month', () => {
   });
 
   test('are on demand up to the base of a Spot pool, on Spot beyond it', () => {
-    const hours = taskHours(poolOf({ max: 20, spot: true, spotBase: 2 }), BUSY);
+    const hours = taskHours(poolOf({ max: 20, warm: 0, spot: true, spotBase: 2 }), BUSY);
     expect(hours.onDemand).toBeCloseTo(2 * WORK_HOURS, 6);
     expect(hours.spot).toBeCloseTo(5 * WORK_HOURS, 6);
   });
@@ -171,7 +175,7 @@ describe('the dollars of a month', () => {
   });
 
   test('grow with what is built: tasks, what they bring in and what they and the function write', () => {
-    const busy = costOf(deploymentOf({ pool: { max: 20 } }), BUSY);
+    const busy = costOf(deploymentOf({ pool: { max: 20, warm: 0 } }), BUSY);
     // 7 tasks for 217.26 hours; a look every 10 s in them
     const taskHours = 7 * WORK_HOURS;
     const looks = (730 - WORK_HOURS) * 60 + WORK_HOURS * 360;
@@ -190,8 +194,8 @@ describe('the dollars of a month', () => {
       coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
       limits: { maxTasks: 20 },
       pools: [
-        { ...POOL, min: 0, max: 20 },
-        { ...POOL, name: 'b', organization: 'data', min: 0, max: 20 },
+        { ...POOL, min: 0, max: 20, warm: 0 },
+        { ...POOL, name: 'b', organization: 'data', min: 0, max: 20, warm: 0 },
       ],
     });
     expect(line(costOf(config, BUSY), 'Fargate tasks')).toBeCloseTo(7 * WORK_HOURS * TASK_HOUR, 6);

@@ -17,12 +17,13 @@ const { vpc, subnets } = EXISTING.aws?.network ?? {};
 const STEPS: readonly Step[] = [
   { change: 'nothing', to: before },
   {
-    change: '`max`, `min`, `warm`, `idleTimeout`, `schedules`, `wake`, `limits`, `looks`',
+    change: '`max`, `min`, `warm`, `waiting`, `idleTimeout`, `schedules`, `wake`, `limits`, `looks`',
     to: {
       ...pool({
         max: 50,
         min: 2,
         warm: 1,
+        waiting: { person: 1 },
         idleTimeout: '10m',
         wake: { maxDelay: '4m' },
         schedules: [{ days: 'mon-fri', from: '08:00', to: '18:00', timezone: 'Europe/Berlin', warm: 3 }],

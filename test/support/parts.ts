@@ -172,6 +172,7 @@ export function aService(given: Partial<Service> = {}): Service {
 
 export const poolName = (name: string): PoolName => name as PoolName;
 
+export function aPool<G extends Partial<PoolConfig>>(given?: G): PoolConfig & { readonly min: number };
 export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
   return {
     name: poolName('cpu'),
@@ -183,7 +184,11 @@ export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
     warm: 0,
     idleTimeoutMs: 10 * MINUTE,
     wake: { autostart: true, autostop: true, maxDelayMs: 10 * MINUTE },
-    prewarm: { max: 20, afterPeakMs: MINUTE },
+    waiting: { person: 0.1, autostart: 0.1, prebuild: 0.005, stop: 0.001 },
+    dollarsPerLaunch: 0,
+    prebuilds: { maxTasks: 20 },
+    whenBlind: { floor: 0 },
+    prewarm: { max: 20 },
     startTimeMs: 90 * SECOND,
     schedules: [],
     scaleIn: 'lease',

@@ -71,6 +71,7 @@ type OrganizationDocument = {
   jobs: ReadingDocument;
   daemons: ReadingDocument;
   previousJobs: ReadingDocument;
+  recentJobs?: ReadingDocument & { since?: string };
 } & Partial<ForecastDocument>;
 type EcsDocument = {
   cluster: string;

@@ -119,7 +119,7 @@ export const forecastSettings: fc.Arbitrary<Pick<PoolConfig, 'wake' | 'prewarm' 
   })
   .map(({ autostart, autostop, max, isScheduled, min }) => ({
     wake: { autostart, autostop, maxDelayMs: 10 * MINUTE },
-    prewarm: { max, afterPeakMs: MINUTE },
+    prewarm: { max },
     schedules: isScheduled
       ? [
           {

@@ -10,6 +10,7 @@ import type {
   Protection,
   Reading,
   ReadingStatus,
+  RecentJobs,
   Service,
   Snapshot,
   Task,
@@ -17,6 +18,7 @@ import type {
 import type { Tags } from '../../lambda/core/tags.ts';
 import { aConfig, ago, aJob, aPool, arnOf, HOUR, jobId, MINUTE, NOW, poolName, taskIdOf } from './parts.ts';
 import { forecastSettings, uglyForecast } from './ugly-forecast.ts';
+import { uglyRecord } from './ugly-record.ts';
 
 export type Ugly = { readonly snapshot: Snapshot; readonly config: Config };
 
@@ -80,7 +82,7 @@ function poolConfig(organization: string, own: Tags, index: number): fc.Arbitrar
     .record({
       min: fc.integer({ min: 0, max: 3 }),
       extra: fc.integer({ min: 1, max: 6 }),
-      warm: fc.integer({ min: 0, max: 2 }),
+      warm: fc.constantFrom<number | 'auto'>('auto', 'auto', 0, 1, 2),
       cpu: fc.constantFrom(256, 1024, 4096),
       spot: fc.boolean(),
       retiring: fc.constantFrom(false, false, false, false, false, true),
@@ -94,7 +96,7 @@ function poolConfig(organization: string, own: Tags, index: number): fc.Arbitrar
         organization,
         tags: own,
         max: given.min + extra,
-        warm: Math.min(warm, given.min + extra),
+        warm: warm === 'auto' ? warm : Math.min(warm, given.min + extra),
         memory: given.cpu * 2,
       }),
     );
@@ -316,6 +318,7 @@ type Parts = {
   readonly atOncePercent: number;
   readonly isVersionKnown: boolean;
   readonly forecasts: readonly (ForecastSight | Record<string, never>)[];
+  readonly records: readonly (RecentJobs | undefined)[];
 };
 
 function assemble({
@@ -331,6 +334,7 @@ function assemble({
   atOncePercent,
   isVersionKnown,
   forecasts,
+  records,
 }: Parts): Ugly {
   let at = 0;
   const reading = <T>(items: readonly T[]): Reading<T> => {
@@ -359,6 +363,7 @@ function assemble({
       ]),
       previousJobs: reading(jobs.filter(({ status }) => status === 'succeeded')),
       ...forecasts[row],
+      ...(records[row] === undefined ? {} : { recentJobs: records[row] }),
     };
   });
   const services = configs.map((pool, index): Service => {
@@ -423,6 +428,7 @@ export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Ar
         atOncePercent: fc.constantFrom(1, 25, 100),
         isVersionKnown: fc.boolean(),
         forecasts: fc.tuple(...ORGANIZATIONS.map((name) => uglyForecast(name, sight === 'full'))),
+        records: fc.tuple(...ORGANIZATIONS.map(uglyRecord)),
       })
       .map(({ surplus, ...parts }) => ({
         ...parts,

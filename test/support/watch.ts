@@ -15,6 +15,8 @@ export type Left = {
 export type Watch = {
   /** One a workspace and minute. */
   readonly left: readonly Left[];
+  /** Of these: starts, and what was not done in time for it to be no later than this. */
+  readonly late: (maxDelayMs: number) => readonly Left[];
   /** Minutes that tasks were RUNNING, of all together. */
   readonly taskMinutes: () => number;
   /** The most that were RUNNING from one time to another, both inclusive. */
@@ -35,6 +37,8 @@ export function watch(world: World): Watch {
   );
   return {
     left,
+    late: (maxDelayMs) =>
+      left.filter(({ reason, at, dueAt }) => reason === 'autostart' || at + EXECUTOR_MS - dueAt > maxDelayMs),
     taskMinutes: () => samples.reduce((total, { running }) => total + running, 0) * (SAMPLE_MS / EXECUTOR_MS),
     mostRunning: (from, to) =>
       Math.max(...samples.filter(({ at }) => at >= from && at <= to).map(({ running }) => running)),

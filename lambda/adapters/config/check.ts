@@ -5,6 +5,8 @@ import { explainIssues } from './explain-issues.ts';
 import { error, type Finding, settle, toProblem } from './problems.ts';
 import { checkRules } from './rules.ts';
 import { configSchema, type ParsedConfig } from './schema.ts';
+import { checkSpending } from './spending-rules.ts';
+import { waitingOf } from './waiting-schema.ts';
 
 /** Makes a configuration of a parsed YAML document; throws a ConfigError that names every problem. */
 export function checkConfig(value: unknown) {
@@ -33,11 +35,13 @@ export function examineConfig(value: unknown): {
   if (written === undefined)
     return { findings: [error([], 'the configuration is empty; begin with "coder:" and "pools:"')] };
   const parsed = configSchema.safeParse(written);
+  const config = parsed.success ? toConfig(parsed.data) : undefined;
   const findings = distinct([
     ...explainIssues(parsed.error?.issues ?? [], written),
     ...checkRules(draftConfig(written)),
+    ...(config === undefined ? [] : checkSpending(config)),
   ]);
-  return parsed.success ? { config: toConfig(parsed.data), findings } : { findings };
+  return config === undefined ? { findings } : { config, findings };
 }
 
 /** `tags:` with nothing after it is null in YAML and means that nothing is said. In lists it stays: an entry too many. */
@@ -57,26 +61,30 @@ function distinct(findings: readonly Finding[]): Finding[] {
   ];
 }
 
-function toConfig({ defaults, pools, looks, roll, alertAfter, ...rest }: ParsedConfig): Deployment {
+function toConfig({ defaults, pools, looks, roll, alertAfter, waiting, ...rest }: ParsedConfig): Deployment {
   return {
     ...rest,
     looks: { everyMs: looks.every },
     roll: { atOncePercent: roll.atOnce },
     alertAfterMs: alertAfter,
-    pools: pools.map((pool) => toPool(pool, defaults)),
+    pools: pools.map((pool) => toPool(pool, defaults, waiting)),
   };
 }
 
 function toPool(
   { idleTimeout, startTime, taskRole, ...pool }: ParsedConfig['pools'][number],
   defaults: ParsedConfig['defaults'],
+  waiting: ParsedConfig['waiting'],
 ): DeployedPool {
   const { maxDelay, ...wake } = pool.wake;
   return {
     ...pool,
     idleTimeoutMs: idleTimeout,
     wake: { ...wake, maxDelayMs: maxDelay },
-    prewarm: { max: pool.prewarm.max, afterPeakMs: pool.prewarm.afterPeak },
+    min: pool.min ?? 'auto',
+    prewarm: { max: pool.prewarm.max ?? pool.max },
+    waiting: waitingOf(waiting, pool.waiting),
+    prebuilds: { maxTasks: pool.prebuilds.maxTasks ?? mostForPrebuilds(pool.max) },
     startTimeMs: startTime,
     schedules: pool.schedules.map(({ from, to, ...rest }) => ({ ...rest, fromMinute: from, toMinute: to })),
     image: pool.image ?? defaults.image,
@@ -86,6 +94,11 @@ function toPool(
     spot: pool.spot ?? defaults.spot,
     taskRole: toTaskRole(taskRole),
   };
+}
+
+/** Four fifths: a backlog of prebuilds fills its part for as long as it lasts, and people's jobs need the rest. */
+export function mostForPrebuilds(max: number): number {
+  return Math.max(1, Math.floor((max * 4) / 5));
 }
 
 function toTaskRole({ arn, ...own }: ParsedConfig['pools'][number]['taskRole']): TaskRole {

@@ -1,12 +1,14 @@
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import { DURATION_TITLE } from './durations.ts';
+import { insteadOf, removedSetting } from './known-mistakes.ts';
 import { nearestName } from './names.ts';
 import { error, type Finding } from './problems.ts';
 import { DATE_TITLE, DAYS_TITLE, TIME_TITLE } from './schedules.ts';
 import { SHARE_TITLE } from './schema.ts';
 import { rootSetting, type SettingNode, settingAt, settingsBelow } from './settings.ts';
 import { type Path, shown, shownText, subject } from './shown.ts';
+import { DOLLARS_TITLE } from './waiting-schema.ts';
 
 type Issue = z.core.$ZodIssue;
 /** An issue with what is needed to explain it. */
@@ -45,6 +47,7 @@ function explain(it: Case): Finding[] {
   if (seen === undefined) return [error(path, absence(it))];
   switch (issue.code) {
     case 'invalid_type':
+    case 'invalid_union':
       return [error(path, wrongType(it))];
     case 'invalid_value':
       return [error(path, wrongValue({ ...it, issue }))];
@@ -67,6 +70,8 @@ function explain(it: Case): Finding[] {
 function explainUnknown({ issue, path, root }: Case<z.core.$ZodIssueUnrecognizedKeys>): Finding[] {
   const allowed = Object.keys(settingAt(root, path)?.properties ?? {});
   return issue.keys.map((key) => {
+    const removed = removedSetting([...path, key]);
+    if (removed !== undefined) return error([...path, key], removed);
     const near = nearestName(key, allowed);
     const guess = near === undefined ? '' : `did you mean "${near}"? `;
     const rest = [...elsewhere(root, key), `allowed: ${allowed.join(', ')}`].join('; ');
@@ -98,8 +103,9 @@ function wrongType({ path, seen, root }: Case): string {
   const setting = settingAt(root, path);
   const got = `expected ${kindOf(setting)}, got ${shown(seen, path)}`;
   if (path.length === 0) return `${got}; begin with "coder:" and "pools:"`;
-  if (setting?.type !== 'string')
-    return `${got}${isQuoted(seen, setting) ? '; remove the quotes' : example(setting)}`;
+  const instead = insteadOf(path, seen) ?? numberIn(seen, setting);
+  if (instead !== undefined) return `${got}; ${instead}`;
+  if (setting?.type !== 'string') return `${got}${example(setting)}`;
   if (setting.title === DURATION_TITLE)
     return `${got}; write a whole number and its unit, s, m or h: 90s, 5m, 1h`;
   if (wordFor(setting) !== undefined) return `${got}${example(setting)}`;
@@ -124,6 +130,8 @@ function tooSmall({ issue, path, seen }: Case<z.core.$ZodIssueTooSmall>): string
 }
 
 function kindOf(setting: SettingNode | undefined): string {
+  if (setting?.anyOf) return setting.anyOf.map(kindOf).join(' or ');
+  if (setting?.const !== undefined) return String(setting.const);
   switch (setting?.type) {
     case 'object':
       return 'a mapping';
@@ -141,6 +149,7 @@ function kindOf(setting: SettingNode | undefined): string {
 /** What is written as a string and is more than that. */
 const WORDS: ReadonlyMap<string | undefined, string> = new Map([
   [DURATION_TITLE, 'a duration'],
+  [DOLLARS_TITLE, 'a number of dollars'],
   [SHARE_TITLE, 'a percentage'],
   [DAYS_TITLE, 'days of the week'],
   [TIME_TITLE, 'a time of day'],
@@ -160,10 +169,24 @@ function anyOf(names: readonly string[]): string {
   return names.length === 2 ? names.join(' or ') : `one of ${names.join(', ')}`;
 }
 
-/** A number or a boolean in quotes, where one is expected. */
-function isQuoted(seen: unknown, setting: SettingNode | undefined): boolean {
-  const bare = setting?.type === 'boolean' ? /^(?:true|false)$/ : /^-?\d+$/;
-  return typeof seen === 'string' && bare.test(seen);
+/** A number or a boolean in quotes, where one is expected, or a number with its currency. */
+function numberIn(seen: unknown, setting: SettingNode | undefined): string | undefined {
+  if (typeof seen !== 'string') return undefined;
+  if (BARE[typeOf(setting)]?.test(seen)) return 'remove the quotes';
+  const amount = setting?.title === DOLLARS_TITLE ? AMOUNT.exec(seen)?.groups?.amount : undefined;
+  return amount === undefined ? undefined : `write the number alone: ${amount}`;
+}
+
+const BARE: Readonly<Record<string, RegExp>> = {
+  boolean: /^(?:true|false)$/,
+  integer: /^-?\d+$/,
+  number: /^-?\d+(?:\.\d+)?$/,
+};
+const AMOUNT = /^(?:\$|usd)? ?(?<amount>\d+(?:\.\d+)?) ?(?:\$|usd|dollars?)?$/i;
+
+/** Of what may be a word or a number: the number. */
+function typeOf(setting: SettingNode | undefined): string {
+  return setting?.type ?? setting?.anyOf?.map(({ type }) => type).find((type) => type !== 'string') ?? '';
 }
 
 function valueAt(value: unknown, path: Path): unknown {

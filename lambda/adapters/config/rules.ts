@@ -19,7 +19,7 @@ export function checkRules(config: ConfigDraft): Finding[] {
     ...checkNameIsFree(pool, config),
     ...checkTagsAreFree(pool, config),
   ]);
-  return [...perPool, ...checkSumOfMin(config), ...checkDeploymentRules(config)];
+  return [...perPool, ...checkSumOfMin(config), ...checkSumOfFloors(config), ...checkDeploymentRules(config)];
 }
 
 function checkFloors(pool: PoolDraft, config: ConfigDraft): Finding[] {
@@ -27,21 +27,27 @@ function checkFloors(pool: PoolDraft, config: ConfigDraft): Finding[] {
 }
 
 function checkBounds(pool: PoolDraft): Finding[] {
-  const { max, schedules = [] } = pool;
+  const { max, schedules = [], prebuilds, whenBlind } = pool;
   if (max === undefined) return [];
-  const maxText = `max ${max}${pool.raw.max === undefined ? ' (the default)' : ''}`;
-  const places = [
-    { at: at(pool), floors: pool },
-    ...schedules.map((floors, index) => ({ at: at(pool, 'schedules', index), floors })),
+  const counts = [
+    { at: at(pool), name: 'min', count: pool.min },
+    { at: at(pool), name: 'warm', count: pool.warm === 'auto' ? undefined : pool.warm },
+    { at: at(pool, 'prebuilds'), name: 'maxTasks', count: prebuilds?.maxTasks },
+    { at: at(pool, 'whenBlind'), name: 'floor', count: whenBlind?.floor },
+    ...schedules.flatMap(({ min, warm }, index) => [
+      { at: at(pool, 'schedules', index), name: 'min', count: min },
+      { at: at(pool, 'schedules', index), name: 'warm', count: warm },
+    ]),
   ];
-  return places.flatMap(({ at: place, floors: { min = 0, warm = 0 } }) =>
-    Object.entries({ min, warm })
-      .filter(([, count]) => count > max)
-      .map(([name, count]) =>
-        error([...place, name], `${name} ${count} is above ${maxText}; lower ${name} or raise max`),
-      ),
+  return counts.flatMap(({ at: place, name, count = 0 }) =>
+    count > max
+      ? [error([...place, name], `${name} ${count} is above ${maxText(pool)}; lower ${name} or raise max`)]
+      : [],
   );
 }
+
+const maxText = ({ max, raw }: PoolDraft): string =>
+  `max ${max}${raw.max === undefined ? ' (the default)' : ''}`;
 
 // contract §10
 const SWITCHED_OFF = {
@@ -60,10 +66,16 @@ function checkWake(pool: PoolDraft): Finding[] {
 }
 
 function checkPrewarm(pool: PoolDraft): Finding[] {
-  if (switchedOff(pool).length < 2 || pool.raw.prewarm === undefined) return [];
-  const message =
-    'has no effect, since wake is off; remove it, or set wake.autostart or wake.autostop to true';
-  return [warning(at(pool, 'prewarm'), message)];
+  if (pool.raw.prewarm === undefined) return [];
+  if (switchedOff(pool).length === 2) {
+    const message =
+      'has no effect, since wake is off; remove it, or set wake.autostart or wake.autostop to true';
+    return [warning(at(pool, 'prewarm'), message)];
+  }
+  const most = pool.prewarm?.max ?? 0;
+  if (pool.max === undefined || most <= pool.max) return [];
+  const message = `max ${most} is above the pool's ${maxText(pool)}, which holds; lower prewarm.max or raise max`;
+  return [warning(at(pool, 'prewarm', 'max'), message)];
 }
 
 function switchedOff({ wake }: PoolDraft) {
@@ -155,8 +167,14 @@ function tagGroup({ organization, tags, retiring }: PoolDraft): string | undefin
 function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Finding[] {
   const sum = sumOfMin(pools);
   if (limits === undefined || sum <= limits.maxTasks) return [];
-  const message = `the pools' min add up to ${sum}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`;
+  const message = `the pools' min add up to ${sum}${byDefaultText(pools)}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`;
   return [error(['limits', 'maxTasks'], message, raw.limits === undefined ? ['pools'] : undefined)];
+}
+
+/** The file does not show these counts. */
+function byDefaultText(pools: readonly PoolDraft[]): string {
+  const isByDefault = pools.some((pool) => pool.raw.min === undefined && leastOf(pool) > 0);
+  return isByDefault ? ' (a pool without min whose wake is off counts as 1)' : '';
 }
 
 /** Other schedules may be active at other times: this looks at one at a time. */
@@ -164,7 +182,7 @@ function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Fin
   const others = sumOfMin(pools.filter((other) => other !== pool));
   return (pool.schedules ?? []).flatMap(({ min }, index) => {
     const sum = min + others;
-    if (limits === undefined || min <= (pool.min ?? 0) || sum <= limits.maxTasks) return [];
+    if (limits === undefined || min <= leastOf(pool) || sum <= limits.maxTasks) return [];
     return [
       warning(
         at(pool, 'schedules', index, 'min'),
@@ -174,8 +192,25 @@ function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Fin
   });
 }
 
-const sumOfMin = (pools: readonly PoolDraft[]) =>
-  pools.reduce((total, { min, retiring }) => total + (retiring ? 0 : (min ?? 0)), 0);
+/** While coderd cannot be read, each pool keeps the higher of `min` and `whenBlind.floor`. */
+function checkSumOfFloors({ pools, limits }: ConfigDraft): Finding[] {
+  const sum = sumOf(pools, (pool) => Math.max(leastOf(pool), pool.whenBlind?.floor ?? 0));
+  if (limits === undefined || sum <= limits.maxTasks || sumOfMin(pools) > limits.maxTasks) return [];
+  const message = `the pools' whenBlind.floor and min add up to ${sum}, above maxTasks ${limits.maxTasks}, which holds; raise maxTasks or lower floor`;
+  const first = pools.find(({ whenBlind }) => (whenBlind?.floor ?? 0) > 0);
+  return first === undefined ? [] : [warning(at(first, 'whenBlind', 'floor'), message)];
+}
+
+const sumOfMin = (pools: readonly PoolDraft[]) => sumOf(pools, leastOf);
+
+const sumOf = (pools: readonly PoolDraft[], of: (pool: PoolDraft) => number) =>
+  pools.reduce((total, pool) => total + (pool.retiring ? 0 : of(pool)), 0);
+
+/** What `min` is at the least: not written, it is 1 where wake is off. */
+function leastOf(pool: PoolDraft): number {
+  if (pool.raw.min === undefined) return switchedOff(pool).length > 0 ? 1 : 0;
+  return pool.min ?? 0;
+}
 
 const earlier = (pool: PoolDraft, pools: readonly PoolDraft[]) => pools.slice(0, pool.index);
 

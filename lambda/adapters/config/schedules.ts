@@ -85,8 +85,12 @@ export const schedules = z
         from,
         to,
         timezone,
-        warm: z.int().min(0).default(0).meta({ description: '`warm` while it is active.' }),
-        min: z.int().min(0).default(0).meta({ description: '`min` while it is active.' }),
+        warm: z
+          .int()
+          .min(0)
+          .default(0)
+          .meta({ description: 'Daemons kept free while it is active, at least.' }),
+        min: z.int().min(0).default(0).meta({ description: 'Tasks kept while it is active, at least.' }),
         except: z
           .array(date)
           .default([])

@@ -8,8 +8,12 @@ import { FARGATE_CPUS, FARGATE_MEMORY } from './fargate-sizes.ts';
 import { poolDeployment } from './pool-deployment-schema.ts';
 import { schedules } from './schedules.ts';
 import { secretRef } from './secret-ref.ts';
+import { dollars, poolWaiting, waiting } from './waiting-schema.ts';
 
 // A refusal is the end of a sentence whose subject is the value; `explainIssues` puts the two together.
+
+/** From the price of the smallest task to that of some 100,000 tasks. */
+const DOLLARS_PER_HOUR = { least: 0.001, most: 10_000 };
 
 const limits = z
   .strictObject({
@@ -17,7 +21,13 @@ const limits = z
       .int()
       .min(1)
       .default(100)
-      .meta({ description: 'The most tasks over all pools together, those that are leaving included.' }),
+      .meta({ description: 'The most tasks over all pools together, draining ones included.' }),
+    dollarsPerHour: dollars(
+      'The most that all tasks together may cost an hour, at the prices of us-east-1. Draining tasks count.',
+      DOLLARS_PER_HOUR,
+    )
+      .meta({ examples: [5] })
+      .optional(),
   })
   .prefault({})
   .meta({ description: 'Bounds over all pools.' });
@@ -148,14 +158,30 @@ const wake = z
 const prewarm = z
   .strictObject({
     max: count(
-      'The most daemons that are ready when what `wake` sees coming is due. With 0: only the one that coderd must see.',
-    ).default(20),
-    afterPeak: duration().prefault('60s').meta({
-      description: 'The `idleTimeout` of as many daemons as coderd has just inserted such jobs for.',
-    }),
+      'The most daemons that are ready when jobs are due that `wake` foresees. With 0: one, which coderd must see.',
+    ).optional(),
   })
   .prefault({})
   .meta({ description: 'How much is made ready for what will be due at once.', examples: [{ max: 20 }] });
+
+const prebuilds = z
+  .strictObject({
+    maxTasks: count(
+      'Launches for prebuilds stop at this number of tasks; the rest of `max` is for people. A pool that only prebuilds use needs no such rest: write its `max`.',
+    ).optional(),
+  })
+  .prefault({})
+  .meta({ description: 'Bounds for jobs of prebuilt workspaces.', examples: [{ maxTasks: 10 }] });
+
+const whenBlind = z
+  .strictObject({
+    floor: count('Tasks kept while coderd cannot be read, at least.').default(0),
+  })
+  .prefault({})
+  .meta({ description: 'What to do while coderd cannot be read.', examples: [{ floor: 1 }] });
+
+/** Higher prices are mistakes: that is an image of 2 TB. */
+const DOLLARS_PER_LAUNCH = { most: 100 };
 
 const EXAMPLE_POOL = { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } };
 
@@ -195,13 +221,27 @@ export const poolSchema = z.strictObject({
     'coder/keys/default',
   ),
   min: count(
-    'Tasks kept at all times. 0 is safe where `wake` is on: without a daemon, coderd starts, stops and deletes no workspace by itself.',
-  ).default(1),
+    'Tasks kept at all times. Without it: 0 where `wake` is on and the forecast can be read, else 1, since coderd starts and stops workspaces by itself only while a daemon is up.',
+  ).optional(),
   max: count('The most tasks wanted.').min(1).default(20),
-  warm: count('Daemons kept free, on top of the busy ones.').default(0),
-  idleTimeout: duration()
-    .prefault('5m')
-    .meta({ description: 'How long a daemon above every floor may idle before it is asked to leave.' }),
+  warm: z
+    .union([z.literal('auto'), z.int().min(0)])
+    .default('auto')
+    .meta({
+      description:
+        'Daemons kept free, on top of the busy ones. `auto`: as many as save more waiting than they cost, by the prices in `waiting`. A number is kept exactly; 0: none.',
+    }),
+  waiting: poolWaiting,
+  dollarsPerLaunch: dollars(
+    'Dollars that one launch costs beside the task: GB of the image times $0.045 where it comes through a NAT gateway.',
+    DOLLARS_PER_LAUNCH,
+  ).default(0),
+  idleTimeout: duration().prefault('20s').meta({
+    description:
+      'How long a daemon that nothing needs stays idle before it drains. 20 s is cheapest; longer seldom pays.',
+  }),
+  prebuilds,
+  whenBlind,
   wake,
   prewarm,
   startTime: duration({ fromMs: 10_000, toMs: 600_000 }).prefault('90s').meta({
@@ -246,6 +286,7 @@ export const configSchema = z
     limits,
     looks,
     roll,
+    waiting,
     alertAfter: duration()
       .prefault('5m')
       .meta({ description: 'Jobs that have been pending for longer are a finding.' }),

@@ -8,6 +8,8 @@ export type SettingNode = {
   readonly description?: string;
   readonly type?: string;
   readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly SettingNode[];
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly minimum?: number;

@@ -1,0 +1,70 @@
+/** What `autoscaler validate` says of prices: each pool's tasks a month, and what that assumes. */
+import { BUILDS, buildsPerTask, estimatePools, loadOf, type PoolEstimate, USUAL } from '../infra/cost.ts';
+import type { Deployment } from '../lambda/adapters/config/deployment.ts';
+import { type Column, plainTable } from './plain-table.ts';
+
+/** A table with a line a pool, and a sentence for each assumption. Without a number of builds: those of a usual day. */
+export function renderPrices(deployment: Deployment, buildsPerDay: number | undefined): string {
+  const load = buildsPerDay === undefined ? USUAL : loadOf(deployment, buildsPerDay);
+  const estimates = estimatePools(deployment, load);
+  return [
+    'Expected price of the tasks, in dollars a month:',
+    '',
+    plainTable(COLUMNS, [...estimates.map(row), totalRow(estimates)]),
+    '',
+    buildsText(buildsPerDay),
+    ...(load.share > 1 ? [TOO_MANY] : []),
+    ...ASSUMPTIONS,
+  ].join('\n');
+}
+
+const COLUMNS: readonly Column[] = [
+  { head: 'pool', align: 'left' },
+  { head: 'max', align: 'right' },
+  { head: 'builds a day', align: 'right' },
+  { head: 'kept free', align: 'left' },
+  { head: 'a month', align: 'right' },
+  { head: 'at $1.00', align: 'right' },
+];
+
+function row({ pool, buildsPerDay, dollars, atOneDollar }: PoolEstimate): readonly (string | number)[] {
+  return [pool.name, pool.max, Math.round(buildsPerDay), keptText(pool), whole(dollars), whole(atOneDollar)];
+}
+
+function keptText({ warm, waiting, retiring }: PoolEstimate['pool']): string {
+  if (retiring) return 'retiring';
+  return warm === 'auto' ? `at $${amount(waiting.person)} a minute` : `warm: ${warm}`;
+}
+
+function totalRow(estimates: readonly PoolEstimate[]): readonly string[] {
+  const total = (of: (estimate: PoolEstimate) => number) =>
+    estimates.reduce((sum, estimate) => sum + of(estimate), 0);
+  return [
+    'all',
+    '',
+    '',
+    '',
+    whole(total(({ dollars }) => dollars)),
+    whole(total((pool) => pool.atOneDollar)),
+  ];
+}
+
+function buildsText(buildsPerDay: number | undefined): string {
+  return buildsPerDay === undefined
+    ? `Assumed: ${Math.round(buildsPerTask(USUAL))} builds a working day for each task of max (of maxTasks, where that is less). Tell your number with --builds-per-day N.`
+    : `Assumed: ${buildsPerDay} builds a working day, shared between the pools by their max.`;
+}
+
+const TOO_MANY = 'So many builds need more tasks than max and maxTasks allow: jobs will wait.';
+
+const ASSUMPTIONS: readonly string[] = [
+  `A working day is Monday to Friday, 10 hours. A build takes ${BUILDS.minutes} minute. People start ${BUILDS.unforeseen * 100} % of the builds.`,
+  'The price of waiting (waiting.person) decides how many daemons are kept free. "at $1.00" is the price with person: 1.00, a developer at $60 an hour.',
+  'Prices are those of Fargate in us-east-1. NAT gateways, logs and the function come on top: docs/sizes.md.',
+];
+
+const whole = (dollars: number): string => `$${Math.round(dollars).toLocaleString('en-US')}`;
+
+/** Two decimals, and more where they are needed. */
+const amount = (dollars: number): string =>
+  dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });

@@ -1,0 +1,45 @@
+/** Settings of earlier versions, and values that people write for others: what to write instead. */
+import type { Path } from './shown.ts';
+
+/** By the setting's path, positions in lists left out. */
+const REMOVED: Readonly<Record<string, string>> = {
+  'pools[].prewarm.afterPeak':
+    'no longer a setting; remove it. After a peak, idle daemons drain after idleTimeout, 20s unless you write another',
+};
+
+const INSTEAD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'pools[].min': {
+    auto: 'leave min out; it is then 0 where wake is on and the forecast can be read, else 1',
+  },
+  'pools[].warm': {
+    on: 'write auto',
+    yes: 'write auto',
+    true: 'write auto',
+    off: 'write 0',
+    no: 'write 0',
+    none: 'write 0',
+    false: 'write 0',
+  },
+};
+
+/** What to do about a setting that an earlier version had. */
+export function removedSetting(path: Path): string | undefined {
+  const name = pattern(path);
+  return Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
+}
+
+/** What to write instead of a value that is wrong here, if that is clear. */
+export function insteadOf(path: Path, seen: unknown): string | undefined {
+  if (typeof seen !== 'string' && typeof seen !== 'boolean') return undefined;
+  const words = INSTEAD[pattern(path)] ?? {};
+  const word = String(seen).toLowerCase();
+  return Object.hasOwn(words, word) ? words[word] : undefined;
+}
+
+/** Such as `pools[].prewarm.max`. */
+function pattern(path: Path): string {
+  return path
+    .map((step) => (typeof step === 'number' ? '[]' : `.${step}`))
+    .join('')
+    .replace(/^\./, '');
+}

@@ -1,0 +1,75 @@
+/** What waiting costs in a pool, by what is written for all pools and for this one. */
+import { describe, expect, test } from 'vitest';
+import { checkConfig } from '../../lambda/adapters/config/check.ts';
+
+const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
+
+const poolOf = (written: object, rest: object = {}) =>
+  checkConfig({
+    coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
+    ...rest,
+    pools: [{ ...POOL, ...written }],
+  }).config.pools[0];
+
+describe('the price of waiting', () => {
+  test.each([
+    { top: {}, pool: {}, is: [0.1, 0.1, 0.005, 0.001], because: 'these are the defaults' },
+    { top: { person: 1 }, pool: {}, is: [1, 1, 0.05, 0.01], because: 'the others follow person' },
+    { top: {}, pool: { person: 1 }, is: [1, 1, 0.05, 0.01], because: "the others follow the pool's person" },
+    {
+      top: { person: 1 },
+      pool: { person: 0.02 },
+      is: [0.02, 0.02, 0.001, 0.0002],
+      because: "the pool's person comes before that of all pools",
+    },
+    {
+      top: { autostart: 0.5 },
+      pool: { person: 1 },
+      is: [1, 0.5, 0.05, 0.01],
+      because: 'a price that all pools write holds',
+    },
+    {
+      top: { autostart: 0.5, stop: 0 },
+      pool: { autostart: 2, prebuild: 0.3 },
+      is: [0.1, 2, 0.3, 0],
+      because: 'each price of the pool comes before that of all pools',
+    },
+    { top: { person: 0 }, pool: {}, is: [0, 0, 0, 0], because: 'with 0, waiting costs nothing' },
+    { top: { person: 1 }, pool: { person: 0 }, is: [0, 0, 0, 0], because: 'one pool may have no price' },
+    {
+      top: { person: 0, autostart: 0.1 },
+      pool: {},
+      is: [0, 0.1, 0, 0],
+      because: 'a price that is written needs no person',
+    },
+  ])('of waiting $top and the pool $pool is $is: $because', ({ top, pool, is }) => {
+    const { person, autostart, prebuild, stop } = poolOf({ waiting: pool }, { waiting: top })?.waiting ?? {};
+    expect([person, autostart, prebuild, stop]).toEqual(is.map((price) => expect.closeTo(price, 12)));
+  });
+});
+
+test.each([
+  { pool: {}, is: { warm: 'auto', min: 'auto' }, because: 'the prices decide, and the forecast' },
+  { pool: { warm: 'auto' }, is: { warm: 'auto', min: 'auto' }, because: 'the default may be written' },
+  { pool: { warm: 0, min: 0 }, is: { warm: 0, min: 0 }, because: '0 is a number of daemons' },
+  {
+    pool: { max: 7 },
+    is: { prewarm: { max: 7 }, prebuilds: { maxTasks: 5 } },
+    because: 'both follow max',
+  },
+  { pool: { max: 1 }, is: { prewarm: { max: 1 }, prebuilds: { maxTasks: 1 } }, because: 'one is for all' },
+  {
+    pool: { max: 7, prebuilds: { maxTasks: 7 }, prewarm: { max: 0 } },
+    is: { prewarm: { max: 0 }, prebuilds: { maxTasks: 7 } },
+    because: 'what is written holds',
+  },
+])('a pool that writes $pool has $is: $because', ({ pool, is }) => {
+  expect(poolOf(pool)).toMatchObject(is);
+});
+
+test('a limit of dollars lets each pool have a task, and a retiring pool needs none', () => {
+  const limits = { dollarsPerHour: 0.05 };
+  expect(poolOf({}, { limits })).toBeDefined();
+  expect(poolOf({ cpu: 4096, memory: 8192, retiring: true }, { limits })).toBeDefined();
+  expect(() => poolOf({ cpu: 4096, memory: 8192 }, { limits })).toThrow('one task of pool "a" costs $0.1580');
+});

@@ -1,0 +1,111 @@
+/** When the next look comes. */
+import { describe, expect, test } from 'vitest';
+import { ago, aJob, MINUTE, SECOND } from '../support/parts.ts';
+import type { Picture } from '../support/picture.ts';
+import { planOf } from '../support/planned.ts';
+import { comingEvery, deliberateOn } from '../support/stocked.ts';
+
+const SOON = 10_000;
+const NEXT = 60_000;
+
+describe('a look comes again', () => {
+  const one = { prewarm: { max: 1 } };
+  test.each<{ scenario: string; picture: Picture; expected: number; because: string }>([
+    {
+      scenario: 'nothing happens',
+      picture: { pools: { cpu: {} } },
+      expected: NEXT,
+      because: 'the next invocation is early enough',
+    },
+    {
+      scenario: 'a daemon is busy',
+      picture: { pools: { cpu: { tasks: 'B' } } },
+      expected: NEXT,
+      because: 'it works, and nobody waits',
+    },
+    {
+      scenario: 'a job waits',
+      picture: { pools: { cpu: {} }, pending: [{}] },
+      expected: SOON,
+      because: 'a task starts for it',
+    },
+    {
+      scenario: 'a task starts',
+      picture: { pools: { cpu: { tasks: 'P' } } },
+      expected: SOON,
+      because: 'a daemon is about to come',
+    },
+    {
+      scenario: 'a task drains',
+      picture: { pools: { cpu: { tasks: 'L' } } },
+      expected: SOON,
+      because: 'its place is about to be free',
+    },
+    {
+      scenario: 'a task has left',
+      picture: { pools: { cpu: { tasks: 'X' } } },
+      expected: SOON,
+      because: 'the count follows',
+    },
+    {
+      scenario: 'an idle daemon is asked to drain',
+      picture: { pools: { cpu: { tasks: 'I30m' } } },
+      expected: SOON,
+      because: 'the plan acts',
+    },
+    {
+      scenario: 'an idle daemon drains within the minute',
+      picture: { pools: { cpu: { tasks: 'I2m', idleTimeout: '3m' } } },
+      expected: SOON,
+      because: 'it may drain before the next minute',
+    },
+    {
+      scenario: 'an idle daemon is kept by min',
+      picture: { pools: { cpu: { tasks: 'I30m', min: 1 } } },
+      expected: NEXT,
+      because: 'it stays',
+    },
+    {
+      scenario: 'an autostart is due in 2 min',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 120 }] },
+      expected: SOON,
+      because: 'its daemon starts within the next minute',
+    },
+    {
+      scenario: 'an autostart is due in an hour',
+      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 3600 }] },
+      expected: NEXT,
+      because: 'there is time',
+    },
+    {
+      scenario: 'an autostop is due in an hour',
+      picture: { pools: { cpu: one }, workspaces: [{ stopsInS: 3600 }] },
+      expected: NEXT,
+      because: 'there is time, and nobody waits for a stop',
+    },
+  ])('after $expected ms when $scenario, because $because', ({ picture, expected }) => {
+    expect(planOf(picture).lookAgainAfterMs).toBe(expected);
+  });
+});
+
+test('the interval between looks is a setting', () => {
+  const plan = planOf({ pools: { cpu: { tasks: 'P' } } }, (_, config) => {
+    config.looks = { every: '25s' };
+  });
+  expect(plan.lookAgainAfterMs).toBe(25_000);
+});
+
+test('it is never more than a minute and never less than the interval', () => {
+  const recent = comingEvery({ everyMinutes: 2, forHours: 48 });
+  for (const person of [0.01, 0.1, 1, 100])
+    for (const idle of [[], [MINUTE], [MINUTE, MINUTE, MINUTE]]) {
+      const waiting = { person, autostart: person, prebuild: 0.001, stop: 0.001 };
+      const { plan } = deliberateOn({ recent, pools: { cpu: { idle, config: { waiting } } } });
+      expect([SOON, NEXT]).toContain(plan.lookAgainAfterMs);
+    }
+});
+
+test('a job that no pool can run calls for no look: a look would change nothing', () => {
+  const pending = [aJob({ tags: { cluster: 'none' }, created_at: ago(10 * SECOND) })];
+  expect(deliberateOn({ pools: { cpu: {} }, pending }).plan.lookAgainAfterMs).toBe(NEXT);
+});
