@@ -1,4 +1,6 @@
+import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
+import type { Snapshot } from '../../lambda/core/snapshot.ts';
 import type { Fleet, FleetOrganization } from './fleet.ts';
 import { CLUSTER } from './tasks.ts';
 
@@ -6,29 +8,39 @@ import { CLUSTER } from './tasks.ts';
 export function documentOf(fleet: Fleet): unknown {
   const existing = fleet.members.filter(({ task }) => task.lastStatus === 'RUNNING');
   const hasForecast = fleet.organizations.some(({ workspaces }) => workspaces.length > 0);
-  return snapshotToJson(
-    parseSnapshot({
-      version: 1,
-      takenAt: fleet.takenAt,
-      coder: {
-        buildInfo: { version: fleet.version },
-        organizations: fleet.organizations.map((organization) => ({
-          id: organization.id,
-          name: organization.name,
-          jobs: { ...ok(organization.jobs), limit: 0 },
-          daemons: { ...ok(organization.daemons), limit: 0 },
-          previousJobs: ok(organization.previousJobs),
-          ...(hasForecast ? forecastOf(organization, fleet.takenAt) : {}),
-        })),
-      },
-      ecs: {
-        cluster: CLUSTER,
-        services: ok(fleet.services),
-        tasks: ok(fleet.members.map(({ task }) => task)),
-        protections: ok(existing.map(({ protection }) => protection)),
-      },
-    }),
-  );
+  const read = parseSnapshot({
+    version: 1,
+    takenAt: fleet.takenAt,
+    coder: {
+      buildInfo: { version: fleet.version },
+      organizations: fleet.organizations.map((organization) => ({
+        id: organization.id,
+        name: organization.name,
+        jobs: { ...ok(organization.jobs), limit: 0 },
+        daemons: { ...ok(organization.daemons), limit: 0 },
+        previousJobs: ok(organization.previousJobs),
+        ...(hasForecast ? forecastOf(organization, fleet.takenAt) : {}),
+      })),
+    },
+    ecs: {
+      cluster: CLUSTER,
+      services: ok(fleet.services),
+      tasks: ok(fleet.members.map(({ task }) => task)),
+      protections: ok(existing.map(({ protection }) => protection)),
+    },
+  });
+  return snapshotToJson(withRecord(read));
+}
+
+/** With what a function that has just begun knows of recent jobs: open jobs, previous jobs and the latest builds. */
+function withRecord(snapshot: Snapshot): Snapshot {
+  const { coder, takenAt: now } = snapshot;
+  const record = new JobRecord();
+  const organizations = coder.organizations.map((sight) => ({
+    ...sight,
+    recentJobs: record.recentJobs(sight.id, { ...sight, now }),
+  }));
+  return { ...snapshot, coder: { ...coder, organizations } };
 }
 
 function forecastOf({ workspaces, templates }: FleetOrganization, takenAt: string) {

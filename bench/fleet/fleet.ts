@@ -44,7 +44,7 @@ export type Fleet = {
 /** When workspaces with a schedule start, and pools have to be awake for it already. */
 const STARTS_AT = Date.parse('2026-03-02T09:00:00Z');
 const MINUTE = 60_000;
-const TAKEN_AT = STARTS_AT - 2 * MINUTE;
+const TAKEN_AT = STARTS_AT - 1.5 * MINUTE;
 const WORKSPACES_A_TEMPLATE = 50;
 
 /** Generates a deployment of this size. */

@@ -1,152 +1,119 @@
-/** All policies on some traces of one scenario. */
-import { boundsOf } from '../../lab/backtest/bounds.ts';
-import { orderOf, pricesOf } from '../../lab/backtest/compare.ts';
+/**
+ * The autoscaler and what one would run instead, on traces of one scenario. The autoscaler runs once for each price of waiting and knows
+ * nothing but that price. Each other policy runs with every setting of its grid on the same trace, and the best for each price counts.
+ */
+
+import { readFileSync } from 'node:fs';
+import { parseDocument } from 'yaml';
+import { orderOf } from '../../lab/backtest/compare.ts';
 import type { Crew, Order } from '../../lab/backtest/crew.ts';
 import { BASELINES } from '../../lab/backtest/policies/index.ts';
-import type { Policy, PolicySettings } from '../../lab/backtest/policy.ts';
-import type { Bound, Figures } from '../../lab/backtest/result.ts';
-import { runsOf, search } from '../../lab/backtest/search.ts';
+import type { Figures } from '../../lab/backtest/result.ts';
+import { runsOf, type Tried, tryAll } from '../../lab/backtest/search.ts';
 import { configFileOf } from '../../lab/scenarios/index.ts';
 import { generateTrace } from '../../lab/trace/generate/generate.ts';
 import type { Scenario } from '../../lab/trace/generate/scenario.ts';
 import type { Trace } from '../../lab/trace/trace.ts';
 import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { loadConfig } from '../../lambda/adapters/config/load.ts';
+import { readConfig } from '../../lambda/adapters/config/read.ts';
 
 export type ContestOptions = {
-  /** One trace each; none is `TRAINING_SEED`. */
+  /** One trace each. */
   readonly seeds: readonly number[];
   readonly days: number;
-  /** Dollars. */
-  readonly valueOfMinute: number;
+  /** Prices of waiting: dollars a minute of a person. */
+  readonly values: readonly number[];
   readonly region: string;
   readonly crew: Crew;
   /** 0 to 1. */
   readonly onProgress: (share: number) => void;
 };
 
-/** What was run, and with what. */
-export type Contestant = { readonly name: string; readonly settings: PolicySettings };
+/** A policy with some settings, and what it came to in each of its goes. */
+export type Entrant = { readonly policy: string } & Tried;
 
+/** All runs on one trace. */
 export type Round = {
   readonly seed: number;
   readonly jobs: number;
-  /** By the contestants' names. */
-  readonly figures: Readonly<Record<string, Figures>>;
-  readonly clairvoyant: Bound;
+  /** With every setting of its grid. */
+  readonly peers: readonly Entrant[];
+  /** By price of waiting. */
+  readonly ours: ReadonlyMap<number, Figures>;
 };
 
-export type Contest = {
-  readonly scenario: string;
-  readonly days: number;
-  /** The autoscaler is the first. */
-  readonly contestants: readonly Contestant[];
-  readonly rounds: readonly Round[];
-};
-
-/** Of the trace on which the others are tuned. */
-export const TRAINING_SEED = 0;
+export type Contest = { readonly scenario: string; readonly days: number; readonly rounds: readonly Round[] };
 
 export const OURS = 'autoscaler';
 
+/** Each run is made once: a price of waiting changes how the others are judged, not what they do. */
 export async function holdContest(scenario: Scenario, options: ContestOptions): Promise<Contest> {
   const arena = new Arena(scenario, options);
-  // ours take longest: they are begun first
-  const begun = options.seeds.map((seed) => ({ seed, ours: arena.run(seed, { policy: OURS }) }));
-  const others = (await Promise.all(BASELINES.map((policy) => entrantsOf(policy, arena)))).flat();
-  const rounds = begun.map(async ({ seed, ours }): Promise<Round> => {
-    const runs = others.map(async ({ name, driver }) => [name, await arena.run(seed, driver)] as const);
-    const figures = { ...Object.fromEntries(await Promise.all(runs)), [OURS]: await ours };
-    return { seed, ...(await arena.groundOf(seed)), figures };
-  });
-  return {
-    ...{ scenario: scenario.name, days: options.days, rounds: await Promise.all(rounds) },
-    contestants: [
-      { name: OURS, settings: {} },
-      ...others.map(({ name, driver: { settings } }) => ({ name, settings })),
-    ],
-  };
-}
-
-type Entrant = {
-  readonly name: string;
-  readonly driver: { readonly policy: string; readonly settings: PolicySettings };
-};
-
-/** Each policy with its best settings; the static fleet as Coder sizes it, too: that is what most run. */
-async function entrantsOf(policy: Policy, arena: Arena): Promise<readonly Entrant[]> {
-  const grid = policy.grid(arena.config);
-  const best = await search(policy, grid, {
-    order: (driver, luck) => arena.order(TRAINING_SEED, driver, luck),
-    run: (order) => arena.runOrder(order),
-  });
-  const tuned = { name: `${policy.id} tuned`, driver: { policy: policy.id, settings: best } };
-  const [first = best] = grid;
-  return policy.id === 'static'
-    ? [{ name: policy.id, driver: { policy: policy.id, settings: first } }, tuned]
-    : [tuned];
-}
-
-/** Runs on the traces of a scenario. */
-class Arena {
-  readonly config: Deployment;
-  readonly #scenario: Scenario;
-  readonly #options: ContestOptions;
-  readonly #traces = new Map<number, Trace>();
-  #done = 0;
-
-  constructor(scenario: Scenario, options: ContestOptions) {
-    this.config = loadConfig(configFileOf(scenario)).config;
-    this.#scenario = scenario;
-    this.#options = options;
-  }
-
-  /** `luck`: of the world, on the same trace. */
-  order(seed: number, driver: Order['driver'], luck = 0): Order {
-    return orderOf({ ...this.#given, trace: this.#traceOf(seed), seed: seed + luck }, driver, false);
-  }
-
-  async runOrder(order: Order): Promise<{ readonly figures: Figures }> {
-    const run = await this.#options.crew.run(order);
-    this.#done += weightOf(order.driver.policy);
-    this.#options.onProgress(this.#done / this.#all);
-    return run;
-  }
-
-  async run(seed: number, driver: Order['driver']): Promise<Figures> {
-    return (await this.runOrder(this.order(seed, driver))).figures;
-  }
-
-  /** What there is to know of a trace beside the runs. */
-  async groundOf(seed: number): Promise<Pick<Round, 'jobs' | 'clairvoyant'>> {
-    const trace = this.#traceOf(seed);
-    const prices = pricesOf(this.#given);
-    const bounds = await boundsOf({ trace, config: this.config }, (pool) => prices[pool] ?? 0);
-    const clairvoyant = bounds.find(({ bound }) => bound === 'clairvoyant');
-    if (clairvoyant === undefined)
-      throw new Error('holding a contest: there is no clairvoyant to compare with');
-    return { jobs: trace.jobs.length, clairvoyant };
-  }
-
-  get #given() {
-    const { valueOfMinute, region } = this.#options;
-    return { config: this.config, valueOfMinute, region };
-  }
-
-  get #all(): number {
-    const searched = BASELINES.reduce((sum, policy) => sum + runsOf(policy, policy.grid(this.config)), 0);
-    return searched + this.#options.seeds.length * (weightOf(OURS) + BASELINES.length + 1);
-  }
-
-  #traceOf(seed: number): Trace {
-    const { days } = this.#options;
-    const trace = this.#traces.get(seed) ?? generateTrace(this.#scenario, { seed, days });
-    this.#traces.set(seed, trace);
-    return trace;
-  }
+  const rounds = options.seeds.map((seed) => arena.hold(seed));
+  return { scenario: scenario.name, days: options.days, rounds: await Promise.all(rounds) };
 }
 
 /** About what a run of ours takes, one of the others being 1. */
-function weightOf(policy: string): number {
-  return policy === OURS ? 20 : 1;
+const OUR_WEIGHT = 20;
+
+class Arena {
+  readonly #scenario: Scenario;
+  readonly #options: ContestOptions;
+  readonly #config: Deployment;
+  readonly #all: number;
+  #done = 0;
+
+  constructor(scenario: Scenario, options: ContestOptions) {
+    this.#scenario = scenario;
+    this.#options = options;
+    this.#config = configOf(scenario);
+    const { seeds, values } = options;
+    const searched = BASELINES.map((policy) => runsOf(policy, policy.grid(this.#config)));
+    this.#all = seeds.length * (searched.reduce((sum, runs) => sum + runs, 0) + values.length * OUR_WEIGHT);
+  }
+
+  async hold(seed: number): Promise<Round> {
+    const { days, values } = this.#options;
+    const trace = generateTrace(this.#scenario, { seed, days });
+    // ours take longest: they are begun first
+    const ours = values.map(async (value) => [value, await this.#runOurs(trace, seed, value)] as const);
+    const peers = BASELINES.map(async (policy) => {
+      const tried = await tryAll(policy, policy.grid(this.#config), {
+        order: (driver, luck) => this.#order(trace, seed + luck, driver),
+        run: (order) => this.#run(order, 1),
+      });
+      return tried.map((each) => ({ policy: policy.id, ...each }));
+    });
+    return {
+      ...{ seed, jobs: trace.jobs.length },
+      peers: (await Promise.all(peers)).flat(),
+      ours: new Map(await Promise.all(ours)),
+    };
+  }
+
+  async #runOurs(trace: Trace, seed: number, value: number): Promise<Figures> {
+    const config = configOf(this.#scenario, value);
+    const order = this.#order(trace, seed, { policy: OURS }, config);
+    return (await this.#run(order, OUR_WEIGHT)).figures;
+  }
+
+  #order(trace: Trace, seed: number, driver: Order['driver'], config = this.#config): Order {
+    // with a dollar a minute, the dollars of waiting are minutes: each price is multiplied in later
+    return orderOf({ trace, seed, config, valueOfMinute: 1, region: this.#options.region }, driver, false);
+  }
+
+  async #run(order: Order, weight: number): Promise<{ readonly figures: Figures }> {
+    const run = await this.#options.crew.run(order);
+    this.#done += weight;
+    this.#options.onProgress(this.#done / this.#all);
+    return run;
+  }
+}
+
+/** The scenario's file, and in it nothing but the price of waiting. */
+function configOf(scenario: Scenario, value?: number): Deployment {
+  const file = configFileOf(scenario);
+  const document = parseDocument(readFileSync(file, 'utf8'));
+  if (value !== undefined) document.set('waiting', { person: value, autostart: value });
+  return readConfig(document.toString(), file).config;
 }

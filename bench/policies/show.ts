@@ -1,107 +1,104 @@
-/** The standings as a person reads them. */
+/** The matches as a person reads them. */
 import { type Column, plainTable } from '../../cli/plain-table.ts';
-import type { Overall, Range, ScenarioStandings, Standing } from './standings.ts';
+import type { Match, Overall, Standing } from './standings.ts';
 
 export type PolicyBench = {
-  readonly valueOfMinute: number;
   readonly region: string;
-  readonly seeds: number;
-  readonly scenarios: readonly ScenarioStandings[];
-  readonly overall: readonly Overall[];
+  /** Dollars a minute of a person. */
+  readonly values: readonly number[];
+  readonly matches: readonly Match[];
+  readonly overall: Overall;
 };
 
-export function standingsText({ scenarios, overall, seeds, valueOfMinute, region }: PolicyBench): string {
+export function benchText({ matches, overall, region }: PolicyBench): string {
+  const byTrace = Map.groupBy(matches, ({ scenario, seed }) => `${scenario} ${seed}`);
   return [
-    `${seeds} traces a scenario; each figure is the median, and in brackets the range. "tuned": the best of a grid on one more trace.`,
-    'total        dollars of tasks, waiting and failures, as a multiple of ours on the same trace: below 1 is better than ours',
-    "hours, tasks task-hours and dollars of tasks, as multiples of the clairvoyant's, who knows every arrival",
-    'p95, mean    wait of people, in seconds',
-    `lost         jobs given up after 30 min or not over; a minute of waiting is $${valueOfMinute}, prices are those of ${region}`,
-    ...scenarios.flatMap(scenarioText),
+    'Each scenario runs at several prices of waiting. At each price the table compares the autoscaler with the cheapest peer.',
+    'The autoscaler knows the price and nothing else. Each peer has the best settings of its grid for this trace and this price.',
     '',
-    overallTable(overall),
+    '$/min     price of waiting: what one minute of a person costs, in dollars',
+    'ratio     our total dollars divided by the total dollars of the cheapest peer; below 1: the autoscaler is cheaper',
+    `total $   tasks at list prices of ${region}, plus the minutes that people waited and the minutes for failed jobs, times the price`,
+    'hours     task-hours, as Fargate bills them',
+    'mean, p95 how long people waited for builds, imports and autostarts, in seconds',
+    'lost      jobs that coderd gave up after 30 minutes, or that were not over at the end',
+    'idle      launches whose daemon never had a job',
+    'stop s    how late the latest autostop, dormancy or deletion was, in seconds',
+    'late      autostarts, autostops and dormancy that came later than wake.maxDelay',
+    'prebuilds jobs of prebuilt workspaces that failed',
+    ...[...byTrace.values()].flatMap(traceText),
     '',
-    ...losses(scenarios),
+    ...overallText(matches, overall),
   ].join('\n');
 }
 
-function scenarioText({ scenario, days, jobs, standings }: ScenarioStandings): readonly string[] {
-  const tuned = standings.filter(({ settings }) => Object.keys(settings).length > 0);
+const COLUMNS: readonly Column[] = [
+  { head: '$/min', align: 'right' },
+  { head: 'policy', align: 'left' },
+  ...[
+    ...['ratio', 'total $', 'tasks $', 'hours', 'mean', 'p95', 'killed', 'lost'],
+    ...['launches', 'idle', 'stop s', 'late', 'prebuilds'],
+  ].map((head) => ({ head, align: 'right' as const })),
+];
+
+function traceText(matches: readonly Match[]): readonly string[] {
+  const [match] = matches;
+  if (match === undefined) return [];
+  const { scenario, seed, days, jobs } = match;
   return [
     '',
-    `${scenario}: ${days} day${days === 1 ? '' : 's'} from Monday on, ${rangeText(jobs, 0)} jobs`,
-    table(['policy', 'total', 'hours', 'tasks', 'p95', 'mean', 'killed', 'lost'], standings.map(rowOf)),
-    ...tuned.map(({ policy, settings }) => `${policy}: ${settingsText(settings)}`),
+    `${scenario}: ${days} day${days === 1 ? '' : 's'} from Monday on, ${jobs} jobs, seed ${seed}`,
+    plainTable(COLUMNS, matches.flatMap(matchRows)),
+    ...matches.map(settingsText),
   ];
 }
 
-function rowOf(standing: Standing): readonly string[] {
-  const { policy, totalToOurs, hoursToClairvoyant, taskDollarsToClairvoyant } = standing;
+function matchRows({ value, ratio, ours, peers: [best] }: Match): readonly (readonly string[])[] {
   return [
-    policy,
-    ...[totalToOurs, hoursToClairvoyant, taskDollarsToClairvoyant].map((range) => rangeText(range, 2)),
-    ...[standing.p95WaitS, standing.meanWaitS].map((range) => rangeText(range, 1)),
-    ...[standing.killed, standing.lost].map((range) => rangeText(range, 0)),
+    standingRow(ours, dollarText(value), ratio.toFixed(2)),
+    ...(best === undefined ? [] : [standingRow(best, '', '')]),
   ];
 }
 
-function overallTable(overall: readonly Overall[]): string {
-  return table(
-    ['all scenarios', 'total', 'tasks', 'better than ours in'],
-    overall.map(({ policy, totalToOurs, taskDollarsToClairvoyant, betterIn }) => [
-      policy,
-      totalToOurs.toFixed(2),
-      taskDollarsToClairvoyant.toFixed(2),
-      betterIn.join(', ') || '-',
-    ]),
-  );
+/** What the cheapest peer ran with. */
+function settingsText({ value, peers: [best] }: Match): string {
+  const settings = Object.entries(best?.settings ?? {}).map(([name, setting]) => `${name} ${setting}`);
+  return `at $${dollarText(value)}: ${best?.policy ?? 'no peer'} with ${settings.join(', ')}`;
 }
 
-/** Whoever is better than ours, and in what. */
-function losses(scenarios: readonly ScenarioStandings[]): readonly string[] {
+function standingRow(standing: Standing, value: string, ratio: string): readonly string[] {
+  const { policy, dollars } = standing;
   return [
-    'where ours loses, and to whom (medians):',
-    ...lossesIn('all dollars, as a multiple of ours', scenarios, ({ totalToOurs }) => totalToOurs),
-    ...lossesIn(
-      "dollars of tasks, as a multiple of the clairvoyant's",
-      scenarios,
-      (each) => each.taskDollarsToClairvoyant,
-    ),
-    ...lossesIn('p95 wait of people, seconds', scenarios, ({ p95WaitS }) => p95WaitS),
-    ...lossesIn('mean wait of people, seconds', scenarios, ({ meanWaitS }) => meanWaitS),
+    ...[value, policy, ratio, dollars.total.toFixed(2), dollars.tasks.toFixed(2)],
+    ...[standing.hours, standing.meanWaitS, standing.p95WaitS].map((figure) => figure.toFixed(1)),
+    ...[standing.killed, standing.lost, standing.launches].map(count),
+    `${Math.round(100 * standing.idleShare)} %`,
+    ...[standing.longestStopDelayS, standing.tooLate, standing.failedPrebuilds].map(count),
   ];
 }
 
-function lossesIn(
-  what: string,
-  scenarios: readonly ScenarioStandings[],
-  of: (standing: Standing) => Range,
+function overallText(
+  matches: readonly Match[],
+  { worst, median, lost, matches: all }: Overall,
 ): readonly string[] {
-  const lost = scenarios.flatMap(({ scenario, standings }) => {
-    const [ours, ...others] = standings.map((each) => ({ policy: each.policy, value: of(each).median }));
-    const better = others.filter(({ value }) => ours !== undefined && value < ours.value);
-    if (better.length === 0 || ours === undefined) return [];
-    const values = [ours, ...better].map(({ policy, value }) => `${policy} ${value.toFixed(2)}`);
-    return [`    ${scenario}: ${values.join(', ')}`];
-  });
-  return [`  ${what}${lost.length === 0 ? ': nowhere' : ''}`, ...lost];
-}
-
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  return plainTable(
-    heads.map((head, index): Column => ({ head, align: index === 0 ? 'left' : 'right' })),
-    rows,
+  const values = [...new Set(matches.map(({ value }) => value))];
+  const rows = [...Map.groupBy(matches, ({ scenario, seed }) => `${scenario}, seed ${seed}`)].map(
+    ([name, of]) => [
+      name,
+      ...values.map((value) => of.find((match) => match.value === value)?.ratio.toFixed(2) ?? '-'),
+    ],
   );
+  const columns = values.map((value): Column => ({ head: `at $${dollarText(value)}`, align: 'right' }));
+  return [
+    plainTable([{ head: 'ratio to the cheapest peer', align: 'left' }, ...columns], rows),
+    '',
+    `worst ratio   ${worst.ratio.toFixed(2)} (${worst.scenario}, seed ${worst.seed}, at $${dollarText(worst.value)})`,
+    `median ratio  ${median.toFixed(2)}`,
+    `the autoscaler costs more than the cheapest peer in ${lost} of ${all} matches`,
+  ];
 }
 
-/** `1.23 (1.10-1.40)`; one number where all are the same. */
-function rangeText({ median, least, most }: Range, digits: number): string {
-  const [middle, from, to] = [median, least, most].map((value) => value.toFixed(digits));
-  return from === to ? `${middle}` : `${middle} (${from}-${to})`;
-}
+/** Means of several goes have a fraction. */
+const count = (figure: number): string => (Number.isInteger(figure) ? `${figure}` : figure.toFixed(1));
 
-function settingsText(settings: Standing['settings']): string {
-  return Object.entries(settings)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ');
-}
+const dollarText = (value: number): string => (Number.isInteger(value * 100) ? value.toFixed(2) : `${value}`);

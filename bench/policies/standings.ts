@@ -1,93 +1,106 @@
-/** What contests say: ratios within one trace, then the middle and the range over traces. */
+/** What contests say: for each trace and price of waiting, what ours came to beside the cheapest of the others. */
 import type { PolicySettings } from '../../lab/backtest/policy.ts';
 import type { Figures } from '../../lab/backtest/result.ts';
+import { meanOf } from '../../lab/mean.ts';
 import { median } from '../statistics.ts';
-import { type Contest, type Contestant, OURS, type Round, TRAINING_SEED } from './contest.ts';
+import { type Contest, type Entrant, OURS, type Round } from './contest.ts';
 
-/** Over the traces of a scenario. */
-export type Range = { readonly median: number; readonly least: number; readonly most: number };
-
+/** One policy at one price of waiting. Where it had several goes, all figures are their means. */
 export type Standing = {
   readonly policy: string;
   readonly settings: PolicySettings;
-  /** Dollars of tasks, waiting and failures: as a multiple of the autoscaler's on the same trace. Below 1: better than ours. */
-  readonly totalToOurs: Range;
-  /** As multiples of the clairvoyant's. */
-  readonly hoursToClairvoyant: Range;
-  readonly taskDollarsToClairvoyant: Range;
+  readonly dollars: {
+    readonly tasks: number;
+    /** Minutes that people waited, and minutes for what failed, times the price. */
+    readonly people: number;
+    readonly total: number;
+  };
+  readonly hours: number;
   /** Of the jobs that people wait for. */
-  readonly p95WaitS: Range;
-  readonly meanWaitS: Range;
-  readonly killed: Range;
-  /** Given up after 30 min, or not over at the end. */
-  readonly lost: Range;
-  readonly totalDollars: Range;
+  readonly meanWaitS: number;
+  readonly p95WaitS: number;
+  readonly killed: number;
+  /** Given up after 30 minutes, or not over at the end. */
+  readonly lost: number;
+  readonly failedPrebuilds: number;
+  readonly launches: number;
+  /** Of the launches, those whose daemon never had a job: 0 to 1. */
+  readonly idleShare: number;
+  /** Transitions that came later than `wake.maxDelay`. */
+  readonly tooLate: number;
+  /** How late the latest autostop, dormancy or deletion was. */
+  readonly longestStopDelayS: number;
 };
 
-export type ScenarioStandings = {
+/** One trace at one price of waiting. */
+export type Match = {
   readonly scenario: string;
+  readonly seed: number;
   readonly days: number;
-  readonly jobs: Range;
-  readonly trainingSeed: number;
-  /** The autoscaler is the first. */
-  readonly standings: readonly Standing[];
+  readonly jobs: number;
+  /** Dollars a minute of a person. */
+  readonly value: number;
+  /** Our total dollars as a multiple of the cheapest peer's. Below 1: ours is cheaper. */
+  readonly ratio: number;
+  readonly ours: Standing;
+  /** Each with its best settings; the cheapest first. */
+  readonly peers: readonly Standing[];
 };
 
-/** Over scenarios: geometric means of the medians. */
 export type Overall = {
-  readonly policy: string;
-  readonly totalToOurs: number;
-  readonly taskDollarsToClairvoyant: number;
-  /** Scenarios in which it is better than ours, by the median of `totalToOurs`. */
-  readonly betterIn: readonly string[];
+  readonly worst: Pick<Match, 'scenario' | 'seed' | 'value' | 'ratio'>;
+  readonly median: number;
+  /** How many matches ours loses, of how many. */
+  readonly lost: number;
+  readonly matches: number;
 };
 
-export function standingsOf({ scenario, days, contestants, rounds }: Contest): ScenarioStandings {
-  return {
-    ...{ scenario, days, trainingSeed: TRAINING_SEED },
-    jobs: rangeOf(rounds.map(({ jobs }) => jobs)),
-    standings: contestants.map((contestant) => standingOf(contestant, rounds)),
-  };
-}
-
-export function overallOf(scenarios: readonly ScenarioStandings[]): readonly Overall[] {
-  const all = scenarios.flatMap(({ scenario, standings }) =>
-    standings.map((standing) => ({ scenario, ...standing })),
+export function matchesOf({ scenario, days, rounds }: Contest): readonly Match[] {
+  return rounds.flatMap((round) =>
+    [...round.ours].map(([value, figures]): Match => {
+      const ours = standingOf({ policy: OURS, settings: {}, goes: [figures] }, value);
+      const peers = bestPeers(round, value);
+      const ratio = ours.dollars.total / (peers[0]?.dollars.total ?? Number.NaN);
+      return { scenario, seed: round.seed, days, jobs: round.jobs, value, ratio, ours, peers };
+    }),
   );
-  return [...Map.groupBy(all, ({ policy }) => policy)].map(([policy, of]) => ({
-    policy,
-    totalToOurs: geometricMean(of.map(({ totalToOurs }) => totalToOurs.median)),
-    taskDollarsToClairvoyant: geometricMean(of.map((each) => each.taskDollarsToClairvoyant.median)),
-    betterIn: of.filter(({ totalToOurs }) => totalToOurs.median < 1).map(({ scenario }) => scenario),
-  }));
 }
 
-function standingOf({ name, settings }: Contestant, rounds: readonly Round[]): Standing {
-  const over = (value: (figures: Figures, round: Round) => number): Range =>
-    rangeOf(rounds.map((round) => value(figuresOf(round, name), round)));
+export function overallOf(matches: readonly Match[]): Overall {
+  const [worst] = matches.toSorted((a, b) => b.ratio - a.ratio);
+  if (worst === undefined) throw new Error('summing up the matches: there are none');
+  const { scenario, seed, value, ratio } = worst;
   return {
-    ...{ policy: name, settings },
-    totalToOurs: over(({ dollars }, round) => dollars.total / figuresOf(round, OURS).dollars.total),
-    hoursToClairvoyant: over(({ tasks }, { clairvoyant }) => tasks.hours / clairvoyant.hours),
-    taskDollarsToClairvoyant: over(({ dollars }, { clairvoyant }) => dollars.tasks / clairvoyant.dollars),
-    p95WaitS: over(({ waitOfPeople }) => waitOfPeople.p95S),
-    meanWaitS: over(({ waitOfPeople }) => waitOfPeople.meanS),
-    killed: over(({ jobs }) => jobs.killed),
-    lost: over(({ jobs }) => jobs.reaped + jobs.unserved),
-    totalDollars: over(({ dollars }) => dollars.total),
+    worst: { scenario, seed, value, ratio },
+    median: median(matches.map((match) => match.ratio)),
+    lost: matches.filter((match) => match.ratio > 1).length,
+    matches: matches.length,
   };
 }
 
-function figuresOf({ figures, seed }: Round, name: string): Figures {
-  const found = figures[name];
-  if (found === undefined) throw new Error(`summing up seed ${seed}: "${name}" was not run`);
-  return found;
+function bestPeers({ peers }: Round, value: number): readonly Standing[] {
+  const standings = peers.map((entrant) => standingOf(entrant, value));
+  const byPrice = standings.toSorted((a, b) => a.dollars.total - b.dollars.total);
+  return [...Map.groupBy(byPrice, ({ policy }) => policy).values()].flatMap(([best]) => best ?? []);
 }
 
-function rangeOf(values: readonly number[]): Range {
-  return { median: median(values), least: Math.min(...values), most: Math.max(...values) };
-}
-
-function geometricMean(values: readonly number[]): number {
-  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+/** The figures' dollars of waiting and failures are of a dollar a minute. */
+function standingOf({ policy, settings, goes }: Entrant, value: number): Standing {
+  const mean = (of: (figures: Figures) => number): number => meanOf(goes.map(of));
+  const tasks = mean(({ dollars }) => dollars.tasks);
+  const people = value * mean(({ dollars }) => dollars.waiting + dollars.failures);
+  const launches = mean((figures) => figures.tasks.launches);
+  return {
+    ...{ policy, settings, dollars: { tasks, people, total: tasks + people } },
+    hours: mean((figures) => figures.tasks.hours),
+    meanWaitS: mean(({ waitOfPeople }) => waitOfPeople.meanS),
+    p95WaitS: mean(({ waitOfPeople }) => waitOfPeople.p95S),
+    killed: mean(({ jobs }) => jobs.killed),
+    lost: mean(({ jobs }) => jobs.reaped + jobs.unserved),
+    failedPrebuilds: mean((figures) => figures.failedPrebuilds),
+    launches,
+    idleShare: launches === 0 ? 0 : mean((figures) => figures.tasks.idleLaunches) / launches,
+    tooLate: mean(({ executor }) => executor.tooLate),
+    longestStopDelayS: mean(({ executor }) => executor.longestStopDelayS),
+  };
 }

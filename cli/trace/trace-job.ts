@@ -1,10 +1,11 @@
 /** What a job of coderd's is in a trace: what it says of who asked for it, when, and for how long. Nothing of whom it was for. */
 
+import { createHash } from 'node:crypto';
 import { LONGEST_S } from '../../lab/trace/schema.ts';
-import { EXECUTOR_KINDS, type JobKind, type TraceJob } from '../../lab/trace/trace.ts';
+import { EXECUTOR_KINDS, type JobKind, TRANSITIONS, type TraceJob } from '../../lab/trace/trace.ts';
 import type { WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
-import { PREBUILDS_USER } from '../../lambda/core/demand.ts';
+import { PREBUILDS_USER } from '../../lambda/core/record.ts';
 import type { Job } from '../../lambda/core/snapshot.ts';
 import { displayTags, normalizeTags } from '../../lambda/core/tags.ts';
 
@@ -36,7 +37,7 @@ export function traceJob(
   organization: string,
   build: WorkspaceBuild | undefined,
 ): TraceJob {
-  const { created_at, started_at, completed_at, tags } = job;
+  const { created_at, started_at, completed_at, tags, metadata } = job;
   const kind = needsBuild(job) ? kindOf(build) : kindOfJob(job);
   return {
     at: EXECUTOR_KINDS.has(kind) ? minuteOf(created_at) : created_at,
@@ -44,7 +45,24 @@ export function traceJob(
     tags: displayTags(tags),
     seconds: (completed_at - started_at) / 1000,
     kind,
+    ...(metadata?.workspace_id != null && OF_PEOPLE.has(kind)
+      ? { workspace: shortHash(metadata.workspace_id), ...transitionOf(job) }
+      : {}),
   };
+}
+
+/** What the build does; servers before 2.35 do not tell it with the job. */
+function transitionOf({ metadata }: Job): Pick<TraceJob, 'transition'> {
+  const transition = TRANSITIONS.find((name) => name === metadata?.workspace_build_transition);
+  return transition === undefined ? {} : { transition };
+}
+
+/** Prebuilt workspaces belong to no person yet. */
+const OF_PEOPLE: ReadonlySet<JobKind> = new Set(['user', ...EXECUTOR_KINDS]);
+
+/** Tells workspaces apart without saying which they are. */
+export function shortHash(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, 12);
 }
 
 function kindOfJob({ type }: Job): JobKind {

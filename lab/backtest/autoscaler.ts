@@ -1,9 +1,11 @@
 /** The product itself as a policy: its invocations on their schedule, on the ports of a world. */
 import { InvocationError, runLooks } from '../../lambda/app/invocation.ts';
+import type { Ports } from '../../lambda/app/ports.ts';
 import { reasonSentence } from '../../lambda/app/reason-text.ts';
 import type { Tick } from '../../lambda/app/tick.ts';
 import type { Config } from '../../lambda/core/config.ts';
 import type { Pace } from '../leaves/pace.ts';
+import { Random } from '../random.ts';
 import type { World } from '../world.ts';
 import type { Scene } from './policy.ts';
 import { virtualPorts } from './ports.ts';
@@ -13,11 +15,15 @@ const SCHEDULE_MS = 60_000;
 const TIMEOUT_MS = 55_000;
 /** After the full minute, at which coderd's executor comes: a schedule begins whenever it was created. */
 const PHASE_MS = 20_000;
+/** Lambda ends a warm process now and then, and with it what the process remembers: an assumption. */
+const COLD_EVERY_MS = [3_600_000, 6 * 3_600_000] as const;
 
 export type AutoscalerOptions = {
   readonly world: World;
   readonly pace: Pace;
   readonly config: Config;
+  /** Of the times at which the function loses its memory. */
+  readonly seed: number;
   readonly scene: Pick<Scene, 'isCoderdDown' | 'count'>;
   readonly onTick: (tick: Tick) => void;
   /** What an invocation must not throw. */
@@ -33,15 +39,33 @@ export async function runAutoscaler(options: AutoscalerOptions): Promise<never> 
     if (isDown) refused++;
     return isDown;
   };
-  const ports = virtualPorts({
-    ...{ world, pace, isCoderdDown },
-    onCall: (api, requests) => scene.count({ [api]: requests }),
-  });
+  const start = (): (() => Ports) =>
+    virtualPorts({
+      ...{ world, pace, isCoderdDown },
+      onCall: (api, requests) => scene.count({ [api]: requests }),
+    });
+  const ports = forgetful(start, { now: () => pace.now(), random: new Random(options.seed) });
   await pace.wait(PHASE_MS);
   for (;;) {
-    void invoke(options, ports(), () => refused);
+    void invoke(options, ports()(), () => refused);
     await pace.wait(SCHEDULE_MS);
   }
+}
+
+/** What `start` makes, made anew after 1 to 6 hours: what it remembers is lost then. */
+export function forgetful<T>(
+  start: () => T,
+  { now, random }: { readonly now: () => number; readonly random: Random },
+): () => T {
+  const warm = (): { readonly value: T; readonly endsAt: number } => ({
+    value: start(),
+    endsAt: now() + random.between(...COLD_EVERY_MS),
+  });
+  let current = warm();
+  return () => {
+    if (now() >= current.endsAt) current = warm();
+    return current.value;
+  };
 }
 
 async function invoke(

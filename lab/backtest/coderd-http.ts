@@ -4,7 +4,7 @@ import type { Document } from '../../lambda/adapters/coderd/http.ts';
 import type { Workspace } from '../../lambda/core/snapshot.ts';
 import { type Call, InProcessCoderd } from '../coderd/in-process.ts';
 import type { CoderdModel } from '../coderd/model.ts';
-import type { WorkspaceRecord } from '../coderd/workspaces.ts';
+import type { BuildRecord, WorkspaceRecord } from '../coderd/workspaces.ts';
 
 export class VirtualCoderd extends InProcessCoderd {
   readonly #workspaces: (query: Readonly<Record<string, string>>) => {
@@ -19,9 +19,32 @@ export class VirtualCoderd extends InProcessCoderd {
       const from = Number(offset);
       // coderd's order is another; nothing happens between two pages here
       const page = all.slice(from, from + Number(limit));
-      return { workspaces: page.map(workspaceOf), count: all.length };
+      return { workspaces: page.map((workspace) => this.#rowOf(workspace)), count: all.length };
     };
   }
+
+  /** The row of a workspace; the same one again while nothing that it shows has changed. */
+  #rowOf(workspace: WorkspaceRecord): Workspace {
+    const { latestBuild: build, nextStartAt, lastUsedAt, dormantAt, deletingAt } = workspace;
+    const known = this.#rows.get(workspace);
+    if (
+      known?.build === build &&
+      known.deadline === build.deadline &&
+      known.nextStartAt === nextStartAt &&
+      known.lastUsedAt === lastUsedAt &&
+      known.dormantAt === dormantAt &&
+      known.deletingAt === deletingAt
+    )
+      return known.row;
+    const row = workspaceOf(workspace);
+    const { deadline } = build;
+    // the row of a build that is not over changes with its job
+    if (build.job.completedAt !== undefined)
+      this.#rows.set(workspace, { build, deadline, nextStartAt, lastUsedAt, dormantAt, deletingAt, row });
+    return row;
+  }
+
+  readonly #rows = new WeakMap<WorkspaceRecord, Shown>();
 
   override get<T extends z.ZodType>(
     path: string,
@@ -33,6 +56,13 @@ export class VirtualCoderd extends InProcessCoderd {
     return this.getMade(() => this.#workspaces(query) as z.output<T>);
   }
 }
+
+/** A row, and what it was made of. */
+type Shown = Pick<WorkspaceRecord, 'nextStartAt' | 'lastUsedAt' | 'dormantAt' | 'deletingAt'> & {
+  readonly build: BuildRecord;
+  readonly deadline: BuildRecord['deadline'];
+  readonly row: Workspace;
+};
 
 function workspaceOf(workspace: WorkspaceRecord): Workspace {
   const { latestBuild } = workspace;
@@ -52,8 +82,12 @@ function workspaceOf(workspace: WorkspaceRecord): Workspace {
       reason: latestBuild.reason,
       deadline: latestBuild.deadline ?? null,
       max_deadline: latestBuild.maxDeadline ?? null,
+      initiator_id: latestBuild.job.initiatorId,
       job: {
+        id: latestBuild.job.id,
         status: latestBuild.job.status,
+        created_at: latestBuild.job.createdAt,
+        started_at: latestBuild.job.startedAt,
         completed_at: latestBuild.job.completedAt,
         tags: latestBuild.job.tags,
       },

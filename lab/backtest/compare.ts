@@ -6,10 +6,13 @@ import type { Crew, Order } from './crew.ts';
 import { BASELINES } from './policies/index.ts';
 import type { Policy, PolicySettings } from './policy.ts';
 import { dollarsPerHour, priceDate } from './prices.ts';
-import type { Backtest, PolicyRun } from './result.ts';
+import type { Backtest, PolicyRun, SweepPoint } from './result.ts';
+import type { Run } from './run.ts';
 import { stepOf } from './sampler.ts';
 import { runsOf, search } from './search.ts';
 import { startLatencies, startSecondsOf } from './start-latencies.ts';
+import { sweepPoint, sweepPrices } from './sweep.ts';
+import { atPriceOfWaiting, priceOfWaiting } from './waiting-price.ts';
 
 export type CompareOptions = {
   readonly trace: Trace;
@@ -23,6 +26,8 @@ export type CompareOptions = {
   readonly valueOfMinute: number;
   readonly region: string;
   readonly crew: Crew;
+  /** Prices of waiting at which the autoscaler runs too: dollars a minute of a person. */
+  readonly sweep?: readonly number[];
   /** How much of the work is done, 0 to 1, and what is at work. */
   readonly onProgress?: (share: number, doing: string) => void;
 };
@@ -33,10 +38,12 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
   const prices = pricesOf(options);
   const progress = new Progress(options);
-  const [own, others, bounds] = await Promise.all([
-    ownRun(options, progress),
+  const own = ownRun(options, progress);
+  const [ours, others, bounds, sweep] = await Promise.all([
+    own,
     Promise.all(policiesOf(options).map((policy) => policyRuns(policy, options, progress))),
     boundsOf(options, (pool) => prices[pool] ?? 0),
+    sweepOf(options, own, progress),
   ]);
   return {
     version: 1,
@@ -51,11 +58,13 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
       startSeconds: startSecondsOf(startLatencies(trace.startSeconds)),
     },
     pools: config.pools.map(({ name, organization, tags, min, max }) => ({
-      ...{ name, organization, tags, min, max, dollarsPerTaskHour: prices[name] ?? 0 },
+      ...{ name, organization, tags, max, dollarsPerTaskHour: prices[name] ?? 0 },
+      min: min === 'auto' ? 0 : min,
     })),
     stepS: stepOf(trace),
-    runs: [own, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
+    runs: [ours, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
     bounds,
+    ...(sweep === undefined ? {} : { sweep }),
   };
 }
 
@@ -78,6 +87,28 @@ async function ownRun(options: CompareOptions, progress: Progress): Promise<Poli
   const order = orderOf(options, { policy: 'autoscaler' }, true);
   const run = await options.crew.run(order, done);
   return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, ...run };
+}
+
+/** The configured price has been run anyway. */
+async function sweepOf(
+  options: CompareOptions,
+  own: Promise<PolicyRun>,
+  progress: Progress,
+): Promise<readonly SweepPoint[] | undefined> {
+  if (options.sweep === undefined) return undefined;
+  const configured = priceOfWaiting(options.config);
+  const points = sweepPrices(options.sweep, configured).map(async (price) => {
+    const isConfigured = price === configured;
+    const run = await (isConfigured ? own : runAtPrice(options, price, progress));
+    return sweepPoint({ price, isConfigured }, run, options.trace);
+  });
+  return Promise.all(points);
+}
+
+function runAtPrice(options: CompareOptions, price: number, progress: Progress): Promise<Run> {
+  const config = atPriceOfWaiting(options.config, price);
+  const done = progress.add(`$${price} a minute`, OWN_WEIGHT);
+  return options.crew.run(orderOf({ ...options, config }, { policy: 'autoscaler' }, false), done);
 }
 
 /** With the settings that the search finds best; and of those who are run as they are, that too, behind it. */

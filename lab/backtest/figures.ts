@@ -21,8 +21,8 @@ export type JobOutcome = {
   readonly runMs: number;
   /** When its daemon was done with it; undefined: nobody had it. */
   readonly until: EpochMs | undefined;
-  /** Whether the executor inserted it a tick or more after the first at which it was due, or never. */
-  readonly isDelayed: boolean;
+  /** How long after the first tick at which it was due the executor inserted it, or the world ended; 0 for the jobs of others. */
+  readonly delayMs: number;
 };
 
 const MINUTE_MS = 60_000;
@@ -42,13 +42,13 @@ export function outcomeOf(
   },
 ): JobOutcome {
   const { by, killedAt, end } = given;
-  const isDelayed =
-    EXECUTOR_KINDS.has(job.kind) && (record?.createdAt ?? end) >= executorTick(job.at) + MINUTE_MS;
+  const insertedAt = record?.createdAt ?? end;
+  const delayMs = EXECUTOR_KINDS.has(job.kind) ? Math.max(0, insertedAt - executorTick(job.at)) : 0;
   const isReaped = record?.failedBy === 'pending-reaper';
   const startedAt = isReaped ? record.completedAt : record?.startedAt;
   const runUntil = killedAt ?? record?.completedAt ?? end;
   return {
-    ...{ job, pool: by?.pool ?? '-', taskId: by?.taskId, isDelayed },
+    ...{ job, pool: by?.pool ?? '-', taskId: by?.taskId, delayMs },
     end: endOf(record, killedAt),
     waitMs: Math.max(0, (startedAt ?? end) - job.at),
     runMs: startedAt === undefined || isReaped ? 0 : runUntil - startedAt,
@@ -62,9 +62,10 @@ function endOf(record: ReplayedJob['record'], killedAt: EpochMs | undefined): Jo
   return record?.completedAt === undefined ? 'unserved' : 'succeeded';
 }
 
-/** The figures that come of the jobs alone. */
-export function jobFigures(outcomes: readonly JobOutcome[]) {
+/** The figures that come of the jobs alone. `maxDelayMs`: how late a transition of the executor may be. */
+export function jobFigures(outcomes: readonly JobOutcome[], maxDelayMs: (job: TraceJob) => number) {
   const ended = (end: JobOutcome['end']): number => outcomes.filter((job) => job.end === end).length;
+  const stops = outcomes.filter(({ job }) => job.kind === 'autostop' || job.kind === 'dormancy');
   const byExecutor = outcomes.filter(({ job }) => EXECUTOR_KINDS.has(job.kind));
   return {
     jobs: {
@@ -79,9 +80,12 @@ export function jobFigures(outcomes: readonly JobOutcome[]) {
     waitByPool: waitBy(outcomes, ({ pool }) => pool),
     waitByGroup: waitBy(outcomes, ({ job }) => groupName(job)),
     waitByKind: waitBy(outcomes, ({ job }) => job.kind),
+    failedPrebuilds: outcomes.filter(({ job, end }) => job.kind === 'prebuild' && end !== 'succeeded').length,
     executor: {
       due: byExecutor.length,
-      delayed: byExecutor.filter(({ isDelayed }) => isDelayed).length,
+      delayed: byExecutor.filter(({ delayMs }) => delayMs >= MINUTE_MS).length,
+      tooLate: byExecutor.filter(({ job, delayMs }) => delayMs > maxDelayMs(job)).length,
+      longestStopDelayS: stops.reduce((longest, { delayMs }) => Math.max(longest, delayMs / 1000), 0),
     },
   };
 }

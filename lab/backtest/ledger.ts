@@ -10,7 +10,8 @@ export type Acquisition = { readonly pool: string; readonly taskId: string };
 export type TaskFigures = {
   /** Milliseconds by pool. */
   readonly billedMs: ReadonlyMap<string, number>;
-  readonly launches: number;
+  /** By pool. */
+  readonly launches: ReadonlyMap<string, number>;
   readonly idleLaunches: number;
 };
 
@@ -67,7 +68,8 @@ export class Ledger {
     }
     const launched = tasks.filter(({ state }) => state.createdAt >= this.#from);
     const idle = launched.filter(({ identity: { id } }) => !this.#busy.has(id));
-    return { billedMs, launches: launched.length, idleLaunches: idle.length };
+    const launches = new Map([...Map.groupBy(launched, poolOf)].map(([pool, of]) => [pool, of.length]));
+    return { billedMs, launches, idleLaunches: idle.length };
   }
 
   #billed({ state: { pullStartedAt, stoppedAt } }: EcsTask, until: number): number {

@@ -89,6 +89,10 @@ class CoderdPort implements Coderd {
     return this.#seldom.forecast(...given);
   }
 
+  recentJobs(...given: Parameters<Coderd['recentJobs']>): ReturnType<Coderd['recentJobs']> {
+    return this.#seldom.recentJobs(...given);
+  }
+
   /** The world's token is good for longer than any trace. */
   async tokenExpiry(): Promise<undefined> {
     return undefined;
@@ -150,7 +154,7 @@ function rowOf(daemon: DaemonRecord, status: 'offline' | 'idle' | 'busy', { job,
 }
 
 function jobOf(job: JobRecord): Job {
-  const { startedAt, completedAt, canceledAt, workerId, workspace } = job;
+  const { startedAt, completedAt, canceledAt, workerId, workspace, template } = job;
   return {
     id: job.id,
     created_at: job.createdAt,
@@ -163,7 +167,10 @@ function jobOf(job: JobRecord): Job {
     initiator_id: job.initiatorId,
     tags: job.tags,
     type: job.type,
-    metadata: workspace === undefined ? {} : { workspace_id: workspace.id },
+    metadata: {
+      template_id: template.id,
+      ...(workspace === undefined ? {} : { workspace_id: workspace.id }),
+    },
   };
 }
 

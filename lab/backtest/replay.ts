@@ -2,13 +2,16 @@
  * Puts the jobs of a trace into a world. What people, pushes and the prebuilds' reconciler ask for is inserted at its time. What coderd's
  * lifecycle executor inserts has a workspace each, which is there `VISIBLE_MS` before and for which it becomes due then: the executor
  * inserts the job when it sees a daemon that fits, and the forecast can read it coming.
+ *
+ * A workspace that the trace names stays in coderd's list and shows its latest build, as a record of recent jobs needs it. No transition
+ * becomes due for it. A build of which the trace does not say what it does is a start.
  */
-import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
+import { type EpochMs, type JobId, plusMs } from '../../lambda/core/brands.ts';
 import { tagKey } from '../../lambda/core/tags.ts';
-import type { JobRecord } from '../coderd/jobs.ts';
+import { type JobRecord, pastJob } from '../coderd/jobs.ts';
 import type { SubmittedJob } from '../coderd/model.ts';
 import type { TemplateRecord } from '../coderd/templates.ts';
-import type { NewWorkspace, WorkspaceRecord } from '../coderd/workspaces.ts';
+import type { BuildRecord, NewWorkspace, WorkspaceRecord } from '../coderd/workspaces.ts';
 import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
 import type { World } from '../world.ts';
 
@@ -34,6 +37,9 @@ export class Replay {
   readonly #entries: readonly Entry[];
   readonly #templates = new Map<string, TemplateRecord>();
   readonly #open = new Set<Open>();
+  /** The workspaces that the trace names, as coderd's list shows them; by organization and name. */
+  readonly #lasting = new Map<string, WorkspaceRecord>();
+  #past = 0;
 
   constructor(world: World, jobs: readonly TraceJob[]) {
     this.#world = world;
@@ -62,25 +68,65 @@ export class Replay {
   }
 
   #plan(entry: Entry): void {
-    const { timeline, coderd } = this.#world;
+    const { timeline } = this.#world;
     const { job } = entry;
     const inMs = job.at - timeline.now();
     if (EXECUTOR_KINDS.has(job.kind)) timeline.after(inMs - VISIBLE_MS, () => this.#add(entry));
     else
       timeline.after(inMs, () => {
-        entry.record = coderd.job(coderd.submitJob(submitted(job)));
+        entry.record = this.#submit(job);
       });
+  }
+
+  #submit(job: TraceJob): JobRecord | undefined {
+    const { coderd } = this.#world;
+    if (job.kind !== 'user' || job.workspace === undefined)
+      return coderd.job(coderd.submitJob(submitted(job)));
+    const template = this.#templateOf(job);
+    const known = this.#lastingOf(job);
+    const workspace = known?.template === template ? known : coderd.addWorkspace({ template, ttlMs: 0 });
+    // its template has other tags now
+    if (known !== undefined && known !== workspace) coderd.removeWorkspace(known);
+    this.#lasting.set(lastingKey(job), workspace);
+    coderd.build(workspace, job.transition ?? 'start', {
+      durationMs: Math.round(job.seconds * 1000),
+      mayOverlap: true,
+    });
+    return workspace.latestBuild.job;
   }
 
   #add(entry: Entry): void {
     const { coderd, timeline } = this.#world;
     const { job } = entry;
+    const known = this.#lastingOf(job)?.latestBuild;
+    const template = this.#templateOf(job);
     const workspace = coderd.addWorkspace({
       ...DUE[job.kind as keyof typeof DUE](job, timeline.now()),
-      template: this.#templateOf(job),
+      template,
       buildMs: Math.round(job.seconds * 1000),
+      latest: known?.job.status === 'succeeded' ? known : this.#buildBefore(template),
     });
     this.#open.add({ entry, workspace });
+  }
+
+  /** A build from before the trace: so old, and by coderd itself, that nobody takes it for a person's who came lately. */
+  #buildBefore(template: TemplateRecord): Pick<BuildRecord, 'job' | 'reason'> {
+    const { coderd, timeline } = this.#world;
+    const { organizationId, activeVersion: version } = template;
+    const job = pastJob({
+      ...{ id: `past-${++this.#past}` as JobId, createdAt: plusMs(timeline.now(), -DORMANT_AFTER_MS) },
+      ...{ organizationId, template, version, tags: version.tags, tagKey: tagKey(version.tags) },
+      ...{ initiatorId: coderd.userId, type: 'workspace_build', transition: 'stop', workspace: undefined },
+      ...{ durationMs: 0, willFail: false },
+    });
+    // how long it took is unknown
+    return { job: { ...job, startedAt: undefined }, reason: 'autostop' };
+  }
+
+  #lastingOf(job: TraceJob): WorkspaceRecord | undefined {
+    const known = job.workspace === undefined ? undefined : this.#lasting.get(lastingKey(job));
+    // deleted, or about to be
+    return known?.latestBuild.transition === 'delete' ? undefined : known;
   }
 
   /** One for all workspaces of an organization and tag set whose kind needs the same of it. */
@@ -101,18 +147,36 @@ export class Replay {
       if (number === 1) continue;
       open.entry.record = job;
       if (job.completedAt === undefined) continue;
+      this.#handOver(open);
       this.#world.coderd.removeWorkspace(open.workspace);
       this.#open.delete(open);
     }
   }
+
+  /** The workspace that the trace names shows the build from now on. */
+  #handOver({ entry: { job }, workspace }: Open): void {
+    const { coderd } = this.#world;
+    if (job.workspace === undefined) return;
+    const known = this.#lastingOf(job);
+    const { latestBuild: latest } = workspace;
+    if (known !== undefined) coderd.adoptBuild(known, latest);
+    else if (job.kind !== 'dormancy') {
+      const running = latest.transition === 'start';
+      const added = coderd.addWorkspace({ template: this.#templateOf(job), ttlMs: 0, running, latest });
+      this.#lasting.set(lastingKey(job), added);
+    }
+  }
 }
 
-function submitted({ organization, tags, seconds, kind }: TraceJob): SubmittedJob {
+const lastingKey = ({ organization, workspace }: TraceJob): string => `${organization} ${workspace}`;
+
+function submitted({ organization, tags, seconds, kind, transition = 'start' }: TraceJob): SubmittedJob {
   return {
     organization,
     tags,
     durationMs: Math.round(seconds * 1000),
     initiator: kind === 'prebuild' ? 'prebuilds' : 'user',
+    transition,
     type: kind === 'import' ? 'template_version_import' : 'workspace_build',
   };
 }

@@ -37,8 +37,18 @@ export type Figures = {
   /** By organization and tags: `default` or `default size=large`. */
   readonly waitByGroup: Readonly<Record<string, WaitFigures>>;
   readonly waitByKind: Readonly<Partial<Record<JobKind, WaitFigures>>>;
-  /** Jobs that coderd's lifecycle executor had to insert: all, and those that it inserted a tick or more late, as it saw no daemon. */
-  readonly executor: { readonly due: number; readonly delayed: number };
+  /** Jobs of prebuilt workspaces that were killed, given up or not over. */
+  readonly failedPrebuilds: number;
+  /** Jobs that coderd's lifecycle executor had to insert. It inserts them late where it sees no daemon for them. */
+  readonly executor: {
+    readonly due: number;
+    /** A minute or more late. */
+    readonly delayed: number;
+    /** Later than `wake.maxDelay`. */
+    readonly tooLate: number;
+    /** How late the latest autostop, dormancy or deletion was. */
+    readonly longestStopDelayS: number;
+  };
   readonly tasks: {
     /** As Fargate bills them: from the pull of the image to the end, a minute at least. */
     readonly hours: number;
@@ -49,7 +59,10 @@ export type Figures = {
     /** Launches whose daemon never had a job. */
     readonly idleLaunches: number;
   };
+  /** The most tasks that the desired counts asked for at a time. */
+  readonly peaks: { readonly all: number; readonly byPool: Readonly<Record<string, number>> };
   readonly dollars: {
+    /** With the price of their launches. */
     readonly tasks: number;
     /** What people waited, at `valueOfMinute`: see `PEOPLE_WAIT_FOR`. */
     readonly waiting: number;
@@ -150,6 +163,25 @@ export type BacktestPool = {
   readonly dollarsPerTaskHour: number;
 };
 
+/** One run at one price of waiting. */
+export type SweepPoint = {
+  /** Dollars a minute of a person; the other prices of waiting follow in proportion. */
+  readonly price: number;
+  readonly isConfigured: boolean;
+  /** Of tasks and their launches, for a month of 30.4 days. */
+  readonly dollarsPerMonth: number;
+  /** Of people. */
+  readonly meanWaitS: number;
+  readonly p95WaitS: number;
+  /** Jobs of people that waited over 10 s. */
+  readonly over10s: number;
+  readonly launches: number;
+  /** Of them, those whose daemon never had a job. */
+  readonly idleLaunches: number;
+  /** Killed, given up after 30 min, or never run. */
+  readonly lostJobs: number;
+};
+
 export type Backtest = {
   readonly version: 1;
   readonly trace: {
@@ -180,4 +212,6 @@ export type Backtest = {
   /** The autoscaler as configured is the first, then each policy as tuned, so that each has its place; then those as they are. */
   readonly runs: readonly PolicyRun[];
   readonly bounds: readonly Bound[];
+  /** The autoscaler at several prices of waiting, the lowest first. */
+  readonly sweep?: readonly SweepPoint[];
 };

@@ -5,12 +5,14 @@ import { sum } from '../../lambda/core/order.ts';
 import type { Latencies } from '../ecs/latencies.ts';
 import type { EcsTask } from '../ecs/task.ts';
 import { Pace } from '../leaves/pace.ts';
-import type { Trace } from '../trace/trace.ts';
+import type { Trace, TraceJob } from '../trace/trace.ts';
 import { World } from '../world.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
 import { Demand } from './demand.ts';
+import { DesiredCounts } from './desired-counts.ts';
 import { hoursOfWeek, type JobOutcome, jobFigures, ofPeople, outcomeOf, waitCounts } from './figures.ts';
-import { Ledger } from './ledger.ts';
+import { fittingOf } from './fitting.ts';
+import { Ledger, type TaskFigures } from './ledger.ts';
 import type { Policy, PolicySettings, Scene } from './policy.ts';
 import { Replay } from './replay.ts';
 import {
@@ -72,6 +74,7 @@ class Stage {
   readonly #ledger: Ledger;
   readonly #sampler: Sampler | undefined;
   readonly #changes = new Map<string, Change[]>();
+  readonly #desired = new DesiredCounts();
   readonly #calls = { ticks: 0, coderd: 0, ecs: 0 };
   readonly #poolByService: ReadonlyMap<string, string>;
   #error: unknown;
@@ -98,6 +101,8 @@ class Stage {
     this.#poolByService = new Map(
       config.pools.map(({ name }) => [this.#world.service(name).identity.name, name]),
     );
+    for (const { name } of config.pools)
+      this.#desired.set(name, this.#world.service(name).state.desiredCount);
     this.#pace = new Pace(this.#world.timeline);
     this.#replay = new Replay(this.#world, trace.jobs);
     this.#demand = new Demand({ world: this.#world, replay: this.#replay }, config, options.dollarsPerHour);
@@ -131,20 +136,21 @@ class Stage {
       poolOf: (task) => this.#poolOf(task),
       billedUntil: this.#lastJobs(outcomes),
     });
-    const taskDollars = this.#dollarsOf(tasks.billedMs);
+    const taskDollars = this.#dollarsOf(tasks);
     const waited = ofPeople(outcomes);
     const waitedMs = sum(waited, ({ waitMs }) => Math.min(waitMs, LONGEST_WAIT_MINUTES * 60_000));
     const waiting = (waitedMs / 60_000) * valueOfMinute;
     const failures = sum(outcomes, failureMinutes) * valueOfMinute;
     const figures: Figures = {
-      ...jobFigures(outcomes),
+      ...jobFigures(outcomes, maxDelayOf(this.#options.config)),
       tasks: {
         hours: sum([...tasks.billedMs.values()], (ms) => ms) / HOUR_MS,
         busyHours: sum(outcomes, ({ runMs }) => runMs) / HOUR_MS,
         peak: this.#world.figures().tasks.peak,
-        launches: tasks.launches,
+        launches: sum([...tasks.launches.values()], (count) => count),
         idleLaunches: tasks.idleLaunches,
       },
+      peaks: this.#desired.peaks(),
       dollars: { tasks: taskDollars, waiting, failures, total: taskDollars + waiting + failures },
       calls: { ...this.#calls },
     };
@@ -165,6 +171,7 @@ class Stage {
     }
     void runAutoscaler({
       ...{ world: this.#world, pace: this.#pace, config: this.#options.config, scene },
+      seed: this.#options.seed,
       onTick: (tick) => {
         for (const { pool, ...change } of changesOf(tick)) this.#note(pool, change);
       },
@@ -204,6 +211,7 @@ class Stage {
   }
 
   #note(pool: string, change: Omit<Change, 'at'>): void {
+    this.#desired.set(pool, change.to);
     if (!this.#options.isPictured) return;
     const changes = this.#changes.get(pool) ?? [];
     changes.push({ at: this.#world.timeline.now(), ...change });
@@ -236,8 +244,12 @@ class Stage {
     return (taskId) => last.get(taskId) ?? to;
   }
 
-  #dollarsOf(billedMs: ReadonlyMap<string, number>): number {
-    return sum([...billedMs], ([pool, ms]) => (ms / HOUR_MS) * this.#options.dollarsPerHour(pool));
+  #dollarsOf({ billedMs, launches }: TaskFigures): number {
+    const { config, dollarsPerHour } = this.#options;
+    return (
+      sum([...billedMs], ([pool, ms]) => (ms / HOUR_MS) * dollarsPerHour(pool)) +
+      sum(config.pools, ({ name, dollarsPerLaunch }) => (launches.get(name) ?? 0) * dollarsPerLaunch)
+    );
   }
 
   #poolOf({ identity: { serviceName = '' } }: EcsTask): string {
@@ -249,6 +261,12 @@ class Stage {
 function failureMinutes({ job, end }: JobOutcome): number {
   if (end === 'succeeded' || (end === 'unserved' && !PEOPLE_WAIT_FOR.has(job.kind))) return 0;
   return FAILURE_MINUTES[end];
+}
+
+/** How late a transition that coderd's executor makes may be: as the strictest pool says that can run it. */
+function maxDelayOf({ pools }: Deployment): (job: TraceJob) => number {
+  const fitting = fittingOf({ pools });
+  return (job) => Math.min(...fitting(job).map((place) => pools[place]?.wake.maxDelayMs ?? Infinity));
 }
 
 /** A full minute: coderd's executor comes at each. */

@@ -1,4 +1,5 @@
 /** The grid search: all settings of a policy on one trace, the same objective for every policy. */
+import { meanOf } from '../mean.ts';
 import type { Order } from './crew.ts';
 import type { Policy, PolicySettings } from './policy.ts';
 import type { Figures } from './result.ts';
@@ -15,23 +16,42 @@ export function runsOf({ canKill }: Policy, grid: readonly PolicySettings[]): nu
   return grid.length * (canKill ? GOES : 1);
 }
 
-/** The best settings of the grid, on average over its goes; of several, the first. `luck`: what to add to the seed of the world. */
+/** Where the runs of a search are made. `luck`: what to add to the seed of the world. */
+export type SearchField = {
+  readonly order: (driver: Order['driver'], luck: number) => Order;
+  readonly run: (order: Order) => Promise<Pick<Run, 'figures'>>;
+};
+
+/** What settings came to, in each of their goes. */
+export type Tried = { readonly settings: PolicySettings; readonly goes: readonly Figures[] };
+
+/** Runs all settings of a grid. */
+export function tryAll(
+  policy: Policy,
+  grid: readonly PolicySettings[],
+  on: SearchField,
+): Promise<readonly Tried[]> {
+  const lucks = Array.from({ length: runsOf(policy, [{}]) }, (_, luck) => luck);
+  return Promise.all(
+    grid.map(async (settings) => {
+      const driver = { policy: policy.id, settings };
+      const done = await Promise.all(lucks.map((luck) => on.run(on.order(driver, luck))));
+      return { settings, goes: done.map(({ figures }) => figures) };
+    }),
+  );
+}
+
+/** The best settings of the grid, on average over its goes; of several, the first. */
 export async function search(
   policy: Policy,
   grid: readonly PolicySettings[],
-  on: {
-    readonly order: (driver: Order['driver'], luck: number) => Order;
-    readonly run: (order: Order) => Promise<Pick<Run, 'figures'>>;
-  },
+  on: SearchField,
 ): Promise<PolicySettings> {
-  const goes = Array.from({ length: runsOf(policy, [{}]) }, (_, luck) => luck);
-  const runs = grid.map(async (settings) => {
-    const driver = { policy: policy.id, settings };
-    const done = await Promise.all(goes.map((luck) => on.run(on.order(driver, luck))));
-    const objective = done.reduce((sum, { figures }) => sum + objectiveOf(figures), 0) / goes.length;
-    return { settings, objective };
-  });
-  const [first, ...others] = await Promise.all(runs);
+  const tried = await tryAll(policy, grid, on);
+  const [first, ...others] = tried.map(({ settings, goes }) => ({
+    settings,
+    objective: meanOf(goes.map(objectiveOf)),
+  }));
   if (first === undefined) throw new Error(`searching the settings of "${policy.id}": its grid is empty`);
   return others.reduce((best, each) => (each.objective < best.objective ? each : best), first).settings;
 }

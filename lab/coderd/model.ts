@@ -37,6 +37,7 @@ import { Tokens } from './tokens.ts';
 import { CoderVersion } from './versions.ts';
 import {
   type BuildRecord,
+  type NewBuild,
   type NewWorkspace,
   newBuild,
   type WorkspaceRecord,
@@ -246,9 +247,14 @@ export class CoderdModel implements DaemonServer {
   build(
     workspace: WorkspaceRecord,
     transition: Transition,
-    options: { readonly willFail?: boolean } = {},
+    options: Omit<NewBuild, 'transition' | 'reason'> = {},
   ): void {
     this.#workspaces.build(workspace.id, { ...options, transition, reason: 'initiator' });
+  }
+
+  /** Shows a build of another workspace as the latest one of this, unless this has a later one. */
+  adoptBuild(workspace: WorkspaceRecord, build: BuildRecord): void {
+    this.#workspaces.adopt(workspace.id, build);
   }
 
   /** Starts daemons inside coderd: untagged, in the default organization (contract §7). */

@@ -27,6 +27,8 @@ export type NewWorkspace = {
   readonly running?: boolean;
   /** When its latest build succeeded, and it was used for the last time. @default now */
   readonly since?: EpochMs;
+  /** Its latest build so far, of which it takes the job and the reason. @default one of its own, at `since`, by its owner */
+  readonly latest?: Pick<BuildRecord, 'job' | 'reason'>;
   /** @default not dormant */
   readonly dormantAt?: EpochMs;
   /** Whether its owner has been suspended: no API tells. @default false */
@@ -59,7 +61,7 @@ export type BuildRecord = {
 
 /** A workspace, live: a record taken earlier shows what has happened since. */
 export type WorkspaceRecord = Required<
-  Omit<NewWorkspace, 'schedule' | 'since' | 'running' | 'dormantAt' | 'buildMs'>
+  Omit<NewWorkspace, 'schedule' | 'since' | 'latest' | 'running' | 'dormantAt' | 'buildMs'>
 > & {
   readonly id: string;
   readonly name: string;
@@ -97,10 +99,22 @@ export type WorkspaceTableParts = {
   readonly insert: (job: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted: (job: Job) => void) => void;
 };
 
+export type NewBuild = {
+  readonly transition: Transition;
+  readonly reason: BuildReason;
+  readonly willFail?: boolean;
+  /** How long it takes. @default as the workspace's builds */
+  readonly durationMs?: number;
+  /** Whether the build before may still be going on, as coderd never lets it be. @default false */
+  readonly mayOverlap?: boolean;
+};
+
 export class WorkspaceTable {
   readonly #byId = new Map<string, Workspace>();
   /** By workspace, oldest first; those of deleted workspaces stay, as coderd's do. */
   readonly #builds = new Map<string, Build[]>();
+  /** What `all` answers until one is added or gone. */
+  #all: readonly WorkspaceRecord[] | undefined;
   readonly #parts: WorkspaceTableParts;
 
   constructor(parts: WorkspaceTableParts) {
@@ -132,6 +146,7 @@ export class WorkspaceTable {
       dueFrom: Number.POSITIVE_INFINITY,
     };
     this.#byId.set(added.id, added);
+    this.#all = undefined;
     this.#builds.set(added.id, [added.latestBuild]);
     setNextStart(added, since);
     if (dormantAt !== undefined) setDormant(added, dormantAt);
@@ -141,7 +156,8 @@ export class WorkspaceTable {
 
   /** Those that are not deleted, oldest first. */
   all(): readonly WorkspaceRecord[] {
-    return [...this.#byId.values()];
+    this.#all ??= [...this.#byId.values()];
+    return this.#all;
   }
 
   /** The builds of a workspace, of one that is deleted too, oldest first; undefined: there never was such a one. */
@@ -171,13 +187,10 @@ export class WorkspaceTable {
   }
 
   /** Inserts a build. Throws CoderdRefusal: 404 no such workspace, 409 the build before has not ended. */
-  build(
-    id: string,
-    given: { readonly transition: Transition; readonly reason: BuildReason; readonly willFail?: boolean },
-  ): void {
+  build(id: string, given: NewBuild): void {
     const workspace = this.#get(id, 'building');
     const { latestBuild, template } = workspace;
-    if (latestBuild.job.completedAt === undefined)
+    if (latestBuild.job.completedAt === undefined && !given.mayOverlap)
       throw new CoderdRefusal(409, 'A workspace build is already active.');
     const { transition, reason, willFail = workspace.willFail } = given;
     const version = workspace.keepsVersion ? latestBuild.version : template.activeVersion;
@@ -191,7 +204,7 @@ export class WorkspaceTable {
       template,
       version,
       workspace: { id, name: workspace.name, buildId },
-      durationMs: workspace.buildMs ?? template.buildMs[transition],
+      durationMs: given.durationMs ?? workspace.buildMs ?? template.buildMs[transition],
       willFail,
     } as const;
     this.#parts.insert(job, (inserted) => {
@@ -203,6 +216,16 @@ export class WorkspaceTable {
     });
   }
 
+  /** Shows a build of another workspace as the latest one of this, unless this has a later one. Nothing becomes due by it. */
+  adopt(id: string, build: BuildRecord): void {
+    const workspace = this.#get(id, 'adopting a build for');
+    const { latestBuild } = workspace;
+    if (build.createdAt < latestBuild.createdAt) return;
+    workspace.latestBuild = newBuild({ ...build, number: latestBuild.number + 1 });
+    this.#builds.get(id)?.push(workspace.latestBuild);
+    changed(workspace);
+  }
+
   /** To be told of each job that has ended. */
   jobCompleted(job: Job): void {
     const workspace = job.workspace && this.#byId.get(job.workspace.id);
@@ -212,6 +235,7 @@ export class WorkspaceTable {
   /** Without a build, as if it had never been. */
   remove(id: string): void {
     this.#byId.delete(id);
+    this.#all = undefined;
     this.#builds.delete(id);
   }
 
@@ -221,9 +245,17 @@ export class WorkspaceTable {
     changed(workspace);
   }
 
-  #firstBuild({ template, running = false }: NewWorkspace, names: JobWorkspace, createdAt: EpochMs): Build {
+  #firstBuild(
+    { template, running = false, latest }: NewWorkspace,
+    names: JobWorkspace,
+    createdAt: EpochMs,
+  ): Build {
     const version = template.activeVersion;
     const transition = running ? 'start' : 'stop';
+    if (latest !== undefined) {
+      const { job, reason } = latest;
+      return newBuild({ id: names.buildId, number: 1, transition, reason, version, job });
+    }
     const job = pastJob({
       id: this.#parts.random.uuid() as JobId,
       createdAt,
@@ -247,7 +279,10 @@ export class WorkspaceTable {
     if (job.status === 'succeeded') {
       if (transition === 'start') setDeadlines(workspace, at);
       if (transition === 'stop') setNextStart(workspace, at);
-      if (transition === 'delete') this.#byId.delete(workspace.id);
+      if (transition === 'delete') {
+        this.#byId.delete(workspace.id);
+        this.#all = undefined;
+      }
     }
     changed(workspace);
   }

@@ -170,7 +170,8 @@ export function demoConfig(coderdUrl: string): string {
       `    key: { secret: coder/keys/${name} }`,
       `    min: 0`,
       `    max: ${max}`,
-      '    idleTimeout: 20s',
+      // thirty builds at once would have it keep daemons for the next thirty: the demo ends at zero
+      '    warm: 0',
       '    startTime: 30s',
     ]),
     '',

@@ -1,4 +1,4 @@
-/** One sentence for whoever reads only one: what it costs and who waits. */
+/** A few sentences for whoever reads no more: what it costs, how long people wait, and who is cheapest at the price of waiting. */
 import type { Backtest, Bound, PolicyRun } from '../backtest/result.ts';
 import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
 import { lengthLabel } from './wall-clock.ts';
@@ -9,8 +9,9 @@ export function headlineOf(backtest: Backtest): string {
   const fleet = staticFleetOf(backtest);
   const costs = againstFleet(ours, fleet);
   const cost = `${jobsOf(backtest)} cost ${dollars(ours.figures.dollars.tasks)} with the autoscaler`;
-  const service = hasPeople(ours) ? `${waits(ours, fleet)}, and ${losses(ours)}` : losses(ours);
-  return `${[cost, ...costs].join(', ')}; ${service}; ${inAll(backtest, ours)}`;
+  const lost = losses(ours);
+  const service = hasPeople(ours) ? `${waits(ours, fleet)}; ${lost}` : capitalized(lost);
+  return `${[cost, ...costs].join(', ')}. ${service}. ${inAll(backtest, ours)}`;
 }
 
 /** What others are measured against: the fleet that never changes, of the size that is the best for this trace. */
@@ -31,6 +32,8 @@ export function bestRivalOf({ runs: [, ...others] }: Backtest): PolicyRun | unde
 /** Whether there are jobs that somebody waits for. */
 const hasPeople = ({ figures }: PolicyRun): boolean => figures.waitOfPeople.jobs > 0;
 
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 const jobsOf = (backtest: Backtest): string =>
   `${jobsLabel(backtest.trace.jobs)} in ${lengthLabel(backtest)}`;
 
@@ -44,13 +47,10 @@ const NONE = seconds(0);
 
 function waits(ours: PolicyRun, fleet: PolicyRun | undefined): string {
   const [own, its] = [ours, fleet].map((run) => seconds(run?.figures.waitOfPeople.p95S ?? 0));
-  const said =
-    own === NONE
-      ? '19 times in 20 a person does not wait at all'
-      : `one time in twenty a person waits ${own} or longer`;
+  const said = own === NONE ? '95 of 100 people do not wait' : `5 of 100 people wait ${own} or longer`;
   if (fleet === undefined) return said;
   if (own !== NONE) return `${said} (${its} with the fleet)`;
-  return `${said} (${its === NONE ? 'nor' : `up to ${its}`} with the fleet)`;
+  return `${said} (${its === NONE ? 'the same' : `up to ${its}`} with the fleet)`;
 }
 
 function losses({ figures: { jobs } }: PolicyRun): string {
@@ -63,19 +63,26 @@ function losses({ figures: { jobs } }: PolicyRun): string {
   return lost.map((each) => `${count(each.jobs)} ${each.jobs === 1 ? 'is' : 'are'} ${each.how}`).join(', ');
 }
 
-/** The one sum by which the others were tuned: the cheapest tasks are no merit where people wait for them. */
+/** Who is cheapest in all, at the user's price of waiting: the one sum by which the others were tuned. */
 function inAll(backtest: Backtest, ours: PolicyRun): string {
-  const own = `${priced(backtest, ours)}that is ${dollars(ours.figures.dollars.total)} in all`;
+  const own = ours.figures.dollars.total;
+  const priced = pricedText(backtest, ours);
   const rival = bestRivalOf(backtest);
-  if (rival === undefined || rival.figures.dollars.total === 0) return own;
+  if (rival === undefined || rival.figures.dollars.total === 0)
+    return `${priced} it costs ${dollars(own)} in all`;
   const least = rival.figures.dollars.total;
   const name = rival.policy === 'static' ? `the ${rival.title}` : rival.title;
-  return `${own}, ${versus(ours.figures.dollars.total, least)} ${name} (${dollars(least)})`;
+  const much = comparison(own, least);
+  if (much === 'as much') return `${priced} the autoscaler and ${name} cost the same: ${dollars(own)}`;
+  if (own < least)
+    return `${priced} the autoscaler is cheapest: ${dollars(own)}, ${much} than ${name} (${dollars(least)})`;
+  return `${priced} ${name} is cheapest: ${dollars(least)}; the autoscaler costs ${dollars(own)}, ${much}`;
 }
 
-function priced({ settings }: Backtest, ours: PolicyRun): string {
-  if (hasPeople(ours)) return `with a minute of waiting at ${dollars(settings.valueOfMinute)} `;
-  return ours.figures.dollars.failures > 0 ? 'with lost jobs ' : '';
+/** `At $0.10 for each minute that a person waits,`: what is in the sum. */
+function pricedText({ settings }: Backtest, ours: PolicyRun): string {
+  if (hasPeople(ours)) return `At ${dollars(settings.valueOfMinute)} for each minute that a person waits,`;
+  return ours.figures.dollars.failures > 0 ? 'With lost jobs,' : 'In all,';
 }
 
 /** `87% less than`, `3.2 times as much as`. */

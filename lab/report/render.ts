@@ -15,6 +15,7 @@ import { hoursOfWeekSection } from './sections/hours-of-week.ts';
 import { keyFigures } from './sections/key-figures.ts';
 import { poolsSection } from './sections/pools.ts';
 import { assumptionsSection, settingsSection } from './sections/settings.ts';
+import { sweepSection } from './sections/sweep.ts';
 import { waitsSection } from './sections/waits.ts';
 import { periodLabel } from './wall-clock.ts';
 
@@ -39,6 +40,7 @@ export function renderReport(backtest: Backtest): string {
 <h1>${headlineOf(backtest)}.</h1>
 ${keyFigures(backtest)}
 </header>
+${sweepSection(backtest)}
 ${costsSection(backtest)}
 ${poolsSection(backtest)}
 ${waitsSection(backtest)}

@@ -51,8 +51,10 @@ export function periodLabel({ trace }: Backtest): string {
   return `${days} ${yearLabel(to)}`;
 }
 
+type Period = Pick<Backtest['trace'], 'from' | 'to'>;
+
 /** `7 days`, `36 hours`, `20 minutes`. */
-export function lengthLabel({ trace }: Backtest): string {
+export function lengthLabel({ trace }: { readonly trace: Period }): string {
   const minutes = Math.round((trace.to - trace.from) / 60_000);
   if (minutes < 30) return minutes < 2 ? 'a minute' : `${minutes} minutes`;
   const length = Math.round((trace.to - trace.from) / 3_600_000);

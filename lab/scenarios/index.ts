@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Scenario } from '../trace/generate/scenario.ts';
 import { ONE_THOUSAND, TEN_THOUSAND, THREE_THOUSAND } from './sizes.ts';
-import { GPU_POOLS, PREBUILD_HEAVY, SMALL_TEAM } from './special.ts';
+import { AGENTS, BURSTS, GPU_POOLS, PREBUILD_HEAVY, SMALL_TEAM } from './special.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
   SMALL_TEAM,
@@ -11,6 +11,8 @@ export const SCENARIOS: readonly Scenario[] = [
   TEN_THOUSAND,
   GPU_POOLS,
   PREBUILD_HEAVY,
+  BURSTS,
+  AGENTS,
 ];
 
 /** The path of the configuration that a scenario is meant for, from wherever one is. */

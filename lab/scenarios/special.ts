@@ -15,9 +15,9 @@ const IN_RESEARCH = { organization: 'research', timezone: 'Europe/Berlin' } as c
 
 export const SMALL_TEAM: Scenario = {
   name: 'small-team',
-  title: 'a team of 30, one pool that sleeps at night',
+  title: 'a team of 30, one pool',
   description:
-    'Thirty people in Berlin, one template, one pool that goes to zero. Few builds an hour, so nearly each of them meets a cold start unless something is kept warm. The first day is Easter Monday: schedules start workspaces for people who do not come.',
+    'Thirty people in Berlin, one template, one pool. Few builds an hour, so nearly each of them meets a cold start unless something is kept warm. The first day is Easter Monday: schedules start workspaces for people who do not come.',
   config: 'lab/scenarios/small-team.yaml',
   timezone: 'Europe/Berlin',
   from: '2026-04-06',
@@ -96,6 +96,44 @@ export const PREBUILD_HEAVY: Scenario = {
   groups: [
     { users: 350, ...IN_BERLIN, autostartShare: 0.1, freshPerDay: 1.4, templates: { web: 6, backend: 4 } },
     { users: 150, ...IN_BENGALURU, autostartShare: 0.1, freshPerDay: 1.4, templates: { web: 6, backend: 4 } },
+  ],
+  outages: [],
+  startSeconds: [30, 70],
+};
+
+/** A container for one test or one task: small, and gone soon. */
+const SHORT_LIVED = { ...CONTAINER_TEMPLATE, ...IN_DEFAULT, pushesPerWeek: 1 } as const;
+
+export const BURSTS: Scenario = {
+  name: 'bursts',
+  title: 'CI and workshops: bursts out of nowhere',
+  description:
+    'Some six times a day, at any hour, 5 to 25 workspaces are created within two minutes; nearly nothing comes in between. No calendar tells when. A daemon that stays for the next burst idles for hours, and without one every burst meets a cold start.',
+  config: 'lab/scenarios/bursts.yaml',
+  timezone: 'Europe/Berlin',
+  from: '2026-03-02',
+  templates: [{ ...SHORT_LIVED, name: 'runner' }],
+  groups: [],
+  bursts: [{ template: 'runner', perDay: 6, between: [0, 1440], size: [5, 25], withinSeconds: 120 }],
+  outages: [],
+  startSeconds: [30, 70],
+};
+
+export const AGENTS: Scenario = {
+  name: 'agents',
+  title: 'AI agents that create workspaces in batches, day and night',
+  description:
+    'Agents create 1 to 20 workspaces at a time and delete each when its task is done. One batch often brings another a few minutes later, so quiet hours and busy ones follow no clock. Builds are short: a start takes longer than the build.',
+  config: 'lab/scenarios/agents.yaml',
+  timezone: 'Europe/Berlin',
+  from: '2026-03-02',
+  templates: [{ ...SHORT_LIVED, name: 'agent', start: { p50: 22, p95: 55 }, stop: { p50: 10, p95: 25 } }],
+  groups: [],
+  bursts: [
+    {
+      ...{ template: 'agent', perDay: 50, between: [0, 1440], size: [1, 20], withinSeconds: 60 },
+      ...{ again: { chance: 0.7, afterMinutes: 6 }, livesMinutes: [5, 60] },
+    },
   ],
   outages: [],
   startSeconds: [30, 70],

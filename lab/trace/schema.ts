@@ -6,7 +6,7 @@ import { type Path, shown } from '../../lambda/adapters/config/shown.ts';
 import { timeZoneProblem } from '../../lambda/adapters/config/time-zones.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { LineProblem } from './problems.ts';
-import { JOB_KINDS } from './trace.ts';
+import { JOB_KINDS, TRANSITIONS } from './trace.ts';
 
 /** Also of a line that is no JSON at all. */
 export const OBJECT = 'expected one JSON object a line';
@@ -20,6 +20,7 @@ const SECONDS = `expected seconds from 0 to ${LONGEST_S} (a day)`;
 const LONGEST_START_S = 900;
 const START = `expected two numbers of seconds up to ${LONGEST_START_S}, the least and the most: [30, 70]`;
 const NAME = 'expected a name';
+const TRANSITION = `expected one of ${TRANSITIONS.join(', ')}`;
 const KIND = `expected one of ${JOB_KINDS.join(', ')}`;
 
 const time = z.iso.datetime({ offset: true, error: TIME }).transform((text) => Date.parse(text) as EpochMs);
@@ -36,6 +37,8 @@ export const jobSchema = z.object(
     }),
     seconds,
     kind: z.enum(JOB_KINDS, { error: KIND }),
+    workspace: z.string({ error: 'expected a string' }).min(1, NAME).optional(),
+    transition: z.enum(TRANSITIONS, { error: TRANSITION }).optional(),
   },
   { error: OBJECT },
 );

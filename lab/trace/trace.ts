@@ -15,6 +15,9 @@ export const EXECUTOR_KINDS: ReadonlySet<JobKind> = new Set(['autostart', 'autos
 /** The first time from then on at which the executor comes: each full minute. */
 export const executorTick = (at: number): EpochMs => (Math.ceil(at / 60_000) * 60_000) as EpochMs;
 
+export const TRANSITIONS = ['start', 'stop', 'delete'] as const;
+export type Transition = (typeof TRANSITIONS)[number];
+
 export type TraceJob = {
   /** When it enters the queue, or is due. */
   readonly at: EpochMs;
@@ -25,6 +28,10 @@ export type TraceJob = {
   /** How long a daemon takes for it. */
   readonly seconds: number;
   readonly kind: JobKind;
+  /** Which workspace it builds: any text that no other workspace of the organization has. Undefined: none, or not known. */
+  readonly workspace?: string | undefined;
+  /** What it does with that workspace. Undefined: not known. */
+  readonly transition?: Transition | undefined;
 };
 
 /** A time in which coderd answered nobody. */

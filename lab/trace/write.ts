@@ -16,8 +16,8 @@ export function* writeTrace(trace: Trace): Generator<string> {
       ? { outages: outages.map(({ at, seconds }) => ({ at: timeText(at), seconds })) }
       : {}),
   });
-  for (const { at, organization, tags, seconds, kind } of jobs)
-    yield line({ at: timeText(at), organization, tags, seconds, kind });
+  for (const { at, organization, tags, seconds, kind, workspace, transition } of jobs)
+    yield line({ at: timeText(at), organization, tags, seconds, kind, workspace, transition });
 }
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;

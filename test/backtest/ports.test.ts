@@ -4,10 +4,11 @@ import { virtualPorts } from '../../lab/backtest/ports.ts';
 import { Replay } from '../../lab/backtest/replay.ts';
 import { Pace } from '../../lab/leaves/pace.ts';
 import { Random } from '../../lab/random.ts';
-import { JOB_KINDS, type TraceJob } from '../../lab/trace/trace.ts';
+import { JOB_KINDS, TRANSITIONS, type TraceJob } from '../../lab/trace/trace.ts';
 import type { Ports } from '../../lambda/app/ports.ts';
 import type { Tick } from '../../lambda/app/tick.ts';
 import { plusMs } from '../../lambda/core/brands.ts';
+import type { Snapshot } from '../../lambda/core/snapshot.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
 
 const MINUTES = 75;
@@ -18,13 +19,19 @@ const TAGS = [{}, { gpu: 'a10' }, { gpu: 'a10', size: 'large' }, { nobody: 'has 
 /** Jobs of all kinds, so many that coderd's reaper and the pools' bounds have their say. */
 function traceOf(seed: number): readonly TraceJob[] {
   const random = new Random(seed);
-  const jobs = Array.from({ length: 80 }, () => ({
-    at: plusMs(START, random.whole(60, (MINUTES - 20) * 60) * 1000 + random.whole(0, 999)),
-    organization: random.pick(['default', 'data']) ?? '',
-    tags: random.pick(TAGS) ?? {},
-    seconds: random.whole(0, 400),
-    kind: random.pick(JOB_KINDS) ?? 'user',
-  }));
+  const jobs = Array.from(
+    { length: 80 },
+    (): TraceJob => ({
+      at: plusMs(START, random.whole(60, (MINUTES - 20) * 60) * 1000 + random.whole(0, 999)),
+      organization: random.pick(['default', 'data']) ?? '',
+      tags: random.pick(TAGS) ?? {},
+      seconds: random.whole(0, 400),
+      kind: random.pick(JOB_KINDS) ?? 'user',
+      // some of them have several jobs, and some of these overlap
+      workspace: random.pick([undefined, `w${random.whole(1, 20)}`]),
+      transition: random.pick([undefined, ...TRANSITIONS]),
+    }),
+  );
   return jobs.sort((a, b) => a.at - b.at);
 }
 
@@ -62,11 +69,15 @@ function virtually({ world }: Lab): () => Ports {
   return virtualPorts({ world, pace: new Pace(world.timeline), isCoderdDown, onCall: () => {} });
 }
 
+const recordOf = (snapshot: Snapshot | undefined) =>
+  snapshot?.coder.organizations.map(({ recentJobs }) => recentJobs);
+
 test.each(SEEDS)('the same plans and the same deeds tick by tick, seed %i', async (seed) => {
   const [http, virtual] = [await play(seed, overHttp), await play(seed, virtually)];
   expect(http.length).toBeGreaterThan(MINUTES);
   expect(virtual.length).toBe(http.length);
-  for (const [index, { plan, outcome }] of http.entries()) {
+  for (const [index, { snapshot, plan, outcome }] of http.entries()) {
+    expect(recordOf(virtual[index]?.snapshot)).toEqual(recordOf(snapshot));
     expect(virtual[index]?.plan).toEqual(plan);
     expect(virtual[index]?.outcome).toEqual(outcome);
   }

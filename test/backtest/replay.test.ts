@@ -11,11 +11,11 @@ import { aTraceJob, atSecond, NINE } from './support.ts';
 const MINUTE_MS = 60_000;
 const HOUR_S = 3600;
 
-/** What has become of the jobs three hours after nine; the pool has 30 daemons from `daemonsAt` on. */
-function replay(
+/** What has become of the jobs and of the world three hours after nine; the pool has 30 daemons from `daemonsAt` on. */
+function replayIn(
   jobs: readonly TraceJob[],
   daemonsAt = plusMs(NINE, -10 * MINUTE_MS),
-): readonly ReplayedJob[] {
+): { readonly world: World; readonly replayed: readonly ReplayedJob[] } {
   const world = new World({
     ...{ start: plusMs(NINE, -15 * MINUTE_MS), seed: 3, organizations: ['default', 'data'] },
     pools: [
@@ -28,8 +28,10 @@ function replay(
   for (const pool of ['gpu', 'plain']) world.ecs.setDesiredCount(world.service(pool).identity.name, 15);
   world.timeline.advanceTo(atSecond(3 * HOUR_S));
   replayed.end();
-  return replayed.jobs();
+  return { world, replayed: replayed.jobs() };
 }
+
+const replay = (...given: Parameters<typeof replayIn>): readonly ReplayedJob[] => replayIn(...given).replayed;
 
 /** Seconds after nine at which they were inserted. */
 function insertedAt(jobs: readonly ReplayedJob[]): readonly (number | undefined)[] {
@@ -81,6 +83,73 @@ describe('jobs of a trace', () => {
       expect(record?.createdAt).toBe(dueAt(job));
       expect((record?.completedAt ?? 0) - (record?.startedAt ?? 0)).toBe(Math.round(job.seconds * 1000));
     }
+  });
+});
+
+describe('a workspace that the trace names', () => {
+  const job = (second: number, kind: TraceJob['kind'], workspace: string | undefined, seconds = 60) =>
+    aTraceJob({ at: atSecond(second), kind, seconds, workspace });
+  /** Reason, second at which it was created, and state of the latest build of each workspace. */
+  const listed = (jobs: readonly TraceJob[]) =>
+    replayIn(jobs)
+      .world.coderd.workspaces()
+      .map(({ latestBuild: { reason, createdAt, job } }) => [reason, (createdAt - NINE) / 1000, job.status]);
+
+  it('stays in the list with its latest build', () => {
+    expect(listed([job(0, 'user', 'a'), job(90.5, 'user', 'b'), job(300, 'user', 'a')])).toEqual([
+      ['initiator', 300, 'succeeded'],
+      ['initiator', 90.5, 'succeeded'],
+    ]);
+  });
+
+  it('shows what coderd did with it by itself', () => {
+    expect(listed([job(0, 'user', 'a'), job(600, 'autostop', 'a'), job(900, 'autostart', 'b')])).toEqual([
+      ['autostop', 600, 'succeeded'],
+      ['autostart', 900, 'succeeded'],
+    ]);
+  });
+
+  it('is gone once it is deleted, and another of its name may follow', () => {
+    const deleted = { ...job(300, 'user', 'a'), transition: 'delete' as const };
+    expect(listed([job(0, 'user', 'a'), deleted])).toEqual([]);
+    expect(listed([job(0, 'user', 'a'), deleted, job(300.5, 'user', 'a')])).toEqual([
+      ['initiator', 300.5, 'succeeded'],
+    ]);
+    expect(listed([deleted, job(900, 'autostop', 'a'), job(1800, 'user', 'a')])).toHaveLength(1);
+  });
+
+  it('has one job for each of the trace, though they overlap', () => {
+    const replayed = replay([job(0, 'user', 'a', 600), job(60, 'user', 'a', 60)]);
+    expect(new Set(replayed.map(({ record }) => record?.id)).size).toBe(2);
+    expect(replayed.map(({ record }) => record?.status)).toEqual(['succeeded', 'succeeded']);
+    expect(listed([job(0, 'user', 'a', 600), job(60, 'user', 'a', 60)])).toEqual([
+      ['initiator', 60, 'succeeded'],
+    ]);
+  });
+
+  it('is gone from the list after its job where the trace names none', () => {
+    expect(listed([job(0, 'user', undefined), job(600, 'autostop', undefined)])).toEqual([]);
+  });
+
+  it('is another one in each organization', () => {
+    const [first, second] = [job(0, 'user', 'a'), { ...job(30, 'user', 'a'), organization: 'data' }];
+    expect(listed([first, second])).toHaveLength(2);
+  });
+
+  it('shows its last build until coderd does the next by itself, and never a person who did not come', () => {
+    const jobs = [job(0, 'user', 'a'), job(7200, 'autostop', 'a'), job(7200, 'autostop', 'b')];
+    const world = new World({
+      ...{ start: plusMs(NINE, -15 * MINUTE_MS), seed: 3, organizations: ['default'] },
+      pools: [{ name: 'plain', organization: 'default', tags: {}, image: 'bare', desiredCount: 1 }],
+    });
+    const replayed = new Replay(world, jobs);
+    world.timeline.advanceTo(atSecond(3600));
+    const [record] = replayed.jobs().map((each) => each.record);
+    const byPeople = world.coderd
+      .workspaces()
+      .filter(({ latestBuild }) => latestBuild.reason === 'initiator')
+      .map(({ latestBuild }) => latestBuild.job.id);
+    expect(new Set(byPeople)).toEqual(new Set([record?.id]));
   });
 });
 

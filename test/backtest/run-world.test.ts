@@ -1,7 +1,9 @@
 /** Whole runs over traces in which one thing happens. */
 import { describe, expect, it } from 'vitest';
+import { forgetful } from '../../lab/backtest/autoscaler.ts';
 import type { Figures } from '../../lab/backtest/result.ts';
 import type { Run } from '../../lab/backtest/run.ts';
+import { Random } from '../../lab/random.ts';
 import { EXECUTOR_KINDS, type JobKind, type Trace } from '../../lab/trace/trace.ts';
 import {
   aDeployment,
@@ -38,13 +40,17 @@ describe('what the executor inserts', () => {
     async (kind) => {
       const { figures } = await runBaseline('static', { trace: quietHour([kind]) });
       expect(figures.waitByKind[kind]).toMatchObject({ jobs: 1, meanS: 30 });
-      expect(figures.executor).toEqual({ due: 1, delayed: 0 });
+      expect(figures.executor).toEqual({ due: 1, delayed: 0, tooLate: 0, longestStopDelayS: 0 });
     },
   );
 
   it('waits under KEDA until somebody else wakes the pool', async () => {
     const { figures } = await runBaseline('keda', { trace: quietHour([...EXECUTOR_KINDS]) });
-    expect(figures.executor).toEqual({ due: 3, delayed: 3 });
+    // due at 9:16; the job of 9:30 wakes the pool, and ten minutes is the most that `wake.maxDelay` allows
+    const { longestStopDelayS, ...counts } = figures.executor;
+    expect(counts).toEqual({ due: 3, delayed: 3, tooLate: 3 });
+    expect(longestStopDelayS).toBeGreaterThanOrEqual(14 * MINUTE_S);
+    expect(longestStopDelayS).toBeLessThanOrEqual(17 * MINUTE_S);
     for (const kind of EXECUTOR_KINDS)
       expect(figures.waitByKind[kind]?.meanS).toBeGreaterThan(14.5 * MINUTE_S);
     expect(figures.jobs).toMatchObject({ submitted: 4, succeeded: 4 });
@@ -53,8 +59,36 @@ describe('what the executor inserts', () => {
   it('finds a pool awake that the forecast has woken', async () => {
     const { figures } = await runOurs({ trace: quietHour(['autostart']), config: BRISK });
     expect(figures.waitByKind.autostart).toMatchObject({ jobs: 1, meanS: 30 });
-    expect(figures.executor).toEqual({ due: 1, delayed: 0 });
+    expect(figures.executor).toEqual({ due: 1, delayed: 0, tooLate: 0, longestStopDelayS: 0 });
   });
+});
+
+it('adds the price of each launch to the dollars of tasks', async () => {
+  const trace = aTrace({ jobs: [aTraceJob(), aTraceJob({ at: atSecond(5) })] });
+  const pricey = aDeployment([{ dollarsPerLaunch: 0.25 }]);
+  const [{ figures: free }, { figures: priced }] = await Promise.all([
+    runBaseline('keda', { trace, config: aDeployment([{}]) }),
+    runBaseline('keda', { trace, config: pricey }),
+  ]);
+  expect(priced.tasks).toEqual(free.tasks);
+  expect(priced.tasks.launches).toBeGreaterThan(0);
+  expect(priced.dollars.tasks).toBeCloseTo(free.dollars.tasks + 0.25 * priced.tasks.launches, 9);
+});
+
+it('forgets what the function remembers after 1 to 6 hours', () => {
+  let hour = 0;
+  let starts = 0;
+  const remembered = forgetful(() => ++starts, { now: () => hour * HOUR_S * 1000, random: new Random(1) });
+  const seen = Array.from({ length: 7 * 24 * 10 }, (_, tenth) => {
+    hour = tenth / 10;
+    return remembered();
+  });
+  const lives = [...Map.groupBy(seen, (start) => start).values()].map(({ length }) => length / 10);
+  for (const hours of lives.slice(0, -1)) {
+    expect(hours).toBeGreaterThanOrEqual(1);
+    expect(hours).toBeLessThanOrEqual(6.1);
+  }
+  expect(new Set(lives).size).toBeGreaterThan(10);
 });
 
 describe('jobs that no pool can run', () => {
@@ -72,7 +106,7 @@ describe('jobs that no pool can run', () => {
   it('are reaped after 30 min if they were inserted, and wait to the end if not', async () => {
     const { figures } = await runOurs({ trace });
     expect(figures.jobs).toEqual({ ...NOBODY, submitted: 4, reaped: 2, unserved: 2 });
-    expect(figures.executor).toEqual({ due: 2, delayed: 2 });
+    expect(figures.executor).toMatchObject({ due: 2, delayed: 2 });
     // the reaper comes once a minute and asks for more than 30 min
     expect(figures.waitByKind.user).toMatchObject({ jobs: 2, meanS: 31 * MINUTE_S });
     expect(figures.waitByKind.autostart?.meanS).toBe(40 * MINUTE_S - 90);
@@ -130,6 +164,7 @@ describe('a scale-in', () => {
 });
 
 describe('an outage of coderd', () => {
+  const NO_STOCK = aDeployment([{ min: 0, warm: 0, idleTimeout: '1m' }]);
   /** From 10 min after nine to 40 min after. */
   const OUTAGE = { at: atSecond(10 * MINUTE_S), seconds: 30 * MINUTE_S };
   const trace = aTrace({
@@ -139,7 +174,7 @@ describe('an outage of coderd', () => {
   });
 
   it('has nobody scaled in, and escapes no invocation', async () => {
-    const idle = idleOf(await runOurs({ trace, config: BRISK, isPictured: true }));
+    const idle = idleOf(await runOurs({ trace, config: NO_STOCK, isPictured: true }));
     expect(idle.slice(12, 40)).toEqual(Array(28).fill(5));
     expect(idle.slice(50)).toEqual(Array(10).fill(0));
   });
@@ -187,7 +222,9 @@ describe('a period', () => {
       aTraceJob({ at: atSecond(day * DAY_S + 5) }),
       aTraceJob({ at: atSecond(day * DAY_S + HOUR_S + 30), kind: 'autostart' }),
     ]);
-    const { figures } = await runOurs({ trace: aTrace({ to: atSecond(8 * DAY_S + 2 * HOUR_S), jobs }) });
+    const config = aDeployment([{ min: 1, warm: 0 }]);
+    const trace = aTrace({ to: atSecond(8 * DAY_S + 2 * HOUR_S), jobs });
+    const { figures } = await runOurs({ trace, config });
     expect(figures.jobs).toEqual({ ...NOBODY, submitted: 6, succeeded: 6 });
     expect(figures.wait).toMatchObject({ maxS: 30, meanS: 15 });
     expect(figures.tasks).toMatchObject({ hours: 8 * 24 + 2, peak: 1, launches: 0 });

@@ -37,7 +37,7 @@ export type PoolSettings = {
 };
 
 /** Without pools: one named `default`, untagged, 1 to 10 tasks. */
-export function aDeployment(pools: readonly PoolSettings[] = [{}], maxTasks = 500): Deployment {
+export function aDeployment(pools: readonly PoolSettings[] = [{ min: 1 }], maxTasks = 500): Deployment {
   const document = {
     coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
     limits: { maxTasks },

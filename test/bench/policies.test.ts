@@ -1,144 +1,170 @@
 import { describe, expect, test } from 'vitest';
-import { type Contest, holdContest, TRAINING_SEED } from '../../bench/policies/contest.ts';
-import { standingsText } from '../../bench/policies/show.ts';
-import { overallOf, standingsOf } from '../../bench/policies/standings.ts';
+import { type Contest, holdContest } from '../../bench/policies/contest.ts';
+import { benchText } from '../../bench/policies/show.ts';
+import { matchesOf, overallOf } from '../../bench/policies/standings.ts';
 import { type Crew, type Order, runOrder, startCrew } from '../../lab/backtest/crew.ts';
-import type { Bound, Figures } from '../../lab/backtest/result.ts';
+import { BASELINES } from '../../lab/backtest/policies/index.ts';
+import type { Figures } from '../../lab/backtest/result.ts';
 import type { Run } from '../../lab/backtest/run.ts';
+import { runsOf } from '../../lab/backtest/search.ts';
 import { SMALL_TEAM } from '../../lab/scenarios/special.ts';
 
 const WAIT = { jobs: 1, meanS: 0, p50S: 0, p95S: 0, p99S: 0, maxS: 0, over10s: 0, over60s: 0, over5min: 0 };
 
-type Sketch = { readonly total: number; readonly hours: number; readonly p95S: number };
+/** Dollars of tasks, and minutes that people waited. */
+type Sketch = { readonly tasks: number; readonly minutes: number };
 
-function figures({ total, hours, p95S }: Sketch): Figures {
-  const wait = { ...WAIT, p95S, meanS: p95S / 2 };
+function figures({ tasks, minutes }: Sketch): Figures {
+  const wait = { ...WAIT, p95S: minutes * 2, meanS: minutes };
   return {
     jobs: { submitted: 4, succeeded: 1, reaped: 1, killed: 1, unserved: 1 },
     ...{ wait: WAIT, waitOfPeople: wait, waitByPool: {}, waitByGroup: {}, waitByKind: {} },
-    executor: { due: 0, delayed: 0 },
-    tasks: { hours, busyHours: 1, peak: 1, launches: 1, idleLaunches: 0 },
-    dollars: { tasks: hours / 10, waiting: 0, failures: 0, total },
+    failedPrebuilds: 0,
+    executor: { due: 3, delayed: 2, tooLate: 1, longestStopDelayS: 240 },
+    tasks: { hours: 10 * tasks, busyHours: 1, peak: 1, launches: 4, idleLaunches: 1 },
+    peaks: { all: 1, byPool: {} },
+    dollars: { tasks, waiting: minutes - 1, failures: 1, total: tasks + minutes },
     calls: { ticks: 0, coderd: 0, ecs: 0 },
   };
 }
 
-const clairvoyant: Bound = {
-  ...{ bound: 'clairvoyant', title: 'clairvoyant', meaning: '', hours: 10, dollars: 2 },
-  ...{ launches: 1, meanWaitS: 0 },
-};
-
-/** Three traces; ours and one other: total dollars, task-hours, p95 wait. */
-const contest = (scenario: string, other: number): Contest => ({
+/** Two peers, of which one is cheap and slow, and one dear and quick. */
+const contest = (scenario: string, minutes: number): Contest => ({
   ...{ scenario, days: 2 },
-  contestants: [
-    { name: 'autoscaler', settings: {} },
-    { name: 'keda tuned', settings: { target: 1, minPercent: 5 } },
-  ],
-  rounds: [1, 2, 3].map((seed) => ({
-    ...{ seed, jobs: 100 * seed, clairvoyant },
-    figures: {
-      autoscaler: figures({ total: 10 * seed, hours: 30, p95S: 40 }),
-      // ratios of one trace: 1, 2, and 3 times `other`
-      'keda tuned': figures({ total: 10 * seed * seed * other, hours: 20 * seed, p95S: 10 }),
+  rounds: [
+    {
+      ...{ seed: 1, jobs: 100 },
+      peers: [
+        { policy: 'keda', settings: { target: 1 }, goes: [figures({ tasks: 1, minutes: 40 })] },
+        {
+          policy: 'keda',
+          settings: { target: 2 },
+          goes: [figures({ tasks: 1, minutes: 10 }), figures({ tasks: 3, minutes: 30 })],
+        },
+        { policy: 'static', settings: { share: 1 }, goes: [figures({ tasks: 10, minutes: 2 })] },
+      ],
+      ours: new Map([0.1, 1].map((value) => [value, figures({ tasks: 1, minutes })])),
     },
-  })),
+  ],
 });
 
-describe('standings', () => {
-  test('are ratios within a trace, then the median and the range over traces', () => {
-    const { jobs, standings } = standingsOf(contest('week', 0.25));
-    expect(jobs).toEqual({ median: 200, least: 100, most: 300 });
-    expect(standings).toMatchObject([
-      { policy: 'autoscaler', totalToOurs: ONE, hoursToClairvoyant: { median: 3 } },
-      {
-        policy: 'keda tuned',
-        totalToOurs: { median: 0.5, least: 0.25, most: 0.75 },
-        hoursToClairvoyant: { median: 4, least: 2, most: 6 },
-        // a tenth of a dollar an hour: 2, 4 and 6 dollars; the clairvoyant pays 2
-        taskDollarsToClairvoyant: { median: 2, least: 1, most: 3 },
-        p95WaitS: { median: 10 },
-        meanWaitS: { median: 5 },
-        killed: { median: 1 },
-        lost: { median: 2 },
-      },
+describe('matches', () => {
+  test('take the best settings of each peer for each price, and the mean of its goes', () => {
+    const [low, high] = matchesOf(contest('week', 10));
+    expect(low?.peers).toMatchObject([
+      // 2 + 0.1 x 20, while target 1 costs 1 + 0.1 x 40
+      { policy: 'keda', settings: { target: 2 }, dollars: { tasks: 2, people: 2, total: 4 }, meanWaitS: 20 },
+      { policy: 'static', dollars: { total: 10.2 } },
+    ]);
+    expect(high?.peers.map(({ policy, dollars }) => [policy, dollars.total])).toEqual([
+      ['static', 12],
+      ['keda', 22],
     ]);
   });
 
-  test('over scenarios they are geometric means, and say in which one is beaten', () => {
-    const overall = overallOf([standingsOf(contest('won', 1)), standingsOf(contest('lost', 0.25))]);
-    expect(overall).toMatchObject([
-      { policy: 'autoscaler', totalToOurs: 1, betterIn: [] },
-      { policy: 'keda tuned', betterIn: ['lost'] },
-    ]);
-    // of 2 and 0.5
-    expect(overall[1]?.totalToOurs).toBeCloseTo(1, 12);
+  test('divide our total dollars by those of the cheapest peer', () => {
+    const [low, high] = matchesOf(contest('week', 10));
+    expect([low?.value, low?.ours.dollars.total, low?.ratio]).toEqual([0.1, 2, 0.5]);
+    expect([high?.value, high?.ours.dollars.total, high?.ratio]).toEqual([1, 11, 11 / 12]);
+    expect(low?.ours).toMatchObject({
+      policy: 'autoscaler',
+      idleShare: 0.25,
+      killed: 1,
+      lost: 2,
+      tooLate: 1,
+    });
   });
 
-  test('as text they say where ours loses, and to whom', () => {
-    const scenarios = [standingsOf(contest('won', 1)), standingsOf(contest('lost', 0.25))];
-    const given = { valueOfMinute: 1, region: 'us-east-1', seeds: 3 };
-    const shown = standingsText({ ...given, scenarios, overall: overallOf(scenarios) }).split('\n');
-    expect(shown).toContain('keda tuned: target 1, minPercent 5');
-    expect(shown.slice(shown.indexOf('  all dollars, as a multiple of ours'))).toEqual([
-      '  all dollars, as a multiple of ours',
-      '    lost: autoscaler 1.00, keda tuned 0.50',
-      "  dollars of tasks, as a multiple of the clairvoyant's: nowhere",
-      '  p95 wait of people, seconds',
-      '    won: autoscaler 40.00, keda tuned 10.00',
-      '    lost: autoscaler 40.00, keda tuned 10.00',
-      '  mean wait of people, seconds',
-      '    won: autoscaler 20.00, keda tuned 5.00',
-      '    lost: autoscaler 20.00, keda tuned 5.00',
+  test('over all scenarios have a worst and a median ratio', () => {
+    const matches = [...matchesOf(contest('won', 10)), ...matchesOf(contest('lost', 35))];
+    expect(overallOf(matches)).toEqual({
+      worst: { scenario: 'lost', seed: 1, value: 1, ratio: 3 },
+      // 0.5, 0.92, 1.125 and 3
+      median: (11 / 12 + 4.5 / 4) / 2,
+      ...{ lost: 2, matches: 4 },
+    });
+  });
+
+  test('as text they name the prices, the cheapest peer and its settings', () => {
+    const matches = [...matchesOf(contest('won', 10)), ...matchesOf(contest('lost', 35))];
+    const given = { region: 'us-east-1', values: [0.1, 1], matches, overall: overallOf(matches) };
+    const shown = benchText(given).split('\n');
+    expect(shown).toContain('won: 2 days from Monday on, 100 jobs, seed 1');
+    expect(shown).toContain('at $0.10: keda with target 2');
+    expect(shown).toContain('at $1.00: static with share 1');
+    expect(shown.slice(-7)).toEqual([
+      'ratio to the cheapest peer  at $0.10  at $1.00',
+      'won, seed 1                     0.50      0.92',
+      'lost, seed 1                    1.13      3.00',
+      '',
+      'worst ratio   3.00 (lost, seed 1, at $1.00)',
+      'median ratio  1.02',
+      'the autoscaler costs more than the cheapest peer in 2 of 4 matches',
     ]);
   });
 });
 
 describe('a contest', () => {
-  const options = { seeds: [1, 2], days: 1, valueOfMinute: 1, region: 'us-east-1', onProgress: () => {} };
+  const options = {
+    ...{ seeds: [1, 2], days: 1, values: [0.02, 1] },
+    ...{ region: 'us-east-1', onProgress: () => {} },
+  };
 
-  test('tunes the others on the training trace alone, and runs them on the others', async () => {
+  test('runs each setting once on the trace that is judged, and ours once for each price', async () => {
     const orders: Order[] = [];
-    const { contestants, rounds } = await holdContest(SMALL_TEAM, { ...options, crew: fakeCrew(orders) });
-    const names = contestants.map(({ name }) => name);
-    expect(names).toEqual(['autoscaler', 'static', 'static tuned', 'keda tuned', 'agent-scaler tuned']);
-    expect(rounds.map(({ seed, figures }) => [seed, Object.keys(figures).sort()])).toEqual([
-      [1, names.toSorted()],
-      [2, names.toSorted()],
+    const { rounds } = await holdContest(SMALL_TEAM, { ...options, crew: fakeCrew(orders) });
+    expect(rounds.map(({ seed }) => seed)).toEqual([1, 2]);
+    const config = orders[0]?.config;
+    if (config === undefined) throw new Error('nothing was run');
+    const runs = BASELINES.reduce((sum, policy) => sum + runsOf(policy, policy.grid(config)), 0);
+    expect(orders).toHaveLength(2 * (runs + 2));
+    for (const { ours, peers } of rounds) {
+      expect([...ours.keys()]).toEqual([0.02, 1]);
+      expect(new Set(peers.map(({ policy }) => policy))).toEqual(new Set(['static', 'keda', 'agent-scaler']));
+    }
+  });
+
+  test('tells ours the price of waiting and changes nothing else', async () => {
+    const orders: Order[] = [];
+    await holdContest(SMALL_TEAM, { ...options, seeds: [1], crew: fakeCrew(orders) });
+    const peer = orders.find(({ driver }) => driver.policy === 'static');
+    const ours = orders.filter(({ driver }) => driver.policy === 'autoscaler');
+    expect(ours.map(({ config }) => config.pools.map(({ waiting }) => waiting))).toEqual([
+      [{ person: 0.02, autostart: 0.02, prebuild: 0.001, stop: expect.closeTo(0.0002, 12) }],
+      [{ person: 1, autostart: 1, prebuild: expect.closeTo(0.05, 12), stop: expect.closeTo(0.01, 12) }],
     ]);
-    // the fake crew makes half a fleet the best of all on the training trace, and the worst on the others
-    expect(contestants[2]).toEqual({ name: 'static tuned', settings: { share: 0.5 } });
-    const run = orders.filter(({ seed, driver }) => seed !== TRAINING_SEED && driver.policy === 'static');
-    const shares = run.map(({ driver }) => ('settings' in driver ? driver.settings.share : undefined));
-    expect(shares.toSorted()).toEqual([0.5, 0.5, 1, 1]);
+    for (const { config, seed, trace } of ours) {
+      const pools = config.pools.map((pool, index) => ({
+        ...pool,
+        waiting: peer?.config.pools[index]?.waiting,
+      }));
+      expect({ ...config, pools }).toEqual(peer?.config);
+      expect([seed, trace]).toEqual([peer?.seed, peer?.trace]);
+    }
   });
 
   test('runs worlds: the same on one thread as in this one', async () => {
     const crew = startCrew(1);
+    const given = { ...options, seeds: [1], values: [0.1] };
     const [threaded, here] = await Promise.all([
-      holdContest(SMALL_TEAM, { ...options, seeds: [1], crew }),
-      holdContest(SMALL_TEAM, { ...options, seeds: [1], crew: { run: runHere, close: async () => {} } }),
+      holdContest(SMALL_TEAM, { ...given, crew }),
+      holdContest(SMALL_TEAM, { ...given, crew: { run: runHere, close: async () => {} } }),
     ]);
     await crew.close();
     expect(threaded).toEqual(here);
-    expect(threaded.rounds[0]?.figures.autoscaler?.jobs.submitted).toBe(threaded.rounds[0]?.jobs);
+    expect(threaded.rounds[0]?.ours.get(0.1)?.jobs.submitted).toBe(threaded.rounds[0]?.jobs);
   });
 });
 
-const ONE = { median: 1, least: 1, most: 1 };
-
 const runHere: Crew['run'] = (order) => runOrder(order, () => {});
 
-/** Remembers its orders, and answers with what the settings are worth to it. */
+/** Remembers its orders, and answers all alike. */
 function fakeCrew(orders: Order[]): Crew {
   return {
     run: async (order) => {
       orders.push(order);
-      const { driver, seed } = order;
-      const isHalf = 'settings' in driver && driver.settings.share === 0.5;
-      const total = isHalf === (seed === TRAINING_SEED) ? 1 : 2;
       const run: Run = {
-        figures: figures({ total, hours: 1, p95S: 1 }),
+        figures: figures({ tasks: 1, minutes: 1 }),
         ...{ waitCounts: [], hoursOfWeek: { jobs: [], meanWaitS: [] }, pools: [] },
       };
       return run;

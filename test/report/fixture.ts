@@ -282,7 +282,13 @@ function figuresOf(
       prebuild: part(1_488),
       import: part(120),
     },
-    executor: { due: 11_943, delayed: rule.policy === 'static' ? 0 : random.whole(3, 60) },
+    failedPrebuilds: 0,
+    executor: {
+      due: 11_943,
+      delayed: rule.policy === 'static' ? 0 : random.whole(3, 60),
+      tooLate: 0,
+      longestStopDelayS: 0,
+    },
     tasks: {
       hours: sum(hoursBy),
       busyHours: sum(pools.flatMap(({ busy }) => busy)) * HOURS_A_STEP,
@@ -290,6 +296,7 @@ function figuresOf(
       launches: sum(pools.flatMap(({ changes }) => changes).map(({ from, to }) => Math.max(0, to - from))),
       idleLaunches: random.whole(20, 160),
     },
+    peaks: { all: 97, byPool: { default: 70, large: 20, data: 12 } },
     dollars: { tasks, waiting, failures: rule.killed * 66, total: tasks + waiting + rule.killed * 66 },
     calls: {
       ticks: random.whole(9_000, 41_000),

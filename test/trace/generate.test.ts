@@ -263,3 +263,17 @@ test.each([
 test('a day begins after midnight where the clock skips it', () => {
   expect(new Date(midnight('Africa/Cairo', '2026-04-24')).toISOString()).toBe('2026-04-23T22:00:00.000Z');
 });
+
+test("jobs of people's workspaces name the workspace; imports and prebuilds name none", () => {
+  const { jobs } = generate({ groups: [{ ...GROUP, freshPerDay: 0.5 }] });
+  for (const { kind, workspace } of jobs) expect(workspace === undefined).toBe(kind === 'import');
+  expect(
+    jobs.every(({ workspace, transition }) => (workspace === undefined) === (transition === undefined)),
+  ).toBe(true);
+  expect(new Set(of(generate(), 'autostop').map(({ transition }) => transition))).toEqual(new Set(['stop']));
+  const stops = of(generate(), 'autostop');
+  const starts = new Set(of(generate(), 'user', 'autostart').map(({ workspace }) => workspace));
+  // those that were started on the day before the trace begins have no start in it
+  const known = stops.filter(({ workspace }) => starts.has(workspace));
+  expect(known.length / stops.length).toBeGreaterThan(0.9);
+});

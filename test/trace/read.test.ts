@@ -65,6 +65,11 @@ test.each([
     line: jobLine({ kind: 'workspace_build' }),
     says: 'kind: expected one of user, autostart, autostop, dormancy, prebuild, import, got "workspace_build"',
   },
+  {
+    line: jobLine({ transition: 'restart' }),
+    says: 'transition: expected one of start, stop, delete, got "restart"',
+  },
+  { line: jobLine({ workspace: 7 }), says: 'workspace: expected a string, got 7; put it in quotes' },
   { line: jobLine({ id: 7 }), says: 'id: expected a string, got 7; put it in quotes' },
   { line: '[', says: 'expected one JSON object a line, got "["' },
   { line: '[1]', says: 'expected one JSON object a line, got a list' },
@@ -197,7 +202,7 @@ describe('what is accepted', () => {
   test.each([
     { what: 'a byte order mark', text: `\uFEFF${jobLine()}` },
     { what: 'Windows line ends and blank lines', text: `\r\n${jobLine()}\r\n\r\n` },
-    { what: 'unknown fields', text: jobLine({ workspace: 'x' }) },
+    { what: 'unknown fields', text: jobLine({ template: 'x' }) },
     { what: 'an offset instead of Z', text: jobLine({ at: '2026-03-02T10:00:00.000+01:00' }) },
     { what: 'a header before it', text: `${JSON.stringify({ ...HEADER, more: 1 })}\n${jobLine()}` },
   ])('$what', ({ text }) => {

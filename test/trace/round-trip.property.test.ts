@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TraceError } from '../../lab/trace/problems.ts';
 import { readTrace } from '../../lab/trace/read.ts';
-import { JOB_KINDS, type Trace } from '../../lab/trace/trace.ts';
+import { JOB_KINDS, TRANSITIONS, type Trace } from '../../lab/trace/trace.ts';
 import { writeTrace } from '../../lab/trace/write.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import { runs } from '../support/runs.ts';
@@ -15,16 +15,21 @@ const time = fc.integer({ min: FROM, max: TO - 1 }).map((ms) => ms as EpochMs);
 const name = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme' });
 const seconds = fc.double({ min: 0, max: 86_400, noNaN: true }).map((each) => each + 0);
 const tagName = name.filter((each) => each !== '__proto__');
-const job = fc.record({
-  at: time,
-  organization: name,
-  tags: fc.dictionary(tagName, fc.string({ maxLength: 5, unit: 'grapheme' }), {
-    maxKeys: 3,
-    noNullPrototype: true,
-  }),
-  seconds,
-  kind: fc.constantFrom(...JOB_KINDS),
-});
+const job = fc.record(
+  {
+    at: time,
+    organization: name,
+    tags: fc.dictionary(tagName, fc.string({ maxLength: 5, unit: 'grapheme' }), {
+      maxKeys: 3,
+      noNullPrototype: true,
+    }),
+    seconds,
+    kind: fc.constantFrom(...JOB_KINDS),
+    workspace: name,
+    transition: fc.constantFrom(...TRANSITIONS),
+  },
+  { requiredKeys: ['at', 'organization', 'tags', 'seconds', 'kind'] },
+);
 const startSecond = fc.double({ min: 0, max: 900, noNaN: true }).map((value) => value + 0);
 const start = fc.tuple(startSecond, startSecond).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
 

@@ -25,9 +25,11 @@ const VOLUMES: readonly { readonly name: string; readonly from: number; readonly
   { name: '10k-users', from: 78_000, to: 95_000 },
   { name: 'gpu-pools', from: 3_200, to: 4_400 },
   { name: 'prebuild-heavy', from: 10_000, to: 14_000 },
+  { name: 'bursts', from: 350, to: 900 },
+  { name: 'agents', from: 10_000, to: 18_000 },
 ];
 
-test('there are six scenarios, each with a volume of its own', () => {
+test('there are eight scenarios, each with a volume of its own', () => {
   expect(SCENARIOS.map(({ name }) => name)).toEqual(VOLUMES.map(({ name }) => name));
 });
 
@@ -37,7 +39,7 @@ test.each(VOLUMES)('a week of $name has $from to $to builds', ({ name, from, to 
   expect(length).toBeLessThan(to);
 });
 
-describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups }) => {
+describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups, bursts = [] }) => {
   const { config, warnings } = loadDeployment(inRoot(file));
 
   test('has a configuration that is valid, without warnings', () => {
@@ -63,7 +65,10 @@ describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups }) =>
   });
 
   test('uses each of its templates', () => {
-    const used = new Set(groups.flatMap((group) => Object.keys(group.templates)));
+    const used = new Set([
+      ...groups.flatMap((group) => Object.keys(group.templates)),
+      ...bursts.map(({ template }) => template),
+    ]);
     expect([...used].sort()).toEqual(templates.map((template) => template.name).sort());
   });
 
@@ -115,6 +120,22 @@ describe('as their descriptions say', () => {
           .length > 1,
     );
     expect(shared.length / jobs.length).toBeGreaterThan(0.15);
+  });
+
+  test('bursts brings 5 to 25 builds within two minutes, and nearly nothing in between', () => {
+    const starts = traceOf('bursts').jobs.filter(({ kind }) => kind === 'user');
+    const first = starts.filter(({ at }, index) => at - (starts[index - 1]?.at ?? 0) > 120_000);
+    expect(first.length / 7).toBeGreaterThan(3);
+    expect(first.length / 7).toBeLessThan(10);
+    expect(starts.length / first.length).toBeGreaterThanOrEqual(5);
+  });
+
+  test('agents has hours with ten times as many builds as others, at night too', () => {
+    const { jobs, from } = traceOf('agents');
+    const hours = Map.groupBy(jobs, ({ at }) => Math.floor((at - from) / 3_600_000));
+    const counts = Array.from({ length: 7 * 24 }, (_, hour) => hours.get(hour)?.length ?? 0);
+    const sorted = counts.toSorted((a, b) => a - b);
+    expect(sorted.at(-10) ?? 0).toBeGreaterThan(10 * (sorted[9] ?? 0));
   });
 
   test('prebuild-heavy deletes and builds 60 workspaces in one minute', () => {

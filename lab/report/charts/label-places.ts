@@ -57,7 +57,7 @@ function boxOf({ name, x, y }: NamedPoint, { side, dy }: LabelPlace): Box {
 const isWithin = (box: Box, area: Size): boolean =>
   box.x >= 0 && box.x + box.width <= area.width && box.y >= 0 && box.y + box.height <= area.height;
 
-const overlap = (one: Box, other: Box): boolean =>
+export const overlap = (one: Box, other: Box): boolean =>
   one.x < other.x + other.width &&
   other.x < one.x + one.width &&
   one.y < other.y + other.height &&

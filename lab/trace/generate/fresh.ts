@@ -19,12 +19,20 @@ export function createFresh(template: Template, stretches: readonly Stretch[], s
   const at = random.between(stretch.from, stretch.to);
   const { prebuilds } = template;
   const claims = prebuilds !== undefined && random.next() < CLAIMS;
+  const workspace = scene.nameWorkspace();
   const seconds = drawSeconds(random, claims ? prebuilds.claim : template.start);
-  submit('user', template, at, seconds);
+  submit('user', template, at, seconds, { workspace, transition: 'start' });
   if (claims) replacePrebuild(template, prebuilds, at, scene);
   const ready = at + seconds * 1000;
   const stopSeconds = drawSeconds(random, template.stop);
   if (random.next() < DELETED_BY_HAND)
-    submit('user', template, ready + random.between(1, 6) * HOUR_MS, stopSeconds);
-  else submit('autostop', template, ready + template.ttlHours * HOUR_MS, stopSeconds);
+    submit('user', template, ready + random.between(1, 6) * HOUR_MS, stopSeconds, {
+      workspace,
+      transition: 'delete',
+    });
+  else
+    submit('autostop', template, ready + template.ttlHours * HOUR_MS, stopSeconds, {
+      workspace,
+      transition: 'stop',
+    });
 }

@@ -5,6 +5,7 @@
 import type { EpochMs } from '../../../lambda/core/brands.ts';
 import { Random } from '../../random.ts';
 import { EXECUTOR_KINDS, executorTick, type Outage, type Trace, type TraceJob } from '../trace.ts';
+import { burstDay } from './bursts.ts';
 import { drawSeconds, poisson, weighted } from './draws.ts';
 import { type LocalDay, localDay, midnight, plusDays } from './local-day.ts';
 import { afterOutages } from './outages.ts';
@@ -63,6 +64,8 @@ function liveDate(date: string, scenario: Scenario, people: readonly Person[], s
   for (const template of scenario.templates) schedulePrebuilds(template, dayIn(template.timezone), scene);
   const pushes = scenario.templates.flatMap((template) => pushDay(template, dayIn(template.timezone), scene));
   for (const person of people) liveDay(person, dayIn(person.group.timezone), pushes, scene);
+  for (const bursts of scenario.bursts ?? [])
+    burstDay(bursts, scenario.templates, dayIn(scenario.timezone), scene);
   for (const group of scenario.groups) forget(group, scenario.templates, dayIn(group.timezone), scene);
 }
 
@@ -70,12 +73,16 @@ function liveDate(date: string, scenario: Scenario, people: readonly Person[], s
 const FORGOTTEN_A_DAY = 0.0004;
 
 function forget(group: Group, templates: readonly Template[], day: LocalDay, scene: Scene): void {
-  const { random, submit } = scene;
+  const { random, submit, nameWorkspace } = scene;
   for (let left = poisson(random, group.users * FORGOTTEN_A_DAY); left > 0; left--) {
     const name = weighted(random, group.templates);
     const template = templates.find((it) => it.name === name);
     if (template !== undefined)
-      submit('dormancy', template, day.at(random.between(900, 1200)), drawSeconds(random, template.stop));
+      submit(
+        ...(['dormancy', template, day.at(random.between(900, 1200))] as const),
+        drawSeconds(random, template.stop),
+        { workspace: nameWorkspace(), transition: 'stop' },
+      );
   }
 }
 

@@ -48,6 +48,24 @@ export type Group = {
   readonly holidays: readonly string[];
 };
 
+/** Builds that somebody or something asks for all at once, at a time that no calendar foretells: CI, a workshop, AI agents. */
+export type Bursts = {
+  /** The template's name. */
+  readonly template: string;
+  /** How many bursts a day begins by itself, on average; they come at random. */
+  readonly perDay: number;
+  /** Minutes since midnight by the scenario's clock: when they begin, from and to. */
+  readonly between: readonly [fromMinute: number, toMinute: number];
+  /** Builds of one burst, the least and the most; small bursts are more frequent. */
+  readonly size: readonly [from: number, to: number];
+  /** The builds of one burst are spread over so many seconds. */
+  readonly withinSeconds: number;
+  /** The chance, 0 to 1, that one burst brings another; and how many minutes later that begins, on average. @default none does */
+  readonly again?: { readonly chance: number; readonly afterMinutes: number };
+  /** How long a workspace lives until it is deleted by hand, from and to. @default it stays */
+  readonly livesMinutes?: readonly [from: number, to: number];
+};
+
 /** In which coderd answers nobody. */
 export type PlannedOutage = {
   /** Days after the first. */
@@ -69,6 +87,8 @@ export type Scenario = {
   readonly from: string;
   readonly templates: readonly Template[];
   readonly groups: readonly Group[];
+  /** @default none */
+  readonly bursts?: readonly Bursts[];
   readonly outages: readonly PlannedOutage[];
   /** From a task's creation to its daemon. */
   readonly startSeconds: readonly [from: number, to: number];

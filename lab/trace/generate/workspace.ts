@@ -1,7 +1,9 @@
 /** A workspace that is started, used and stopped: by its owner, or by coderd at its deadline (contract §10). */
+
+import type { Transition } from '../trace.ts';
 import { drawSeconds } from './draws.ts';
 import type { Template } from './scenario.ts';
-import type { Scene } from './scene.ts';
+import type { Build, Scene } from './scene.ts';
 
 const HOUR_MS = 3_600_000;
 /** Coder's default `activity_bump`: who uses a workspace has it for so much longer. */
@@ -15,6 +17,7 @@ type Run = {
 
 export class Workspace {
   readonly template: Template;
+  readonly #name: string;
   readonly #ttlMs: number;
   readonly #scene: Scene;
   #run: Run | undefined;
@@ -24,13 +27,14 @@ export class Workspace {
     this.template = template;
     this.#ttlMs = template.ttlHours * patience * HOUR_MS;
     this.#scene = scene;
+    this.#name = scene.nameWorkspace();
   }
 
   /** Whether it runs at a time; coderd has stopped it by then if its deadline was before. */
   isRunning(at: number): boolean {
     if (this.#run !== undefined && this.#run.deadline <= at) {
       const { deadline, stopSeconds } = this.#run;
-      this.#scene.submit('autostop', this.template, deadline, stopSeconds);
+      this.#scene.submit('autostop', this.template, deadline, stopSeconds, this.#build('stop'));
       this.#run = undefined;
     }
     return this.#run !== undefined;
@@ -41,7 +45,7 @@ export class Workspace {
     if (this.isRunning(at)) return;
     const { random, submit } = this.#scene;
     const seconds = drawSeconds(random, this.template.start);
-    submit(kind, this.template, at, seconds);
+    submit(kind, this.template, at, seconds, this.#build('start'));
     this.#run = {
       deadline: at + seconds * 1000 + this.#ttlMs,
       stopSeconds: drawSeconds(random, this.template.stop),
@@ -58,7 +62,7 @@ export class Workspace {
   stop(at: number): number {
     if (!this.isRunning(at) || this.#run === undefined) return at;
     const { stopSeconds } = this.#run;
-    this.#scene.submit('user', this.template, at, stopSeconds);
+    this.#scene.submit('user', this.template, at, stopSeconds, this.#build('stop'));
     this.#run = undefined;
     return at + stopSeconds * 1000;
   }
@@ -66,5 +70,8 @@ export class Workspace {
   /** As `coder restart` and "Update" do: stops it, and starts it again. */
   restart(at: number): void {
     if (this.isRunning(at)) this.start('user', this.stop(at) + this.#scene.random.between(1000, 5000));
+  }
+  #build(transition: Transition): Build {
+    return { workspace: this.#name, transition };
   }
 }

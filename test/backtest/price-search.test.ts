@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { findPrice, type Target } from '../../lab/backtest/price-search.ts';
+import type { SweepPoint } from '../../lab/backtest/result.ts';
+import { SWEEP_PRICES } from '../../lab/backtest/sweep.ts';
+
+const point = (price: number, dollarsPerMonth: number, meanWaitS: number): SweepPoint => ({
+  ...{ price, isConfigured: false, dollarsPerMonth, meanWaitS, p95WaitS: 5 * meanWaitS },
+  ...{ over10s: 0, launches: 0, idleLaunches: 0, lostJobs: 0 },
+});
+
+/** Cost grows with the price, and the wait falls. */
+const smooth = (price: number): SweepPoint => point(price, 100 * Math.sqrt(price), 1 / Math.sqrt(price));
+
+const find = (target: Target, model: (price: number) => SweepPoint) =>
+  findPrice(target, SWEEP_PRICES, (price) => Promise.resolve(model(price)));
+
+describe('the search for a price', () => {
+  test.each([
+    { target: { kind: 'budget', dollarsPerMonth: 55 } as const, ideal: 0.3025 },
+    { target: { kind: 'mean-wait', seconds: 2.5 } as const, ideal: 0.16 },
+    { target: { kind: 'p95-wait', seconds: 8 } as const, ideal: 0.390625 },
+  ])('comes within a fifth of the ideal price for $target', async ({ target, ideal }) => {
+    const { best } = await find(target, smooth);
+    expect(best?.price).toBeGreaterThan(ideal / 1.2);
+    expect(best?.price).toBeLessThan(ideal * 1.2);
+  });
+
+  test('runs each price once', async () => {
+    const { points } = await find({ kind: 'budget', dollarsPerMonth: 55 }, smooth);
+    const prices = points.map(({ price }) => price);
+    expect(new Set(prices).size).toBe(prices.length);
+    expect(prices).toEqual(prices.toSorted((a, b) => a - b));
+    expect(prices.length).toBe(SWEEP_PRICES.length + 3);
+  });
+
+  test('never exceeds the budget, though cost steps back by chance', async () => {
+    const noisy = (price: number): SweepPoint => {
+      const { dollarsPerMonth, meanWaitS } = smooth(price);
+      return point(price, dollarsPerMonth * (price === 0.2 ? 1.4 : 1), meanWaitS);
+    };
+    const { best, points } = await find({ kind: 'budget', dollarsPerMonth: 60 }, noisy);
+    expect(best?.dollarsPerMonth).toBeLessThanOrEqual(60);
+    const shortest = points.filter((each) => each.dollarsPerMonth <= 60).map(({ meanWaitS }) => meanWaitS);
+    expect(best?.meanWaitS).toBe(Math.min(...shortest));
+  });
+
+  test.each([
+    { target: { kind: 'budget', dollarsPerMonth: 1_000 } as const, price: 2 },
+    { target: { kind: 'mean-wait', seconds: 1_000 } as const, price: 0.01 },
+  ])('takes an end of the prices where $target does not bind', async ({ target, price }) => {
+    const { best, points } = await find(target, smooth);
+    expect(best?.price).toBe(price);
+    expect(points).toHaveLength(SWEEP_PRICES.length);
+  });
+
+  test.each([
+    { target: { kind: 'budget', dollarsPerMonth: 1 } as const },
+    { target: { kind: 'mean-wait', seconds: 0.1 } as const },
+    { target: { kind: 'p95-wait', seconds: 0.1 } as const },
+  ])('finds none where no price meets $target', async ({ target }) => {
+    expect(await find(target, smooth)).toMatchObject({ best: undefined });
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { recommend, startTimeOf, withRecommendation } from '../../lab/backtest/recommendation.ts';
+import type { WaitFigures } from '../../lab/backtest/result.ts';
+import { atPriceOfWaiting, priceOfWaiting } from '../../lab/backtest/waiting-price.ts';
+import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
+import { readConfig } from '../../lambda/adapters/config/read.ts';
+
+function configOf(pools: readonly object[], top: object = {}): Deployment {
+  const document = {
+    coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
+    limits: { maxTasks: 100 },
+    ...top,
+    pools: pools.map((pool, at) => ({
+      ...{
+        name: `p${at}`,
+        organization: 'default',
+        tags: { pool: `p${at}` },
+        key: { secret: `keys/p${at}` },
+      },
+      ...pool,
+    })),
+  };
+  return readConfig(JSON.stringify(document), 'autoscaler.yaml').config;
+}
+
+const WAIT: WaitFigures = {
+  ...{ jobs: 1, meanS: 0, p50S: 0, p95S: 0, p99S: 0, maxS: 0, over10s: 0, over60s: 0, over5min: 0 },
+};
+
+/** Of one pool, `p0`, that wanted so many tasks at once. */
+const figuresOf = (used: number) => ({
+  peaks: { all: used, byPool: { p0: used } },
+  waitByPool: used === 0 ? {} : { p0: WAIT },
+});
+
+describe('the recommended max', () => {
+  test.each([
+    { used: 1, max: 3, because: 'two tasks are the least room' },
+    { used: 8, max: 10, because: 'a quarter and two are the same' },
+    { used: 100, max: 125, because: 'a quarter is more than two' },
+    { used: 0, max: 20, because: 'a pool that ran nothing keeps its max' },
+    { used: 1, pool: { min: 6 }, max: 6, because: 'a floor fits below it' },
+    {
+      used: 1,
+      pool: { schedules: [{ from: '08:00', to: '09:00', timezone: 'UTC', warm: 9 }] },
+      max: 9,
+      because: 'the floor of a schedule fits below it',
+    },
+  ])('is $max where $used tasks were used: $because', ({ used, pool = {}, max }) => {
+    const { pools } = recommend(configOf([pool]), 0.1, figuresOf(used), undefined);
+    expect(pools).toEqual([{ name: 'p0', used, max }]);
+  });
+
+  test('is never above maxTasks, which leaves room above all tasks', () => {
+    const { maxTasks, maxTasksUsed } = recommend(configOf([{}]), 0.1, figuresOf(40), undefined);
+    expect({ maxTasks, maxTasksUsed }).toEqual({ maxTasks: 50, maxTasksUsed: 40 });
+  });
+});
+
+describe('the recommended start time', () => {
+  test.each([
+    { startSeconds: undefined, ms: undefined },
+    { startSeconds: [30, 68] as const, ms: 70_000 },
+    { startSeconds: [1, 2] as const, ms: 10_000 },
+    { startSeconds: [300, 900] as const, ms: 600_000 },
+  ])('of $startSeconds is $ms ms', ({ startSeconds, ms }) => {
+    expect(startTimeOf(startSeconds)).toBe(ms);
+  });
+});
+
+describe('a configuration with the recommendation', () => {
+  test('is what the same settings in the file give', () => {
+    const before = configOf([{ max: 20 }]);
+    const recommendation = recommend(before, 0.5, figuresOf(4), 45_000);
+    const written = configOf([{ max: 6, startTime: '45s' }], {
+      limits: { maxTasks: 6 },
+      waiting: { person: 0.5 },
+    });
+    expect(withRecommendation(before, recommendation)).toEqual(written);
+  });
+
+  test('keeps a prewarm.max and a prebuilds.maxTasks that are written', () => {
+    const before = configOf([{ max: 20, prewarm: { max: 5 }, prebuilds: { maxTasks: 3 } }]);
+    const [pool] = withRecommendation(before, recommend(before, 0.1, figuresOf(8), undefined)).pools;
+    expect(pool).toMatchObject({ max: 10, prewarm: { max: 5 }, prebuilds: { maxTasks: 3 } });
+  });
+});
+
+describe('the price of waiting of a configuration', () => {
+  test('is what most pools have, and the highest where several are as frequent', () => {
+    const prices = (...persons: readonly number[]) =>
+      priceOfWaiting(configOf(persons.map((person) => ({ waiting: { person } }))));
+    expect([prices(0.1, 1, 0.1), prices(0.1, 1), prices(0)]).toEqual([0.1, 1, 0]);
+  });
+
+  test('moves all prices of all pools by the same factor', () => {
+    const config = configOf([{}, {}, { waiting: { person: 1, prebuild: 0.2 } }]);
+    expect(atPriceOfWaiting(config, 0.3).pools.map(({ waiting }) => waiting)).toEqual([
+      { person: 0.3, autostart: 0.3, prebuild: 0.015, stop: 0.003 },
+      { person: 0.3, autostart: 0.3, prebuild: 0.015, stop: 0.003 },
+      { person: 3, autostart: 3, prebuild: 0.6, stop: 0.03 },
+    ]);
+  });
+
+  test('has the usual fractions where waiting cost nothing', () => {
+    const config = configOf([{ waiting: { person: 0 } }]);
+    expect(atPriceOfWaiting(config, 1).pools[0]?.waiting).toEqual({
+      ...{ person: 1, autostart: 1, prebuild: 0.05, stop: 0.01 },
+    });
+  });
+});
