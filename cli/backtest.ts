@@ -4,10 +4,12 @@ import { type Command, Option } from 'commander';
 import { compare } from '../lab/backtest/compare.ts';
 import { CrewError, startCrew } from '../lab/backtest/crew.ts';
 import type { Backtest } from '../lab/backtest/result.ts';
+import { SWEEP_PRICES } from '../lab/backtest/sweep.ts';
+import { priceOfWaiting } from '../lab/backtest/waiting-price.ts';
 import { wholeNumber } from '../lab/whole-number.ts';
 import { cautionsOf } from './backtest/cautions.ts';
 import { documentOf } from './backtest/document.ts';
-import { parseAgainst, parseRegion, parseValue, parseWorkers } from './backtest/options.ts';
+import { parseAgainst, parsePrices, parseRegion, parseValue, parseWorkers } from './backtest/options.ts';
 import { showProgress } from './backtest/progress.ts';
 import { writeReport } from './backtest/report-file.ts';
 import { backtestText } from './backtest/screen.ts';
@@ -17,10 +19,12 @@ import { parseDays } from './trace/generate.ts';
 import { checkWritable } from './whole-file.ts';
 
 type BacktestOptions = SubjectOptions & {
-  readonly against: readonly string[];
+  readonly against?: readonly string[];
+  readonly sweep?: 'waiting';
+  readonly values?: readonly number[];
   readonly out?: string;
   readonly json: boolean;
-  readonly valueOfMinute: number;
+  readonly valueOfMinute?: number;
   readonly region: string;
   readonly workers: number;
 };
@@ -39,15 +43,28 @@ export function addBacktestCommand(program: Command, { surroundings }: CommandCo
     .addOption(
       new Option(
         '--against <policies>',
-        `what to compare it with: all, none, or some of ${parseAgainst('all')}`,
-      )
-        .argParser(parseAgainst)
-        .default(parseAgainst('all'), 'all'),
+        `what to compare it with: all, none, or some of ${parseAgainst('all')} (default: all; with --sweep: none)`,
+      ).argParser(parseAgainst),
+    )
+    .addOption(
+      new Option(
+        '--sweep <setting>',
+        'run the autoscaler at several prices of waiting, and compare cost and wait',
+      ).choices(['waiting']),
+    )
+    .option(
+      '--values <dollars>',
+      `the prices of --sweep, in dollars a minute of a person (default: ${SWEEP_PRICES.join(',')})`,
+      parsePrices,
     )
     .option('--out <file>', 'write the report with its pictures: one HTML file')
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
-    .option('--value-of-minute <dollars>', 'what a minute costs that a person waits', parseValue, 1)
+    .option(
+      '--value-of-minute <dollars>',
+      'what a minute costs that a person waits (default: waiting.person of the configuration)',
+      parseValue,
+    )
     .option('--region <name>', "of Fargate's prices", parseRegion, 'us-east-1')
     .option('--workers <number>', 'threads; the figures are the same', parseWorkers, availableParallelism())
     .option('--skip-bad', 'leave bad lines of the trace out, and count them', false)
@@ -56,6 +73,8 @@ export function addBacktestCommand(program: Command, { surroundings }: CommandCo
 
 async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<void> {
   const { out: file, json } = options;
+  if (options.values !== undefined && options.sweep === undefined)
+    throw new UsageError('--values needs --sweep waiting');
   if (file === '-')
     throw new UsageError(
       '--out - : the report is a page to open; name a file, or take --json for standard output',
@@ -72,14 +91,17 @@ async function backtest(options: BacktestOptions, surroundings: Surroundings): P
 
 async function run(
   { trace, skipped, config }: Subject,
-  { against, seed, valueOfMinute, region, workers }: BacktestOptions,
+  { sweep, values = SWEEP_PRICES, seed, region, workers, ...rest }: BacktestOptions,
   { terminal }: Surroundings,
 ): Promise<Backtest> {
+  const { against = parseAgainst(sweep === undefined ? 'all' : 'none') } = rest;
+  const { valueOfMinute = priceOfWaiting(config) } = rest;
   const crew = startCrew(workers);
   const progress = showProgress(terminal);
   try {
     return await compare({
       ...{ trace, skipped, config, against, seed, valueOfMinute, region, crew },
+      ...(sweep === undefined ? {} : { sweep: values }),
       onProgress: progress.show,
     });
   } catch (error) {

@@ -5,6 +5,9 @@ import { priceDate } from '../../lab/backtest/prices.ts';
 import { wholeNumber } from '../../lab/whole-number.ts';
 
 const MOST_WORKERS = 64;
+const MOST_PRICES = 50;
+/** As the configuration allows for `waiting.person`. */
+const MOST_PRICE = 1000;
 
 /** Ids of `BASELINES`. */
 export function parseAgainst(text: string): readonly string[] {
@@ -23,6 +26,16 @@ export function parseAgainst(text: string): readonly string[] {
 export function parseValue(text: string): number {
   if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
   throw new InvalidArgumentError('it must be a number of dollars, 0 or more: 0.75');
+}
+
+/** Prices of waiting: dollars a minute, in any order. */
+export function parsePrices(text: string): readonly number[] {
+  const prices = text.split(',').map((price) => price.trim());
+  const isPrice = (price: string): boolean => /^\d{1,4}(\.\d+)?$/.test(price) && Number(price) <= MOST_PRICE;
+  if (prices.length <= MOST_PRICES && prices.every(isPrice)) return prices.map(Number);
+  throw new InvalidArgumentError(
+    `Write up to ${MOST_PRICES} prices in dollars a minute, each from 0 to ${MOST_PRICE}: 0.05,0.10,1`,
+  );
 }
 
 export function parseRegion(text: string): string {

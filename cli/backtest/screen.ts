@@ -1,18 +1,24 @@
 /** The result as text: the sentence, who waits and what it costs, what became of tasks and jobs, and what is assumed. */
 import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../lab/backtest/result.ts';
 import { headlineOf } from '../../lab/report/headline.ts';
-import { count } from '../../lab/report/numbers.ts';
+import { count, dollars } from '../../lab/report/numbers.ts';
 import { type Column, plainTable } from '../plain-table.ts';
+import { sweepText } from './sweep-table.ts';
 
 export function backtestText(backtest: Backtest): string {
-  const rows = backtest.runs.map((run) => ({ name: nameOf(run, backtest), run }));
+  const { sweep } = backtest;
   return [
     `${headlineOf(backtest)}.`,
-    costTable(rows, backtest.bounds),
-    fateTable(rows, backtest.bounds),
-    settingsText(rows),
+    ...(sweep === undefined ? [] : [sweepText(sweep)]),
+    // a sweep is one table, unless others are named
+    ...(sweep === undefined || backtest.runs.length > 1 ? policyTables(backtest) : []),
     assumptionsText(backtest),
   ].join('\n\n');
+}
+
+function policyTables(backtest: Backtest): readonly string[] {
+  const rows = backtest.runs.map((run) => ({ name: nameOf(run, backtest), run }));
+  return [costTable(rows, backtest.bounds), fateTable(rows, backtest.bounds), settingsText(rows)];
 }
 
 type Row = { readonly name: string; readonly run: PolicyRun };
@@ -82,7 +88,7 @@ function assumptionsText({ settings, seed }: Backtest): string {
   const [least, most] = startSeconds;
   const { killed, reaped } = FAILURE_MINUTES;
   return [
-    `assumed: a minute of a person's waiting is $${valueOfMinute}, a killed job ${killed} such minutes, one that is given up or not over ${reaped};`,
+    `assumed: a minute of a person's waiting is ${dollars(valueOfMinute)}, a killed job ${killed} such minutes, one that is given up or not over ${reaped};`,
     `tasks start in ${least} to ${most} s; Fargate's prices in ${region} of ${pricesOf}; seed ${seed}; no Spot interruptions (docs/backtest.md)`,
     "in no figure: the autoscaler's own function, metrics and logs, from 8 dollars a month on (docs/sizes.md)",
   ].join('\n');

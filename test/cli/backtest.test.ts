@@ -92,6 +92,14 @@ describe('backtest', () => {
     expect([...new Set(policies)]).toEqual(['autoscaler', 'static', 'agent-scaler']);
   });
 
+  test('values a minute as the configuration does', async () => {
+    const priced = file('priced.yaml', ['waiting: { person: 0.25 }', readFileSync(config, 'utf8')]);
+    const args = ['--trace', trace, '--config', priced, '--against', 'none'];
+    expect(alone.settings.valueOfMinute).toBe(0.1);
+    expect((await document(...args)).settings.valueOfMinute).toBe(0.25);
+    expect((await run('backtest', ...args)).out).toContain('At $0.25 for each minute that a person waits,');
+  });
+
   test('takes what waiting costs, and the region', async () => {
     const { settings, runs } = await document(...ALONE, '--value-of-minute', '0', '--region', 'eu-west-2');
     const { dollars } = runs[0].figures;
@@ -201,7 +209,7 @@ describe('a trace that is not of the configuration', () => {
 });
 
 describe('bad input', () => {
-  const names = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy';
+  const names = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy, bursts, agents';
 
   test.each([
     {

@@ -38,9 +38,9 @@ describe('plan --snapshot', () => {
       [
         'plan for 2026-11-20T09:00:00.000Z',
         '',
-        '  + cpu     2 -> 3  5 pending jobs need a new task; wants 7, held at its max of 3 (2 busy)',
+        '  + cpu     2 -> 3  5 pending jobs need a new task; needs 7 tasks, limited to 3 by max (2 busy)',
         '  - gpu     2 -> 1  min keeps 1; 1 task has left (1 idle, 1 left)',
-        '  ~ gpu-eu  2       min keeps 1; asking 1 idle daemon to leave (2 idle)',
+        '  ~ gpu-eu  2       min keeps 1; draining 1 idle daemon (2 idle)',
         '    quiet   1       min keeps 1 (1 idle)',
         '',
         'jobs that nobody can run:',
@@ -91,11 +91,58 @@ test('a time before the snapshot: one clear error, exit 1', async () => {
 
 describe('validate', () => {
   test('says what is valid', async () => {
-    expect(await run('validate', config)).toEqual({
-      code: 0,
-      err: '',
-      out: `${config}: valid; 4 pools: cpu, gpu, gpu-eu, quiet\n`,
-    });
+    const { code, err, out } = await run('validate', config);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out.split('\n')[0]).toBe(`${config}: valid; 4 pools: cpu, gpu, gpu-eu, quiet`);
+  });
+
+  const priced = file(
+    'priced.yaml',
+    stringify({
+      coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
+      limits: { maxTasks: 30 },
+      pools: [
+        { name: 'default', organization: 'default', key: { secret: 'k' }, max: 20 },
+        { name: 'cold', organization: 'data', key: { secret: 'k' }, max: 5, warm: 0 },
+        { name: 'dear', organization: 'ml', key: { secret: 'k' }, max: 5, waiting: { person: 1 } },
+      ],
+    }),
+  );
+
+  test('tells what each pool is expected to cost, and what that assumes', async () => {
+    const { code, out } = await run('validate', priced);
+    expect(code).toBe(0);
+    expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
+      "
+
+      Expected price of the tasks, in dollars a month:
+
+      pool     max  builds a day  kept free          a month  at $1.00
+      default   20           480  at $0.10 a minute      $82      $111
+      cold       5           120  warm: 0                 $2        $2
+      dear       5           120  at $1.00 a minute      $68       $68
+      all                                               $151      $180
+
+      Assumed: 24 builds a working day for each task of max (of maxTasks, where that is less). Tell your number with --builds-per-day N.
+      A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.
+      The price of waiting (waiting.person) decides how many daemons are kept free. "at $1.00" is the price with person: 1.00, a developer at $60 an hour.
+      Prices are those of Fargate in us-east-1. NAT gateways, logs and the function come on top: docs/sizes.md.
+      "
+    `);
+  });
+
+  test('tells it for as many builds a day as you have', async () => {
+    const { code, out } = await run('validate', priced, '--builds-per-day', '60');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^default +20 +40 /m);
+    expect(out).toMatch(/^dear +5 +10 /m);
+    expect(out).toContain('Assumed: 60 builds a working day, shared between the pools by their max.');
+    expect(out).not.toContain('jobs will wait');
+  });
+
+  test('tells that jobs will wait where max and maxTasks do not allow so many builds', async () => {
+    const { out } = await run('validate', priced, '--builds-per-day', '100000');
+    expect(out).toContain('So many builds need more tasks than max and maxTasks allow: jobs will wait.');
   });
 
   test('says where a mistake is, exit 1', async () => {
@@ -121,6 +168,8 @@ describe('wrong usage exits with 2', () => {
       ['plan', '--config', config, '--at', '2100-01-01T00:00:00Z'],
       /no ECS cluster given; add --cluster NAME/,
     ],
+    [['validate', '--builds-per-day', '-5'], /Write a whole number, 0 or more/],
+    [['validate', '--builds-per-day', 'many'], /Write a whole number, 0 or more/],
     [['plan', '--at'], /argument missing/],
     [['plan', '--at', ''], /Write a time with its zone: 2026-03-02T08:58:00Z/],
     [

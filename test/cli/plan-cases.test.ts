@@ -127,7 +127,7 @@ test('max biting is said, with what was wanted', async () => {
   ).toMatchInlineSnapshot(`
     "plan for 2026-11-20T09:00:00.000Z
 
-      + cpu  2 -> 3  9 pending jobs need a new task; wants 11, held at its max of 3 (2 busy)
+      + cpu  2 -> 3  9 pending jobs need a new task; needs 11 tasks, limited to 3 by max (2 busy)
 
     findings:
       ! organization "default", tags (untagged): 9 jobs pending for long, the oldest since 2026-11-20T08:54:00.000Z; pool "cpu" is to run them
@@ -210,7 +210,7 @@ test('--explain tells the story of one pool', async () => {
 
     what it needs:
       1 in use + 1 job for free daemons + 0 for starting ones + 0 for new tasks = 2
-      floors: min 1, warm 0, wake 0, ready for what is due 0 -> 1 by min
+      floors: min 1, warm 0, wake 0, ready for what is due 0, stock 0 -> 1 by min
       a new task has its daemon after 90 s (startTime of the configuration; 0 starts seen, too few to learn it)
       bounds: wants 2, max 5, limits.maxTasks -> 3
       there are 3: 3 working, 0 starting, 0 unguarded; beside them 1 leaving, 1 left
@@ -221,7 +221,7 @@ test('--explain tells the story of one pool', async () => {
     decided:
       desired count 5 -> 4
       because: 1 pending job for free daemons
-      because: asking 1 idle daemon to leave
+      because: draining 1 idle daemon
       because: 1 task has left
     "
   `);
@@ -232,19 +232,19 @@ describe('what coderd will do by itself', () => {
     const drawn = draw({
       pools: { cpu: {}, gpu: { tags: gpu } },
       workspaces: [
-        { count: 5, startsInS: 120 },
-        { tags: gpu, stopsInS: 60 },
+        { count: 5, startsInS: 100 },
+        { tags: gpu, stopsInS: -120 },
       ],
     });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
-        + cpu  0 -> 5  to be awake for 5 autostarts from 2026-11-20T09:02:00.000Z on; 5 daemons to be ready for 5 jobs that coderd is about to create
-        + gpu  0 -> 1  to be awake for 1 autostop at 2026-11-20T09:01:00.000Z; 1 daemon to be ready for 1 job that coderd is about to create
+        + cpu  0 -> 5  to be awake for 5 autostarts from 2026-11-20T09:01:40.000Z on; coderd is about to create 5 jobs: 5 daemons will be ready
+        + gpu  0 -> 1  to be awake for 1 autostop at 2026-11-20T08:58:00.000Z
 
       what coderd will do by itself within the hour:
-          organization "default", tags cluster=gpu: 1 autostop at 2026-11-20T09:01:00.000Z; pool "gpu" is to be awake for it
-          organization "default", tags (untagged): 5 autostarts from 2026-11-20T09:02:00.000Z on; pool "cpu" is to be awake for them
+          organization "default", tags cluster=gpu: 1 autostop at 2026-11-20T08:58:00.000Z, overdue; pool "gpu" is to be awake for it
+          organization "default", tags (untagged): 5 autostarts from 2026-11-20T09:01:40.000Z on; pool "cpu" is to be awake for them
 
       2 counts to raise, 0 tasks to ask to leave, 0 counts to lower
       "
@@ -259,7 +259,7 @@ describe('what coderd will do by itself', () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
-        + cpu  0 -> 4  to be awake for 200 autostarts from 2026-11-20T09:01:00.000Z on; 4 daemons to be ready for 200 jobs that coderd is about to create; held at its prewarm.max of 4, more when the jobs are there
+        + cpu  0 -> 4  to be awake for 200 autostarts from 2026-11-20T09:01:00.000Z on; coderd is about to create 200 jobs: 4 daemons will be ready; 200 jobs due, limited to 4 daemons by prewarm.max until coderd creates the jobs
 
       what coderd will do by itself within the hour:
           organization "default", tags (untagged): 200 autostarts from 2026-11-20T09:01:00.000Z on; pool "cpu" is to be awake for them
@@ -272,7 +272,7 @@ describe('what coderd will do by itself', () => {
   test('nobody is awake for tags that no pool has, which is said', async () => {
     const drawn = draw({
       pools: { cpu: {} },
-      workspaces: [{ tags: { cluster: 'tpu' }, count: 3, stopsInS: 30 }],
+      workspaces: [{ tags: { cluster: 'tpu' }, count: 3, stopsInS: -30 }],
     });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
@@ -280,7 +280,7 @@ describe('what coderd will do by itself', () => {
           cpu  0  nothing to do
 
       findings:
-        ! organization "default", tags cluster=tpu: 3 autostops from 2026-11-20T09:00:30.000Z on, and no pool that stays has these tags: coderd will not do them without a daemon that has them; add a pool with these tags, or change those of the template
+        ! organization "default", tags cluster=tpu: 3 autostops from 2026-11-20T08:59:30.000Z on, and no pool that stays has these tags: coderd will not do them without a daemon that has them; add a pool with these tags, or change those of the template
 
       no changes
       "
@@ -325,7 +325,7 @@ describe('what coderd will do by itself', () => {
   });
 
   test('lists that could not be read anew are told with their age', async () => {
-    const drawn = draw({ pools: { cpu: { tasks: 'I20m' } }, workspaces: [{ count: 3, startsInS: 400 }] });
+    const drawn = draw({ pools: { cpu: { tasks: 'I20m' } }, workspaces: [{ count: 3, startsInS: 200 }] });
     const stale = {
       status: 'stale',
       error: 'listing workspaces: coderd answered 502',
@@ -335,10 +335,10 @@ describe('what coderd will do by itself', () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
-          cpu  1  to be awake for 3 autostarts from 2026-11-20T09:06:40.000Z on (1 idle)
+          cpu  1  to be awake for 3 autostarts from 2026-11-20T09:03:20.000Z on (1 idle)
 
       what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:06:40.000Z on; pool "cpu" is to be awake for them
+          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:03:20.000Z on; pool "cpu" is to be awake for them
 
       findings:
         ! organization "default": the list of workspaces is stale: listing workspaces: coderd answered 502; what was read at 2026-11-20T08:54:00.000Z is used
@@ -371,7 +371,7 @@ describe('what coderd will do by itself', () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
-        + cpu  0 -> 2  a schedule keeps 2, jobs included
+        + cpu  0 -> 2  a schedule keeps 2, busy daemons included
 
       1 count to raise, 0 tasks to ask to leave, 0 counts to lower
       "
@@ -410,7 +410,7 @@ describe('plan --at', () => {
       plan for 2026-11-20T10:58:30.000Z
 
           cpu  0       nothing to do
-        + gpu  0 -> 4  to be awake for 200 autostarts from 2026-11-20T11:00:00.000Z on; 4 daemons to be ready for 200 jobs that coderd is about to create; held at its prewarm.max of 4, more when the jobs are there
+        + gpu  0 -> 4  to be awake for 200 autostarts from 2026-11-20T11:00:00.000Z on; coderd is about to create 200 jobs: 4 daemons will be ready; 200 jobs due, limited to 4 daemons by prewarm.max until coderd creates the jobs
 
       what coderd will do by itself within the hour:
           organization "default", tags cluster=gpu: 200 autostarts from 2026-11-20T11:00:00.000Z on; pool "gpu" is to be awake for them
@@ -436,15 +436,15 @@ describe('--explain tells for what a pool has to be awake', () => {
         no pending job that this pool can run
 
       what coderd will do by itself:
-        (untagged): 3 autostarts from 2026-11-20T09:40:00.000Z on -> the start for it begins at 2026-11-20T09:37:12.600Z
-        it starts 167 s before something is due; while it is awake, it stays for what is due within 10 min (wake.maxDelay)
+        (untagged): 3 autostarts from 2026-11-20T09:40:00.000Z on -> the start for it begins at 2026-11-20T09:38:12.600Z
+        it starts 107 s before an autostart is due; stops and deletions share a start, up to 10 min late (wake.maxDelay)
 
       supply:
         desired count 0, 0 tasks
 
       what it needs:
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 for new tasks = 0
-        floors: min 0, warm 0, wake 0, ready for what is due 0 -> 0 by min
+        floors: min 0, warm 0, wake 0, ready for what is due 0, stock 0 -> 0 by min
         a new task has its daemon after 90 s (startTime of the configuration; 0 starts seen, too few to learn it)
         bounds: wants 0, max 20, limits.maxTasks -> 0
         there are 0: 0 working, 0 starting, 0 unguarded; beside them 0 leaving, 0 left
@@ -467,9 +467,15 @@ describe('--explain tells for what a pool has to be awake', () => {
       scenario: 'another pool is awake',
       picture: {
         pools: { cpu: { tags: gpu, cpu: 4096 }, cheap: { tags: { ...gpu, region: 'eu' } } },
-        workspaces: [{ tags: gpu, stopsInS: -60 }],
+        workspaces: [{ tags: gpu, stopsInS: -120 }],
       },
-      expected: 'cluster=gpu: 1 autostop at 2026-11-20T08:59:00.000Z -> pool "cheap" is to be awake for it',
+      expected: 'cluster=gpu: 1 autostop at 2026-11-20T08:58:00.000Z -> pool "cheap" is to be awake for it',
+    },
+    {
+      scenario: 'a stop waits for others',
+      picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -30 }] },
+      expected:
+        '1 autostop at 2026-11-20T08:59:30.000Z -> shares a start with others, and is done by 2026-11-20T09:09:30.000Z at the latest',
     },
     {
       scenario: 'two pools that could start',
@@ -478,7 +484,7 @@ describe('--explain tells for what a pool has to be awake', () => {
         workspaces: [{ tags: gpu, startsInS: 3600 }],
       },
       expected:
-        'cluster=gpu: 1 autostart at 2026-11-20T10:00:00.000Z -> the start for it begins at 2026-11-20T09:57:12.600Z, here or in "eu"',
+        'cluster=gpu: 1 autostart at 2026-11-20T10:00:00.000Z -> the start for it begins at 2026-11-20T09:58:12.600Z, here or in "eu"',
     },
     {
       scenario: 'others are there',

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
+import { shortHash } from '../../cli/trace/trace-job.ts';
 import type { JobRecord } from '../../lab/coderd/jobs.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../lab/ecs/http.ts';
 import { readTrace } from '../../lab/trace/read.ts';
@@ -125,6 +126,9 @@ function expected(job: JobRecord, kind: JobKind, { coderd }: World): TraceJob {
     tags: displayTags(job.tags),
     seconds: ((job.completedAt ?? Number.NaN) - (job.startedAt ?? Number.NaN)) / 1000,
     kind,
+    ...(job.workspace !== undefined && (isDue || kind === 'user')
+      ? { workspace: shortHash(job.workspace.id) }
+      : {}),
   };
 }
 

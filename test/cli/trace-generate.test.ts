@@ -50,7 +50,7 @@ describe('autoscaler trace generate', () => {
     expect(rows[2]).toMatch(/ 3,000 .*examples\/3k-users\.yaml$/);
   });
 
-  const NAMES = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy';
+  const NAMES = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy, bursts, agents';
   test.each([
     { args: [], says: `error: no scenario given; add --scenario NAME: ${NAMES}` },
     {

@@ -8,7 +8,7 @@ import {
   type OrganizationId,
   plusMs,
 } from '../../lambda/core/brands.ts';
-import { PREBUILDS_USER } from '../../lambda/core/demand.ts';
+import { PREBUILDS_USER } from '../../lambda/core/record.ts';
 import type { Job } from '../../lambda/core/snapshot.ts';
 import { timeOf } from '../support/lab.ts';
 
@@ -42,6 +42,7 @@ describe('a finished job', () => {
       tags: { size: 'large' },
       seconds: 74.25,
       kind: 'user',
+      workspace: expect.stringMatching(/^[0-9a-f]{12}$/),
     });
   });
 
@@ -69,6 +70,18 @@ describe('a finished job', () => {
   ])('with $given and the build $told is of kind $kind', ({ given, told, kind }) => {
     expect(traceJob({ ...job, ...given }, 'data', told).kind).toBe(kind);
   });
+});
+
+test('jobs of one workspace have the same short hash; prebuilds and imports have none', () => {
+  const hashOf = (given: Partial<typeof job>, told = build('initiator')) =>
+    traceJob({ ...job, ...given }, 'data', told).workspace;
+  const metadata = { workspace_id: 'ws', workspace_build_transition: 'stop' };
+  expect(traceJob({ ...job, metadata }, 'data', build('initiator')).transition).toBe('stop');
+  expect(hashOf({}, build('autostop'))).toBe(hashOf({}));
+  expect(hashOf({ metadata: { workspace_id: 'another' } })).not.toBe(hashOf({}));
+  expect(hashOf({ initiator_id: PREBUILDS_USER })).toBeUndefined();
+  expect(hashOf({}, build('initiator', PREBUILDS_USER))).toBeUndefined();
+  expect(hashOf({ type: 'template_version_import', metadata: {} })).toBeUndefined();
 });
 
 describe('a job is left out', () => {

@@ -1,0 +1,47 @@
+/** Prices of waiting as a table: what each costs a month, and how long people wait. */
+import type { SweepPoint } from '../../lab/backtest/result.ts';
+import { count } from '../../lab/report/numbers.ts';
+import { type Column, plainTable } from '../plain-table.ts';
+
+export function sweepText(points: readonly SweepPoint[]): string {
+  return [plainTable(COLUMNS, points.map(row)), ...LEGEND].join('\n');
+}
+
+const COLUMNS: readonly Column[] = [
+  { head: 'price of waiting', align: 'left' },
+  { head: '$ a month', align: 'right' },
+  { head: 'mean wait s', align: 'right' },
+  { head: 'p95 s', align: 'right' },
+  { head: '> 10 s', align: 'right' },
+  { head: 'launches', align: 'right' },
+  { head: 'without a job', align: 'right' },
+];
+
+function row(point: SweepPoint): readonly string[] {
+  return [
+    `$${priceText(point.price)}${point.isConfigured ? '  configured' : ''}`,
+    point.dollarsPerMonth.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+    point.meanWaitS.toFixed(1),
+    point.p95WaitS.toFixed(1),
+    count(point.over10s),
+    count(point.launches),
+    count(point.idleLaunches),
+  ];
+}
+
+const LEGEND: readonly string[] = [
+  '',
+  'price of waiting  waiting.person: dollars for each minute that a person waits; the other prices follow in proportion',
+  '$ a month         tasks alone, for 30.4 days like these',
+  '> 10 s            builds and imports of people, and scheduled starts, that waited over 10 s',
+  'without a job     launches whose daemon never had a job',
+  'A higher price costs more and waits less. Small steps the other way are chance: another --seed moves them.',
+];
+
+/** Two decimals, and more where they are needed. */
+export const priceText = (dollars: number): string =>
+  dollars.toLocaleString('en-US', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 4,
+    useGrouping: false,
+  });

@@ -1,0 +1,92 @@
+/** The recommendation as text: what to paste, and what it would have changed in this history. */
+import { meets, type Target } from '../../lab/backtest/price-search.ts';
+import type { SweepPoint } from '../../lab/backtest/result.ts';
+import type { Tuning } from '../../lab/backtest/tune.ts';
+import { count, dollars, jobsLabel, seconds } from '../../lab/report/numbers.ts';
+import { lengthLabel } from '../../lab/report/wall-clock.ts';
+import type { Trace } from '../../lab/trace/trace.ts';
+import { priceText } from '../backtest/sweep-table.ts';
+import { type Column, plainTable } from '../plain-table.ts';
+import { yamlFragment } from './fragment.ts';
+
+export type Tuned = {
+  readonly trace: Trace;
+  readonly configFile: string;
+  readonly target: Target;
+  readonly before: SweepPoint;
+  /** All prices that were tried, the lowest first. */
+  readonly points: readonly SweepPoint[];
+  readonly found: NonNullable<Tuning['found']>;
+};
+
+export function tuneText({ trace, configFile, target, before, points, found }: Tuned): string {
+  const { recommendation, after, config } = found;
+  return [
+    `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })} recommend a price of waiting of $${priceText(recommendation.price)} a minute (${targetText(target)}).`,
+    `Merge into ${configFile}:`,
+    yamlFragment(recommendation, config),
+    'What it would have changed in this history:',
+    changesTable(before, after),
+    [...missText(target, after), ...slackText(target, points), ...NOTES].join('\n'),
+  ].join('\n\n');
+}
+
+function targetText(target: Target): string {
+  switch (target.kind) {
+    case 'budget':
+      return `budget: ${dollars(target.dollarsPerMonth)} a month`;
+    case 'mean-wait':
+      return `mean wait: up to ${seconds(target.seconds)}`;
+    case 'p95-wait':
+      return `p95 wait: up to ${seconds(target.seconds)}`;
+    default:
+      return target satisfies never;
+  }
+}
+
+const COLUMNS: readonly Column[] = [
+  { head: '', align: 'left' },
+  { head: 'before', align: 'right' },
+  { head: 'after', align: 'right' },
+];
+
+function changesTable(before: SweepPoint, after: SweepPoint): string {
+  const row = (name: string, of: (point: SweepPoint) => string) => [name, of(before), of(after)];
+  return plainTable(COLUMNS, [
+    row('price of waiting, a minute', ({ price }) => `$${priceText(price)}`),
+    row('tasks, a month', ({ dollarsPerMonth }) => `$${dollarsPerMonth.toFixed(2)}`),
+    row('mean wait of people', ({ meanWaitS }) => `${meanWaitS.toFixed(1)} s`),
+    row('p95 wait of people', ({ p95WaitS }) => `${p95WaitS.toFixed(1)} s`),
+    row('waited over 10 s', ({ over10s }) => count(over10s)),
+    row('launches', ({ launches }) => count(launches)),
+    row('launches without a job', ({ idleLaunches }) => count(idleLaunches)),
+    row('jobs lost', ({ lostJobs }) => count(lostJobs)),
+  ]);
+}
+
+/** The price was chosen with the present bounds; the new ones may let more tasks run. */
+function missText(target: Target, after: SweepPoint): readonly string[] {
+  if (meets(target, after)) return [];
+  return [
+    'The new bounds move it past the target. Keep max and maxTasks as they are, or merge it and tune again.',
+  ];
+}
+
+/** Where the target does not bind, the price is an end of those that were tried. */
+function slackText(target: Target, points: readonly SweepPoint[]): readonly string[] {
+  const end = target.kind === 'budget' ? points.at(-1) : points[0];
+  if (end === undefined || !meets(target, end)) return [];
+  return target.kind === 'budget'
+    ? [
+        `The budget is not the limit: even the highest price that was tried, $${priceText(end.price)}, costs $${end.dollarsPerMonth.toFixed(2)} a month.`,
+      ]
+    : [
+        `The wait is not the limit: even the lowest price that was tried, $${priceText(end.price)}, meets it.`,
+      ];
+}
+
+const NOTES: readonly string[] = [
+  'Cost rises and waits fall with the price, up to chance: try another --seed, and more than one week.',
+  'max and maxTasks leave a quarter, and at least two tasks, above what was used. A month is 30.4 days.',
+  'Tasks alone: network, logs and the function are not in it (docs/sizes.md).',
+];

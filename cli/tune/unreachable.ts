@@ -1,0 +1,39 @@
+/** Why no price of waiting meets a target, and what to do. */
+import type { Target } from '../../lab/backtest/price-search.ts';
+import type { SweepPoint } from '../../lab/backtest/result.ts';
+import { dollars, seconds } from '../../lab/report/numbers.ts';
+import { priceText } from '../backtest/sweep-table.ts';
+
+export function unreachableText(target: Target, points: readonly SweepPoint[]): string {
+  const least = (of: (point: SweepPoint) => number): SweepPoint | undefined =>
+    points.toSorted((a, b) => of(a) - of(b))[0];
+  switch (target.kind) {
+    case 'budget': {
+      const cheapest = least(({ dollarsPerMonth }) => dollarsPerMonth);
+      return `the budget of ${dollars(target.dollarsPerMonth)} a month is too small: even at the lowest price of waiting ($${priceText(points[0]?.price ?? 0)} a minute) the tasks of this history cost ${dollars(cheapest?.dollarsPerMonth ?? 0)}; raise the budget, or lower min, warm or the schedules of the pools`;
+    }
+    case 'mean-wait': {
+      const shortest = least(({ meanWaitS }) => meanWaitS)?.meanWaitS ?? 0;
+      return waitText(
+        `a mean wait of ${seconds(target.seconds)}`,
+        points,
+        `people wait ${seconds(shortest)} on average`,
+      );
+    }
+    case 'p95-wait': {
+      const shortest = least(({ p95WaitS }) => p95WaitS)?.p95WaitS ?? 0;
+      return waitText(
+        `a p95 wait of ${seconds(target.seconds)}`,
+        points,
+        `5 of 100 people wait ${seconds(shortest)} or longer`,
+      );
+    }
+    default:
+      return target satisfies never;
+  }
+}
+
+function waitText(wanted: string, points: readonly SweepPoint[], reached: string): string {
+  const highest = priceText(points.at(-1)?.price ?? 0);
+  return `${wanted} is out of reach: even at the highest price of waiting ($${highest} a minute) ${reached}; allow a longer wait, raise max and limits.maxTasks, or write schedules for the busy hours`;
+}

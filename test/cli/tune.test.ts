@@ -1,0 +1,214 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { run } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-tune-'));
+const path = (name: string): string => join(folder, name);
+const file = (name: string, lines: readonly string[]): string => {
+  writeFileSync(path(name), `${lines.join('\n')}\n`);
+  return path(name);
+};
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A build every four minutes, for three hours; the first two come at once. */
+const JOBS = Array.from({ length: 40 }, (_, at) =>
+  JSON.stringify({
+    at: new Date(Date.parse('2026-03-02T08:05:00Z') + Math.max(0, at - 1) * 240_000).toISOString(),
+    ...{ organization: 'default', tags: {}, seconds: 60, kind: 'user' },
+  }),
+);
+const header = (fields: string): string =>
+  `{"trace":1,"name":"steady","from":"2026-03-02T08:00:00Z","to":"2026-03-02T11:00:00Z"${fields}}`;
+const trace = file('steady.jsonl', [header(',"startSeconds":[30,68]'), ...JOBS]);
+const config = file('autoscaler.yaml', [
+  'coder: { url: https://coder.example.com, token: { secret: coder/token } }',
+  'limits: { maxTasks: 30 }',
+  'pools:',
+  '  - { name: small, organization: default, key: { secret: coder/keys/small }, max: 20 }',
+  '  - { name: gpu, organization: default, tags: { gpu: a10 }, key: { secret: coder/keys/gpu }, max: 7, waiting: { person: 1 } }',
+  '  - { name: docs, organization: default, tags: { docs: "" }, key: { secret: coder/keys/docs }, max: 3 }',
+]);
+const given = ['tune', '--trace', trace, '--config', config];
+const document = async (...args: readonly string[]) =>
+  JSON.parse((await run(...given, '--json', ...args)).out);
+/** What is between the empty lines around the YAML. */
+const fragmentOf = (out: string): string => /\n\n(waiting:\n[\s\S]*?)\n\nWhat /.exec(out)?.[1] ?? '';
+
+const text = await run(...given, '--mean-wait', '15');
+const tuned = await document('--mean-wait', '15');
+
+describe('tune', () => {
+  test('meets a mean wait at the lowest cost of all prices that it tried', () => {
+    const { points, recommendation } = tuned;
+    type Point = { readonly price: number; readonly meanWaitS: number; readonly dollarsPerMonth: number };
+    const enough: readonly Point[] = points.filter((point: Point) => point.meanWaitS <= 15);
+    const [cheapest] = enough.toSorted((a, b) => a.dollarsPerMonth - b.dollarsPerMonth);
+    expect(recommendation.price).toBe(cheapest?.price);
+    expect(points.length).toBeGreaterThanOrEqual(8);
+  });
+
+  test('meets a budget with the shortest wait', async () => {
+    const least = Math.min(
+      ...tuned.points.map(({ dollarsPerMonth }: { dollarsPerMonth: number }) => dollarsPerMonth),
+    );
+    const { after, points, recommendation } = await document('--budget', String(Math.ceil(least * 1.05)));
+    const chosen = points.find(({ price }: { price: number }) => price === recommendation.price);
+    expect(chosen.dollarsPerMonth).toBeLessThanOrEqual(Math.ceil(least * 1.05));
+    expect(after.price).toBe(recommendation.price);
+  });
+
+  test('meets a p95 wait', async () => {
+    const { points, recommendation } = await document('--p95-wait', '60');
+    const chosen = points.find(({ price }: { price: number }) => price === recommendation.price);
+    expect(chosen.p95WaitS).toBeLessThanOrEqual(60);
+  });
+
+  test('leaves room above what was used, and leaves pools alone that ran nothing', () => {
+    const [small, gpu] = tuned.recommendation.pools;
+    expect(small.used).toBeGreaterThanOrEqual(2);
+    expect(small.max).toBeGreaterThanOrEqual(small.used + 2);
+    expect(small.max).toBeLessThan(20);
+    expect(gpu).toEqual({ name: 'gpu', used: 0, max: 7 });
+    expect(tuned.recommendation.maxTasks).toBeGreaterThanOrEqual(small.used);
+  });
+
+  test('prints YAML that is a valid part of the configuration', async () => {
+    expect(text).toMatchObject({ code: 0, err: '' });
+    const { price, pools, maxTasks } = tuned.recommendation;
+    const fragment = parse(fragmentOf(text.out));
+    expect(fragment).toEqual({
+      waiting: { person: price },
+      limits: { maxTasks },
+      pools: [
+        { name: 'small', max: pools[0].max, startTime: '70s' },
+        { name: 'gpu', max: 7, waiting: { person: expect.anything() }, startTime: '70s' },
+        { name: 'docs', max: 3, startTime: '70s' },
+      ],
+    });
+    // a pool keeps its ratio to the others
+    expect(fragment.pools[1].waiting.person).toBeCloseTo(price * 10, 6);
+  });
+
+  test('the whole configuration with the YAML in it gives the figures after', async () => {
+    const fragment = parse(fragmentOf(text.out));
+    const before = parse(readFileSync(config, 'utf8'));
+    const merged = {
+      ...before,
+      ...fragment,
+      pools: before.pools.map((pool: object, at: number) => ({ ...pool, ...fragment.pools[at] })),
+    };
+    const mergedFile = file('merged.yaml', [JSON.stringify(merged)]);
+    const { out } = await run(
+      'backtest',
+      '--trace',
+      trace,
+      '--config',
+      mergedFile,
+      '--sweep',
+      'waiting',
+      '--values',
+      '1',
+      '--json',
+    );
+    const [point] = JSON.parse(out).sweep.filter(
+      ({ isConfigured }: { isConfigured: boolean }) => isConfigured,
+    );
+    expect({ ...point, isConfigured: false }).toEqual(tuned.after);
+  });
+
+  test('prints the present configuration beside the recommended one', () => {
+    const { before, after } = tuned;
+    expect(text.out).toContain('before');
+    expect(text.out).toMatch(
+      new RegExp(
+        `^mean wait of people +${before.meanWaitS.toFixed(1)} s +${after.meanWaitS.toFixed(1)} s$`,
+        'm',
+      ),
+    );
+    expect(text.out).toMatch(/up to chance/);
+  });
+
+  test('writes no start time where the trace tells none', async () => {
+    const quiet = file('no-starts.jsonl', [header(''), ...JOBS]);
+    const { out } = await run('tune', '--trace', quiet, '--config', config, '--mean-wait', '60');
+    expect(fragmentOf(out)).toMatch(/^waiting:/);
+    expect(fragmentOf(out)).not.toContain('startTime');
+  });
+
+  test('the same seed gives the same bytes, on one thread and on two', async () => {
+    const args = [...given, '--mean-wait', '15'];
+    expect((await run(...args, '--workers', '1')).out).toBe((await run(...args, '--workers', '2')).out);
+  });
+});
+
+describe('what can not be had', () => {
+  test('a budget that is too small says what the lowest price costs', async () => {
+    const { code, out, err } = await run(...given, '--budget', '0.01');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(
+      /^the budget of \$0\.01 a month is too small: even at the lowest price of waiting \(\$0\.01 a minute\) the tasks of this history cost \$[\d.]+; raise the budget, or lower min, warm or the schedules of the pools\n$/,
+    );
+  });
+
+  test.each([
+    {
+      option: '--mean-wait',
+      says: /^a mean wait of 0 s is out of reach: even at the highest price of waiting \(\$2\.00 a minute\) people wait [\d.]+ s on average; allow /,
+    },
+    {
+      option: '--p95-wait',
+      says: /^a p95 wait of 0 s is out of reach: even at the highest price of waiting \(\$2\.00 a minute\) 5 of 100 people wait [\d.]+ s or longer; allow /,
+    },
+  ])('$option 0 says how long people wait at the highest price', async ({ option, says }) => {
+    // the first builds of a history always wait
+    const short = file('short.jsonl', [header(''), ...JOBS.slice(0, 2)]);
+    const { code, out, err } = await run('tune', '--trace', short, '--config', config, option, '0');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(says);
+  });
+
+  const names = 'small-team, 1k-users';
+  test.each([
+    {
+      args: ['tune', '--budget', '10'],
+      err: `error: no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+    },
+    {
+      args: given,
+      err: 'error: no target given; add --budget DOLLARS_A_MONTH, --mean-wait SECONDS or --p95-wait SECONDS\n',
+    },
+    {
+      args: [...given, '--budget', '10', '--mean-wait', '2'],
+      err: 'error: give one target: --budget, --mean-wait or --p95-wait\n',
+    },
+    {
+      args: [...given, '--mean-wait', 'soon'],
+      err: "error: option '--mean-wait <seconds>' argument 'soon' is invalid. Write a number of seconds, 0 or more, such as 2.5.\n",
+    },
+    {
+      args: [...given, '--budget', 'x'],
+      err: "error: option '--budget <dollars>' argument 'x' is invalid.",
+    },
+  ])('$args is wrong usage', async ({ args, err }) => {
+    const answer = await run(...args);
+    expect(answer).toMatchObject({ code: 2, out: '' });
+    expect(answer.err.slice(0, err.length)).toBe(err);
+  });
+
+  test('a trace that is not there fails', async () => {
+    const { code, err } = await run(
+      'tune',
+      '--trace',
+      path('none.jsonl'),
+      '--config',
+      config,
+      '--budget',
+      '1',
+    );
+    expect(code).toBe(1);
+    expect(err).toBe(`${path('none.jsonl')}: reading the trace: no such file; look at the path\n`);
+  });
+});
