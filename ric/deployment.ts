@@ -94,6 +94,8 @@ function bundle(coderdUrl: string): string {
       tags,
       key: { secret: `coder/keys/${name}` },
       min: 0,
+      // the checks count the tasks of their jobs alone
+      warm: 0,
     })),
   };
   writeFileSync(configFile, stringify(config));
