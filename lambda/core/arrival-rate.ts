@@ -4,6 +4,7 @@
  */
 import type { EpochMs } from './brands.ts';
 import { memoized } from './memo.ts';
+import { countUpTo } from './order.ts';
 import { type Arrivals, RECENT_MS } from './record.ts';
 
 export type ArrivalRate = Batches & {
@@ -130,7 +131,7 @@ const batchesOf = memoized((times: readonly EpochMs[]): Batches => {
   const none = { followers: 0, lagMs: 0, largest: 0 };
   if (times.length < 4) return none;
   const sorted = times.toReversed();
-  const countIn = counter(sorted);
+  const countIn = (from: number, to: number): number => countUpTo(sorted, to) - countUpTo(sorted, from - 1);
   let count = 0;
   let largest = 0;
   let lag = 0;
@@ -154,17 +155,3 @@ const batchesOf = memoized((times: readonly EpochMs[]): Batches => {
     largest,
   };
 });
-
-/** Counts the times from one to another, both included. `sorted`: the earliest first. */
-function counter(sorted: readonly number[]): (from: number, to: number) => number {
-  const upTo = (most: number): number => {
-    let [low, high] = [0, sorted.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((sorted[middle] ?? 0) <= most) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  return (from, to) => upTo(to) - upTo(from - 1);
-}

@@ -11,6 +11,7 @@ import { type Audience, type Group, isPending, type StockGroup, youngestOf } fro
 import { Network } from './flow.ts';
 import { by, sum } from './order.ts';
 import type { Served } from './plan.ts';
+import { RAISE_ABOVE } from './stock.ts';
 import { covers, type TagSet, tagKey } from './tags.ts';
 
 /** A number of like places for a job. */
@@ -300,8 +301,7 @@ function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): b
   }
 }
 
-/** Stock is raised late and lowered late: a task that comes and goes for nothing costs more than one that stays (docs/adr/0024). */
-export const RAISE_ABOVE = 3;
+/** Stock is lowered as late as it is raised: see `RAISE_ABOVE`. */
 const LOWER_BELOW = 1 / 2;
 /** A launch for stock has to pay in so many hours. */
 const PAYS_IN_HOURS = 1 / 2;

@@ -8,7 +8,7 @@ import { sum } from './order.ts';
 import type { Outlook } from './outlook.ts';
 import type { Floor, Served } from './plan.ts';
 import { priceOf } from './prices.ts';
-import { isUnforeseen, readRecord } from './record.ts';
+import { readRecord, unforeseenIn } from './record.ts';
 import type { PoolRoom, Room } from './room.ts';
 import type { Daemon, OrganizationSight } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
@@ -56,9 +56,7 @@ export type StockFacts = {
   /** Builds that nobody could foresee. */
   readonly perMinute: number;
   readonly replaceMs: number;
-  /** What one more daemon would save, in micro-dollars an hour. */
-  readonly nextSaves: number;
-  /** What each further daemon would save, in micro-dollars an hour. */
+  /** What one more daemon would save, and each after it, in micro-dollars an hour. Empty: nothing. */
   readonly others: readonly number[];
   /** Of a minute that a person waits, in dollars. */
   readonly person: number;
@@ -141,7 +139,7 @@ function heldIn({ sight: { pool, organization, tasks } }: Pick<Need, 'sight'>, n
 function hasServedPeople(daemon: Daemon | undefined, organization: OrganizationSight): boolean {
   const id = daemon?.previous_job?.id;
   const job = organization.previousJobs.items.find((previous) => previous.id === id);
-  return job !== undefined && isUnforeseen(job, organization);
+  return job !== undefined && unforeseenIn(organization)(job);
 }
 
 export function isPaid({ served, price }: Assigned['offer']): boolean {
@@ -160,10 +158,9 @@ function stockFactsOf(assigned: readonly Assigned[]): ReadonlyMap<Group, StockFa
       if (group.for !== 'stock') return [];
       const { values, perMinute, replaceMs, person } = group;
       const others = values.slice(sum(rows, ({ jobs }) => jobs));
-      const nextSaves = others[0] ?? 0;
-      const share = nextSaves / (person * 60e6);
+      const share = (others[0] ?? 0) / (person * 60e6);
       const nextUsedEveryHours = share > 0 ? replaceMs / 3_600_000 / share : null;
-      return [[group, { perMinute, replaceMs, others, person, nextSaves, nextUsedEveryHours }] as const];
+      return [[group, { perMinute, replaceMs, others, person, nextUsedEveryHours }] as const];
     }),
   );
 }

@@ -40,3 +40,14 @@ export function batchesOf<T>(items: readonly T[], size: number): readonly (reado
     items.slice(index * size, (index + 1) * size),
   );
 }
+
+/** How many of the numbers, the least first, are no greater than this. */
+export function countUpTo(sorted: readonly number[], most: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) <= most) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,6 +1,5 @@
 /** Why a pool's numbers are what they are, in the order in which they come about. */
 
-import { RAISE_ABOVE } from './assignment.ts';
 import type { EpochMs } from './brands.ts';
 import type { Config } from './config.ts';
 import type { Confirming } from './confirming.ts';
@@ -12,6 +11,7 @@ import { sum } from './order.ts';
 import { type Doubt, type Override, REPLACING, type Reason } from './plan.ts';
 import { priceOf } from './prices.ts';
 import { countTransitions } from './report-forecast.ts';
+import { RAISE_ABOVE } from './stock.ts';
 
 export type ReasonInput = {
   readonly leaving: readonly LeaveDecision[];
@@ -93,14 +93,14 @@ function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
 function stockReasons({ stock, stockFacts, sight, givenUp, heldForRecord, ready }: Need): readonly Reason[] {
   const reasons: Reason[] = [];
   if (stock > 0 && stockFacts !== undefined) {
-    const { perMinute, replaceMs, nextSaves, nextUsedEveryHours } = stockFacts;
+    const { perMinute, replaceMs, others, nextUsedEveryHours } = stockFacts;
     reasons.push({
       code: 'stock',
       daemons: stock,
       perMinute,
       replaceSeconds: Math.round(replaceMs / 1000),
       next: {
-        savesPerHour: nextSaves / 1e6,
+        savesPerHour: (others[0] ?? 0) / 1e6,
         costsPerHour: priceOf(sight.pool) / 1e6,
         usedEveryHours: nextUsedEveryHours,
       },

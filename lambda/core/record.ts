@@ -4,6 +4,7 @@
  */
 import type { EpochMs } from './brands.ts';
 import { memoized } from './memo.ts';
+import { countUpTo } from './order.ts';
 import type { Job, OrganizationSight, Reading, RecentJobs, Template, Workspace } from './snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 import { AUTOMATIC, type Transition, transitionsOf } from './transitions.ts';
@@ -113,23 +114,20 @@ const templatesById = memoized(
   ({ items }: Reading<Template>) => new Map(items.map((template) => [template.id, template])),
 );
 
-/** Jobs that coderd makes by itself are foreseen, and prebuilds can wait. */
-export function isUnforeseen(job: Job, organization: OrganizationSight): boolean {
-  if (job.initiator_id === PREBUILDS_USER) return false;
-  return foreseenIn(organization)(job) === undefined;
+/** Tells whether nobody could foresee a job: those that coderd makes by itself are foreseen, and prebuilds can wait. */
+export function unforeseenIn(organization: OrganizationSight): (job: Job) => boolean {
+  const kindOf = foreseenIn(organization);
+  return (job) => job.initiator_id !== PREBUILDS_USER && kindOf(job) === undefined;
 }
 
 function arrivalsOf(
   organization: OrganizationSight,
   { items, limit, since }: Pick<RecentJobs, 'items' | 'limit' | 'since'>,
 ): ReadonlyMap<string, Arrivals> {
-  const kindOf = foreseenIn(organization);
+  const isUnforeseen = unforeseenIn(organization);
   return new Map(
     [...Map.groupBy(items, ({ tags }) => tagKey(tags))].map(([key, alike]) => {
-      const unforeseen = alike.filter(
-        (job) => job.initiator_id !== PREBUILDS_USER && kindOf(job) === undefined,
-      );
-      const times = unforeseen.map(({ created_at }) => created_at);
+      const times = alike.filter(isUnforeseen).map(({ created_at }) => created_at);
       const isCutOff = limit !== undefined && limit > 0 && alike.length >= limit;
       return [
         key,
@@ -211,15 +209,4 @@ export function chanceToEnd(
   const longer = durations.length - countUpTo(durations, ageMs);
   const soon = countUpTo(durations, ageMs + withinMs) - (durations.length - longer);
   return soon / longer;
-}
-
-/** How many of the numbers, in order, are no greater. */
-function countUpTo(sorted: readonly number[], most: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? 0) <= most) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

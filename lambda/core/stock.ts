@@ -27,8 +27,11 @@ export type StockInput = {
   readonly most: number;
 };
 
-/** A launch for builds that follow is worth this many times the price of a task, where it saves as much as it costs. */
-const PAYS_AT = 3;
+/**
+ * A launch for the stock has to be worth this many times the price of its task: one that comes and goes for nothing costs more than one
+ * that stays (docs/adr/0024). So much is a launch for builds that follow worth where it saves as much as it costs.
+ */
+export const RAISE_ABOVE = 3;
 /** The share of the stock that launches in time can stand in for, where builds of a batch come slowly. */
 const STANDS_IN = 1.2;
 
@@ -57,7 +60,7 @@ export function stockValues(given: StockInput): readonly number[] {
     const soon =
       count > rate.largest ? 0 : Math.max(0, inBatch.atLeast(count + again) - usually.atLeast(count + again));
     const perHour = share * person * 60e6;
-    const launched = (PAYS_AT * price * soon * person * savedMinutes) / start;
+    const launched = (RAISE_ABOVE * price * soon * person * savedMinutes) / start;
     const value = Math.round(perHour + launched);
     if (value < price * NEGLIGIBLE_SHARE) break;
     values.push(Math.min(value, values.at(-1) ?? value));
