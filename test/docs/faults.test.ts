@@ -1,0 +1,28 @@
+/** docs/faults.md promises a test for every fault: each row links a file that holds the test of that name. */
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+
+const docs = new URL('../../docs/', import.meta.url);
+const rows = readFileSync(new URL('faults.md', docs), 'utf8')
+  .split('\n')
+  .filter((line) => /^\| (?!Fault \|)/.test(line))
+  .map((line) => line.slice(2, -2).split(' | '));
+
+/** `[name of the test](../test/file.test.ts)`. */
+const LINK = /^\[(?<name>[^\]]+)\]\((?<path>[^)]+\.test\.ts)\)$/;
+
+describe('the fault table', () => {
+  test.each(rows.map((cells) => [cells[0] ?? '', cells] as const))('names a test for: %s', (_, cells) => {
+    expect(cells).toHaveLength(5);
+    expect(cells.filter((cell) => cell.trim() === '')).toEqual([]);
+    const { name = '', path = '' } = LINK.exec(cells[4] ?? '')?.groups ?? {};
+    const file = new URL(path, docs);
+    expect(path !== '' && existsSync(file), `${cells[4]} links a test file`).toBe(true);
+    expect(readFileSync(file, 'utf8')).toContain(name);
+  });
+
+  test('has each fault once', () => {
+    const faults = rows.map(([fault]) => fault);
+    expect(faults).toEqual([...new Set(faults)]);
+  });
+});
