@@ -137,8 +137,8 @@ const READINGS: readonly Reading[] = [
     minutes: 12,
     ofMinutes: 20,
     tells:
-      'Tasks keep stopping before their daemon has registered: pools cannot grow, and tries are paid for. ' +
-      "First: `autoscaler status` names pool and stop reason; `autoscaler doctor` checks key, secrets, image and service; then the log of the pool's tasks.",
+      'Tasks keep stopping before their daemon has registered, or ECS cannot place them: pools cannot grow. ' +
+      "First: `autoscaler status` names the pool and ECS's reason; `autoscaler doctor` checks key, secrets, image and service; then the log of the pool's tasks.",
   },
 ];
 

@@ -2,6 +2,7 @@
 import { MANY_SERVICES, STOPPED_READ } from '../../lambda/adapters/ecs/ecs.ts';
 import type { Ecs, Refusal } from '../../lambda/app/ports.ts';
 import type { ServiceArn, TaskArn } from '../../lambda/core/brands.ts';
+import { placementEvents } from '../../lambda/core/placement.ts';
 import { POOL_TAG } from '../../lambda/core/service-tags.ts';
 import type { Deployment, Protection, Reading, Service, Task } from '../../lambda/core/snapshot.ts';
 import type { EcsModel } from '../ecs/model.ts';
@@ -105,6 +106,7 @@ function serviceOf({ identity, state }: EcsService, tasks: readonly EcsTask[]): 
     ...sumOf([...counts.values()]),
     taskDefinition: state.primary.definition.arn,
     deployments: deployments.map((deployment) => deploymentOf(deployment, counts.get(deployment.id))),
+    events: placementEvents(state.events),
     tags: Object.entries(state.tags).map(([key, value]) => ({ key, value })),
   };
 }

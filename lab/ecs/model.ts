@@ -267,6 +267,13 @@ export class EcsModel {
     this.service(service).startFailure = reason;
   }
 
+  /** From now on ECS cannot place the service's tasks, until called without a reason. */
+  failPlacement(service: string, reason?: string): void {
+    const found = this.service(service);
+    found.placementFailure = reason;
+    found.touch();
+  }
+
   #protectable(task: string): EcsTask | ProtectionFailure {
     const found = this.findTask(task);
     const lastStatus = found?.state.lastStatus ?? 'STOPPED';
@@ -293,13 +300,14 @@ export class EcsModel {
     return found;
   }
 
-  #launchFor(service: EcsService): boolean {
-    if (!this.admits('fargate-launch')) return false;
+  #launchFor(service: EcsService): EcsTask | undefined {
+    if (!this.admits('fargate-launch')) return undefined;
     const places = [...service.tasks].map((task) => task.identity.place);
     const { primary } = service.state;
     const zone = emptiestZone(ZONES, places, this.random);
-    service.add(this.#create({ definition: primary.definition, zone, service, startedBy: primary.id }));
-    return true;
+    const task = this.#create({ definition: primary.definition, zone, service, startedBy: primary.id });
+    service.add(task);
+    return task;
   }
 
   #create(of: {

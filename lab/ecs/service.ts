@@ -1,5 +1,6 @@
 /** One ECS service with its deployments, and the scheduler that keeps its tasks at the desired count. */
 import type { EpochMs, ServiceArn } from '../../lambda/core/brands.ts';
+import type { ServiceEvent } from '../../lambda/core/snapshot.ts';
 import type { Random } from '../random.ts';
 import type { Planned, Timeline } from '../timeline.ts';
 import { History } from './history.ts';
@@ -27,6 +28,8 @@ export type ServiceState = {
   readonly primary: Deployment;
   /** Deployments that the primary one replaces. */
   readonly older: readonly Deployment[];
+  /** The newest first. */
+  readonly events: readonly ServiceEvent[];
 };
 
 export type ServiceIdentity = {
@@ -43,8 +46,8 @@ type Surroundings = {
   readonly latencies: Latencies;
   readonly historyMs: number;
   readonly victims: Victims;
-  /** Creates a task of the primary deployment; false when Fargate's launch rate is used up. */
-  readonly launch: (service: EcsService) => boolean;
+  /** Creates a task of the primary deployment; undefined when Fargate's launch rate is used up. */
+  readonly launch: (service: EcsService) => EcsTask | undefined;
 };
 
 const RETRY_LAUNCH_MS = 1_000;
@@ -52,6 +55,12 @@ const RETRY_LAUNCH_MS = 1_000;
 const FAILURES_BEFORE_BACKOFF = 3;
 const FIRST_BACKOFF_MS = 15_000;
 const LONGEST_BACKOFF_MS = 15 * 60_000;
+/** DescribeServices returns so many events (aws-facts §2). */
+const EVENTS_KEPT = 100;
+/** An event is not repeated for so long while its cause lasts (ECS developer guide, "Service event messages"). */
+const EVENT_REPEATED_MS = 6 * 3_600_000;
+/** While ECS cannot place tasks, it tries again so often. */
+const RETRY_PLACEMENT_MS = 20_000;
 
 export class EcsService {
   readonly identity: ServiceIdentity;
@@ -60,10 +69,17 @@ export class EcsService {
   readonly tasks = new Set<EcsTask>();
   /** While set, tasks stop before RUNNING with this reason. */
   startFailure: string | undefined;
+  /** While set, ECS cannot place tasks: there is no task record, only an event with this reason. */
+  placementFailure: string | undefined;
+  /** While false, nothing is told in events. */
+  tellsEvents = true;
   readonly #around: Surroundings;
   #failures = 0;
   #startsFrom = 0;
   #act: { readonly at: number; readonly planned: Planned } | undefined;
+  #said = 0;
+  /** Until then an event that says the same again is left out. */
+  #told: { readonly message: string; readonly until: number } | undefined;
 
   constructor(
     identity: ServiceIdentity,
@@ -78,6 +94,7 @@ export class EcsService {
       tags: first.tags,
       primary: this.#newDeployment(first.definition, first.desiredCount),
       older: [],
+      events: [],
     });
     this.touch();
   }
@@ -150,9 +167,40 @@ export class EcsService {
 
   #start(count: number): void {
     const waitMs = this.#startsFrom - this.#now();
-    let missing = count;
-    while (missing > 0 && waitMs <= 0 && this.#around.launch(this)) missing--;
-    if (missing > 0) this.#actAfter(Math.max(waitMs, RETRY_LAUNCH_MS));
+    if (count > 0 && this.placementFailure !== undefined) {
+      this.#tellOnce(`was unable to place a task. Reason: ${this.placementFailure}`);
+      this.#actAfter(RETRY_PLACEMENT_MS);
+      return;
+    }
+    const started: EcsTask[] = [];
+    while (started.length < count && waitMs <= 0) {
+      const task = this.#around.launch(this);
+      if (task === undefined) break;
+      started.push(task);
+    }
+    if (started.length > 0) this.#tellStarts(started);
+    if (started.length < count) this.#actAfter(Math.max(waitMs, RETRY_LAUNCH_MS));
+  }
+
+  #tellStarts(started: readonly EcsTask[]): void {
+    this.#told = undefined;
+    const names = started.map(({ identity }) => `(task ${identity.id})`).join(' ');
+    this.#tell(`has started ${started.length} tasks: ${names}.`);
+  }
+
+  #tellOnce(message: string): void {
+    const now = this.#now();
+    if (this.#told !== undefined && this.#told.message === message && now < this.#told.until) return;
+    this.#told = { message, until: now + EVENT_REPEATED_MS };
+    this.#tell(message);
+  }
+
+  #tell(said: string): void {
+    if (!this.tellsEvents) return;
+    const id = String(++this.#said).padStart(32, '0');
+    const message = `(service ${this.identity.name}) ${said}`;
+    const events = [{ id, createdAt: this.#now(), message }, ...this.state.events];
+    this.states.put(this.#now(), { ...this.state, events: events.slice(0, EVENTS_KEPT) });
   }
 
   /** A deployment is complete once nothing old is left and enough of its tasks have been RUNNING for long enough. */

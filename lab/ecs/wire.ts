@@ -33,7 +33,7 @@ export function wireService(
       maximumPercent: identity.maximumPercent,
     },
     deployments: [state.primary, ...state.older].map((deployment) => wireDeployment(deployment, tasks)),
-    events: [],
+    events: state.events.map(({ createdAt, ...event }) => ({ ...event, createdAt: seconds(createdAt) })),
     createdAt: seconds(identity.createdAt),
     schedulingStrategy: 'REPLICA',
     availabilityZoneRebalancing: 'DISABLED',

@@ -18,7 +18,7 @@ export type Capacity = {
   readonly missing: number;
   /** Of the total: those that hold a job, or might. */
   readonly inUse: number;
-  /** Whether its starts keep failing, so that it gets one probe at a time. */
+  /** Whether its starts keep failing or ECS cannot place its tasks, so that it gets one probe at a time. */
   readonly isHeldBack: boolean;
 };
 
@@ -26,11 +26,12 @@ export type Capacity = {
  * Counts a pool's tasks. Unguarded tasks fill floors and bounds although they have no lease: if they did not,
  * a pool whose tasks never take one would grow by its floor at every look (docs/adr/0003).
  */
-export function measure({ tasks, missing: desired, unseen, failing }: PoolSight): Capacity {
+export function measure(sight: PoolSight): Capacity {
+  const { tasks, unseen } = sight;
   const count = (of: (task: TaskSight) => boolean): number => tasks.filter(of).length;
   const working = count(({ state }) => state === 'working');
   const booting = count(({ state }) => state === 'starting');
-  const missing = failing.isTripped ? 0 : desired;
+  const missing = isHeldBack(sight) ? 0 : sight.missing;
   const unguarded = count(({ state }) => state === 'unguarded');
   const there = working + booting + unguarded + unseen;
   return {
@@ -38,7 +39,7 @@ export function measure({ tasks, missing: desired, unseen, failing }: PoolSight)
     working,
     starting: booting + missing,
     missing,
-    isHeldBack: failing.isTripped,
+    isHeldBack: isHeldBack(sight),
     unguarded,
     leaving: count(({ state }) => state === 'leaving' || state === 'replacing'),
     left: count(({ state }) => state === 'left'),
@@ -47,23 +48,35 @@ export function measure({ tasks, missing: desired, unseen, failing }: PoolSight)
   };
 }
 
+/** Whether what it desires and does not have is not expected to come. */
+export function isHeldBack({ failing, placement }: Pick<PoolSight, 'failing' | 'placement'>): boolean {
+  return failing.isTripped || placement !== undefined;
+}
+
+/** Desired tasks that ECS cannot place. */
+export function unplacedTasks({ missing, placement }: Pick<PoolSight, 'missing' | 'placement'>): number {
+  return placement === undefined ? 0 : missing;
+}
+
 /** Whether a task's daemon may be given jobs as far as we are concerned. */
 export function isSupply({ state }: TaskSight): boolean {
   return state === 'working' || state === 'unguarded';
 }
 
 /** The numbers as a person reads them: what daemons do, not what leases say. */
-export function countDaemons({ tasks, missing, failing }: PoolSight): DaemonCounts {
+export function countDaemons(sight: PoolSight): DaemonCounts {
+  const { tasks, failing } = sight;
+  const unplaced = unplacedTasks(sight);
   const count = (of: (task: TaskSight) => boolean): number => tasks.filter(of).length;
   const isWorking = ({ state }: TaskSight): boolean => state === 'working' || state === 'replacing';
   return {
     busy: count((task) => isWorking(task) && task.use === 'busy'),
     idle: count((task) => isWorking(task) && task.use === 'idle'),
-    starting: missing + count((task) => task.state === 'starting' || isComing(task)),
+    starting: sight.missing - unplaced + count((task) => task.state === 'starting' || isComing(task)),
     leaving: count(({ state }) => state === 'leaving'),
     left: count(({ state }) => state === 'left'),
     unguarded: count(({ state }) => state === 'unguarded'),
-    failing: failing.recent,
+    failing: failing.recent + unplaced,
   };
 }
 

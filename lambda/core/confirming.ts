@@ -40,6 +40,11 @@ export function isUnprotected({ leaseMs }: TaskSight): boolean {
   return leaseMs === 0;
 }
 
+/** Whether ECS would stop none of these tasks, whatever it starts before the count is lowered. */
+export function areSure(tasks: readonly TaskSight[]): boolean {
+  return tasks.every(isSure);
+}
+
 /** Decides whom to protect, and who may be stopped now. */
 export function decideConfirming(input: Input): Confirming {
   const { sight, leaving } = input;
@@ -87,9 +92,9 @@ function whatHolds({
   if (pool.scaleIn !== 'confirm' || doubts.length > 0) return undefined;
   if (isDeploying(service)) return [{ code: 'holding-for-deployment' }];
   if (capacity.starting > 0) return [{ code: 'holding-for-starting', tasks: capacity.starting }];
-  // ECS is to have no other choice: all tasks are there, and it keeps them as they are
-  const isAtRest = service.desiredCount === capacity.working && count.to === capacity.working;
-  if (isAtRest) return [];
+  // ECS is to have no other choice: all tasks are there, and it keeps them as they are. What it cannot start is given up with them
+  const isAtRest = capacity.isHeldBack || service.desiredCount === capacity.working;
+  if (isAtRest && count.to >= capacity.working && count.to <= service.desiredCount) return [];
   const leaving = tasks.filter(({ state }) => state === 'leaving').length;
   return leaving > 0 ? [{ code: 'holding-for-leaving', tasks: leaving }] : undefined;
 }

@@ -33,13 +33,15 @@ export function decideCount({ service, capacity, wanted, max, doubts }: CountInp
   }
   const uncapped = Math.max(wanted, total) + leaving + left;
   const lowest = vacant > 0 ? Math.min(uncapped, Math.max(from, max + leaving + left - vacant)) : uncapped;
-  // beyond what is there ECS only tries to start tasks: a count above it is dropped when starts keep failing
+  // beyond what is there ECS only tries to start tasks: a count above it is dropped when that keeps failing
   if (wanted > total && lowest >= from) return { to: lowest, why: [] };
   if (from < notLeft)
     return { to: notLeft, why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft }] };
   if (from === notLeft) return { to: from, why: [] };
-  // to give up what is desired and not there stops no task, whatever a deployment does
-  if (capacity.isHeldBack && doubts.length === 0 && lowest < from) return { to: lowest, why: [] };
+  // to give up what is desired and not there stops no task that may hold a job, whatever a deployment does. ECS may start some of it
+  // before the count is lowered: then it stops tasks without a lease, which have no daemon yet
+  if (capacity.isHeldBack && doubts.length === 0 && capacity.unguarded === 0 && lowest < from)
+    return { to: lowest, why: [] };
   if (blind.length > 0) return { to: from, why: blind };
   const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
   if (to === from) return { to, why: unprotected };

@@ -1,5 +1,5 @@
 /**
- * Failing starts: tasks that stop before their daemon has registered, and tasks that ECS can't place at all. After three
+ * Failing starts: tasks that stop before their daemon has registered, and tasks that stay PENDING. After three
  * failures within ten minutes a pool gets one probe at a time until one succeeds. Nothing is remembered: ECS shows
  * stopped tasks for an hour (aws-facts §2), and coderd says when a daemon registered.
  */

@@ -3,6 +3,7 @@
  * contain, so the pools are chosen that cost least together: those that are awake before others, then the cheapest.
  */
 import type { EpochMs, PoolName } from './brands.ts';
+import { isHeldBack } from './capacity.ts';
 import { cheapestCover } from './cover.ts';
 import type { Floors } from './floors.ts';
 import { type Call, hasWrongKey, leadOf, openersOf } from './lookout.ts';
@@ -68,7 +69,7 @@ export function stayMs({ pool, startTime }: PoolSight, wakeFor: Call['wakeFor'])
 
 /** More than any task costs an hour, in micro-dollars: to launch one is worse than to keep one. */
 const LAUNCH = 1e9;
-/** A pool whose starts fail, or whose daemons have another key, is the last resort. */
+/** A pool whose starts fail, whose tasks ECS cannot place, or whose daemons have another key, is the last resort. */
 const FAILING = 1e12;
 
 /** What it costs to have one daemon there that would not be there anyway. */
@@ -78,5 +79,5 @@ function costOf(sight: PoolSight, floors: Floors): number {
   const isBusy = sight.tasks.some(({ state, use }) => state === 'working' && use === 'busy');
   if (isBusy || floors.min + floors.warm > 0) return 0;
   if (openersOf(sight) > 0) return price;
-  return price + (sight.failing.isTripped ? FAILING : LAUNCH);
+  return price + (isHeldBack(sight) ? FAILING : LAUNCH);
 }

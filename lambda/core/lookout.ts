@@ -3,6 +3,7 @@
  * can open the gate for it.
  */
 import type { EpochMs, OrganizationId } from './brands.ts';
+import { isHeldBack } from './capacity.ts';
 import { isAlive } from './daemons.ts';
 import { configuredFloors } from './floors.ts';
 import { readForecast, type TransitionGroup } from './forecast.ts';
@@ -143,7 +144,7 @@ export function fits(sight: PoolSight, { organizationId, tags }: TransitionGroup
 
 /** The tasks whose daemons open the gate for their pool's tags, or are about to. */
 export function openersOf(sight: PoolSight): number {
-  const coming = sight.failing.isTripped ? 0 : sight.missing;
+  const coming = isHeldBack(sight) ? 0 : sight.missing;
   return coming + sight.unseen + sight.tasks.filter(isOpener).length;
 }
 

@@ -206,7 +206,7 @@ type GivenUp = {
   readonly waiting: number;
 };
 
-/** A pool whose starts keep failing is tried with one task at a time, beside those that are there. */
+/** A pool whose starts keep failing, or whose tasks ECS cannot place, is tried with one task at a time, beside those that are there. */
 function wantsProbe({ sight, capacity, wanted }: Unprobed): boolean {
   if (!capacity.isHeldBack) return false;
   const isTrying = sight.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');

@@ -130,6 +130,18 @@ export type Reason =
       /** ECS's own words. */
       readonly reason: string;
     }
+  | {
+      /** ECS cannot place tasks: a quota is used up, or there is no capacity. */
+      readonly code: 'placement-failing';
+      /** Desired, and without a task record. */
+      readonly tasks: number;
+      readonly wanted: number;
+      /** Existing tasks and one probe at the most. */
+      readonly granted: number;
+      readonly since: IsoTime;
+      /** ECS's own words. */
+      readonly reason: string;
+    }
   | { readonly code: 'count-below-tasks'; readonly desired: number; readonly tasks: number }
   | { readonly code: 'holding-for-starting'; readonly tasks: number }
   /** Rung `confirm`: a task with the lease of a guard of before, or of a person, drains. */
@@ -175,7 +187,10 @@ export type DaemonCounts = {
   readonly left: number;
   /** Running without a lease where one is expected. */
   readonly unguarded: number;
-  /** Tasks that stopped before their daemon registered, in the last 10 minutes, and those that ECS has not begun to run for as long. */
+  /**
+   * Tasks that stopped before their daemon registered, in the last 10 minutes, those that ECS has not begun to run for as long, and those
+   * that ECS cannot place.
+   */
   readonly failing: number;
 };
 
@@ -340,6 +355,13 @@ export type Finding =
       readonly code: 'starts-failing';
       readonly pool: PoolName;
       readonly tasks: number;
+      readonly reason: string;
+    }
+  | {
+      readonly code: 'placement-failing';
+      readonly pool: PoolName;
+      readonly tasks: number;
+      readonly since: IsoTime;
       readonly reason: string;
     }
   | { readonly code: 'daemons-without-task'; readonly pool: PoolName; readonly daemons: readonly string[] }

@@ -3,6 +3,7 @@ import type { EpochMs, TaskArn } from './brands.ts';
 import { countDaemons } from './capacity.ts';
 import type { Config } from './config.ts';
 import {
+  areSure,
   type Confirming,
   decideConfirming,
   isStopping,
@@ -49,7 +50,7 @@ export function decidePool(
     ? keepGuardless(need)
     : decideConfirming({ sight, service, capacity, leaving, count, doubts });
   const stops = confirming.stop.map(({ task }) => task.taskArn);
-  const to = count.to - stops.length;
+  const to = (stops.length > 0 ? capacity.working : count.to) - stops.length;
   const why = reasonsOf(need, { leaving, count, confirming, doubts, config, now: snapshot.takenAt });
   return {
     need,
@@ -72,13 +73,17 @@ function countOf(
   return decideCount({ service, capacity, wanted: granted, max: sight.pool.max, doubts });
 }
 
-/** Never lower: of tasks without a guard ECS could choose any. Who is to be stopped is chosen by `decideConfirming`. */
+/**
+ * Of tasks without a guard ECS could choose any, so only what it could not start is given up, and only while all others are protected. Who
+ * is to be stopped is chosen by `decideConfirming`.
+ */
 function countWithoutGuard(need: Need, service: Service, doubts: readonly Doubt[]): CountDecision {
   const from = service.desiredCount;
   if (isStopping(need.sight.tasks, { desired: from, total: need.capacity.total, wanted: need.wanted }))
     return { to: from, why: [] };
   const count = countOf(need, service, doubts);
-  return count.to < from ? { to: from, why: [] } : count;
+  const mayGiveUp = need.capacity.isHeldBack && areSure(need.sight.tasks);
+  return count.to < from && !mayGiveUp ? { to: from, why: [] } : count;
 }
 
 /**
@@ -194,7 +199,10 @@ function countAction(need: Need, { service, to, stops, told }: Count): readonly 
     to,
   } as const;
   if (stops.length > 0) return [{ ...action, why: 'stopping-after-confirmation', stops }];
-  return [{ ...action, why: to > from ? raiseReason(need) : lowerReason(told) }];
+  if (to > from) return [{ ...action, why: raiseReason(need) }];
+  const lower = { ...action, why: lowerReason(need, told) };
+  // without guards a second look has to agree, although nobody is to be stopped
+  return [need.sight.pool.scaleIn === 'lease' ? lower : { ...lower, stops }];
 }
 
 function raiseReason(need: Need): Reason['code'] {
@@ -208,8 +216,9 @@ function raiseReason(need: Need): Reason['code'] {
 }
 
 /** What is given up without a task that left was desired in vain. */
-function lowerReason(told: readonly Reason[]): Reason['code'] {
-  return told.some(({ code }) => code === 'tasks-left') ? 'tasks-left' : 'starts-failing';
+function lowerReason({ sight }: Need, told: readonly Reason[]): Reason['code'] {
+  if (told.some(({ code }) => code === 'tasks-left')) return 'tasks-left';
+  return sight.failing.isTripped ? 'starts-failing' : 'placement-failing';
 }
 
 function toPlan(need: Need, to: number, why: readonly Reason[]): PoolPlan {

@@ -1,6 +1,7 @@
 /** Why a pool's numbers are what they are, in the order in which they come about. */
 
 import type { EpochMs } from './brands.ts';
+import { unplacedTasks } from './capacity.ts';
 import type { Config } from './config.ts';
 import type { Confirming } from './confirming.ts';
 import type { CountDecision } from './counts.ts';
@@ -12,6 +13,8 @@ import { type Doubt, type Override, REPLACING, type Reason } from './plan.ts';
 import { priceOf } from './prices.ts';
 import { countTransitions } from './report-forecast.ts';
 import { RAISE_ABOVE } from './stock.ts';
+import type { PoolSight } from './supply.ts';
+import { isoTime } from './waiting.ts';
 
 export type ReasonInput = {
   readonly leaving: readonly LeaveDecision[];
@@ -139,7 +142,7 @@ export function isKeptAwake({ outlook: { floors }, inUse }: Need): boolean {
 /** Each bound that bites: what was wanted of it, and what it left. */
 function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
   const { sight, capacity, wanted, granted, prebuildsHeld, isRoomUsedUp } = need;
-  const { pool, failing } = sight;
+  const { pool } = sight;
   const reasons: Reason[] = [];
   if (wanted > pool.max) reasons.push(...atMost(sight, wanted));
   if (sight.minFrom === 'pin' && capacity.total > pool.min)
@@ -151,12 +154,36 @@ function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
       maxTasks: pool.prebuilds.maxTasks,
     });
   const belowMax = Math.min(wanted, pool.max);
-  if (capacity.isHeldBack && (granted < belowMax || sight.missing > 0)) {
-    const reason = failing.reason ?? 'ECS gives no reason';
-    reasons.push({ code: 'starts-failing', failures: failing.count, wanted: belowMax, granted, reason });
-  } else if (granted < belowMax && isRoomUsedUp)
+  if (capacity.isHeldBack && (granted < belowMax || sight.missing > 0))
+    reasons.push(...whyHeldBack(sight, { wanted: belowMax, granted }));
+  else if (granted < belowMax && isRoomUsedUp)
     reasons.push(overallLimit(need, { wanted: belowMax, limits, waitMinutesPerHour: 60 * need.peopleHeld }));
   return reasons.length > 0 ? reasons : stockBoundReasons(need, limits);
+}
+
+/** Why a pool gets one probe at a time. */
+function whyHeldBack(
+  sight: PoolSight,
+  counts: { readonly wanted: number; readonly granted: number },
+): readonly Reason[] {
+  const { failing, placement } = sight;
+  const reasons: Reason[] = [];
+  if (failing.isTripped)
+    reasons.push({
+      code: 'starts-failing',
+      failures: failing.count,
+      ...counts,
+      reason: failing.reason ?? 'ECS gives no reason',
+    });
+  if (placement !== undefined)
+    reasons.push({
+      code: 'placement-failing',
+      tasks: unplacedTasks(sight),
+      ...counts,
+      since: isoTime(placement.since),
+      reason: placement.reason,
+    });
+  return reasons;
 }
 
 /** A bound that keeps the stock from what it is worth. */

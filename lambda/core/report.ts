@@ -1,6 +1,7 @@
 /** What the plan tells beside its actions: who serves which jobs, which jobs nobody serves, what looks wrong. */
 import type { Assignment } from './assignment.ts';
 import type { EpochMs, TaskArn } from './brands.ts';
+import { unplacedTasks } from './capacity.ts';
 import type { Config, PoolConfig } from './config.ts';
 import { oldestOf, type TagGroup } from './demand.ts';
 import { by } from './order.ts';
@@ -174,8 +175,18 @@ function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Findi
   return [{ code: 'image-newer-than-server', pool: pool.name, image: pool.image, version }];
 }
 
-function startFindings({ pool, failing, orphans }: PoolSight): readonly Finding[] {
+function startFindings(sight: PoolSight): readonly Finding[] {
+  const { pool, failing, orphans, placement } = sight;
   const found: Finding[] = [];
+  const tasks = unplacedTasks(sight);
+  if (placement !== undefined && tasks > 0)
+    found.push({
+      code: 'placement-failing',
+      pool: pool.name,
+      tasks,
+      since: isoTime(placement.since),
+      reason: placement.reason,
+    });
   if (failing.reason !== undefined && (failing.isTripped || failing.recent > 0))
     found.push({ code: 'starts-failing', pool: pool.name, tasks: failing.count, reason: failing.reason });
   if (orphans.length > 0) found.push({ code: 'daemons-without-task', pool: pool.name, daemons: orphans });

@@ -4,7 +4,7 @@
  * there. Nothing is remembered: when it was asked is told by the lease itself (docs/adr/0009).
  */
 import type { EpochMs } from './brands.ts';
-import { isComing } from './capacity.ts';
+import { isComing, unplacedTasks } from './capacity.ts';
 import { by } from './order.ts';
 import { REPLACING, type Replacing } from './plan.ts';
 import type { Service, Task } from './snapshot.ts';
@@ -61,7 +61,7 @@ function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): reado
   // nothing comes in their place, so that nothing is waited for
   if (pool.retiring) return working;
   // what replaces them can't start: better an old revision than none. But new ones may get no lease before old ones leave
-  if (failing.isTripped && !failing.lacksLease) return [];
+  if ((failing.isTripped && !failing.lacksLease) || unplacedTasks(sight) > 0) return [];
   const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   return working
     .flatMap((task) => {

@@ -1,8 +1,8 @@
 /**
- * Bounds: the room that `max`, `maxTasks` and failing starts leave for launches. All numbers are tasks. What floors
+ * Bounds: the room that `max`, `maxTasks`, failing starts and failing placement leave for launches. All numbers are tasks. What floors
  * demand is set aside first: those tasks come whether jobs ask for them or not.
  */
-import { type Capacity, measure } from './capacity.ts';
+import { type Capacity, isHeldBack, measure } from './capacity.ts';
 import type { Config } from './config.ts';
 import { leastTasks } from './floors.ts';
 import { sum } from './order.ts';
@@ -66,6 +66,7 @@ export function measureRoom(
 }
 
 /** Tasks that are there or desired; what a pool that is held back desires in vain is dropped, unless a doubt holds that. */
-function existing({ tasks, missing, unseen, failing }: PoolSight, isDoubtful: boolean): number {
-  return tasks.length + unseen + (failing.isTripped && !isDoubtful ? 0 : missing);
+function existing(sight: PoolSight, isDoubtful: boolean): number {
+  const { tasks, missing, unseen } = sight;
+  return tasks.length + unseen + (isHeldBack(sight) && !isDoubtful ? 0 : missing);
 }

@@ -156,6 +156,13 @@ export type Deployment = {
   readonly createdAt?: EpochMs | undefined;
 };
 
+/** What ECS says of a service in words. */
+export type ServiceEvent = {
+  readonly id?: string | undefined;
+  readonly createdAt: EpochMs;
+  readonly message: string;
+};
+
 export type Service = {
   readonly serviceArn: ServiceArn;
   readonly serviceName: string;
@@ -165,6 +172,8 @@ export type Service = {
   readonly pendingCount: number;
   readonly taskDefinition?: string | undefined;
   readonly deployments: readonly Deployment[];
+  /** The newest ones about placing and starting tasks, newest first; absent in snapshots of earlier versions. */
+  readonly events?: readonly ServiceEvent[] | undefined;
   readonly tags: readonly { readonly key: string; readonly value: string }[];
 };
 

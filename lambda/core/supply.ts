@@ -5,6 +5,7 @@ import { type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './da
 import { type FailingStarts, readFailingStarts } from './failing-starts.ts';
 import { compare, unique } from './order.ts';
 import { readOverrides } from './overrides.ts';
+import { type PlacementFailure, readPlacement } from './placement.ts';
 import type { MalformedOverride, Override, StartTime } from './plan.ts';
 import { POOL_TAG } from './service-tags.ts';
 import { type InForce, settingsInForce } from './settings-in-force.ts';
@@ -35,6 +36,8 @@ export type PoolSight = InForce & {
   readonly unseen: number;
   /** Tasks that are desired and not there yet. */
   readonly missing: number;
+  /** Why ECS cannot place those; undefined: it can, as far as its events tell. */
+  readonly placement: PlacementFailure | undefined;
   readonly failing: FailingStarts;
   readonly startTime: StartTime;
   /** The daemons of all its listed tasks, those on their way out included. */
@@ -114,6 +117,7 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     unseen,
     missing,
+    placement: service && readPlacement(service, all, snapshot.takenAt),
     failing: readFailingStarts({ tasks: all, now: snapshot.takenAt, registration: registered }),
     startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
     owned,

@@ -18,6 +18,7 @@ import * as z from 'zod';
 import type { Ecs, Refusal } from '../../app/ports.ts';
 import type { ServiceArn, TaskArn } from '../../core/brands.ts';
 import { batchesOf } from '../../core/order.ts';
+import { placementEvents } from '../../core/placement.ts';
 import { POOL_TAG } from '../../core/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';
 import { describeMisfit } from '../misfit.ts';
@@ -139,7 +140,8 @@ export class EcsAdapter implements Ecs {
     const answer = await this.#client.send(
       new DescribeServicesCommand({ cluster: this.cluster, services: [...services], include: ['TAGS'] }),
     );
-    return parse('DescribeServices', z.array(serviceSchema), answer.services);
+    const described = parse('DescribeServices', z.array(serviceSchema), answer.services);
+    return described.map((service) => ({ ...service, events: placementEvents(service.events ?? []) }));
   }
 
   /** Desired status RUNNING includes the tasks that are still starting (aws-facts §2). */

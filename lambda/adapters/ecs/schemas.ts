@@ -27,6 +27,9 @@ export const serviceSchema = z.object({
   pendingCount: count,
   taskDefinition: z.string().optional(),
   deployments: z.array(deployment).default([]),
+  events: z
+    .array(z.object({ id: z.string().optional(), createdAt: time, message: z.string() }))
+    .exactOptional(),
   tags: z.array(z.object({ key: z.string(), value: z.string() })).default([]),
 });
 
