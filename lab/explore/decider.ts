@@ -66,13 +66,13 @@ const ROWS = { none: 0, live: 1, offline: 2 } as const;
 const LEASES = { none: 0, ask: 1, lease: 2 } as const;
 
 /** One string for each thing that can be seen. */
-export function ecsKey({ tasks, desired, isDeploying }: EcsSight): string {
+export function ecsKey({ tasks, desired, isDeploying, isUnplaced }: EcsSight): string {
   const places = tasks.map((task) =>
     task === undefined
       ? '-'
       : `${task.revision[0]}${task.isRunning ? 'r' : 'p'}${LEASES[task.protection]}${task.isYoung ? 'y' : ''}`,
   );
-  return `${places} ${desired}${isDeploying ? 'd' : ''}`;
+  return `${places} ${desired}${isDeploying ? 'd' : ''}${isUnplaced ? 'u' : ''}`;
 }
 
 /** One string for each thing that can be seen. */

@@ -15,6 +15,8 @@ export type PoolState = {
   /** Jobs that no daemon has yet. */
   pending: number;
   isDeploying: boolean;
+  /** ECS said that it cannot place a task, and has started none since. */
+  isUnplaced: boolean;
   /** Number of what the autoscaler's ticks are about to do; 0: nothing. */
   mind: number;
 };
@@ -41,15 +43,16 @@ export class PoolCodes {
   /** A state to be written into. */
   empty(): PoolState {
     const ids = new Array<number>(this.bound.tasks).fill(NOBODY);
-    return { ids, desired: 0, pending: 0, isDeploying: false, mind: 0 };
+    return { ids, desired: 0, pending: 0, isDeploying: false, isUnplaced: false, mind: 0 };
   }
 
-  pack({ ids, desired, pending, isDeploying, mind }: PoolState): number {
+  pack({ ids, desired, pending, isDeploying, isUnplaced, mind }: PoolState): number {
     const { tasks, jobs } = this.bound;
     if (desired > tasks + BEYOND)
       throw new Error(`exploring: a count of ${desired} for ${tasks} places is more than was thought of`);
     let code = (mind * (tasks + BEYOND + 1) + desired) * (jobs + 1) + pending;
     code = code * 2 + (isDeploying ? 1 : 0);
+    code = code * 2 + (isUnplaced ? 1 : 0);
     for (const id of ids) code = code * this.#base + id;
     return code;
   }
@@ -63,6 +66,7 @@ export class PoolCodes {
       return value;
     };
     for (let slot = tasks - 1; slot >= 0; slot--) into.ids[slot] = digit(this.#base);
+    into.isUnplaced = digit(2) === 1;
     into.isDeploying = digit(2) === 1;
     into.pending = digit(jobs + 1);
     into.desired = digit(tasks + BEYOND + 1);
@@ -82,6 +86,7 @@ export class PoolCodes {
     const parts = [`desired ${state.desired}`, ...tasks];
     if (state.pending > 0) parts.push(`${state.pending} job(s) waiting`);
     if (state.isDeploying) parts.push('deploying');
+    if (state.isUnplaced) parts.push('a task that ECS could not place');
     return parts.join(' ');
   }
 }
@@ -92,5 +97,6 @@ export function copyInto(from: PoolState, to: PoolState): void {
   to.desired = from.desired;
   to.pending = from.pending;
   to.isDeploying = from.isDeploying;
+  to.isUnplaced = from.isUnplaced;
   to.mind = from.mind;
 }

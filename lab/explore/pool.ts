@@ -83,10 +83,14 @@ export class PoolModel implements Model {
   #expandScheduler(kinds: readonly Kind[], emit: Emit, fail: Fail): void {
     const { desired } = this.#now;
     const count = kinds.filter(({ task }) => task !== undefined).length;
+    if (count < desired && !this.#now.isUnplaced) {
+      this.#asNow().isUnplaced = true;
+      this.#emit(emit, 'ECS cannot place a task', -1);
+    }
     for (const [slot, kind] of kinds.entries()) {
       if (kind.task === undefined) {
         if (count >= desired) continue;
-        this.#withTask(slot, this.#fresh);
+        this.#withTask(slot, this.#fresh).isUnplaced = false;
         this.#emit(emit, 'ECS starts it', slot);
       } else if (kind.isFree && (count > desired || kind.isOld)) {
         if (kind.isAtRisk) fail('safety', 'ECS stops a task whose daemon holds a job, or may', slot);

@@ -223,9 +223,9 @@ export class Product implements Autoscaler {
   }));
   readonly #coderSightOf = remembered((id) => seenByCoder(this.#codes.kinds.at(id)));
 
-  #readEcs({ ids, desired, isDeploying }: PoolState, isCoderOlder = false): EcsSight {
+  #readEcs({ ids, desired, isDeploying, isUnplaced }: PoolState, isCoderOlder = false): EcsSight {
     const turn = isCoderOlder ? 'second' : 'first';
-    return { tasks: ids.map((id) => this.#ecsSightOf(id)[turn]), desired, isDeploying };
+    return { tasks: ids.map((id) => this.#ecsSightOf(id)[turn]), desired, isDeploying, isUnplaced };
   }
 
   #readCoder({ ids, pending }: PoolState): CoderSight {

@@ -30,13 +30,13 @@ export function progressJudge(
 
   const worldOf = (code: number): QuietWorld => {
     codes.unpack(code, state);
-    const { desired, pending, isDeploying } = state;
-    return { tasks: codes.tasksOf(state), desired, pending, isDeploying };
+    const { desired, pending, isDeploying, isUnplaced } = state;
+    return { tasks: codes.tasksOf(state), desired, pending, isDeploying, isUnplaced };
   };
   /** The order of places makes no difference. */
-  const codeOf = ({ tasks, desired, pending, isDeploying }: QuietWorld): number => {
+  const codeOf = ({ tasks, desired, pending, isDeploying, isUnplaced }: QuietWorld): number => {
     const ids = tasks.map((task) => codes.kinds.idOf(task)).sort((a, b) => a - b);
-    return codes.pack({ ids, desired, pending, isDeploying, mind: 0 });
+    return codes.pack({ ids, desired, pending, isDeploying, isUnplaced, mind: 0 });
   };
   const describe = (code: number): string => {
     codes.unpack(code, state);
@@ -87,6 +87,7 @@ export function progressJudge(
     calm.desired = from.desired;
     calm.pending = from.pending;
     calm.isDeploying = from.isDeploying;
+    calm.isUnplaced = from.isUnplaced;
     return judge(codes.pack(calm), []);
   };
 }

@@ -22,6 +22,8 @@ export type QuietWorld = {
   readonly desired: number;
   readonly pending: number;
   readonly isDeploying: boolean;
+  /** ECS said that it cannot place a task, and has started none since. */
+  readonly isUnplaced: boolean;
 };
 
 export type QuietRules = {
@@ -46,8 +48,8 @@ export function afterRound(world: QuietWorld, rules: QuietRules): readonly Quiet
 
 function distinct(worlds: readonly QuietWorld[]): readonly QuietWorld[] {
   if (worlds.length < 2) return worlds;
-  const keyOf = ({ tasks, desired, pending, isDeploying }: QuietWorld): string =>
-    `${tasks.map(keyOfTask).sort().join()} ${desired} ${pending} ${isDeploying}`;
+  const keyOf = ({ tasks, desired, pending, isDeploying, isUnplaced }: QuietWorld): string =>
+    `${tasks.map(keyOfTask).sort().join()} ${desired} ${pending} ${isDeploying} ${isUnplaced}`;
   return [...new Map(worlds.map((world) => [keyOf(world), world])).values()];
 }
 
@@ -178,7 +180,9 @@ function schedule(world: QuietWorld): readonly QuietWorld[] {
   const surplus = Math.max(0, Math.min(count - world.desired, free.length));
   return choices(free, surplus).map((victims) => {
     const left = kept.map((task, slot) => (victims.includes(slot) ? undefined : task));
-    return completed({ ...world, tasks: started(left, world.desired) });
+    const tasks = started(left, world.desired);
+    const isUnplaced = world.isUnplaced && !tasks.some((task, slot) => task !== left[slot]);
+    return completed({ ...world, tasks, isUnplaced });
   });
 }
 
@@ -201,8 +205,8 @@ function choices(from: readonly number[], count: number): readonly (readonly num
 }
 
 function tick(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
-  const { tasks, desired, pending, isDeploying } = world;
-  const ecs = { tasks: tasks.map((task) => seenByEcs(task)), desired, isDeploying };
+  const { tasks, desired, pending, isDeploying, isUnplaced } = world;
+  const ecs = { tasks: tasks.map((task) => seenByEcs(task)), desired, isDeploying, isUnplaced };
   const lists = rules.decider(ecs, { daemons: tasks.map(seenByCoder), pending });
   return lists.map((writes) => writes.reduce((now, write) => written(now, write, rules), world));
 }

@@ -18,6 +18,8 @@ export type EcsSight = {
   readonly tasks: readonly (EcsTaskSight | undefined)[];
   readonly desired: number;
   readonly isDeploying: boolean;
+  /** Its events say that ECS could not place a task, and that it has started none since. */
+  readonly isUnplaced: boolean;
 };
 
 export type EcsTaskSight = {
@@ -130,7 +132,10 @@ export function snapshotOf(ecs: EcsSight, coder: CoderSight, names: readonly num
   };
 }
 
-function serviceOf({ desired, isDeploying }: EcsSight, all: number, running: number) {
+const UNPLACED =
+  '(service Stack-cpu) was unable to place a task. Reason: Capacity is unavailable at this time.';
+
+function serviceOf({ desired, isDeploying, isUnplaced }: EcsSight, all: number, running: number) {
   const primary = {
     id: 'new',
     status: 'PRIMARY',
@@ -149,6 +154,7 @@ function serviceOf({ desired, isDeploying }: EcsSight, all: number, running: num
       primary,
       ...(isDeploying ? [{ id: 'old', status: 'ACTIVE', taskDefinition: 'cpu:old' }] : []),
     ],
+    ...(isUnplaced ? { events: [{ createdAt: ago(0), message: UNPLACED }] } : {}),
     tags: [{ key: 'coder-autoscaler:pool', value: 'cpu' }],
   };
 }

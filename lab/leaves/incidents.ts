@@ -17,6 +17,8 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 /** "Please leave", to whoever it is (design.md, "The lease"). */
 const ASK_MINUTES = 1380;
+const NO_CAPACITY =
+  'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
 const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
 /** Plans all incidents of a world on its timeline. */
@@ -53,6 +55,7 @@ class Troubles {
   readonly #scene: Scene;
   readonly #withoutKey = new Set<string>();
   readonly #notStarting = new Set<string>();
+  readonly #notPlaced = new Set<string>();
 
   constructor(scene: Scene) {
     this.#scene = scene;
@@ -88,6 +91,8 @@ class Troubles {
         return this.#toPool((pool) => this.#failStarts(pool));
       case 'coderd down':
         return this.#coderdDown();
+      case 'no capacity':
+        return this.#toPool((pool) => this.#useUpCapacity(pool));
       default:
         return incident satisfies never;
     }
@@ -100,6 +105,7 @@ class Troubles {
     this.isCoderdDown = false;
     for (const pool of [...this.#withoutKey]) this.#renewKey(pool);
     for (const pool of [...this.#notStarting]) this.#start(pool);
+    for (const pool of [...this.#notPlaced]) this.#place(pool);
   }
 
   #toTask(act: (id: string, task: EcsTask) => void): string | undefined {
@@ -180,6 +186,18 @@ class Troubles {
   #start(pool: string): void {
     const { world } = this.#scene;
     if (this.#notStarting.delete(pool)) world.ecs.failStarts(world.service(pool).identity.name);
+  }
+
+  #useUpCapacity(pool: string): void {
+    const { ecs } = this.#scene.world;
+    ecs.failPlacement(this.#scene.world.service(pool).identity.name, NO_CAPACITY);
+    this.#notPlaced.add(pool);
+    this.#later(MINUTE_MS, 90 * MINUTE_MS, () => this.#place(pool));
+  }
+
+  #place(pool: string): void {
+    const { world } = this.#scene;
+    if (this.#notPlaced.delete(pool)) world.ecs.failPlacement(world.service(pool).identity.name);
   }
 
   #coderdDown(): string {

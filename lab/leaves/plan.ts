@@ -28,6 +28,7 @@ export const INCIDENTS = [
   'protection disabled by hand',
   'starts failing',
   'coderd down',
+  'no capacity',
 ] as const;
 
 export type Incident = (typeof INCIDENTS)[number];
@@ -47,6 +48,7 @@ const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
   'protection disabled by hand': 4,
   'starts failing': 0.3,
   'coderd down': 0.4,
+  'no capacity': 0.4,
 };
 
 /** A pool goes out of the configuration. */

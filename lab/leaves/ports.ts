@@ -79,6 +79,9 @@ function itemWithDates(item: unknown): unknown {
   if (typeof item !== 'object' || item === null) return item;
   const dated: Record<string, unknown> = { ...item };
   for (const name of TIMES) if (typeof dated[name] === 'number') dated[name] = new Date(dated[name] * 1000);
-  if (Array.isArray(dated.deployments)) dated.deployments = dated.deployments.map(itemWithDates);
+  for (const name of ['deployments', 'events']) {
+    const list = dated[name];
+    if (Array.isArray(list)) dated[name] = list.map(itemWithDates);
+  }
   return dated;
 }

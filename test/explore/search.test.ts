@@ -95,6 +95,7 @@ describe('the encoding of a pool', () => {
       desired: fc.nat(6),
       pending: fc.nat(2),
       isDeploying: fc.boolean(),
+      isUnplaced: fc.boolean(),
       mind: fc.nat(60_000),
     });
     fc.assert(
