@@ -61,12 +61,16 @@ export function nonsensePool(bound: PoolBound, limits: Bounds): Exploration {
   };
 }
 
+/** How many ticks may be at work at one time; 0: each is over at once. */
+const TICKS = {
+  0: 'ticks one after the other',
+  1: 'ticks read at two moments, are cut off, lose replies',
+  2: 'ticks overlap, read at two moments, are cut off, lose replies',
+} as const;
+
 /** A pool under the product's autoscaler, with hands that take protections away. */
-export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 2): Exploration {
-  const ticks =
-    overlapping === 0
-      ? 'ticks one after the other'
-      : 'ticks overlap, read at two moments, are cut off, lose replies';
+export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1 | 2): Exploration {
+  const ticks = TICKS[overlapping];
   return {
     name: `a pool: the product's ${ticks}`,
     bound,

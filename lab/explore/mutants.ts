@@ -1,4 +1,5 @@
 /** Mutants of the protocol: each leaves something out that design.md, "The lease" asks for, and has to be caught. */
+import { plusMs } from '../../lambda/core/brands.ts';
 import { decide } from '../../lambda/core/decide.ts';
 import type { Action } from '../../lambda/core/plan.ts';
 import type { Reading, Snapshot, Task } from '../../lambda/core/snapshot.ts';
@@ -41,6 +42,16 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   ofGuard('a refused renewal is no ask', ['working', 'renewal-refused-again', 'working']),
   ofAutoscaler('a task that boots is taken for one that has left', onSnapshot(withoutYouth)),
+  // these take two tasks
+  ofAutoscaler(
+    'the count is lowered beside a task that is starting',
+    onSnapshot((snapshot) => withLeases(snapshot, ({ lastStatus }) => lastStatus === 'PENDING')),
+  ),
+  ofAutoscaler(
+    'the count is lowered beside a task that is unguarded',
+    onSnapshot((snapshot) => withLeases(snapshot, (task) => isUnguarded(snapshot, task))),
+  ),
+  ofAutoscaler('what ECS cannot place is given up beside a task that is unguarded', givesUp),
 ];
 
 type Row = readonly [GuardPhase, GuardInput, GuardPhase, ...(readonly GuardEffect[])];
@@ -121,6 +132,49 @@ function withoutStrayJobs(coder: Snapshot['coder']): Snapshot['coder'] {
 
 function withoutYouth({ ecs, ...rest }: Snapshot): Snapshot {
   return { ...rest, ecs: { ...ecs, tasks: mapped(ecs.tasks, aged) } };
+}
+
+/** These tasks are shown as if they had been RUNNING with a lease for an hour. */
+function withLeases({ ecs, takenAt, ...rest }: Snapshot, isShown: (task: Task) => boolean): Snapshot {
+  const arns = new Set(ecs.tasks.items.filter(isShown).map(({ taskArn }) => taskArn));
+  const expirationDate = plusMs(takenAt, 47 * HOUR_MS);
+  const startedAt = plusMs(takenAt, -HOUR_MS);
+  const leases = [...arns].map((taskArn) => ({ taskArn, protectionEnabled: true, expirationDate }));
+  const others = only(ecs.protections, ({ taskArn }) => !arns.has(taskArn));
+  return {
+    ...rest,
+    takenAt,
+    ecs: {
+      ...ecs,
+      tasks: mapped(ecs.tasks, (task) =>
+        arns.has(task.taskArn) ? { ...task, lastStatus: 'RUNNING', createdAt: startedAt, startedAt } : task,
+      ),
+      protections: { ...others, items: [...others.items, ...leases] },
+    },
+  };
+}
+
+/** Nothing protects it, and its daemon lives. */
+function isUnguarded({ coder, ecs }: Snapshot, { taskArn }: Task): boolean {
+  const daemons = coder.organizations.flatMap((organization) => organization.daemons.items);
+  return (
+    ecs.protections.items.some((item) => item.taskArn === taskArn && !item.protectionEnabled) &&
+    daemons.some(({ name, status }) => name.endsWith(taskArn.slice(-32)) && status !== 'offline')
+  );
+}
+
+function givesUp(...given: Parameters<Decide>): readonly Action[] {
+  const [snapshot, config] = given;
+  const { actions } = decide(snapshot, config);
+  const tasks = snapshot.ecs.tasks.items;
+  const [service] = snapshot.ecs.services.items;
+  const [pool] = config.pools;
+  if (service?.events === undefined || pool === undefined || actions.length > 0) return actions;
+  const isBeside = tasks.some((task) => isUnguarded(snapshot, task)) && service.desiredCount > tasks.length;
+  if (!isBeside) return actions;
+  const { serviceArn, desiredCount: from } = service;
+  const to = tasks.length;
+  return [{ kind: 'set-desired', pool: pool.name, service: serviceArn, from, to, why: 'placement-failing' }];
 }
 
 const HOUR_MS = 3_600_000;

@@ -29,6 +29,7 @@ export const SMALL: readonly Exploration[] = [
   productPool({ tasks: 2, jobs: 1 }, { min: 0, max: 2 }, 0),
   nonsensePool({ tasks: 1, jobs: 1 }, { min: 0, max: 1 }),
   nonsensePool({ tasks: 2, jobs: 1 }, { min: 1, max: 2 }),
+  productPool({ tasks: 2, jobs: 0 }, { min: 1, max: 2 }, 1),
 ];
 
 /** Explores the protocol, or a variant of it. */

@@ -9,6 +9,8 @@ export type Capacity = {
   readonly working: number;
   readonly starting: number;
   readonly unguarded: number;
+  /** Of the starting and unguarded ones: RUNNING, so that they may have a daemon, and without a lease. */
+  readonly exposed: number;
   /** Asked to leave, draining by themselves, or about to be asked: their turn to be replaced has come. */
   readonly leaving: number;
   readonly left: number;
@@ -41,6 +43,7 @@ export function measure(sight: PoolSight): Capacity {
     missing,
     isHeldBack: isHeldBack(sight),
     unguarded,
+    exposed: unguarded + count(({ state, task }) => state === 'starting' && task.lastStatus === 'RUNNING'),
     leaving: count(({ state }) => state === 'leaving' || state === 'replacing'),
     left: count(({ state }) => state === 'left'),
     vacant: count(({ state, daemon }) => state === 'left' && daemon === undefined),

@@ -38,10 +38,9 @@ export function decideCount({ service, capacity, wanted, max, doubts }: CountInp
   if (from < notLeft)
     return { to: notLeft, why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft }] };
   if (from === notLeft) return { to: from, why: [] };
-  // to give up what is desired and not there stops no task that may hold a job, whatever a deployment does. ECS may start some of it
-  // before the count is lowered: then it stops tasks without a lease, which have no daemon yet
-  if (capacity.isHeldBack && doubts.length === 0 && capacity.unguarded === 0 && lowest < from)
-    return { to: lowest, why: [] };
+  // ECS may start what is desired and not there before the count is lowered, and then stop any task without a lease
+  if (capacity.isHeldBack && capacity.exposed > 0) return { to: from, why: unprotected };
+  if (capacity.isHeldBack && doubts.length === 0 && lowest < from) return { to: lowest, why: [] };
   if (blind.length > 0) return { to: from, why: blind };
   const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
   if (to === from) return { to, why: unprotected };

@@ -30,6 +30,7 @@ function capacityOf(given: Partial<Capacity>): Capacity {
   return {
     total: counts.working + counts.starting + counts.unguarded,
     inUse: 0,
+    exposed: 0,
     isHeldBack: false,
     ...counts,
   };
@@ -241,6 +242,22 @@ const falling: readonly Row[] = [
     wanted: 0,
     expected: '0',
     because: 'ECS is not to go on trying',
+  },
+  {
+    scenario: '1 is unguarded, 3 desired that do not come, none wanted',
+    from: 3,
+    there: { unguarded: 1, exposed: 1, isHeldBack: true },
+    wanted: 0,
+    expected: '3 holding-for-unguarded(1)',
+    because: 'ECS may start the two before the count is lowered, and stop the one that may hold a job',
+  },
+  {
+    scenario: '1 runs and has no lease yet, 3 desired that do not come',
+    from: 3,
+    there: { starting: 1, exposed: 1, isHeldBack: true },
+    wanted: 0,
+    expected: '3 holding-for-starting(1)',
+    because: 'it may have a daemon by the time that the count is lowered',
   },
   {
     scenario: '1 works, 3 desired, a probe wanted',

@@ -14,6 +14,11 @@ describe('the protocol as it is', () => {
 });
 
 describe('a mutant of the protocol', () => {
+  const OF_TWO_TASKS: Readonly<Record<string, string>> = {
+    'the count is lowered beside a task that is starting': 'count',
+    'the count is lowered beside a task that is unguarded': 'count',
+    'what ECS cannot place is given up beside a task that is unguarded': 'safety',
+  };
   const PROPERTY: Readonly<Record<string, string>> = {
     'an ask in minutes': 'safety',
     'released before the daemon exits': 'safety',
@@ -27,6 +32,7 @@ describe('a mutant of the protocol', () => {
     'no 24 h rule: no lease that runs out, or has, makes it drain': 'safety',
     'a refused renewal is no ask': 'progress',
     'a task that boots is taken for one that has left': 'count',
+    ...OF_TWO_TASKS,
   };
 
   it.each(MUTANTS)('is caught: $name', ({ name, variant }) => {
@@ -34,6 +40,14 @@ describe('a mutant of the protocol', () => {
     expect(by?.failure.property).toBe(PROPERTY[name]);
     expect(by?.failure.trace.length).toBeGreaterThan(by?.failure.steps ?? 0);
   });
+
+  it.each(MUTANTS.filter(({ name }) => name in OF_TWO_TASKS))(
+    'takes two tasks to show: $name',
+    ({ name, variant }) => {
+      const { by } = catchVariant(name, variant);
+      expect(by?.exploration.bound.tasks).toBe(2);
+    },
+  );
 
   it('is of a name of its own, and there are ten at least', () => {
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
