@@ -100,6 +100,30 @@ export class Timeline {
   }
 }
 
+/** The same events on a clock that is ahead of another, or behind it. */
+export class SkewedTimeline extends Timeline {
+  readonly #true: Timeline;
+  readonly #aheadMs: number;
+
+  constructor(timeline: Timeline, aheadMs: number) {
+    super(timeline.now());
+    this.#true = timeline;
+    this.#aheadMs = aheadMs;
+  }
+
+  override now(): EpochMs {
+    return (this.#true.now() + this.#aheadMs) as EpochMs;
+  }
+
+  override after(ms: number, run: () => void): Planned {
+    return this.#true.after(ms, run);
+  }
+
+  override advanceTo(time: EpochMs): void {
+    this.#true.advanceTo((time - this.#aheadMs) as EpochMs);
+  }
+}
+
 function isBefore(a: Event, b: Event): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }

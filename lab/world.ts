@@ -19,7 +19,7 @@ import { bareTask, type ProvisionerTaskOptions, provisionerTask } from './provis
 import { Random } from './random.ts';
 import { SecretsModel } from './secrets/model.ts';
 import type { Guard } from './task/guard.ts';
-import { Timeline } from './timeline.ts';
+import { SkewedTimeline, Timeline } from './timeline.ts';
 
 export type PoolSpec = {
   readonly name: string;
@@ -48,6 +48,8 @@ export type WorldOptions = Pick<
   readonly organizations?: readonly string[];
   /** Of coderd and of the daemons. @default 'v2.30.0' */
   readonly coderVersion?: string;
+  /** How far coderd's clock is ahead of AWS's and the function's; negative: behind. @default 0 */
+  readonly coderdAheadMs?: number;
   /** @default as far as known for Fargate */
   readonly latencies?: Partial<Latencies>;
   /** What the image of a pool with a guard runs. @default `provisionerTask`, where guard and daemon are played */
@@ -130,7 +132,10 @@ export class World {
     this.logs = new LogsModel(this.timeline);
     this.logs.createGroup(this.logGroupName);
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
-    this.coderd = new CoderdModel({ ...this.#surroundings(), version: coderVersion, organizations });
+    const { coderdAheadMs = 0 } = options;
+    const surroundings = this.#surroundings();
+    const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
+    this.coderd = new CoderdModel({ ...surroundings, timeline, version: coderVersion, organizations });
     this.ecs = new EcsModel({
       ...options,
       ...this.#surroundings(),

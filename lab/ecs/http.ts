@@ -21,6 +21,7 @@ export const ACCESS_KEY_OF_A_PERSON = 'AKIAPERSON';
 /** A listener for the AWS services of the world. It takes no clock: the models' timeline is the time. */
 export function awsHandler(models: Models): RequestListener {
   return (request, response) => {
+    response.setHeader('Date', new Date(models.ecs.now()).toUTCString());
     answer(request, models)
       .then((body) => send(response, 200, body))
       .catch((error: unknown) => sendError(response, error));

@@ -141,6 +141,8 @@ function malformedText({ tag, seen, problem }: MalformedOverride): string {
   }
 }
 
+const CLOCKS_DIFFER = 'Scale-in is on hold, and only pending jobs launch tasks, until the clocks agree';
+
 function clockSentence({
   where,
   organization,
@@ -153,5 +155,13 @@ function clockSentence({
     daemons: 'a daemon was seen',
     tasks: 'a task was started',
   };
-  return `${place}${what[where]} ${seconds} s ${where === 'readings' ? 'before another one of the same look' : "ahead of coderd's clock"}; not scaled in until the clocks agree`;
+  if (where === 'coderd' || where === 'ecs') {
+    const clock = where === 'ecs' ? "AWS's clock" : "coderd's clock";
+    const apart = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'}`;
+    const host = where === 'ecs' ? 'this machine' : "coderd's host";
+    return `${clock} is ${apart} this machine's clock. ${CLOCKS_DIFFER}; check the time service of ${host}`;
+  }
+  const clock = where === 'tasks' ? "AWS's clock" : "coderd's clock";
+  const apart = where === 'readings' ? 'before another one of the same look' : `ahead of ${clock}`;
+  return `${place}${what[where]} ${seconds} s ${apart}. ${CLOCKS_DIFFER}`;
 }

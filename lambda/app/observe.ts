@@ -6,9 +6,10 @@ import type { Clock, Coderd, Ecs, Organization, Ports } from './ports.ts';
 
 /** Takes one snapshot. Doesn't throw for what can't be read: each reading carries its status. */
 export async function observe({ coderd, ecs, clock }: Ports, config: Config): Promise<Snapshot> {
+  const startedAt = clock.now();
   const [coder, cluster] = await Promise.all([observeCoder({ coderd, clock }, config), observeEcs(ecs)]);
-  // by coderd's clock: liveness and leases are compared with times that servers wrote
-  return { version: 1, takenAt: timeOf(coder) ?? clock.now(), coder, ecs: cluster };
+  // by coderd's clock: liveness is compared with times that coderd wrote
+  return { version: 1, takenAt: timeOf(coder) ?? clock.now(), clock: startedAt, coder, ecs: cluster };
 }
 
 /**

@@ -57,13 +57,12 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const supply = readSupply(snapshot, config);
   const demand = readDemand(snapshot).map((jobs) => withPatience(jobs, supply, snapshot.takenAt));
   const sight = judgeSight(supply, snapshot);
-  const isDoubtful = (pool: PoolSight): boolean => sight.doubtsOf(pool).length > 0;
   const turns = supply.map((pool) => {
     const percent = shareOf(sight.doubtsOf(pool), config);
     return percent === undefined ? pool : markReplaced(pool, percent, snapshot.takenAt);
   });
   const { lookout, outlooks, openings } = readOutlook(snapshot, turns);
-  const room = measureRoom(outlooks, { config, isDoubtful });
+  const room = measureRoom(outlooks, { config, doubtsOf: sight.doubtsOf });
   const due = readDue(lookout.calls, snapshot.takenAt);
   const groups = inServingOrder(demand, due, [...readWarmth(room), ...readStock(room, snapshot)]);
   const placed = assignWithin(groups, readOffers(room, demand, snapshot), room);

@@ -3,7 +3,7 @@
  * goes on: schedules, and what coderd does by itself.
  */
 import type { EpochMs } from './brands.ts';
-import type { Daemon, Job, OrganizationSight, Reading, Snapshot, Task } from './snapshot.ts';
+import type { Daemon, Job, OrganizationSight, Reading, Service, Snapshot, Task } from './snapshot.ts';
 import { transitionsOf } from './transitions.ts';
 
 /** coderd's executor comes once a minute (contract §10): what was due before has been done by then. */
@@ -16,6 +16,7 @@ export function snapshotAt(snapshot: Snapshot, at: EpochMs): Snapshot {
   return {
     ...snapshot,
     takenAt: at,
+    clock: move(snapshot.clock),
     coder: {
       ...coder,
       organizations: coder.organizations.map((organization) => ({
@@ -29,6 +30,7 @@ export function snapshotAt(snapshot: Snapshot, at: EpochMs): Snapshot {
     },
     ecs: {
       ...ecs,
+      services: movedReading(ecs.services, move, movedService(move)),
       tasks: movedReading(ecs.tasks, move, movedTask(move)),
       protections: movedReading(ecs.protections, move, (protection) => ({
         ...protection,
@@ -47,6 +49,13 @@ function moveBy(ms: number): Move {
 
 function movedReading<T>(reading: Reading<T>, move: Move, moved: (item: T) => T): Reading<T> {
   return { ...reading, takenAt: move(reading.takenAt), items: reading.items.map(moved) };
+}
+
+function movedService(move: Move): (service: Service) => Service {
+  return (service) => ({
+    ...service,
+    events: service.events?.map((event) => ({ ...event, createdAt: move(event.createdAt) })),
+  });
 }
 
 function movedJob(move: Move): (job: Job) => Job {

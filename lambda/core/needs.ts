@@ -234,7 +234,7 @@ function unplacedDue(
 }
 
 function readNeed(
-  { sight, capacity, outlook, forMin, beyond, forPrebuilds }: PoolRoom,
+  { sight, capacity, outlook, forMin, beyond, forPrebuilds, isPendingOnly }: PoolRoom,
   assigned: readonly Assigned[],
   unplaced: number,
 ): Unlimited {
@@ -245,7 +245,7 @@ function readNeed(
   const ready = sum(assigned, ({ group, jobs: count }) => (isPending(group) ? 0 : count));
   const floor = floorOf(outlook.floors, { inUse, due: prewarmed, stock });
   const launches = launchesOf(assigned);
-  const toMin = Math.max(0, leastTasks(outlook.floors) - capacity.total);
+  const toMin = isPendingOnly ? 0 : Math.max(0, leastTasks(outlook.floors) - capacity.total);
   // beyond `prewarm.max` nobody is wanted before the jobs are there
   const short = Math.min(unplaced, Math.max(0, sight.pool.prewarm.max - prewarmed));
   const held = (isHeld: (group: Group) => boolean): number =>

@@ -110,7 +110,7 @@ function busyOffers(
 
 /** Work that can wait would take what is launched for stock, so nothing is launched for stock until it is done. */
 function boundsOf(
-  { sight, capacity, isDoubtful, forMin, beyond, forPrebuilds }: PoolRoom,
+  { sight, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolRoom,
   demand: readonly TagGroup[],
 ): Bounds {
   const { pool, tags, organization, tasks } = sight;
@@ -127,7 +127,7 @@ function boundsOf(
     Math.min(group.atOnce, forMin + (group.for === 'prebuilds' ? forPrebuilds : beyond)),
   );
   return {
-    due: pool.prewarm.max,
+    due: isPendingOnly ? 0 : pool.prewarm.max,
     prebuilds: forPrebuilds,
     launchesStock: !isDoubtful && waiting <= Math.max(ready, launched),
     launch: Math.round(pool.dollarsPerLaunch * 1e6),

@@ -62,8 +62,8 @@ function atTheSameTime(
 
 /** What each pool is to keep free, as demand that only its own daemons can serve. */
 export function readWarmth({ pools }: Room): readonly WarmGroup[] {
-  return pools.flatMap(({ sight: { pool, tags, organization }, outlook: { floors } }) =>
-    floors.warm === 0 || organization === undefined
+  return pools.flatMap(({ sight: { pool, tags, organization }, outlook: { floors }, isPendingOnly }) =>
+    floors.warm === 0 || organization === undefined || isPendingOnly
       ? []
       : [
           {

@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { leastTasks } from './floors.ts';
 import { sum } from './order.ts';
 import type { Outlook } from './outlook.ts';
+import type { Doubt } from './plan.ts';
 import { priceOf } from './prices.ts';
 import type { PoolSight } from './supply.ts';
 
@@ -21,6 +22,8 @@ export type PoolRoom = {
   /** Of these: launches that prebuilds may take. The rest is for people. */
   readonly forPrebuilds: number;
   readonly isDoubtful: boolean;
+  /** Clocks differ, so that only pending jobs launch tasks: floors might be there already. */
+  readonly isPendingOnly: boolean;
 };
 
 export type Room = {
@@ -34,14 +37,15 @@ export type Room = {
 
 export type RoomInput = {
   readonly config: Config;
-  readonly isDoubtful: (sight: PoolSight) => boolean;
+  readonly doubtsOf: (sight: PoolSight) => readonly Doubt[];
 };
 
 /** Measures the room; those that are leaving count against `maxTasks` (docs/adr/0005). */
 export function measureRoom(
   outlooks: ReadonlyMap<PoolSight, Outlook>,
-  { config, isDoubtful }: RoomInput,
+  { config, doubtsOf }: RoomInput,
 ): Room {
+  const isDoubtful = (sight: PoolSight): boolean => doubtsOf(sight).length > 0;
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
   const there = [...outlooks.keys()].map((sight) => ({ sight, tasks: existing(sight, isDoubtful(sight)) }));
   let total = maxTasks - sum(there, ({ tasks }) => tasks);
@@ -52,14 +56,16 @@ export function measureRoom(
     const own = isOpen ? Math.max(0, sight.pool.max - capacity.total) : 0;
     const price = priceOf(sight.pool);
     const paid = Math.floor(budget / price);
-    const forMin = Math.max(0, Math.min(leastTasks(outlook.floors) - capacity.total, own, total, paid));
+    const isPendingOnly = doubtsOf(sight).includes('clocks-differ');
+    const toFloor = isPendingOnly ? 0 : leastTasks(outlook.floors) - capacity.total;
+    const forMin = Math.max(0, Math.min(toFloor, own, total, paid));
     total -= forMin;
     budget -= forMin * price;
     const toMaxTasks = sight.pool.prebuilds.maxTasks - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(own - forMin, toMaxTasks));
     return {
       ...{ sight, capacity, outlook, forMin, beyond: own - forMin },
-      ...{ forPrebuilds, isDoubtful: isDoubtful(sight) },
+      ...{ forPrebuilds, isDoubtful: isDoubtful(sight), isPendingOnly },
     };
   });
   return { pools, total, budget };

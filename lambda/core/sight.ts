@@ -7,7 +7,7 @@ import { isAlive, poolNamed, workerOf } from './daemons.ts';
 import { by } from './order.ts';
 import type { Doubt, Finding, ReadingName } from './plan.ts';
 import type { Daemon, OrganizationSight, Reading, ReadingStatus, Snapshot } from './snapshot.ts';
-import type { PoolSight } from './supply.ts';
+import { awsTimeOf, type PoolSight } from './supply.ts';
 import { compareVersion, OLDEST_SERVER } from './version.ts';
 
 export type Sight = {
@@ -23,7 +23,7 @@ export function judgeSight(pools: readonly PoolSight[], snapshot: Snapshot): Sig
   const ofOrganization = new Map(
     organizations.map((item) => [item, judgeOrganization(item, pools, snapshot)]),
   );
-  const everywhere = [...judgeServer(snapshot), ...judgeCluster(snapshot)];
+  const everywhere = [...judgeServer(snapshot), ...judgeClocks(snapshot), ...judgeCluster(snapshot)];
   return {
     doubtsOf: (sight) => {
       const { organization } = sight;
@@ -61,9 +61,11 @@ function judgeOrganization(
   ];
 }
 
-function judgeCluster({ ecs, takenAt }: Snapshot): readonly DoubtFinding[] {
-  const newest = ecs.tasks.items.map(({ startedAt, createdAt }) => startedAt ?? createdAt ?? takenAt);
-  const seconds = secondsAhead(newest, takenAt);
+function judgeCluster(snapshot: Snapshot): readonly DoubtFinding[] {
+  const { ecs } = snapshot;
+  const now = awsTimeOf(snapshot);
+  const newest = ecs.tasks.items.map(({ startedAt, createdAt }) => startedAt ?? createdAt ?? now);
+  const seconds = secondsAhead(newest, now);
   return [
     ...judgeReading('services', ecs.services),
     ...judgeReading('tasks', ecs.tasks),
@@ -174,6 +176,21 @@ function judgeTimes(
 function secondsApart(times: readonly EpochMs[]): number {
   const earliest = times.reduce((least, time) => (time < least ? time : least));
   return secondsAhead(times, earliest);
+}
+
+/** coderd's clock and AWS's, each beside the function's own. A negative number of seconds: behind. */
+function judgeClocks({ takenAt, clock, ecs }: Snapshot): readonly DoubtFinding[] {
+  if (clock === undefined) return [];
+  return (
+    [
+      ['coderd', takenAt],
+      ['ecs', ecs.services.takenAt ?? clock],
+    ] as const
+  ).flatMap(([where, time]) =>
+    Math.abs(time - clock) > CLOCK_TOLERANCE_MS
+      ? [{ code: 'clocks-differ', where, seconds: Math.round((time - clock) / 1000) } as const]
+      : [],
+  );
 }
 
 /** How far the latest of these times is after `now`, in whole seconds; 0 within the tolerance. */

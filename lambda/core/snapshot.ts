@@ -214,6 +214,8 @@ export type Snapshot = {
   readonly version: 1;
   /** By coderd's clock (its `Date` header), where coderd answered. */
   readonly takenAt: EpochMs;
+  /** When the look began, by the function's own clock; absent in snapshots of earlier versions. */
+  readonly clock?: EpochMs | undefined;
   readonly coder: {
     /** Absent when coderd did not answer. */
     readonly buildInfo?: BuildInfo | undefined;
@@ -223,6 +225,7 @@ export type Snapshot = {
   };
   readonly ecs: {
     readonly cluster: string;
+    /** `takenAt`: by AWS's clock (the `Date` header of its answer). */
     readonly services: Reading<Service>;
     readonly tasks: Reading<Task>;
     readonly protections: Reading<Protection>;

@@ -59,6 +59,11 @@ export function readSupply(snapshot: Snapshot, config: Config): readonly PoolSig
     .map((pool) => readPool({ pool, snapshot, protections, byGroup, indexes }));
 }
 
+/** Now by AWS's clock, with which times that ECS wrote are compared. Lambda's own clock is AWS's. */
+export function awsTimeOf({ ecs, clock, takenAt }: Pick<Snapshot, 'ecs' | 'clock' | 'takenAt'>): EpochMs {
+  return ecs.services.takenAt ?? clock ?? takenAt;
+}
+
 /** The organization of a pool, by name or UUID. */
 function organizationOf(pool: PoolConfig, snapshot: Snapshot): OrganizationSight | undefined {
   return snapshot.coder.organizations.find(
@@ -77,6 +82,7 @@ type PoolInput = {
 function readPool({ pool: configured, snapshot, protections, byGroup, indexes }: PoolInput): PoolSight {
   const services = servicesOf(configured, snapshot);
   const service = services.length === 1 ? services[0] : undefined;
+  const now = awsTimeOf(snapshot);
   const { active: overrides, malformed } = readOverrides(service ?? { tags: [] }, snapshot.takenAt);
   const organization = organizationOf(configured, snapshot);
   const { pool, minFrom } = settingsInForce(configured, overrides, organization);
@@ -93,7 +99,7 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
         pool,
         organization,
         index,
-        now: snapshot.takenAt,
+        now,
         protection: protections.get(task.taskArn),
       }),
     );
@@ -102,7 +108,7 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
   const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
   const isWhole = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
   const registered = (task: Task) => registration(daemons.get(task), isWhole);
-  const inForce = whileBlind({ pool, minFrom }, { organization, tasks: all, now: snapshot.takenAt });
+  const inForce = whileBlind({ pool, minFrom }, { organization, tasks: all, now });
   return {
     ...inForce,
     configured,
@@ -117,8 +123,8 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     unseen,
     missing,
-    placement: service && readPlacement(service, all, snapshot.takenAt),
-    failing: readFailingStarts({ tasks: all, now: snapshot.takenAt, registration: registered }),
+    placement: service && readPlacement(service, all, now),
+    failing: readFailingStarts({ tasks: all, now, registration: registered }),
     startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
     owned,
     orphans:

@@ -291,7 +291,7 @@ describe('pools that overlap', () => {
     const firstValues = (eu: object): Readonly<Record<string, number | undefined>> => {
       const { snapshot, config } = stocked({ recent, pools: { eu: { ...pools.eu, ...eu }, gpu: pools.gpu } });
       const { outlooks } = readOutlook(snapshot, readSupply(snapshot, config));
-      const groups = readStock(measureRoom(outlooks, { config, isDoubtful: () => false }), snapshot);
+      const groups = readStock(measureRoom(outlooks, { config, doubtsOf: () => [] }), snapshot);
       return Object.fromEntries(groups.map((group) => [[...group.pools].join(' '), group.values[2]]));
     };
     const without = firstValues({});

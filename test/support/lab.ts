@@ -64,6 +64,11 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = served.awsUrl;
   const { config } = checkConfig(labConfig(served.coderdUrl, pools, maxTasks));
   const connection = connect(config, world.ecs.clusterName, undefined);
+  // the function's own clock is the world's
+  const ports = (): Ports => {
+    const own = connection.ports();
+    return { ...own, clock: { now: () => world.timeline.now(), sleep: (ms) => own.clock.sleep(ms) } };
+  };
   const pass = (seconds: number): void =>
     world.timeline.advanceTo((world.timeline.now() + seconds * 1000) as EpochMs);
   return {
@@ -71,24 +76,24 @@ export async function startLab(given: LabOptions): Promise<Lab> {
     config,
     coderdUrl: served.coderdUrl,
     awsUrl: served.awsUrl,
-    ports: connection.ports,
+    ports,
     pass,
-    run: async (seconds, ports = connection.ports()) => {
+    run: async (seconds, given = ports()) => {
       const ticks: Tick[] = [];
       for (let passed = 0; passed < seconds; passed += 10) {
         pass(10);
-        ticks.push(await cleanTick(ports, config));
+        ticks.push(await cleanTick(given, config));
       }
       return ticks;
     },
-    invoke: async (minutes, ports = connection.ports) => {
+    invoke: async (minutes, given = ports) => {
       const ticks: Tick[] = [];
       const { timeline } = world;
       const sinceMs = (timeline.now() - start) % MINUTE_MS;
       timeline.advanceTo(plusMs(timeline.now(), (phaseS * 1000 - sinceMs + MINUTE_MS) % MINUTE_MS));
       for (let minute = 0; minute < minutes; minute++) {
         const nextAt = plusMs(timeline.now(), MINUTE_MS);
-        await invokeOnce({ world, config, ports: ports(), onTick: (done) => ticks.push(done) });
+        await invokeOnce({ world, config, ports: given(), onTick: (done) => ticks.push(done) });
         timeline.advanceTo(nextAt);
       }
       return ticks;

@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
 import type { Ecs, Refusal } from '../../app/ports.ts';
-import type { ServiceArn, TaskArn } from '../../core/brands.ts';
+import type { EpochMs, ServiceArn, TaskArn } from '../../core/brands.ts';
 import { batchesOf } from '../../core/order.ts';
 import { placementEvents } from '../../core/placement.ts';
 import { POOL_TAG } from '../../core/service-tags.ts';
@@ -46,14 +46,29 @@ export class EcsError extends Error {
 export class EcsAdapter implements Ecs {
   readonly cluster: string;
   readonly #client: ECSClient;
+  /** AWS's clock, of the newest answer. */
+  #answeredAt: EpochMs | undefined;
   #arns: Promise<readonly string[]> | undefined;
 
   constructor(client: ECSClient, cluster: string) {
     this.#client = client;
     this.cluster = cluster;
+    client.middlewareStack.add(
+      (next) => async (args) => {
+        const result = await next(args);
+        this.#answeredAt = dateOf(result.response) ?? this.#answeredAt;
+        return result;
+      },
+      { step: 'deserialize', name: 'readDate', override: true },
+    );
   }
 
-  services(): Promise<Reading<Service>> {
+  async services(): Promise<Reading<Service>> {
+    const services = await this.#readServices();
+    return this.#answeredAt === undefined ? services : { ...services, takenAt: this.#answeredAt };
+  }
+
+  #readServices(): Promise<Reading<Service>> {
     return reading(`listing services of cluster "${this.cluster}"`, async () => {
       const arns = await this.#listServices();
       const parts = await Promise.all(
@@ -174,6 +189,15 @@ export class EcsAdapter implements Ecs {
     return parse('GetTaskProtection', z.array(protectionSchema), answer.protectedTasks);
   }
 }
+
+/** The `Date` header of an HTTP answer. */
+function dateOf(response: unknown): EpochMs | undefined {
+  const { data } = answerSchema.safeParse(response);
+  const date = Date.parse(data?.headers.date ?? '');
+  return Number.isNaN(date) ? undefined : (date as EpochMs);
+}
+
+const answerSchema = z.object({ headers: z.object({ date: z.string() }) });
 
 function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);

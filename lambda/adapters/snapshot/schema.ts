@@ -26,6 +26,7 @@ const reading = <T extends z.ZodType>(item: T) =>
 const snapshotSchema = z.object({
   version: z.literal(1),
   takenAt: time,
+  clock: time.exactOptional(),
   coder: z.object({
     buildInfo: buildInfoSchema.optional(),
     token: z.object({ expiresAt: time }).optional(),
