@@ -34,6 +34,7 @@ import { CoderdRefusal } from './refusal.ts';
 import { Sessions } from './sessions.ts';
 import { type NewTemplate, type TemplateRecord, TemplateTable } from './templates.ts';
 import { Tokens } from './tokens.ts';
+import { type NewUser, type UserRecord, type UserStatus, Users } from './users.ts';
 import { CoderVersion } from './versions.ts';
 import {
   type BuildRecord,
@@ -79,7 +80,7 @@ export class CoderdModel implements DaemonServer {
   readonly timeline: Timeline;
   readonly version: CoderVersion;
   readonly deploymentId: string;
-  /** Owns and builds everything but the prebuilds. */
+  /** Owns and builds everything but the prebuilds, and the workspaces of `addUser`'s. */
   readonly userId: string;
   readonly organizations: Organizations;
   readonly tokens: Tokens;
@@ -90,6 +91,7 @@ export class CoderdModel implements DaemonServer {
   readonly #queue: PendingQueue;
   readonly #acquirer: Acquirer;
   readonly #templates: TemplateTable;
+  readonly #users: Users;
   readonly #workspaces: WorkspaceTable;
   readonly #sessions: Sessions;
   #builtIns = 0;
@@ -105,7 +107,9 @@ export class CoderdModel implements DaemonServer {
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
     this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
     this.deploymentId = random.uuid();
-    this.userId = random.uuid();
+    this.#users = new Users(random);
+    const owner = this.#users.add({ username: 'user' }, timeline.now());
+    this.userId = owner.id;
     this.organizations = new Organizations({ names: options.organizations, random, now: timeline.now() });
     this.tokens = new Tokens(random);
     this.#keys = new ProvisionerKeys(random);
@@ -115,7 +119,7 @@ export class CoderdModel implements DaemonServer {
       random,
       now: () => timeline.now(),
       name: () => this.#nameWorkspace(),
-      ownerId: this.userId,
+      owner,
       insert: (job, onInserted) => this.#insert(job, onInserted),
     });
     this.#jobs = new JobTable((job) => this.#workspaces.jobCompleted(job));
@@ -153,21 +157,24 @@ export class CoderdModel implements DaemonServer {
 
   /**
    * Returns a session token of a new user; `canRead`: where it may read jobs and daemons, `canReadWorkspaces`: where workspaces and
-   * templates too, both by organization name. @default as `canRead`, no owner, a year
+   * templates too, `canReadMembers`: where other members too, all by organization name. @default as `canRead`, no owner, a year
    */
   addToken(token: {
     readonly canRead: 'all' | readonly string[];
     readonly canReadWorkspaces?: 'all' | readonly string[];
+    readonly canReadMembers?: 'all' | readonly string[];
     readonly isOwner?: boolean;
     readonly lifetimeMs?: number;
   }): string {
-    const { canRead, canReadWorkspaces = canRead, isOwner = false, lifetimeMs = YEAR_MS } = token;
+    const { canRead, canReadWorkspaces = canRead, canReadMembers = canRead } = token;
+    const { isOwner = false, lifetimeMs = YEAR_MS } = token;
     const idsOf = (names: 'all' | readonly string[]) =>
       names === 'all' ? names : new Set(names.map((name) => this.organizationId(name)));
     return this.tokens.add({
       isOwner,
       canRead: idsOf(canRead),
       canReadWorkspaces: idsOf(canReadWorkspaces),
+      canReadMembers: idsOf(canReadMembers),
       lifetimeMs,
       now: this.timeline.now(),
     });
@@ -227,6 +234,25 @@ export class CoderdModel implements DaemonServer {
   /** Makes another version with these tags the active one. */
   pushVersion(template: TemplateRecord, tags: Tags): void {
     this.#templates.pushVersion(template.id, tags, this.timeline.now());
+  }
+
+  addUser(user: NewUser = {}): UserRecord {
+    return this.#users.add(user, this.timeline.now());
+  }
+
+  /** As an admin does it, or coderd's own clock that finds a user dormant. */
+  setUserStatus(user: UserRecord, status: UserStatus): void {
+    this.#users.setStatus(user.id, status);
+    this.#workspaces.ownerChanged(user.id);
+  }
+
+  /** Oldest first; the records are live. */
+  users(): readonly UserRecord[] {
+    return this.#users.all();
+  }
+
+  user(id: string): UserRecord | undefined {
+    return this.#users.get(id);
   }
 
   addWorkspace(workspace: NewWorkspace): WorkspaceRecord {

@@ -29,19 +29,19 @@ export function isDue({ at, later }: Due, tick: EpochMs): boolean {
   return later ? tick > at : tick >= at;
 }
 
-/** A suspended user's workspaces are stopped at once. */
-const autostop: Rule = ({ latestBuild, dormantAt, ownerSuspended }) => {
+/** A suspended user's workspaces are stopped at once; those of a dormant one are not. */
+const autostop: Rule = ({ latestBuild, dormantAt, owner }) => {
   const { transition, deadline, job } = latestBuild;
   if (job.status === 'failed' || dormantAt !== undefined || transition !== 'start') return undefined;
-  const at = ownerSuspended ? latestBuild.createdAt : deadline;
+  const at = owner.status === 'suspended' ? latestBuild.createdAt : deadline;
   return at === undefined ? undefined : { at, later: false, transition: 'stop', reason: 'autostop' };
 };
 
 /** By next_start_at, which is the first allowed time after the stop was inserted, or after it ended. */
-const autostart: Rule = ({ latestBuild, dormantAt, ownerSuspended, nextStartAt, template }) => {
+const autostart: Rule = ({ latestBuild, dormantAt, owner, nextStartAt, template }) => {
   const { transition, job } = latestBuild;
-  if (job.status === 'failed' || dormantAt !== undefined || ownerSuspended || transition !== 'stop')
-    return undefined;
+  if (owner.status !== 'active') return undefined;
+  if (job.status === 'failed' || dormantAt !== undefined || transition !== 'stop') return undefined;
   if (!template.allowUserAutostart || nextStartAt === undefined) return undefined;
   return { at: nextStartAt, later: false, transition: 'start', reason: 'autostart' };
 };

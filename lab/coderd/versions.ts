@@ -17,6 +17,8 @@ const SINCE = {
   knowsInitiators: 28,
   /** #21852: before, a job cancelled while pending was still acquired (contract §4). */
   skipsCancelledJobs: 31,
+  /** status and login_type of the members list (codersdk.OrganizationMemberWithUserData). */
+  tellsUserStatus: 32,
   /** #26532: before, sessions outlived their key (contract §3). */
   closesSessionsOfDeletedKeys: 35,
   /** metadata.workspace_build_transition (contract §1). */

@@ -14,6 +14,7 @@ import {
 import { CoderdRefusal } from './refusal.ts';
 import type { TemplateRecord, TemplateVersion } from './templates.ts';
 import { type Due, transitionsOf } from './transitions.ts';
+import type { UserRecord } from './users.ts';
 
 export type BuildReason = 'initiator' | 'autostart' | 'autostop' | 'dormancy' | 'autodelete';
 
@@ -31,8 +32,8 @@ export type NewWorkspace = {
   readonly latest?: Pick<BuildRecord, 'job' | 'reason'>;
   /** @default not dormant */
   readonly dormantAt?: EpochMs;
-  /** Whether its owner has been suspended: no API tells. @default false */
-  readonly ownerSuspended?: boolean;
+  /** @default the user that the world begins with, who is active */
+  readonly owner?: UserRecord;
   /** @default false */
   readonly prebuilt?: boolean;
   /** Whether its builds fail, unless they say otherwise themselves. @default false */
@@ -93,8 +94,8 @@ export type WorkspaceTableParts = {
   readonly now: () => EpochMs;
   /** Names a workspace, and gives it ids. */
   readonly name: () => JobWorkspace;
-  /** The user that all workspaces belong to. */
-  readonly ownerId: string;
+  /** The user that workspaces belong to unless they say otherwise. */
+  readonly owner: UserRecord;
   /** Inserts a job; `onInserted` comes before any daemon gets it. */
   readonly insert: (job: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted: (job: Job) => void) => void;
 };
@@ -136,7 +137,7 @@ export class WorkspaceTable {
       lastUsedAt: since,
       dormantAt: undefined,
       deletingAt: undefined,
-      ownerSuspended: given.ownerSuspended ?? false,
+      owner: given.owner ?? this.#parts.owner,
       prebuilt: given.prebuilt ?? false,
       willFail: given.willFail ?? false,
       keepsVersion: given.keepsVersion ?? false,
@@ -197,7 +198,7 @@ export class WorkspaceTable {
     const buildId = this.#parts.random.uuid();
     const job = {
       organizationId: workspace.organizationId,
-      initiatorId: this.#parts.ownerId,
+      initiatorId: workspace.owner.id,
       tags: version.tags,
       type: 'workspace_build',
       transition,
@@ -245,8 +246,13 @@ export class WorkspaceTable {
     changed(workspace);
   }
 
+  /** To be told when the status of a user has changed. */
+  ownerChanged(ownerId: string): void {
+    for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) changed(workspace);
+  }
+
   #firstBuild(
-    { template, running = false, latest }: NewWorkspace,
+    { template, running = false, latest, owner = this.#parts.owner }: NewWorkspace,
     names: JobWorkspace,
     createdAt: EpochMs,
   ): Build {
@@ -260,7 +266,7 @@ export class WorkspaceTable {
       id: this.#parts.random.uuid() as JobId,
       createdAt,
       organizationId: template.organizationId,
-      initiatorId: this.#parts.ownerId,
+      initiatorId: owner.id,
       tags: version.tags,
       tagKey: tagKey(version.tags),
       type: 'workspace_build',

@@ -249,7 +249,7 @@ test.each([
   async ({ owners, idleTimeout }) => {
     const { world, watched, invoke } = await start({ pools: [{ ...cpu, idleTimeout }] });
     for (let count = 0; count < owners; count++)
-      addOne(world, {}, { schedule: '30 9 * * *', ownerSuspended: true });
+      addOne(world, {}, { schedule: '30 9 * * *', owner: world.coderd.addUser({ status: 'suspended' }) });
     await invoke(360);
     expect(world.coderd.jobs()).toEqual([]);
     const { launched } = world.figures().tasks;

@@ -577,7 +577,7 @@ describe('headers and limits', () => {
     for (const path of [
       '/api/v2/users',
       '/api/v1/buildinfo',
-      `/api/v2/organizations/${organization}/members`,
+      `/api/v2/organizations/${organization}/groups`,
     ])
       expect((await get(path)).status).toBe(404);
   });

@@ -48,12 +48,6 @@ describe('when a transition is due', () => {
       because: 'the ttl is that of the template unless it has one',
     },
     {
-      workspace: { running: true, ttlMs: EVER, ownerSuspended: true },
-      minute: 1,
-      expected: 'stop autostop',
-      because: "a suspended user's workspace is stopped at once",
-    },
-    {
       workspace: { schedule: '10 8 * * *' },
       minute: 10,
       expected: 'start autostart',
@@ -149,7 +143,6 @@ describe('no transition is due', () => {
       because: 'the template forbids',
     },
     { workspace: { schedule: '5 8 * * *' }, template: { autostartDays: [] }, because: 'no day is allowed' },
-    { workspace: { schedule: '5 8 * * *', ownerSuspended: true }, because: 'its owner is suspended' },
     { workspace: { schedule: '5 8 * * *', dormantAt: START }, because: 'it is dormant' },
     { workspace: { running: true, ttlMs: MINUTE, dormantAt: START }, because: 'it is dormant' },
     {
@@ -199,7 +192,6 @@ describe('failed builds', () => {
 
   it.each([
     { transition: 'start', workspace: { ttlMs: MINUTE }, because: 'it has no deadline' },
-    { transition: 'start', workspace: { ownerSuspended: true }, because: 'a suspended user is no exception' },
     { transition: 'stop', workspace: { schedule: '5 8 * * *' }, because: 'what has failed is not started' },
   ] as const)('of a $transition are left alone otherwise: $because', ({ transition, workspace }) => {
     const { at, inserted } = failing(transition, {}, workspace);
@@ -216,6 +208,50 @@ describe('failed builds', () => {
     expect(inserted()).toEqual(['2 delete']);
     at(2 * DAY);
     expect(inserted()).toEqual(['2 delete', '1443 delete']);
+  });
+});
+
+describe('the status of an owner', () => {
+  it('stops the workspaces of a suspended one at once, and of nobody else', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    const owner = model.addUser();
+    const record = workspace({ running: true, ttlMs: EVER, owner });
+    workspace({ running: true, ttlMs: EVER });
+    at(5 * MINUTE);
+    model.setUserStatus(owner, 'suspended');
+    at(20 * MINUTE);
+    expect(inserted()).toEqual(['6 stop']);
+    expect(record.latestBuild).toMatchObject({ reason: 'autostop', job: { initiatorId: owner.id } });
+  });
+
+  it('stops nothing of a dormant one before its deadline', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    workspace({ running: true, ttlMs: 10 * MINUTE, owner: model.addUser({ status: 'dormant' }) });
+    at(11 * MINUTE);
+    expect(inserted()).toEqual(['10 stop']);
+  });
+
+  it.each(['suspended', 'dormant'] as const)('keeps those of a %s one from starting', (status) => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    const owner = model.addUser({ status });
+    workspace({ schedule: '5 8 * * *', owner });
+    at(10 * MINUTE);
+    expect(inserted()).toEqual([]);
+    model.setUserStatus(owner, 'active');
+    at(12 * MINUTE);
+    expect(inserted()).toEqual(['11 start']);
+  });
+
+  it('does not stop a start that has failed', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    const connection = onlooker();
+    connection.acquire(({ id }) => connection.complete(id, 'failed'));
+    model.build(workspace({ owner: model.addUser({ status: 'suspended' }) }), 'start');
+    at(DAY);
+    expect(inserted()).toEqual(['0 start']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { coderdHandler } from '../../lab/coderd/http.ts';
+import type { CoderdOptions } from '../../lab/coderd/model.ts';
 import { coderdWorld, DAY, HOUR, MINUTE } from './coderd-workspaces-fixture.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -14,8 +15,8 @@ afterEach(() => {
 type Item = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string };
 type Page = { readonly workspaces: readonly Item[]; readonly count: number };
 
-async function served() {
-  const made = coderdWorld();
+async function served(options: Partial<CoderdOptions> = {}) {
+  const made = coderdWorld(options);
   const server = createServer(coderdHandler(made.model));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   cleanUps.push(() => {
@@ -38,6 +39,42 @@ async function served() {
     fetchPath('authcheck', token, { method: 'POST', body: JSON.stringify({ checks }) });
   return { ...made, fetchPath, workspaces, templates, check };
 }
+
+describe('the list of members', () => {
+  const membersOf = async (given: {
+    version?: string;
+    canReadMembers?: 'all' | readonly string[];
+  }): Promise<readonly unknown[]> => {
+    const { canReadMembers = 'all', ...options } = given;
+    const { fetchPath, model, workspace, workspaces } = await served(options);
+    const owner = model.addUser({ username: 'ada' });
+    workspace({ owner });
+    expect((await workspaces()).workspaces).toMatchObject([{ owner_id: owner.id, owner_name: 'ada' }]);
+    model.setUserStatus(owner, 'dormant');
+    const token = model.addToken({ canRead: 'all', canReadMembers });
+    const path = `organizations/${model.organizationId('default')}/members`;
+    const { body } = await fetchPath(path, token);
+    return (body as readonly Item[]).map(({ username, status }) => [username, status]);
+  };
+
+  it('tells the status of each user since 2.32', async () => {
+    expect(await membersOf({ version: 'v2.32.0' })).toEqual([
+      ['user', 'active'],
+      ['ada', 'dormant'],
+      ['autoscaler-2', 'active'],
+    ]);
+  });
+
+  it('has no status before', async () => {
+    expect(await membersOf({ version: 'v2.31.0' })).toContainEqual(['ada', undefined]);
+  });
+
+  it('leaves out those that the user may not read, but for its own', async () => {
+    expect(await membersOf({ version: 'v2.33.0', canReadMembers: ['data'] })).toEqual([
+      ['autoscaler-2', 'active'],
+    ]);
+  });
+});
 
 describe('the list of workspaces', () => {
   it('has the fields of 2.30, null for times that are not there', async () => {
