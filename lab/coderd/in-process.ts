@@ -110,8 +110,8 @@ function answerOf(
     ids: [],
     tags: {},
     offline: query.offline === 'true',
-    statuses: [],
-    maxAgeMs: query.max_age === '1h' ? 3_600_000 : 0,
+    statuses: words(query.status),
+    maxAgeMs: Number.parseInt(query.max_age ?? '0', 10) * 3_600_000,
   });
 }
 

@@ -35,6 +35,8 @@ function transition(
   const { id, organizationId, template, latestBuild, transitions } = workspace;
   const due = transitions.find((one) => isDue(one, tick));
   if (due === undefined || !isOpen(organizationId, template.activeVersion.tags)) return;
+  // one transaction: where a build can't be inserted, nothing is marked either
+  if (due.transition !== undefined && workspace.refusesBuilds) return;
   if (due.transition !== undefined) {
     // a second build while one is active is an error in coderd, which the next tick makes again
     if (latestBuild.job.completedAt === undefined) return;

@@ -21,6 +21,7 @@ export function members({
     username: user.username,
     status: 'active',
     createdAt: organization.createdAt,
+    updatedAt: organization.createdAt,
   };
   const readable = mayReadMembers(user, organization.id) ? [...model.users(), own] : [own];
   return { status: 200, body: readable.map((member) => memberAnswer(member, organization, model)) };
@@ -33,7 +34,7 @@ function memberAnswer(user: UserRecord, organization: Organization, { version }:
     login_type: 'password',
     last_seen_at: createdAt,
     user_created_at: createdAt,
-    user_updated_at: createdAt,
+    user_updated_at: rfc3339(user.updatedAt),
     has_ai_seat: false,
   };
   return {

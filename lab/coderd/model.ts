@@ -242,7 +242,7 @@ export class CoderdModel implements DaemonServer {
 
   /** As an admin does it, or coderd's own clock that finds a user dormant. */
   setUserStatus(user: UserRecord, status: UserStatus): void {
-    this.#users.setStatus(user.id, status);
+    this.#users.setStatus(user.id, status, this.timeline.now());
     this.#workspaces.ownerChanged(user.id);
   }
 

@@ -41,7 +41,7 @@ export function templateAnswer(template: TemplateRecord, model: CoderdModel) {
     failure_ttl_ms: template.failureTtlMs,
     time_til_dormant_ms: template.timeTilDormantMs,
     time_til_dormant_autodelete_ms: template.timeTilDormantAutodeleteMs,
-    require_active_version: false,
+    require_active_version: template.requireActiveVersion,
     max_port_share_level: 'owner',
     use_classic_parameter_flow: false,
   };

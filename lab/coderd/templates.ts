@@ -18,6 +18,8 @@ export type TemplateSettings = {
    * autostop requirement and its users' quiet hours; here it is a length.
    */
   readonly maxLifetimeMs: number;
+  /** Whether starts take the active version, whatever the workspace says. */
+  readonly requireActiveVersion: boolean;
   /** When a failed build is cleaned up; 0 = never. */
   readonly failureTtlMs: number;
   /** When an unused workspace becomes dormant; 0 = never. */
@@ -66,6 +68,7 @@ const DEFAULTS: TemplateSettings = {
   defaultTtlMs: 0,
   activityBumpMs: HOUR_MS,
   maxLifetimeMs: 0,
+  requireActiveVersion: false,
   failureTtlMs: 0,
   timeTilDormantMs: 0,
   timeTilDormantAutodeleteMs: 0,

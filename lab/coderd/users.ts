@@ -17,7 +17,11 @@ export type NewUser = {
 };
 
 /** A user, live: a record taken earlier shows what has happened since. */
-export type UserRecord = Required<NewUser> & { readonly id: string; readonly createdAt: EpochMs };
+export type UserRecord = Required<NewUser> & {
+  readonly id: string;
+  readonly createdAt: EpochMs;
+  readonly updatedAt: EpochMs;
+};
 
 type User = { -readonly [Key in keyof UserRecord]: UserRecord[Key] };
 
@@ -37,6 +41,7 @@ export class Users {
       username: username ?? `user-${number}`,
       status,
       createdAt,
+      updatedAt: createdAt,
     };
     this.#byId.set(added.id, added);
     return added;
@@ -51,9 +56,10 @@ export class Users {
     return this.#byId.get(id);
   }
 
-  setStatus(id: string, status: UserStatus): void {
+  setStatus(id: string, status: UserStatus, updatedAt: EpochMs): void {
     const user = this.#byId.get(id);
     if (user === undefined) throw new CoderdRefusal(404, `setting the status of user ${id}: there is none`);
     user.status = status;
+    user.updatedAt = updatedAt;
   }
 }

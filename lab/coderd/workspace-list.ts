@@ -35,7 +35,7 @@ export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) 
     template_icon: '',
     template_allow_user_cancel_workspace_jobs: true,
     template_active_version_id: template.activeVersion.id,
-    template_require_active_version: false,
+    template_require_active_version: template.requireActiveVersion,
     template_use_classic_parameter_flow: false,
     latest_build: buildAnswer(latestBuild, workspace, model),
     latest_app_status: null,

@@ -1,6 +1,6 @@
 /** The tables workspaces and workspace_builds: what people and coderd itself make of workspaces (contract §10). */
 import { type EpochMs, type JobId, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
-import { tagKey } from '../../lambda/core/tags.ts';
+import { normalizeTags, type TagSet, type Tags, tagKey } from '../../lambda/core/tags.ts';
 import type { Random } from '../random.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
 import {
@@ -43,6 +43,10 @@ export type NewWorkspace = {
    * is set to update by itself; the gate asks for the tags of the active one all the same. @default false: builds the active version
    */
   readonly keepsVersion?: boolean;
+  /** Tags that its own parameters give its builds beside those of the version (`coder_workspace_tags`). @default none */
+  readonly ownTags?: Tags;
+  /** Whether coderd can't insert a build of it: a required parameter has no value, say. @default false */
+  readonly refusesBuilds?: boolean;
   /** How long its builds take. @default as its template's */
   readonly buildMs?: number;
 };
@@ -141,6 +145,8 @@ export class WorkspaceTable {
       prebuilt: given.prebuilt ?? false,
       willFail: given.willFail ?? false,
       keepsVersion: given.keepsVersion ?? false,
+      ownTags: given.ownTags ?? {},
+      refusesBuilds: given.refusesBuilds ?? false,
       buildMs: given.buildMs,
       latestBuild: this.#firstBuild(given, names, since),
       transitions: [],
@@ -194,12 +200,13 @@ export class WorkspaceTable {
     if (latestBuild.job.completedAt === undefined && !given.mayOverlap)
       throw new CoderdRefusal(409, 'A workspace build is already active.');
     const { transition, reason, willFail = workspace.willFail } = given;
-    const version = workspace.keepsVersion ? latestBuild.version : template.activeVersion;
+    const keepsVersion = workspace.keepsVersion && !template.requireActiveVersion;
+    const version = keepsVersion ? latestBuild.version : template.activeVersion;
     const buildId = this.#parts.random.uuid();
     const job = {
       organizationId: workspace.organizationId,
       initiatorId: workspace.owner.id,
-      tags: version.tags,
+      tags: tagsOf(version, workspace.ownTags),
       type: 'workspace_build',
       transition,
       template,
@@ -252,11 +259,12 @@ export class WorkspaceTable {
   }
 
   #firstBuild(
-    { template, running = false, latest, owner = this.#parts.owner }: NewWorkspace,
+    { template, running = false, latest, owner = this.#parts.owner, ownTags = {} }: NewWorkspace,
     names: JobWorkspace,
     createdAt: EpochMs,
   ): Build {
     const version = template.activeVersion;
+    const tags = tagsOf(version, ownTags);
     const transition = running ? 'start' : 'stop';
     if (latest !== undefined) {
       const { job, reason } = latest;
@@ -267,8 +275,8 @@ export class WorkspaceTable {
       createdAt,
       organizationId: template.organizationId,
       initiatorId: owner.id,
-      tags: version.tags,
-      tagKey: tagKey(version.tags),
+      tags,
+      tagKey: tagKey(tags),
       type: 'workspace_build',
       transition,
       template,
@@ -298,6 +306,10 @@ export class WorkspaceTable {
     if (found === undefined) throw new CoderdRefusal(404, `${doing} workspace ${id}: there is none`);
     return found;
   }
+}
+
+function tagsOf(version: TemplateVersion, ownTags: Tags): TagSet {
+  return normalizeTags({ ...version.tags, ...ownTags });
 }
 
 /** The deadlines come with its end. */

@@ -255,6 +255,43 @@ describe('the status of an owner', () => {
   });
 });
 
+describe('a build that can not be inserted', () => {
+  it('leaves no job and no mark, however often coderd tries', () => {
+    const { at, onlooker, workspace, inserted } = coderdWorld();
+    onlooker();
+    const record = workspace({ running: true, refusesBuilds: true }, { timeTilDormantMs: 10 * MINUTE });
+    at(HOUR);
+    expect(inserted()).toEqual([]);
+    expect(record.dormantAt).toBeUndefined();
+  });
+});
+
+describe('the tags of a job', () => {
+  it('are those of its version, and those that its own parameters give, while the gate asks for the former', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    workspace({ schedule: '5 8 * * *', ownTags: { region: 'eu' } });
+    at(10 * MINUTE);
+    expect(inserted()).toEqual(['5 start']);
+    expect(model.jobs().at(-1)?.tags).toEqual({ scope: 'organization', owner: '', region: 'eu' });
+  });
+
+  it.each([
+    { requireActiveVersion: false, expected: {} },
+    { requireActiveVersion: true, expected: { pushed: 'yes' } },
+  ])('are of the active version where the template requires it: $requireActiveVersion', (row) => {
+    const { at, onlooker, workspace, model } = coderdWorld();
+    onlooker({ pushed: 'yes' });
+    const { template } = workspace(
+      { schedule: '5 8 * * *', keepsVersion: true },
+      { requireActiveVersion: row.requireActiveVersion },
+    );
+    model.pushVersion(template, { pushed: 'yes' });
+    at(10 * MINUTE);
+    expect(model.jobs().at(-1)?.tags).toEqual({ scope: 'organization', owner: '', ...row.expected });
+  });
+});
+
 describe('precedence', () => {
   it('stops for the deadline rather than for dormancy, and marks nothing', () => {
     const { at, onlooker, workspace } = coderdWorld();
