@@ -5,7 +5,7 @@
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { isAlive } from './daemons.ts';
 import { configuredFloors } from './floors.ts';
-import { readForecast, type TransitionGroup } from './forecast.ts';
+import { type ExpectedTransition, type Refusal, readForecast, type TransitionGroup } from './forecast.ts';
 import { partition, sum, unique } from './order.ts';
 import { launchCost } from './patience.ts';
 import type { TransitionKind } from './plan.ts';
@@ -23,10 +23,10 @@ export type Call = {
   /** Those with a service that are woken for this; in order of name. */
   readonly pools: readonly PoolSight[];
   /** The earliest first. */
-  readonly ahead: readonly Transition[];
+  readonly ahead: readonly ExpectedTransition[];
   /** See `TransitionGroup`. */
-  readonly refused: readonly Transition[];
-  readonly presumed: readonly Transition[];
+  readonly refused: readonly Refusal[];
+  readonly presumed: readonly ExpectedTransition[];
   /** The first of those ahead: what a pool has to start for now, and what is overdue. */
   readonly due: readonly Transition[];
   /** A daemon that nobody here owns, or that is kept anyway, opens the gate already. */
@@ -137,7 +137,10 @@ export function isWokenFor({ pool }: PoolSight, kind: TransitionKind): boolean {
 }
 
 /** Whether a pool's daemons open the gate for a tag set. */
-export function fits(sight: PoolSight, { organizationId, tags }: TransitionGroup): boolean {
+export function fits(
+  sight: PoolSight,
+  { organizationId, tags }: Pick<TransitionGroup, 'organizationId' | 'tags'>,
+): boolean {
   return sight.organization?.id === organizationId && covers(sight.tags, tags);
 }
 
@@ -161,8 +164,13 @@ function isOpener({ state, use, hasOtherTags }: TaskSight): boolean {
 /** Starts apart from what `wake.autostop` is about: pools may be woken for one and not for the other. */
 function split({ ahead, refused, presumed }: TransitionGroup): readonly Part[] {
   return WAKE_FOR.map((wakeFor): Part => {
-    const own = (list: readonly Transition[]) => list.filter(({ kind }) => wakeFor === settingOf(kind));
-    return { wakeFor, ahead: own(ahead), refused: own(refused), presumed: own(presumed) };
+    const isOwn = ({ kind }: Transition): boolean => wakeFor === settingOf(kind);
+    return {
+      wakeFor,
+      ahead: ahead.filter(isOwn),
+      refused: refused.filter(({ transition }) => isOwn(transition)),
+      presumed: presumed.filter(isOwn),
+    };
   }).filter((part) => part.ahead.length + part.refused.length + part.presumed.length > 0);
 }
 

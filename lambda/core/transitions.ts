@@ -2,7 +2,7 @@
 import type { EpochMs } from './brands.ts';
 import { compare } from './order.ts';
 import type { TransitionKind } from './plan.ts';
-import type { Template, Workspace } from './snapshot.ts';
+import type { Member, Template, Workspace } from './snapshot.ts';
 import { weekdayIn } from './zones.ts';
 
 /** Something that coderd will do to a workspace. */
@@ -16,12 +16,19 @@ export type Transition = {
 /** coderd waits so long after a deletion that failed. */
 const DELETE_AGAIN_MS = 24 * 3_600_000;
 
-/** All that is to come for a workspace as it is, the earliest first; nothing while a build is under way. */
-export function transitionsOf(workspace: Workspace, template: Template | undefined): readonly Transition[] {
+/**
+ * All that is to come for a workspace as it is, the earliest first; nothing while a build is under way. An owner whose status is not known
+ * counts as active.
+ */
+export function transitionsOf(
+  workspace: Workspace,
+  template: Template | undefined,
+  owner?: Member,
+): readonly Transition[] {
   if (IN_PROGRESS.has(workspace.latest_build.job.status)) return [];
   return [
-    autostart(workspace, template),
-    autostop(workspace),
+    (owner?.status ?? 'active') === 'active' ? autostart(workspace, template) : undefined,
+    autostop(workspace, owner),
     cleanup(workspace, template),
     dormancy(workspace, template),
     deletion(workspace, template),
@@ -67,10 +74,16 @@ function isAllowedDay(at: EpochMs, schedule: string, template: Template | undefi
   return day === undefined || days.includes(day);
 }
 
-/** Activity moves the deadline, up to the latest one. */
-function autostop({ latest_build: build, dormant_at }: Workspace): Transition | undefined {
+/** Activity moves the deadline, up to the latest one. A suspended owner's workspaces are stopped at once. */
+function autostop(
+  { latest_build: build, dormant_at }: Workspace,
+  owner: Member | undefined,
+): Transition | undefined {
   if (build.transition !== 'start' || build.job.status === 'failed' || isTime(dormant_at)) return undefined;
-  const ends = [build.deadline, build.max_deadline].filter(isTime);
+  const ends =
+    owner?.status === 'suspended'
+      ? [Math.max(owner.user_updated_at ?? 0, build.created_at ?? 0)]
+      : [build.deadline, build.max_deadline].filter(isTime);
   return ends.length === 0
     ? undefined
     : { kind: 'autostop', at: Math.min(...ends) as EpochMs, takesJob: true };

@@ -13,6 +13,8 @@ export class ForecastServer {
   workspaces: object[] = [];
   templates: object[] = [];
   versions = new Map<string, object>();
+  members: object[] = [];
+  offlineDaemons: object[] = [];
   now = NOW;
   /** Rows that coderd counts and doesn't show. */
   hidden = 0;
@@ -65,6 +67,8 @@ export class ForecastServer {
       return ok({ workspaces, count: this.workspaces.length + this.hidden });
     }
     if (kind === 'templates') return ok(this.templates);
+    if (path.endsWith('/members')) return ok(this.members);
+    if (path.endsWith('/provisionerdaemons')) return ok(this.offlineDaemons);
     if (kind === 'authcheck') return ok(this.#permissions());
     const version = this.versions.get(id);
     return version === undefined ? { status: 404 } : ok(version);
@@ -89,7 +93,12 @@ export function workspaceJson(id: string, given: object = {}): object {
     id,
     organization_id: 'org-a',
     template_id: 'template-1',
-    owner_name: 'alice',
+    name: `name of ${id}`,
+    owner_id: 'owner',
+    owner_name: 'ada',
+    automatic_updates: 'never',
+    template_require_active_version: false,
+    outdated: true,
     autostart_schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
     next_start_at: '2026-03-03T08:00:00Z',
     last_used_at: '2026-03-01T17:00:00.123456Z',
@@ -100,6 +109,7 @@ export function workspaceJson(id: string, given: object = {}): object {
       reason: 'a reason that came later',
       deadline: '0001-01-01T00:00:00Z',
       max_deadline: null,
+      initiator_name: 'alice',
       resources: [{ metadata: [{ key: 'password', value: 'hunter2', sensitive: true }] }],
       job: {
         status: 'succeeded',
@@ -133,4 +143,13 @@ export function templateJson(id: string, given: object = {}): object {
 export const versionJson = (tags: object): object => ({
   name: 'v1',
   job: { id: 'job', status: 'succeeded', tags: { scope: 'organization', owner: '', ...tags }, input: {} },
+});
+
+/** A member that was suspended the day before. */
+export const memberJson = (id: string): object => ({
+  user_id: id,
+  username: 'alice',
+  email: 'alice@example.com',
+  status: 'suspended',
+  user_updated_at: '2026-03-01T12:00:00Z',
 });

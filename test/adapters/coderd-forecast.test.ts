@@ -12,6 +12,7 @@ import { aJob, anOrganization, aSnapshot, reading } from '../support/parts.ts';
 import {
   type Fault,
   ForecastServer,
+  memberJson,
   NOW,
   templateJson,
   versionJson,
@@ -39,6 +40,7 @@ async function serverOf(workspaces: number, budgetMs?: number) {
   server.workspaces = Array.from({ length: workspaces }, (_, index) => workspaceJson(`workspace-${index}`));
   server.templates = [templateJson('template-1')];
   server.versions.set('version-of-template-1', versionJson({ size: 'big' }));
+  server.members = [memberJson('owner')];
   const forecast = new Forecast(http, budgetMs);
   const read = async (organizations = [A]): Promise<ForecastSight> => {
     const when = { now: server.now as EpochMs, refreshMs: 60_000 };
@@ -64,6 +66,12 @@ describe('a forecast', () => {
             id: 'workspace-0',
             organization_id: 'org-a',
             template_id: 'template-1',
+            name: 'name of workspace-0',
+            owner_id: 'owner',
+            owner_name: 'ada',
+            automatic_updates: 'never',
+            template_require_active_version: false,
+            outdated: true,
             autostart_schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
             next_start_at: Date.parse('2026-03-03T08:00:00Z'),
             last_used_at: Date.parse('2026-03-01T17:00:00.123Z'),
@@ -100,6 +108,13 @@ describe('a forecast', () => {
         ],
       },
       activeVersionTags: { 'template-1': TAGS },
+      members: {
+        status: 'ok',
+        takenAt: NOW,
+        items: [
+          { user_id: 'owner', status: 'suspended', user_updated_at: Date.parse('2026-03-01T12:00:00Z') },
+        ],
+      },
     });
   });
 
@@ -108,7 +123,7 @@ describe('a forecast', () => {
     const snapshot = aSnapshot({ organizations: [anOrganization(await read())] });
     const text = JSON.stringify(snapshotToJson(snapshot));
     expect(parseSnapshot(JSON.parse(text))).toEqual(snapshot);
-    expect(text).not.toMatch(/hunter2|secret-token|alice|name of/);
+    expect(text).not.toMatch(/hunter2|secret-token|alice|name of template/);
     expect(text).toContain('"next_start_at":"2026-03-03T08:00:00.000Z"');
   });
 
@@ -185,7 +200,7 @@ test('a snapshot keeps what the record of recent jobs made of a workspace, and n
   const [organization] = parseSnapshot(JSON.parse(text)).coder.organizations;
   expect(organization?.recentJobs).toEqual(recentJobs);
   expect(recentJobs.items).toMatchObject([{ id: 'job', reason: 'dashboard', tags: TAGS }]);
-  expect(text).not.toMatch(/hunter2|secret-token|alice|name of/);
+  expect(text).not.toMatch(/hunter2|secret-token|alice|name of template/);
 });
 
 const POOLS = ['default', 'data'].map((organization) => ({
@@ -248,6 +263,7 @@ describe('requests', () => {
       workspaces: 40,
       templates: 1,
       authcheck: 1,
+      organizations: 1,
       templateversions: 20,
     });
     expect(server.most.get('workspaces')).toBeLessThanOrEqual(8);

@@ -240,22 +240,3 @@ describe('of several pools', () => {
     expectNoHarm(world);
   });
 });
-
-test.each([
-  { owners: 1, idleTimeout: '60s' },
-  { owners: 3, idleTimeout: '5m' },
-])(
-  'what coderd never does though its calendar says so wakes a pool once an hour: suspended owners $owners, idle timeout $idleTimeout',
-  async ({ owners, idleTimeout }) => {
-    const { world, watched, invoke } = await start({ pools: [{ ...cpu, idleTimeout }] });
-    for (let count = 0; count < owners; count++)
-      addOne(world, {}, { schedule: '30 9 * * *', owner: world.coderd.addUser({ status: 'suspended' }) });
-    await invoke(360);
-    expect(world.coderd.jobs()).toEqual([]);
-    const { launched } = world.figures().tasks;
-    // all that they need the first time, and one daemon in each of the five hours after that
-    expect(launched).toBeGreaterThanOrEqual(owners);
-    expect(launched).toBeLessThanOrEqual(owners + 5);
-    expect(watched.taskMinutes()).toBeLessThanOrEqual(launched * 10);
-  },
-);

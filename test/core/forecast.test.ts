@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import { isForecastUnsure, readForecast, type TransitionGroup } from '../../lambda/core/forecast.ts';
-import type { OrganizationSight, Template, Workspace } from '../../lambda/core/snapshot.ts';
+import type { Daemon, OrganizationSight, Template, Workspace } from '../../lambda/core/snapshot.ts';
 import { transitionsOf } from '../../lambda/core/transitions.ts';
 import {
   aDaemon,
@@ -343,6 +343,16 @@ describe('what is overdue', () => {
       ...made.map(() => 'made'),
     ].join(' + ') || 'nothing';
 
+  const rowsOf = (rows: Rows): readonly Daemon[] =>
+    rows.map(([registered, seen], index) =>
+      aDaemon({
+        id: daemonId(`d${index}`),
+        tags: gpu,
+        created_at: ago(registered * MINUTE),
+        last_seen_at: ago(seen * MINUTE),
+      }),
+    );
+
   test.each<Overdue>([
     { dueMinutes: 10, readMinutes: 0, rows: [], expected: 'ahead', because: 'no daemon was there' },
     {
@@ -355,75 +365,193 @@ describe('what is overdue', () => {
     {
       dueMinutes: 10,
       readMinutes: 4,
-      rows: [[3, 0]],
+      rows: [[2, 0]],
       expected: 'presumed + made',
       because: 'the gate was open, and the workspaces were read before',
     },
     {
       dueMinutes: 10,
       readMinutes: 0,
+      rows: [[2, 0]],
+      expected: 'presumed + made',
+      because: 'coderd gets a second poll',
+    },
+    {
+      dueMinutes: 10,
+      readMinutes: 0,
+      rows: [[4, 3.5]],
+      expected: 'ahead',
+      because: 'the daemon left after one poll, and a later reading still shows it',
+    },
+    {
+      dueMinutes: 10,
+      readMinutes: 0,
       rows: [[3, 0]],
       expected: 'refused',
-      because: 'the gate was open, and a later reading still shows it',
+      because: 'coderd had two polls, and a later reading still shows it',
     },
     {
       dueMinutes: 10,
-      readMinutes: 0,
-      rows: [[5, 0]],
-      expected: 'nothing',
-      because: 'coderd had five minutes, and won’t do it',
-    },
-    {
-      dueMinutes: 10,
-      readMinutes: 6,
-      rows: [[5, 0]],
+      readMinutes: 4,
+      rows: [[3, 0]],
       expected: 'made',
-      because: 'coderd had five minutes, and nobody has looked since',
+      because: 'coderd had two polls, and workspaces are yet to be read',
     },
     {
       dueMinutes: 20,
       readMinutes: 0,
       rows: [
-        [19, 17],
-        [12, 10],
+        [10, 9.5],
+        [5, 4.5],
+      ],
+      expected: 'ahead',
+      because: 'neither daemon was there for two polls',
+    },
+    {
+      dueMinutes: 20,
+      readMinutes: 0,
+      rows: [
+        [4, 2],
         [2, 0],
       ],
-      expected: 'nothing',
-      because: 'what several daemons had together counts',
-    },
-    {
-      dueMinutes: 20,
-      readMinutes: 0,
-      rows: [
-        [4, 0],
-        [3, 0],
-      ],
       expected: 'refused',
-      because: 'two at a time open the gate once',
+      because: 'one daemon after the other holds the gate open',
     },
     {
       dueMinutes: 10,
       readMinutes: 0,
-      rows: [[60, 9.5]],
+      rows: [[60, 11.5]],
       expected: 'ahead',
-      because: 'the daemon was gone when it was due',
+      because: 'the gate was closed when it was due',
+    },
+    {
+      dueMinutes: 24 * 60,
+      readMinutes: 0,
+      rows: [[24 * 60 + 60, 24 * 60 + 30]],
+      expected: 'ahead',
+      because: 'after an outage nothing is too late',
     },
   ])('for $dueMinutes min is $expected, because $because', ({ dueMinutes, readMinutes, rows, expected }) => {
-    const daemons = reading(
-      rows.map(([registered, seen], index) =>
-        aDaemon({
-          id: daemonId(`d${index}`),
-          tags: gpu,
-          created_at: ago(registered * MINUTE),
-          last_seen_at: ago(seen * MINUTE),
-        }),
-      ),
-    );
     const workspaces = {
       ...reading([aWorkspace({ next_start_at: ago(dueMinutes * MINUTE) })]),
       takenAt: ago(readMinutes * MINUTE),
     };
-    expect(groupsOf({ workspaces, daemons }).map(listOf)).toEqual([expected]);
+    expect(groupsOf({ workspaces, daemons: reading(rowsOf(rows)) }).map(listOf)).toEqual([expected]);
+  });
+
+  describe('after a refusal', () => {
+    const seenWith = (rows: Rows, seen: Partial<OrganizationSight> = {}): TransitionGroup | undefined =>
+      groupsOf({ at: ago(100 * HOUR), offlineDaemons: reading(rowsOf(rows)), ...seen })[0];
+    const told = (group: TransitionGroup | undefined): string => {
+      const [refusal] = group?.refused ?? [];
+      if (group === undefined || refusal === undefined) return 'never refused';
+      const minutes = (refusal.nextTryAt - NOW) / MINUTE;
+      return `${listOf(group)}, refused ${refusal.tries} times, next in ${minutes} min`;
+    };
+
+    test.each<{ rows: Rows; expected: string; because: string }>([
+      {
+        rows: [[60, 50]],
+        expected: 'refused, refused 1 times, next in 11.5 min',
+        because: 'the gate closed 48.5 min ago',
+      },
+      {
+        rows: [[100, 61.5]],
+        expected: 'ahead + refused, refused 1 times, next in 0 min',
+        because: 'the gate closed an hour ago',
+      },
+      {
+        rows: [
+          [900, 800],
+          [100, 61.5],
+        ],
+        expected: 'refused, refused 2 times, next in 300 min',
+        because: 'it is six hours after the second time',
+      },
+      {
+        rows: [
+          [900, 890],
+          [800, 790],
+          [100, 61.5],
+        ],
+        expected: 'refused, refused 3 times, next in 1380 min',
+        because: 'it is a day after the third',
+      },
+      {
+        rows: [
+          [900, 890],
+          [800, 790],
+          [700, 690],
+          [600, 590],
+          [500, 490],
+          [100, 61.5],
+        ],
+        expected: 'refused, refused 6 times, next in 1380 min',
+        because: 'it is never more than a day',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [30, 29.9],
+        ],
+        expected: 'ahead + refused, refused 1 times, next in 0 min',
+        because: 'a daemon that came for a moment changes nothing',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [1, 0],
+        ],
+        expected: 'ahead + refused, refused 1 times, next in 0 min',
+        because: 'the daemon for the next try is there for a minute',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [2, 0],
+        ],
+        expected: 'refused + presumed + made, refused 1 times, next in 0 min',
+        because: 'that daemon stays for another poll',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [3, 0],
+        ],
+        expected: 'refused, refused 2 times, next in 360 min',
+        because: 'that try was in vain',
+      },
+    ])('is $expected, because $because', ({ rows, expected }) => {
+      expect(told(seenWith(rows))).toBe(expected);
+    });
+
+    test('the rows of this look win over older ones', () => {
+      const older = rowsOf([[100, 99]]);
+      const daemons = reading(rowsOf([[100, 30]]));
+      expect(told(seenWith([], { daemons, offlineDaemons: reading(older) }))).toBe(
+        'refused, refused 1 times, next in 31.5 min',
+      );
+    });
+
+    test('is of the tag set whose gate was open, and of no other', () => {
+      const offlineDaemons = reading(rowsOf([[60, 50]]).map((row) => ({ ...row, tags: { cluster: 'cpu' } })));
+      expect(told(seenWith([], { offlineDaemons }))).toBe('never refused');
+    });
+  });
+
+  test.each([
+    { dueMinutes: 0, expected: 'ahead', because: 'it is due' },
+    { dueMinutes: 14, expected: 'ahead', because: 'it gets a quarter of an hour' },
+    { dueMinutes: 15, expected: 'nothing', because: 'that is over' },
+    { dueMinutes: 60, expected: 'ahead', because: 'an hour has passed' },
+  ])('without any row of offline daemons, for $dueMinutes min is $expected: $because', (row) => {
+    const organization = anOrganization({
+      workspaces: reading([aWorkspace({ next_start_at: ago(row.dueMinutes * MINUTE) })]),
+      templates: reading([aTemplate()]),
+      activeVersionTags: { template: gpu },
+    });
+    const snapshot = aSnapshot({ organizations: [organization], version: null });
+    expect(readForecast(snapshot).map(listOf)).toEqual([row.expected]);
   });
 
   test('waits for a daemon with its tags', () => {

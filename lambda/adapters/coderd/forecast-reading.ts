@@ -5,11 +5,12 @@
 import * as z from 'zod';
 import type { Organization } from '../../app/ports.ts';
 import type { EpochMs, OrganizationId } from '../../core/brands.ts';
-import type { ForecastSight, Reading, Template, Workspace } from '../../core/snapshot.ts';
+import type { BuildInfo, ForecastSight, Reading, Template, Workspace } from '../../core/snapshot.ts';
 import { ActiveVersions, type VersionTags } from './active-versions.ts';
 import type { CoderdHttp } from './http.ts';
 import { type Refused, readRefused } from './permissions.ts';
 import { failure, reading } from './reading.ts';
+import { readEvidence } from './refusal-evidence.ts';
 import { listedTemplateSchema } from './schemas.ts';
 import { type Listing, listWorkspaces } from './workspace-list.ts';
 
@@ -48,20 +49,26 @@ export class ForecastReading {
    */
   async read(
     organizations: readonly Organization[],
-    now: EpochMs,
+    { now, build }: { readonly now: EpochMs; readonly build?: BuildInfo | undefined },
   ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
     const whole = AbortSignal.timeout(this.#budgetMs);
     const signal = AbortSignal.timeout(this.#budgetMs * LISTS_SHARE);
     const listing = { http: this.#http, signal, role: `the token's user needs ${ROLE}` };
-    const [refused, { list: workspaces, resumeAt }, templates] = await Promise.all([
+    const [refused, { list: workspaces, resumeAt }, templates, ...evidence] = await Promise.all([
       readRefused(this.#http, organizations, signal),
       listWorkspaces(listing, { now, resumeAt: this.#resumeAt }),
       listTemplates(listing, now),
+      ...organizations.map((organization) => readEvidence(listing, organization, build)),
     ]);
     this.#resumeAt = resumeAt;
     const versions = await this.#readVersions(workspaces, templates, whole);
     const lists = { workspaces, templates, versions, refused };
-    return new Map(organizations.map((organization) => [organization.id, sightOf(organization, lists)]));
+    return new Map(
+      organizations.map((organization, index) => [
+        organization.id,
+        { ...sightOf(organization, lists), ...evidence[index] },
+      ]),
+    );
   }
 
   async #readVersions(
