@@ -120,6 +120,7 @@ export class CoderdModel implements DaemonServer {
       now: () => timeline.now(),
       name: () => this.#nameWorkspace(),
       owner,
+      rules: { cleansUpFailedStops: this.version.does('cleansUpFailedStops') },
       insert: (job, onInserted) => this.#insert(job, onInserted),
     });
     this.#jobs = new JobTable((job) => this.#workspaces.jobCompleted(job));

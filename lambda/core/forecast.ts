@@ -39,7 +39,7 @@ const OLD_AFTER_MS = 15 * 60_000;
 export function readForecast(snapshot: Snapshot): readonly TransitionGroup[] {
   return snapshot.coder.organizations
     .toSorted(by(({ name }) => name))
-    .flatMap((organization) => groupsOf(organization, snapshot.takenAt));
+    .flatMap((organization) => groupsOf(organization, snapshot));
 }
 
 /** Whether more may be due than is known: then the last daemon stays. Without any forecast there is nothing to know. */
@@ -63,12 +63,15 @@ function isUsable(reading: Reading<unknown> | undefined, now: EpochMs): boolean 
   return now - (reading.takenAt ?? now) <= OLD_AFTER_MS;
 }
 
-function groupsOf(organization: OrganizationSight, now: EpochMs): readonly TransitionGroup[] {
+function groupsOf(
+  organization: OrganizationSight,
+  { takenAt: now, coder }: Snapshot,
+): readonly TransitionGroup[] {
   const { workspaces, jobs } = organization;
   if (workspaces === undefined) return [];
   const building = new Set(jobs.items.map(({ metadata }) => metadata?.workspace_id));
   const readAt = workspaces.takenAt ?? now;
-  return expectedOf(organization, workspaces).map(({ tags, courses, built }) => {
+  return expectedOf(organization, workspaces, coder.buildInfo?.version).map(({ tags, courses, built }) => {
     const isOverdue = courses[0] !== undefined && courses[0].transitions[0].at <= now;
     const gate = isOverdue ? gateOf(tags, organization.daemons.items, now) : [];
     const fateOf: FateOf = (id, transition) =>
@@ -100,7 +103,7 @@ type Course = {
 /** What else that depends on. */
 type Sources = {
   readonly [Key in 'id' | 'templates' | 'activeVersionTags']: OrganizationSight[Key] | undefined;
-};
+} & { readonly version: string | undefined };
 
 /** Workspaces are read every few minutes, and looked at every few seconds: what they tell is worked out once. */
 const known = new WeakMap<
@@ -112,8 +115,9 @@ const known = new WeakMap<
 function expectedOf(
   { id, templates, activeVersionTags }: OrganizationSight,
   workspaces: Reading<Workspace>,
+  version: string | undefined,
 ): readonly Expected[] {
-  const sources: Sources = { id, templates, activeVersionTags };
+  const sources: Sources = { id, templates, activeVersionTags, version };
   const before = known.get(workspaces);
   if (before !== undefined && areSame(before.sources, sources)) return before.expected;
   const expected = [...seenByTags(sources, workspaces.items)]
@@ -124,7 +128,12 @@ function expectedOf(
 }
 
 function areSame(a: Sources, b: Sources): boolean {
-  return a.id === b.id && a.templates === b.templates && a.activeVersionTags === b.activeVersionTags;
+  return (
+    a.id === b.id &&
+    a.templates === b.templates &&
+    a.activeVersionTags === b.activeVersionTags &&
+    a.version === b.version
+  );
 }
 
 function toExpected(seen: readonly Seen[]): Expected {
@@ -138,7 +147,7 @@ function toExpected(seen: readonly Seen[]): Expected {
 }
 
 function seenByTags(
-  { id, templates, activeVersionTags }: Sources,
+  { id, templates, activeVersionTags, version }: Sources,
   workspaces: readonly Workspace[],
 ): ReadonlyMap<string, readonly Seen[]> {
   const byId = new Map(templates?.items.map((template) => [template.id, template]));
@@ -146,7 +155,8 @@ function seenByTags(
     if (workspace.is_prebuild === true || workspace.organization_id !== id) return [];
     const tags = tagsOf(workspace, activeVersionTags);
     if (tags === undefined) return [];
-    return [{ workspace, tags, transitions: transitionsOf(workspace, byId.get(workspace.template_id)) }];
+    const template = byId.get(workspace.template_id);
+    return [{ workspace, tags, transitions: transitionsOf(workspace, template, version) }];
   });
   return Map.groupBy(seen, ({ tags }) => tagKey(tags));
 }

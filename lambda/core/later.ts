@@ -24,7 +24,7 @@ export function snapshotAt(snapshot: Snapshot, at: EpochMs): Snapshot {
         daemons: movedReading(organization.daemons, move, movedDaemon(move)),
         previousJobs: movedReading(organization.previousJobs, move, movedJob(move)),
         ...movedRecord(organization, move),
-        ...movedForecast(organization, { move, from: takenAt, to: at }),
+        ...movedForecast(organization, { move, from: takenAt, to: at, version: coder.buildInfo?.version }),
       })),
     },
     ecs: {
@@ -89,17 +89,22 @@ function movedRecord(
   return { recentJobs: { ...moved, since: move(recentJobs.since) } };
 }
 
-type Span = { readonly move: Move; readonly from: EpochMs; readonly to: EpochMs };
+type Span = {
+  readonly move: Move;
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  readonly version: string | undefined;
+};
 
 /** The workspaces keep their times; those that coderd has moved on by then are left out. */
 function movedForecast(
   { workspaces, templates }: OrganizationSight,
-  { move, from, to }: Span,
+  { move, from, to, version }: Span,
 ): Partial<Pick<OrganizationSight, 'workspaces' | 'templates'>> {
   if (workspaces === undefined || templates === undefined) return {};
   const byId = new Map(templates.items.map((template) => [template.id, template]));
   const items = workspaces.items.filter((workspace) => {
-    const transitions = transitionsOf(workspace, byId.get(workspace.template_id));
+    const transitions = transitionsOf(workspace, byId.get(workspace.template_id), version);
     return !transitions.some(({ at }) => at > from - 2 * EXECUTOR_MS && at <= to - EXECUTOR_MS);
   });
   return {
