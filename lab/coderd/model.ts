@@ -237,6 +237,11 @@ export class CoderdModel implements DaemonServer {
     this.#templates.pushVersion(template.id, tags, this.timeline.now());
   }
 
+  /** Marks it as deprecated: its workspaces live on. */
+  deprecate(template: TemplateRecord, message = 'Use another one.'): void {
+    this.#templates.deprecate(template.id, message);
+  }
+
   addUser(user: NewUser = {}): UserRecord {
     return this.#users.add(user, this.timeline.now());
   }

@@ -9,6 +9,8 @@ const SINCE = {
   listsJobs: 19,
   listsNewestDaemonsFirst: 20,
   reapsPendingJobs: 23,
+  /** The list of templates leaves deprecated ones out unless asked for them (fetchTemplates). */
+  hidesDeprecatedTemplates: 23,
   /** "2.25 or 2.26", contract §10. */
   gatesAutostart: 25,
   /** The parameters offline, status and max_age; offline daemons left out unless asked for. */
