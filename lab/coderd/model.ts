@@ -120,6 +120,7 @@ export class CoderdModel implements DaemonServer {
       now: () => timeline.now(),
       name: () => this.#nameWorkspace(),
       owner,
+      rules: { cleansUpFailedStops: this.version.does('cleansUpFailedStops') },
       insert: (job, onInserted) => this.#insert(job, onInserted),
     });
     this.#jobs = new JobTable((job) => this.#workspaces.jobCompleted(job));
@@ -234,6 +235,11 @@ export class CoderdModel implements DaemonServer {
   /** Makes another version with these tags the active one. */
   pushVersion(template: TemplateRecord, tags: Tags): void {
     this.#templates.pushVersion(template.id, tags, this.timeline.now());
+  }
+
+  /** Marks it as deprecated: its workspaces live on. */
+  deprecate(template: TemplateRecord, message = 'Use another one.'): void {
+    this.#templates.deprecate(template.id, message);
   }
 
   addUser(user: NewUser = {}): UserRecord {

@@ -15,14 +15,19 @@ export type Due = {
   readonly reason: BuildReason;
 };
 
-type Rule = (workspace: WorkspaceRecord) => Due | undefined;
+/** What depends on the release. */
+export type LifecycleRules = { readonly cleansUpFailedStops: boolean };
+
+type Rule = (workspace: WorkspaceRecord, rules: LifecycleRules) => Due | undefined;
 
 const DAY_MS = 24 * 3_600_000;
 
 /** None for prebuilt workspaces: their reconciler looks after them. */
-export function transitionsOf(workspace: WorkspaceRecord): readonly Due[] {
+export function transitionsOf(workspace: WorkspaceRecord, rules: LifecycleRules): readonly Due[] {
   if (workspace.prebuilt) return [];
-  return [autostop, autostart, failedCleanup, dormancy, deletion].flatMap((rule) => rule(workspace) ?? []);
+  return [autostop, autostart, failedCleanup, dormancy, deletion].flatMap(
+    (rule) => rule(workspace, rules) ?? [],
+  );
 }
 
 export function isDue({ at, later }: Due, tick: EpochMs): boolean {
@@ -46,9 +51,11 @@ const autostart: Rule = ({ latestBuild, dormantAt, owner, nextStartAt, template 
   return { at: nextStartAt, later: false, transition: 'start', reason: 'autostart' };
 };
 
-const failedCleanup: Rule = ({ latestBuild: { transition, job }, template: { failureTtlMs } }) => {
+const failedCleanup: Rule = ({ latestBuild, template: { failureTtlMs } }, { cleansUpFailedStops }) => {
+  const { transition, job } = latestBuild;
   const { status, completedAt } = job;
-  if (failureTtlMs === 0 || status !== 'failed' || transition === 'delete' || completedAt === undefined)
+  const isCleanedUp = transition === 'start' || (transition === 'stop' && cleansUpFailedStops);
+  if (failureTtlMs === 0 || status !== 'failed' || !isCleanedUp || completedAt === undefined)
     return undefined;
   return { at: completedAt + failureTtlMs, later: true, transition: 'stop', reason: 'autostop' };
 };

@@ -13,7 +13,7 @@ import {
 } from './jobs.ts';
 import { CoderdRefusal } from './refusal.ts';
 import type { TemplateRecord, TemplateVersion } from './templates.ts';
-import { type Due, transitionsOf } from './transitions.ts';
+import { type Due, type LifecycleRules, transitionsOf } from './transitions.ts';
 import type { UserRecord } from './users.ts';
 
 export type BuildReason = 'initiator' | 'autostart' | 'autostop' | 'dormancy' | 'autodelete';
@@ -98,6 +98,7 @@ export type WorkspaceTableParts = {
   readonly now: () => EpochMs;
   /** Names a workspace, and gives it ids. */
   readonly name: () => JobWorkspace;
+  readonly rules: LifecycleRules;
   /** The user that workspaces belong to unless they say otherwise. */
   readonly owner: UserRecord;
   /** Inserts a job; `onInserted` comes before any daemon gets it. */
@@ -190,7 +191,7 @@ export class WorkspaceTable {
     // coderd writes no deadline that would be moved by less than a twentieth of the bump
     if (bumpMs > 0 && deadline !== undefined && deadline - 0.95 * bumpMs < now)
       latestBuild.deadline = Math.min(now + bumpMs, maxDeadline) as EpochMs;
-    changed(workspace);
+    this.#changed(workspace);
   }
 
   /** Inserts a build. Throws CoderdRefusal: 404 no such workspace, 409 the build before has not ended. */
@@ -220,7 +221,7 @@ export class WorkspaceTable {
       workspace.latestBuild = newBuild({ id: buildId, number, transition, reason, version, job: inserted });
       this.#builds.get(id)?.push(workspace.latestBuild);
       if (transition === 'stop') setNextStart(workspace, inserted.createdAt);
-      changed(workspace);
+      this.#changed(workspace);
     });
   }
 
@@ -231,7 +232,7 @@ export class WorkspaceTable {
     if (build.createdAt < latestBuild.createdAt) return;
     workspace.latestBuild = newBuild({ ...build, number: latestBuild.number + 1 });
     this.#builds.get(id)?.push(workspace.latestBuild);
-    changed(workspace);
+    this.#changed(workspace);
   }
 
   /** To be told of each job that has ended. */
@@ -250,12 +251,12 @@ export class WorkspaceTable {
   markDormant(id: string): void {
     const workspace = this.#get(id, 'marking as dormant');
     setDormant(workspace, this.#parts.now());
-    changed(workspace);
+    this.#changed(workspace);
   }
 
   /** To be told when the status of a user has changed. */
   ownerChanged(ownerId: string): void {
-    for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) changed(workspace);
+    for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) this.#changed(workspace);
   }
 
   #firstBuild(
@@ -298,7 +299,12 @@ export class WorkspaceTable {
         this.#all = undefined;
       }
     }
-    changed(workspace);
+    this.#changed(workspace);
+  }
+
+  #changed(workspace: Workspace): void {
+    workspace.transitions = transitionsOf(workspace, this.#parts.rules);
+    workspace.dueFrom = Math.min(...workspace.transitions.map(({ at }) => at));
   }
 
   #get(id: string, doing: string): Workspace {
@@ -332,11 +338,6 @@ function setDormant(workspace: Workspace, at: EpochMs): void {
   const { timeTilDormantAutodeleteMs } = workspace.template;
   workspace.dormantAt = at;
   workspace.deletingAt = timeTilDormantAutodeleteMs > 0 ? plusMs(at, timeTilDormantAutodeleteMs) : undefined;
-}
-
-function changed(workspace: Workspace): void {
-  workspace.transitions = transitionsOf(workspace);
-  workspace.dueFrom = Math.min(...workspace.transitions.map(({ at }) => at));
 }
 
 /** Over the next autostart it is as if the workspace had been started then. */

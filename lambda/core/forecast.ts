@@ -92,7 +92,16 @@ function groupsOf(
   const isUntold = buildInfo === undefined && (offlineDaemons?.items ?? []).length === 0;
   const building = new Set(jobs.items.map(({ metadata }) => metadata?.workspace_id));
   const readAt = workspaces.takenAt ?? now;
-  return expectedOf(organization, workspaces, now).map(({ tags, courses, built }) => {
+  const { id, templates, activeVersionTags, members } = organization;
+  const sources: Sources = {
+    id,
+    templates,
+    activeVersionTags,
+    version: buildInfo?.version,
+    // who was suspended long ago may be active by now
+    members: isUsable(members, now) ? members : undefined,
+  };
+  return expectedOf(sources, workspaces).map(({ tags, courses, built }) => {
     const isOverdue = courses[0] !== undefined && courses[0][0].at <= now;
     const gate = isOverdue ? gateOf(tags, rows, now) : [];
     const judgeOne: Judge = (transition) =>
@@ -123,7 +132,7 @@ type Course = readonly [ExpectedTransition, ...ExpectedTransition[]];
 /** What else that depends on. */
 type Sources = {
   readonly [Key in 'id' | 'templates' | 'activeVersionTags' | 'members']: OrganizationSight[Key] | undefined;
-};
+} & { readonly version: string | undefined };
 
 /** Workspaces are read every few minutes, and looked at every few seconds: what they tell is worked out once. */
 const known = new WeakMap<
@@ -132,18 +141,7 @@ const known = new WeakMap<
 >();
 
 /** By tag set, in order of their keys. */
-function expectedOf(
-  { id, templates, activeVersionTags, members }: OrganizationSight,
-  workspaces: Reading<Workspace>,
-  now: EpochMs,
-): readonly Expected[] {
-  const sources: Sources = {
-    id,
-    templates,
-    activeVersionTags,
-    // who was suspended long ago may be active by now
-    members: isUsable(members, now) ? members : undefined,
-  };
+function expectedOf(sources: Sources, workspaces: Reading<Workspace>): readonly Expected[] {
   const before = known.get(workspaces);
   if (before !== undefined && areSame(before.sources, sources)) return before.expected;
   const expected = [...seenByTags(sources, workspaces.items)]
@@ -158,7 +156,8 @@ function areSame(a: Sources, b: Sources): boolean {
     a.id === b.id &&
     a.templates === b.templates &&
     a.activeVersionTags === b.activeVersionTags &&
-    a.members === b.members
+    a.members === b.members &&
+    a.version === b.version
   );
 }
 
@@ -173,7 +172,7 @@ function toExpected(seen: readonly Seen[]): Expected {
 }
 
 function seenByTags(
-  { id, templates, activeVersionTags, members }: Sources,
+  { id, templates, activeVersionTags, members, version }: Sources,
   workspaces: readonly Workspace[],
 ): ReadonlyMap<string, readonly Seen[]> {
   const byId = new Map(templates?.items.map((template) => [template.id, template]));
@@ -184,7 +183,7 @@ function seenByTags(
     if (tags === undefined) return [];
     const template = byId.get(workspace.template_id);
     const owner = owners.get(workspace.owner_id ?? '');
-    return [{ workspace, tags, transitions: transitionsOf(workspace, template, owner) }];
+    return [{ workspace, tags, transitions: transitionsOf(workspace, template, { version, owner }) }];
   });
   return Map.groupBy(seen, ({ tags }) => tagKey(tags));
 }

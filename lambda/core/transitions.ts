@@ -3,6 +3,7 @@ import type { EpochMs } from './brands.ts';
 import { compare } from './order.ts';
 import type { TransitionKind } from './plan.ts';
 import type { Member, Template, Workspace } from './snapshot.ts';
+import { cleansUpFailedStops } from './version.ts';
 import { weekdayIn } from './zones.ts';
 
 /** Something that coderd will do to a workspace. */
@@ -16,6 +17,14 @@ export type Transition = {
 /** coderd waits so long after a deletion that failed. */
 const DELETE_AGAIN_MS = 24 * 3_600_000;
 
+/** What else it depends on. */
+export type Circumstances = {
+  /** coderd's. @default unknown */
+  readonly version?: string | undefined;
+  /** Of the workspace. @default unknown */
+  readonly owner?: Member | undefined;
+};
+
 /**
  * All that is to come for a workspace as it is, the earliest first; nothing while a build is under way. An owner whose status is not known
  * counts as active.
@@ -23,13 +32,13 @@ const DELETE_AGAIN_MS = 24 * 3_600_000;
 export function transitionsOf(
   workspace: Workspace,
   template: Template | undefined,
-  owner?: Member,
+  { version, owner }: Circumstances = {},
 ): readonly Transition[] {
   if (IN_PROGRESS.has(workspace.latest_build.job.status)) return [];
   return [
     (owner?.status ?? 'active') === 'active' ? autostart(workspace, template) : undefined,
     autostop(workspace, owner),
-    cleanup(workspace, template),
+    cleanup(workspace, template, version),
     dormancy(workspace, template),
     deletion(workspace, template),
   ]
@@ -89,12 +98,17 @@ function autostop(
     : { kind: 'autostop', at: Math.min(...ends) as EpochMs, takesJob: true };
 }
 
-/** What failed to start or to stop is stopped after a while. */
-function cleanup({ latest_build: build }: Workspace, template: Template | undefined): Transition | undefined {
+/** What failed to start, and since coder #26203 to stop, is stopped after a while. */
+function cleanup(
+  { latest_build: build }: Workspace,
+  template: Template | undefined,
+  version: string | undefined,
+): Transition | undefined {
   const ttl = template?.failure_ttl_ms ?? 0;
   const { status, completed_at } = build.job;
-  if (ttl <= 0 || status !== 'failed' || build.transition === 'delete' || !isTime(completed_at))
-    return undefined;
+  const isCleanedUp =
+    build.transition === 'start' || (build.transition === 'stop' && cleansUpFailedStops(version));
+  if (ttl <= 0 || status !== 'failed' || !isCleanedUp || !isTime(completed_at)) return undefined;
   return { kind: 'autostop', at: (completed_at + ttl) as EpochMs, takesJob: true };
 }
 

@@ -190,6 +190,49 @@ describe('from zero', () => {
   });
 });
 
+test.each<{ transition: string; template: Partial<NewTemplate>; workspace: Partial<NewWorkspace> }>([
+  {
+    transition: 'stop dormancy',
+    template: { timeTilDormantMs: 20 * MINUTE_MS },
+    workspace: { running: true },
+  },
+  { transition: 'stop autostop', template: { failureTtlMs: 20 * MINUTE_MS }, workspace: { running: true } },
+  {
+    transition: 'delete autodelete',
+    template: { timeTilDormantAutodeleteMs: 20 * MINUTE_MS },
+    workspace: { dormantAt: START },
+  },
+])('workspaces of a deprecated template get their $transition on time', async (row) => {
+  const { world, watched, invoke } = await start({ pools: [cpu] });
+  const workspace = addOne(world, row.template, row.workspace);
+  world.coderd.deprecate(workspace.template);
+  if (row.template.failureTtlMs !== undefined) world.coderd.build(workspace, 'start', { willFail: true });
+  await invoke(45);
+  const { transition, reason } = workspace.latestBuild;
+  expect(`${transition} ${reason}`).toBe(row.transition);
+  expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+  expect(world.figures()).toMatchObject({ killed: 0, tasks: { running: 0 } });
+});
+
+describe('a stop that failed', () => {
+  test.each([
+    { coderVersion: 'v2.34.1', reasons: ['initiator'], because: 'it cleans up failed starts only' },
+    { coderVersion: 'v2.34.2', reasons: ['initiator', 'autostop'], because: 'it stops the workspace again' },
+  ])('wakes the pool as coderd $coderVersion acts: $because', async ({ coderVersion, reasons }) => {
+    const { world, watched, invoke } = await start({ pools: [cpu], coderVersion });
+    const workspace = addOne(world, { failureTtlMs: 20 * MINUTE_MS }, { running: true });
+    world.coderd.build(workspace, 'stop', { willFail: true });
+    await invoke(90);
+    expect(world.coderd.buildsOf(workspace.id).map(({ reason }) => reason)).toEqual([
+      'initiator',
+      ...reasons,
+    ]);
+    expect(world.figures().tasks).toMatchObject({ launched: reasons.length, running: 0 });
+    expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+    expect(world.figures().killed).toBe(0);
+  });
+});
+
 describe('of several pools', () => {
   const gpu: LabPool = { ...cpu, name: 'gpu', tags: { gpu: 'yes' } };
   const gpuEu: LabPool = { ...cpu, name: 'gpu-eu', tags: { gpu: 'yes', region: 'eu' } };

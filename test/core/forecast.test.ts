@@ -289,6 +289,20 @@ describe('one reading of workspaces', () => {
   });
 });
 
+test('a failed stop is due again where the version of coderd says so', () => {
+  const workspaces = reading([aWorkspace({ latest_build: { transition: 'stop', job: failed(MINUTE) } })]);
+  const templates = reading([aTemplate({ failure_ttl_ms: HOUR })]);
+  const sight = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
+  const kindsAt = (version: string | null): readonly string[] =>
+    readForecast(aSnapshot({ organizations: [sight], version })).flatMap(({ ahead }) =>
+      ahead.map(({ kind }) => kind),
+    );
+  expect(kindsAt('v2.33.7')).toEqual([]);
+  expect(kindsAt('v2.33.8')).toEqual(['autostop']);
+  expect(kindsAt('v2.33.7')).toEqual([]);
+  expect(kindsAt(null)).toEqual(['autostop']);
+});
+
 describe('the tag set', () => {
   test('is that of the active version, not that of the last build', () => {
     const workspace = aWorkspace({

@@ -166,8 +166,9 @@ describe('failed builds', () => {
     transition: 'start' | 'stop' | 'delete',
     settings: Partial<NewTemplate>,
     workspace: Partial<NewWorkspace> = {},
+    version = 'v2.36.0',
   ) {
-    const world = coderdWorld();
+    const world = coderdWorld({ version });
     const connection = world.onlooker();
     const record = world.workspace({ running: transition !== 'start', ...workspace }, settings);
     connection.acquire(({ id }) => connection.complete(id, 'failed'));
@@ -182,6 +183,19 @@ describe('failed builds', () => {
     at(20 * MINUTE);
     expect(inserted()).toEqual([`0 ${transition}`, '11 stop']);
     expect(record.latestBuild.reason).toBe('autostop');
+  });
+
+  it.each([
+    { version: 'v2.32.9', inserted: 1 },
+    { version: 'v2.33.7', inserted: 1 },
+    { version: 'v2.33.8', inserted: 2 },
+    { version: 'v2.34.0', inserted: 1 },
+    { version: 'v2.34.2+3006da5', inserted: 2 },
+    { version: 'v2.35.0', inserted: 2 },
+  ])('of a stop are left alone before #26203: $version', ({ version, inserted }) => {
+    const failed = failing('stop', { failureTtlMs: 10 * MINUTE }, {}, version);
+    failed.at(20 * MINUTE);
+    expect(failed.inserted()).toHaveLength(inserted);
   });
 
   it('of a delete are not', () => {

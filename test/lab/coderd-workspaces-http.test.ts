@@ -34,7 +34,8 @@ async function served(options: Partial<CoderdOptions> = {}) {
   };
   const workspaces = async (query = '', token = all) =>
     (await fetchPath(`workspaces${query}`, token)).body as Page;
-  const templates = async (token = all) => (await fetchPath('templates', token)).body as readonly Item[];
+  const templates = async (token = all, query = '') =>
+    (await fetchPath(`templates${query}`, token)).body as readonly Item[];
   const check = async (checks: unknown, token = all) =>
     fetchPath('authcheck', token, { method: 'POST', body: JSON.stringify({ checks }) });
   return { ...made, fetchPath, workspaces, templates, check };
@@ -200,6 +201,41 @@ describe('the list of workspaces', () => {
   it('does not look at parameters that it does not know', async () => {
     const { fetchPath } = await served();
     expect((await fetchPath('workspaces?organization=x')).status).toBe(200);
+  });
+});
+
+describe('deprecated templates', () => {
+  const listed = async (version: string, query = '') => {
+    const { templates, template, model } = await served({ version });
+    template();
+    model.deprecate(template(), 'Use the other one.');
+    return (await templates(undefined, query)).map(({ name, deprecated, deprecation_message }) => [
+      name,
+      deprecated,
+      deprecation_message,
+    ]);
+  };
+  const LIVE = ['template-1', false, ''];
+  const DEPRECATED = ['template-2', true, 'Use the other one.'];
+
+  it.each([
+    { version: 'v2.22.0', query: '', expected: [LIVE, DEPRECATED], because: 'it listed all' },
+    { version: 'v2.23.0', query: '', expected: [LIVE], because: 'they are left out unless asked for' },
+    { version: 'v2.23.0', query: '?q=deprecated:true', expected: [DEPRECATED], because: 'only they' },
+    { version: 'v2.22.0', query: '?q=deprecated:false', expected: [LIVE], because: 'only the others' },
+  ])('in $version, asked for "$query": $because', async ({ version, query, expected }) => {
+    expect(await listed(version, query)).toEqual(expected);
+  });
+
+  it('are the only search key that the world knows', async () => {
+    const { fetchPath } = await served();
+    expect(await fetchPath('templates?q=author:me')).toMatchObject({
+      status: 400,
+      body: {
+        message: 'Invalid template search query.',
+        validations: [{ field: 'author', detail: '"author" is not a valid query param' }],
+      },
+    });
   });
 });
 
