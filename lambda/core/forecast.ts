@@ -1,11 +1,12 @@
 /**
  * The forecast: the transitions that coderd will make by itself and for which no job waits before. Its lifecycle executor looks once a
- * minute, and makes none for which it has seen no daemon with the tags of the template's active version (contract §10): then there
- * is nothing in the queue, ever. What is due is worked out here as the executor does it, from workspaces and templates.
+ * minute, or as often as it is set to, and makes none for which it has seen no daemon with the tags of the template's active version
+ * (contract §10): then there is nothing in the queue, ever. What is due is worked out here as the executor does it, from workspaces and templates.
  */
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { isAlive } from './daemons.ts';
 import { by, partition, sum } from './order.ts';
+import { pollIntervalMs } from './poll-interval.ts';
 import type { Daemon, OrganizationSight, Reading, Snapshot, Workspace } from './snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions.ts';
@@ -27,19 +28,20 @@ export type TransitionGroup = {
   readonly made: readonly EpochMs[];
 };
 
-/** The executor looks once a minute, and takes it for the whole minute before (lifecycle_executor.go). */
+/** The executor takes a time for the whole minute before (lifecycle_executor.go). */
 const MINUTE_MS = 60_000;
-/** What it found with the gate open is a job by then. */
-const MADE_AFTER_MS = MINUTE_MS + 15_000;
-/** What coderd does not do with the gate open for so long it won't do (its owner is suspended, say). */
+/** What it found with the gate open is a job so long after it has looked. */
+const INSERTED_MS = 15_000;
+/** What coderd does not do with the gate open for so long, or for two polls, it won't do (its owner is suspended, say). */
 const PATIENCE_MS = 5 * 60_000;
 /** What is known of workspaces is no ground to go to sleep on after this long. */
 const OLD_AFTER_MS = 15 * 60_000;
 /** Reads what coderd will do, by organization and tag set. */
 export function readForecast(snapshot: Snapshot): readonly TransitionGroup[] {
+  const pollMs = pollIntervalMs(snapshot);
   return snapshot.coder.organizations
     .toSorted(by(({ name }) => name))
-    .flatMap((organization) => groupsOf(organization, snapshot));
+    .flatMap((organization) => groupsOf(organization, snapshot, pollMs));
 }
 
 /** Whether more may be due than is known: then the last daemon stays. Without any forecast there is nothing to know. */
@@ -66,6 +68,7 @@ function isUsable(reading: Reading<unknown> | undefined, now: EpochMs): boolean 
 function groupsOf(
   organization: OrganizationSight,
   { takenAt: now, coder }: Snapshot,
+  pollMs: number,
 ): readonly TransitionGroup[] {
   const { workspaces, jobs } = organization;
   if (workspaces === undefined) return [];
@@ -75,7 +78,7 @@ function groupsOf(
     const isOverdue = courses[0] !== undefined && courses[0].transitions[0].at <= now;
     const gate = isOverdue ? gateOf(tags, organization.daemons.items, now) : [];
     const fateOf: FateOf = (id, transition) =>
-      building.has(id) ? 'made' : judge(transition, { gate, readAt, now });
+      building.has(id) ? 'made' : judge(transition, { gate, readAt, now, pollMs });
     return {
       ...toGroup(courses, built, fateOf),
       organizationId: organization.id,
@@ -232,19 +235,27 @@ function openMs(gate: Gate, from: number, to: number): number {
   return sum(gate, (span) => Math.max(0, Math.min(span.to, to) - Math.max(span.from, from)));
 }
 
-type Seeing = { readonly gate: Gate; readonly readAt: EpochMs; readonly now: EpochMs };
+type Seeing = {
+  readonly gate: Gate;
+  readonly readAt: EpochMs;
+  readonly now: EpochMs;
+  /** How often the executor looks. */
+  readonly pollMs: number;
+};
 
 /**
  * What became of a transition, by how long the gate was open since it was due. `presumed`: made, as far as is known, but the workspaces were
  * read before. `refused`: the gate was open, and a later reading still shows it.
  */
-function judge({ at }: Transition, { gate, readAt, now }: Seeing): Fate {
+function judge({ at }: Transition, { gate, readAt, now, pollMs }: Seeing): Fate {
   if (at > now) return 'ahead';
+  const madeAfterMs = pollMs + INSERTED_MS;
+  const patienceMs = Math.max(PATIENCE_MS, pollMs + madeAfterMs);
   const foundAt = Math.ceil(at / MINUTE_MS) * MINUTE_MS;
   const openedMs = openMs(gate, foundAt, now);
-  if (openedMs < MADE_AFTER_MS) return 'ahead';
-  const isSeenSince = openMs(gate, foundAt, readAt) >= MADE_AFTER_MS;
-  if (openedMs < PATIENCE_MS) return isSeenSince ? 'refused' : 'presumed';
+  if (openedMs < madeAfterMs) return 'ahead';
+  const isSeenSince = openMs(gate, foundAt, readAt) >= madeAfterMs;
+  if (openedMs < patienceMs) return isSeenSince ? 'refused' : 'presumed';
   return isSeenSince ? 'given up' : 'made';
 }
 
