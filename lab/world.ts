@@ -48,6 +48,8 @@ export type WorldOptions = Pick<
   readonly organizations?: readonly string[];
   /** Of coderd and of the daemons. @default 'v2.30.0' */
   readonly coderVersion?: string;
+  /** How often coderd's lifecycle executor looks. @default a minute */
+  readonly autobuildPollMs?: number;
   /** @default as far as known for Fargate */
   readonly latencies?: Partial<Latencies>;
   /** What the image of a pool with a guard runs. @default `provisionerTask`, where guard and daemon are played */
@@ -130,7 +132,9 @@ export class World {
     this.logs = new LogsModel(this.timeline);
     this.logs.createGroup(this.logGroupName);
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
-    this.coderd = new CoderdModel({ ...this.#surroundings(), version: coderVersion, organizations });
+    const { autobuildPollMs = 60_000 } = options;
+    const coder = { version: coderVersion, organizations, autobuildPollMs };
+    this.coderd = new CoderdModel({ ...this.#surroundings(), ...coder });
     this.ecs = new EcsModel({
       ...options,
       ...this.#surroundings(),

@@ -26,7 +26,7 @@ import {
   type Transition,
 } from './jobs.ts';
 import { builtInKey, type ProvisionerKey, ProvisionerKeys } from './keys.ts';
-import { LIFECYCLE_EVERY_MS, runLifecycle } from './lifecycle-executor.ts';
+import { runLifecycle } from './lifecycle-executor.ts';
 import { Organizations } from './organizations.ts';
 import { PendingQueue } from './pending-queue.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
@@ -50,6 +50,8 @@ export type CoderdOptions = {
   readonly random: Random;
   /** @default 'v2.30.0' */
   readonly version?: string;
+  /** How often the lifecycle executor looks: CODER_AUTOBUILD_POLL_INTERVAL. @default a minute */
+  readonly autobuildPollMs?: number;
   /** Names. The default organization is that called `default`, or else the first. */
   readonly organizations: readonly string[];
   /** Whether external daemons are licensed. @default true */
@@ -59,6 +61,7 @@ export type CoderdOptions = {
 /** Whether external daemons are licensed (contract §3). */
 export type Licence = 'entitled' | 'grace_period' | 'not_entitled';
 
+const MINUTE_MS = 60_000;
 const YEAR_MS = 365 * 86_400_000;
 
 /** A job as a person, a template push or the prebuilds reconciler inserts it. */
@@ -132,7 +135,7 @@ export class CoderdModel implements DaemonServer {
       daemons: this.#daemons,
       acquirer: this.#acquirer,
     });
-    this.#startLoops();
+    this.#startLoops(options.autobuildPollMs ?? MINUTE_MS);
   }
 
   organizationId(name: string): OrganizationId {
@@ -375,9 +378,9 @@ export class CoderdModel implements DaemonServer {
     return listDaemons(query, { jobs: this.#jobs, daemons: this.#daemons, version, now: timeline.now() });
   }
 
-  #startLoops(): void {
+  #startLoops(autobuildPollMs: number): void {
     const { timeline } = this;
-    timeline.every(LIFECYCLE_EVERY_MS, () =>
+    timeline.every(autobuildPollMs, () =>
       runLifecycle({
         workspaces: this.#workspaces,
         daemons: this.#daemons,

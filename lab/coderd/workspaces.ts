@@ -28,6 +28,8 @@ export type NewWorkspace = {
   readonly running?: boolean;
   /** When its latest build succeeded, and it was used for the last time. @default now */
   readonly since?: EpochMs;
+  /** Why its latest build was made. @default 'initiator' */
+  readonly reason?: BuildReason;
   /** Its latest build so far, of which it takes the job and the reason. @default one of its own, at `since`, by its owner */
   readonly latest?: Pick<BuildRecord, 'job' | 'reason'>;
   /** @default not dormant */
@@ -66,7 +68,7 @@ export type BuildRecord = {
 
 /** A workspace, live: a record taken earlier shows what has happened since. */
 export type WorkspaceRecord = Required<
-  Omit<NewWorkspace, 'schedule' | 'since' | 'latest' | 'running' | 'dormantAt' | 'buildMs'>
+  Omit<NewWorkspace, 'schedule' | 'since' | 'reason' | 'latest' | 'running' | 'dormantAt' | 'buildMs'>
 > & {
   readonly id: string;
   readonly name: string;
@@ -259,34 +261,30 @@ export class WorkspaceTable {
     for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) this.#changed(workspace);
   }
 
-  #firstBuild(
-    { template, running = false, latest, owner = this.#parts.owner, ownTags = {} }: NewWorkspace,
-    names: JobWorkspace,
-    createdAt: EpochMs,
-  ): Build {
+  #firstBuild(given: NewWorkspace, names: JobWorkspace, createdAt: EpochMs): Build {
+    const { template, running = false, latest } = given;
+    const { reason = latest?.reason ?? 'initiator', owner = this.#parts.owner, ownTags = {} } = given;
     const version = template.activeVersion;
     const tags = tagsOf(version, ownTags);
     const transition = running ? 'start' : 'stop';
-    if (latest !== undefined) {
-      const { job, reason } = latest;
-      return newBuild({ id: names.buildId, number: 1, transition, reason, version, job });
-    }
-    const job = pastJob({
-      id: this.#parts.random.uuid() as JobId,
-      createdAt,
-      organizationId: template.organizationId,
-      initiatorId: owner.id,
-      tags,
-      tagKey: tagKey(tags),
-      type: 'workspace_build',
-      transition,
-      template,
-      version,
-      workspace: names,
-      durationMs: template.buildMs[transition],
-      willFail: false,
-    });
-    return newBuild({ id: names.buildId, number: 1, transition, reason: 'initiator', version, job });
+    const job =
+      latest?.job ??
+      pastJob({
+        id: this.#parts.random.uuid() as JobId,
+        createdAt,
+        organizationId: template.organizationId,
+        initiatorId: owner.id,
+        tags,
+        tagKey: tagKey(tags),
+        type: 'workspace_build',
+        transition,
+        template,
+        version,
+        workspace: names,
+        durationMs: template.buildMs[transition],
+        willFail: false,
+      });
+    return newBuild({ id: names.buildId, number: 1, transition, reason, version, job });
   }
 
   #completed(workspace: Workspace, at: EpochMs): void {

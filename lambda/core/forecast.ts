@@ -1,11 +1,12 @@
 /**
  * The forecast: the transitions that coderd will make by itself and for which no job waits before. Its lifecycle executor looks once a
- * minute, and makes none for which it has seen no daemon with the tags of the template's active version (contract §10): then there
- * is nothing in the queue, ever. What is due is worked out here as the executor does it, from workspaces and templates.
+ * minute, or as often as it is set to, and makes none for which it has seen no daemon with the tags of the template's active version
+ * (contract §10): then there is nothing in the queue, ever. What is due is worked out here as the executor does it, from workspaces and templates.
  */
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { STALE_AFTER_MS } from './daemons.ts';
 import { by, partition, unique } from './order.ts';
+import { pollIntervalMs } from './poll-interval.ts';
 import type { Daemon, OrganizationSight, Reading, Snapshot, Workspace } from './snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions.ts';
@@ -39,25 +40,24 @@ export type TransitionGroup = {
   readonly made: readonly EpochMs[];
 };
 
-/** The executor looks once a minute, and takes it for the whole minute before (lifecycle_executor.go). */
+/** The executor takes a time for the whole minute before (lifecycle_executor.go). */
 const MINUTE_MS = 60_000;
-/** What it found with the gate open is a job by then. */
-const MADE_AFTER_MS = MINUTE_MS + 15_000;
-/** What coderd does not do while it looks twice, it refuses. */
-const REFUSED_AFTER_MS = MADE_AFTER_MS + MINUTE_MS;
+/** What it found with the gate open is a job so long after it has looked. */
+const INSERTED_MS = 15_000;
 const HOUR_MS = 3_600_000;
 /** After the first refusal, the second, and all others: how long the gate stays closed for it. */
 const BACK_OFF_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS] as const;
-/** Where nothing tells whether the gate was open: what is overdue wakes a pool for so long in each hour. */
+/** Where nothing tells whether the gate was open: what is overdue wakes a pool for so long, or for two polls, in each hour. */
 const UNTOLD_MS = 15 * 60_000;
 /** What is known of workspaces is no ground to go to sleep on after this long. */
 const OLD_AFTER_MS = 15 * 60_000;
 
 /** Reads what coderd will do, by organization and tag set. */
 export function readForecast(snapshot: Snapshot): readonly TransitionGroup[] {
+  const pollMs = pollIntervalMs(snapshot);
   return snapshot.coder.organizations
     .toSorted(by(({ name }) => name))
-    .flatMap((organization) => groupsOf(organization, snapshot));
+    .flatMap((organization) => groupsOf(organization, snapshot, pollMs));
 }
 
 /** Whether more may be due than is known: then the last daemon stays. Without any forecast there is nothing to know. */
@@ -84,6 +84,7 @@ function isUsable(reading: Reading<unknown> | undefined, now: EpochMs): boolean 
 function groupsOf(
   organization: OrganizationSight,
   { takenAt: now, coder: { buildInfo } }: Snapshot,
+  pollMs: number,
 ): readonly TransitionGroup[] {
   const { workspaces, jobs, offlineDaemons } = organization;
   if (workspaces === undefined) return [];
@@ -107,7 +108,7 @@ function groupsOf(
     const judgeOne: Judge = (transition) =>
       building.has(transition.workspace.id)
         ? { fate: 'made' }
-        : judge(transition, { gate, readAt, now, isUntold });
+        : judge(transition, { gate, readAt, now, pollMs, isUntold });
     return {
       ...toGroup(courses, built, judgeOne),
       organizationId: organization.id,
@@ -275,6 +276,8 @@ type Seeing = {
   /** When workspaces were read. */
   readonly readAt: EpochMs;
   readonly now: EpochMs;
+  /** How often the executor looks. */
+  readonly pollMs: number;
   /** Whether the gate's past is not known. */
   readonly isUntold: boolean;
 };
@@ -290,16 +293,16 @@ type Judgement = {
  * workspaces still shows it. Each refusal puts it off for longer, from the last time that the gate was open.
  */
 function judge({ at }: Transition, seeing: Seeing): Judgement {
-  const { gate, readAt, now, isUntold } = seeing;
+  const { gate, readAt, now, pollMs, isUntold } = seeing;
   if (at > now) return { fate: 'ahead' };
   const foundAt = (Math.ceil(at / MINUTE_MS) * MINUTE_MS) as EpochMs;
   const spans = gate
     .filter(({ to }) => to > foundAt)
     .map(({ from, to }) => ({ from: Math.max(from, foundAt) as EpochMs, to }));
-  const tries = spans.filter((span) => openMs(span, readAt) >= REFUSED_AFTER_MS);
+  const tries = spans.filter((span) => openMs(span, readAt) >= twicePolledMs(pollMs));
   const last = tries.at(-1);
   if (last === undefined) {
-    const isPutOff = isUntold && (now - foundAt) % HOUR_MS >= UNTOLD_MS;
+    const isPutOff = isUntold && (now - foundAt) % HOUR_MS >= Math.max(UNTOLD_MS, twicePolledMs(pollMs));
     return { fate: isPutOff ? 'put off' : fateIn(spans, seeing) };
   }
   const backOffMs = BACK_OFF_MS[tries.length - 1] ?? BACK_OFF_MS[2];
@@ -312,12 +315,18 @@ function judge({ at }: Transition, seeing: Seeing): Judgement {
  * By how long the gate was open at a time. `presumed`: made, as far as is known, but the workspaces were read before, or coderd is to get
  * another poll. `made`: it had two polls, and workspaces are yet to be read.
  */
-function fateIn(spans: readonly Span[], { readAt, now }: Seeing): NextFate {
+function fateIn(spans: readonly Span[], { readAt, now, pollMs }: Seeing): NextFate {
   const longestMs = (until: EpochMs): number => Math.max(0, ...spans.map((span) => openMs(span, until)));
-  if (longestMs(now) < MADE_AFTER_MS) return 'ahead';
-  if (longestMs(now) >= REFUSED_AFTER_MS) return 'made';
+  const madeAfterMs = pollMs + INSERTED_MS;
+  if (longestMs(now) < madeAfterMs) return 'ahead';
+  if (longestMs(now) >= twicePolledMs(pollMs)) return 'made';
   const isOpen = spans.at(-1)?.to === now;
-  return isOpen || longestMs(readAt) < MADE_AFTER_MS ? 'presumed' : 'ahead';
+  return isOpen || longestMs(readAt) < madeAfterMs ? 'presumed' : 'ahead';
+}
+
+/** What coderd does not do with the gate open for so long, it refuses. */
+function twicePolledMs(pollMs: number): number {
+  return 2 * pollMs + INSERTED_MS;
 }
 
 /** For how long a gate was open in a span, up to a time. */

@@ -9,6 +9,7 @@ import { type ExpectedTransition, type Refusal, readForecast, type TransitionGro
 import { partition, sum, unique } from './order.ts';
 import { launchCost } from './patience.ts';
 import type { TransitionKind } from './plan.ts';
+import { pollIntervalMs } from './poll-interval.ts';
 import { isPaused } from './settings-in-force.ts';
 import type { Snapshot } from './snapshot.ts';
 import { foreignTo, type PoolSight } from './supply.ts';
@@ -49,9 +50,8 @@ export type Lookout = {
 
 /** Before something is due there is a look every few seconds; and a daemon is to be seen before the executor comes. */
 const NEXT_LOOK_MS = 15_000;
-/** When all is quiet the next look is a minute away, and so is coderd's executor. */
+/** When all is quiet the next look is a minute away. */
 const QUIET_LOOK_MS = 75_000;
-const EXECUTOR_MS = 60_000;
 /** ECS starts 500 tasks of a service a minute (aws-facts §2). */
 const LAUNCH_MS = 120;
 
@@ -59,6 +59,7 @@ const LAUNCH_MS = 120;
 export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): Lookout {
   const now = snapshot.takenAt;
   const groups = readForecast(snapshot);
+  const times = { now, pollMs: pollIntervalMs(snapshot) };
   const openElsewhere = tagsOfOthers(snapshot, sights);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
     (openElsewhere.get(organizationId) ?? []).some((others) => covers(others, tags));
@@ -74,7 +75,7 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
           ...part,
           group,
           pools: fitting.filter(({ service, pool }) => service !== undefined && pool.wake[wakeFor]),
-          due: wakeFor === 'autostart' ? dueOf(ahead, fitting, now) : ripeOf(ahead, fitting, now),
+          due: wakeFor === 'autostart' ? dueOf(ahead, fitting, now) : ripeOf(ahead, fitting, times),
           isOpen: open || fitting.some((sight) => isThereAnyway(sight, part)),
         },
       };
@@ -196,14 +197,14 @@ function settingOf(kind: TransitionKind): Call['wakeFor'] {
 function ripeOf(
   ahead: readonly Transition[],
   sights: readonly PoolSight[],
-  now: EpochMs,
+  { now, pollMs }: { readonly now: EpochMs; readonly pollMs: number },
 ): readonly Transition[] {
   const due = dueOf(ahead, sights, now);
   // no pool has these tags: there is no start to share, and a person has to know
   if (sights.length === 0) return due;
   const isRipe = sights.some((sight) => {
     const { pool, startTime } = sight;
-    const lastMs = pool.wake.maxDelayMs - leadOf(sight) - QUIET_LOOK_MS - EXECUTOR_MS;
+    const lastMs = pool.wake.maxDelayMs - leadOf(sight) - QUIET_LOOK_MS - pollMs;
     const waitedMs = sum(due, ({ at }) => Math.max(0, now - at));
     const isLast = (due[0]?.at ?? now) <= now - lastMs;
     return isLast || (waitedMs / 60_000) * pool.waiting.stop >= launchCost(pool, startTime.p50Ms);

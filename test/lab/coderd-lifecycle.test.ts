@@ -128,6 +128,18 @@ describe('when a transition is due', () => {
   });
 });
 
+describe('the poll interval', () => {
+  it('is when the executor comes, who counts in whole minutes all the same', () => {
+    const { at, onlooker, workspace, inserted } = coderdWorld({ autobuildPollMs: 5 * MINUTE });
+    onlooker();
+    workspace({ schedule: '1 8 * * *' });
+    workspace({ running: true, ttlMs: 5 * MINUTE });
+    workspace({ running: true, ttlMs: 5 * MINUTE + 1 });
+    at(15 * MINUTE);
+    expect(inserted()).toEqual(['5 start', '5 stop', '10 stop']);
+  });
+});
+
 describe('no transition is due', () => {
   const rows: readonly {
     readonly workspace: Partial<NewWorkspace>;
