@@ -15,6 +15,8 @@ const LONGEST_MS = 30 * MINUTE_MS;
 const SAME_POLL_MS = 30_000;
 /** So much later than the poll is its first build, at most. */
 const JITTER_MS = 10_000;
+/** Schedules lie on whole hours and halves and quarters of them, and so do the builds of a coderd that looks every minute. */
+const CALENDAR_MS = 5 * MINUTE_MS;
 /** With fewer, the interval is the default one. */
 const LEAST_GAPS = 3;
 /** Older ones may be of an interval that was changed since. */
@@ -29,9 +31,16 @@ export function pollIntervalMs({ coder }: Snapshot): number {
   const gaps = polls.slice(1).map((at, index) => at - (polls[index] ?? at));
   if (gaps.length < LEAST_GAPS) return MINUTE_MS;
   const misfits = Math.floor(gaps.length / GAPS_A_RESTART);
-  for (let ms = LONGEST_MS; ms > MINUTE_MS; ms -= STEP_MS)
+  for (let ms = LONGEST_MS; ms > MINUTE_MS; ms -= STEP_MS) {
+    if (ms > CALENDAR_MS && polls.every((at) => isOnCalendar(at, ms))) continue;
     if (gaps.filter((gap) => !isMultiple(gap, ms)).length <= misfits) return ms;
+  }
   return MINUTE_MS;
+}
+
+/** Whether a build within a minute of a schedule explains it as well: polls begin with coderd, at any time. */
+function isOnCalendar(at: EpochMs, ms: number): boolean {
+  return at % ms < MINUTE_MS + JITTER_MS;
 }
 
 /** The first build of each of the last polls, of one list of workspaces. */

@@ -216,18 +216,20 @@ test.each<{ transition: string; template: Partial<NewTemplate>; workspace: Parti
 
 describe('a coderd that looks for what is due every quarter of an hour', () => {
   const POLL_MS = 15 * MINUTE_MS;
+  /** Polls begin with coderd, and no schedule is likely to fall on them. */
+  const begin = plusMs(START, 4 * MINUTE_MS);
 
   test.each<{ due: string; workspace: Partial<NewWorkspace> }>([
     { due: 'a start at 9:31', workspace: { schedule: '31 9 * * *' } },
-    { due: 'a stop at 9:31', workspace: { running: true, ttlMs: 31 * MINUTE_MS } },
+    { due: 'a stop at 9:31', workspace: { running: true, ttlMs: 27 * MINUTE_MS } },
   ])('finds a daemon when it comes for $due, as its earlier builds tell', async ({ workspace }) => {
-    const { world, invoke } = await start({ pools: [cpu], autobuildPollMs: POLL_MS });
+    const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
     for (const polls of [1, 3, 4, 9])
-      addOne(world, {}, { reason: 'autostop', since: plusMs(START, -polls * POLL_MS) });
+      addOne(world, {}, { reason: 'autostop', since: plusMs(begin, -polls * POLL_MS) });
     const { latestBuild: before, id } = addOne(world, {}, workspace);
     await invoke(55);
     const [, made] = world.coderd.buildsOf(id);
-    expect(made?.createdAt).toBe(START + 3 * POLL_MS);
+    expect(made?.createdAt).toBe(begin + 2 * POLL_MS);
     expect(made?.transition).not.toBe(before.transition);
     expect(world.figures().tasks).toMatchObject({ launched: 1, running: 0 });
     expectNoHarm(world);
