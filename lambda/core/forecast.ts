@@ -123,7 +123,7 @@ function expectedOf(
   const sources: Sources = { id, templates, activeVersionTags, version };
   const before = known.get(workspaces);
   if (before !== undefined && areSame(before.sources, sources)) return before.expected;
-  const expected = [...seenByTags(sources, workspaces.items)]
+  const expected = [...seenByTags(sources, workspaces)]
     .toSorted(by(([key]) => key))
     .map(([, seen]) => toExpected(seen));
   known.set(workspaces, { sources, expected });
@@ -151,7 +151,7 @@ function toExpected(seen: readonly Seen[]): Expected {
 
 function seenByTags(
   { id, templates, activeVersionTags, version }: Sources,
-  workspaces: readonly Workspace[],
+  { items: workspaces, takenAt: readAt }: Reading<Workspace>,
 ): ReadonlyMap<string, readonly Seen[]> {
   const byId = new Map(templates?.items.map((template) => [template.id, template]));
   const seen = workspaces.flatMap((workspace): readonly Seen[] => {
@@ -159,7 +159,7 @@ function seenByTags(
     const tags = tagsOf(workspace, activeVersionTags);
     if (tags === undefined) return [];
     const template = byId.get(workspace.template_id);
-    return [{ workspace, tags, transitions: transitionsOf(workspace, template, version) }];
+    return [{ workspace, tags, transitions: transitionsOf(workspace, template, { version, readAt }) }];
   });
   return Map.groupBy(seen, ({ tags }) => tagKey(tags));
 }

@@ -104,7 +104,8 @@ function movedForecast(
   if (workspaces === undefined || templates === undefined) return {};
   const byId = new Map(templates.items.map((template) => [template.id, template]));
   const items = workspaces.items.filter((workspace) => {
-    const transitions = transitionsOf(workspace, byId.get(workspace.template_id), version);
+    const template = byId.get(workspace.template_id);
+    const transitions = transitionsOf(workspace, template, { version, readAt: workspaces.takenAt });
     return !transitions.some(({ at }) => at > from - 2 * EXECUTOR_MS && at <= to - EXECUTOR_MS);
   });
   return {

@@ -38,7 +38,7 @@ type Row = {
 };
 
 const said = (workspace: Workspace, template: Template | undefined): string => {
-  const [next] = transitionsOf(workspace, template);
+  const [next] = transitionsOf(workspace, template, { readAt: NOW });
   return next === undefined
     ? 'nothing'
     : `${next.kind} in ${(next.at - NOW) / MINUTE} min${next.takesJob ? '' : ' without a job'}`;
@@ -55,9 +55,32 @@ describe('autostart', () => {
       because: 'the user switched the schedule off',
     },
     {
-      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' },
-      expected: 'nothing',
+      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 5 9 * * *' },
+      expected: 'autostart in 5 min',
       because: 'coderd works the time out anew within a minute',
+    },
+    {
+      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' },
+      template: { autostart_requirement: { days_of_week: [] } },
+      expected: 'nothing',
+      because: 'the template allows no day, so coderd finds none',
+    },
+    {
+      workspace: { next_start_at: null, autostart_schedule: 'every morning' },
+      expected: 'nothing',
+      because: 'nobody can read the schedule',
+    },
+    {
+      workspace: stopped,
+      template: { autostart_requirement: { days_of_week: [] } },
+      expected: 'nothing',
+      because: 'the template allows no day any more',
+    },
+    {
+      workspace: stopped,
+      template: { autostart_requirement: { days_of_week: null } },
+      expected: 'autostart in 5 min',
+      because: 'a template that names no days allows all',
     },
     {
       workspace: stopped,
@@ -287,6 +310,15 @@ describe('one reading of workspaces', () => {
     expect(told({})).toBe('gpu: 1');
     expect(told(changed)).toBe(expected);
   });
+});
+
+test('a next start that coderd is yet to work out is told from when the workspaces were read', () => {
+  const unknown = reading([aWorkspace({ next_start_at: null, autostart_schedule: '50 8 * * *' })]);
+  const firstOf = (takenAt: EpochMs | undefined): EpochMs | undefined =>
+    groupsOf({ workspaces: { ...unknown, takenAt } })[0]?.ahead[0]?.at;
+  expect(firstOf(ago(5 * MINUTE))).toBe(inFuture(24 * HOUR - 10 * MINUTE));
+  expect(firstOf(ago(15 * MINUTE))).toBe(ago(10 * MINUTE));
+  expect(firstOf(undefined)).toBeUndefined();
 });
 
 test('a failed stop is due again where the version of coderd says so', () => {
