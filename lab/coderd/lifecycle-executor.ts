@@ -34,7 +34,10 @@ function transition(
   const { workspaces, tick, isOpen } = given;
   const { id, organizationId, template, latestBuild, transitions } = workspace;
   const due = transitions.find((one) => isDue(one, tick));
-  if (due === undefined || !isOpen(organizationId, template.activeVersion.tags)) return;
+  if (due === undefined || !isOpen(organizationId, template.activeVersion.tags)) {
+    workspaces.renewNextStart(id, tick);
+    return;
+  }
   // one transaction: where a build can't be inserted, nothing is marked either
   if (due.transition !== undefined && workspace.refusesBuilds) return;
   if (due.transition !== undefined) {

@@ -273,6 +273,11 @@ export class CoderdModel implements DaemonServer {
     this.#workspaces.remove(workspace.id);
   }
 
+  /** A dormant workspace that its user has taken up again. */
+  markActive(workspace: WorkspaceRecord): void {
+    this.#workspaces.markActive(workspace.id);
+  }
+
   /** Activity of its user. */
   use(workspace: WorkspaceRecord): void {
     this.#workspaces.use(workspace.id);

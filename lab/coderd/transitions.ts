@@ -3,6 +3,7 @@
  * precedence, for a workspace as it stands.
  */
 import type { EpochMs } from '../../lambda/core/brands.ts';
+import { nextAllowedAutostart } from './autostart-schedule.ts';
 import type { Transition } from './jobs.ts';
 import type { BuildReason, WorkspaceRecord } from './workspaces.ts';
 
@@ -42,13 +43,18 @@ const autostop: Rule = ({ latestBuild, dormantAt, owner }) => {
   return at === undefined ? undefined : { at, later: false, transition: 'stop', reason: 'autostop' };
 };
 
-/** By next_start_at, which is the first allowed time after the stop was inserted, or after it ended. */
-const autostart: Rule = ({ latestBuild, dormantAt, owner, nextStartAt, template }) => {
+/**
+ * By next_start_at, which is the first allowed time after the stop was inserted, or after it ended. Where it is missing, the poll that
+ * works it out anew goes by the time of the stop.
+ */
+const autostart: Rule = (workspace) => {
+  const { latestBuild, dormantAt, owner, schedule, nextStartAt, template } = workspace;
   const { transition, job } = latestBuild;
   if (owner.status !== 'active') return undefined;
   if (job.status === 'failed' || dormantAt !== undefined || transition !== 'stop') return undefined;
-  if (!template.allowUserAutostart || nextStartAt === undefined) return undefined;
-  return { at: nextStartAt, later: false, transition: 'start', reason: 'autostart' };
+  if (!template.allowUserAutostart || schedule === undefined) return undefined;
+  const at = nextStartAt ?? nextAllowedAutostart(latestBuild.createdAt, schedule, template.autostartDays);
+  return at === undefined ? undefined : { at, later: false, transition: 'start', reason: 'autostart' };
 };
 
 const failedCleanup: Rule = ({ latestBuild, template: { failureTtlMs } }, { cleansUpFailedStops }) => {

@@ -175,7 +175,7 @@ export class WorkspaceTable {
     return this.#builds.get(id);
   }
 
-  /** Those that a transition may be due for. */
+  /** Those that a transition may be due for, and those of which the executor has to find out when they start next. */
   dueAt(tick: EpochMs): readonly WorkspaceRecord[] {
     const due: Workspace[] = [];
     for (const workspace of this.#byId.values()) if (workspace.dueFrom <= tick) due.push(workspace);
@@ -261,6 +261,23 @@ export class WorkspaceTable {
     for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) this.#changed(workspace);
   }
 
+  /** A dormant workspace that its user has taken up again: coderd's next poll finds out when it starts next. */
+  markActive(id: string): void {
+    const workspace = this.#get(id, 'marking as active');
+    workspace.dormantAt = undefined;
+    workspace.deletingAt = undefined;
+    workspace.lastUsedAt = this.#parts.now();
+    this.#changed(workspace);
+  }
+
+  /** What the executor does with each workspace that it leaves as it is. */
+  renewNextStart(id: string, tick: EpochMs): void {
+    const workspace = this.#get(id, 'renewing the next start of');
+    if (!lacksNextStart(workspace)) return;
+    setNextStart(workspace, tick);
+    this.#changed(workspace);
+  }
+
   #firstBuild(given: NewWorkspace, names: JobWorkspace, createdAt: EpochMs): Build {
     const { template, running = false, latest } = given;
     const { reason = latest?.reason ?? 'initiator', owner = this.#parts.owner, ownTags = {} } = given;
@@ -302,7 +319,9 @@ export class WorkspaceTable {
 
   #changed(workspace: Workspace): void {
     workspace.transitions = transitionsOf(workspace, this.#parts.rules);
-    workspace.dueFrom = Math.min(...workspace.transitions.map(({ at }) => at));
+    workspace.dueFrom = lacksNextStart(workspace)
+      ? Number.NEGATIVE_INFINITY
+      : Math.min(...workspace.transitions.map(({ at }) => at));
   }
 
   #get(id: string, doing: string): Workspace {
@@ -328,14 +347,24 @@ function setDeadlines({ latestBuild, ttlMs, template: { maxLifetimeMs } }: Works
   latestBuild.deadline = limit !== undefined && wanted !== undefined && limit < wanted ? limit : wanted;
 }
 
+/** None while it is dormant (trigger_nullify_next_start_at_on_workspace_autostart_modification). */
 function setNextStart(workspace: Workspace, after: EpochMs): void {
-  workspace.nextStartAt = nextStartOf(workspace, after);
+  workspace.nextStartAt = workspace.dormantAt === undefined ? nextStartOf(workspace, after) : undefined;
 }
 
 function setDormant(workspace: Workspace, at: EpochMs): void {
   const { timeTilDormantAutodeleteMs } = workspace.template;
   workspace.dormantAt = at;
+  workspace.nextStartAt = undefined;
   workspace.deletingAt = timeTilDormantAutodeleteMs > 0 ? plusMs(at, timeTilDormantAutodeleteMs) : undefined;
+}
+
+/** Whether the executor would find it for having no next_start_at (GetWorkspacesEligibleForTransition). */
+function lacksNextStart(workspace: Workspace): boolean {
+  const { prebuilt, owner, dormantAt, schedule, nextStartAt, latestBuild } = workspace;
+  const isStopped = latestBuild.transition === 'stop' && latestBuild.job.status !== 'failed';
+  const isMeant = !prebuilt && owner.status === 'active' && dormantAt === undefined && isStopped;
+  return isMeant && schedule !== undefined && nextStartAt === undefined;
 }
 
 /** Over the next autostart it is as if the workspace had been started then. */

@@ -145,7 +145,7 @@ const known = new WeakMap<
 function expectedOf(sources: Sources, workspaces: Reading<Workspace>): readonly Expected[] {
   const before = known.get(workspaces);
   if (before !== undefined && areSame(before.sources, sources)) return before.expected;
-  const expected = [...seenByTags(sources, workspaces.items)]
+  const expected = [...seenByTags(sources, workspaces)]
     .toSorted(by(([key]) => key))
     .map(([, seen]) => toExpected(seen));
   known.set(workspaces, { sources, expected });
@@ -174,7 +174,7 @@ function toExpected(seen: readonly Seen[]): Expected {
 
 function seenByTags(
   { id, templates, activeVersionTags, members, version }: Sources,
-  workspaces: readonly Workspace[],
+  { items: workspaces, takenAt: readAt }: Reading<Workspace>,
 ): ReadonlyMap<string, readonly Seen[]> {
   const byId = new Map(templates?.items.map((template) => [template.id, template]));
   const owners = new Map(members?.items.map((member) => [member.user_id, member]));
@@ -183,8 +183,8 @@ function seenByTags(
     const tags = tagsOf(workspace, activeVersionTags);
     if (tags === undefined) return [];
     const template = byId.get(workspace.template_id);
-    const owner = owners.get(workspace.owner_id ?? '');
-    return [{ workspace, tags, transitions: transitionsOf(workspace, template, { version, owner }) }];
+    const circumstances = { version, readAt, owner: owners.get(workspace.owner_id ?? '') };
+    return [{ workspace, tags, transitions: transitionsOf(workspace, template, circumstances) }];
   });
   return Map.groupBy(seen, ({ tags }) => tagKey(tags));
 }

@@ -106,7 +106,8 @@ function movedForecast(
   const owners = new Map(members?.items.map((member) => [member.user_id, member]));
   const items = workspaces.items.filter((workspace) => {
     const owner = owners.get(workspace.owner_id ?? '');
-    const transitions = transitionsOf(workspace, byId.get(workspace.template_id), { version, owner });
+    const circumstances = { version, readAt: workspaces.takenAt, owner };
+    const transitions = transitionsOf(workspace, byId.get(workspace.template_id), circumstances);
     return !transitions.some(({ at }) => at > from - 2 * EXECUTOR_MS && at <= to - EXECUTOR_MS);
   });
   return {

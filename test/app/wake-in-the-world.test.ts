@@ -214,6 +214,24 @@ test.each<{ transition: string; template: Partial<NewTemplate>; workspace: Parti
   expect(world.figures()).toMatchObject({ killed: 0, tasks: { running: 0 } });
 });
 
+test('a workspace that is taken up again after dormancy starts at its next time, which coderd does not tell at once', async () => {
+  const { world, watched, invoke } = await start({ pools: [cpu], phaseS: 5 });
+  const workspace = addOne(
+    world,
+    {},
+    { schedule: '11 9 * * *', since: plusMs(START, -HOUR_MS), dormantAt: START },
+  );
+  // workspaces are read 4 s later, coderd works the time out anew a minute later, and they are read again after it
+  world.timeline.after(8 * MINUTE_MS + 1_000, () => world.coderd.markActive(workspace));
+  await invoke(30);
+  expect(workspace.latestBuild).toMatchObject({
+    reason: 'autostart',
+    createdAt: plusMs(START, 11 * MINUTE_MS),
+  });
+  expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+  expectNoHarm(world);
+});
+
 describe('a coderd that looks for what is due every quarter of an hour', () => {
   const POLL_MS = 15 * MINUTE_MS;
   /** Polls begin with coderd, and no schedule is likely to fall on them. */

@@ -38,7 +38,7 @@ type Row = {
 };
 
 const said = (workspace: Workspace, template: Template | undefined): string => {
-  const [next] = transitionsOf(workspace, template);
+  const [next] = transitionsOf(workspace, template, { readAt: NOW });
   return next === undefined
     ? 'nothing'
     : `${next.kind} in ${(next.at - NOW) / MINUTE} min${next.takesJob ? '' : ' without a job'}`;
@@ -55,9 +55,32 @@ describe('autostart', () => {
       because: 'the user switched the schedule off',
     },
     {
-      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' },
-      expected: 'nothing',
+      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 5 9 * * *' },
+      expected: 'autostart in 5 min',
       because: 'coderd works the time out anew within a minute',
+    },
+    {
+      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' },
+      template: { autostart_requirement: { days_of_week: [] } },
+      expected: 'nothing',
+      because: 'the template allows no day, so coderd finds none',
+    },
+    {
+      workspace: { next_start_at: null, autostart_schedule: 'every morning' },
+      expected: 'nothing',
+      because: 'nobody can read the schedule',
+    },
+    {
+      workspace: stopped,
+      template: { autostart_requirement: { days_of_week: [] } },
+      expected: 'nothing',
+      because: 'the template allows no day any more',
+    },
+    {
+      workspace: stopped,
+      template: { autostart_requirement: { days_of_week: null } },
+      expected: 'autostart in 5 min',
+      because: 'a template that names no days allows all',
     },
     {
       workspace: stopped,
@@ -175,6 +198,50 @@ describe('autostop', () => {
   });
 });
 
+describe('the status of the owner', () => {
+  const starts = { next_start_at: inFuture(5 * MINUTE) };
+  const suspended = { status: 'suspended', user_updated_at: ago(MINUTE) };
+  test.each([
+    {
+      workspace: starts,
+      owner: { status: 'active' },
+      expected: ['autostart 5'],
+      because: 'coderd starts it',
+    },
+    { workspace: starts, owner: suspended, expected: [], because: 'coderd starts those of active owners' },
+    {
+      workspace: starts,
+      owner: { status: 'dormant' },
+      expected: [],
+      because: 'coderd starts those of active owners',
+    },
+    { workspace: starts, owner: {}, expected: ['autostart 5'], because: 'an older coderd does not tell' },
+    { workspace: running(), owner: suspended, expected: ['autostop -1'], because: 'coderd stops it at once' },
+    {
+      workspace: running({ created_at: ago(SECOND * 30) }),
+      owner: suspended,
+      expected: ['autostop -0.5'],
+      because: 'it was started after that',
+    },
+    {
+      workspace: running(),
+      owner: { status: 'dormant' },
+      expected: ['autostop 60'],
+      because: 'it has a deadline',
+    },
+    {
+      workspace: running({ job: failed(MINUTE) }),
+      owner: suspended,
+      expected: [],
+      because: 'its start failed',
+    },
+  ])('makes of $owner: $expected, because $because', ({ workspace, owner, expected }) => {
+    const circumstances = { owner: { user_id: 'ada', ...owner } };
+    const coming = transitionsOf(aWorkspace(workspace), aTemplate(), circumstances);
+    expect(coming.map(({ kind, at }) => `${kind} ${(at - NOW) / MINUTE}`)).toEqual(expected);
+  });
+});
+
 describe('dormancy and deletion', () => {
   const dormant = { dormant_at: ago(24 * HOUR), deleting_at: inFuture(HOUR) };
   const deletes = { time_til_dormant_autodelete_ms: 25 * HOUR };
@@ -287,6 +354,15 @@ describe('one reading of workspaces', () => {
     expect(told({})).toBe('gpu: 1');
     expect(told(changed)).toBe(expected);
   });
+});
+
+test('a next start that coderd is yet to work out is told from when the workspaces were read', () => {
+  const unknown = reading([aWorkspace({ next_start_at: null, autostart_schedule: '50 8 * * *' })]);
+  const firstOf = (takenAt: EpochMs | undefined): EpochMs | undefined =>
+    groupsOf({ workspaces: { ...unknown, takenAt } })[0]?.ahead[0]?.at;
+  expect(firstOf(ago(5 * MINUTE))).toBe(inFuture(24 * HOUR - 10 * MINUTE));
+  expect(firstOf(ago(15 * MINUTE))).toBe(ago(10 * MINUTE));
+  expect(firstOf(undefined)).toBeUndefined();
 });
 
 test('a failed stop is due again where the version of coderd says so', () => {

@@ -373,6 +373,52 @@ describe('dormancy', () => {
   });
 });
 
+describe('a dormant workspace that is taken up again', () => {
+  /** Made active a minute and a half before its next start at 8:20; its stop was on the day before. */
+  function woken(template: Partial<NewTemplate> = {}) {
+    const world = coderdWorld();
+    const since = (START - DAY) as EpochMs;
+    const schedule = '20 8 * * *';
+    const record = world.workspace(
+      { schedule, since, dormantAt: START },
+      { tags: { env: 'a' }, ...template },
+    );
+    world.at(18 * MINUTE + 30 * SECOND);
+    world.model.markActive(record);
+    return { ...world, record };
+  }
+
+  it('has no next start until the executor has come by', () => {
+    const { at, record } = woken();
+    expect(record).toMatchObject({ dormantAt: undefined, nextStartAt: undefined });
+    at(19 * MINUTE);
+    expect(record.nextStartAt).toBe(START + 20 * MINUTE);
+  });
+
+  it('is started by that poll, for a time since its stop, if the gate is open', () => {
+    const { at, onlooker, inserted } = woken();
+    onlooker({ env: 'a' });
+    at(30 * MINUTE);
+    expect(inserted()).toEqual(['19 start']);
+  });
+
+  it('is started at its next time otherwise', () => {
+    const { at, onlooker, inserted } = woken();
+    at(19 * MINUTE);
+    onlooker({ env: 'a' });
+    at(30 * MINUTE);
+    expect(inserted()).toEqual(['20 start']);
+  });
+
+  it('never has one where the template allows no day', () => {
+    const { at, onlooker, record, inserted } = woken({ autostartDays: [] });
+    onlooker({ env: 'a' });
+    at(DAY);
+    expect(record.nextStartAt).toBeUndefined();
+    expect(inserted()).toEqual([]);
+  });
+});
+
 describe('a build that has not ended', () => {
   it('keeps the next one waiting', () => {
     const { at, onlooker, workspace, model, inserted } = coderdWorld();
