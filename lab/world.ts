@@ -50,6 +50,8 @@ export type WorldOptions = Pick<
   readonly coderVersion?: string;
   /** How far coderd's clock is ahead of AWS's and the function's; negative: behind. @default 0 */
   readonly coderdAheadMs?: number;
+  /** How often coderd's lifecycle executor looks. @default a minute */
+  readonly autobuildPollMs?: number;
   /** @default as far as known for Fargate */
   readonly latencies?: Partial<Latencies>;
   /** What the image of a pool with a guard runs. @default `provisionerTask`, where guard and daemon are played */
@@ -132,10 +134,10 @@ export class World {
     this.logs = new LogsModel(this.timeline);
     this.logs.createGroup(this.logGroupName);
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
-    const { coderdAheadMs = 0 } = options;
-    const surroundings = this.#surroundings();
+    const { coderdAheadMs = 0, autobuildPollMs = 60_000 } = options;
     const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
-    this.coderd = new CoderdModel({ ...surroundings, timeline, version: coderVersion, organizations });
+    const coder = { version: coderVersion, organizations, autobuildPollMs };
+    this.coderd = new CoderdModel({ ...this.#surroundings(), timeline, ...coder });
     this.ecs = new EcsModel({
       ...options,
       ...this.#surroundings(),

@@ -50,6 +50,8 @@ function forecastOf({ workspaces, templates }: FleetOrganization, takenAt: strin
     activeVersionTags: Object.fromEntries(
       templates.map(({ listed, activeVersion }) => [listed.id, activeVersion.job.tags]),
     ),
+    members: { ...ok([]), takenAt },
+    offlineDaemons: { ...ok([]), takenAt, limit: 1000 },
   };
 }
 

@@ -25,10 +25,12 @@ export class VirtualCoderd extends InProcessCoderd {
 
   /** The row of a workspace; the same one again while nothing that it shows has changed. */
   #rowOf(workspace: WorkspaceRecord): Workspace {
-    const { latestBuild: build, nextStartAt, lastUsedAt, dormantAt, deletingAt } = workspace;
+    const { latestBuild: build, nextStartAt, lastUsedAt, dormantAt, deletingAt, template } = workspace;
+    const { activeVersion } = template;
     const known = this.#rows.get(workspace);
     if (
       known?.build === build &&
+      known.activeVersion === activeVersion &&
       known.deadline === build.deadline &&
       known.nextStartAt === nextStartAt &&
       known.lastUsedAt === lastUsedAt &&
@@ -39,8 +41,8 @@ export class VirtualCoderd extends InProcessCoderd {
     const row = workspaceOf(workspace);
     const { deadline } = build;
     // the row of a build that is not over changes with its job
-    if (build.job.completedAt !== undefined)
-      this.#rows.set(workspace, { build, deadline, nextStartAt, lastUsedAt, dormantAt, deletingAt, row });
+    const shown = { build, activeVersion, deadline, nextStartAt, lastUsedAt, dormantAt, deletingAt };
+    if (build.job.completedAt !== undefined) this.#rows.set(workspace, { ...shown, row });
     return row;
   }
 
@@ -59,17 +61,24 @@ export class VirtualCoderd extends InProcessCoderd {
 
 /** A row, and what it was made of. */
 type Shown = Pick<WorkspaceRecord, 'nextStartAt' | 'lastUsedAt' | 'dormantAt' | 'deletingAt'> & {
+  readonly activeVersion: WorkspaceRecord['template']['activeVersion'];
   readonly build: BuildRecord;
   readonly deadline: BuildRecord['deadline'];
   readonly row: Workspace;
 };
 
 function workspaceOf(workspace: WorkspaceRecord): Workspace {
-  const { latestBuild } = workspace;
+  const { latestBuild, template, owner } = workspace;
   return {
     id: workspace.id,
     organization_id: workspace.organizationId,
-    template_id: workspace.template.id,
+    template_id: template.id,
+    name: workspace.name,
+    owner_id: owner.id,
+    owner_name: owner.username,
+    automatic_updates: workspace.keepsVersion ? 'never' : 'always',
+    template_require_active_version: template.requireActiveVersion,
+    outdated: latestBuild.version !== template.activeVersion,
     is_prebuild: workspace.prebuilt,
     autostart_schedule: workspace.schedule,
     next_start_at: workspace.nextStartAt ?? null,

@@ -8,6 +8,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { entitlements, provisionerKey, userRoute } from './account-routes.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
+import { members } from './member-routes.ts';
 import type { CoderdModel } from './model.ts';
 import type { Organization } from './organizations.ts';
 import { isUuid, QueryParameters } from './parameters.ts';
@@ -105,6 +106,7 @@ function handlerOf(
 ): ((request: OrganizationRequest) => Answer) | undefined {
   if (resource === 'provisionerdaemons' && rest.length === 0)
     return model.version.does('listsJobs') ? daemonList : earlyDaemonList;
+  if (resource === 'members' && rest.length === 0) return members;
   if (resource !== 'provisionerjobs' || !model.version.does('listsJobs')) return undefined;
   if (rest.length > 1) return undefined;
   return rest.length === 0 ? jobList : oneJob;

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { CoderdError, CoderdHttp, type Document } from '../../lambda/adapters/coderd/http.ts';
 import { describeMisfit } from '../../lambda/adapters/misfit.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
+import { members } from './member-routes.ts';
 import type { CoderdModel } from './model.ts';
 import { QueryParameters } from './parameters.ts';
 import type { TokenUser } from './tokens.ts';
@@ -70,6 +71,7 @@ const ANYBODY: TokenUser = {
   isOwner: false,
   canRead: 'all',
   canReadWorkspaces: 'all',
+  canReadMembers: 'all',
 };
 
 /** What `lab/coderd/http.ts` answers to the requests of the adapter. */
@@ -89,6 +91,10 @@ function answerOf(
   if (resource === 'buildinfo') return { version: model.version.text };
   if (list === undefined) return model.organizations.all.map(({ id, name }) => ({ id, name }));
   const organizationId = organization as OrganizationId;
+  if (list === 'members') {
+    const found = model.organizations.inPath(organizationId);
+    return found && members({ model, user: ANYBODY, organization: found }).body;
+  }
   if (list === 'provisionerjobs')
     return model.listJobs({
       organizationId,
@@ -104,8 +110,8 @@ function answerOf(
     ids: [],
     tags: {},
     offline: query.offline === 'true',
-    statuses: [],
-    maxAgeMs: query.max_age === '1h' ? 3_600_000 : 0,
+    statuses: words(query.status),
+    maxAgeMs: Number.parseInt(query.max_age ?? '0', 10) * 3_600_000,
   });
 }
 

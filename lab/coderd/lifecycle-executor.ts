@@ -5,8 +5,8 @@ import { tagsetContains } from './tagset-contains.ts';
 import { isDue } from './transitions.ts';
 import type { WorkspaceRecord, WorkspaceTable } from './workspaces.ts';
 
-/** How often the executor looks: CODER_AUTOBUILD_POLL_INTERVAL (contract §10). */
-export const LIFECYCLE_EVERY_MS = 60_000;
+/** The executor counts in whole minutes, however often it looks. */
+const MINUTE_MS = 60_000;
 
 type Gate = (organizationId: OrganizationId, tags: TagSet) => boolean;
 
@@ -23,7 +23,7 @@ export function runLifecycle(given: {
 }): void {
   const { workspaces, daemons, now, gated } = given;
   const isOpen = gated ? gateOf(daemons, now) : () => true;
-  const tick = (Math.floor(now / LIFECYCLE_EVERY_MS) * LIFECYCLE_EVERY_MS) as EpochMs;
+  const tick = (Math.floor(now / MINUTE_MS) * MINUTE_MS) as EpochMs;
   for (const workspace of workspaces.dueAt(tick)) transition(workspace, { workspaces, tick, isOpen });
 }
 
@@ -34,7 +34,12 @@ function transition(
   const { workspaces, tick, isOpen } = given;
   const { id, organizationId, template, latestBuild, transitions } = workspace;
   const due = transitions.find((one) => isDue(one, tick));
-  if (due === undefined || !isOpen(organizationId, template.activeVersion.tags)) return;
+  if (due === undefined || !isOpen(organizationId, template.activeVersion.tags)) {
+    workspaces.renewNextStart(id, tick);
+    return;
+  }
+  // one transaction: where a build can't be inserted, nothing is marked either
+  if (due.transition !== undefined && workspace.refusesBuilds) return;
   if (due.transition !== undefined) {
     // a second build while one is active is an error in coderd, which the next tick makes again
     if (latestBuild.job.completedAt === undefined) return;

@@ -26,7 +26,7 @@ import {
   type Transition,
 } from './jobs.ts';
 import { builtInKey, type ProvisionerKey, ProvisionerKeys } from './keys.ts';
-import { LIFECYCLE_EVERY_MS, runLifecycle } from './lifecycle-executor.ts';
+import { runLifecycle } from './lifecycle-executor.ts';
 import { Organizations } from './organizations.ts';
 import { PendingQueue } from './pending-queue.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
@@ -34,6 +34,7 @@ import { CoderdRefusal } from './refusal.ts';
 import { Sessions } from './sessions.ts';
 import { type NewTemplate, type TemplateRecord, TemplateTable } from './templates.ts';
 import { Tokens } from './tokens.ts';
+import { type NewUser, type UserRecord, type UserStatus, Users } from './users.ts';
 import { CoderVersion } from './versions.ts';
 import {
   type BuildRecord,
@@ -49,6 +50,8 @@ export type CoderdOptions = {
   readonly random: Random;
   /** @default 'v2.30.0' */
   readonly version?: string;
+  /** How often the lifecycle executor looks: CODER_AUTOBUILD_POLL_INTERVAL. @default a minute */
+  readonly autobuildPollMs?: number;
   /** Names. The default organization is that called `default`, or else the first. */
   readonly organizations: readonly string[];
   /** Whether external daemons are licensed. @default true */
@@ -58,6 +61,7 @@ export type CoderdOptions = {
 /** Whether external daemons are licensed (contract §3). */
 export type Licence = 'entitled' | 'grace_period' | 'not_entitled';
 
+const MINUTE_MS = 60_000;
 const YEAR_MS = 365 * 86_400_000;
 
 /** A job as a person, a template push or the prebuilds reconciler inserts it. */
@@ -79,7 +83,7 @@ export class CoderdModel implements DaemonServer {
   readonly timeline: Timeline;
   readonly version: CoderVersion;
   readonly deploymentId: string;
-  /** Owns and builds everything but the prebuilds. */
+  /** Owns and builds everything but the prebuilds, and the workspaces of `addUser`'s. */
   readonly userId: string;
   readonly organizations: Organizations;
   readonly tokens: Tokens;
@@ -90,6 +94,7 @@ export class CoderdModel implements DaemonServer {
   readonly #queue: PendingQueue;
   readonly #acquirer: Acquirer;
   readonly #templates: TemplateTable;
+  readonly #users: Users;
   readonly #workspaces: WorkspaceTable;
   readonly #sessions: Sessions;
   #builtIns = 0;
@@ -105,7 +110,9 @@ export class CoderdModel implements DaemonServer {
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
     this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
     this.deploymentId = random.uuid();
-    this.userId = random.uuid();
+    this.#users = new Users(random);
+    const owner = this.#users.add({ username: 'user' }, timeline.now());
+    this.userId = owner.id;
     this.organizations = new Organizations({ names: options.organizations, random, now: timeline.now() });
     this.tokens = new Tokens(random);
     this.#keys = new ProvisionerKeys(random);
@@ -115,7 +122,8 @@ export class CoderdModel implements DaemonServer {
       random,
       now: () => timeline.now(),
       name: () => this.#nameWorkspace(),
-      ownerId: this.userId,
+      owner,
+      rules: { cleansUpFailedStops: this.version.does('cleansUpFailedStops') },
       insert: (job, onInserted) => this.#insert(job, onInserted),
     });
     this.#jobs = new JobTable((job) => this.#workspaces.jobCompleted(job));
@@ -127,7 +135,7 @@ export class CoderdModel implements DaemonServer {
       daemons: this.#daemons,
       acquirer: this.#acquirer,
     });
-    this.#startLoops();
+    this.#startLoops(options.autobuildPollMs ?? MINUTE_MS);
   }
 
   organizationId(name: string): OrganizationId {
@@ -153,21 +161,24 @@ export class CoderdModel implements DaemonServer {
 
   /**
    * Returns a session token of a new user; `canRead`: where it may read jobs and daemons, `canReadWorkspaces`: where workspaces and
-   * templates too, both by organization name. @default as `canRead`, no owner, a year
+   * templates too, `canReadMembers`: where other members too, all by organization name. @default as `canRead`, no owner, a year
    */
   addToken(token: {
     readonly canRead: 'all' | readonly string[];
     readonly canReadWorkspaces?: 'all' | readonly string[];
+    readonly canReadMembers?: 'all' | readonly string[];
     readonly isOwner?: boolean;
     readonly lifetimeMs?: number;
   }): string {
-    const { canRead, canReadWorkspaces = canRead, isOwner = false, lifetimeMs = YEAR_MS } = token;
+    const { canRead, canReadWorkspaces = canRead, canReadMembers = canRead } = token;
+    const { isOwner = false, lifetimeMs = YEAR_MS } = token;
     const idsOf = (names: 'all' | readonly string[]) =>
       names === 'all' ? names : new Set(names.map((name) => this.organizationId(name)));
     return this.tokens.add({
       isOwner,
       canRead: idsOf(canRead),
       canReadWorkspaces: idsOf(canReadWorkspaces),
+      canReadMembers: idsOf(canReadMembers),
       lifetimeMs,
       now: this.timeline.now(),
     });
@@ -229,6 +240,30 @@ export class CoderdModel implements DaemonServer {
     this.#templates.pushVersion(template.id, tags, this.timeline.now());
   }
 
+  /** Marks it as deprecated: its workspaces live on. */
+  deprecate(template: TemplateRecord, message = 'Use another one.'): void {
+    this.#templates.deprecate(template.id, message);
+  }
+
+  addUser(user: NewUser = {}): UserRecord {
+    return this.#users.add(user, this.timeline.now());
+  }
+
+  /** As an admin does it, or coderd's own clock that finds a user dormant. */
+  setUserStatus(user: UserRecord, status: UserStatus): void {
+    this.#users.setStatus(user.id, status, this.timeline.now());
+    this.#workspaces.ownerChanged(user.id);
+  }
+
+  /** Oldest first; the records are live. */
+  users(): readonly UserRecord[] {
+    return this.#users.all();
+  }
+
+  user(id: string): UserRecord | undefined {
+    return this.#users.get(id);
+  }
+
   addWorkspace(workspace: NewWorkspace): WorkspaceRecord {
     return this.#workspaces.add(workspace);
   }
@@ -236,6 +271,11 @@ export class CoderdModel implements DaemonServer {
   /** Without a build, as if it had never been. */
   removeWorkspace(workspace: WorkspaceRecord): void {
     this.#workspaces.remove(workspace.id);
+  }
+
+  /** A dormant workspace that its user has taken up again. */
+  markActive(workspace: WorkspaceRecord): void {
+    this.#workspaces.markActive(workspace.id);
   }
 
   /** Activity of its user. */
@@ -343,9 +383,9 @@ export class CoderdModel implements DaemonServer {
     return listDaemons(query, { jobs: this.#jobs, daemons: this.#daemons, version, now: timeline.now() });
   }
 
-  #startLoops(): void {
+  #startLoops(autobuildPollMs: number): void {
     const { timeline } = this;
-    timeline.every(LIFECYCLE_EVERY_MS, () =>
+    timeline.every(autobuildPollMs, () =>
       runLifecycle({
         workspaces: this.#workspaces,
         daemons: this.#daemons,

@@ -18,12 +18,16 @@ export type TemplateSettings = {
    * autostop requirement and its users' quiet hours; here it is a length.
    */
   readonly maxLifetimeMs: number;
+  /** Whether starts take the active version, whatever the workspace says. */
+  readonly requireActiveVersion: boolean;
   /** When a failed build is cleaned up; 0 = never. */
   readonly failureTtlMs: number;
   /** When an unused workspace becomes dormant; 0 = never. */
   readonly timeTilDormantMs: number;
   /** When a dormant workspace is deleted; 0 = never. */
   readonly timeTilDormantAutodeleteMs: number;
+  /** Why no workspace should be made of it any more; '' = it is not deprecated. */
+  readonly deprecated: string;
   /** How long builds take. */
   readonly buildMs: Readonly<Record<Transition, number>>;
 };
@@ -56,7 +60,7 @@ export type TemplateRecord = TemplateSettings & {
   readonly activeVersion: TemplateVersion;
 };
 
-type Template = TemplateRecord & { readonly versions: TemplateVersion[] };
+type Template = TemplateRecord & { readonly versions: TemplateVersion[]; deprecated: string };
 
 const HOUR_MS = 3_600_000;
 
@@ -66,9 +70,11 @@ const DEFAULTS: TemplateSettings = {
   defaultTtlMs: 0,
   activityBumpMs: HOUR_MS,
   maxLifetimeMs: 0,
+  requireActiveVersion: false,
   failureTtlMs: 0,
   timeTilDormantMs: 0,
   timeTilDormantAutodeleteMs: 0,
+  deprecated: '',
   buildMs: { start: 60_000, stop: 20_000, delete: 20_000 },
 };
 
@@ -117,6 +123,13 @@ export class TemplateTable {
     const version = this.#newVersion(tags, now);
     template.versions.push(version);
     return version;
+  }
+
+  /** Marks it as deprecated: its workspaces live on. */
+  deprecate(id: string, message: string): void {
+    const template = this.#byId.get(id);
+    if (template === undefined) throw new CoderdRefusal(404, `deprecating template ${id}: none`);
+    template.deprecated = message;
   }
 
   /** The template of jobs that were submitted with no more than these tags. */

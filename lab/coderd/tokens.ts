@@ -11,6 +11,8 @@ export type TokenUser = {
   readonly canRead: Organizations;
   /** Whose workspaces and templates it may read: less than `canRead` with a custom role (contract §1). */
   readonly canReadWorkspaces: Organizations;
+  /** Whose other members it may read: none with a custom role that doesn't say so. */
+  readonly canReadMembers: Organizations;
 };
 
 type Organizations = 'all' | ReadonlySet<OrganizationId>;
@@ -84,6 +86,10 @@ export function mayRead({ canRead }: TokenUser, organizationId: string): boolean
 
 export function mayReadWorkspaces({ canReadWorkspaces }: TokenUser, organizationId: string): boolean {
   return holds(canReadWorkspaces, organizationId);
+}
+
+export function mayReadMembers({ canReadMembers }: TokenUser, organizationId: string): boolean {
+  return holds(canReadMembers, organizationId);
 }
 
 function holds(organizations: Organizations, id: string): boolean {

@@ -3,6 +3,7 @@
  * precedence, for a workspace as it stands.
  */
 import type { EpochMs } from '../../lambda/core/brands.ts';
+import { nextAllowedAutostart } from './autostart-schedule.ts';
 import type { Transition } from './jobs.ts';
 import type { BuildReason, WorkspaceRecord } from './workspaces.ts';
 
@@ -15,40 +16,52 @@ export type Due = {
   readonly reason: BuildReason;
 };
 
-type Rule = (workspace: WorkspaceRecord) => Due | undefined;
+/** What depends on the release. */
+export type LifecycleRules = { readonly cleansUpFailedStops: boolean };
+
+type Rule = (workspace: WorkspaceRecord, rules: LifecycleRules) => Due | undefined;
 
 const DAY_MS = 24 * 3_600_000;
 
 /** None for prebuilt workspaces: their reconciler looks after them. */
-export function transitionsOf(workspace: WorkspaceRecord): readonly Due[] {
+export function transitionsOf(workspace: WorkspaceRecord, rules: LifecycleRules): readonly Due[] {
   if (workspace.prebuilt) return [];
-  return [autostop, autostart, failedCleanup, dormancy, deletion].flatMap((rule) => rule(workspace) ?? []);
+  return [autostop, autostart, failedCleanup, dormancy, deletion].flatMap(
+    (rule) => rule(workspace, rules) ?? [],
+  );
 }
 
 export function isDue({ at, later }: Due, tick: EpochMs): boolean {
   return later ? tick > at : tick >= at;
 }
 
-/** A suspended user's workspaces are stopped at once. */
-const autostop: Rule = ({ latestBuild, dormantAt, ownerSuspended }) => {
+/** A suspended user's workspaces are stopped at once; those of a dormant one are not. */
+const autostop: Rule = ({ latestBuild, dormantAt, owner }) => {
   const { transition, deadline, job } = latestBuild;
   if (job.status === 'failed' || dormantAt !== undefined || transition !== 'start') return undefined;
-  const at = ownerSuspended ? latestBuild.createdAt : deadline;
+  const at = owner.status === 'suspended' ? latestBuild.createdAt : deadline;
   return at === undefined ? undefined : { at, later: false, transition: 'stop', reason: 'autostop' };
 };
 
-/** By next_start_at, which is the first allowed time after the stop was inserted, or after it ended. */
-const autostart: Rule = ({ latestBuild, dormantAt, ownerSuspended, nextStartAt, template }) => {
+/**
+ * By next_start_at, which is the first allowed time after the stop was inserted, or after it ended. Where it is missing, the poll that
+ * works it out anew goes by the time of the stop.
+ */
+const autostart: Rule = (workspace) => {
+  const { latestBuild, dormantAt, owner, schedule, nextStartAt, template } = workspace;
   const { transition, job } = latestBuild;
-  if (job.status === 'failed' || dormantAt !== undefined || ownerSuspended || transition !== 'stop')
-    return undefined;
-  if (!template.allowUserAutostart || nextStartAt === undefined) return undefined;
-  return { at: nextStartAt, later: false, transition: 'start', reason: 'autostart' };
+  if (owner.status !== 'active') return undefined;
+  if (job.status === 'failed' || dormantAt !== undefined || transition !== 'stop') return undefined;
+  if (!template.allowUserAutostart || schedule === undefined) return undefined;
+  const at = nextStartAt ?? nextAllowedAutostart(latestBuild.createdAt, schedule, template.autostartDays);
+  return at === undefined ? undefined : { at, later: false, transition: 'start', reason: 'autostart' };
 };
 
-const failedCleanup: Rule = ({ latestBuild: { transition, job }, template: { failureTtlMs } }) => {
+const failedCleanup: Rule = ({ latestBuild, template: { failureTtlMs } }, { cleansUpFailedStops }) => {
+  const { transition, job } = latestBuild;
   const { status, completedAt } = job;
-  if (failureTtlMs === 0 || status !== 'failed' || transition === 'delete' || completedAt === undefined)
+  const isCleanedUp = transition === 'start' || (transition === 'stop' && cleansUpFailedStops);
+  if (failureTtlMs === 0 || status !== 'failed' || !isCleanedUp || completedAt === undefined)
     return undefined;
   return { at: completedAt + failureTtlMs, later: true, transition: 'stop', reason: 'autostop' };
 };

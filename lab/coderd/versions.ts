@@ -9,6 +9,8 @@ const SINCE = {
   listsJobs: 19,
   listsNewestDaemonsFirst: 20,
   reapsPendingJobs: 23,
+  /** The list of templates leaves deprecated ones out unless asked for them (fetchTemplates). */
+  hidesDeprecatedTemplates: 23,
   /** "2.25 or 2.26", contract §10. */
   gatesAutostart: 25,
   /** The parameters offline, status and max_age; offline daemons left out unless asked for. */
@@ -17,13 +19,21 @@ const SINCE = {
   knowsInitiators: 28,
   /** #21852: before, a job cancelled while pending was still acquired (contract §4). */
   skipsCancelledJobs: 31,
+  /** status and login_type of the members list (codersdk.OrganizationMemberWithUserData). */
+  tellsUserStatus: 32,
   /** #26532: before, sessions outlived their key (contract §3). */
   closesSessionsOfDeletedKeys: 35,
   /** metadata.workspace_build_transition (contract §1). */
   tellsTransitions: 35,
 } as const;
 
-export type Behaviour = keyof typeof SINCE;
+/** What came to several release lines at once: the first patch release of each, by minor; the last line and all after it have it. */
+const SINCE_PATCH = {
+  /** #26203: before, only failed starts were cleaned up (isEligibleForFailedCleanup). */
+  cleansUpFailedStops: { 33: 8, 34: 2, 35: 0 },
+} as const satisfies Readonly<Record<string, Readonly<Record<number, number>>>>;
+
+export type Behaviour = keyof typeof SINCE | keyof typeof SINCE_PATCH;
 
 /** Provisioner API versions by release (contract §9). */
 const API_VERSIONS = [
@@ -36,16 +46,21 @@ const API_VERSIONS = [
 export class CoderVersion {
   readonly text: string;
   readonly #minor: number;
+  readonly #patch: number;
 
   constructor(text: string) {
-    const minor = /^v?2\.(\d+)\.\d+/.exec(text)?.[1];
+    const [, minor, patch] = /^v?2\.(\d+)\.(\d+)/.exec(text) ?? [];
     if (minor === undefined) throw new Error(`reading the version "${text}": expected v2.<minor>.<patch>`);
     this.text = text;
     this.#minor = Number(minor);
+    this.#patch = Number(patch);
   }
 
   does(behaviour: Behaviour): boolean {
-    return this.#minor >= SINCE[behaviour];
+    if (behaviour in SINCE) return this.#minor >= SINCE[behaviour as keyof typeof SINCE];
+    const lines: Readonly<Record<number, number>> = SINCE_PATCH[behaviour as keyof typeof SINCE_PATCH];
+    const isLater = Object.keys(lines).every((minor) => this.#minor > Number(minor));
+    return isLater || this.#patch >= (lines[this.#minor] ?? Number.POSITIVE_INFINITY);
   }
 
   /** The version of the provisioner daemon API, `major.minor`. */

@@ -19,13 +19,13 @@ export function inListOrder(workspaces: readonly WorkspaceRecord[]): readonly Wo
 }
 
 export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
-  const { id, name, organizationId, template, latestBuild } = workspace;
+  const { id, name, organizationId, owner, template, latestBuild } = workspace;
   return {
     id,
     created_at: rfc3339(workspace.createdAt),
     updated_at: rfc3339(latestBuild.createdAt),
-    owner_id: model.userId,
-    owner_name: 'user',
+    owner_id: owner.id,
+    owner_name: owner.username,
     owner_avatar_url: '',
     organization_id: organizationId,
     organization_name: model.organizations.inPath(organizationId)?.name,
@@ -35,7 +35,7 @@ export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) 
     template_icon: '',
     template_allow_user_cancel_workspace_jobs: true,
     template_active_version_id: template.activeVersion.id,
-    template_require_active_version: false,
+    template_require_active_version: template.requireActiveVersion,
     template_use_classic_parameter_flow: false,
     latest_build: buildAnswer(latestBuild, workspace, model),
     latest_app_status: null,
@@ -61,20 +61,23 @@ export function buildAnswer(
   workspace: { readonly id: string; readonly name: string },
   model: CoderdModel,
 ) {
+  // only owners build, and the prebuilds user has no row
+  const { initiatorId } = build.job;
+  const owner = { id: initiatorId, name: model.user(initiatorId)?.username ?? 'prebuilds' };
   return {
     id: build.id,
     created_at: rfc3339(build.createdAt),
     updated_at: rfc3339(build.createdAt),
     workspace_id: workspace.id,
     workspace_name: workspace.name,
-    workspace_owner_id: model.userId,
-    workspace_owner_name: 'user',
+    workspace_owner_id: owner.id,
+    workspace_owner_name: owner.name,
     template_version_id: build.version.id,
     template_version_name: build.version.name,
     build_number: build.number,
     transition: build.transition,
-    initiator_id: build.job.initiatorId,
-    initiator_name: 'user',
+    initiator_id: owner.id,
+    initiator_name: owner.name,
     job: model.answerOf(build.job),
     reason: build.reason,
     resources: hasStarted(build) ? [resource(build)] : [],

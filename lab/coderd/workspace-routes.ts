@@ -59,9 +59,19 @@ function workspaces({ model, user, parameters }: UserRequest): Answer {
   return { status: 200, body };
 }
 
-function templates({ model, user }: UserRequest): Answer {
+/** Deprecated ones are listed alone, on demand. The world knows no other search key. */
+function templates({ model, user, parameters }: UserRequest): Answer {
+  const [query = ''] = parameters.strings('q');
+  const [, asked] = /^deprecated:(true|false)$/.exec(query) ?? [];
+  if (query !== '' && asked === undefined) {
+    const [field = ''] = query.split(':');
+    const detail = `"${field}" is not a valid query param`;
+    return invalid([{ field, detail }], 'Invalid template search query.');
+  }
+  const listsAll = asked === undefined && !model.version.does('hidesDeprecatedTemplates');
   const body = model
     .templates()
+    .filter(({ deprecated }) => listsAll || (deprecated !== '') === (asked === 'true'))
     .filter(({ organizationId }) => mayReadWorkspaces(user, organizationId))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map((template) => templateAnswer(template, model));

@@ -1,6 +1,6 @@
 /** The tables workspaces and workspace_builds: what people and coderd itself make of workspaces (contract §10). */
 import { type EpochMs, type JobId, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
-import { tagKey } from '../../lambda/core/tags.ts';
+import { normalizeTags, type TagSet, type Tags, tagKey } from '../../lambda/core/tags.ts';
 import type { Random } from '../random.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
 import {
@@ -13,7 +13,8 @@ import {
 } from './jobs.ts';
 import { CoderdRefusal } from './refusal.ts';
 import type { TemplateRecord, TemplateVersion } from './templates.ts';
-import { type Due, transitionsOf } from './transitions.ts';
+import { type Due, type LifecycleRules, transitionsOf } from './transitions.ts';
+import type { UserRecord } from './users.ts';
 
 export type BuildReason = 'initiator' | 'autostart' | 'autostop' | 'dormancy' | 'autodelete';
 
@@ -27,12 +28,14 @@ export type NewWorkspace = {
   readonly running?: boolean;
   /** When its latest build succeeded, and it was used for the last time. @default now */
   readonly since?: EpochMs;
+  /** Why its latest build was made. @default 'initiator' */
+  readonly reason?: BuildReason;
   /** Its latest build so far, of which it takes the job and the reason. @default one of its own, at `since`, by its owner */
   readonly latest?: Pick<BuildRecord, 'job' | 'reason'>;
   /** @default not dormant */
   readonly dormantAt?: EpochMs;
-  /** Whether its owner has been suspended: no API tells. @default false */
-  readonly ownerSuspended?: boolean;
+  /** @default the user that the world begins with, who is active */
+  readonly owner?: UserRecord;
   /** @default false */
   readonly prebuilt?: boolean;
   /** Whether its builds fail, unless they say otherwise themselves. @default false */
@@ -42,6 +45,10 @@ export type NewWorkspace = {
    * is set to update by itself; the gate asks for the tags of the active one all the same. @default false: builds the active version
    */
   readonly keepsVersion?: boolean;
+  /** Tags that its own parameters give its builds beside those of the version (`coder_workspace_tags`). @default none */
+  readonly ownTags?: Tags;
+  /** Whether coderd can't insert a build of it: a required parameter has no value, say. @default false */
+  readonly refusesBuilds?: boolean;
   /** How long its builds take. @default as its template's */
   readonly buildMs?: number;
 };
@@ -61,7 +68,7 @@ export type BuildRecord = {
 
 /** A workspace, live: a record taken earlier shows what has happened since. */
 export type WorkspaceRecord = Required<
-  Omit<NewWorkspace, 'schedule' | 'since' | 'latest' | 'running' | 'dormantAt' | 'buildMs'>
+  Omit<NewWorkspace, 'schedule' | 'since' | 'reason' | 'latest' | 'running' | 'dormantAt' | 'buildMs'>
 > & {
   readonly id: string;
   readonly name: string;
@@ -93,8 +100,9 @@ export type WorkspaceTableParts = {
   readonly now: () => EpochMs;
   /** Names a workspace, and gives it ids. */
   readonly name: () => JobWorkspace;
-  /** The user that all workspaces belong to. */
-  readonly ownerId: string;
+  readonly rules: LifecycleRules;
+  /** The user that workspaces belong to unless they say otherwise. */
+  readonly owner: UserRecord;
   /** Inserts a job; `onInserted` comes before any daemon gets it. */
   readonly insert: (job: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted: (job: Job) => void) => void;
 };
@@ -136,10 +144,12 @@ export class WorkspaceTable {
       lastUsedAt: since,
       dormantAt: undefined,
       deletingAt: undefined,
-      ownerSuspended: given.ownerSuspended ?? false,
+      owner: given.owner ?? this.#parts.owner,
       prebuilt: given.prebuilt ?? false,
       willFail: given.willFail ?? false,
       keepsVersion: given.keepsVersion ?? false,
+      ownTags: given.ownTags ?? {},
+      refusesBuilds: given.refusesBuilds ?? false,
       buildMs: given.buildMs,
       latestBuild: this.#firstBuild(given, names, since),
       transitions: [],
@@ -165,7 +175,7 @@ export class WorkspaceTable {
     return this.#builds.get(id);
   }
 
-  /** Those that a transition may be due for. */
+  /** Those that a transition may be due for, and those of which the executor has to find out when they start next. */
   dueAt(tick: EpochMs): readonly WorkspaceRecord[] {
     const due: Workspace[] = [];
     for (const workspace of this.#byId.values()) if (workspace.dueFrom <= tick) due.push(workspace);
@@ -183,7 +193,7 @@ export class WorkspaceTable {
     // coderd writes no deadline that would be moved by less than a twentieth of the bump
     if (bumpMs > 0 && deadline !== undefined && deadline - 0.95 * bumpMs < now)
       latestBuild.deadline = Math.min(now + bumpMs, maxDeadline) as EpochMs;
-    changed(workspace);
+    this.#changed(workspace);
   }
 
   /** Inserts a build. Throws CoderdRefusal: 404 no such workspace, 409 the build before has not ended. */
@@ -193,12 +203,13 @@ export class WorkspaceTable {
     if (latestBuild.job.completedAt === undefined && !given.mayOverlap)
       throw new CoderdRefusal(409, 'A workspace build is already active.');
     const { transition, reason, willFail = workspace.willFail } = given;
-    const version = workspace.keepsVersion ? latestBuild.version : template.activeVersion;
+    const keepsVersion = workspace.keepsVersion && !template.requireActiveVersion;
+    const version = keepsVersion ? latestBuild.version : template.activeVersion;
     const buildId = this.#parts.random.uuid();
     const job = {
       organizationId: workspace.organizationId,
-      initiatorId: this.#parts.ownerId,
-      tags: version.tags,
+      initiatorId: workspace.owner.id,
+      tags: tagsOf(version, workspace.ownTags),
       type: 'workspace_build',
       transition,
       template,
@@ -212,7 +223,7 @@ export class WorkspaceTable {
       workspace.latestBuild = newBuild({ id: buildId, number, transition, reason, version, job: inserted });
       this.#builds.get(id)?.push(workspace.latestBuild);
       if (transition === 'stop') setNextStart(workspace, inserted.createdAt);
-      changed(workspace);
+      this.#changed(workspace);
     });
   }
 
@@ -223,7 +234,7 @@ export class WorkspaceTable {
     if (build.createdAt < latestBuild.createdAt) return;
     workspace.latestBuild = newBuild({ ...build, number: latestBuild.number + 1 });
     this.#builds.get(id)?.push(workspace.latestBuild);
-    changed(workspace);
+    this.#changed(workspace);
   }
 
   /** To be told of each job that has ended. */
@@ -242,36 +253,55 @@ export class WorkspaceTable {
   markDormant(id: string): void {
     const workspace = this.#get(id, 'marking as dormant');
     setDormant(workspace, this.#parts.now());
-    changed(workspace);
+    this.#changed(workspace);
   }
 
-  #firstBuild(
-    { template, running = false, latest }: NewWorkspace,
-    names: JobWorkspace,
-    createdAt: EpochMs,
-  ): Build {
+  /** To be told when the status of a user has changed. */
+  ownerChanged(ownerId: string): void {
+    for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) this.#changed(workspace);
+  }
+
+  /** A dormant workspace that its user has taken up again: coderd's next poll finds out when it starts next. */
+  markActive(id: string): void {
+    const workspace = this.#get(id, 'marking as active');
+    workspace.dormantAt = undefined;
+    workspace.deletingAt = undefined;
+    workspace.lastUsedAt = this.#parts.now();
+    this.#changed(workspace);
+  }
+
+  /** What the executor does with each workspace that it leaves as it is. */
+  renewNextStart(id: string, tick: EpochMs): void {
+    const workspace = this.#get(id, 'renewing the next start of');
+    if (!lacksNextStart(workspace)) return;
+    setNextStart(workspace, tick);
+    this.#changed(workspace);
+  }
+
+  #firstBuild(given: NewWorkspace, names: JobWorkspace, createdAt: EpochMs): Build {
+    const { template, running = false, latest } = given;
+    const { reason = latest?.reason ?? 'initiator', owner = this.#parts.owner, ownTags = {} } = given;
     const version = template.activeVersion;
+    const tags = tagsOf(version, ownTags);
     const transition = running ? 'start' : 'stop';
-    if (latest !== undefined) {
-      const { job, reason } = latest;
-      return newBuild({ id: names.buildId, number: 1, transition, reason, version, job });
-    }
-    const job = pastJob({
-      id: this.#parts.random.uuid() as JobId,
-      createdAt,
-      organizationId: template.organizationId,
-      initiatorId: this.#parts.ownerId,
-      tags: version.tags,
-      tagKey: tagKey(version.tags),
-      type: 'workspace_build',
-      transition,
-      template,
-      version,
-      workspace: names,
-      durationMs: template.buildMs[transition],
-      willFail: false,
-    });
-    return newBuild({ id: names.buildId, number: 1, transition, reason: 'initiator', version, job });
+    const job =
+      latest?.job ??
+      pastJob({
+        id: this.#parts.random.uuid() as JobId,
+        createdAt,
+        organizationId: template.organizationId,
+        initiatorId: owner.id,
+        tags,
+        tagKey: tagKey(tags),
+        type: 'workspace_build',
+        transition,
+        template,
+        version,
+        workspace: names,
+        durationMs: template.buildMs[transition],
+        willFail: false,
+      });
+    return newBuild({ id: names.buildId, number: 1, transition, reason, version, job });
   }
 
   #completed(workspace: Workspace, at: EpochMs): void {
@@ -284,7 +314,14 @@ export class WorkspaceTable {
         this.#all = undefined;
       }
     }
-    changed(workspace);
+    this.#changed(workspace);
+  }
+
+  #changed(workspace: Workspace): void {
+    workspace.transitions = transitionsOf(workspace, this.#parts.rules);
+    workspace.dueFrom = lacksNextStart(workspace)
+      ? Number.NEGATIVE_INFINITY
+      : Math.min(...workspace.transitions.map(({ at }) => at));
   }
 
   #get(id: string, doing: string): Workspace {
@@ -292,6 +329,10 @@ export class WorkspaceTable {
     if (found === undefined) throw new CoderdRefusal(404, `${doing} workspace ${id}: there is none`);
     return found;
   }
+}
+
+function tagsOf(version: TemplateVersion, ownTags: Tags): TagSet {
+  return normalizeTags({ ...version.tags, ...ownTags });
 }
 
 /** The deadlines come with its end. */
@@ -306,19 +347,24 @@ function setDeadlines({ latestBuild, ttlMs, template: { maxLifetimeMs } }: Works
   latestBuild.deadline = limit !== undefined && wanted !== undefined && limit < wanted ? limit : wanted;
 }
 
+/** None while it is dormant (trigger_nullify_next_start_at_on_workspace_autostart_modification). */
 function setNextStart(workspace: Workspace, after: EpochMs): void {
-  workspace.nextStartAt = nextStartOf(workspace, after);
+  workspace.nextStartAt = workspace.dormantAt === undefined ? nextStartOf(workspace, after) : undefined;
 }
 
 function setDormant(workspace: Workspace, at: EpochMs): void {
   const { timeTilDormantAutodeleteMs } = workspace.template;
   workspace.dormantAt = at;
+  workspace.nextStartAt = undefined;
   workspace.deletingAt = timeTilDormantAutodeleteMs > 0 ? plusMs(at, timeTilDormantAutodeleteMs) : undefined;
 }
 
-function changed(workspace: Workspace): void {
-  workspace.transitions = transitionsOf(workspace);
-  workspace.dueFrom = Math.min(...workspace.transitions.map(({ at }) => at));
+/** Whether the executor would find it for having no next_start_at (GetWorkspacesEligibleForTransition). */
+function lacksNextStart(workspace: Workspace): boolean {
+  const { prebuilt, owner, dormantAt, schedule, nextStartAt, latestBuild } = workspace;
+  const isStopped = latestBuild.transition === 'stop' && latestBuild.job.status !== 'failed';
+  const isMeant = !prebuilt && owner.status === 'active' && dormantAt === undefined && isStopped;
+  return isMeant && schedule !== undefined && nextStartAt === undefined;
 }
 
 /** Over the next autostart it is as if the workspace had been started then. */

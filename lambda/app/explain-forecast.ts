@@ -56,16 +56,23 @@ function asleepLines({ pool, overrides, minFrom }: PoolSight): readonly string[]
 }
 
 function callText({ group, ahead, refused, presumed }: Call, now: EpochMs): string {
+  const putOff = putOffOf({ refused, ahead, presumed }).map(({ transition }) => transition);
   const parts = [
     ...(ahead.length > 0 ? [transitionsText(countTransitions(ahead, now))] : []),
-    ...(refused.length > 0
-      ? [`${transitionsText(countTransitions(refused, now))} that coderd has not done though it saw a daemon`]
-      : []),
     ...(presumed.length > 0
       ? [`${transitionsText(countTransitions(presumed, now))} that coderd has probably done`]
       : []),
+    ...(putOff.length > 0
+      ? [`${transitionsText(countTransitions(putOff, now))} that coderd has refused although it saw a daemon`]
+      : []),
   ];
   return `${tagText(displayTags(group.tags))}: ${parts.join(', ')}`;
+}
+
+/** Refused, and the next try is not due. */
+function putOffOf({ refused, ahead, presumed }: Pick<Call, 'refused' | 'ahead' | 'presumed'>) {
+  const tried = new Set([...ahead, ...presumed]);
+  return refused.filter(({ transition }) => !tried.has(transition));
 }
 
 type Surroundings = {
@@ -77,7 +84,11 @@ type Surroundings = {
 /** Who is awake for it, or when somebody is to be started for it. */
 function answerText(call: Call, { sight, sights, outlooks: { openings } }: Surroundings): string {
   if (call.isOpen) return 'daemons of others are there for it';
-  const [first] = [...call.refused, ...call.presumed, ...call.ahead];
+  const [first] = [...call.presumed, ...call.ahead];
+  if (first === undefined) {
+    const next = Math.min(...call.refused.map(({ nextTryAt }) => nextTryAt));
+    return `no pool is woken for it before ${isoTime(next)}`;
+  }
   const awake = call.pools.find(({ pool }) => {
     const { due = [], soon = [] } = openings.get(pool.name) ?? {};
     return [...due, ...soon].some((transition) => transition === first);
@@ -86,10 +97,10 @@ function answerText(call: Call, { sight, sights, outlooks: { openings } }: Surro
     return awake === sight ? 'to be awake for it' : `pool "${awake.pool.name}" is to be awake for it`;
   if (call.wakeFor === 'autostop') {
     const delayMs = Math.min(...call.pools.map(({ pool }) => pool.wake.maxDelayMs));
-    return `shares a start with others, and is done by ${isoTime((first?.at ?? 0) + delayMs)} at the latest`;
+    return `shares a start with others, and is done by ${isoTime(first.at + delayMs)} at the latest`;
   }
   const leadMs = Math.max(...sights.filter((each) => fits(each, call.group)).map(leadOf));
-  const at = isoTime((first?.at ?? 0) - leadMs);
+  const at = isoTime(first.at - leadMs);
   const others = call.pools.filter((each) => each !== sight).map(({ pool }) => `"${pool.name}"`);
   return `the start for it begins at ${at}${others.length === 0 ? '' : `, here or in ${others.join(' or ')}`}`;
 }

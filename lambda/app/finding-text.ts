@@ -64,6 +64,8 @@ export function sentenceOf(finding: Finding): string {
       return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])}, overdue for longer than wake.maxDelay; coderd does ${itOrThem(finding)} once it sees a daemon with these tags`;
     case 'transitions-held':
       return heldSentence(finding);
+    case 'transitions-refused':
+      return refusedSentence(finding);
     case 'tasks-fewer-than-counted':
       return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
     case 'service-without-pool':
@@ -124,6 +126,22 @@ function heldSentence({
   );
   const waits = due.transitions === 1 ? 'waits' : 'wait';
   return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([due])} ${waits}, since ${since}; ${commands.join(' or ')} lets coderd do ${itOrThem(due)}`;
+}
+
+function refusedSentence({
+  organization,
+  tags,
+  workspaces,
+  ownersUnknown,
+  nextTryAt,
+  ...refused
+}: Extract<Finding, { readonly code: 'transitions-refused' }>): string {
+  const more = refused.transitions - workspaces.length;
+  const names = `${workspaces.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const [isStart, one] = [refused.kind === 'autostart', ownersUnknown === 1];
+  const owners = `it starts workspaces of active owners only, and does not tell whether ${some(ownersUnknown, 'owner')} ${one ? 'is' : 'are'} suspended or dormant; `;
+  const remedy = isStart ? ', or clear the schedule of the workspace' : '';
+  return `organization "${organization}", tags ${tagText(tags)}: coderd refused ${transitionsText([refused])} although it saw a daemon: ${names}; ${isStart && ownersUnknown > 0 ? owners : ''}look for "failed to transition workspace" in coderd's log (a required parameter may have no value)${remedy}; a pool is next woken for it at ${nextTryAt}`;
 }
 
 function malformedText({ tag, seen, problem }: MalformedOverride): string {

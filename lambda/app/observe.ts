@@ -35,7 +35,7 @@ export async function observeCoder(
   const now = build.takenAt ?? clock.now();
   const [expiresAt, forecast, ...organizations] = await Promise.all([
     coderd.tokenExpiry(now),
-    forecastOf(coderd, known.items, config.pools, now),
+    forecastOf(coderd, known.items, config.pools, { now, build: buildInfo }),
     ...[...new Set(found)].map((item) =>
       typeof item === 'string'
         ? unknownOrganization(item, known)
@@ -63,7 +63,7 @@ async function forecastOf(
   coderd: Coderd,
   known: readonly Organization[],
   pools: readonly PoolConfig[],
-  now: EpochMs,
+  at: { readonly now: EpochMs; readonly build: Snapshot['coder']['buildInfo'] },
 ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
   const waking = pools.filter(({ wake }) => wake.autostart || wake.autostop);
   const organizations = known.filter((item) => waking.some((pool) => isNamed(item, pool.organization)));
@@ -71,7 +71,7 @@ async function forecastOf(
   // a transition that a list was too old for is seen, and its daemon started, while maxDelay still runs
   const thirdMs = Math.min(...waking.map(({ wake }) => wake.maxDelayMs)) / 3;
   const refreshMs = Math.min(LONGEST_REFRESH_MS, Math.max(SHORTEST_REFRESH_MS, thirdMs));
-  return coderd.forecast(organizations, { now, refreshMs });
+  return coderd.forecast(organizations, { ...at, refreshMs });
 }
 
 async function observeOrganization(

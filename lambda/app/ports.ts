@@ -42,7 +42,11 @@ export interface Coderd {
    */
   forecast(
     organizations: readonly Organization[],
-    when: { readonly now: EpochMs; readonly refreshMs: number },
+    when: {
+      readonly now: EpochMs;
+      readonly refreshMs: number;
+      readonly build?: BuildInfo | undefined;
+    },
   ): Promise<ReadonlyMap<OrganizationId, ForecastSight>>;
   /**
    * The jobs of the last seven days, as far as these readings and those of earlier looks tell. Sends no

@@ -5,7 +5,7 @@ import { by } from './order.ts';
 import type { Daemon, Job, OrganizationSight, Task } from './snapshot.ts';
 
 /** coderd calls a daemon offline when it has not been seen for longer (contract §2, StaleInterval). */
-const STALE_AFTER_MS = 90_000;
+export const STALE_AFTER_MS = 90_000;
 
 /**
  * `busy`: may hold a job, whatever else is said of it. `idle`: alive, and everything says that it holds none.

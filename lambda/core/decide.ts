@@ -63,7 +63,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   });
   const { lookout, outlooks, openings } = readOutlook(snapshot, turns);
   const room = measureRoom(outlooks, { config, doubtsOf: sight.doubtsOf });
-  const due = readDue(lookout.calls, snapshot.takenAt);
+  const due = readDue(lookout.calls, turns, snapshot.takenAt);
   const groups = inServingOrder(demand, due, [...readWarmth(room), ...readStock(room, snapshot)]);
   const placed = assignWithin(groups, readOffers(room, demand, snapshot), room);
   const assignment = ofJobs(placed);

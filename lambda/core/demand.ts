@@ -14,6 +14,7 @@ export type DueGroup = {
   /** `due`: daemons are launched for them now. `later`: idle daemons are kept for them, which is cheaper than to launch others. */
   readonly for: 'due' | 'later';
   readonly organizationId: OrganizationId;
+  /** Those of the jobs, which the gate need not ask for. */
   readonly tags: TagSet;
   /** The pools that get ready for them. */
   readonly pools: ReadonlySet<PoolName>;

@@ -51,12 +51,12 @@ export function chooseOpenings(
 type Need = Opening & { readonly pools: readonly PoolSight[] };
 
 /** What is due wakes a pool; for what comes a little later only one that is awake is kept. */
-function needOf({ pools, due, ahead, refused, presumed, wakeFor }: Call, now: EpochMs): readonly Need[] {
+function needOf({ pools, due, ahead, presumed, wakeFor }: Call, now: EpochMs): readonly Need[] {
   const within = (sights: readonly PoolSight[]): readonly Transition[] => {
     const until = now + Math.max(0, ...sights.map((sight) => stayMs(sight, wakeFor)));
     return [...presumed, ...ahead.slice(due.length).filter(({ at }) => at <= until)];
   };
-  if (due.length + refused.length > 0) return [{ pools, due: [...refused, ...due], soon: within(pools) }];
+  if (due.length > 0) return [{ pools, due, soon: within(pools) }];
   const awake = pools.filter((sight) => openersOf(sight) > 0 && within([sight]).length > 0);
   return awake.length === 0 ? [] : [{ pools: awake, due, soon: within(awake) }];
 }

@@ -25,7 +25,7 @@ export function snapshotAt(snapshot: Snapshot, at: EpochMs): Snapshot {
         daemons: movedReading(organization.daemons, move, movedDaemon(move)),
         previousJobs: movedReading(organization.previousJobs, move, movedJob(move)),
         ...movedRecord(organization, move),
-        ...movedForecast(organization, { move, from: takenAt, to: at }),
+        ...movedForecast(organization, { move, from: takenAt, to: at, version: coder.buildInfo?.version }),
       })),
     },
     ecs: {
@@ -98,21 +98,31 @@ function movedRecord(
   return { recentJobs: { ...moved, since: move(recentJobs.since) } };
 }
 
-type Span = { readonly move: Move; readonly from: EpochMs; readonly to: EpochMs };
+type Span = {
+  readonly move: Move;
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  readonly version: string | undefined;
+};
 
 /** The workspaces keep their times; those that coderd has moved on by then are left out. */
 function movedForecast(
-  { workspaces, templates }: OrganizationSight,
-  { move, from, to }: Span,
-): Partial<Pick<OrganizationSight, 'workspaces' | 'templates'>> {
+  { workspaces, templates, members, offlineDaemons }: OrganizationSight,
+  { move, from, to, version }: Span,
+): Partial<Pick<OrganizationSight, 'workspaces' | 'templates' | 'members' | 'offlineDaemons'>> {
   if (workspaces === undefined || templates === undefined) return {};
   const byId = new Map(templates.items.map((template) => [template.id, template]));
+  const owners = new Map(members?.items.map((member) => [member.user_id, member]));
   const items = workspaces.items.filter((workspace) => {
-    const transitions = transitionsOf(workspace, byId.get(workspace.template_id));
+    const owner = owners.get(workspace.owner_id ?? '');
+    const circumstances = { version, readAt: workspaces.takenAt, owner };
+    const transitions = transitionsOf(workspace, byId.get(workspace.template_id), circumstances);
     return !transitions.some(({ at }) => at > from - 2 * EXECUTOR_MS && at <= to - EXECUTOR_MS);
   });
   return {
     workspaces: { ...workspaces, takenAt: move(workspaces.takenAt), items },
     templates: { ...templates, takenAt: move(templates.takenAt) },
+    members: members && { ...members, takenAt: move(members.takenAt) },
+    offlineDaemons: offlineDaemons && movedReading(offlineDaemons, move, movedDaemon(move)),
   };
 }

@@ -6,10 +6,11 @@ import type { EpochMs, OrganizationId } from './brands.ts';
 import { isHeldBack } from './capacity.ts';
 import { isAlive } from './daemons.ts';
 import { configuredFloors } from './floors.ts';
-import { readForecast, type TransitionGroup } from './forecast.ts';
+import { type ExpectedTransition, type Refusal, readForecast, type TransitionGroup } from './forecast.ts';
 import { partition, sum, unique } from './order.ts';
 import { launchCost } from './patience.ts';
 import type { TransitionKind } from './plan.ts';
+import { pollIntervalMs } from './poll-interval.ts';
 import { isPaused } from './settings-in-force.ts';
 import type { Snapshot } from './snapshot.ts';
 import { foreignTo, type PoolSight } from './supply.ts';
@@ -24,10 +25,10 @@ export type Call = {
   /** Those with a service that are woken for this; in order of name. */
   readonly pools: readonly PoolSight[];
   /** The earliest first. */
-  readonly ahead: readonly Transition[];
+  readonly ahead: readonly ExpectedTransition[];
   /** See `TransitionGroup`. */
-  readonly refused: readonly Transition[];
-  readonly presumed: readonly Transition[];
+  readonly refused: readonly Refusal[];
+  readonly presumed: readonly ExpectedTransition[];
   /** The first of those ahead: what a pool has to start for now, and what is overdue. */
   readonly due: readonly Transition[];
   /** A daemon that nobody here owns, or that is kept anyway, opens the gate already. */
@@ -50,9 +51,8 @@ export type Lookout = {
 
 /** Before something is due there is a look every few seconds; and a daemon is to be seen before the executor comes. */
 const NEXT_LOOK_MS = 15_000;
-/** When all is quiet the next look is a minute away, and so is coderd's executor. */
+/** When all is quiet the next look is a minute away. */
 const QUIET_LOOK_MS = 75_000;
-const EXECUTOR_MS = 60_000;
 /** ECS starts 500 tasks of a service a minute (aws-facts §2). */
 const LAUNCH_MS = 120;
 
@@ -60,6 +60,7 @@ const LAUNCH_MS = 120;
 export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): Lookout {
   const now = snapshot.takenAt;
   const groups = readForecast(snapshot);
+  const times = { now, pollMs: pollIntervalMs(snapshot) };
   const openElsewhere = tagsOfOthers(snapshot, sights);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
     (openElsewhere.get(organizationId) ?? []).some((others) => covers(others, tags));
@@ -75,7 +76,7 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
           ...part,
           group,
           pools: fitting.filter(({ service, pool }) => service !== undefined && pool.wake[wakeFor]),
-          due: wakeFor === 'autostart' ? dueOf(ahead, fitting, now) : ripeOf(ahead, fitting, now),
+          due: wakeFor === 'autostart' ? dueOf(ahead, fitting, now) : ripeOf(ahead, fitting, times),
           isOpen: open || fitting.some((sight) => isThereAnyway(sight, part)),
         },
       };
@@ -138,7 +139,10 @@ export function isWokenFor({ pool }: PoolSight, kind: TransitionKind): boolean {
 }
 
 /** Whether a pool's daemons open the gate for a tag set. */
-export function fits(sight: PoolSight, { organizationId, tags }: TransitionGroup): boolean {
+export function fits(
+  sight: PoolSight,
+  { organizationId, tags }: Pick<TransitionGroup, 'organizationId' | 'tags'>,
+): boolean {
   return sight.organization?.id === organizationId && covers(sight.tags, tags);
 }
 
@@ -162,8 +166,13 @@ function isOpener({ state, use, hasOtherTags }: TaskSight): boolean {
 /** Starts apart from what `wake.autostop` is about: pools may be woken for one and not for the other. */
 function split({ ahead, refused, presumed }: TransitionGroup): readonly Part[] {
   return WAKE_FOR.map((wakeFor): Part => {
-    const own = (list: readonly Transition[]) => list.filter(({ kind }) => wakeFor === settingOf(kind));
-    return { wakeFor, ahead: own(ahead), refused: own(refused), presumed: own(presumed) };
+    const isOwn = ({ kind }: Transition): boolean => wakeFor === settingOf(kind);
+    return {
+      wakeFor,
+      ahead: ahead.filter(isOwn),
+      refused: refused.filter(({ transition }) => isOwn(transition)),
+      presumed: presumed.filter(isOwn),
+    };
   }).filter((part) => part.ahead.length + part.refused.length + part.presumed.length > 0);
 }
 
@@ -189,14 +198,14 @@ function settingOf(kind: TransitionKind): Call['wakeFor'] {
 function ripeOf(
   ahead: readonly Transition[],
   sights: readonly PoolSight[],
-  now: EpochMs,
+  { now, pollMs }: { readonly now: EpochMs; readonly pollMs: number },
 ): readonly Transition[] {
   const due = dueOf(ahead, sights, now);
   // no pool has these tags: there is no start to share, and a person has to know
   if (sights.length === 0) return due;
   const isRipe = sights.some((sight) => {
     const { pool, startTime } = sight;
-    const lastMs = pool.wake.maxDelayMs - leadOf(sight) - QUIET_LOOK_MS - EXECUTOR_MS;
+    const lastMs = pool.wake.maxDelayMs - leadOf(sight) - QUIET_LOOK_MS - pollMs;
     const waitedMs = sum(due, ({ at }) => Math.max(0, now - at));
     const isLast = (due[0]?.at ?? now) <= now - lastMs;
     return isLast || (waitedMs / 60_000) * pool.waiting.stop >= launchCost(pool, startTime.p50Ms);

@@ -322,6 +322,18 @@ export type Finding =
       readonly tags: Tags;
     })
   | (Transitions & { readonly code: 'transitions-late'; readonly organization: string; readonly tags: Tags })
+  /** Due, and coderd did not make them although it saw a daemon. */
+  | (Transitions & {
+      readonly code: 'transitions-refused';
+      readonly organization: string;
+      readonly tags: Tags;
+      /** The first few, as `owner/workspace`. */
+      readonly workspaces: readonly string[];
+      /** How many of them have an owner of whom coderd does not tell the status. */
+      readonly ownersUnknown: number;
+      /** When a pool is woken for the next of them. */
+      readonly nextTryAt: IsoTime;
+    })
   | (Transitions & {
       readonly code: 'transitions-held';
       readonly organization: string;

@@ -102,7 +102,8 @@ export const foreseenIn = memoized((organization: OrganizationSight) => {
     const { latest_build: build } = workspace;
     // the list was read after the build was made
     if (build.job.id === job.id) return AUTOMATIC.get(build.reason ?? '');
-    const due = transitionsOf(workspace, templates?.get(workspace.template_id));
+    const template = templates?.get(workspace.template_id);
+    const due = transitionsOf(workspace, template, { readAt: organization.workspaces?.takenAt });
     return due.find(({ at }) => at <= job.created_at)?.kind;
   };
 });

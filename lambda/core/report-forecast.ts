@@ -1,12 +1,12 @@
 /** What the plan tells of the forecast: what is due, and what is wrong with it. */
 import type { EpochMs, PoolName } from './brands.ts';
-import { emptyWorkspaces } from './forecast.ts';
+import { emptyWorkspaces, type TransitionGroup } from './forecast.ts';
 import type { Opening } from './gates.ts';
 import type { Call, HeldBack, Lookout } from './lookout.ts';
 import { by, partition } from './order.ts';
 import type { Finding, ForecastReadingName, ForecastRow, Transitions } from './plan.ts';
 import { wakeOverride } from './settings-in-force.ts';
-import type { OrganizationSight, Reading, Snapshot } from './snapshot.ts';
+import type { OrganizationSight, Reading, Snapshot, Workspace } from './snapshot.ts';
 import { displayTags } from './tags.ts';
 import type { Transition } from './transitions.ts';
 import { isoTime } from './waiting.ts';
@@ -63,6 +63,7 @@ export function forecastFindings(lookout: Lookout, snapshot: Snapshot): readonly
       ),
     ),
     ...lookout.heldBack.flatMap((call) => heldFindings(call, snapshot.takenAt)),
+    ...lookout.groups.flatMap((group) => refusedFindings(group, snapshot)),
     ...[...lookout.calls, ...lookout.heldBack.filter(({ isWaiting }) => !isWaiting)].flatMap((call) =>
       countTransitions(lateOf(call, snapshot.takenAt), snapshot.takenAt).map(
         (count) => ({ code: 'transitions-late', ...named(call.group), ...count }) as const,
@@ -71,7 +72,35 @@ export function forecastFindings(lookout: Lookout, snapshot: Snapshot): readonly
   ];
 }
 
-function named({ organization, tags }: Call['group']) {
+/** Names of workspaces in one finding. */
+const MOST_NAMES = 10;
+
+function refusedFindings(group: TransitionGroup, { takenAt, coder }: Snapshot): readonly Finding[] {
+  const members = coder.organizations.find(({ id }) => id === group.organizationId)?.members;
+  const told = new Set(members?.items.flatMap(({ user_id, status }) => (status == null ? [] : user_id)));
+  const byKind = Map.groupBy(group.refused, ({ transition }) => transition.kind);
+  return [...byKind.values()].flatMap((refused) => {
+    const workspaces = refused.map(({ transition }) => transition.workspace);
+    const nextTryAt = isoTime(Math.min(...refused.map((refusal) => refusal.nextTryAt)));
+    return countTransitions(
+      refused.map(({ transition }) => transition),
+      takenAt,
+    ).map((count) => ({
+      code: 'transitions-refused',
+      ...named(group),
+      ...count,
+      workspaces: workspaces.slice(0, MOST_NAMES).map(nameOf),
+      ownersUnknown: workspaces.filter(({ owner_id }) => !told.has(owner_id ?? '')).length,
+      nextTryAt,
+    }));
+  });
+}
+
+function nameOf({ id, name, owner_name }: Workspace): string {
+  return `${owner_name ?? 'unknown'}/${name ?? id}`;
+}
+
+function named({ organization, tags }: Pick<TransitionGroup, 'organization' | 'tags'>) {
   return { organization, tags: displayTags(tags) };
 }
 
@@ -89,10 +118,12 @@ function heldFindings({ group, due, pools, isWaiting }: HeldBack, now: EpochMs):
   }));
 }
 
-function lateOf({ ahead, pools, isOpen }: Call, now: EpochMs): readonly Transition[] {
+/** Late for want of a daemon: what coderd has refused is told apart. */
+function lateOf({ ahead, refused, pools, isOpen }: Call, now: EpochMs): readonly Transition[] {
   if (isOpen) return [];
+  const tried = new Set<Transition>(refused.map(({ transition }) => transition));
   const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
-  return ahead.filter(({ at }) => at < since);
+  return ahead.filter((transition) => transition.at < since && !tried.has(transition));
 }
 
 function readingFindings(organization: OrganizationSight): readonly Finding[] {

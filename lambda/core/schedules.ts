@@ -5,9 +5,10 @@
  * at which the clock shows its `from`, and ends at the last at which it shows its `to`; where the clock skips that time, the
  * instant is the end of the gap. So a window is active whenever the clock shows a time of it.
  */
-import { type EpochMs, plusMs } from './brands.ts';
+import type { EpochMs } from './brands.ts';
 import type { Schedule } from './config.ts';
 import { memoized } from './memo.ts';
+import { instantsOf, wallOf } from './zones.ts';
 
 /** From inclusive, to exclusive. */
 export type Window = { readonly from: EpochMs; readonly to: EpochMs };
@@ -56,48 +57,4 @@ export function windowOf(schedule: Schedule, date: string): Window | undefined {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-// What the clock on the wall shows is kept as the time at which a clock in UTC shows the same: `wallMs`.
-
-/** The instants at which the clock shows a time: two where it is set back; where it skips it, the one after. */
-function instantsOf(timezone: string, wallMs: number): readonly EpochMs[] {
-  const offsets = [-DAY_MS, DAY_MS].map((ms) => offsetMs(timezone, (wallMs + ms) as EpochMs));
-  const candidates = offsets.map((offset) => (wallMs - offset) as EpochMs);
-  const shown = candidates.filter((instant) => wallOf(timezone, instant) === wallMs);
-  return shown.length > 0 ? shown : [endOfGap(timezone, candidates)];
-}
-
-/** The first instant with the later of two offsets. */
-function endOfGap(timezone: string, candidates: readonly EpochMs[]): EpochMs {
-  let before = Math.min(...candidates) as EpochMs;
-  let after = Math.max(...candidates) as EpochMs;
-  const late = offsetMs(timezone, after);
-  while (after - before > 1) {
-    const between = plusMs(before, Math.floor((after - before) / 2));
-    if (offsetMs(timezone, between) === late) after = between;
-    else before = between;
-  }
-  return after;
-}
-
-const wallOf = (timezone: string, now: EpochMs): number => now + offsetMs(timezone, now);
-
 const dateOf = (wallMs: number): string => new Date(wallMs).toISOString().slice(0, 10);
-
-/** How far the clock on the wall is ahead of UTC. */
-function offsetMs(timezone: string, now: EpochMs): number {
-  const text = formatterOf(timezone).format(now);
-  const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(text) ?? [];
-  const offset = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * MINUTE_MS;
-  return sign === '-' ? -offset : offset;
-}
-
-/** Slow to make. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-function formatterOf(timezone: string): Intl.DateTimeFormat {
-  const known = formatters.get(timezone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', { timeZone: timezone, timeZoneName: 'longOffset' });
-  formatters.set(timezone, made);
-  return made;
-}

@@ -83,6 +83,16 @@ export type Workspace = {
   readonly id: string;
   readonly organization_id: OrganizationId;
   readonly template_id: string;
+  readonly name?: Maybe<string>;
+  readonly owner_id?: Maybe<string>;
+  /** A username. */
+  readonly owner_name?: Maybe<string>;
+  /** `always` or `never`: whether a start takes the template's active version. */
+  readonly automatic_updates?: Maybe<string>;
+  /** Then every start takes it. */
+  readonly template_require_active_version?: Maybe<boolean>;
+  /** Whether the latest build is of another version than the active one. */
+  readonly outdated?: Maybe<boolean>;
   readonly is_prebuild?: Maybe<boolean>;
   /** `CRON_TZ=Europe/Berlin 30 9 * * 1-5`. */
   readonly autostart_schedule?: Maybe<string>;
@@ -123,12 +133,25 @@ export type Template = {
   readonly time_til_dormant_autodelete_ms?: Maybe<number>;
 };
 
+/** A member of an organization, as far as coderd's lifecycle executor decides by it. */
+export type Member = {
+  readonly user_id: string;
+  /** `active`, `suspended`, `dormant`; absent before 2.32. */
+  readonly status?: Maybe<string>;
+  /** At the earliest when the status was changed. */
+  readonly user_updated_at?: Maybe<EpochMs>;
+};
+
 /** What is about to be due. Read every few minutes: `takenAt` of each reading says when. */
 export type ForecastSight = {
   readonly workspaces: Reading<Workspace>;
   readonly templates: Reading<Template>;
   /** The tags of each template's active version, by template id: those that coderd's autostart gate asks for. */
   readonly activeVersionTags: Readonly<Record<string, Tags>>;
+  /** The members that may be read; without them every owner counts as active. */
+  readonly members?: Reading<Member> | undefined;
+  /** Daemons that have gone in the last four days, the newest: when coderd's gate was open. Absent before 2.26, which lists them with the others. */
+  readonly offlineDaemons?: Reading<Daemon> | undefined;
 };
 
 export type OrganizationSight = {

@@ -1,8 +1,10 @@
 /** What coderd will do to one workspace by itself, as its lifecycle executor decides it (contract §10, lifecycle_executor.go). */
+import { nextAutostart, zoneOf } from './autostart-schedule.ts';
 import type { EpochMs } from './brands.ts';
 import { compare } from './order.ts';
 import type { TransitionKind } from './plan.ts';
-import type { Template, Workspace } from './snapshot.ts';
+import type { Member, Template, Workspace } from './snapshot.ts';
+import { cleansUpFailedStops } from './version.ts';
 import { weekdayIn } from './zones.ts';
 
 /** Something that coderd will do to a workspace. */
@@ -16,13 +18,27 @@ export type Transition = {
 /** coderd waits so long after a deletion that failed. */
 const DELETE_AGAIN_MS = 24 * 3_600_000;
 
+/** What else a workspace's transitions depend on. */
+export type Circumstances = {
+  /** coderd's. @default unknown */
+  readonly version?: string | undefined;
+  /** When the workspace was read. @default unknown: what coderd is yet to work out is not told */
+  readonly readAt?: EpochMs | undefined;
+  /** Of the workspace. @default unknown, which counts as active */
+  readonly owner?: Member | undefined;
+};
+
 /** All that is to come for a workspace as it is, the earliest first; nothing while a build is under way. */
-export function transitionsOf(workspace: Workspace, template: Template | undefined): readonly Transition[] {
+export function transitionsOf(
+  workspace: Workspace,
+  template: Template | undefined,
+  { version, readAt, owner }: Circumstances = {},
+): readonly Transition[] {
   if (IN_PROGRESS.has(workspace.latest_build.job.status)) return [];
   return [
-    autostart(workspace, template),
-    autostop(workspace),
-    cleanup(workspace, template),
+    (owner?.status ?? 'active') === 'active' ? autostart(workspace, template, readAt) : undefined,
+    autostop(workspace, owner),
+    cleanup(workspace, template, version),
     dormancy(workspace, template),
     deletion(workspace, template),
   ]
@@ -49,39 +65,62 @@ export const AUTOMATIC: ReadonlyMap<string, TransitionKind> = new Map([
 
 const IN_PROGRESS: ReadonlySet<string> = new Set(['pending', 'running', 'canceling']);
 
-function autostart(workspace: Workspace, template: Template | undefined): Transition | undefined {
-  const { latest_build: build, next_start_at, autostart_schedule, dormant_at } = workspace;
+function autostart(
+  workspace: Workspace,
+  template: Template | undefined,
+  readAt: EpochMs | undefined,
+): Transition | undefined {
+  const { latest_build: build, autostart_schedule: schedule, dormant_at } = workspace;
   const isStopped = build.transition === 'stop' && build.job.status !== 'failed' && !isTime(dormant_at);
-  if (!isStopped || !isTime(next_start_at) || !autostart_schedule) return undefined;
-  if (template?.allow_user_autostart === false) return undefined;
-  if (!isAllowedDay(next_start_at, autostart_schedule, template)) return undefined;
-  return { kind: 'autostart', at: next_start_at, takesJob: true };
+  if (!isStopped || !schedule || template?.allow_user_autostart === false) return undefined;
+  const at = nextStart(workspace, { schedule, template, readAt });
+  return at === undefined ? undefined : { kind: 'autostart', at, takesJob: true };
 }
 
-/** The template may allow certain days only, by the clock of the workspace's schedule. */
-function isAllowedDay(at: EpochMs, schedule: string, template: Template | undefined): boolean {
+/** Where coderd has none, as after dormancy, its next poll works it out by the schedule. */
+function nextStart(
+  { next_start_at }: Workspace,
+  given: {
+    readonly schedule: string;
+    readonly template: Template | undefined;
+    readonly readAt?: EpochMs | undefined;
+  },
+): EpochMs | undefined {
+  const { schedule, template, readAt } = given;
   const days = template?.autostart_requirement?.days_of_week;
-  if (days == null || days.length === 0) return true;
-  const zone = /^(?:CRON_TZ|TZ)=(\S+)/.exec(schedule)?.[1] ?? 'UTC';
-  const day = weekdayIn(zone, at);
-  return day === undefined || days.includes(day);
+  const allowsDay = (weekday: string): boolean => days == null || days.includes(weekday);
+  if (!isTime(next_start_at))
+    return readAt === undefined ? undefined : nextAutostart(schedule, readAt, allowsDay);
+  const weekday = weekdayIn(zoneOf(schedule), next_start_at);
+  return weekday === undefined || allowsDay(weekday) ? next_start_at : undefined;
 }
 
-/** Activity moves the deadline, up to the latest one. */
-function autostop({ latest_build: build, dormant_at }: Workspace): Transition | undefined {
+/** Activity moves the deadline, up to the latest one. A suspended owner's workspaces are stopped at once. */
+function autostop(
+  { latest_build: build, dormant_at }: Workspace,
+  owner: Member | undefined,
+): Transition | undefined {
   if (build.transition !== 'start' || build.job.status === 'failed' || isTime(dormant_at)) return undefined;
-  const ends = [build.deadline, build.max_deadline].filter(isTime);
+  const ends =
+    owner?.status === 'suspended'
+      ? [Math.max(owner.user_updated_at ?? 0, build.created_at ?? 0)]
+      : [build.deadline, build.max_deadline].filter(isTime);
   return ends.length === 0
     ? undefined
     : { kind: 'autostop', at: Math.min(...ends) as EpochMs, takesJob: true };
 }
 
-/** What failed to start or to stop is stopped after a while. */
-function cleanup({ latest_build: build }: Workspace, template: Template | undefined): Transition | undefined {
+/** What failed to start, and since coder #26203 to stop, is stopped after a while. */
+function cleanup(
+  { latest_build: build }: Workspace,
+  template: Template | undefined,
+  version: string | undefined,
+): Transition | undefined {
   const ttl = template?.failure_ttl_ms ?? 0;
   const { status, completed_at } = build.job;
-  if (ttl <= 0 || status !== 'failed' || build.transition === 'delete' || !isTime(completed_at))
-    return undefined;
+  const isCleanedUp =
+    build.transition === 'start' || (build.transition === 'stop' && cleansUpFailedStops(version));
+  if (ttl <= 0 || status !== 'failed' || !isCleanedUp || !isTime(completed_at)) return undefined;
   return { kind: 'autostop', at: (completed_at + ttl) as EpochMs, takesJob: true };
 }
 

@@ -97,6 +97,7 @@ describe('a list that can not be read anew', () => {
         error: 'listing templates: coderd answered 400: broken',
       },
       activeVersionTags: first.activeVersionTags,
+      members: { ...first.members, status: 'stale' },
     });
   });
 

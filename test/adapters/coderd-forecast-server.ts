@@ -12,11 +12,16 @@ export const NOW = Date.parse('2026-03-02T08:00:00Z');
 export class ForecastServer {
   workspaces: object[] = [];
   templates: object[] = [];
+  /** The deprecated ones, which coderd lists on demand only. */
+  deprecated: object[] = [];
   versions = new Map<string, object>();
+  members: object[] = [];
+  offlineDaemons: object[] = [];
   now = NOW;
   /** Rows that coderd counts and doesn't show. */
   hidden = 0;
-  fault: (request: { readonly path: string; readonly offset: number }) => Fault = () => undefined;
+  fault: (request: { readonly path: string; readonly query: string; readonly offset: number }) => Fault =
+    () => undefined;
   permits: (resource: string, organization: string) => boolean = () => true;
   readonly requests: string[] = [];
   readonly bodies: unknown[] = [];
@@ -50,21 +55,24 @@ export class ForecastServer {
     for await (const chunk of request) text += String(chunk);
     if (request.method === 'POST') this.bodies.push(JSON.parse(text));
     const offset = Number(searchParams.get('offset'));
-    const fault = this.fault({ path, offset });
+    const fault = this.fault({ path, query: searchParams.toString(), offset });
     if (fault === 'no answer') return;
-    const answer =
-      fault === undefined ? this.#answer(path, offset, Number(searchParams.get('limit'))) : fault;
+    const answer = fault ?? this.#answer(path, searchParams);
     response.writeHead(answer.status, { date: new Date(this.now).toUTCString() });
     response.end(answer.body ?? '{"message":"no"}');
   }
 
-  #answer(path: string, offset: number, limit: number): { readonly status: number; readonly body?: string } {
+  #answer(path: string, asked: URLSearchParams): { readonly status: number; readonly body?: string } {
     const [kind, id = ''] = path.split('/');
+    const [offset, limit] = [Number(asked.get('offset')), Number(asked.get('limit'))];
     if (kind === 'workspaces') {
       const workspaces = this.workspaces.slice(offset, offset + limit);
       return ok({ workspaces, count: this.workspaces.length + this.hidden });
     }
-    if (kind === 'templates') return ok(this.templates);
+    if (path.endsWith('/members')) return ok(this.members);
+    if (path.endsWith('/provisionerdaemons')) return ok(this.offlineDaemons);
+    if (kind === 'templates')
+      return ok(asked.get('q') === 'deprecated:true' ? this.deprecated : this.templates);
     if (kind === 'authcheck') return ok(this.#permissions());
     const version = this.versions.get(id);
     return version === undefined ? { status: 404 } : ok(version);
@@ -89,7 +97,12 @@ export function workspaceJson(id: string, given: object = {}): object {
     id,
     organization_id: 'org-a',
     template_id: 'template-1',
-    owner_name: 'alice',
+    name: `name of ${id}`,
+    owner_id: 'owner',
+    owner_name: 'ada',
+    automatic_updates: 'never',
+    template_require_active_version: false,
+    outdated: true,
     autostart_schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
     next_start_at: '2026-03-03T08:00:00Z',
     last_used_at: '2026-03-01T17:00:00.123456Z',
@@ -100,6 +113,7 @@ export function workspaceJson(id: string, given: object = {}): object {
       reason: 'a reason that came later',
       deadline: '0001-01-01T00:00:00Z',
       max_deadline: null,
+      initiator_name: 'alice',
       resources: [{ metadata: [{ key: 'password', value: 'hunter2', sensitive: true }] }],
       job: {
         status: 'succeeded',
@@ -133,4 +147,13 @@ export function templateJson(id: string, given: object = {}): object {
 export const versionJson = (tags: object): object => ({
   name: 'v1',
   job: { id: 'job', status: 'succeeded', tags: { scope: 'organization', owner: '', ...tags }, input: {} },
+});
+
+/** A member that was suspended the day before. */
+export const memberJson = (id: string): object => ({
+  user_id: id,
+  username: 'alice',
+  email: 'alice@example.com',
+  status: 'suspended',
+  user_updated_at: '2026-03-01T12:00:00Z',
 });

@@ -12,6 +12,7 @@ import { aJob, anOrganization, aSnapshot, reading } from '../support/parts.ts';
 import {
   type Fault,
   ForecastServer,
+  memberJson,
   NOW,
   templateJson,
   versionJson,
@@ -39,6 +40,7 @@ async function serverOf(workspaces: number, budgetMs?: number) {
   server.workspaces = Array.from({ length: workspaces }, (_, index) => workspaceJson(`workspace-${index}`));
   server.templates = [templateJson('template-1')];
   server.versions.set('version-of-template-1', versionJson({ size: 'big' }));
+  server.members = [memberJson('owner')];
   const forecast = new Forecast(http, budgetMs);
   const read = async (organizations = [A]): Promise<ForecastSight> => {
     const when = { now: server.now as EpochMs, refreshMs: 60_000 };
@@ -64,6 +66,12 @@ describe('a forecast', () => {
             id: 'workspace-0',
             organization_id: 'org-a',
             template_id: 'template-1',
+            name: 'name of workspace-0',
+            owner_id: 'owner',
+            owner_name: 'ada',
+            automatic_updates: 'never',
+            template_require_active_version: false,
+            outdated: true,
             autostart_schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
             next_start_at: Date.parse('2026-03-03T08:00:00Z'),
             last_used_at: Date.parse('2026-03-01T17:00:00.123Z'),
@@ -100,6 +108,13 @@ describe('a forecast', () => {
         ],
       },
       activeVersionTags: { 'template-1': TAGS },
+      members: {
+        status: 'ok',
+        takenAt: NOW,
+        items: [
+          { user_id: 'owner', status: 'suspended', user_updated_at: Date.parse('2026-03-01T12:00:00Z') },
+        ],
+      },
     });
   });
 
@@ -108,7 +123,7 @@ describe('a forecast', () => {
     const snapshot = aSnapshot({ organizations: [anOrganization(await read())] });
     const text = JSON.stringify(snapshotToJson(snapshot));
     expect(parseSnapshot(JSON.parse(text))).toEqual(snapshot);
-    expect(text).not.toMatch(/hunter2|secret-token|alice|name of/);
+    expect(text).not.toMatch(/hunter2|secret-token|alice|name of template/);
     expect(text).toContain('"next_start_at":"2026-03-03T08:00:00.000Z"');
   });
 
@@ -185,7 +200,7 @@ test('a snapshot keeps what the record of recent jobs made of a workspace, and n
   const [organization] = parseSnapshot(JSON.parse(text)).coder.organizations;
   expect(organization?.recentJobs).toEqual(recentJobs);
   expect(recentJobs.items).toMatchObject([{ id: 'job', reason: 'dashboard', tags: TAGS }]);
-  expect(text).not.toMatch(/hunter2|secret-token|alice|name of/);
+  expect(text).not.toMatch(/hunter2|secret-token|alice|name of template/);
 });
 
 const POOLS = ['default', 'data'].map((organization) => ({
@@ -232,7 +247,7 @@ describe('a forecast of the world', () => {
 });
 
 describe('requests', () => {
-  test('of 10,000 workspaces are 40 pages, one for templates, one for permissions, one a version in use', async () => {
+  test('of 10,000 workspaces are 40 pages, two for templates, one for permissions, one a version in use', async () => {
     const { server, read } = await serverOf(10_000);
     server.templates = Array.from({ length: 30 }, (_, index) => templateJson(`template-${index}`));
     server.workspaces = server.workspaces.map((_, index) =>
@@ -246,8 +261,9 @@ describe('requests', () => {
     expect(Object.keys(activeVersionTags)).toHaveLength(20);
     expect(count(server.requests)).toEqual({
       workspaces: 40,
-      templates: 1,
+      templates: 2,
       authcheck: 1,
+      organizations: 1,
       templateversions: 20,
     });
     expect(server.most.get('workspaces')).toBeLessThanOrEqual(8);
@@ -423,6 +439,57 @@ describe('permissions', () => {
     const said = `coderd answered ${status}: no; the token's user needs ${ROLE}`;
     expect(workspaces).toEqual({ status: 'forbidden', error: `listing workspaces: ${said}`, items: [] });
     expect(templates).toEqual({ status: 'forbidden', error: `listing templates: ${said}`, items: [] });
+  });
+});
+
+describe('templates', () => {
+  test('that are deprecated are read too, with the tags of their versions', async () => {
+    const { server, read } = await serverOf(1);
+    server.workspaces.push(workspaceJson('old', { template_id: 'template-2' }));
+    server.deprecated = [templateJson('template-2')];
+    server.versions.set('version-of-template-2', versionJson({ size: 'small' }));
+    const { templates, activeVersionTags } = await read();
+    expect(templates).toMatchObject({ status: 'ok', takenAt: NOW });
+    expect(templates.items.map(({ id }) => id)).toEqual(['template-1', 'template-2']);
+    expect(activeVersionTags['template-2']).toMatchObject({ size: 'small' });
+  });
+
+  test('that a server lists with the others anyway are there once', async () => {
+    const { server, read } = await serverOf(1);
+    server.deprecated = [...server.templates];
+    expect((await read()).templates.items).toHaveLength(1);
+  });
+
+  test('of which one list can not be read are failed', async () => {
+    const { server, read } = await serverOf(1);
+    server.fault = ({ path, query }) =>
+      path === 'templates' && query.includes('deprecated') ? REFUSED : undefined;
+    expect((await read()).templates).toEqual({
+      status: 'failed',
+      error: 'listing templates: coderd answered 400: broken',
+      items: [],
+    });
+  });
+
+  test('that are in neither list, though workspaces have them, make the templates truncated', async () => {
+    const { server, read } = await serverOf(2);
+    server.workspaces.push(workspaceJson('lost', { template_id: 'template-9' }));
+    const sight = await read();
+    expect(sight.templates).toMatchObject({
+      status: 'truncated',
+      takenAt: NOW,
+      error:
+        "listing templates: 1 workspace has a template that coderd does not list, such as template-9; the token's user needs the organization template admin role there, or a custom role with workspace:read and template:read",
+    });
+    expect(sight.templates.items).toHaveLength(1);
+    expect(sight.activeVersionTags).toEqual({ 'template-1': TAGS });
+    expect(sight.workspaces.status).toBe('ok');
+  });
+
+  test('of another organization may be missing', async () => {
+    const { server, read } = await serverOf(1);
+    server.workspaces.push(workspaceJson('b', { organization_id: 'org-b', template_id: 'template-b' }));
+    expect((await read([A, B])).templates.status).toBe('ok');
   });
 });
 

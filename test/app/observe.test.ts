@@ -90,7 +90,10 @@ describe('the forecast', () => {
     expect(known).toMatchObject({ name: 'default', ...FORECAST });
     expect(data).not.toHaveProperty('workspaces');
     expect(missing).not.toHaveProperty('workspaces');
-    expect(own.asked).toEqual([{ organizations: ['default'], now: NOW, refreshMs: (10 * MINUTE) / 3 }]);
+    const build = { version: 'v2.30.0' };
+    expect(own.asked).toEqual([
+      { organizations: ['default'], now: NOW, build, refreshMs: (10 * MINUTE) / 3 },
+    ]);
     // the forecast is minutes old, what is decided by it isn't
     expect(takenAt).toBe(NOW);
   });

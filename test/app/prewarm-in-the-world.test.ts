@@ -1,6 +1,9 @@
 /** A morning from zero: what coderd is to start at nine finds its daemons ready, and they leave soon after. */
 import { afterEach, describe, expect, test } from 'vitest';
+import type { NewTemplate } from '../../lab/coderd/templates.ts';
+import type { NewWorkspace } from '../../lab/coderd/workspaces.ts';
 import { plusMs } from '../../lambda/core/brands.ts';
+import type { Tags } from '../../lambda/core/tags.ts';
 import { type Lab, type LabPool, startLab, timeOf } from '../support/lab.ts';
 import { type Watch, watch } from '../support/watch.ts';
 
@@ -134,4 +137,63 @@ test('the start time of a pool is a setting until three starts have been seen, a
     expect(ms).toBeGreaterThanOrEqual(FARGATE_START_MS[0]);
     expect(ms).toBeLessThanOrEqual(FARGATE_START_MS[1]);
   }
+});
+
+describe('starts whose jobs have other tags than the gate', () => {
+  const pools = ['us', 'eu'].map((region) => ({
+    name: region,
+    tags: { region },
+    organization: 'default',
+    desiredCount: 0,
+  }));
+  type Row = {
+    readonly workspace: Omit<NewWorkspace, 'template'>;
+    readonly template?: Omit<NewTemplate, 'organization' | 'tags'>;
+    /** Another version becomes the active one before nine. */
+    readonly pushed?: Tags;
+    readonly most: Readonly<Record<string, number>>;
+    readonly because: string;
+  };
+
+  test.each<Row>([
+    {
+      workspace: { ownTags: { region: 'eu' } },
+      most: { us: 1, eu: 3 },
+      because: 'a parameter of the workspace sets the tag, and the gate asks for the version’s',
+    },
+    {
+      workspace: { keepsVersion: true },
+      pushed: { region: 'eu' },
+      most: { us: 3, eu: 1 },
+      because: 'the workspace keeps its version, and the gate asks for the active one',
+    },
+    {
+      workspace: { keepsVersion: true },
+      template: { requireActiveVersion: true },
+      pushed: { region: 'eu' },
+      most: { us: 0, eu: 3 },
+      because: 'the template requires the active version',
+    },
+    {
+      workspace: {},
+      pushed: { region: 'eu' },
+      most: { us: 0, eu: 3 },
+      because: 'the workspace updates by itself',
+    },
+  ])('get daemons of their own tags, $most: $because', async ({ workspace, template, pushed, most }) => {
+    const started = await startLab({ start: plusMs(NINE, -10 * MINUTE_MS), pools });
+    lab = started;
+    const { coderd, timeline } = started.world;
+    const added = coderd.addTemplate({ organization: 'default', ...template, tags: { region: 'us' } });
+    for (let index = 0; index < 3; index++)
+      coderd.addWorkspace({ template: added, schedule: '0 9 * * 1-5', ...workspace });
+    if (pushed !== undefined) coderd.pushVersion(added, pushed);
+    const ticks = await started.invoke(20);
+    expect(timeline.now()).toBeGreaterThan(NINE);
+    const wantedOf = (name: string): number =>
+      Math.max(...ticks.map(({ plan }) => plan.pools.find((pool) => pool.name === name)?.desired.to ?? 0));
+    expect({ us: wantedOf('us'), eu: wantedOf('eu') }).toEqual(most);
+    expect(waitsMs(started)).toEqual([0, 0, 0]);
+    expect(started.world.coderd.jobs().map(({ status }) => status)).toEqual(Array(3).fill('succeeded'));
+  });
 });

@@ -190,6 +190,89 @@ describe('from zero', () => {
   });
 });
 
+test.each<{ transition: string; template: Partial<NewTemplate>; workspace: Partial<NewWorkspace> }>([
+  {
+    transition: 'stop dormancy',
+    template: { timeTilDormantMs: 20 * MINUTE_MS },
+    workspace: { running: true },
+  },
+  { transition: 'stop autostop', template: { failureTtlMs: 20 * MINUTE_MS }, workspace: { running: true } },
+  {
+    transition: 'delete autodelete',
+    template: { timeTilDormantAutodeleteMs: 20 * MINUTE_MS },
+    workspace: { dormantAt: START },
+  },
+])('workspaces of a deprecated template get their $transition on time', async (row) => {
+  const { world, watched, invoke } = await start({ pools: [cpu] });
+  const workspace = addOne(world, row.template, row.workspace);
+  world.coderd.deprecate(workspace.template);
+  if (row.template.failureTtlMs !== undefined) world.coderd.build(workspace, 'start', { willFail: true });
+  await invoke(45);
+  const { transition, reason } = workspace.latestBuild;
+  expect(`${transition} ${reason}`).toBe(row.transition);
+  expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+  expect(world.figures()).toMatchObject({ killed: 0, tasks: { running: 0 } });
+});
+
+test('a workspace that is taken up again after dormancy starts at its next time, which coderd does not tell at once', async () => {
+  const { world, watched, invoke } = await start({ pools: [cpu], phaseS: 5 });
+  const workspace = addOne(
+    world,
+    {},
+    { schedule: '11 9 * * *', since: plusMs(START, -HOUR_MS), dormantAt: START },
+  );
+  // workspaces are read 4 s later, coderd works the time out anew a minute later, and they are read again after it
+  world.timeline.after(8 * MINUTE_MS + 1_000, () => world.coderd.markActive(workspace));
+  await invoke(30);
+  expect(workspace.latestBuild).toMatchObject({
+    reason: 'autostart',
+    createdAt: plusMs(START, 11 * MINUTE_MS),
+  });
+  expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+  expectNoHarm(world);
+});
+
+describe('a coderd that looks for what is due every quarter of an hour', () => {
+  const POLL_MS = 15 * MINUTE_MS;
+  /** Polls begin with coderd, and no schedule is likely to fall on them. */
+  const begin = plusMs(START, 4 * MINUTE_MS);
+
+  test.each<{ due: string; workspace: Partial<NewWorkspace> }>([
+    { due: 'a start at 9:31', workspace: { schedule: '31 9 * * *' } },
+    { due: 'a stop at 9:31', workspace: { running: true, ttlMs: 27 * MINUTE_MS } },
+  ])('finds a daemon when it comes for $due, as its earlier builds tell', async ({ workspace }) => {
+    const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
+    for (const polls of [1, 3, 4, 9])
+      addOne(world, {}, { reason: 'autostop', since: plusMs(begin, -polls * POLL_MS) });
+    const { latestBuild: before, id } = addOne(world, {}, workspace);
+    await invoke(55);
+    const [, made] = world.coderd.buildsOf(id);
+    expect(made?.createdAt).toBe(begin + 2 * POLL_MS);
+    expect(made?.transition).not.toBe(before.transition);
+    expect(world.figures().tasks).toMatchObject({ launched: 1, running: 0 });
+    expectNoHarm(world);
+  });
+});
+
+describe('a stop that failed', () => {
+  test.each([
+    { coderVersion: 'v2.34.1', reasons: ['initiator'], because: 'it cleans up failed starts only' },
+    { coderVersion: 'v2.34.2', reasons: ['initiator', 'autostop'], because: 'it stops the workspace again' },
+  ])('wakes the pool as coderd $coderVersion acts: $because', async ({ coderVersion, reasons }) => {
+    const { world, watched, invoke } = await start({ pools: [cpu], coderVersion });
+    const workspace = addOne(world, { failureTtlMs: 20 * MINUTE_MS }, { running: true });
+    world.coderd.build(workspace, 'stop', { willFail: true });
+    await invoke(90);
+    expect(world.coderd.buildsOf(workspace.id).map(({ reason }) => reason)).toEqual([
+      'initiator',
+      ...reasons,
+    ]);
+    expect(world.figures().tasks).toMatchObject({ launched: reasons.length, running: 0 });
+    expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+    expect(world.figures().killed).toBe(0);
+  });
+});
+
 describe('of several pools', () => {
   const gpu: LabPool = { ...cpu, name: 'gpu', tags: { gpu: 'yes' } };
   const gpuEu: LabPool = { ...cpu, name: 'gpu-eu', tags: { gpu: 'yes', region: 'eu' } };
@@ -240,22 +323,3 @@ describe('of several pools', () => {
     expectNoHarm(world);
   });
 });
-
-test.each([
-  { owners: 1, idleTimeout: '60s' },
-  { owners: 3, idleTimeout: '5m' },
-])(
-  'what coderd never does though its calendar says so wakes a pool once an hour: suspended owners $owners, idle timeout $idleTimeout',
-  async ({ owners, idleTimeout }) => {
-    const { world, watched, invoke } = await start({ pools: [{ ...cpu, idleTimeout }] });
-    for (let count = 0; count < owners; count++)
-      addOne(world, {}, { schedule: '30 9 * * *', ownerSuspended: true });
-    await invoke(360);
-    expect(world.coderd.jobs()).toEqual([]);
-    const { launched } = world.figures().tasks;
-    // all that they need the first time, and one daemon in each of the five hours after that
-    expect(launched).toBeGreaterThanOrEqual(owners);
-    expect(launched).toBeLessThanOrEqual(owners + 5);
-    expect(watched.taskMinutes()).toBeLessThanOrEqual(launched * 10);
-  },
-);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import { isForecastUnsure, readForecast, type TransitionGroup } from '../../lambda/core/forecast.ts';
-import type { OrganizationSight, Template, Workspace } from '../../lambda/core/snapshot.ts';
+import type { Daemon, OrganizationSight, Template, Workspace } from '../../lambda/core/snapshot.ts';
 import { transitionsOf } from '../../lambda/core/transitions.ts';
 import {
   aDaemon,
@@ -38,7 +38,7 @@ type Row = {
 };
 
 const said = (workspace: Workspace, template: Template | undefined): string => {
-  const [next] = transitionsOf(workspace, template);
+  const [next] = transitionsOf(workspace, template, { readAt: NOW });
   return next === undefined
     ? 'nothing'
     : `${next.kind} in ${(next.at - NOW) / MINUTE} min${next.takesJob ? '' : ' without a job'}`;
@@ -55,9 +55,32 @@ describe('autostart', () => {
       because: 'the user switched the schedule off',
     },
     {
-      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' },
-      expected: 'nothing',
+      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 5 9 * * *' },
+      expected: 'autostart in 5 min',
       because: 'coderd works the time out anew within a minute',
+    },
+    {
+      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' },
+      template: { autostart_requirement: { days_of_week: [] } },
+      expected: 'nothing',
+      because: 'the template allows no day, so coderd finds none',
+    },
+    {
+      workspace: { next_start_at: null, autostart_schedule: 'every morning' },
+      expected: 'nothing',
+      because: 'nobody can read the schedule',
+    },
+    {
+      workspace: stopped,
+      template: { autostart_requirement: { days_of_week: [] } },
+      expected: 'nothing',
+      because: 'the template allows no day any more',
+    },
+    {
+      workspace: stopped,
+      template: { autostart_requirement: { days_of_week: null } },
+      expected: 'autostart in 5 min',
+      because: 'a template that names no days allows all',
     },
     {
       workspace: stopped,
@@ -175,6 +198,50 @@ describe('autostop', () => {
   });
 });
 
+describe('the status of the owner', () => {
+  const starts = { next_start_at: inFuture(5 * MINUTE) };
+  const suspended = { status: 'suspended', user_updated_at: ago(MINUTE) };
+  test.each([
+    {
+      workspace: starts,
+      owner: { status: 'active' },
+      expected: ['autostart 5'],
+      because: 'coderd starts it',
+    },
+    { workspace: starts, owner: suspended, expected: [], because: 'coderd starts those of active owners' },
+    {
+      workspace: starts,
+      owner: { status: 'dormant' },
+      expected: [],
+      because: 'coderd starts those of active owners',
+    },
+    { workspace: starts, owner: {}, expected: ['autostart 5'], because: 'an older coderd does not tell' },
+    { workspace: running(), owner: suspended, expected: ['autostop -1'], because: 'coderd stops it at once' },
+    {
+      workspace: running({ created_at: ago(SECOND * 30) }),
+      owner: suspended,
+      expected: ['autostop -0.5'],
+      because: 'it was started after that',
+    },
+    {
+      workspace: running(),
+      owner: { status: 'dormant' },
+      expected: ['autostop 60'],
+      because: 'it has a deadline',
+    },
+    {
+      workspace: running({ job: failed(MINUTE) }),
+      owner: suspended,
+      expected: [],
+      because: 'its start failed',
+    },
+  ])('makes of $owner: $expected, because $because', ({ workspace, owner, expected }) => {
+    const circumstances = { owner: { user_id: 'ada', ...owner } };
+    const coming = transitionsOf(aWorkspace(workspace), aTemplate(), circumstances);
+    expect(coming.map(({ kind, at }) => `${kind} ${(at - NOW) / MINUTE}`)).toEqual(expected);
+  });
+});
+
 describe('dormancy and deletion', () => {
   const dormant = { dormant_at: ago(24 * HOUR), deleting_at: inFuture(HOUR) };
   const deletes = { time_til_dormant_autodelete_ms: 25 * HOUR };
@@ -289,6 +356,29 @@ describe('one reading of workspaces', () => {
   });
 });
 
+test('a next start that coderd is yet to work out is told from when the workspaces were read', () => {
+  const unknown = reading([aWorkspace({ next_start_at: null, autostart_schedule: '50 8 * * *' })]);
+  const firstOf = (takenAt: EpochMs | undefined): EpochMs | undefined =>
+    groupsOf({ workspaces: { ...unknown, takenAt } })[0]?.ahead[0]?.at;
+  expect(firstOf(ago(5 * MINUTE))).toBe(inFuture(24 * HOUR - 10 * MINUTE));
+  expect(firstOf(ago(15 * MINUTE))).toBe(ago(10 * MINUTE));
+  expect(firstOf(undefined)).toBeUndefined();
+});
+
+test('a failed stop is due again where the version of coderd says so', () => {
+  const workspaces = reading([aWorkspace({ latest_build: { transition: 'stop', job: failed(MINUTE) } })]);
+  const templates = reading([aTemplate({ failure_ttl_ms: HOUR })]);
+  const sight = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
+  const kindsAt = (version: string | null): readonly string[] =>
+    readForecast(aSnapshot({ organizations: [sight], version })).flatMap(({ ahead }) =>
+      ahead.map(({ kind }) => kind),
+    );
+  expect(kindsAt('v2.33.7')).toEqual([]);
+  expect(kindsAt('v2.33.8')).toEqual(['autostop']);
+  expect(kindsAt('v2.33.7')).toEqual([]);
+  expect(kindsAt(null)).toEqual(['autostop']);
+});
+
 describe('the tag set', () => {
   test('is that of the active version, not that of the last build', () => {
     const workspace = aWorkspace({
@@ -343,6 +433,16 @@ describe('what is overdue', () => {
       ...made.map(() => 'made'),
     ].join(' + ') || 'nothing';
 
+  const rowsOf = (rows: Rows): readonly Daemon[] =>
+    rows.map(([registered, seen], index) =>
+      aDaemon({
+        id: daemonId(`d${index}`),
+        tags: gpu,
+        created_at: ago(registered * MINUTE),
+        last_seen_at: ago(seen * MINUTE),
+      }),
+    );
+
   test.each<Overdue>([
     { dueMinutes: 10, readMinutes: 0, rows: [], expected: 'ahead', because: 'no daemon was there' },
     {
@@ -355,75 +455,193 @@ describe('what is overdue', () => {
     {
       dueMinutes: 10,
       readMinutes: 4,
-      rows: [[3, 0]],
+      rows: [[2, 0]],
       expected: 'presumed + made',
       because: 'the gate was open, and the workspaces were read before',
     },
     {
       dueMinutes: 10,
       readMinutes: 0,
+      rows: [[2, 0]],
+      expected: 'presumed + made',
+      because: 'coderd gets a second poll',
+    },
+    {
+      dueMinutes: 10,
+      readMinutes: 0,
+      rows: [[4, 3.5]],
+      expected: 'ahead',
+      because: 'the daemon left after one poll, and a later reading still shows it',
+    },
+    {
+      dueMinutes: 10,
+      readMinutes: 0,
       rows: [[3, 0]],
       expected: 'refused',
-      because: 'the gate was open, and a later reading still shows it',
+      because: 'coderd had two polls, and a later reading still shows it',
     },
     {
       dueMinutes: 10,
-      readMinutes: 0,
-      rows: [[5, 0]],
-      expected: 'nothing',
-      because: 'coderd had five minutes, and won’t do it',
-    },
-    {
-      dueMinutes: 10,
-      readMinutes: 6,
-      rows: [[5, 0]],
+      readMinutes: 4,
+      rows: [[3, 0]],
       expected: 'made',
-      because: 'coderd had five minutes, and nobody has looked since',
+      because: 'coderd had two polls, and workspaces are yet to be read',
     },
     {
       dueMinutes: 20,
       readMinutes: 0,
       rows: [
-        [19, 17],
-        [12, 10],
+        [10, 9.5],
+        [5, 4.5],
+      ],
+      expected: 'ahead',
+      because: 'neither daemon was there for two polls',
+    },
+    {
+      dueMinutes: 20,
+      readMinutes: 0,
+      rows: [
+        [4, 2],
         [2, 0],
       ],
-      expected: 'nothing',
-      because: 'what several daemons had together counts',
-    },
-    {
-      dueMinutes: 20,
-      readMinutes: 0,
-      rows: [
-        [4, 0],
-        [3, 0],
-      ],
       expected: 'refused',
-      because: 'two at a time open the gate once',
+      because: 'one daemon after the other holds the gate open',
     },
     {
       dueMinutes: 10,
       readMinutes: 0,
-      rows: [[60, 9.5]],
+      rows: [[60, 11.5]],
       expected: 'ahead',
-      because: 'the daemon was gone when it was due',
+      because: 'the gate was closed when it was due',
+    },
+    {
+      dueMinutes: 24 * 60,
+      readMinutes: 0,
+      rows: [[24 * 60 + 60, 24 * 60 + 30]],
+      expected: 'ahead',
+      because: 'after an outage nothing is too late',
     },
   ])('for $dueMinutes min is $expected, because $because', ({ dueMinutes, readMinutes, rows, expected }) => {
-    const daemons = reading(
-      rows.map(([registered, seen], index) =>
-        aDaemon({
-          id: daemonId(`d${index}`),
-          tags: gpu,
-          created_at: ago(registered * MINUTE),
-          last_seen_at: ago(seen * MINUTE),
-        }),
-      ),
-    );
     const workspaces = {
       ...reading([aWorkspace({ next_start_at: ago(dueMinutes * MINUTE) })]),
       takenAt: ago(readMinutes * MINUTE),
     };
-    expect(groupsOf({ workspaces, daemons }).map(listOf)).toEqual([expected]);
+    expect(groupsOf({ workspaces, daemons: reading(rowsOf(rows)) }).map(listOf)).toEqual([expected]);
+  });
+
+  describe('after a refusal', () => {
+    const seenWith = (rows: Rows, seen: Partial<OrganizationSight> = {}): TransitionGroup | undefined =>
+      groupsOf({ at: ago(100 * HOUR), offlineDaemons: reading(rowsOf(rows)), ...seen })[0];
+    const told = (group: TransitionGroup | undefined): string => {
+      const [refusal] = group?.refused ?? [];
+      if (group === undefined || refusal === undefined) return 'never refused';
+      const minutes = (refusal.nextTryAt - NOW) / MINUTE;
+      return `${listOf(group)}, refused ${refusal.tries} times, next in ${minutes} min`;
+    };
+
+    test.each<{ rows: Rows; expected: string; because: string }>([
+      {
+        rows: [[60, 50]],
+        expected: 'refused, refused 1 times, next in 11.5 min',
+        because: 'the gate closed 48.5 min ago',
+      },
+      {
+        rows: [[100, 61.5]],
+        expected: 'ahead + refused, refused 1 times, next in 0 min',
+        because: 'the gate closed an hour ago',
+      },
+      {
+        rows: [
+          [900, 800],
+          [100, 61.5],
+        ],
+        expected: 'refused, refused 2 times, next in 300 min',
+        because: 'it is six hours after the second time',
+      },
+      {
+        rows: [
+          [900, 890],
+          [800, 790],
+          [100, 61.5],
+        ],
+        expected: 'refused, refused 3 times, next in 1380 min',
+        because: 'it is a day after the third',
+      },
+      {
+        rows: [
+          [900, 890],
+          [800, 790],
+          [700, 690],
+          [600, 590],
+          [500, 490],
+          [100, 61.5],
+        ],
+        expected: 'refused, refused 6 times, next in 1380 min',
+        because: 'it is never more than a day',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [30, 29.9],
+        ],
+        expected: 'ahead + refused, refused 1 times, next in 0 min',
+        because: 'a daemon that came for a moment changes nothing',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [1, 0],
+        ],
+        expected: 'ahead + refused, refused 1 times, next in 0 min',
+        because: 'the daemon for the next try is there for a minute',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [2, 0],
+        ],
+        expected: 'refused + presumed + made, refused 1 times, next in 0 min',
+        because: 'that daemon stays for another poll',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [3, 0],
+        ],
+        expected: 'refused, refused 2 times, next in 360 min',
+        because: 'that try was in vain',
+      },
+    ])('is $expected, because $because', ({ rows, expected }) => {
+      expect(told(seenWith(rows))).toBe(expected);
+    });
+
+    test('the rows of this look win over older ones', () => {
+      const older = rowsOf([[100, 99]]);
+      const daemons = reading(rowsOf([[100, 30]]));
+      expect(told(seenWith([], { daemons, offlineDaemons: reading(older) }))).toBe(
+        'refused, refused 1 times, next in 31.5 min',
+      );
+    });
+
+    test('is of the tag set whose gate was open, and of no other', () => {
+      const offlineDaemons = reading(rowsOf([[60, 50]]).map((row) => ({ ...row, tags: { cluster: 'cpu' } })));
+      expect(told(seenWith([], { offlineDaemons }))).toBe('never refused');
+    });
+  });
+
+  test.each([
+    { dueMinutes: 0, expected: 'ahead', because: 'it is due' },
+    { dueMinutes: 14, expected: 'ahead', because: 'it gets a quarter of an hour' },
+    { dueMinutes: 15, expected: 'nothing', because: 'that is over' },
+    { dueMinutes: 60, expected: 'ahead', because: 'an hour has passed' },
+  ])('without any row of offline daemons, for $dueMinutes min is $expected: $because', (row) => {
+    const organization = anOrganization({
+      workspaces: reading([aWorkspace({ next_start_at: ago(row.dueMinutes * MINUTE) })]),
+      templates: reading([aTemplate()]),
+      activeVersionTags: { template: gpu },
+    });
+    const snapshot = aSnapshot({ organizations: [organization], version: null });
+    expect(readForecast(snapshot).map(listOf)).toEqual([row.expected]);
   });
 
   test('waits for a daemon with its tags', () => {

@@ -10,10 +10,13 @@ import { POOL_TAG } from '../../lambda/core/service-tags.ts';
 import type { Snapshot } from '../../lambda/core/snapshot.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 import {
+  aDaemon,
   ago,
   aJob,
   anOrganization,
   aSnapshot,
+  aTemplate,
+  aWorkspace,
   HOUR,
   MINUTE,
   NOW,
@@ -155,4 +158,16 @@ test('without forecast, schedules and overrides the plan is the same at any time
     }),
     runs(300),
   );
+});
+
+test('who was read as suspended still is, and daemons have gone as long ago as they had', () => {
+  const members = { ...reading([{ user_id: 'ada', status: 'suspended' }]), takenAt: NOW };
+  const offlineDaemons = reading([aDaemon({ created_at: ago(HOUR), last_seen_at: ago(MINUTE) })]);
+  const forecast = { workspaces: reading([aWorkspace()]), templates: reading([aTemplate()]) };
+  const organization = anOrganization({ ...forecast, members, offlineDaemons });
+  const later = snapshotAt(aSnapshot({ organizations: [organization] }), (NOW + HOUR) as EpochMs);
+  expect(later.coder.organizations[0]).toMatchObject({
+    members: { takenAt: NOW + HOUR, items: members.items },
+    offlineDaemons: { items: [{ created_at: NOW, last_seen_at: NOW + HOUR - MINUTE }] },
+  });
 });

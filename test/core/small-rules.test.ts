@@ -4,7 +4,7 @@ import type { PoolConfig, Schedule } from '../../lambda/core/config.ts';
 import { configuredFloors, floorOf } from '../../lambda/core/floors.ts';
 import { by, compare, sum } from '../../lambda/core/order.ts';
 import { priceOf } from '../../lambda/core/prices.ts';
-import { compareVersion } from '../../lambda/core/version.ts';
+import { cleansUpFailedStops, compareVersion } from '../../lambda/core/version.ts';
 import { aPool, NOW } from '../support/parts.ts';
 
 describe("a task's price an hour is Fargate's, in micro-dollars", () => {
@@ -25,6 +25,26 @@ describe("a task's price an hour is Fargate's, in micro-dollars", () => {
 });
 
 describe('versions', () => {
+  test.each([
+    { version: 'v2.19.0', expected: false },
+    { version: 'v2.33.7+3006da5', expected: false },
+    { version: 'v2.33.8+3006da5', expected: true },
+    { version: 'v2.33.11', expected: true },
+    { version: 'v2.34.0-rc.0', expected: false },
+    { version: 'v2.34.1', expected: false },
+    { version: 'v2.34.2', expected: true },
+    { version: 'v2.35.0-rc.1', expected: true },
+    { version: 'v2.36.0', expected: true },
+    { version: 'v3.0.0', expected: true },
+    { version: 'v1.44.6', expected: false },
+    { version: 'v2.33.1-devel+3006da5', expected: true },
+    { version: 'v0.0.0-devel', expected: true },
+    { version: 'latest', expected: true },
+    { version: undefined, expected: true },
+  ])('of $version clean up failed stops: $expected', ({ version, expected }) => {
+    expect(cleansUpFailedStops(version)).toBe(expected);
+  });
+
   test.each([
     { version: 'v2.30.0+3006da5', other: '2.30', expected: 0 },
     { version: '2.30.7', other: '2.30', expected: 0 },

@@ -48,12 +48,6 @@ describe('when a transition is due', () => {
       because: 'the ttl is that of the template unless it has one',
     },
     {
-      workspace: { running: true, ttlMs: EVER, ownerSuspended: true },
-      minute: 1,
-      expected: 'stop autostop',
-      because: "a suspended user's workspace is stopped at once",
-    },
-    {
       workspace: { schedule: '10 8 * * *' },
       minute: 10,
       expected: 'start autostart',
@@ -134,6 +128,18 @@ describe('when a transition is due', () => {
   });
 });
 
+describe('the poll interval', () => {
+  it('is when the executor comes, who counts in whole minutes all the same', () => {
+    const { at, onlooker, workspace, inserted } = coderdWorld({ autobuildPollMs: 5 * MINUTE });
+    onlooker();
+    workspace({ schedule: '1 8 * * *' });
+    workspace({ running: true, ttlMs: 5 * MINUTE });
+    workspace({ running: true, ttlMs: 5 * MINUTE + 1 });
+    at(15 * MINUTE);
+    expect(inserted()).toEqual(['5 start', '5 stop', '10 stop']);
+  });
+});
+
 describe('no transition is due', () => {
   const rows: readonly {
     readonly workspace: Partial<NewWorkspace>;
@@ -149,7 +155,6 @@ describe('no transition is due', () => {
       because: 'the template forbids',
     },
     { workspace: { schedule: '5 8 * * *' }, template: { autostartDays: [] }, because: 'no day is allowed' },
-    { workspace: { schedule: '5 8 * * *', ownerSuspended: true }, because: 'its owner is suspended' },
     { workspace: { schedule: '5 8 * * *', dormantAt: START }, because: 'it is dormant' },
     { workspace: { running: true, ttlMs: MINUTE, dormantAt: START }, because: 'it is dormant' },
     {
@@ -173,8 +178,9 @@ describe('failed builds', () => {
     transition: 'start' | 'stop' | 'delete',
     settings: Partial<NewTemplate>,
     workspace: Partial<NewWorkspace> = {},
+    version = 'v2.36.0',
   ) {
-    const world = coderdWorld();
+    const world = coderdWorld({ version });
     const connection = world.onlooker();
     const record = world.workspace({ running: transition !== 'start', ...workspace }, settings);
     connection.acquire(({ id }) => connection.complete(id, 'failed'));
@@ -191,6 +197,19 @@ describe('failed builds', () => {
     expect(record.latestBuild.reason).toBe('autostop');
   });
 
+  it.each([
+    { version: 'v2.32.9', inserted: 1 },
+    { version: 'v2.33.7', inserted: 1 },
+    { version: 'v2.33.8', inserted: 2 },
+    { version: 'v2.34.0', inserted: 1 },
+    { version: 'v2.34.2+3006da5', inserted: 2 },
+    { version: 'v2.35.0', inserted: 2 },
+  ])('of a stop are left alone before #26203: $version', ({ version, inserted }) => {
+    const failed = failing('stop', { failureTtlMs: 10 * MINUTE }, {}, version);
+    failed.at(20 * MINUTE);
+    expect(failed.inserted()).toHaveLength(inserted);
+  });
+
   it('of a delete are not', () => {
     const { at, inserted } = failing('delete', { failureTtlMs: 10 * MINUTE });
     at(DAY);
@@ -199,7 +218,6 @@ describe('failed builds', () => {
 
   it.each([
     { transition: 'start', workspace: { ttlMs: MINUTE }, because: 'it has no deadline' },
-    { transition: 'start', workspace: { ownerSuspended: true }, because: 'a suspended user is no exception' },
     { transition: 'stop', workspace: { schedule: '5 8 * * *' }, because: 'what has failed is not started' },
   ] as const)('of a $transition are left alone otherwise: $because', ({ transition, workspace }) => {
     const { at, inserted } = failing(transition, {}, workspace);
@@ -216,6 +234,87 @@ describe('failed builds', () => {
     expect(inserted()).toEqual(['2 delete']);
     at(2 * DAY);
     expect(inserted()).toEqual(['2 delete', '1443 delete']);
+  });
+});
+
+describe('the status of an owner', () => {
+  it('stops the workspaces of a suspended one at once, and of nobody else', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    const owner = model.addUser();
+    const record = workspace({ running: true, ttlMs: EVER, owner });
+    workspace({ running: true, ttlMs: EVER });
+    at(5 * MINUTE);
+    model.setUserStatus(owner, 'suspended');
+    at(20 * MINUTE);
+    expect(inserted()).toEqual(['6 stop']);
+    expect(record.latestBuild).toMatchObject({ reason: 'autostop', job: { initiatorId: owner.id } });
+  });
+
+  it('stops nothing of a dormant one before its deadline', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    workspace({ running: true, ttlMs: 10 * MINUTE, owner: model.addUser({ status: 'dormant' }) });
+    at(11 * MINUTE);
+    expect(inserted()).toEqual(['10 stop']);
+  });
+
+  it.each(['suspended', 'dormant'] as const)('keeps those of a %s one from starting', (status) => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    const owner = model.addUser({ status });
+    workspace({ schedule: '5 8 * * *', owner });
+    at(10 * MINUTE);
+    expect(inserted()).toEqual([]);
+    model.setUserStatus(owner, 'active');
+    at(12 * MINUTE);
+    expect(inserted()).toEqual(['11 start']);
+  });
+
+  it('does not stop a start that has failed', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    const connection = onlooker();
+    connection.acquire(({ id }) => connection.complete(id, 'failed'));
+    model.build(workspace({ owner: model.addUser({ status: 'suspended' }) }), 'start');
+    at(DAY);
+    expect(inserted()).toEqual(['0 start']);
+  });
+});
+
+describe('a build that can not be inserted', () => {
+  it('leaves no job and no mark, however often coderd tries', () => {
+    const { at, onlooker, workspace, inserted } = coderdWorld();
+    onlooker();
+    const record = workspace({ running: true, refusesBuilds: true }, { timeTilDormantMs: 10 * MINUTE });
+    at(HOUR);
+    expect(inserted()).toEqual([]);
+    expect(record.dormantAt).toBeUndefined();
+  });
+});
+
+describe('the tags of a job', () => {
+  it('are those of its version, and those that its own parameters give, while the gate asks for the former', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    workspace({ schedule: '5 8 * * *', ownTags: { region: 'eu' } });
+    at(10 * MINUTE);
+    expect(inserted()).toEqual(['5 start']);
+    expect(model.jobs().at(-1)?.tags).toEqual({ scope: 'organization', owner: '', region: 'eu' });
+  });
+
+  it.each([
+    { requireActiveVersion: false, expected: {} },
+    { requireActiveVersion: true, expected: { pushed: 'yes' } },
+  ])('are of the active version where the template requires it: $requireActiveVersion', (row) => {
+    const { at, onlooker, workspace, model } = coderdWorld();
+    onlooker({ pushed: 'yes' });
+    const { template } = workspace(
+      { schedule: '5 8 * * *', keepsVersion: true },
+      { requireActiveVersion: row.requireActiveVersion },
+    );
+    model.pushVersion(template, { pushed: 'yes' });
+    at(10 * MINUTE);
+    expect(model.jobs().at(-1)?.tags).toEqual({ scope: 'organization', owner: '', ...row.expected });
   });
 });
 
@@ -271,6 +370,52 @@ describe('dormancy', () => {
     at(HOUR + 4 * MINUTE);
     expect(inserted()).toEqual(['2 stop', '63 delete']);
     expect(model.workspaces()).toEqual([]);
+  });
+});
+
+describe('a dormant workspace that is taken up again', () => {
+  /** Made active a minute and a half before its next start at 8:20; its stop was on the day before. */
+  function woken(template: Partial<NewTemplate> = {}) {
+    const world = coderdWorld();
+    const since = (START - DAY) as EpochMs;
+    const schedule = '20 8 * * *';
+    const record = world.workspace(
+      { schedule, since, dormantAt: START },
+      { tags: { env: 'a' }, ...template },
+    );
+    world.at(18 * MINUTE + 30 * SECOND);
+    world.model.markActive(record);
+    return { ...world, record };
+  }
+
+  it('has no next start until the executor has come by', () => {
+    const { at, record } = woken();
+    expect(record).toMatchObject({ dormantAt: undefined, nextStartAt: undefined });
+    at(19 * MINUTE);
+    expect(record.nextStartAt).toBe(START + 20 * MINUTE);
+  });
+
+  it('is started by that poll, for a time since its stop, if the gate is open', () => {
+    const { at, onlooker, inserted } = woken();
+    onlooker({ env: 'a' });
+    at(30 * MINUTE);
+    expect(inserted()).toEqual(['19 start']);
+  });
+
+  it('is started at its next time otherwise', () => {
+    const { at, onlooker, inserted } = woken();
+    at(19 * MINUTE);
+    onlooker({ env: 'a' });
+    at(30 * MINUTE);
+    expect(inserted()).toEqual(['20 start']);
+  });
+
+  it('never has one where the template allows no day', () => {
+    const { at, onlooker, record, inserted } = woken({ autostartDays: [] });
+    onlooker({ env: 'a' });
+    at(DAY);
+    expect(record.nextStartAt).toBeUndefined();
+    expect(inserted()).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { coderdHandler } from '../../lab/coderd/http.ts';
+import type { CoderdOptions } from '../../lab/coderd/model.ts';
 import { coderdWorld, DAY, HOUR, MINUTE } from './coderd-workspaces-fixture.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -14,8 +15,8 @@ afterEach(() => {
 type Item = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string };
 type Page = { readonly workspaces: readonly Item[]; readonly count: number };
 
-async function served() {
-  const made = coderdWorld();
+async function served(options: Partial<CoderdOptions> = {}) {
+  const made = coderdWorld(options);
   const server = createServer(coderdHandler(made.model));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   cleanUps.push(() => {
@@ -33,11 +34,48 @@ async function served() {
   };
   const workspaces = async (query = '', token = all) =>
     (await fetchPath(`workspaces${query}`, token)).body as Page;
-  const templates = async (token = all) => (await fetchPath('templates', token)).body as readonly Item[];
+  const templates = async (token = all, query = '') =>
+    (await fetchPath(`templates${query}`, token)).body as readonly Item[];
   const check = async (checks: unknown, token = all) =>
     fetchPath('authcheck', token, { method: 'POST', body: JSON.stringify({ checks }) });
   return { ...made, fetchPath, workspaces, templates, check };
 }
+
+describe('the list of members', () => {
+  const membersOf = async (given: {
+    version?: string;
+    canReadMembers?: 'all' | readonly string[];
+  }): Promise<readonly unknown[]> => {
+    const { canReadMembers = 'all', ...options } = given;
+    const { fetchPath, model, workspace, workspaces } = await served(options);
+    const owner = model.addUser({ username: 'ada' });
+    workspace({ owner });
+    expect((await workspaces()).workspaces).toMatchObject([{ owner_id: owner.id, owner_name: 'ada' }]);
+    model.setUserStatus(owner, 'dormant');
+    const token = model.addToken({ canRead: 'all', canReadMembers });
+    const path = `organizations/${model.organizationId('default')}/members`;
+    const { body } = await fetchPath(path, token);
+    return (body as readonly Item[]).map(({ username, status }) => [username, status]);
+  };
+
+  it('tells the status of each user since 2.32', async () => {
+    expect(await membersOf({ version: 'v2.32.0' })).toEqual([
+      ['user', 'active'],
+      ['ada', 'dormant'],
+      ['autoscaler-2', 'active'],
+    ]);
+  });
+
+  it('has no status before', async () => {
+    expect(await membersOf({ version: 'v2.31.0' })).toContainEqual(['ada', undefined]);
+  });
+
+  it('leaves out those that the user may not read, but for its own', async () => {
+    expect(await membersOf({ version: 'v2.33.0', canReadMembers: ['data'] })).toEqual([
+      ['autoscaler-2', 'active'],
+    ]);
+  });
+});
 
 describe('the list of workspaces', () => {
   it('has the fields of 2.30, null for times that are not there', async () => {
@@ -163,6 +201,41 @@ describe('the list of workspaces', () => {
   it('does not look at parameters that it does not know', async () => {
     const { fetchPath } = await served();
     expect((await fetchPath('workspaces?organization=x')).status).toBe(200);
+  });
+});
+
+describe('deprecated templates', () => {
+  const listed = async (version: string, query = '') => {
+    const { templates, template, model } = await served({ version });
+    template();
+    model.deprecate(template(), 'Use the other one.');
+    return (await templates(undefined, query)).map(({ name, deprecated, deprecation_message }) => [
+      name,
+      deprecated,
+      deprecation_message,
+    ]);
+  };
+  const LIVE = ['template-1', false, ''];
+  const DEPRECATED = ['template-2', true, 'Use the other one.'];
+
+  it.each([
+    { version: 'v2.22.0', query: '', expected: [LIVE, DEPRECATED], because: 'it listed all' },
+    { version: 'v2.23.0', query: '', expected: [LIVE], because: 'they are left out unless asked for' },
+    { version: 'v2.23.0', query: '?q=deprecated:true', expected: [DEPRECATED], because: 'only they' },
+    { version: 'v2.22.0', query: '?q=deprecated:false', expected: [LIVE], because: 'only the others' },
+  ])('in $version, asked for "$query": $because', async ({ version, query, expected }) => {
+    expect(await listed(version, query)).toEqual(expected);
+  });
+
+  it('are the only search key that the world knows', async () => {
+    const { fetchPath } = await served();
+    expect(await fetchPath('templates?q=author:me')).toMatchObject({
+      status: 400,
+      body: {
+        message: 'Invalid template search query.',
+        validations: [{ field: 'author', detail: '"author" is not a valid query param' }],
+      },
+    });
   });
 });
 

@@ -95,7 +95,7 @@ export class CoderdAdapter implements Coderd {
 
   forecast(
     organizations: readonly Organization[],
-    when: { readonly now: EpochMs; readonly refreshMs: number },
+    when: { readonly now: EpochMs; readonly refreshMs: number; readonly build?: BuildInfo | undefined },
   ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
     return this.#forecast.sights(organizations, when);
   }

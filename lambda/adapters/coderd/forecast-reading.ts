@@ -1,15 +1,17 @@
 /**
- * One reading of what is about to be due (contract §10): workspaces in pages, templates, what the token's user may read,
+ * One reading of what is about to be due (contract §10): workspaces in pages, all templates, what the token's user may read,
  * all side by side; then the tags of the active versions that workspaces use.
  */
 import * as z from 'zod';
 import type { Organization } from '../../app/ports.ts';
 import type { EpochMs, OrganizationId } from '../../core/brands.ts';
-import type { ForecastSight, Reading, Template, Workspace } from '../../core/snapshot.ts';
+import { unique } from '../../core/order.ts';
+import type { BuildInfo, ForecastSight, Reading, Template, Workspace } from '../../core/snapshot.ts';
 import { ActiveVersions, type VersionTags } from './active-versions.ts';
 import type { CoderdHttp } from './http.ts';
 import { type Refused, readRefused } from './permissions.ts';
 import { failure, reading } from './reading.ts';
+import { readEvidence } from './refusal-evidence.ts';
 import { listedTemplateSchema } from './schemas.ts';
 import { type Listing, listWorkspaces } from './workspace-list.ts';
 
@@ -48,20 +50,26 @@ export class ForecastReading {
    */
   async read(
     organizations: readonly Organization[],
-    now: EpochMs,
+    { now, build }: { readonly now: EpochMs; readonly build?: BuildInfo | undefined },
   ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
     const whole = AbortSignal.timeout(this.#budgetMs);
     const signal = AbortSignal.timeout(this.#budgetMs * LISTS_SHARE);
     const listing = { http: this.#http, signal, role: `the token's user needs ${ROLE}` };
-    const [refused, { list: workspaces, resumeAt }, templates] = await Promise.all([
+    const [refused, { list: workspaces, resumeAt }, templates, ...evidence] = await Promise.all([
       readRefused(this.#http, organizations, signal),
       listWorkspaces(listing, { now, resumeAt: this.#resumeAt }),
       listTemplates(listing, now),
+      ...organizations.map((organization) => readEvidence(listing, organization, build)),
     ]);
     this.#resumeAt = resumeAt;
     const versions = await this.#readVersions(workspaces, templates, whole);
     const lists = { workspaces, templates, versions, refused };
-    return new Map(organizations.map((organization) => [organization.id, sightOf(organization, lists)]));
+    return new Map(
+      organizations.map((organization, index) => [
+        organization.id,
+        { ...sightOf(organization, lists), ...evidence[index] },
+      ]),
+    );
   }
 
   async #readVersions(
@@ -78,12 +86,24 @@ export class ForecastReading {
   }
 }
 
+/** coderd lists deprecated templates apart, on demand (since 2.23): their workspaces live on, and the executor goes by them. */
+const TEMPLATE_LISTS = [{}, { q: 'deprecated:true' }] as const;
+
 async function listTemplates(listing: Listing, now: EpochMs): Promise<Reading<NamedTemplate>> {
   const { http, signal, role } = listing;
   const asked = { what: 'listing templates', role };
-  const list = await reading(asked, () =>
-    http.get('/api/v2/templates', {}, z.array(listedTemplateSchema), signal),
-  );
+  const list = await reading(asked, async () => {
+    const lists = await Promise.all(
+      TEMPLATE_LISTS.map((query) =>
+        http.get('/api/v2/templates', query, z.array(listedTemplateSchema), signal),
+      ),
+    );
+    const value = unique(
+      lists.flatMap((answer) => answer.value),
+      ({ id }) => id,
+    );
+    return { value, date: lists[0]?.date };
+  });
   return list.status === 'ok' ? { takenAt: now, ...list } : list;
 }
 
@@ -93,6 +113,7 @@ function sightOf(organization: Organization, lists: Lists): ForecastSight {
   const owned = ({ organization_id }: Workspace | Template): boolean => organization_id === organization.id;
   const hasTemplates = !refused('template', organization.id);
   const own = hasTemplates ? templates.items.filter(owned) : [];
+  const ownWorkspaces = workspaces.items.filter(owned);
   const tags = own.flatMap(({ id, active_version_id }) => {
     const known = versions.tags.get(active_version_id);
     return known === undefined ? [] : [[id, known] as const];
@@ -100,9 +121,15 @@ function sightOf(organization: Organization, lists: Lists): ForecastSight {
   return {
     workspaces: refused('workspace', organization.id)
       ? forbidden('workspaces', organization)
-      : { ...workspaces, items: workspaces.items.filter(owned) },
+      : { ...workspaces, items: ownWorkspaces },
     templates: hasTemplates
-      ? { ...templates, ...unreadVersion(own, versions), items: own.map(withoutName) }
+      ? {
+          ...templates,
+          ...(templates.status === 'ok'
+            ? (unlisted(ownWorkspaces, own) ?? unreadVersion(own, versions))
+            : {}),
+          items: own.map(withoutName),
+        }
       : forbidden('templates', organization),
     activeVersionTags: Object.fromEntries(tags),
   };
@@ -112,11 +139,21 @@ function withoutName({ name: _, ...template }: NamedTemplate): Template {
   return template;
 }
 
+type CutOff = Pick<Reading<Template>, 'status' | 'error'> | undefined;
+
+/** The list is as if cut off where a workspace has a template that is not in it. */
+function unlisted(workspaces: readonly Workspace[], templates: readonly Template[]): CutOff {
+  const listed = new Set(templates.map(({ id }) => id));
+  const lost = workspaces.filter(({ template_id }) => !listed.has(template_id));
+  const [first] = lost;
+  if (first === undefined) return undefined;
+  const have = lost.length === 1 ? '1 workspace has a template' : `${lost.length} workspaces have templates`;
+  const error = `listing templates: ${have} that coderd does not list, such as ${first.template_id}; the token's user needs ${ROLE}`;
+  return { status: 'truncated', error };
+}
+
 /** The list is as if cut off where the tags of an active version are missing: what is due there can't be told. */
-function unreadVersion(
-  templates: readonly NamedTemplate[],
-  { failures }: VersionTags,
-): Pick<Reading<Template>, 'status' | 'error'> | undefined {
+function unreadVersion(templates: readonly NamedTemplate[], { failures }: VersionTags): CutOff {
   const unread = templates.filter(({ active_version_id }) => failures.has(active_version_id));
   const [first] = unread;
   if (first === undefined) return undefined;

@@ -5,7 +5,7 @@
 import type { Organization } from '../../app/ports.ts';
 import type { EpochMs, OrganizationId } from '../../core/brands.ts';
 import { unique } from '../../core/order.ts';
-import type { ForecastSight, Reading } from '../../core/snapshot.ts';
+import type { BuildInfo, ForecastSight, Reading } from '../../core/snapshot.ts';
 import { ForecastReading } from './forecast-reading.ts';
 import type { CoderdHttp } from './http.ts';
 
@@ -14,7 +14,11 @@ const BUDGET_MS = 10_000;
 const RETRY_MS = 30_000;
 
 type Sights = ReadonlyMap<OrganizationId, ForecastSight>;
-type When = { readonly now: EpochMs; readonly refreshMs: number };
+type When = {
+  readonly now: EpochMs;
+  readonly refreshMs: number;
+  readonly build?: BuildInfo | undefined;
+};
 type Refresh = { readonly at: EpochMs; readonly hasFailed: boolean; readonly sights: Sights };
 
 export class Forecast {
@@ -31,14 +35,15 @@ export class Forecast {
   async sights(organizations: readonly Organization[], when: When): Promise<Sights> {
     const last = this.#last;
     if (last !== undefined && isFresh(last, organizations, when)) return last.sights;
-    this.#refreshing ??= this.#refresh(organizations, when.now).finally(() => {
+    this.#refreshing ??= this.#refresh(organizations, when).finally(() => {
       this.#refreshing = undefined;
     });
     return (await this.#refreshing).sights;
   }
 
-  async #refresh(organizations: readonly Organization[], at: EpochMs): Promise<Refresh> {
-    const fresh = await this.#reading.read(organizations, at);
+  async #refresh(organizations: readonly Organization[], when: When): Promise<Refresh> {
+    const { now: at } = when;
+    const fresh = await this.#reading.read(organizations, when);
     const earlier = this.#last?.sights;
     const hasFailed = [...fresh.values()].some(
       ({ workspaces, templates }) => workspaces.status === 'failed' || templates.status === 'failed',
@@ -63,7 +68,15 @@ function bridgedSight(fresh: ForecastSight, earlier: ForecastSight | undefined):
     workspaces: bridged(fresh.workspaces, earlier?.workspaces),
     templates: bridged(fresh.templates, earlier?.templates),
     activeVersionTags: tags ?? {},
+    members: latest(fresh.members, earlier?.members),
+    offlineDaemons: latest(fresh.offlineDaemons, earlier?.offlineDaemons),
   };
+}
+
+/** The last one that did not fail. */
+function latest<T>(fresh: Reading<T> | undefined, earlier: Reading<T> | undefined): Reading<T> | undefined {
+  if (fresh !== undefined && fresh.status !== 'failed') return fresh;
+  return earlier === undefined || earlier.status === 'failed' ? fresh : { ...earlier, status: 'stale' };
 }
 
 /** Where reading has failed, what an earlier look saw stands in for what didn't come. */

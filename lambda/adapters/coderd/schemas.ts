@@ -59,6 +59,12 @@ export const workspaceSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
   template_id: z.string(),
+  name: z.string().nullish(),
+  owner_id: z.string().nullish(),
+  owner_name: z.string().nullish(),
+  automatic_updates: z.string().nullish(),
+  template_require_active_version: z.boolean().nullish(),
+  outdated: z.boolean().nullish(),
   is_prebuild: z.boolean().nullish(),
   autostart_schedule: z.string().nullish(),
   next_start_at: maybeTime,
@@ -81,6 +87,13 @@ export const workspaceSchema = z.object({
       tags: tags.nullish(),
     }),
   }),
+});
+
+/** codersdk.OrganizationMemberWithUserData, without names and addresses. */
+export const memberSchema = z.object({
+  user_id: z.string(),
+  status: z.string().nullish(),
+  user_updated_at: maybeTime,
 });
 
 /** Contract §10. `build_time_stats`, whose keys the documentation writes in another case than coderd, isn't used. */

@@ -7,6 +7,7 @@ import {
   buildInfoSchema,
   daemonSchema,
   jobSchema,
+  memberSchema,
   templateSchema,
   workspaceSchema,
 } from '../coderd/schemas.ts';
@@ -41,6 +42,8 @@ const snapshotSchema = z.object({
         workspaces: reading(workspaceSchema).exactOptional(),
         templates: reading(templateSchema).exactOptional(),
         activeVersionTags: activeVersionTagsSchema.exactOptional(),
+        members: reading(memberSchema).optional(),
+        offlineDaemons: reading(daemonSchema).optional(),
       }),
     ),
   }),

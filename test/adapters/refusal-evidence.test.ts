@@ -1,0 +1,95 @@
+/** What tells whether coderd refuses a transition: members and daemons that have gone. Neither is needed for a forecast. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { Forecast } from '../../lambda/adapters/coderd/forecast.ts';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
+import type { ForecastSight } from '../../lambda/core/snapshot.ts';
+import { ForecastServer, memberJson, NOW } from './coderd-forecast-server.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const A = { id: 'org-a' as OrganizationId, name: 'data' };
+const REFRESH_MS = 60_000;
+const OFFLINE = {
+  id: 'daemon',
+  organization_id: 'org-a',
+  created_at: '2026-03-01T12:00:00Z',
+  last_seen_at: '2026-03-01T12:10:00Z',
+  name: 'cpu-1',
+  status: 'offline',
+  tags: { scope: 'organization', owner: '' },
+};
+
+/** A server of a release, and a reading so many minutes after the first. */
+async function serverOf(version: string | undefined) {
+  const server = new ForecastServer();
+  const http = new CoderdHttp({ url: await server.start(), token: { read: async () => 'token' } });
+  closers.push(
+    () => http.close(),
+    () => server.stop(),
+  );
+  server.members = [memberJson('owner')];
+  server.offlineDaemons = [OFFLINE];
+  const forecast = new Forecast(http);
+  const readAt = async (minute: number): Promise<ForecastSight> => {
+    server.now = NOW + minute * REFRESH_MS;
+    const build = version === undefined ? undefined : { version };
+    const when = { now: server.now as EpochMs, refreshMs: REFRESH_MS, build };
+    const sight = (await forecast.sights([A], when)).get(A.id);
+    if (sight === undefined) throw new Error('no sight of the organization');
+    return sight;
+  };
+  return { server, readAt };
+}
+
+const daemonRequests = ({ requests }: ForecastServer): readonly string[] =>
+  requests.filter((request) => request.includes('provisionerdaemons'));
+
+describe('offline daemons', () => {
+  test('are the newest 1000 of four days', async () => {
+    const { server, readAt } = await serverOf('v2.26.0');
+    expect((await readAt(0)).offlineDaemons).toMatchObject({ status: 'ok', items: [{ id: 'daemon' }] });
+    expect(daemonRequests(server)).toEqual([
+      'GET organizations/org-a/provisionerdaemons?status=offline&max_age=96h&limit=1000',
+    ]);
+  });
+
+  test.each([
+    { version: 'v2.25.3', because: 'it lists them with the others, and knows no such parameters' },
+    { version: undefined, because: 'it may be an older one' },
+  ])('are not asked for of $version: $because', async ({ version }) => {
+    const { server, readAt } = await serverOf(version);
+    expect((await readAt(0)).offlineDaemons).toBeUndefined();
+    expect(daemonRequests(server)).toEqual([]);
+  });
+});
+
+describe('members', () => {
+  test('of a server that tells no status are there without it', async () => {
+    const { server, readAt } = await serverOf('v2.31.0');
+    server.members = [{ user_id: 'owner', username: 'ada' }];
+    expect((await readAt(0)).members).toMatchObject({ status: 'ok', items: [{ user_id: 'owner' }] });
+  });
+
+  test('that are forbidden fail nothing else', async () => {
+    const { server, readAt } = await serverOf('v2.34.0');
+    server.fault = ({ path }) => (path.endsWith('/members') ? { status: 404 } : undefined);
+    const sight = await readAt(0);
+    expect(sight.members).toMatchObject({ status: 'forbidden', items: [] });
+    expect(sight).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
+  });
+});
+
+test('what can not be read anew is served as it was, with its time, and the lists are not read sooner for it', async () => {
+  const { server, readAt } = await serverOf('v2.34.0');
+  const first = await readAt(0);
+  server.fault = ({ path }) => (path.startsWith('organizations/') ? { status: 400 } : undefined);
+  const { members, offlineDaemons } = await readAt(1);
+  expect(members).toEqual({ ...first.members, status: 'stale' });
+  expect(offlineDaemons).toEqual({ ...first.offlineDaemons, status: 'stale' });
+  await readAt(1.5);
+  expect(daemonRequests(server)).toHaveLength(2);
+});
