@@ -13,6 +13,7 @@ export type FleetTemplate = {
 
 const DAY_MS = 86_400_000;
 const WORKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'];
+const ALL_DAYS = [...WORKDAYS, 'saturday', 'sunday'];
 
 /** One template for these tags; their dormancy and restricted days are as different as in life. */
 export function makeTemplate(
@@ -36,7 +37,7 @@ function makeListed(organizationId: string, random: Random) {
     organization_id: organizationId,
     active_version_id: random.uuid(),
     allow_user_autostart: random.next() < 0.95,
-    autostart_requirement: { days_of_week: random.next() < 0.2 ? WORKDAYS : [] },
+    autostart_requirement: { days_of_week: random.next() < 0.2 ? WORKDAYS : ALL_DAYS },
     failure_ttl_ms: random.next() < 0.2 ? DAY_MS : 0,
     time_til_dormant_ms: isTidy ? 30 * DAY_MS : 0,
     time_til_dormant_autodelete_ms: isTidy ? 60 * DAY_MS : 0,
