@@ -87,7 +87,7 @@ function effectiveStatus({ status, limit = 0, items }: Reading<unknown>): Readin
   return status === 'ok' && limit > 0 && items.length >= limit ? 'truncated' : status;
 }
 
-/** Below 2.19 there is no list of jobs: nothing is done at all. */
+/** Below the oldest server no jobs can be read as needed: nothing is done at all. */
 function judgeServer({ coder }: Snapshot): readonly DoubtFinding[] {
   const version = coder.buildInfo?.version;
   const isOld = (compareVersion(version, OLDEST_SERVER) ?? 0) < 0;

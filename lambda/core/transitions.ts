@@ -58,10 +58,10 @@ function autostart(workspace: Workspace, template: Template | undefined): Transi
   return { kind: 'autostart', at: next_start_at, takesJob: true };
 }
 
-/** The template may allow certain days only, by the clock of the workspace's schedule. */
+/** The template may allow certain days only, or none, by the clock of the workspace's schedule. */
 function isAllowedDay(at: EpochMs, schedule: string, template: Template | undefined): boolean {
   const days = template?.autostart_requirement?.days_of_week;
-  if (days == null || days.length === 0) return true;
+  if (days == null) return true;
   const zone = /^(?:CRON_TZ|TZ)=(\S+)/.exec(schedule)?.[1] ?? 'UTC';
   const day = weekdayIn(zone, at);
   return day === undefined || days.includes(day);

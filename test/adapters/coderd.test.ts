@@ -55,7 +55,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
   }
 
   describe('readings of the world', () => {
-    test.each(['v2.19.0', 'v2.25.0', 'v2.26.0', 'v2.30.0', 'v2.31.0'])(
+    test.each(['v2.20.0', 'v2.25.0', 'v2.26.0', 'v2.30.0', 'v2.36.0'])(
       'of coderd %s are ok',
       async (version) => {
         const { world, coderd } = await worldOf(version);
@@ -76,11 +76,13 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       },
     );
 
-    test('of a server without the jobs API say which version is needed', async () => {
-      const { coderd } = await worldOf('v2.18.0');
+    test('of a server that cannot be asked for jobs by id say which version is needed', async () => {
+      const { coderd } = await worldOf('v2.19.3');
       const jobs = await coderd.jobs(organization, (await coderd.buildInfo()).items[0]);
       expect(jobs.status).toBe('failed');
-      expect(jobs.error).toMatch(/coderd v2\.18\.0\S* has no provisioner jobs API; 2\.19 or newer is needed/);
+      expect(jobs.error).toMatch(
+        /coderd v2\.19\.3\S* is too old: the provisioner jobs API of 2\.20 or newer is needed/,
+      );
     });
 
     test('of previous jobs ask for 100 ids a request', async () => {

@@ -53,11 +53,11 @@ const servers: readonly Row[] = [
     expected: [{ code: 'version-unknown' }],
   },
   { scenario: 'a version that nobody can read', change: onServer('devel'), expected: [] },
-  { scenario: 'the oldest server that will do', change: onServer('v2.19.0'), expected: [] },
+  { scenario: 'the oldest server that will do', change: onServer('v2.20.0'), expected: [] },
   {
     scenario: 'one older than that',
-    change: onServer('v2.18.9'),
-    expected: [{ code: 'server-too-old', version: 'v2.18.9', oldest: '2.19' }],
+    change: onServer('v2.19.3'),
+    expected: [{ code: 'server-too-old', version: 'v2.19.3', oldest: '2.20' }],
   },
 ];
 
@@ -85,15 +85,18 @@ const tokens: readonly Row[] = [
 const images: readonly Row[] = [
   { scenario: 'as old as the server', change: withImage('ghcr.io/coder/coder:v2.30.9'), expected: [] },
   { scenario: 'older', change: withImage('ghcr.io/coder/coder:v2.29.0'), expected: [] },
+  { scenario: 'newer, with the same API', change: withImage('ghcr.io/coder/coder:v2.31.0'), expected: [] },
   {
-    scenario: 'newer',
-    change: withImage('ghcr.io/coder/coder:v2.31.0'),
-    expected: isNewer('ghcr.io/coder/coder:v2.31.0'),
+    scenario: 'newer, with a newer API',
+    change: withImage('ghcr.io/coder/coder:v2.31.1'),
+    expected: isNewer('ghcr.io/coder/coder:v2.31.1'),
   },
+  { scenario: 'one whose API is unknown', change: withImage('ghcr.io/coder/coder:v2.99.0'), expected: [] },
+  { scenario: 'a candidate', change: withImage('ghcr.io/coder/coder:v2.31.1-rc.1'), expected: [] },
   {
     scenario: 'newer, pinned',
-    change: withImage(`coder/coder:v2.31.0@sha256:${'0'.repeat(64)}`),
-    expected: isNewer(`coder/coder:v2.31.0@sha256:${'0'.repeat(64)}`),
+    change: withImage(`coder/coder:v2.32.0@sha256:${'0'.repeat(64)}`),
+    expected: isNewer(`coder/coder:v2.32.0@sha256:${'0'.repeat(64)}`),
   },
   {
     scenario: 'an image of their own, with versions of its own',
@@ -104,15 +107,15 @@ const images: readonly Row[] = [
   { scenario: 'no tag', change: withImage('ghcr.io/coder/coder'), expected: [] },
   {
     scenario: 'newer, under its short name',
-    change: withImage('coder/coder:v3.0.0'),
-    expected: isNewer('coder/coder:v3.0.0'),
+    change: withImage('coder/coder:v2.36.0'),
+    expected: isNewer('coder/coder:v2.36.0'),
   },
   { scenario: 'newer, without a v', change: withImage('coder/coder:9'), expected: [] },
   { scenario: 'of somebody else', change: withImage('ghcr.io/somebody/coder:v9.0.0'), expected: [] },
   {
     scenario: 'the official one by a mirror',
-    change: withImage('mirror/ghcr.io/coder/coder:v9.0.0'),
-    expected: isNewer('mirror/ghcr.io/coder/coder:v9.0.0'),
+    change: withImage('mirror/ghcr.io/coder/coder:v2.33.2'),
+    expected: isNewer('mirror/ghcr.io/coder/coder:v2.33.2'),
   },
   {
     scenario: 'newer than nobody knows what',
