@@ -40,12 +40,23 @@ export function reportUnserved(
       jobs: group.jobs,
       oldest: isoTime(oldestOf(group)),
       failsAt: failsAt(oldestOf(group), snapshot),
+      types: typesOf(group, snapshot),
       ...reasonUnserved(group, near),
     };
   });
 }
 
+function typesOf({ key }: TagGroup, { coder }: Snapshot): readonly string[] {
+  const types = coder.organizations.flatMap(({ id, jobs }) =>
+    jobs.items.flatMap(({ status, tags, type }) =>
+      status === 'pending' && `${id} ${tagKey(tags)}` === key ? [type] : [],
+    ),
+  );
+  return [...new Set(types)].sort();
+}
+
 function reasonUnserved(group: TagGroup, near: readonly PoolSight[]): Pick<UnservedRow, 'why' | 'closest'> {
+  if (group.tags.scope === 'user') return { why: 'scope-is-user', closest: null };
   if (near.length === 0) return { why: 'no-pool-in-this-organization', closest: null };
   const fitting = near.filter(({ tags }) => covers(tags, group.tags));
   if (fitting.length > 0) return { why: 'pool-is-retiring', closest: closestPool(group, fitting) };

@@ -1,7 +1,19 @@
 /** What a person should look at: each finding where it belongs, and nowhere else. */
 import { describe, expect, test } from 'vitest';
+import { unservedSentence } from '../../lambda/app/text.ts';
+import { decide } from '../../lambda/core/decide.ts';
 import type { Finding } from '../../lambda/core/plan.ts';
-import { MINUTE, NOW, taskIdOf } from '../support/parts.ts';
+import {
+  aConfig,
+  aJob,
+  anOrganization,
+  aPool,
+  aSnapshot,
+  MINUTE,
+  NOW,
+  reading,
+  taskIdOf,
+} from '../support/parts.ts';
 import { idOf, type Picture, taskArn } from '../support/picture.ts';
 import {
   actionsOf,
@@ -416,6 +428,34 @@ describe('jobs that nobody can run', () => {
     },
   ])('$scenario: $expected is the closest, because $because', ({ pools: given, expected }) => {
     expect(closest({ pools: given, pending: [job] })).toEqual([['no-pool-has-these-tags', expected]]);
+  });
+
+  test('with the scope of a user are told as that, whatever the pools have', () => {
+    const pending = [{ tags: { ...gpu, scope: 'user', owner: 'ada' } }];
+    expect(closest({ pools: { a: { tags: gpu } }, pending })).toEqual([['scope-is-user', undefined]]);
+    const plan = planOf({ pools: { a: { tags: gpu } }, pending });
+    expect(plan.unserved.map((row) => unservedSentence(row, plan.takenAt))).toEqual([
+      expect.stringMatching(
+        /1 job \(workspace_build\), .*; they have scope=user, and a pool's daemons run jobs of the organization only: remove this tag from the template$/,
+      ),
+    ]);
+  });
+
+  test('are told with their types, each once', () => {
+    const snapshot = aSnapshot({
+      organizations: [
+        anOrganization({
+          jobs: reading(
+            ['template_version_import', 'workspace_build', 'template_version_import'].map((type) =>
+              aJob({ tags: { size: 'xl' }, type }),
+            ),
+          ),
+        }),
+      ],
+    });
+    expect(decide(snapshot, aConfig(aPool())).unserved.map(({ types }) => types)).toEqual([
+      ['template_version_import', 'workspace_build'],
+    ]);
   });
 
   test('are told what is missing, different and too much', () => {
