@@ -72,8 +72,10 @@ function checkVersion(version: string): Check {
 /** Contract §12. */
 const OLDER: readonly (readonly [since: string, text: string])[] = [
   [REAPS_PENDING_SINCE, 'jobs that nobody runs wait for ever'],
-  ['2.26', 'autostarts make jobs without a daemon, so nothing needs waking'],
-  ['2.26', 'lists of daemons hold those of the last seven days'],
+  [
+    '2.26',
+    'autostarts make jobs without a daemon, so nothing needs waking, and lists of daemons hold those of the last seven days',
+  ],
 ];
 
 function checkClock(date: EpochMs | undefined, now: EpochMs): Check {

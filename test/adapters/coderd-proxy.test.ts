@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { CallCounter } from '../../lambda/adapters/calls.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http.ts';
+import { describeUnreachable } from '../../lambda/adapters/coderd/unreachable.ts';
 import { makeCertificate, Servers } from '../support/servers.ts';
 
 const servers = new Servers();
@@ -123,11 +124,20 @@ describe('straight', () => {
   });
 
   test('a certificate for another name is told as that, not as a CA that is missing', async () => {
-    const other = makeCertificate({ name: 'DNS:coder.example.com' });
+    const other = makeCertificate('DNS:coder.example.com');
     const { error } = await organizations({ url: await tlsCoderd(other), caBundle: other.cert });
     expect(error).toMatch(/its certificate is for another name; check the host in coder\.url/);
     expect(error).not.toContain('caBundle');
   });
+
+  test.each([undefined, 'http://proxy.example.com:3128'])(
+    'a certificate that has expired is told as that, through the proxy %s',
+    (proxy) => {
+      expect(describeUnreachable(new Error('certificate has expired'), proxy)).toMatch(
+        /its certificate is outside its dates; renew it, and check the host's clock$/,
+      );
+    },
+  );
 
   test.each([
     { server: 'coderd', says: 'Client sent an HTTP request to an HTTPS server.\n' },

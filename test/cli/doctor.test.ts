@@ -506,7 +506,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
 test('tells what an older coderd does otherwise', async () => {
   const { out } = await doctor({ coderVersion: 'v2.24.1' });
   expect(out).toMatch(
-    /ok {4}coderd version: v2\.24\.1\S*; before 2\.26 autostarts make jobs without a daemon, so nothing needs waking; before 2\.26 lists of daemons hold those of the last seven days\n/,
+    /ok {4}coderd version: v2\.24\.1\S*; before 2\.26 autostarts make jobs without a daemon, so nothing needs waking, and lists of daemons hold those of the last seven days\n/,
   );
 });
 

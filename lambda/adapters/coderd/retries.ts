@@ -1,4 +1,7 @@
-/** Which requests to coderd are sent again, and when. A request is always repeated as a whole. */
+/**
+ * Which requests to coderd are sent again, and when. A request is always repeated as a whole: undici's own retries ask for the rest of an
+ * answer that was cut, which coderd doesn't know, and over TLS some of them never settle.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What to wait for, of one answer. */
