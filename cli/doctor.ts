@@ -12,6 +12,7 @@ import type { Config, PoolConfig } from '../lambda/core/config.ts';
 import { decide } from '../lambda/core/decide.ts';
 import type { Finding } from '../lambda/core/plan.ts';
 import type { Reading, Snapshot } from '../lambda/core/snapshot.ts';
+import { daemonApiOf, releaseOfImage } from '../lambda/core/version.ts';
 import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './doctor/check.ts';
 import { checkCluster } from './doctor/cluster.ts';
 import { checkKeys } from './doctor/keys.ts';
@@ -99,10 +100,7 @@ async function checkAll({ config, clients, cluster, surroundings }: Patient): Pr
     ...token.checks,
     ...(coder === undefined ? skipOrganizations(config, blocker ?? '') : checkOrganizations(coder)),
     licence,
-    ...config.pools.flatMap((pool, place) => [
-      ...(keys[place] ?? []),
-      checkImage(pool, findings, blockerOf(server)),
-    ]),
+    ...config.pools.flatMap((pool, place) => [...(keys[place] ?? []), checkImage(pool, findings, server)]),
     ...inCluster,
   ];
 }
@@ -132,16 +130,20 @@ function findingsOf(given: {
 function checkImage(
   { name: pool, image }: PoolConfig,
   findings: readonly Finding[],
-  blocker?: string,
+  server: Checked<Server>,
 ): Check {
   const name = `pool "${pool}": image`;
-  if (blocker !== undefined) return skip(name, blocker);
+  if ('blocker' in server) return skip(name, server.blocker);
   const newer = findings.find(
     (finding) => finding.code === 'image-newer-than-server' && finding.pool === pool,
   );
-  return newer === undefined
-    ? ok(name, `${image} is not newer than coderd, as far as its tag tells`)
-    : fail(name, sentenceOf(newer));
+  if (newer !== undefined) return fail(name, sentenceOf(newer));
+  const own = server.value.version.replace(/\+.*/, '');
+  const release = releaseOfImage(image) ?? '';
+  if (release === own) return ok(name, `${image} is of coderd's own release`);
+  const isKnown = daemonApiOf(release) !== undefined && daemonApiOf(own) !== undefined;
+  const says = isKnown ? `coderd accepts daemons of ${image}` : `the tag of ${image} does not tell enough`;
+  return ok(name, `${says}; prefer coderd's own release, ${own}`);
 }
 
 function render(checks: readonly Check[]): string {

@@ -7,6 +7,7 @@ import type { EpochMs } from '../lambda/core/brands.ts';
 import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../lambda/core/service-tags.ts';
 import type { Tags } from '../lambda/core/tags.ts';
 import { CoderdModel } from './coderd/model.ts';
+import { DEFAULT_RELEASE } from './coderd/versions.ts';
 import type { AcquiredJob } from './daemon-connection.ts';
 import type { StartContainer } from './ecs/container.ts';
 import { BARE_TEMPLATE, type TaskTemplate } from './ecs/definitions.ts';
@@ -46,7 +47,7 @@ export type WorldOptions = Pick<
   readonly pools: readonly PoolSpec[];
   /** Names. @default those of the pools */
   readonly organizations?: readonly string[];
-  /** Of coderd and of the daemons. @default 'v2.30.0' */
+  /** Of coderd and of the daemons. @default `DEFAULT_RELEASE` */
   readonly coderVersion?: string;
   /** How far coderd's clock is ahead of AWS's and the function's; negative: behind. @default 0 */
   readonly coderdAheadMs?: number;
@@ -99,8 +100,6 @@ export type Leave = {
   readonly goneAt: EpochMs;
 };
 
-const DEFAULT_VERSION = 'v2.30.0';
-
 export class World {
   readonly timeline: Timeline;
   readonly coderd: CoderdModel;
@@ -125,7 +124,7 @@ export class World {
   readonly #leaving = new Map<string, Omit<Leave, 'goneAt'>>();
 
   constructor(options: WorldOptions) {
-    const { start, seed, pools, latencies, coderVersion = DEFAULT_VERSION } = options;
+    const { start, seed, pools, latencies, coderVersion = DEFAULT_RELEASE } = options;
     this.#random = new Random(seed);
     this.#coderVersion = coderVersion;
     this.#guardedTask = options.guardedTask ?? provisionerTask;

@@ -21,13 +21,16 @@ export function organizationOf(
   { organizations }: Snapshot['coder'],
   nameOrId: string,
 ): Organization | undefined {
-  return organizations.find(({ id, name }) => id !== '' && (id === nameOrId || name === nameOrId));
+  return organizations.find((item) => isListed(item) && (item.id === nameOrId || item.name === nameOrId));
 }
+
+/** A look gives an organization that coderd does not list its name as its id. */
+const isListed = ({ id, name }: Organization): boolean => id !== name;
 
 function checkOrganization(sight: OrganizationSight): readonly Check[] {
   const name = nameOf(sight.name);
-  // one that coderd does not list has no id, and its readings say so
-  if (sight.id === '') return [fail(name, sight.jobs.error ?? 'coderd does not list it')];
+  // its readings say so
+  if (!isListed(sight)) return [fail(name, sight.jobs.error ?? 'coderd does not list it')];
   const lists: readonly (readonly [string, Reading<unknown> | undefined])[] = [
     ['jobs', sight.jobs],
     ['daemons', sight.daemons],

@@ -63,7 +63,7 @@ function checkVersion(version: string): Check {
   if (age < 0)
     return fail(
       VERSION,
-      `${version} has no provisioner jobs API; upgrade coderd to ${OLDEST_SERVER} or newer`,
+      `${version} is too old: upgrade coderd to ${OLDEST_SERVER} or newer, for its provisioner jobs API`,
     );
   const older = OLDER.filter(([since]) => (compareVersion(version, since) ?? 0) < 0);
   return ok(VERSION, [version, ...older.map(([since, text]) => `before ${since} ${text}`)].join('; '));
@@ -72,8 +72,10 @@ function checkVersion(version: string): Check {
 /** Contract §12. */
 const OLDER: readonly (readonly [since: string, text: string])[] = [
   [REAPS_PENDING_SINCE, 'jobs that nobody runs wait for ever'],
-  ['2.25', 'autostarts make jobs without a daemon, so nothing needs waking'],
-  ['2.26', 'lists of daemons hold those of the last seven days'],
+  [
+    '2.26',
+    'autostarts make jobs without a daemon, so nothing needs waking, and lists of daemons hold those of the last seven days',
+  ],
 ];
 
 function checkClock(date: EpochMs | undefined, now: EpochMs): Check {

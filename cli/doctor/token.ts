@@ -59,7 +59,7 @@ const owner = (name: string): string =>
 
 async function checkExpiry(http: CoderdHttp, id: string, now: EpochMs): Promise<Check> {
   try {
-    const expiresAt = await readExpiry(http, id);
+    const expiresAt = await readExpiry(http, { id, now });
     if (expiresAt === undefined) return ok(EXPIRY, 'coderd puts its end off with each use');
     const days = Math.floor((expiresAt - now) / DAY_MS);
     const says = `it ends at ${isoTime(expiresAt)}, in ${days} day${days === 1 ? '' : 's'}`;

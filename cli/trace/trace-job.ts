@@ -19,7 +19,7 @@ export type FinishedJob = Job & { readonly started_at: EpochMs; readonly complet
 export function finished(job: Job): FinishedJob | Omission {
   const { started_at, completed_at, worker_id, tags } = job;
   if (completed_at == null) return 'unfinished';
-  // the reaper of pending jobs writes a start too, and before 2.31 canceled ones were still run (contract §4)
+  // the reaper of pending jobs writes a start too, and before 2.31.1 canceled ones were still run (contract §4)
   if (started_at == null || worker_id == null || completed_at <= started_at) return 'never-ran';
   if (completed_at - started_at > LONGEST_S * 1000) return 'too-long';
   if (normalizeTags(tags).scope === 'user') return 'of-one-user';
@@ -51,7 +51,7 @@ export function traceJob(
   };
 }
 
-/** What the build does; servers before 2.35 do not tell it with the job. */
+/** What the build does; servers before 2.33 do not tell it with the job. */
 function transitionOf({ metadata }: Job): Pick<TraceJob, 'transition'> {
   const transition = TRANSITIONS.find((name) => name === metadata?.workspace_build_transition);
   return transition === undefined ? {} : { transition };

@@ -45,14 +45,16 @@ function apiKey({ model, user, rest: [name, , id = ''] }: UserRequest): Answer {
     updated_at: createdAt,
     login_type: 'token',
     scope: 'all',
+    scopes: ['coder:all'],
     token_name: 'autoscaler',
     lifetime_seconds: key.lifetimeMs / 1000,
+    allow_list: ['*:*'],
   };
   return { status: 200, body };
 }
 
 /** Answered to anybody (enterprise/coderd/coderd.go); codersdk.Entitlements. */
-export function entitlements({ licence }: CoderdModel): Answer {
+export function entitlements({ licence, timeline }: CoderdModel): Answer {
   const body = {
     features: {
       external_provisioner_daemons: { entitlement: licence, enabled: licence !== 'not_entitled' },
@@ -62,6 +64,7 @@ export function entitlements({ licence }: CoderdModel): Answer {
     has_license: licence !== 'not_entitled',
     trial: false,
     require_telemetry: false,
+    refreshed_at: rfc3339(timeline.now()),
   };
   return { status: 200, body };
 }

@@ -105,7 +105,7 @@ function handlerOf(
   model: CoderdModel,
 ): ((request: OrganizationRequest) => Answer) | undefined {
   if (resource === 'provisionerdaemons' && rest.length === 0)
-    return model.version.does('listsJobs') ? daemonList : earlyDaemonList;
+    return model.version.does('filtersLists') ? daemonList : earlyDaemonList;
   if (resource === 'members' && rest.length === 0) return members;
   if (resource !== 'provisionerjobs' || !model.version.does('listsJobs')) return undefined;
   if (rest.length > 1) return undefined;
@@ -122,6 +122,7 @@ function organizations({ model }: UserRequest): Answer {
     created_at: rfc3339(createdAt),
     updated_at: rfc3339(createdAt),
     is_default: isDefault,
+    default_org_member_roles: model.version.does('tellsMemberRoles') ? [] : undefined,
   }));
   return { status: 200, body };
 }
@@ -141,12 +142,13 @@ function oneJob(request: OrganizationRequest): Answer {
 function findJobs(request: OrganizationRequest, id: string | undefined): Answer {
   const { model, user, organization, parameters } = request;
   if (!mayRead(user, organization.id)) return NOT_FOUND;
+  const canFilter = model.version.does('filtersLists');
   const query = {
     organizationId: organization.id,
-    limit: parameters.positiveInt32('limit', DEFAULT_LIMIT),
+    limit: parameters.positiveInt32('limit', canFilter ? DEFAULT_LIMIT : 0),
     statuses: parameters.strings('status'),
-    ids: id === undefined ? parameters.uuids('ids') : [id],
-    tags: parameters.tags('tags'),
+    ids: id === undefined ? (canFilter ? parameters.uuids('ids') : []) : [id],
+    tags: canFilter ? parameters.tags('tags') : {},
     initiatorId: model.version.does('knowsInitiators') ? parameters.uuid('initiator') : undefined,
   };
   const errors = parameters.errors();
@@ -176,7 +178,7 @@ function daemonList(request: OrganizationRequest): Answer {
   return { status: 200, body: model.listDaemons(query) };
 }
 
-/** Below 2.19: only `tags`, no limit, other parameters ignored, and rows that may not be read are missing (contract §2). */
+/** Below 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are missing (contract §2). */
 function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
   const tags = parameters.tags('tags');
   const error = parameters.errors().find(({ field }) => field === 'tags');

@@ -39,7 +39,7 @@ export type JobAnswer = {
   readonly input: { readonly workspace_build_id: string } | { readonly template_version_id: string };
   readonly type: string;
   readonly available_workers: readonly string[] | undefined;
-  readonly metadata: Readonly<Record<string, string | undefined>>;
+  readonly metadata: Readonly<Record<string, string | undefined>> | undefined;
   readonly logs_overflowed: boolean | undefined;
 };
 
@@ -125,7 +125,6 @@ export function jobAnswer(
     readonly workers: readonly string[] | undefined;
   } = { position: 0, size: 0, workers: undefined },
 ): JobAnswer {
-  const knowsInitiators = version.does('knowsInitiators');
   return {
     id: job.id,
     created_at: rfc3339(job.createdAt),
@@ -135,28 +134,31 @@ export function jobAnswer(
     error: job.error,
     status: job.status,
     worker_id: job.workerId,
-    worker_name: knowsInitiators && job.workerId !== undefined ? daemons.get(job.workerId)?.name : undefined,
+    worker_name:
+      version.does('tellsWorkerNames') && job.workerId !== undefined
+        ? daemons.get(job.workerId)?.name
+        : undefined,
     file_id: job.version.fileId,
     tags: job.tags,
     queue_position: queue.position,
     queue_size: queue.size,
     organization_id: job.organizationId,
-    initiator_id: knowsInitiators ? job.initiatorId : undefined,
+    initiator_id: version.does('knowsInitiators') ? job.initiatorId : undefined,
     input:
       job.workspace === undefined
         ? { template_version_id: job.version.id }
         : { workspace_build_id: job.workspace.buildId },
     type: job.type,
     available_workers: queue.workers,
-    metadata: metadata(job, version),
-    logs_overflowed: knowsInitiators ? false : undefined,
+    metadata: version.does('filtersLists') ? metadata(job, version) : undefined,
+    logs_overflowed: version.does('tellsLogOverflow') ? false : undefined,
   };
 }
 
 function metadata(
   { template, version, workspace, transition }: JobRecord,
   coder: CoderVersion,
-): JobAnswer['metadata'] {
+): NonNullable<JobAnswer['metadata']> {
   return {
     template_version_name: version.name,
     template_id: template.id,

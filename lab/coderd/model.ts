@@ -35,7 +35,7 @@ import { Sessions } from './sessions.ts';
 import { type NewTemplate, type TemplateRecord, TemplateTable } from './templates.ts';
 import { Tokens } from './tokens.ts';
 import { type NewUser, type UserRecord, type UserStatus, Users } from './users.ts';
-import { CoderVersion } from './versions.ts';
+import { CoderVersion, DEFAULT_RELEASE } from './versions.ts';
 import {
   type BuildRecord,
   type NewBuild,
@@ -48,7 +48,7 @@ import {
 export type CoderdOptions = {
   readonly timeline: Timeline;
   readonly random: Random;
-  /** @default 'v2.30.0' */
+  /** @default `DEFAULT_RELEASE` */
   readonly version?: string;
   /** How often the lifecycle executor looks: CODER_AUTOBUILD_POLL_INTERVAL. @default a minute */
   readonly autobuildPollMs?: number;
@@ -103,7 +103,7 @@ export class CoderdModel implements DaemonServer {
 
   constructor(options: CoderdOptions) {
     const { timeline, random } = options;
-    const release = options.version ?? 'v2.30.0';
+    const release = options.version ?? DEFAULT_RELEASE;
     this.timeline = timeline;
     this.#random = random;
     // buildinfo and daemons show the commit too: v2.34.0+3006da5 (contract §2)
@@ -114,7 +114,7 @@ export class CoderdModel implements DaemonServer {
     const owner = this.#users.add({ username: 'user' }, timeline.now());
     this.userId = owner.id;
     this.organizations = new Organizations({ names: options.organizations, random, now: timeline.now() });
-    this.tokens = new Tokens(random);
+    this.tokens = new Tokens(random, { fixesEnds: this.version.does('fixesTokenEnds') });
     this.#keys = new ProvisionerKeys(random);
     this.#daemons = new DaemonTable(random);
     this.#templates = new TemplateTable(random);
@@ -127,7 +127,7 @@ export class CoderdModel implements DaemonServer {
       insert: (job, onInserted) => this.#insert(job, onInserted),
     });
     this.#jobs = new JobTable((job) => this.#workspaces.jobCompleted(job));
-    this.#queue = new PendingQueue({ prebuildsLast: this.version.does('knowsInitiators') });
+    this.#queue = new PendingQueue({ prebuildsLast: this.version.does('runsPrebuildsLast') });
     this.#acquirer = new Acquirer(this.#queue, random);
     this.#sessions = new Sessions({
       timeline,
@@ -151,7 +151,7 @@ export class CoderdModel implements DaemonServer {
     return this.#keys.withSecret(secret);
   }
 
-  /** Its daemon rows vanish at once; its live sessions work on (below 2.35) or are closed when free (contract §3). */
+  /** Its daemon rows vanish at once; its live sessions work on (up to 2.36) or are closed when free (contract §3). */
   deleteKey(organization: string, name: string): void {
     const { id } = this.#keys.delete(this.organizationId(organization), name);
     this.#daemons.deleteWhere(({ keyId }) => keyId === id);

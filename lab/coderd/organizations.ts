@@ -9,6 +9,8 @@ export type Organization = {
   readonly createdAt: EpochMs;
 };
 
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
 /** The organizations. The default one is that called `default`, or else the first. */
 export class Organizations {
   readonly all: readonly Organization[];
@@ -41,10 +43,10 @@ export class Organizations {
     return found;
   }
 
-  /** By what stands in a URL: a UUID or the word `default`. Names are UNVERIFIED (contract §1), so they find nothing. */
+  /** By what stands in a URL: a UUID, a name, or the word `default` (coderd/httpmw/organizationparam.go). */
   inPath(segment: string): Organization | undefined {
+    if (segment === 'default' || segment === NIL_UUID) return this.default;
     const wanted = segment.toLowerCase();
-    if (wanted === 'default') return this.default;
-    return this.all.find(({ id }) => id === wanted);
+    return this.all.find(({ id, name }) => id === wanted || name.toLowerCase() === wanted);
   }
 }

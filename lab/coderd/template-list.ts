@@ -28,6 +28,7 @@ export function templateAnswer(template: TemplateRecord, model: CoderdModel) {
     description: '',
     deprecated: template.deprecated !== '',
     deprecation_message: template.deprecated,
+    deleted: false,
     icon: '',
     default_ttl_ms: template.defaultTtlMs,
     activity_bump_ms: template.activityBumpMs,
@@ -43,7 +44,10 @@ export function templateAnswer(template: TemplateRecord, model: CoderdModel) {
     time_til_dormant_autodelete_ms: template.timeTilDormantAutodeleteMs,
     require_active_version: template.requireActiveVersion,
     max_port_share_level: 'owner',
+    cors_behavior: 'simple',
     use_classic_parameter_flow: false,
+    disable_module_cache: false,
+    time_til_autostop_notify_ms: 0,
   };
 }
 

@@ -34,10 +34,11 @@ const HOUR_MS = 3_600_000;
 export class Tokens {
   readonly #keys = new Map<string, ApiKey>();
   readonly #random: Random;
-  #putsOffExpiry = true;
+  #putsOffExpiry: boolean;
 
-  constructor(random: Random) {
+  constructor(random: Random, { fixesEnds }: { readonly fixesEnds: boolean }) {
     this.#random = random;
+    this.#putsOffExpiry = !fixesEnds;
   }
 
   /** Returns the token, in coderd's form: `<id>-<secret>`. */
@@ -57,12 +58,12 @@ export class Tokens {
     this.#keys.delete(token);
   }
 
-  /** As if coderd were started with CODER_DISABLE_SESSION_EXPIRY_REFRESH. */
+  /** As if coderd were started again, with CODER_DISABLE_SESSION_EXPIRY_REFRESH or as a release that fixes the ends. */
   disableExpiryRefresh(): void {
     this.#putsOffExpiry = false;
   }
 
-  /** Unless switched off, using a token puts its end off, once an hour. */
+  /** Where ends are not fixed, using a token puts its end off, once an hour. */
   authenticate(token: string | undefined, now: EpochMs): Authenticated {
     if (token === undefined)
       return { refusal: 'Cookie "coder_session_token" or query parameter must be provided.' };

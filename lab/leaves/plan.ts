@@ -187,7 +187,7 @@ function drawWorld(random: Random): WorldPlan['world'] {
   return {
     start: START as EpochMs,
     seed: random.whole(0, 2 ** 31 - 1),
-    coderVersion: random.pick(['v2.30.0', 'v2.33.2', 'v2.35.1']) ?? 'v2.30.0',
+    coderVersion: random.pick(['v2.30.0', 'v2.33.2', 'v2.37.0']) ?? 'v2.30.0',
     readLagMs: random.pick([0, 2_000, 10_000, 30_000]) ?? 0,
     deploymentBlocked: random.pick(['all', 'new-only', 'off'] as const) ?? 'all',
     blockedTasks: random.pick(['all', 'old-revision'] as const) ?? 'all',

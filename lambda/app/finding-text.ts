@@ -39,7 +39,7 @@ export function sentenceOf(finding: Finding): string {
     case 'worker-unknown':
       return `organization "${finding.organization}": ${some(finding.jobs, 'running job')} of a daemon that coderd does not list (a deleted key does that); its pools are not scaled in`;
     case 'server-too-old':
-      return `coderd ${finding.version} has no list of provisioner jobs; ${finding.oldest} or newer is needed, so nothing is done`;
+      return `coderd ${finding.version} is too old: the provisioner jobs API of ${finding.oldest} or newer is needed, so nothing is done`;
     case 'image-newer-than-server':
       return `pool "${finding.pool}": its image ${finding.image} is newer than coderd ${finding.version}, which refuses its daemons; use the image of coderd's version`;
     case 'daemons-share-name':

@@ -100,7 +100,10 @@ function recorded(coderd: Coderd, sight: OrganizationSight, now: EpochMs): Organ
   return { ...sight, recentJobs: coderd.recentJobs(sight, { jobs, previousJobs, workspaces, now }) };
 }
 
-/** An organization of the configuration that coderd does not list stays in the snapshot, as unread. */
+/**
+ * An organization of the configuration that coderd does not list stays in the snapshot, as unread. Its id is the name or UUID that the
+ * configuration has, so that it is none of the others; coderd's names are shorter than a UUID.
+ */
 function unknownOrganization(name: string, known: Reading<Organization>): OrganizationSight {
   const missing: Reading<Job & Daemon> =
     known.status === 'ok'
@@ -110,7 +113,7 @@ function unknownOrganization(name: string, known: Reading<Organization>): Organi
           items: [],
         }
       : { status: known.status, error: known.error, items: [] };
-  return { id: '' as OrganizationId, name, jobs: missing, daemons: missing, previousJobs: missing };
+  return { id: name as OrganizationId, name, jobs: missing, daemons: missing, previousJobs: missing };
 }
 
 /** What to do about an organization that coderd does not list among these. */

@@ -101,7 +101,9 @@ function foreignSentence({ organization, tags, jobs, pool, served }: AssignmentR
 /** Jobs that nobody can run, as a sentence. */
 export function unservedSentence(row: UnservedRow, takenAt: string): string {
   const age = (Date.parse(takenAt) - Date.parse(row.oldest)) / 1000;
-  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')}, the oldest for ${ageText(age)}${row.failsAt === null ? '' : `, failed by coderd at ${row.failsAt}`}`;
+  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')} (${row.types.join(', ')}), the oldest for ${ageText(age)}${row.failsAt === null ? '' : `, failed by coderd at ${row.failsAt}`}`;
+  if (row.why === 'scope-is-user')
+    return `${jobs}; they have scope=user, and a pool's daemons run jobs of the organization only: remove this tag from the template`;
   if (row.closest === null) return `${jobs}; no pool is configured for this organization`;
   if (row.why === 'pool-is-retiring')
     return `${jobs}; pool "${row.closest.pool}" has these tags and is retiring: give them to another pool`;

@@ -281,7 +281,14 @@ export type UnservedRow = {
   readonly oldest: IsoTime;
   /** When coderd fails the oldest of them; null where it lets them wait. */
   readonly failsAt: IsoTime | null;
-  readonly why: 'no-pool-has-these-tags' | 'no-pool-in-this-organization' | 'pool-is-retiring';
+  /** Of the jobs, each once: `workspace_build`, `template_version_import`, … */
+  readonly types: readonly string[];
+  /** `scope-is-user`: only daemons that this user starts can run them; a key's daemons have the scope of the organization. */
+  readonly why:
+    | 'no-pool-has-these-tags'
+    | 'no-pool-in-this-organization'
+    | 'pool-is-retiring'
+    | 'scope-is-user';
   /** The pool that lacks least, and the tags that it lacks or has otherwise. */
   readonly closest: {
     readonly pool: PoolName;

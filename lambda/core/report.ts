@@ -12,7 +12,7 @@ import type { Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import { covers, displayTags, type Tags, tagKey } from './tags.ts';
 import type { TaskSight } from './task-state.ts';
-import { compareVersion } from './version.ts';
+import { daemonApiOf, releaseOfImage } from './version.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
 /** One row for each tag group and place, in the order in which they are served. */
@@ -41,12 +41,23 @@ export function reportUnserved(
       jobs: group.jobs,
       oldest: isoTime(oldestOf(group)),
       failsAt: failsAt(oldestOf(group), snapshot),
+      types: typesOf(group, snapshot),
       ...reasonUnserved(group, near),
     };
   });
 }
 
+function typesOf({ key }: TagGroup, { coder }: Snapshot): readonly string[] {
+  const types = coder.organizations.flatMap(({ id, jobs }) =>
+    jobs.items.flatMap(({ status, tags, type }) =>
+      status === 'pending' && `${id} ${tagKey(tags)}` === key ? [type] : [],
+    ),
+  );
+  return [...new Set(types)].sort();
+}
+
 function reasonUnserved(group: TagGroup, near: readonly PoolSight[]): Pick<UnservedRow, 'why' | 'closest'> {
+  if (group.tags.scope === 'user') return { why: 'scope-is-user', closest: null };
   if (near.length === 0) return { why: 'no-pool-in-this-organization', closest: null };
   const fitting = near.filter(({ tags }) => covers(tags, group.tags));
   if (fitting.length > 0) return { why: 'pool-is-retiring', closest: closestPool(group, fitting) };
@@ -164,14 +175,13 @@ function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot
   return isMissing ? [{ code: 'service-missing', pool: pool.name }] : [];
 }
 
-/**
- * A daemon of a later release speaks a later protocol, which coderd refuses (contract §5). Only the official image's tag,
- * mirrored or not, is a version of coder; of others nothing is known.
- */
+/** coderd refuses a daemon with a later API version than its own (contract §5). */
 function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Finding[] {
   const version = coder.buildInfo?.version;
-  const tag = /(?:^|\/)coder\/coder:(v\d[^@]*)/.exec(pool.image)?.[1];
-  if (version === undefined || (compareVersion(tag, version) ?? 0) <= 0) return [];
+  if (version === undefined) return [];
+  const server = daemonApiOf(version);
+  const image = daemonApiOf(releaseOfImage(pool.image) ?? '');
+  if (server === undefined || image === undefined || image <= server) return [];
   return [{ code: 'image-newer-than-server', pool: pool.name, image: pool.image, version }];
 }
 

@@ -89,7 +89,7 @@ function effectiveStatus({ status, limit = 0, items }: Reading<unknown>): Readin
   return status === 'ok' && limit > 0 && items.length >= limit ? 'truncated' : status;
 }
 
-/** Below 2.19 there is no list of jobs: nothing is done at all. */
+/** Below the oldest server no jobs can be read as needed: nothing is done at all. */
 function judgeServer({ coder }: Snapshot): readonly DoubtFinding[] {
   const version = coder.buildInfo?.version;
   const isOld = (compareVersion(version, OLDEST_SERVER) ?? 0) < 0;
@@ -148,15 +148,15 @@ function judgeNames({ name, daemons }: OrganizationSight): readonly DoubtFinding
 const CLOCK_TOLERANCE_MS = 60_000;
 
 function judgeTimes(
-  { name, jobs, daemons, previousJobs }: OrganizationSight,
+  { name, jobs, daemons, previousJobs, workspaces, templates }: OrganizationSight,
   now: EpochMs,
 ): readonly DoubtFinding[] {
-  const readAt = [jobs, daemons, previousJobs].flatMap(({ status, takenAt }) =>
-    status === 'ok' && takenAt !== undefined ? [takenAt] : [],
-  );
+  const readAt = timesOf([jobs, daemons, previousJobs]);
+  // those of the forecast may be minutes old, so only the other direction tells anything
+  const forecastAt = timesOf([workspaces, templates]);
   const ahead = {
     // readings of one look, minutes apart: one of their clocks is wrong, or time went back
-    readings: secondsApart([now, ...readAt]),
+    readings: Math.max(secondsApart([now, ...readAt]), secondsAhead(forecastAt, now)),
     jobs: secondsAhead(
       jobs.items.map(({ created_at }) => created_at),
       now,
@@ -170,6 +170,12 @@ function judgeTimes(
     ahead[where] > 0
       ? [{ code: 'clocks-differ', where, organization: name, seconds: ahead[where] } as const]
       : [],
+  );
+}
+
+function timesOf(readings: readonly (Reading<unknown> | undefined)[]): readonly EpochMs[] {
+  return readings.flatMap((reading) =>
+    reading?.status === 'ok' && reading.takenAt !== undefined ? [reading.takenAt] : [],
   );
 }
 

@@ -1,51 +1,24 @@
 /** The way to coderd: through a proxy, with a CA of one's own, and counted. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, connect, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
 import { CallCounter } from '../../lambda/adapters/calls.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http.ts';
+import { describeUnreachable } from '../../lambda/adapters/coderd/unreachable.ts';
+import { makeCertificate, Servers } from '../support/servers.ts';
 
+const servers = new Servers();
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of closers.splice(0)) await close();
+  await servers.close();
 });
 
-/** A certificate for 127.0.0.1 that is its own authority. */
-let folder: string;
-let pem: { readonly key: string; readonly cert: string };
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'autoscaler-tls-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')] as const;
-  const names = ['-subj', '/CN=coderd', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const made = ['-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2', ...names];
-  execFileSync('openssl', ['req', '-x509', ...made], { stdio: 'ignore' });
-  pem = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const sockets = new Set<{ destroy(): void }>();
-  server.on('connection', (socket) => sockets.add(socket));
-  closers.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
-  return (server.address() as AddressInfo).port;
-}
-
+const pem = makeCertificate();
 const empty: RequestListener = (_, response) => response.end('[]');
-const plainCoderd = async (listener = empty) => `http://127.0.0.1:${await listen(createServer(listener))}`;
-const tlsCoderd = async () => `https://127.0.0.1:${await listen(createTlsServer(pem, empty))}`;
+const plainCoderd = (listener = empty) => servers.plain(listener);
+const tlsCoderd = (certificate = pem) => servers.tls(certificate, empty);
 
 /** A proxy that answers CONNECT with this status, and connects where that is 200. */
 async function startProxy(
@@ -70,7 +43,7 @@ async function startProxy(
     });
     onwards.on('error', () => socket.end('HTTP/1.1 502 No\r\n\r\n'));
   });
-  return { url: `http://127.0.0.1:${await listen(server)}`, asked };
+  return { url: `http://127.0.0.1:${await servers.listen(server)}`, asked };
 }
 
 async function organizations(options: Omit<CoderdHttpOptions, 'token'>) {
@@ -129,7 +102,7 @@ describe('through a proxy', () => {
     silent.on('connect', (_, socket) => {
       socket.on('error', () => {});
     });
-    const proxy = `http://127.0.0.1:${await listen(silent)}`;
+    const proxy = `http://127.0.0.1:${await servers.listen(silent)}`;
     const { error } = await organizations({ url: 'https://coder.example.com', proxy });
     expect(error).toMatch(/no answer from coderd through the proxy \S+ \(Headers Timeout Error\)/);
   });
@@ -141,6 +114,38 @@ describe('straight', () => {
     expect(await organizations({ url, caBundle: pem.cert })).toMatchObject({ status: 'ok' });
     expect((await organizations({ url })).error).toMatch(
       /\(self-signed certificate\); if its certificate is signed by a CA of your own, name it in coder\.caBundle/,
+    );
+  });
+
+  test('https to a port that speaks no TLS is told as that', async () => {
+    const { error } = await organizations({ url: (await plainCoderd()).replace('http:', 'https:') });
+    expect(error).toMatch(/it speaks no TLS on this port; check coder\.url$/);
+    expect(error).not.toContain('\n');
+  });
+
+  test('a certificate for another name is told as that, not as a CA that is missing', async () => {
+    const other = makeCertificate('DNS:coder.example.com');
+    const { error } = await organizations({ url: await tlsCoderd(other), caBundle: other.cert });
+    expect(error).toMatch(/its certificate is for another name; check the host in coder\.url/);
+    expect(error).not.toContain('caBundle');
+  });
+
+  test.each([undefined, 'http://proxy.example.com:3128'])(
+    'a certificate that has expired is told as that, through the proxy %s',
+    (proxy) => {
+      expect(describeUnreachable(new Error('certificate has expired'), proxy)).toMatch(
+        /its certificate is outside its dates; renew it, and check the host's clock$/,
+      );
+    },
+  );
+
+  test.each([
+    { server: 'coderd', says: 'Client sent an HTTP request to an HTTPS server.\n' },
+    { server: 'a load balancer', says: '<center>The plain HTTP request was sent to HTTPS port</center>' },
+  ])('http to a port of $server that speaks TLS is told as that', async ({ says }) => {
+    const url = await plainCoderd((_, response) => response.writeHead(400).end(says));
+    expect((await organizations({ url })).error).toBe(
+      'listing organizations: coderd answered 400: this port speaks TLS; write https in coder.url',
     );
   });
 });

@@ -1,315 +1,357 @@
 /** The coderd adapter against the world's coderd, and against servers that answer nonsense. */
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { coderdHandler } from '../../lab/coderd/http.ts';
 import { World } from '../../lab/world.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { parseRetryAfterMs } from '../../lambda/adapters/coderd/dispatcher.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http.ts';
+import { parseRetryAfterMs } from '../../lambda/adapters/coderd/retries.ts';
 import type { Organization } from '../../lambda/app/ports.ts';
 import type { JobId, OrganizationId } from '../../lambda/core/brands.ts';
 import { compareVersion } from '../../lambda/core/version.ts';
 import { START } from '../support/lab.ts';
+import { makeCertificate, Servers } from '../support/servers.ts';
 
+const servers = new Servers();
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
+  await servers.close();
 });
 
-async function serve(listener: RequestListener): Promise<string> {
-  const server: Server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      }),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function adapter(
-  url: string,
-  read: (options: { readonly fresh: boolean }) => Promise<string> = async () => 'token',
-): CoderdAdapter {
-  const http = new CoderdHttp({ url, token: { read } });
-  closers.push(() => http.close());
-  return new CoderdAdapter(http);
-}
+const certificate = makeCertificate();
+type Read = CoderdHttpOptions['token']['read'];
 
 const organization: Organization = { id: 'some-id' as OrganizationId, name: 'data' };
 const MODERN = { version: 'v2.30.0' };
 
-async function worldOf(coderVersion: string, canRead: 'all' | readonly string[] = 'all') {
-  const world = new World({
-    start: START,
-    seed: 1,
-    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
-    organizations: ['default', 'data'],
-    coderVersion,
-  });
-  const urls: string[] = [];
-  const handle = coderdHandler(world.coderd);
-  const url = await serve((request, response) => {
-    urls.push(request.url ?? '');
-    handle(request, response);
-  });
-  const token = world.coderd.addToken({ canRead });
-  return { world, urls, coderd: adapter(url, async () => token) };
-}
+describe.each(['http', 'https'] as const)('over %s', (scheme) => {
+  const serve = (listener: RequestListener): Promise<string> =>
+    scheme === 'http' ? servers.plain(listener) : servers.tls(certificate, listener);
 
-describe('readings of the world', () => {
-  test.each(['v2.19.0', 'v2.25.0', 'v2.26.0', 'v2.30.0', 'v2.31.0'])(
-    'of coderd %s are ok',
-    async (version) => {
-      const { world, coderd } = await worldOf(version);
-      for (let index = 0; index < 120; index++)
-        world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
-      const build = (await coderd.buildInfo()).items[0];
-      expect(build?.version).toContain(version);
-      const organizations = await coderd.organizations();
-      expect(organizations.items.map(({ name }) => name)).toEqual(['default', 'data']);
-      const [own] = organizations.items;
-      if (own === undefined) throw new Error('no organization');
-      const jobs = await coderd.jobs(own, build);
-      expect(jobs).toMatchObject({ status: 'ok', limit: 0 });
-      // more than the default limit of 50: the oldest would be the ones to be lost
-      expect(jobs.items).toHaveLength(120);
-      expect(await coderd.daemons(own, build)).toMatchObject({ status: 'ok', items: [] });
-      expect(jobs.takenAt).toBe(START);
-    },
-  );
-
-  test('of a server without the jobs API say which version is needed', async () => {
-    const { coderd } = await worldOf('v2.18.0');
-    const jobs = await coderd.jobs(organization, (await coderd.buildInfo()).items[0]);
-    expect(jobs.status).toBe('failed');
-    expect(jobs.error).toMatch(/coderd v2\.18\.0\S* has no provisioner jobs API; 2\.19 or newer is needed/);
-  });
-
-  test('of previous jobs ask for 100 ids a request', async () => {
-    const { world, coderd, urls } = await worldOf('v2.30.0');
-    const ids: JobId[] = [];
-    for (let index = 0; index < 205; index++)
-      ids.push(world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1 }));
-    const [own] = (await coderd.organizations()).items;
-    if (own === undefined) throw new Error('no organization');
-    const jobs = await coderd.jobsByIds(own, ids);
-    expect(jobs.items).toHaveLength(205);
-    expect(urls.filter((url) => url.includes('ids='))).toHaveLength(3);
-  });
-
-  test('without the permission are forbidden, and say which role is missing', async () => {
-    const { coderd } = await worldOf('v2.30.0', ['default']);
-    const data = (await coderd.organizations()).items.find(({ name }) => name === 'data');
-    if (data === undefined) throw new Error('no organization');
-    expect(await coderd.jobs(data, MODERN)).toEqual({
-      status: 'forbidden',
-      limit: 0,
-      items: [],
-      error:
-        'listing provisioner jobs of organization "data": coderd answered 404: Resource not found or you do not have access to this resource; the token\'s user needs the organization template admin role there, or a custom role with provisioner_jobs:read',
-    });
-  });
-});
-
-describe('a token that coderd refuses', () => {
-  const listener: RequestListener = (request, response) => {
-    const isGood = request.headers['coder-session-token'] === 'good';
-    response.writeHead(isGood ? 200 : 401, { 'content-type': 'application/json' });
-    response.end(
-      isGood
-        ? '[]'
-        : JSON.stringify({
-            message: 'You are signed out or your session has expired. Please sign in again to continue.',
-          }),
-    );
-  };
-
-  test('is read from the secret again, once', async () => {
-    const reads: boolean[] = [];
-    const coderd = adapter(await serve(listener), async ({ fresh }) => {
-      reads.push(fresh);
-      return fresh ? 'good' : 'stale';
-    });
-    expect((await coderd.organizations()).status).toBe('ok');
-    expect(reads).toEqual([false, true]);
-  });
-
-  test('and refuses again fails the reading, without the token in the message', async () => {
-    const coderd = adapter(await serve(listener), async () => 'very-secret');
-    const reading = await coderd.organizations();
-    expect(reading.status).toBe('failed');
-    expect(reading.error).toMatch(
-      /401: You are signed out.*read again and refused again: put a valid one into the secret/,
-    );
-    expect(reading.error).not.toContain('very-secret');
-  });
-});
-
-test.each([400, 401, 403, 500])('an error %i that repeats the token is told without it', async (status) => {
-  const url = await serve((request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ message: `who is ${request.headers['coder-session-token']}?` }));
-  });
-  const reading = await adapter(url, async () => 'very-secret').organizations();
-  expect(reading.error).toContain(`coderd answered ${status}: who is (hidden)?`);
-});
-
-describe('answers of the wrong shape fail the reading with what was seen', () => {
-  const job = {
-    id: 'x',
-    created_at: '2026-01-01T00:00:00Z',
-    status: 'pending',
-    organization_id: 'o',
-    tags: {},
-    type: 't',
-  };
-  test.each([
-    { answer: '{}', error: /the whole answer: expected array, saw an object with nothing in it/ },
-    { answer: 'null', error: /the whole answer: expected array, saw null/ },
-    { answer: '', error: /200 with 0 characters that are not JSON/ },
-    { answer: '<html>Sign in</html>', error: /are not JSON.*is coder\.url coderd itself/ },
-    {
-      answer: JSON.stringify([job, { ...job, created_at: 'soon' }]),
-      error: /\[1\]\.created_at: expected an RFC 3339 time, saw "soon"/,
-    },
-    { answer: JSON.stringify([{ ...job, tags: { a: 1 } }]), error: /\[0\]\.tags\.a: expected string, saw 1/ },
-    {
-      answer: JSON.stringify([{ ...job, status: undefined }]),
-      error: /\[0\]\.status: expected string, saw nothing/,
-    },
-  ])('$answer', async ({ answer, error }) => {
-    const coderd = adapter(await serve((_, response) => response.end(answer)));
-    const reading = await coderd.jobs(organization, MODERN);
-    expect(reading.status).toBe('failed');
-    expect(reading.items).toEqual([]);
-    expect(reading.error).toMatch(error);
-  });
-
-  test('unknown fields and null for what is optional pass', async () => {
-    const strange = { ...job, started_at: null, worker_id: null, news: [1], initiator_id: null };
-    const coderd = adapter(await serve((_, response) => response.end(JSON.stringify([strange]))));
-    expect((await coderd.jobs(organization, MODERN)).status).toBe('ok');
-  });
-});
-
-describe('errors of the server', () => {
-  test('that pass are tried again', async () => {
-    let requests = 0;
-    const url = await serve((_, response) => {
-      requests += 1;
-      response.writeHead(requests < 3 ? 502 : 200).end(requests < 3 ? '<html>' : '[]');
-    });
-    expect((await adapter(url).organizations()).status).toBe('ok');
-    expect(requests).toBe(3);
-  });
-
-  test('that stay fail the reading after three tries', async () => {
-    let requests = 0;
-    const url = await serve((_, response) => {
-      requests += 1;
-      response
-        .writeHead(500)
-        .end(JSON.stringify({ message: 'Internal error.', detail: 'pq: no connection' }));
-    });
-    const reading = await adapter(url).organizations();
-    expect(reading.error).toBe(
-      'listing organizations: coderd answered 500: Internal error. pq: no connection',
-    );
-    expect(requests).toBe(3);
-  });
-
-  test('a 404 is not tried again', async () => {
-    let requests = 0;
-    const url = await serve((_, response) => {
-      requests += 1;
-      response.writeHead(404).end();
-    });
-    await adapter(url).organizations();
-    expect(requests).toBe(1);
-  });
-
-  test('a redirect is told', async () => {
-    const url = await serve((_, response) =>
-      response.writeHead(307, { location: 'https://other.example.com/' }).end(),
-    );
-    expect((await adapter(url).organizations()).error).toContain(
-      '307, a redirect to https://other.example.com/',
-    );
-  });
-
-  test('an answer that never ends fails the reading', async () => {
-    const url = await serve((_, response) => {
-      response.write('[');
-      const drip = setInterval(() => response.write(' '), 20);
-      response.on('close', () => clearInterval(drip));
-    });
-    const http = new CoderdHttp({ url, token: { read: async () => 'token' }, wholeMs: 200 });
+  function adapter(url: string, read: Read = async () => 'token', wholeMs = 20_000): CoderdAdapter {
+    const http = new CoderdHttp({ url, token: { read }, caBundle: certificate.cert, wholeMs });
     closers.push(() => http.close());
-    const reading = await new CoderdAdapter(http).organizations();
-    expect(reading.status).toBe('failed');
-    expect(reading.error).toMatch(/no answer from coderd \(.*(timeout|aborted)/i);
-  });
+    return new CoderdAdapter(http);
+  }
 
-  test.each([
-    {
-      error: 'a token with a line break in it',
-      token: 'two\nlines',
-      message: /the token in the secret has characters that no token has/,
-    },
-  ])('$error is told as that', async ({ token, message }) => {
-    const url = await serve((_, response) => response.end('[]'));
-    const reading = await adapter(url, async () => token).organizations();
-    expect(reading.error).toMatch(message);
-    expect(reading.error).not.toContain('lines');
-  });
-
-  test('https to a port that speaks no TLS is told as that', async () => {
-    const url = await serve((_, response) => response.end('[]'));
-    const reading = await adapter(url.replace('http:', 'https:')).organizations();
-    expect(reading.error).toMatch(/it speaks no TLS on this port; check coder\.url$/);
-    expect(reading.error).not.toContain('\n');
-  });
-
-  test('nobody there fails the reading', async () => {
-    const reading = await adapter('http://127.0.0.1:1').organizations();
-    expect(reading.status).toBe('failed');
-    expect(reading.error).toMatch(
-      /no answer from coderd \(.*ECONNREFUSED.*\); nothing listens there; check the host and port in coder\.url/,
-    );
-  });
-
-  test('a 429 with a short Retry-After is waited for', async () => {
-    let requests = 0;
-    const url = await serve((_, response) => {
-      requests += 1;
-      response.writeHead(requests === 1 ? 429 : 200, { 'retry-after': '0' }).end('[]');
+  async function worldOf(coderVersion: string, canRead: 'all' | readonly string[] = 'all') {
+    const world = new World({
+      start: START,
+      seed: 1,
+      pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
+      organizations: ['default', 'data'],
+      coderVersion,
     });
-    expect((await adapter(url).organizations()).status).toBe('ok');
-    expect(requests).toBe(2);
-  });
-
-  test('a 429 with a long Retry-After fails the reading, and that path is left alone until then', async () => {
-    const paths: string[] = [];
+    const urls: string[] = [];
+    const handle = coderdHandler(world.coderd);
     const url = await serve((request, response) => {
-      paths.push(request.url ?? '');
-      const isJobs = request.url?.includes('provisionerjobs') ?? false;
-      response
-        .writeHead(isJobs ? 429 : 200, { 'retry-after': '60' })
-        .end(isJobs ? '{"message":"You\'ve been rate limited"}' : '[]');
+      urls.push(request.url ?? '');
+      handle(request, response);
     });
-    const coderd = adapter(url);
-    expect((await coderd.jobs(organization, MODERN)).error).toMatch(
-      /429: You've been rate limited; asking again in 60 s/,
+    const token = world.coderd.addToken({ canRead });
+    return { world, urls, coderd: adapter(url, async () => token) };
+  }
+
+  describe('readings of the world', () => {
+    test.each(['v2.20.0', 'v2.25.0', 'v2.26.0', 'v2.30.0', 'v2.36.0'])(
+      'of coderd %s are ok',
+      async (version) => {
+        const { world, coderd } = await worldOf(version);
+        for (let index = 0; index < 120; index++)
+          world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
+        const build = (await coderd.buildInfo()).items[0];
+        expect(build?.version).toContain(version);
+        const organizations = await coderd.organizations();
+        expect(organizations.items.map(({ name }) => name)).toEqual(['default', 'data']);
+        const [own] = organizations.items;
+        if (own === undefined) throw new Error('no organization');
+        const jobs = await coderd.jobs(own, build);
+        expect(jobs).toMatchObject({ status: 'ok', limit: 0 });
+        // more than the default limit of 50: the oldest would be the ones to be lost
+        expect(jobs.items).toHaveLength(120);
+        expect(await coderd.daemons(own, build)).toMatchObject({ status: 'ok', items: [] });
+        expect(jobs.takenAt).toBe(START);
+      },
     );
-    expect((await coderd.jobs(organization, MODERN)).error).toMatch(
-      /coderd asked for a pause, \d+ s of it are left/,
-    );
-    expect((await coderd.daemons(organization, MODERN)).status).toBe('ok');
-    expect(paths).toHaveLength(2);
+
+    test('of a server that cannot be asked for jobs by id say which version is needed', async () => {
+      const { coderd } = await worldOf('v2.19.3');
+      const jobs = await coderd.jobs(organization, (await coderd.buildInfo()).items[0]);
+      expect(jobs.status).toBe('failed');
+      expect(jobs.error).toMatch(
+        /coderd v2\.19\.3\S* is too old: the provisioner jobs API of 2\.20 or newer is needed/,
+      );
+    });
+
+    test('of previous jobs ask for 100 ids a request', async () => {
+      const { world, coderd, urls } = await worldOf('v2.30.0');
+      const ids: JobId[] = [];
+      for (let index = 0; index < 205; index++)
+        ids.push(world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1 }));
+      const [own] = (await coderd.organizations()).items;
+      if (own === undefined) throw new Error('no organization');
+      const jobs = await coderd.jobsByIds(own, ids);
+      expect(jobs.items).toHaveLength(205);
+      expect(urls.filter((url) => url.includes('ids='))).toHaveLength(3);
+    });
+
+    test('without the permission are forbidden, and say which role is missing', async () => {
+      const { coderd } = await worldOf('v2.30.0', ['default']);
+      const data = (await coderd.organizations()).items.find(({ name }) => name === 'data');
+      if (data === undefined) throw new Error('no organization');
+      expect(await coderd.jobs(data, MODERN)).toEqual({
+        status: 'forbidden',
+        limit: 0,
+        items: [],
+        error:
+          'listing provisioner jobs of organization "data": coderd answered 404: Resource not found or you do not have access to this resource; the token\'s user needs the organization template admin role there, or a custom role with provisioner_jobs:read',
+      });
+    });
+  });
+
+  describe('a token that coderd refuses', () => {
+    const listener: RequestListener = (request, response) => {
+      const isGood = request.headers['coder-session-token'] === 'good';
+      response.writeHead(isGood ? 200 : 401, { 'content-type': 'application/json' });
+      response.end(
+        isGood
+          ? '[]'
+          : JSON.stringify({
+              message: 'You are signed out or your session has expired. Please sign in again to continue.',
+            }),
+      );
+    };
+
+    test('is read from the secret again, once', async () => {
+      const reads: boolean[] = [];
+      const coderd = adapter(await serve(listener), async ({ fresh }) => {
+        reads.push(fresh);
+        return fresh ? 'good' : 'stale';
+      });
+      expect((await coderd.organizations()).status).toBe('ok');
+      expect(reads).toEqual([false, true]);
+    });
+
+    test('and refuses again fails the reading, without the token in the message', async () => {
+      const coderd = adapter(await serve(listener), async () => 'very-secret');
+      const reading = await coderd.organizations();
+      expect(reading.status).toBe('failed');
+      expect(reading.error).toMatch(
+        /401: You are signed out.*read again and refused again: put a valid one into the secret/,
+      );
+      expect(reading.error).not.toContain('very-secret');
+    });
+  });
+
+  test.each([400, 401, 403, 500])('an error %i that repeats the token is told without it', async (status) => {
+    const url = await serve((request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ message: `who is ${request.headers['coder-session-token']}?` }));
+    });
+    const reading = await adapter(url, async () => 'very-secret').organizations();
+    expect(reading.error).toContain(`coderd answered ${status}: who is (hidden)?`);
+  });
+
+  describe('answers of the wrong shape fail the reading with what was seen', () => {
+    const job = {
+      id: 'x',
+      created_at: '2026-01-01T00:00:00Z',
+      status: 'pending',
+      organization_id: 'o',
+      tags: {},
+      type: 't',
+    };
+    test.each([
+      { answer: '{}', error: /the whole answer: expected array, saw an object with nothing in it/ },
+      { answer: 'null', error: /the whole answer: expected array, saw null/ },
+      { answer: '', error: /200 with 0 characters that are not JSON/ },
+      { answer: '<html>Sign in</html>', error: /are not JSON.*is coder\.url coderd itself/ },
+      {
+        answer: JSON.stringify([job, { ...job, created_at: 'soon' }]),
+        error: /\[1\]\.created_at: expected an RFC 3339 time, saw "soon"/,
+      },
+      {
+        answer: JSON.stringify([{ ...job, tags: { a: 1 } }]),
+        error: /\[0\]\.tags\.a: expected string, saw 1/,
+      },
+      {
+        answer: JSON.stringify([{ ...job, status: undefined }]),
+        error: /\[0\]\.status: expected string, saw nothing/,
+      },
+    ])('$answer', async ({ answer, error }) => {
+      const coderd = adapter(await serve((_, response) => response.end(answer)));
+      const reading = await coderd.jobs(organization, MODERN);
+      expect(reading.status).toBe('failed');
+      expect(reading.items).toEqual([]);
+      expect(reading.error).toMatch(error);
+    });
+
+    test('unknown fields and null for what is optional pass', async () => {
+      const strange = { ...job, started_at: null, worker_id: null, news: [1], initiator_id: null };
+      const coderd = adapter(await serve((_, response) => response.end(JSON.stringify([strange]))));
+      expect((await coderd.jobs(organization, MODERN)).status).toBe('ok');
+    });
+  });
+
+  describe('errors of the server', () => {
+    test('that pass are tried again', async () => {
+      let requests = 0;
+      const url = await serve((_, response) => {
+        requests += 1;
+        response.writeHead(requests < 3 ? 502 : 200).end(requests < 3 ? '<html>' : '[]');
+      });
+      expect((await adapter(url).organizations()).status).toBe('ok');
+      expect(requests).toBe(3);
+    });
+
+    test('that stay fail the reading after three tries', async () => {
+      let requests = 0;
+      const url = await serve((_, response) => {
+        requests += 1;
+        response
+          .writeHead(500)
+          .end(JSON.stringify({ message: 'Internal error.', detail: 'pq: no connection' }));
+      });
+      const reading = await adapter(url).organizations();
+      expect(reading.error).toBe(
+        'listing organizations: coderd answered 500: Internal error. pq: no connection',
+      );
+      expect(requests).toBe(3);
+    });
+
+    test('a 404 is not tried again', async () => {
+      let requests = 0;
+      const url = await serve((_, response) => {
+        requests += 1;
+        response.writeHead(404).end();
+      });
+      await adapter(url).organizations();
+      expect(requests).toBe(1);
+    });
+
+    test('a redirect is told', async () => {
+      const url = await serve((_, response) =>
+        response.writeHead(307, { location: 'https://other.example.com/' }).end(),
+      );
+      expect((await adapter(url).organizations()).error).toContain(
+        '307, a redirect to https://other.example.com/',
+      );
+    });
+
+    test('an answer that never ends fails the reading', async () => {
+      const url = await serve((_, response) => {
+        response.write('[');
+        const drip = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(drip));
+      });
+      const reading = await adapter(url, undefined, 200).organizations();
+      expect(reading.status).toBe('failed');
+      expect(reading.error).toMatch(/no answer from coderd \(.*(timeout|aborted)/i);
+    });
+
+    test('a token that is never read fails the reading', async () => {
+      const url = await serve((_, response) => response.end('[]'));
+      const reading = await adapter(url, () => new Promise(() => {}), 50).organizations();
+      expect(reading.error).toBe(
+        'listing organizations: the secret with the session token could not be read in time',
+      );
+    });
+
+    test.each([
+      { token: 'two\nlines', names: 'a line break at position 4' },
+      { token: 'two\u2028lines', names: 'white space at position 4' },
+      { token: '\u201ctwo-lines\u201d', names: 'the character U+201C at position 1' },
+      { token: 'two\u2013lines', names: 'the character U+2013 at position 4' },
+      { token: 'two lines', names: 'white space at position 4' },
+      { token: 'two\u0000lines', names: 'the character U+0000 at position 4' },
+      { token: 'tw\u00f6lines', names: 'the character U+00F6 at position 3' },
+    ])('a token with $names fails the reading before a request', async ({ token, names }) => {
+      let requests = 0;
+      const url = await serve((_, response) => {
+        requests += 1;
+        response.end('[]');
+      });
+      const reading = await adapter(url, async () => token).organizations();
+      expect(reading.status).toBe('failed');
+      expect(reading.error).toBe(
+        `listing organizations: the session token in the secret has ${names}; a session token has none: store it again`,
+      );
+      expect(requests).toBe(0);
+    });
+
+    test.each([
+      { length: { 'content-length': '100' }, kind: 'with a length' },
+      { length: {}, kind: 'without a length' },
+    ])('an answer $kind that is cut is read again as a whole, and then told', async ({ length }) => {
+      const ranges: (string | undefined)[] = [];
+      const url = await serve((request, response) => {
+        ranges.push(request.headers.range);
+        response.writeHead(200, length);
+        response.write('[{"id"', () => response.destroy());
+      });
+      expect((await adapter(url).organizations()).error).toMatch(
+        /closed the connection before its answer was complete; see their logs$/,
+      );
+      expect(ranges).toEqual([undefined, undefined, undefined]);
+    });
+
+    test('an answer that was cut once is read', async () => {
+      let requests = 0;
+      const url = await serve((_, response) => {
+        requests += 1;
+        if (requests > 1) response.end('[]');
+        else response.write('[{"id"', () => response.destroy());
+      });
+      expect((await adapter(url).organizations()).status).toBe('ok');
+    });
+
+    test('a proxy that compresses unless told otherwise is told otherwise', async () => {
+      const url = await serve((request, response) => {
+        const isPlain = request.headers['accept-encoding'] === 'identity';
+        response.end(isPlain ? '[]' : gzipSync('[]'));
+      });
+      expect((await adapter(url).organizations()).status).toBe('ok');
+    });
+
+    test('nobody there fails the reading', async () => {
+      const reading = await adapter(`${scheme}://127.0.0.1:1`).organizations();
+      expect(reading.status).toBe('failed');
+      expect(reading.error).toMatch(
+        /no answer from coderd \(.*ECONNREFUSED.*\); nothing listens there; check the host and port in coder\.url/,
+      );
+    });
+
+    test('a 429 with a short Retry-After is waited for', async () => {
+      let requests = 0;
+      const url = await serve((_, response) => {
+        requests += 1;
+        response.writeHead(requests === 1 ? 429 : 200, { 'retry-after': '0' }).end('[]');
+      });
+      expect((await adapter(url).organizations()).status).toBe('ok');
+      expect(requests).toBe(2);
+    });
+
+    test('a 429 with a long Retry-After fails the reading, and that path is left alone until then', async () => {
+      const paths: string[] = [];
+      const url = await serve((request, response) => {
+        paths.push(request.url ?? '');
+        const isJobs = request.url?.includes('provisionerjobs') ?? false;
+        response
+          .writeHead(isJobs ? 429 : 200, { 'retry-after': '60' })
+          .end(isJobs ? '{"message":"You\'ve been rate limited"}' : '[]');
+      });
+      const coderd = adapter(url);
+      expect((await coderd.jobs(organization, MODERN)).error).toMatch(
+        /429: You've been rate limited; asking again in 60 s/,
+      );
+      expect((await coderd.jobs(organization, MODERN)).error).toMatch(
+        /coderd asked for a pause, \d+ s of it are left/,
+      );
+      expect((await coderd.daemons(organization, MODERN)).status).toBe('ok');
+      expect(paths).toHaveLength(2);
+    });
   });
 });
 

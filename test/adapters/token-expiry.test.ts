@@ -62,6 +62,22 @@ test('is unknown where coderd puts it off with each use', async () => {
   expect(await at(2 * HOUR_MS)).toBeUndefined();
 });
 
+test('is known again where an upgrade of coderd has ended the putting off', async () => {
+  const { at } = await start(30 * DAY_MS, { refreshes: true });
+  await at(2 * DAY_MS);
+  lab.world.coderd.tokens.disableExpiryRefresh();
+  const end = plusMs(START, 32 * DAY_MS);
+  // within the hour nothing tells the difference
+  expect(await at(2 * DAY_MS + HOUR_MS / 2)).toBeUndefined();
+  expect(await at(2 * DAY_MS + 2 * HOUR_MS)).toBe(end);
+  expect(await at(31 * DAY_MS)).toBe(end);
+});
+
+test('is known from the first hour on where coderd never puts it off', async () => {
+  const { at } = await start(30 * DAY_MS);
+  expect(await at(HOUR_MS / 2)).toBe(plusMs(START, 30 * DAY_MS));
+});
+
 test('is unknown for what is no token, and coderd is not asked', async () => {
   const { at, asked } = await start(DAY_MS);
   lab.world.secrets.put(lab.world.tokenSecretName, 'pasted');

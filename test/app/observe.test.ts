@@ -4,6 +4,7 @@ import { observe } from '../../lambda/app/observe.ts';
 import type { Coderd, Ecs, Organization, SeenJobs } from '../../lambda/app/ports.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import type { PoolConfig } from '../../lambda/core/config.ts';
+import { decide } from '../../lambda/core/decide.ts';
 import type { ForecastSight, Job, Reading, RecentJobs } from '../../lambda/core/snapshot.ts';
 import { startLab } from '../support/lab.ts';
 import {
@@ -17,6 +18,7 @@ import {
   jobId,
   MINUTE,
   NOW,
+  poolName,
   reading,
   SECOND,
 } from '../support/parts.ts';
@@ -153,6 +155,23 @@ describe('the forecast', () => {
     };
     await observed({ coderd: mute }, aPool());
     expect(asked.map(({ now }) => now)).toEqual([ago(-SECOND)]);
+  });
+});
+
+describe('organizations that could not be read', () => {
+  test('are told apart: pools of two of them are not taken for alike', async () => {
+    const own = coderdOf([]);
+    const failed: Reading<never> = { status: 'failed', error: 'no answer from coderd', items: [] };
+    const coderd: Coderd = { ...own.coderd, organizations: async () => failed };
+    const pools = [
+      aPool({ name: poolName('cpu') }),
+      aPool({ name: poolName('data-cpu'), organization: 'data' }),
+    ];
+    const snapshot = await observed({ coderd }, ...pools);
+    expect(snapshot.coder.organizations.map(({ jobs }) => jobs.status)).toEqual(['failed', 'failed']);
+    const codes = decide(snapshot, aConfig(...pools)).findings.map(({ code }) => code);
+    expect(codes).toContain('jobs-failed');
+    expect(codes).not.toContain('pools-alike');
   });
 });
 

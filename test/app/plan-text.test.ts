@@ -55,7 +55,7 @@ test('a plan tells overrides, who leaves for good, and which jobs nobody else ca
         pool "more": kept at 2 tasks or more until 2026-11-20T10:00:00.000Z by somebody (no reason given)
 
     jobs that nobody can run:
-      ! organization "default", tags os=bsd: 1 job, the oldest for 30 s, failed by coderd at 2026-11-20T09:29:30.000Z; pool "old" has these tags and is retiring: give them to another pool
+      ! organization "default", tags os=bsd: 1 job (workspace_build), the oldest for 30 s, failed by coderd at 2026-11-20T09:29:30.000Z; pool "old" has these tags and is retiring: give them to another pool
 
     findings:
       ! pool "gpu": the tag coder-autoscaler:floor of its service is "two", and not a number of tasks; the pool is not scaled in until that is written again (\`autoscaler pin\`, \`pause\`) or taken away (\`unpin\`, \`resume\`)

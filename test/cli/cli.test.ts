@@ -44,7 +44,7 @@ describe('plan --snapshot', () => {
         '    quiet   1       min keeps 1 (1 idle)',
         '',
         'jobs that nobody can run:',
-        '  ! organization "default", tags cluster=tpu, region=eu: 2 jobs, the oldest for 3 min, failed by coderd at 2026-11-20T09:26:40.000Z; pool "gpu-eu" comes closest, but does not have cluster=tpu (it has cluster=gpu)',
+        '  ! organization "default", tags cluster=tpu, region=eu: 2 jobs (workspace_build), the oldest for 3 min, failed by coderd at 2026-11-20T09:26:40.000Z; pool "gpu-eu" comes closest, but does not have cluster=tpu (it has cluster=gpu)',
         '',
         '1 count to raise, 1 task to ask to leave, 1 count to lower',
         '',

@@ -100,9 +100,9 @@ test('says of everything that it is fine', async () => {
       'ok    licence: has external provisioner daemons',
       `ok    pool "cpu": key: key "cpu" has the pool's organization and tags`,
       'ok    pool "cpu": secrets: TF_TOKEN readable',
-      'ok    pool "cpu": image: ghcr.io/coder/coder:v2.30.0 is not newer than coderd, as far as its tag tells',
+      `ok    pool "cpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's own release`,
       `ok    pool "gpu": key: key "gpu" has the pool's organization and tags`,
-      'ok    pool "gpu": image: ghcr.io/coder/coder:v2.30.0 is not newer than coderd, as far as its tag tells',
+      `ok    pool "gpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's own release`,
       'ok    cluster: "Stack-Cluster-AbC123" has 2 services of pools',
       'ok    cluster: tasks: readable, 0 seen',
       'ok    cluster: task protection: readable, 0 seen',
@@ -188,10 +188,10 @@ describe('what fails is told with what to do', () => {
       scenario: 'a coderd that is too old',
       coderVersion: 'v2.18.0',
       says: [
-        /^FAIL {2}coderd version: v2\.18\.0\S* has no provisioner jobs API; upgrade coderd to 2\.19 or newer$/,
+        /^FAIL {2}coderd version: v2\.18\.0\S* is too old: upgrade coderd to 2\.20 or newer, for its provisioner jobs API$/,
         ...['data', 'default'].map(
           (organization) =>
-            new RegExp(`^FAIL {2}organization "${organization}": jobs: .* 2\\.19 or newer is needed$`),
+            new RegExp(`^FAIL {2}organization "${organization}": jobs: .* 2\\.20 or newer is needed$`),
         ),
         ...['cpu', 'gpu'].map((pool) => new RegExp(`^FAIL {2}pool "${pool}": image: .*newer`)),
       ],
@@ -506,8 +506,40 @@ describe('what can not be tried is left out, and all else is tried', () => {
 test('tells what an older coderd does otherwise', async () => {
   const { out } = await doctor({ coderVersion: 'v2.24.1' });
   expect(out).toMatch(
-    /ok {4}coderd version: v2\.24\.1\S*; before 2\.25 autostarts make jobs without a daemon, so nothing needs waking; before 2\.26 lists of daemons hold those of the last seven days\n/,
+    /ok {4}coderd version: v2\.24\.1\S*; before 2\.26 autostarts make jobs without a daemon, so nothing needs waking, and lists of daemons hold those of the last seven days\n/,
   );
+});
+
+test.each([
+  {
+    image: 'ghcr.io/coder/coder:v2.29.19',
+    says: "coderd accepts daemons of ghcr.io/coder/coder:v2.29.19; prefer coderd's own release, v2.30.0",
+  },
+  {
+    image: 'mirror/provisioner:7',
+    says: "the tag of mirror/provisioner:7 does not tell enough; prefer coderd's own release, v2.30.0",
+  },
+])('tells which image is best: $image', async ({ image, says }) => {
+  const { out } = await doctor({
+    broken: (_, { pools: [cpu] }) => {
+      cpu.image = image;
+    },
+  });
+  expect(out).toContain(`ok    pool "cpu": image: ${says}\n`);
+});
+
+test('tells when a token ends that an upgrade of coderd no longer puts off', async () => {
+  const { out } = await doctor({
+    broken: (world) => {
+      const token = world.coderd.addToken({ canRead: 'all', lifetimeMs: 7 * DAY_MS });
+      world.secrets.put(world.tokenSecretName, token);
+      world.timeline.advanceTo(plusMs(START, DAY_MS));
+      world.coderd.tokens.authenticate(token, world.timeline.now());
+      world.coderd.tokens.disableExpiryRefresh();
+      world.timeline.advanceTo(plusMs(START, 2 * DAY_MS));
+    },
+  });
+  expect(out).toContain(`warn  token expiry: it ends at 2026-03-10T09:00:00.000Z, in 6 days; ${RENEW}\n`);
 });
 
 test('tells that a token which is used does not end', async () => {

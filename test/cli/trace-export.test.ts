@@ -252,7 +252,7 @@ describe('a coderd that can not be read is told, and nothing is written', () => 
     {
       what: 'too old a coderd',
       options: { coderVersion: 'v2.18.0' },
-      says: /^listing provisioner jobs of organization "data": coderd v2\.18\.0\+\w+ has no provisioner jobs API; 2\.19 or newer is needed\n$/,
+      says: /^listing provisioner jobs of organization "data": coderd v2\.18\.0\+\w+ is too old: the provisioner jobs API of 2\.20 or newer is needed\n$/,
     },
     {
       what: 'an organization without the role',

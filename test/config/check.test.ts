@@ -36,7 +36,7 @@ test('the smallest configuration gets every default', () => {
         schedules: [],
         retiring: false,
         scaleIn: 'lease',
-        image: 'ghcr.io/coder/coder:v2.30.0',
+        image: 'ghcr.io/coder/coder:v2.29.19',
         cpu: 1024,
         memory: 2048,
         architecture: 'arm64',

@@ -96,7 +96,7 @@ type Refused = Written & { readonly says: string };
 
 const VALUES: readonly Refused[] = [
   {
-    pool: { image: 'https://ghcr.io/coder/coder:v2.30.0' },
+    pool: { image: 'https://ghcr.io/coder/coder:v2.29.19' },
     says: 'is not the name of a container image; it looks like ghcr.io/',
   },
   {

@@ -55,7 +55,7 @@ test('the table has every setting with its type and default', () => {
       "| \`waiting.prebuild\` | dollars: \`0.10\` | \`waiting.person\` / 20",
       "| \`waiting.stop\` | dollars: \`0.10\` | \`waiting.person\` / 100",
       "| \`alertAfter\` | duration: \`90s\`, \`5m\`, \`1h\` | \`5m\`",
-      "| \`defaults.image\` | string | \`ghcr.io/coder/coder:v2.30.0\`",
+      "| \`defaults.image\` | string | \`ghcr.io/coder/coder:v2.29.19\`",
       "| \`defaults.cpu\` | \`256\`, \`512\`, \`1024\`, \`2048\`, \`4096\`, \`8192\`, \`16384\` | \`1024\`",
       "| \`defaults.memory\` | whole number, 512 to 122880 | \`2048\`",
       "| \`defaults.architecture\` | \`arm64\`, \`x86_64\` | \`arm64\`",

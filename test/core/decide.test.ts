@@ -341,6 +341,7 @@ describe('a plan', () => {
         jobs: 2,
         oldest: '2026-11-20T08:59:30.000Z',
         failsAt: '2026-11-20T09:29:30.000Z',
+        types: ['workspace_build'],
         why: 'no-pool-has-these-tags',
         closest: { pool: 'gpu', missing: { cluster: 'tpu' }, has: { cluster: 'gpu' }, surplus: {} },
       },

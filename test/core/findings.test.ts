@@ -1,7 +1,19 @@
 /** What a person should look at: each finding where it belongs, and nowhere else. */
 import { describe, expect, test } from 'vitest';
+import { unservedSentence } from '../../lambda/app/text.ts';
+import { decide } from '../../lambda/core/decide.ts';
 import type { Finding } from '../../lambda/core/plan.ts';
-import { MINUTE, NOW, taskIdOf } from '../support/parts.ts';
+import {
+  aConfig,
+  aJob,
+  anOrganization,
+  aPool,
+  aSnapshot,
+  MINUTE,
+  NOW,
+  reading,
+  taskIdOf,
+} from '../support/parts.ts';
 import { idOf, type Picture, taskArn } from '../support/picture.ts';
 import {
   actionsOf,
@@ -53,11 +65,11 @@ const servers: readonly Row[] = [
     expected: [{ code: 'version-unknown' }],
   },
   { scenario: 'a version that nobody can read', change: onServer('devel'), expected: [] },
-  { scenario: 'the oldest server that will do', change: onServer('v2.19.0'), expected: [] },
+  { scenario: 'the oldest server that will do', change: onServer('v2.20.0'), expected: [] },
   {
     scenario: 'one older than that',
-    change: onServer('v2.18.9'),
-    expected: [{ code: 'server-too-old', version: 'v2.18.9', oldest: '2.19' }],
+    change: onServer('v2.19.3'),
+    expected: [{ code: 'server-too-old', version: 'v2.19.3', oldest: '2.20' }],
   },
 ];
 
@@ -85,15 +97,18 @@ const tokens: readonly Row[] = [
 const images: readonly Row[] = [
   { scenario: 'as old as the server', change: withImage('ghcr.io/coder/coder:v2.30.9'), expected: [] },
   { scenario: 'older', change: withImage('ghcr.io/coder/coder:v2.29.0'), expected: [] },
+  { scenario: 'newer, with the same API', change: withImage('ghcr.io/coder/coder:v2.31.0'), expected: [] },
   {
-    scenario: 'newer',
-    change: withImage('ghcr.io/coder/coder:v2.31.0'),
-    expected: isNewer('ghcr.io/coder/coder:v2.31.0'),
+    scenario: 'newer, with a newer API',
+    change: withImage('ghcr.io/coder/coder:v2.31.1'),
+    expected: isNewer('ghcr.io/coder/coder:v2.31.1'),
   },
+  { scenario: 'one whose API is unknown', change: withImage('ghcr.io/coder/coder:v2.99.0'), expected: [] },
+  { scenario: 'a candidate', change: withImage('ghcr.io/coder/coder:v2.31.1-rc.1'), expected: [] },
   {
     scenario: 'newer, pinned',
-    change: withImage(`coder/coder:v2.31.0@sha256:${'0'.repeat(64)}`),
-    expected: isNewer(`coder/coder:v2.31.0@sha256:${'0'.repeat(64)}`),
+    change: withImage(`coder/coder:v2.32.0@sha256:${'0'.repeat(64)}`),
+    expected: isNewer(`coder/coder:v2.32.0@sha256:${'0'.repeat(64)}`),
   },
   {
     scenario: 'an image of their own, with versions of its own',
@@ -104,15 +119,15 @@ const images: readonly Row[] = [
   { scenario: 'no tag', change: withImage('ghcr.io/coder/coder'), expected: [] },
   {
     scenario: 'newer, under its short name',
-    change: withImage('coder/coder:v3.0.0'),
-    expected: isNewer('coder/coder:v3.0.0'),
+    change: withImage('coder/coder:v2.36.0'),
+    expected: isNewer('coder/coder:v2.36.0'),
   },
   { scenario: 'newer, without a v', change: withImage('coder/coder:9'), expected: [] },
   { scenario: 'of somebody else', change: withImage('ghcr.io/somebody/coder:v9.0.0'), expected: [] },
   {
     scenario: 'the official one by a mirror',
-    change: withImage('mirror/ghcr.io/coder/coder:v9.0.0'),
-    expected: isNewer('mirror/ghcr.io/coder/coder:v9.0.0'),
+    change: withImage('mirror/ghcr.io/coder/coder:v2.33.2'),
+    expected: isNewer('mirror/ghcr.io/coder/coder:v2.33.2'),
   },
   {
     scenario: 'newer than nobody knows what',
@@ -413,6 +428,34 @@ describe('jobs that nobody can run', () => {
     },
   ])('$scenario: $expected is the closest, because $because', ({ pools: given, expected }) => {
     expect(closest({ pools: given, pending: [job] })).toEqual([['no-pool-has-these-tags', expected]]);
+  });
+
+  test('with the scope of a user are told as that, whatever the pools have', () => {
+    const pending = [{ tags: { ...gpu, scope: 'user', owner: 'ada' } }];
+    expect(closest({ pools: { a: { tags: gpu } }, pending })).toEqual([['scope-is-user', undefined]]);
+    const plan = planOf({ pools: { a: { tags: gpu } }, pending });
+    expect(plan.unserved.map((row) => unservedSentence(row, plan.takenAt))).toEqual([
+      expect.stringMatching(
+        /1 job \(workspace_build\), .*; they have scope=user, and a pool's daemons run jobs of the organization only: remove this tag from the template$/,
+      ),
+    ]);
+  });
+
+  test('are told with their types, each once', () => {
+    const snapshot = aSnapshot({
+      organizations: [
+        anOrganization({
+          jobs: reading(
+            ['template_version_import', 'workspace_build', 'template_version_import'].map((type) =>
+              aJob({ tags: { size: 'xl' }, type }),
+            ),
+          ),
+        }),
+      ],
+    });
+    expect(decide(snapshot, aConfig(aPool())).unserved.map(({ types }) => types)).toEqual([
+      ['template_version_import', 'workspace_build'],
+    ]);
   });
 
   test('are told what is missing, different and too much', () => {

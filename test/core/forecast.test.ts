@@ -121,6 +121,18 @@ describe('autostart', () => {
       because: 'Friday is allowed',
     },
     {
+      workspace: stopped,
+      template: { autostart_requirement: { days_of_week: [] } },
+      expected: 'nothing',
+      because: 'the template allows no day',
+    },
+    {
+      workspace: stopped,
+      template: { autostart_requirement: {} },
+      expected: 'autostart in 5 min',
+      because: 'the template does not tell the days',
+    },
+    {
       workspace: {
         ...stopped,
         autostart_schedule: 'CRON_TZ=Pacific/Auckland 5 22 * * *',

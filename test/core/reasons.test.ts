@@ -119,7 +119,7 @@ const jobs: readonly Row[] = [
     change: ({ coder }) => {
       coder.buildInfo = { version: 'v2.18.5' };
     },
-    why: [{ code: 'server-too-old', version: 'v2.18.5', oldest: '2.19' }],
+    why: [{ code: 'server-too-old', version: 'v2.18.5', oldest: '2.20' }],
     actions: [],
   },
 ];

@@ -284,6 +284,24 @@ const clocks: readonly Row[] = [
     because: 'readings of one look are made at once',
   },
   {
+    scenario: 'a list of workspaces of two minutes after',
+    change: (s) =>
+      Object.assign(organizationIn(s), {
+        workspaces: { status: 'ok', takenAt: later(120 * SECOND), items: [] },
+      }),
+    expected: [differ('readings', 120, 'default')],
+    because: 'what is due is compared with the clock of this look',
+  },
+  {
+    scenario: 'a list of templates of five minutes before',
+    change: (s) =>
+      Object.assign(organizationIn(s), {
+        templates: { status: 'ok', takenAt: later(-300 * SECOND), items: [] },
+      }),
+    expected: [],
+    because: 'the forecast is not read in each look',
+  },
+  {
     scenario: 'readings on either side',
     change: (s) => {
       Object.assign(jobsOf(s), { takenAt: later(-40 * SECOND) });

@@ -4,7 +4,12 @@ import type { PoolConfig, Schedule } from '../../lambda/core/config.ts';
 import { configuredFloors, floorOf } from '../../lambda/core/floors.ts';
 import { by, compare, sum } from '../../lambda/core/order.ts';
 import { priceOf } from '../../lambda/core/prices.ts';
-import { cleansUpFailedStops, compareVersion } from '../../lambda/core/version.ts';
+import {
+  cleansUpFailedStops,
+  compareVersion,
+  daemonApiOf,
+  releaseOfImage,
+} from '../../lambda/core/version.ts';
 import { aPool, NOW } from '../support/parts.ts';
 
 describe("a task's price an hour is Fargate's, in micro-dollars", () => {
@@ -164,4 +169,39 @@ describe('orders', () => {
   });
 
   test('a sum is over all', () => expect(sum([1, 2, 3], (item) => item * 2)).toBe(12));
+});
+
+describe('the daemon API of a release', () => {
+  test.each([
+    { version: 'v2.18.5', api: 1 },
+    { version: 'v2.19.3', api: 2 },
+    { version: 'v2.26.0', api: 9 },
+    { version: 'v2.29.19', api: 12 },
+    { version: 'v2.30.0+3006da5', api: 14 },
+    { version: 'v2.31.0', api: 14 },
+    { version: 'v2.31.1', api: 15 },
+    { version: 'v2.31', api: 14 },
+    { version: 'v2.32.8', api: 16 },
+    { version: 'v2.33.9-our-terraform', api: 17 },
+    { version: 'v2.34.8', api: 18 },
+    { version: 'v2.36.0', api: 18 },
+    { version: 'v2.37.0', api: undefined },
+    { version: 'v2.34.0-rc.0', api: undefined },
+    { version: 'v2.36.1-devel+abc', api: undefined },
+    { version: 'v3.30.0', api: undefined },
+    { version: 'latest', api: undefined },
+  ])('$version: 1.$api', ({ version, api }) => {
+    expect(daemonApiOf(version)).toBe(api);
+  });
+});
+
+test.each([
+  { image: 'ghcr.io/coder/coder:v2.34.8', release: 'v2.34.8' },
+  { image: 'mirror/ghcr.io/coder/coder:v2.34.8@sha256:00', release: 'v2.34.8' },
+  { image: 'coder/coder:v2.34', release: 'v2.34' },
+  { image: 'ghcr.io/coder/coder:latest', release: undefined },
+  { image: 'ghcr.io/coder/coder', release: undefined },
+  { image: 'ghcr.io/somebody/coder:v2.34.8', release: undefined },
+])('the release in the tag of $image is $release', ({ image, release }) => {
+  expect(releaseOfImage(image)).toBe(release);
 });

@@ -156,7 +156,7 @@ describe('the task of a pool', () => {
   it('is one provisioner under the guard, byte for byte, with an init process and the full 120 s to stop, and no second container', () => {
     expect(taskOf(template, 'cpu').ContainerDefinitions).toHaveLength(1);
     expect(containerOf(template, 'cpu')).toMatchObject({
-      Image: 'ghcr.io/coder/coder:v2.30.0',
+      Image: 'ghcr.io/coder/coder:v2.29.19',
       EntryPoint: ['sh', '-c', readFileSync('guard/guard.sh', 'utf8'), 'guard'],
       Command: ['/opt/coder', 'provisioner', 'start'],
       StopTimeout: 120,

@@ -108,8 +108,8 @@ describe('handing over jobs', () => {
     expect(workOff(daemon('one', { a: '1', b: '1' }))).toEqual([user, prebuild]);
   });
 
-  it('takes prebuilds in their turn before 2.28', () => {
-    const { daemon, submit } = world({ version: 'v2.27.0' });
+  it('takes prebuilds in their turn before 2.25', () => {
+    const { daemon, submit } = world({ version: 'v2.24.4' });
     const ids = [submit({ initiator: 'prebuilds' }), submit(), submit({ initiator: 'prebuilds' })];
     expect(workOff(daemon('one'))).toEqual(ids);
   });
@@ -215,8 +215,8 @@ describe('cancelling', () => {
     expect(() => model.cancelJob(canceling)).toThrow('Job has already been marked as canceled!');
   });
 
-  it('still hands over a job cancelled while pending below 2.31, for one update', () => {
-    const { daemon, submit, model, job } = world({ version: 'v2.30.0' });
+  it('still hands over a job cancelled while pending below 2.31.1, for one update', () => {
+    const { daemon, submit, model, job } = world({ version: 'v2.31.0' });
     const [cancelled, next] = [submit(), submit()];
     model.cancelJob(cancelled);
     const given: AcquiredJob[] = [];
@@ -229,8 +229,8 @@ describe('cancelling', () => {
     expect(job(cancelled)).toMatchObject({ status: 'canceled', workerId: connection.id, startedAt: START });
   });
 
-  it('never hands over a cancelled job from 2.31 on', () => {
-    const { daemon, submit, model } = world({ version: 'v2.31.0' });
+  it('never hands over a cancelled job from 2.31.1 on', () => {
+    const { daemon, submit, model } = world({ version: 'v2.31.1' });
     const [cancelled, next] = [submit(), submit()];
     model.cancelJob(cancelled);
     expect(workOff(daemon('one'))).toEqual([next]);

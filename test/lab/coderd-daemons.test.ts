@@ -47,7 +47,8 @@ describe('letting daemons in', () => {
     { given: { key: 'short' }, status: 400, because: 'no key has this length' },
     { given: { name: 'under_score' }, status: 400, because: 'names have no underscore' },
     { given: { name: 'a'.repeat(64) }, status: 400, because: 'names have at most 63 characters' },
-    { given: { version: 'v2.31.0' }, status: 400, because: 'the daemon is newer than the server' },
+    { given: { version: 'v2.31.1' }, status: 400, because: "its API is newer than the server's" },
+    { given: { version: 'v2.31.0' }, status: undefined, because: 'its API is that of 2.30' },
     { given: { name: 'a'.repeat(63) }, status: undefined, because: '63 characters are allowed' },
     { given: { version: 'v2.29.4' }, status: undefined, because: 'older daemons are let in' },
   ];
@@ -112,8 +113,8 @@ describe('keys', () => {
     expect(refusal(() => connect('one'))).toBe(401);
   });
 
-  it('leaves sessions of a deleted key working below 2.35, without a row', () => {
-    const { model, connect, submit, later } = world({ version: 'v2.34.0' });
+  it('leaves sessions of a deleted key working up to 2.36, without a row', () => {
+    const { model, connect, submit, later } = world({ version: 'v2.36.0' });
     const connection = connect('one');
     connection.acquire(() => {});
     model.deleteKey('default', 'pool');
@@ -123,8 +124,8 @@ describe('keys', () => {
     expect(model.daemons()).toEqual([]);
   });
 
-  it('closes sessions of a deleted key from 2.35 on, a busy one after its job', () => {
-    const { model, connect, submit } = world({ version: 'v2.35.0' });
+  it('closes sessions of a deleted key after 2.36, a busy one after its job', () => {
+    const { model, connect, submit } = world({ version: 'v2.37.0' });
     const [busy, idle] = [connect('busy'), connect('idle')];
     const first = submit();
     busy.acquire(() => {});

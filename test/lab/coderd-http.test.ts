@@ -118,13 +118,15 @@ describe('organizations', () => {
     ]);
   });
 
-  it('are found by UUID and by the word default, not by name', async () => {
+  it('are found by UUID, by name and by the word default', async () => {
     const { list, model } = await world({ organizations: ['coder', 'data'] });
     const statusOf = async (of: string) => (await list('jobs', '', of)).status;
     expect(await statusOf(model.organizationId('data'))).toBe(200);
     expect(await statusOf(model.organizationId('data').toUpperCase())).toBe(200);
     expect(await statusOf('default')).toBe(200);
-    expect(await statusOf('data')).toBe(404);
+    expect(await statusOf('Data')).toBe(200);
+    expect(await statusOf('00000000-0000-0000-0000-000000000000')).toBe(200);
+    expect(await statusOf('date')).toBe(404);
     expect(await statusOf('00000000-0000-4000-a000-000000000000')).toBe(404);
   });
 
@@ -383,7 +385,10 @@ describe('the list of jobs', () => {
   });
 
   it.each([
-    { version: 'v2.27.0', has: [], lacks: ['initiator_id', 'worker_name', 'logs_overflowed'] },
+    { version: 'v2.19.0', has: [], lacks: ['metadata', 'worker_name', 'logs_overflowed', 'initiator_id'] },
+    { version: 'v2.20.0', has: ['metadata'], lacks: ['worker_name', 'logs_overflowed', 'initiator_id'] },
+    { version: 'v2.23.0', has: ['worker_name'], lacks: ['logs_overflowed', 'initiator_id'] },
+    { version: 'v2.26.0', has: ['worker_name', 'logs_overflowed'], lacks: ['initiator_id'] },
     { version: 'v2.28.0', has: ['initiator_id', 'worker_name', 'logs_overflowed'], lacks: [] },
   ])('has the fields of $version', async ({ version, has, lacks }) => {
     const { items, submit, connect } = await world({ version });
@@ -394,10 +399,10 @@ describe('the list of jobs', () => {
     for (const name of lacks) expect(job).not.toHaveProperty(name);
   });
 
-  it('tells the transition from 2.35 on', async () => {
+  it('tells the transition from 2.33 on', async () => {
     for (const [version, transition] of [
-      ['v2.30.0', undefined],
-      ['v2.35.0', 'stop'],
+      ['v2.32.8', undefined],
+      ['v2.33.0', 'stop'],
     ] as const) {
       const { items, submit } = await world({ version });
       submit({ transition: 'stop' });
@@ -456,13 +461,13 @@ describe('the list of daemons', () => {
     ).toEqual([offline]);
   });
 
-  it('has offline ones among the rest from 2.20 to 2.25', async () => {
+  it('has offline ones among the rest from 2.21 to 2.25', async () => {
     const { items, offline, busy, idle } = await threeDaemons('v2.25.0');
     expect(ids(await items('daemons'))).toEqual([idle, busy, offline]);
   });
 
-  it('has the oldest first in 2.19', async () => {
-    const { items, offline, busy, idle } = await threeDaemons('v2.19.0');
+  it('has the oldest first in 2.20', async () => {
+    const { items, offline, busy, idle } = await threeDaemons('v2.20.0');
     expect(ids(await items('daemons'))).toEqual([offline, busy, idle]);
     expect(ids(await items('daemons', '?limit=1'))).toEqual([offline]);
   });
@@ -486,7 +491,7 @@ describe('the list of daemons', () => {
         last_seen_at: '2026-11-20T09:00:00Z',
         name: 'one',
         version: 'v2.15.0',
-        api_version: '1.14',
+        api_version: '1.1',
         provisioners: ['terraform'],
         tags: { env: 'a', scope: 'organization', owner: '' },
         key_name: 'key-of-one',
@@ -498,8 +503,17 @@ describe('the list of daemons', () => {
   });
 });
 
-describe('below 2.19', () => {
-  it('has no route for jobs', async () => {
+describe('below 2.20', () => {
+  it('lists all jobs unless told otherwise, and takes neither ids nor tags', async () => {
+    const { items, list, submit } = await world({ version: 'v2.19.0' });
+    const all = Array.from({ length: 51 }, () => submit());
+    expect(await items('jobs')).toHaveLength(51);
+    expect(await items('jobs', '?limit=1')).toHaveLength(1);
+    expect((await list('jobs', `?ids=${all[0]}`)).status).toBe(400);
+    expect((await list('jobs', '?tags={}')).status).toBe(400);
+  });
+
+  it('has no route for jobs below 2.19', async () => {
     const { list } = await world({ version: 'v2.18.0' });
     expect(await list('jobs')).toMatchObject({ status: 404, body: { message: 'Route not found.' } });
   });

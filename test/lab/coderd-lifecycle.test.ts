@@ -478,8 +478,8 @@ describe('the gate', () => {
     expect(inserted()).toEqual([]);
   });
 
-  it('does not exist before 2.25', () => {
-    const { at, workspace, inserted } = coderdWorld({ version: 'v2.24.0' });
+  it('does not exist before 2.26', () => {
+    const { at, workspace, inserted } = coderdWorld({ version: 'v2.25.3' });
     workspace({ schedule: '1 8 * * *' });
     at(MINUTE);
     expect(inserted()).toEqual(['1 start']);

@@ -1,5 +1,6 @@
 /** The real ports (undici, AWS SDK clients) on a world that is served over loopback and moves only when told. */
 
+import { DEFAULT_RELEASE } from '../../lab/coderd/versions.ts';
 import { type Requested, serveWorld } from '../../lab/serve.ts';
 import { type PoolSpec, World, type WorldOptions } from '../../lab/world.ts';
 import { checkConfig } from '../../lambda/adapters/config/check.ts';
@@ -136,6 +137,7 @@ export function labConfig(
   return {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
     limits: { maxTasks },
+    defaults: { image: `ghcr.io/coder/coder:${DEFAULT_RELEASE}` },
     pools: pools.map((pool) => ({
       name: pool.name,
       organization: pool.organization,

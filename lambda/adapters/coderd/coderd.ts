@@ -120,11 +120,11 @@ export class CoderdAdapter implements Coderd {
   }
 }
 
-/** An old server answers 404 to the jobs list, as it would for a missing role. */
+/** Without a jobs list, an old server answers 404, as it would for a missing role. */
 export function refuseOldServer(build: BuildInfo | undefined): void {
   if ((compareVersion(build?.version, OLDEST_SERVER) ?? 0) >= 0) return;
   throw new CoderdError(
     'too-old',
-    `coderd ${build?.version} has no provisioner jobs API; ${OLDEST_SERVER} or newer is needed`,
+    `coderd ${build?.version} is too old: the provisioner jobs API of ${OLDEST_SERVER} or newer is needed`,
   );
 }

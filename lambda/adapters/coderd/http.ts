@@ -9,7 +9,9 @@ import type { z } from 'zod';
 import type { EpochMs } from '../../core/brands.ts';
 import type { CallCounter } from '../calls.ts';
 import { describeMisfit } from '../misfit.ts';
-import { makeDispatcher, type Patience, parseRetryAfterMs } from './dispatcher.ts';
+import { makeDispatcher } from './dispatcher.ts';
+import { checkHeaders } from './header-values.ts';
+import { PATIENCE_OF_A_LOOK, type Patience, parseRetryAfterMs, withRetries } from './retries.ts';
 import { errorSchema } from './schemas.ts';
 import { describeUnreachable } from './unreachable.ts';
 
@@ -46,7 +48,7 @@ export type CoderdHttpOptions = {
   readonly calls?: CallCounter | undefined;
   /** @default that of a look */
   readonly patience?: Patience | undefined;
-  /** For one request with all its retries. @default 20 s */
+  /** For one question, with the reading of its token and all retries. @default 20 s */
   readonly wholeMs?: number | undefined;
 };
 
@@ -58,15 +60,21 @@ export class CoderdHttp {
   readonly #token: TokenSource;
   readonly #dispatcher: Dispatcher;
   readonly #proxy: string | undefined;
+  readonly #calls: CallCounter | undefined;
+  readonly #retryMs: number;
   readonly #wholeMs: number;
   readonly #notBefore = new Map<string, number>();
 
-  constructor({ url, token, wholeMs = WHOLE_MS, ...way }: CoderdHttpOptions) {
-    this.#wholeMs = wholeMs;
+  constructor(options: CoderdHttpOptions) {
+    const { url, token, caBundle, proxy, calls, wholeMs = WHOLE_MS } = options;
+    const { silentMs, retryMs } = options.patience ?? PATIENCE_OF_A_LOOK;
     this.#base = url.replace(/\/+$/, '');
     this.#token = token;
-    this.#proxy = way.proxy;
-    this.#dispatcher = makeDispatcher(way);
+    this.#proxy = proxy;
+    this.#calls = calls;
+    this.#retryMs = retryMs;
+    this.#wholeMs = wholeMs;
+    this.#dispatcher = makeDispatcher({ caBundle, proxy, silentMs });
   }
 
   /** Reads one JSON document. Throws CoderdError, or SecretError when the token can't be read. */
@@ -95,7 +103,7 @@ export class CoderdHttp {
     headers: Readonly<Record<string, string>>,
     schema: T,
   ): Promise<Document<z.output<T>>> {
-    const answer = await this.#request({ method: 'GET', path }, headers);
+    const answer = await this.#request({ method: 'GET', path }, headers, this.#budget());
     if (answer.statusCode !== 200) throw this.#errorOf(path, answer);
     return { value: parse(schema, answer), date: answer.date };
   }
@@ -106,43 +114,66 @@ export class CoderdHttp {
   }
 
   async #ask<T extends z.ZodType>(question: Question, schema: T): Promise<Document<z.output<T>>> {
-    const first = await this.#send(question, { fresh: false });
-    const answer = first.statusCode === 401 ? await this.#send(question, { fresh: true }) : first;
+    const budget = this.#budget(question.signal);
+    const first = await this.#send(question, budget, { fresh: false });
+    const answer = first.statusCode === 401 ? await this.#send(question, budget, { fresh: true }) : first;
     if (answer.statusCode === 401) throw refusedAgain(answer);
     if (answer.statusCode !== 200) throw this.#errorOf(question.path, answer);
     return { value: parse(schema, answer), date: answer.date };
   }
 
-  async #send(question: Question, token: { readonly fresh: boolean }): Promise<Answer> {
-    return this.#request(question, { 'coder-session-token': await this.#token.read(token) });
+  #budget(signal?: AbortSignal): AbortSignal {
+    const whole = AbortSignal.timeout(this.#wholeMs);
+    return signal === undefined ? whole : AbortSignal.any([whole, signal]);
   }
 
-  async #request(question: Question, headers: Readonly<Record<string, string>>): Promise<Answer> {
-    const { method, path, query = {}, body: sent = null, signal } = question;
-    this.#refuseEarly(path);
-    const whole = AbortSignal.timeout(this.#wholeMs);
+  async #send(question: Question, budget: AbortSignal, token: { readonly fresh: boolean }): Promise<Answer> {
+    const read = await withinBudget(this.#token.read(token), budget, () => TOKEN_UNREAD);
+    return this.#request(question, { 'coder-session-token': read }, budget);
+  }
+
+  async #request(
+    question: Question,
+    headers: Readonly<Record<string, string>>,
+    budget: AbortSignal,
+  ): Promise<Answer> {
+    const flaw = checkHeaders(headers);
+    if (flaw !== undefined) throw new CoderdError('refused', flaw);
+    this.#refuseEarly(question.path);
+    const once = () => this.#sendOnce(question, headers, budget);
+    const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy);
+    const answer = withRetries(once, { retryMs: this.#retryMs, signal: budget }).catch((cause) => {
+      throw new CoderdError('unreachable', describe(cause), { cause });
+    });
+    return withinBudget(answer, budget, describe);
+  }
+
+  async #sendOnce(
+    { method, path, query = {}, body }: Question,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    let statusCode: number | undefined;
     try {
-      const {
-        statusCode,
-        headers: said,
-        body,
-      } = await request(`${this.#base}${path}`, {
+      const response = await request(`${this.#base}${path}`, {
         dispatcher: this.#dispatcher,
         method,
         query,
-        body: sent,
-        signal: signal === undefined ? whole : AbortSignal.any([whole, signal]),
+        body: body ?? null,
+        signal,
         headers: {
           accept: 'application/json',
+          'accept-encoding': 'identity',
           ...headers,
-          ...(sent === null ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
       });
-      const text = await body.text();
-      const told = statusCode === 200 ? text : hide(text, Object.values(headers));
-      return { statusCode, headers: said, text: told, date: parseDate(said.date) };
-    } catch (cause) {
-      throw new CoderdError('unreachable', describeUnreachable(cause, this.#proxy), { cause });
+      statusCode = response.statusCode;
+      const said = await response.body.text();
+      const text = statusCode === 200 ? said : hide(said, Object.values(headers));
+      return { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
+    } finally {
+      this.#calls?.count('coderd', { throttled: statusCode === 429 });
     }
   }
 
@@ -167,6 +198,28 @@ export class CoderdHttp {
       return new CoderdError('rate-limited', `${said}; asking again in ${Math.ceil(retryAfterMs / 1000)} s`);
     }
     return new CoderdError(statusCode === 429 ? 'rate-limited' : 'refused', said);
+  }
+}
+
+const TOKEN_UNREAD = 'the secret with the session token could not be read in time';
+
+/** An abort alone does not settle every promise, so this one is left behind when the budget is used up. */
+async function withinBudget<T>(
+  promise: Promise<T>,
+  budget: AbortSignal,
+  describe: (cause: unknown) => string,
+): Promise<T> {
+  const { promise: usedUp, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => {
+    const cause: unknown = budget.reason;
+    reject(new CoderdError('unreachable', describe(cause), { cause }));
+  };
+  if (budget.aborted) onAbort();
+  budget.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([promise, usedUp]);
+  } finally {
+    budget.removeEventListener('abort', onAbort);
   }
 }
 
@@ -227,12 +280,16 @@ function saidBy(answer: Answer): string {
   return `coderd answered ${answer.statusCode}${saidText(answer)}`;
 }
 
+/** What Go's server, and nginx or an AWS load balancer, answer to http on a port that speaks TLS. */
+const PLAIN_TO_TLS = /HTTP request (?:to an|was sent to) HTTPS/;
+
 /** What an error body says, in one line; bodies of proxies are left out. */
 function saidText({ text, headers }: Answer): string {
   try {
     const { message, detail } = errorSchema.parse(JSON.parse(text));
     return `: ${[message, detail].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, 300)}`;
   } catch {
+    if (PLAIN_TO_TLS.test(text)) return ': this port speaks TLS; write https in coder.url';
     const location = headers.location;
     return location === undefined
       ? ''

@@ -9,7 +9,9 @@ import { apiKeySchema } from './schemas.ts';
 const KEPT_MS = 3_600_000;
 /** The look waits for it. */
 const BUDGET_MS = 5_000;
-/** Times of one key are written one after another. */
+/** coderd puts an end off when an hour or more of the lifetime is used up (coderd/httpmw/apikey.go). */
+const PUT_OFF_AFTER_MS = 3_600_000;
+/** Times of one key are written one after another, and clocks differ a little. */
 const SLACK_MS = 60_000;
 
 type Read = { readonly id: string; readonly at: EpochMs; readonly expiresAt: EpochMs | undefined };
@@ -33,7 +35,7 @@ export class TokenExpiry {
       if (last !== undefined && Math.abs(now - last.at) < KEPT_MS) return last.expiresAt;
       // first: a coderd that doesn't tell is not asked again in each look
       this.#last = { id, at: now, expiresAt: last?.expiresAt };
-      const expiresAt = await readExpiry(this.#http, id, AbortSignal.timeout(BUDGET_MS));
+      const expiresAt = await readExpiry(this.#http, { id, now, signal: AbortSignal.timeout(BUDGET_MS) });
       this.#last = { id, at: now, expiresAt };
       return expiresAt;
     } catch {
@@ -48,17 +50,20 @@ export function tokenId(token: string): string | undefined {
 }
 
 /**
- * When the token ends. Undefined where coderd puts the end off with each use (coderd/httpmw/apikey.go), unless started
- * with CODER_DISABLE_SESSION_EXPIRY_REFRESH: a token that is used all the time then never ends. Throws CoderdError.
+ * When the token ends. Undefined where coderd puts the end off with each use: releases before #26376 do, unless started with
+ * CODER_DISABLE_SESSION_EXPIRY_REFRESH, and a token that is used all the time then never ends. A token that an older release put
+ * off ends after an upgrade: it is known an hour after its last putting off. Throws CoderdError.
  */
 export async function readExpiry(
   http: CoderdHttp,
-  id: string,
-  signal?: AbortSignal,
+  { id, now, signal }: { readonly id: string; readonly now: EpochMs; readonly signal?: AbortSignal },
 ): Promise<EpochMs | undefined> {
   const path = `/api/v2/users/me/keys/${encodeURIComponent(id)}`;
   const { value } = await http.get(path, {}, apiKeySchema, signal);
   const { created_at, expires_at, lifetime_seconds } = value;
-  const wasPutOff = expires_at - created_at > lifetime_seconds * 1000 + SLACK_MS;
-  return wasPutOff ? undefined : expires_at;
+  const lifetimeMs = lifetime_seconds * 1000;
+  const wasPutOff = expires_at - created_at > lifetimeMs + SLACK_MS;
+  // this very request has just put it off, or did not need to yet
+  const isPutOff = expires_at - now > lifetimeMs - PUT_OFF_AFTER_MS - SLACK_MS;
+  return wasPutOff && isPutOff ? undefined : expires_at;
 }

@@ -19,6 +19,15 @@ function reasonOf(cause: unknown): string {
 
 type Advice = readonly (readonly [RegExp, string])[];
 
+/** Flaws of a certificate that no CA bundle mends; so they come before all that is said about certificates. */
+const FLAWED_CERTIFICATE: Advice = [
+  [/altnames/, 'its certificate is for another name; check the host in coder.url, or renew the certificate'],
+  [
+    /certificate has expired|not yet valid/,
+    "its certificate is outside its dates; renew it, and check the host's clock",
+  ],
+];
+
 const TO_CODERD: Advice = [
   [
     /self.signed|unable to (?:get|verify)|certificate|issuer/i,
@@ -26,10 +35,9 @@ const TO_CODERD: Advice = [
   ],
   [/wrong version number|packet length|EPROTO/i, 'it speaks no TLS on this port; check coder.url'],
   [
-    /invalid coder-session-token/i,
-    'the token in the secret has characters that no token has; store it again',
+    /other side closed|terminated|socket hang up|ECONNRESET|EPIPE/,
+    'coderd, or a proxy before it, closed the connection before its answer was complete; see their logs',
   ],
-  [/invalid coder-provisioner-daemon-key/i, 'it has characters that no key has; store it again'],
 ];
 
 const DIRECT: Advice = [
@@ -58,7 +66,8 @@ const THROUGH_PROXY: Advice = [
 ];
 
 function adviceFor(reason: string, proxy: string | undefined): string {
-  const advice = proxy === undefined ? [...TO_CODERD, ...DIRECT] : [...THROUGH_PROXY, ...TO_CODERD];
+  const general = proxy === undefined ? [...TO_CODERD, ...DIRECT] : [...THROUGH_PROXY, ...TO_CODERD];
+  const advice = [...FLAWED_CERTIFICATE, ...general];
   const way = proxy === undefined ? 'coder.url' : 'coder.proxy, coder.url';
   return advice.find(([pattern]) => pattern.test(reason))?.[1] ?? `check ${way} and the network`;
 }

@@ -66,10 +66,11 @@ const image = z
   .string()
   .regex(
     /^(?!https?:)\S+$/,
-    'is not the name of a container image; it looks like ghcr.io/coder/coder:v2.30.0',
+    'is not the name of a container image; it looks like ghcr.io/coder/coder:v2.29.19',
   )
   .meta({
-    description: "Container image with coder, of coderd's version or older (same version recommended).",
+    description:
+      "Container image with coder. Prefer coderd's own version. coderd accepts older ones, and refuses those with a newer daemon API. coderd 2.29 or newer accepts the default.",
   });
 const cpu = z.literal(FARGATE_CPUS).meta({ description: 'CPU units of a task; 1024 = 1 vCPU.' });
 // which memory goes with which cpu is a rule over both
@@ -89,7 +90,7 @@ const spot = z.boolean().meta({
 
 const defaults = z
   .strictObject({
-    image: image.default('ghcr.io/coder/coder:v2.30.0'),
+    image: image.default('ghcr.io/coder/coder:v2.29.19'),
     cpu: cpu.default(1024),
     memory: memory.default(2048),
     architecture: architecture.default('arm64'),

@@ -1,0 +1,64 @@
+/**
+ * Which requests to coderd are sent again, and when. A request is always repeated as a whole: undici's own retries ask for the rest of an
+ * answer that was cut, which coderd doesn't know, and over TLS some of them never settle.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What to wait for, of one answer. */
+export type Patience = {
+  /** How long coderd may say nothing. */
+  readonly silentMs: number;
+  /** How long it may ask to wait before the next try. */
+  readonly retryMs: number;
+};
+
+/** A look comes every 10 s, so one look does not wait longer than this. */
+export const PATIENCE_OF_A_LOOK: Patience = { silentMs: 8_000, retryMs: 5_000 };
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+type Answered = { readonly statusCode: number; readonly headers: Headers };
+
+const MAX_RETRIES = 2;
+const FIRST_RETRY_MS = 200;
+
+/** Statuses that another try may change. */
+const RETRIED_STATUS: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+/** A second wait of the same length would leave no time for the rest of the look; a long answer stays long. */
+const FINAL_ERRORS: ReadonlySet<unknown> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+]);
+
+/** Tries up to three times. Returns the last answer, whatever its status, or throws the last error. */
+export async function withRetries<T extends Answered>(
+  act: () => Promise<T>,
+  { retryMs, signal }: { readonly retryMs: number; readonly signal: AbortSignal },
+): Promise<T> {
+  for (let failures = 1; ; failures += 1) {
+    const [outcome] = await Promise.allSettled([act()]);
+    const waitMs = failures > MAX_RETRIES || signal.aborted ? undefined : retryWaitMs(outcome, failures);
+    if (waitMs !== undefined && waitMs <= retryMs) await sleep(waitMs, undefined, { signal });
+    else if (outcome.status === 'fulfilled') return outcome.value;
+    else throw outcome.reason;
+  }
+}
+
+/** Undefined: another try changes nothing. */
+function retryWaitMs(outcome: PromiseSettledResult<Answered>, failures: number): number | undefined {
+  const ownMs = FIRST_RETRY_MS * 2 ** (failures - 1);
+  if (outcome.status === 'rejected') return FINAL_ERRORS.has(outcome.reason?.code) ? undefined : ownMs;
+  const { statusCode, headers } = outcome.value;
+  if (!RETRIED_STATUS.has(statusCode)) return undefined;
+  return parseRetryAfterMs(headers['retry-after']) ?? ownMs;
+}
+
+/** `Retry-After` in milliseconds: seconds or a date (RFC 9110). */
+export function parseRetryAfterMs(header: string | readonly string[] | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = Number(header);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(String(header));
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
