@@ -67,6 +67,8 @@ export class EcsModel {
   /** While true, no agent endpoint answers: guards are blind. */
   agentsDown = false;
   agentFaults: AgentFaults = { failing: 0, losing: 0 };
+  /** Ids of tasks for which UpdateTaskProtection refuses the whole call, with no word on the other tasks. */
+  readonly refusingTasks = new Set<string>();
   readonly #options: EcsOptions;
   readonly #throttle: Throttle;
   readonly #subnets: Subnets;

@@ -60,7 +60,7 @@ export type Refusal = {
   readonly detail?: string | undefined;
 };
 
-/** One ECS cluster. Readings never throw; the two writes throw when ECS refuses the whole call. */
+/** One ECS cluster. Readings never throw; the writes throw when ECS refuses all that they ask for. */
 export interface Ecs {
   readonly cluster: string;
   /** The services of the cluster that carry the pool tag. */

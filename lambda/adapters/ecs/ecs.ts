@@ -8,6 +8,7 @@ import {
   DescribeServicesCommand,
   DescribeTasksCommand,
   type ECSClient,
+  ECSServiceException,
   GetTaskProtectionCommand,
   paginateListServices,
   paginateListTasks,
@@ -20,6 +21,7 @@ import type { ServiceArn, TaskArn } from '../../core/brands.ts';
 import { batchesOf } from '../../core/order.ts';
 import { POOL_TAG } from '../../core/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';
+import { THROTTLES } from '../aws-calls.ts';
 import { describeMisfit } from '../misfit.ts';
 import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
 
@@ -104,7 +106,28 @@ export class EcsAdapter implements Ecs {
     return this.#protectFor(tasks, PROTECT_MINUTES);
   }
 
+  /** ECS may refuse a whole call because of one task: then each task gets a call of its own. */
   async #protectFor(tasks: readonly TaskArn[], minutes: number): Promise<readonly Refusal[]> {
+    try {
+      return await this.#protectTogether(tasks, minutes);
+    } catch (cause) {
+      if (tasks.length < 2 || !isRefusal(cause)) throw cause;
+      const refusals = await Promise.all(tasks.map((task) => this.#protectOne(task, minutes)));
+      if (refusals.every((refused) => refused.length > 0)) throw cause;
+      return refusals.flat();
+    }
+  }
+
+  async #protectOne(task: TaskArn, minutes: number): Promise<readonly Refusal[]> {
+    try {
+      return await this.#protectTogether([task], minutes);
+    } catch (cause) {
+      const { name: reason, message: detail } = cause instanceof Error ? cause : new Error(String(cause));
+      return [{ task, reason, detail }];
+    }
+  }
+
+  async #protectTogether(tasks: readonly TaskArn[], minutes: number): Promise<readonly Refusal[]> {
     const { failures = [] } = await this.#client.send(
       new UpdateTaskProtectionCommand({
         cluster: this.cluster,
@@ -171,6 +194,11 @@ export class EcsAdapter implements Ecs {
     );
     return parse('GetTaskProtection', z.array(protectionSchema), answer.protectedTasks);
   }
+}
+
+/** Whether ECS answered, and another call may have another answer. */
+function isRefusal(cause: unknown): boolean {
+  return cause instanceof ECSServiceException && !THROTTLES.has(cause.name);
 }
 
 function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {
