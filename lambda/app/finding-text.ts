@@ -37,7 +37,7 @@ export function sentenceOf(finding: Finding): string {
     case 'jobs-empty-while-busy':
       return `organization "${finding.organization}": coderd lists no job although ${some(finding.daemons, 'daemon')} ${finding.daemons === 1 ? 'is' : 'are'} busy; holding`;
     case 'worker-unknown':
-      return `organization "${finding.organization}": ${some(finding.jobs, 'running job')} of a daemon that coderd does not list (a deleted key does that); its pools are not scaled in`;
+      return workerSentence(finding);
     case 'server-too-old':
       return `coderd ${finding.version} has no list of provisioner jobs; ${finding.oldest} or newer is needed, so nothing is done`;
     case 'image-newer-than-server':
@@ -106,6 +106,17 @@ function consequence(finding: Finding): string {
     default:
       return '';
   }
+}
+
+function workerSentence({
+  organization,
+  jobs,
+  jobIds,
+  pools,
+}: Extract<Finding, { readonly code: 'worker-unknown' }>): string {
+  const rest = jobs > jobIds.length ? ` and ${jobs - jobIds.length} more` : '';
+  const held = pools.length === 0 ? '' : `, so ${few(pools)} will not scale in until then`;
+  return `organization "${organization}": coderd lists ${some(jobs, 'running job')} (${jobIds.join(', ')}${rest}), but not the daemons that run them. Somebody deleted a provisioner key or restored a backup. Wait until these jobs end, or cancel them${held}`;
 }
 
 function heldSentence({

@@ -2,7 +2,7 @@
  * The plan: what to do about a snapshot, and why. It is data; reasons are codes in closed unions, and
  * `lambda/app/text.ts` makes sentences of them.
  */
-import type { PoolName, ServiceArn, TaskArn } from './brands.ts';
+import type { JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { ScaleIn } from './config.ts';
 import type { Audience } from './demand.ts';
 import type { ReadingStatus } from './snapshot.ts';
@@ -361,7 +361,15 @@ export type Finding =
   | { readonly code: 'organization-unknown'; readonly organization: string }
   | { readonly code: 'daemons-empty-while-leased'; readonly organization: string; readonly tasks: number }
   | { readonly code: 'jobs-empty-while-busy'; readonly organization: string; readonly daemons: number }
-  | { readonly code: 'worker-unknown'; readonly organization: string; readonly jobs: number }
+  | {
+      readonly code: 'worker-unknown';
+      readonly organization: string;
+      readonly jobs: number;
+      /** The first of them. */
+      readonly jobIds: readonly JobId[];
+      /** Those that are not scaled in for it. */
+      readonly pools: readonly PoolName[];
+    }
   | {
       readonly code: 'tasks-fewer-than-counted';
       readonly pool: PoolName;

@@ -246,7 +246,7 @@ describe('the age of the last full sight', () => {
       because: 'the forecast is no part of it',
     },
     {
-      finding: { code: 'worker-unknown', organization: 'a', jobs: 1 } as const,
+      finding: { code: 'worker-unknown', organization: 'a', jobs: 1, jobIds: [], pools: [] } as const,
       age: 60,
       because: 'coderd contradicts itself',
     },
