@@ -80,6 +80,10 @@ export function sentenceOf(finding: Finding): string {
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min and never took a lease or registered a daemon (${few(finding.tasks)}); look at the task's log`;
     case 'tasks-without-daemon':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} that should have a daemon and ${finding.tasks.length === 1 ? 'has' : 'have'} none (${few(finding.tasks)}); look at the task's log`;
+    case 'tasks-draining-without-daemon':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) drained for 30 min without a live daemon. The guard no longer reacts, so the task stays and is paid for. Read the task's log, then stop the task in ECS: no daemon runs a job there`;
+    case 'tasks-draining-for-long':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) ${finding.tasks.length === 1 ? 'has' : 'have'} drained for 6 h or more. If a build is still running there, wait for it or cancel it in Coder. Otherwise the daemon hangs: read the task's log, then stop the task in ECS`;
     default: {
       const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
       const cause = finding.error === undefined ? '' : `: ${finding.error}`;

@@ -384,7 +384,15 @@ export type Finding =
   | { readonly code: 'daemon-tags-differ'; readonly pool: PoolName; readonly daemons: readonly string[] }
   | { readonly code: 'tasks-unguarded'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'tasks-vacant'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
-  | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] };
+  | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
+  /** For half an hour: its guard no longer reacts. */
+  | {
+      readonly code: 'tasks-draining-without-daemon';
+      readonly pool: PoolName;
+      readonly tasks: readonly TaskArn[];
+    }
+  /** For six hours. */
+  | { readonly code: 'tasks-draining-for-long'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] };
 
 export type Plan = {
   readonly version: 1;

@@ -3,14 +3,14 @@ import type { Assignment } from './assignment.ts';
 import type { EpochMs, TaskArn } from './brands.ts';
 import type { Config, PoolConfig } from './config.ts';
 import { oldestOf, type TagGroup } from './demand.ts';
-import { by } from './order.ts';
+import { by, partition } from './order.ts';
 import type { AssignmentRow, Finding, UnservedRow } from './plan.ts';
 import { POOL_TAG } from './service-tags.ts';
 import type { Sight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import { covers, displayTags, type Tags, tagKey } from './tags.ts';
-import type { TaskSight } from './task-state.ts';
+import { drainedMs, type TaskSight } from './task-state.ts';
 import { compareVersion } from './version.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
@@ -192,7 +192,31 @@ function taskFindings({ pool, tasks }: PoolSight, now: EpochMs): readonly Findin
   if (silent.length > 0) found.push({ code: 'tasks-without-daemon', pool: pool.name, tasks: silent });
   const vacant = arns(tasks.filter(({ state, daemon }) => state === 'left' && daemon === undefined));
   if (vacant.length > 0) found.push({ code: 'tasks-vacant', pool: pool.name, tasks: vacant });
+  return [...found, ...drainFindings(pool, tasks, now)];
+}
+
+/** A guard releases the protection within a minute of its daemon's end. */
+const WITHOUT_DAEMON_MS = 30 * 60_000;
+/** Longer than nearly all builds. */
+const LONG_DRAIN_MS = 6 * 3_600_000;
+
+function drainFindings(
+  { name: pool }: PoolConfig,
+  tasks: readonly TaskSight[],
+  now: EpochMs,
+): readonly Finding[] {
+  const [vain, alive] = partition(tasks, (task) => silentDrainMs(task, now) >= WITHOUT_DAEMON_MS);
+  const long = alive.filter((task) => (drainedMs(task) ?? 0) >= LONG_DRAIN_MS);
+  const found: Finding[] = [];
+  if (vain.length > 0) found.push({ code: 'tasks-draining-without-daemon', pool, tasks: arns(vain) });
+  if (long.length > 0) found.push({ code: 'tasks-draining-for-long', pool, tasks: arns(long) });
   return found;
+}
+
+/** For how long it has drained without a live daemon, at the least. */
+function silentDrainMs(task: TaskSight, now: EpochMs): number {
+  if (task.use !== 'silent') return 0;
+  return Math.min(drainedMs(task) ?? 0, now - (task.daemon?.last_seen_at ?? 0));
 }
 
 const GRACE_MS = 5 * 60_000;
