@@ -65,7 +65,11 @@ export function sentenceOf(finding: Finding): string {
     case 'tasks-fewer-than-counted':
       return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
     case 'service-without-pool':
-      return `service "${finding.service}" has the tag of a pool "${finding.pool}" that the configuration does not have, so nobody of this deployment sizes it: it is another deployment's, or left over; then deploy a configuration that has the pool, with retiring: true (to delete a service may stop builds)`;
+      return finding.drains
+        ? `service "${finding.service}" belongs to pool "${finding.pool}", which somebody removed from the configuration. Its tasks drain, and builds finish. Delete the service when no task is left (next time set retiring: true first)`
+        : `service "${finding.service}" has the tag of pool "${finding.pool}", and no pool in this configuration manages it. Either another deployment owns it, or the pool was removed. If it was removed, deploy it again with retiring: true: deleting the service may stop builds`;
+    case 'count-changed-by-others':
+      return `pool "${finding.pool}": somebody else changed the desired count from ${finding.from} to ${finding.to} (a person, Application Auto Scaling, a second deployment, or another instance of this function). Leave the count to the autoscaler; \`autoscaler pin\` fixes it for a time, \`autoscaler doctor\` looks for scalable targets`;
     case 'pools-alike':
       return `pools ${finding.pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${finding.organization}" (named once by name and once by UUID); make them one`;
     case 'service-missing':
@@ -81,7 +85,7 @@ export function sentenceOf(finding: Finding): string {
     case 'tasks-without-daemon':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} that should have a daemon and ${finding.tasks.length === 1 ? 'has' : 'have'} none (${few(finding.tasks)}); look at the task's log`;
     case 'tasks-draining-without-daemon':
-      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) drained for 30 min without a live daemon. The guard no longer reacts, so the task stays and is paid for. Read the task's log, then stop the task in ECS: no daemon runs a job there`;
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) drained for 30 min without a live daemon. The guard no longer reacts, so the task stays and is paid for. Read the task's log. If no build runs there, stop the task in ECS`;
     case 'tasks-draining-for-long':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) ${finding.tasks.length === 1 ? 'has' : 'have'} drained for 6 h or more. If a build is still running there, wait for it or cancel it in Coder. Otherwise the daemon hangs: read the task's log, then stop the task in ECS`;
     default: {

@@ -63,6 +63,8 @@ export type Refusal = {
 /** One ECS cluster. Readings never throw; the writes throw when ECS refuses all that they ask for. */
 export interface Ecs {
   readonly cluster: string;
+  /** The stack of this deployment; undefined: unknown. */
+  readonly stack?: string | undefined;
   /** The services of the cluster that carry the pool tag. */
   services(): Promise<Reading<Service>>;
   /** Tasks of these services that run, start, stop or stopped recently. */

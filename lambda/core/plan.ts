@@ -378,7 +378,20 @@ export type Finding =
     }
   | { readonly code: 'service-missing'; readonly pool: PoolName }
   /** A pool that was renamed or removed before its service was. */
-  | { readonly code: 'service-without-pool'; readonly pool: string; readonly service: string }
+  | {
+      readonly code: 'service-without-pool';
+      readonly pool: string;
+      readonly service: string;
+      /** Its tasks are asked to leave: it is surely this deployment's. */
+      readonly drains: boolean;
+    }
+  /** A desired count that this process has neither seen nor set. Told once for each change. */
+  | {
+      readonly code: 'count-changed-by-others';
+      readonly pool: PoolName;
+      readonly from: number;
+      readonly to: number;
+    }
   | { readonly code: 'pools-alike'; readonly organization: string; readonly pools: readonly PoolName[] }
   | { readonly code: 'service-ambiguous'; readonly pool: PoolName; readonly services: readonly string[] }
   | { readonly code: 'daemon-tags-differ'; readonly pool: PoolName; readonly daemons: readonly string[] }

@@ -166,6 +166,8 @@ export type Service = {
   readonly taskDefinition?: string | undefined;
   readonly deployments: readonly Deployment[];
   readonly tags: readonly { readonly key: string; readonly value: string }[];
+  /** The desired count that this process saw or set last, in the look that sees another one. */
+  readonly changedFrom?: number | undefined;
 };
 
 export type Task = {
@@ -214,6 +216,8 @@ export type Snapshot = {
   };
   readonly ecs: {
     readonly cluster: string;
+    /** The stack of this deployment. Absent: unknown, so every service may be its own. */
+    readonly stack?: string | undefined;
     readonly services: Reading<Service>;
     readonly tasks: Reading<Task>;
     readonly protections: Reading<Protection>;

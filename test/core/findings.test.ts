@@ -190,8 +190,8 @@ const services: readonly Row[] = [
       ecs.services.items.push(gone('old'), gone('ancient'), { ...gone('past'), status: 'INACTIVE' });
     },
     expected: [
-      { code: 'service-without-pool', pool: 'ancient', service: 'Stack-ancient' },
-      { code: 'service-without-pool', pool: 'old', service: 'Stack-old' },
+      { code: 'service-without-pool', pool: 'ancient', service: 'Stack-ancient', drains: false },
+      { code: 'service-without-pool', pool: 'old', service: 'Stack-old', drains: false },
     ],
   },
 ];
@@ -248,6 +248,17 @@ const drains: readonly Row[] = [
     picture: one,
     change: draining(17 * H, 30),
     expected: isVain,
+  },
+  {
+    scenario: 'the same, while a running job has an unknown worker',
+    picture: one,
+    change: (snapshot, config) => {
+      const { jobs } = organizationIn(snapshot);
+      const [job] = jobs.items;
+      draining(23 * H - 30, 30)(snapshot, config);
+      jobs.items = [{ ...job, id: 'a', worker_id: 'gone' }];
+    },
+    expected: [{ code: 'worker-unknown', organization: 'default', jobs: 1, jobIds: ['a'], pools: ['cpu'] }],
   },
   {
     scenario: 'a build without a guard, which the autoscaler protects for half an hour',

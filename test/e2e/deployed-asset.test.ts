@@ -56,7 +56,10 @@ describe('the deployed function', () => {
     const stack = synthesizeStack(stringify(labConfig(lab.coderdUrl, configured)), join(outDir, 'second'));
     // the end of its time is near, so that there is one look
     const hurried = { ...stack, function: { ...stack.function, timeoutMs: 6_000 } };
-    ({ tick } = await loadFunction(hurried, { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName }));
+    ({ tick } = await loadFunction(hurried, {
+      AUTOSCALER_CLUSTER: lab.world.ecs.clusterName,
+      AUTOSCALER_STACK: lab.world.stackName,
+    }));
   });
   afterAll(() => lab.close());
 

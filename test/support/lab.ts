@@ -64,7 +64,7 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = served.awsUrl;
   process.env.AWS_ENDPOINT_URL_APPLICATION_AUTO_SCALING = served.awsUrl;
   const { config } = checkConfig(labConfig(served.coderdUrl, pools, maxTasks));
-  const connection = connect(config, world.ecs.clusterName, undefined);
+  const connection = connect(config, world.ecs.clusterName, undefined, world.stackName);
   const pass = (seconds: number): void =>
     world.timeline.advanceTo((world.timeline.now() + seconds * 1000) as EpochMs);
   return {

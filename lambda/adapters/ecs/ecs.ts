@@ -23,6 +23,7 @@ import { POOL_TAG } from '../../core/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';
 import { THROTTLES } from '../aws-calls.ts';
 import { describeMisfit } from '../misfit.ts';
+import { DesiredCounts } from './desired-counts.ts';
 import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
 
 const PAGE = 100;
@@ -39,6 +40,13 @@ const PROTECT_MINUTES = 30;
 
 type Scope = { readonly serviceName?: string };
 
+export type EcsOptions = {
+  /** The stack of this deployment. @default unknown: every service with a pool's tag may be its own */
+  readonly stack?: string | undefined;
+  /** What earlier invocations of this process saw and set. @default nothing */
+  readonly counts?: DesiredCounts;
+};
+
 /** ECS did not do what was asked. */
 export class EcsError extends Error {
   override readonly name = 'EcsError';
@@ -46,12 +54,16 @@ export class EcsError extends Error {
 
 export class EcsAdapter implements Ecs {
   readonly cluster: string;
+  readonly stack: string | undefined;
   readonly #client: ECSClient;
+  readonly #counts: DesiredCounts;
   #arns: Promise<readonly string[]> | undefined;
 
-  constructor(client: ECSClient, cluster: string) {
+  constructor(client: ECSClient, cluster: string, { stack, counts = new DesiredCounts() }: EcsOptions = {}) {
     this.#client = client;
     this.cluster = cluster;
+    this.stack = stack;
+    this.#counts = counts;
   }
 
   services(): Promise<Reading<Service>> {
@@ -63,7 +75,7 @@ export class EcsAdapter implements Ecs {
       const tagged = parts.flat().filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
       // later looks of this invocation need not describe what is not ours
       this.#arns = Promise.resolve(tagged.map(({ serviceArn }) => serviceArn));
-      return tagged;
+      return tagged.map((service) => this.#counts.compare(service));
     });
   }
 
@@ -93,6 +105,7 @@ export class EcsAdapter implements Ecs {
   }
 
   async setDesired(service: ServiceArn, count: number): Promise<void> {
+    this.#counts.willSet(service, count);
     await this.#client.send(
       new UpdateServiceCommand({ cluster: this.cluster, service, desiredCount: count }),
     );
