@@ -84,7 +84,7 @@ function wildcards(role: Role, props: AutoscalerFunctionProps): readonly Wildcar
     {
       resource: allOf('service', role, props),
       reason:
-        'Services are replaced and get new names, so pools are found by a tag: reading tags means describing all services of this cluster. Only services with that tag can be updated (condition aws:ResourceTag)',
+        'Services are replaced and get new names, so pools are found by a tag: reading tags means describing all services of this cluster. Only services with the tag of this stack can be updated (condition aws:ResourceTag)',
     },
     {
       resource: allOf('task', role, props),
