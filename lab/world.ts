@@ -4,7 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import type { EpochMs } from '../lambda/core/brands.ts';
-import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../lambda/core/service-tags.ts';
+import {
+  LOG_GROUP_TAG,
+  ORGANIZATION_TAG,
+  POOL_TAG,
+  SCALE_IN_TAG,
+  STACK_TAG,
+} from '../lambda/core/service-tags.ts';
 import type { Tags } from '../lambda/core/tags.ts';
 import { CoderdModel } from './coderd/model.ts';
 import { DEFAULT_RELEASE } from './coderd/versions.ts';
@@ -229,7 +235,13 @@ export class World {
     const service = this.ecs.createService({
       ...pool,
       name: `Stack-${id}Service-${this.#hash()}`,
-      tags: { [POOL_TAG]: name, [LOG_GROUP_TAG]: this.logGroupName, [STACK_TAG]: this.stackName },
+      tags: {
+        [POOL_TAG]: name,
+        [LOG_GROUP_TAG]: this.logGroupName,
+        [STACK_TAG]: this.stackName,
+        [ORGANIZATION_TAG]: pool.organization,
+        [SCALE_IN_TAG]: pool.image === 'bare' ? 'confirm' : 'lease',
+      },
       definition,
     });
     this.#services.set(name, service);

@@ -9,6 +9,7 @@ import { Forecast } from './adapters/coderd/forecast.ts';
 import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http.ts';
 import { JobRecord } from './adapters/coderd/job-record.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
+import { DesiredCounts } from './adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
 import type { Clock, Ports } from './app/ports.ts';
@@ -39,16 +40,22 @@ const AWS_TIMEOUTS = {
 
 export const systemClock: Clock = { now: () => Date.now() as EpochMs, sleep: (ms) => sleep(ms) };
 
-/** Makes the ports. Connects to nothing yet. */
-export function connect(config: Config, cluster: string, caBundle: string | undefined): Connection {
+/** Makes the ports. Connects to nothing yet. `stack`: of this deployment. @default unknown */
+export function connect(
+  config: Config,
+  cluster: string,
+  caBundle: string | undefined,
+  stack?: string | undefined,
+): Connection {
   const { coderd, ecs, secrets, calls, close } = makeClients(config, caBundle);
   const forecast = new Forecast(coderd);
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
   const record = new JobRecord();
+  const counts = new DesiredCounts();
   return {
     ports: () => ({
       coderd: new CoderdAdapter(coderd, forecast, tokenExpiry, record),
-      ecs: new EcsAdapter(ecs, cluster),
+      ecs: new EcsAdapter(ecs, cluster, { stack, counts }),
       clock: systemClock,
     }),
     calls,

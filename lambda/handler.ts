@@ -12,13 +12,13 @@ import { connect } from './connect.ts';
 import { readEnvironment } from './environment.ts';
 import { logger, reporterOf } from './telemetry.ts';
 
-const { cluster, configFile } = readEnvironment(
+const { cluster, configFile, stack } = readEnvironment(
   process.env,
   fileURLToPath(new URL('autoscaler.yaml', import.meta.url)),
 );
 const { config, warnings, caBundle } = loadConfig(configFile);
 for (const { path, message } of warnings) logger.warn(`${path}: ${message}`);
-const connection = connect(config, cluster, caBundle);
+const connection = connect(config, cluster, caBundle, stack);
 const report = reporterOf({ clock: connection.ports().clock, perPool: config.aws.metrics.perPool });
 
 const OUT_OF_TIME = {

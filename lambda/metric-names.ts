@@ -28,6 +28,9 @@ export type MetricName = (typeof METRICS)[number];
 /** Only while the finding `token-expires` is there. */
 export const TOKEN_METRIC = 'TokenDaysLeft';
 
+/** Tasks that drain and do not leave. Only while there are any. */
+export const STUCK_METRIC = 'StuckTasks';
+
 /** With `aws.metrics.perPool`: one value each a look and pool, with the dimension `pool` beside `service`. */
 export const POOL_METRICS = ['PendingJobs', 'BusyDaemons', 'DesiredTasks'] as const;
 export type PoolMetricName = (typeof POOL_METRICS)[number];

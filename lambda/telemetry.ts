@@ -3,8 +3,8 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Look, lookEvent } from './app/look-event.ts';
 import type { Clock } from './app/ports.ts';
-import { TOKEN_METRIC } from './metric-names.ts';
-import { lookMetrics, poolMetrics, tokenDaysLeft } from './telemetry/look-metrics.ts';
+import { STUCK_METRIC, TOKEN_METRIC } from './metric-names.ts';
+import { lookMetrics, poolMetrics, stuckTasks, tokenDaysLeft } from './telemetry/look-metrics.ts';
 import { SightAge } from './telemetry/sight-age.ts';
 
 export const logger = new Logger();
@@ -24,8 +24,9 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
     const event = lookEvent(look);
     logger.info('look', event);
     publish(metrics, lookMetrics(look.tick, event, age.after(plan)));
-    const daysLeft = tokenDaysLeft(plan);
-    if (daysLeft !== undefined) publish(metrics, { [TOKEN_METRIC]: daysLeft });
+    const rare = { [TOKEN_METRIC]: tokenDaysLeft(plan), [STUCK_METRIC]: stuckTasks(plan) };
+    for (const [name, value] of Object.entries(rare))
+      if (value !== undefined) publish(metrics, { [name]: value });
     for (const pool of perPool ? plan.pools : []) {
       metrics.addDimension('pool', pool.name);
       publish(metrics, poolMetrics(pool));

@@ -9,6 +9,7 @@ import type { Reading, Service, Snapshot } from '../../lambda/core/snapshot.ts';
 import { withAdvice } from '../aws-advice.ts';
 import { findService } from '../override-target.ts';
 import { type Check, fail, ok, saidBy, skip, warn } from './check.ts';
+import { checkScalableTargets, SCALABLE_TARGETS } from './scalable-targets.ts';
 import { checkGuard, checkMakeUp } from './task-definition.ts';
 
 const CLUSTER = 'cluster';
@@ -30,14 +31,23 @@ export async function checkCluster(
   const { services, tasks, protections } = sight;
   const head = clusterCheck(given);
   if (cluster === undefined || services.status !== 'ok')
-    return [head, ...pools.map(({ name }) => skip(serviceOf(name), CLUSTER)), skip(OTHERS, CLUSTER)];
-  const parts = await Promise.all(pools.map((pool) => checkService(pool, given)));
+    return [
+      head,
+      ...[...pools.map(({ name }) => serviceOf(name)), OTHERS, SCALABLE_TARGETS].map((name) =>
+        skip(name, CLUSTER),
+      ),
+    ];
+  const [scaling, ...parts] = await Promise.all([
+    checkScalableTargets(services.items),
+    ...pools.map((pool) => checkService(pool, given)),
+  ]);
   return [
     head,
     readingCheck('tasks', tasks),
     readingCheck('task protection', protections),
     ...parts.flat(),
     checkOthers(findings),
+    scaling,
   ];
 }
 

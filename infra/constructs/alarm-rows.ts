@@ -10,7 +10,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
-import { type MetricName, TOKEN_METRIC } from '../../lambda/metric-names.ts';
+import { type MetricName, STUCK_METRIC, TOKEN_METRIC } from '../../lambda/metric-names.ts';
 import type { AutoscalerFunction } from './autoscaler-function.ts';
 import { capacitiesOf, type FargateCapacity, usedQuota } from './fargate-usage.ts';
 import { lookMetric } from './look-metrics.ts';
@@ -40,6 +40,7 @@ export function alarmRows(
     noTick(autoscaler),
     failingTicks(autoscaler),
     ...readings(autoscaler),
+    stuckTasks(autoscaler),
     tokenExpires(autoscaler),
     ...capacitiesOf(pools).map(nearQuota),
   ];
@@ -152,6 +153,21 @@ function readings({ service }: AutoscalerFunction): readonly AlarmRow[] {
     treatMissingData: TreatMissingData.IGNORE,
     tells,
   }));
+}
+
+function stuckTasks({ service }: AutoscalerFunction): AlarmRow {
+  return {
+    name: 'drain-stuck',
+    metric: lookMetric({ service, name: STUCK_METRIC, statistic: 'Minimum', period: Duration.minutes(15) }),
+    comparisonOperator: GREATER_THAN_THRESHOLD,
+    threshold: 0,
+    periods: allOf(1),
+    // it is told only while there are such tasks
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+    tells:
+      'Tasks drain and do not leave: for 30 minutes without a live daemon, or for 6 hours. They are paid for, and their pool can not replace them. ' +
+      'First: `autoscaler status` names the tasks; read their log, and stop those in ECS that run no build.',
+  };
 }
 
 function tokenExpires({ service }: AutoscalerFunction): AlarmRow {

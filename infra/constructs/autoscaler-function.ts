@@ -13,7 +13,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { AwsSettings, DeployedPool } from '../../lambda/adapters/config/deployment.ts';
+import type { AwsSettings } from '../../lambda/adapters/config/deployment.ts';
 import type { SecretRef } from '../../lambda/core/config.ts';
 import { METRICS_NAMESPACE } from '../../lambda/metric-names.ts';
 import { permitTicks } from './function-permissions.ts';
@@ -21,8 +21,6 @@ import { NEVER_LATE, TickSchedule } from './tick-schedule.ts';
 
 export type AutoscalerFunctionProps = {
   readonly cluster: ICluster;
-  /** Those whose services it sizes. */
-  readonly pools: readonly Pick<DeployedPool, 'name'>[];
   /** Where the function runs if `settings.inVpc`. */
   readonly vpc: IVpc;
   /** @default the VPC's private subnets */
@@ -93,6 +91,7 @@ function network({ settings, vpc, vpcSubnets, securityGroups }: AutoscalerFuncti
 function environment(cluster: ICluster, service: string): Record<string, string> {
   return {
     AUTOSCALER_CLUSTER: cluster.clusterName,
+    AUTOSCALER_STACK: service,
     POWERTOOLS_SERVICE_NAME: service,
     POWERTOOLS_METRICS_NAMESPACE: METRICS_NAMESPACE,
     NODE_OPTIONS: '--enable-source-maps',

@@ -5,7 +5,7 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { POOL_TAG } from '../../lambda/core/service-tags.ts';
+import { STACK_TAG } from '../../lambda/core/service-tags.ts';
 import type { AutoscalerFunctionProps } from './autoscaler-function.ts';
 import { importSecret, readSecrets, secretKeys } from './imported-secret.ts';
 import { acknowledgeWildcards, type Wildcard } from './wildcards.ts';
@@ -17,7 +17,7 @@ export function permitTicks(role: Role, props: AutoscalerFunctionProps): void {
 }
 
 function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
-  const { cluster, pools, token, logGroup, kmsKey, settings } = props;
+  const { cluster, token, logGroup, kmsKey, settings } = props;
   return [
     // the two lists know no resource of ours, only the condition (aws-facts §1, IAM)
     new PolicyStatement({
@@ -27,11 +27,11 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
     }),
     // finding the services of the pools means reading the tags of all services in the cluster
     new PolicyStatement({ actions: ['ecs:DescribeServices'], resources: [allOf('service', role, props)] }),
-    // in a cluster that is shared, only the services of these pools
+    // in a cluster that is shared, only the services of this stack: those of pools that were removed from the file drain too
     new PolicyStatement({
       actions: ['ecs:UpdateService'],
       resources: [allOf('service', role, props)],
-      conditions: { StringEquals: { [`aws:ResourceTag/${POOL_TAG}`]: pools.map(({ name }) => name) } },
+      conditions: { StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(role).stackName } },
     }),
     // tasks carry no tag of ours
     new PolicyStatement({
@@ -84,7 +84,7 @@ function wildcards(role: Role, props: AutoscalerFunctionProps): readonly Wildcar
     {
       resource: allOf('service', role, props),
       reason:
-        'Services are replaced and get new names, so pools are found by a tag: reading tags means describing all services of this cluster. Only services with that tag can be updated (condition aws:ResourceTag)',
+        'Services are replaced and get new names, so pools are found by a tag: reading tags means describing all services of this cluster. Only services with the tag of this stack can be updated (condition aws:ResourceTag)',
     },
     {
       resource: allOf('task', role, props),

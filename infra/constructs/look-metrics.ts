@@ -5,6 +5,7 @@ import {
   METRICS_NAMESPACE,
   type MetricName,
   type PoolMetricName,
+  type STUCK_METRIC,
   type TOKEN_METRIC,
 } from '../../lambda/metric-names.ts';
 
@@ -14,7 +15,7 @@ export type Statistic = 'Minimum' | 'Maximum' | 'Sum' | 'SampleCount';
 export type LookMetric = {
   /** Of the deployment: the value of the dimension `service`. */
   readonly service: string;
-  readonly name: MetricName | typeof TOKEN_METRIC;
+  readonly name: MetricName | typeof TOKEN_METRIC | typeof STUCK_METRIC;
   readonly statistic: Statistic;
   /** @default the metric's name */
   readonly label?: string;

@@ -9,7 +9,13 @@ import {
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct, type IDependable } from 'constructs';
 import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
-import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../../lambda/core/service-tags.ts';
+import {
+  LOG_GROUP_TAG,
+  ORGANIZATION_TAG,
+  POOL_TAG,
+  SCALE_IN_TAG,
+  STACK_TAG,
+} from '../../lambda/core/service-tags.ts';
 import { type LogSettings, logGroup } from './log-group.ts';
 import type { Network } from './network.ts';
 import { PoolTask } from './pool-task.ts';
@@ -62,6 +68,8 @@ export class PoolService extends Construct {
       [POOL_TAG]: pool.name,
       [LOG_GROUP_TAG]: autoscalerLogGroup.logGroupName,
       [STACK_TAG]: Stack.of(this).stackName,
+      [ORGANIZATION_TAG]: pool.organization,
+      [SCALE_IN_TAG]: pool.scaleIn,
     };
     for (const [key, value] of Object.entries(tags))
       Tags.of(this.service).add(key, value, { includeResourceTypes: ['AWS::ECS::Service'] });

@@ -90,7 +90,6 @@ export class ProvisionerAutoscaler extends Construct {
     this.services = this.#addPools(config, { place, logs, caBundle });
     const autoscaler = new AutoscalerFunction(this, 'Autoscaler', {
       cluster: this.cluster,
-      pools: config.pools,
       vpc: network.vpc,
       vpcSubnets: network.subnets,
       securityGroups: network.securityGroups,

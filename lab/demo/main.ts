@@ -65,6 +65,7 @@ planSteps(world, new Random(seed), view.say);
 planAutostarts(world, view.say);
 const autoscaler = await deployFunction(demoConfig(served.coderdUrl), {
   AUTOSCALER_CLUSTER: world.ecs.clusterName,
+  AUTOSCALER_STACK: world.stackName,
   AWS_ENDPOINT_URL_ECS: served.awsUrl,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: served.awsUrl,
   AWS_REGION: 'eu-central-1',

@@ -195,6 +195,8 @@ function updateTaskProtection(
   checkCount('Tasks', tasks, 10);
   if (!Number.isInteger(expiresInMinutes) || expiresInMinutes < 1 || expiresInMinutes > MAX_MINUTES)
     throw invalidParameter(`expiresInMinutes must be between 1 and ${MAX_MINUTES}.`);
+  if (tasks.some((named) => model.refusingTasks.has(lastPart(named))))
+    throw invalidParameter('The request contains a task that can not be protected.');
   return protectionAnswer(
     model,
     tasks,

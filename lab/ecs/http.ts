@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { json } from 'node:stream/consumers';
 import { callLogs } from '../logs/api.ts';
 import type { LogsModel } from '../logs/model.ts';
+import { callScaling } from '../scaling/api.ts';
 import { callSecretsManager } from '../secrets/api.ts';
 import type { SecretsModel } from '../secrets/model.ts';
 import { type Caller, callEcs } from './api.ts';
@@ -30,6 +31,7 @@ export function awsHandler(models: Models): RequestListener {
 
 const SERVICES: Readonly<Record<string, string>> = {
   AmazonEC2ContainerServiceV20141113: 'ecs',
+  AnyScaleFrontendService: 'application-autoscaling',
   secretsmanager: 'secretsmanager',
   Logs_20140328: 'logs',
 };
@@ -48,8 +50,12 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
   const caller = callerOf(request);
   if (service === 'ecs') return callEcs(models.ecs, operation, body, caller);
   if (service === 'logs') return callLogs(models.logs, operation, body, caller);
+  if (service === 'application-autoscaling') return callScaling(models.ecs, operation, body, caller);
   if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body);
-  throw new AwsError('UnknownOperationException', 'this world has ECS, Secrets Manager and Logs only');
+  throw new AwsError(
+    'UnknownOperationException',
+    'this world has ECS, Application Auto Scaling, Secrets Manager and Logs only',
+  );
 }
 
 function callerOf({ headers: { authorization } }: IncomingMessage): Caller {

@@ -67,6 +67,10 @@ export class EcsModel {
   /** While true, no agent endpoint answers: guards are blind. */
   agentsDown = false;
   agentFaults: AgentFaults = { failing: 0, losing: 0 };
+  /** Ids of tasks for which UpdateTaskProtection refuses the whole call, with no word on the other tasks. */
+  readonly refusingTasks = new Set<string>();
+  /** Services, by name, that Application Auto Scaling is told to keep within bounds. */
+  readonly scalableTargets = new Map<string, { readonly min: number; readonly max: number }>();
   readonly #options: EcsOptions;
   readonly #throttle: Throttle;
   readonly #subnets: Subnets;

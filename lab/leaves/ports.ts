@@ -17,7 +17,9 @@ export function portsOf(
   lines: { readonly aws: Line; readonly coderd: Line; readonly pace: Pace },
 ): Ports {
   return {
-    ecs: new EcsAdapter(new WorldEcs(world.ecs, lines.aws), world.ecs.clusterName),
+    ecs: new EcsAdapter(new WorldEcs(world.ecs, lines.aws), world.ecs.clusterName, {
+      stack: world.stackName,
+    }),
     coderd: new CoderdAdapter(new InProcessCoderd(world.coderd, (answer) => lines.coderd.call(answer))),
     clock: { now: () => lines.pace.now(), sleep: (ms) => lines.pace.wait(ms) },
   };

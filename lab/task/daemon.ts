@@ -36,6 +36,7 @@ export class Daemon {
   #job: { readonly acquired: AcquiredJob; readonly done: Planned } | undefined;
   #dialling: Planned | undefined;
   #terminating = false;
+  #hangs = false;
   #gone = false;
 
   constructor(options: DaemonOptions) {
@@ -52,9 +53,15 @@ export class Daemon {
     return this.#job !== undefined;
   }
 
+  /** From now on it heeds no SIGTERM and ends no job, while its connection stays. */
+  hang(): void {
+    this.#hangs = true;
+    this.#job?.done.cancel();
+  }
+
   /** SIGTERM. A second one has no effect. */
   terminate(): void {
-    if (this.#terminating || this.#gone) return;
+    if (this.#terminating || this.#gone || this.#hangs) return;
     this.#terminating = true;
     this.#dialling?.cancel();
     this.#connection?.cancelAcquire();

@@ -52,6 +52,7 @@ const EXIT_MS: Range = [10, 100];
 export class Guard implements Container {
   readonly #options: GuardOptions;
   #phase: GuardPhase = 'leasing';
+  #hangs = false;
   #daemon: Daemon | undefined;
   #seenAt: EpochMs;
   #renewFrom = 0;
@@ -77,6 +78,11 @@ export class Guard implements Container {
     return this.#daemon?.isBusy ?? false;
   }
 
+  /** From now on it reacts to nothing and renews nothing; its daemon goes on. */
+  hang(): void {
+    this.#hangs = true;
+  }
+
   /** SIGTERM by ECS. */
   terminate(): void {
     this.#step('stop');
@@ -90,6 +96,7 @@ export class Guard implements Container {
   }
 
   #step(input: GuardInput): void {
+    if (this.#hangs) return;
     const from = this.#phase;
     const { to, effects } = stepGuard(from, input);
     this.#phase = to;

@@ -5,7 +5,7 @@ import type { Api, CallCounter } from './calls.ts';
 export const BELOW_RETRIES = { step: 'deserialize', priority: 'high', name: 'counting' } as const;
 
 /** aws-facts §2, and what other services call it. */
-const THROTTLES: ReadonlySet<string> = new Set([
+export const THROTTLES: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'Throttling',
   'TooManyRequestsException',

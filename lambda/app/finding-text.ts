@@ -37,7 +37,7 @@ export function sentenceOf(finding: Finding): string {
     case 'jobs-empty-while-busy':
       return `organization "${finding.organization}": coderd lists no job although ${some(finding.daemons, 'daemon')} ${finding.daemons === 1 ? 'is' : 'are'} busy; holding`;
     case 'worker-unknown':
-      return `organization "${finding.organization}": ${some(finding.jobs, 'running job')} of a daemon that coderd does not list (a deleted key does that); its pools are not scaled in`;
+      return workerSentence(finding);
     case 'server-too-old':
       return `coderd ${finding.version} is too old: the provisioner jobs API of ${finding.oldest} or newer is needed, so nothing is done`;
     case 'image-newer-than-server':
@@ -69,7 +69,11 @@ export function sentenceOf(finding: Finding): string {
     case 'tasks-fewer-than-counted':
       return `pool "${finding.pool}": ECS counts ${finding.counted} tasks and lists ${finding.seen}; not scaled in until they agree`;
     case 'service-without-pool':
-      return `service "${finding.service}" has the tag of a pool "${finding.pool}" that the configuration does not have, so nobody of this deployment sizes it: it is another deployment's, or left over; then deploy a configuration that has the pool, with retiring: true (to delete a service may stop builds)`;
+      return finding.drains
+        ? `service "${finding.service}" belongs to pool "${finding.pool}", which somebody removed from the configuration. Its tasks drain, and builds finish. Delete the service when no task is left (next time set retiring: true first)`
+        : `service "${finding.service}" has the tag of pool "${finding.pool}", and no pool in this configuration manages it. Either another deployment owns it, or the pool was removed. If it was removed, deploy it again with retiring: true: deleting the service may stop builds`;
+    case 'count-changed-by-others':
+      return `pool "${finding.pool}": somebody else changed the desired count from ${finding.from} to ${finding.to} (a person, Application Auto Scaling, a second deployment, or another instance of this function). Leave the count to the autoscaler; \`autoscaler pin\` fixes it for a time, \`autoscaler doctor\` looks for scalable targets`;
     case 'pools-alike':
       return `pools ${finding.pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${finding.organization}" (named once by name and once by UUID); make them one`;
     case 'service-missing':
@@ -84,6 +88,10 @@ export function sentenceOf(finding: Finding): string {
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min and never took a lease or registered a daemon (${few(finding.tasks)}); look at the task's log`;
     case 'tasks-without-daemon':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} that should have a daemon and ${finding.tasks.length === 1 ? 'has' : 'have'} none (${few(finding.tasks)}); look at the task's log`;
+    case 'tasks-draining-without-daemon':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) drained for 30 min without a live daemon. The guard no longer reacts, so the task stays and is paid for. Read the task's log. If no build runs there, stop the task in ECS`;
+    case 'tasks-draining-for-long':
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) ${finding.tasks.length === 1 ? 'has' : 'have'} drained for 6 h or more. If a build is still running there, wait for it or cancel it in Coder. Otherwise the daemon hangs: read the task's log, then stop the task in ECS`;
     default: {
       const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
       const cause = finding.error === undefined ? '' : `: ${finding.error}`;
@@ -110,6 +118,17 @@ function consequence(finding: Finding): string {
     default:
       return '';
   }
+}
+
+function workerSentence({
+  organization,
+  jobs,
+  jobIds,
+  pools,
+}: Extract<Finding, { readonly code: 'worker-unknown' }>): string {
+  const rest = jobs > jobIds.length ? ` and ${jobs - jobIds.length} more` : '';
+  const held = pools.length === 0 ? '' : `, so ${few(pools)} will not scale in until then`;
+  return `organization "${organization}": coderd lists ${some(jobs, 'running job')} (${jobIds.join(', ')}${rest}), but not the daemons that run them. Somebody deleted a provisioner key or restored a backup. Wait until these jobs end, or cancel them${held}`;
 }
 
 function heldSentence({

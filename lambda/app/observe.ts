@@ -130,5 +130,6 @@ export async function observeEcs(ecs: Ecs): Promise<Snapshot['ecs']> {
     ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',
   );
   const protections = await ecs.protections(running.map(({ taskArn }) => taskArn));
-  return { cluster: ecs.cluster, services, tasks, protections };
+  const { cluster, stack } = ecs;
+  return { cluster, ...(stack === undefined ? {} : { stack }), services, tasks, protections };
 }

@@ -64,9 +64,11 @@ export type Refusal = {
   readonly detail?: string | undefined;
 };
 
-/** One ECS cluster. Readings never throw; the two writes throw when ECS refuses the whole call. */
+/** One ECS cluster. Readings never throw; the writes throw when ECS refuses all that they ask for. */
 export interface Ecs {
   readonly cluster: string;
+  /** The stack of this deployment; undefined: unknown. */
+  readonly stack?: string | undefined;
   /** The services of the cluster that carry the pool tag. */
   services(): Promise<Reading<Service>>;
   /** Tasks of these services that run, start, stop or stopped recently. */

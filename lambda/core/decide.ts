@@ -26,6 +26,7 @@ import { daemonsWorth, launchCost } from './patience.ts';
 import type { Action, Doubt, Plan } from './plan.ts';
 import { decidePool, type PoolDecision } from './pool-decision.ts';
 import { readDue, readWarmth } from './ready.ts';
+import { removedPools } from './removed-pools.ts';
 import { reportAssignment, reportFindings, reportUnserved } from './report.ts';
 import { forecastFindings, reportForecast } from './report-forecast.ts';
 import { markReplaced } from './rolling.ts';
@@ -54,7 +55,8 @@ export function decide(snapshot: Snapshot, config: Config): Plan {
 
 /** Decides, and shows its work. */
 export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
-  const supply = readSupply(snapshot, config);
+  const pools = [...config.pools, ...removedPools(snapshot, config)];
+  const supply = readSupply(snapshot, { ...config, pools });
   const demand = readDemand(snapshot).map((jobs) => withPatience(jobs, supply, snapshot.takenAt));
   const sight = judgeSight(supply, snapshot);
   const turns = supply.map((pool) => {
@@ -67,24 +69,24 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const groups = inServingOrder(demand, due, [...readWarmth(room), ...readStock(room, snapshot)]);
   const placed = assignWithin(groups, readOffers(room, demand, snapshot), room);
   const assignment = ofJobs(placed);
-  const pools = readNeeds(room, placed, due, snapshot.takenAt).map((need) =>
+  const decisions = readNeeds(room, placed, due, snapshot.takenAt).map((need) =>
     decidePool(need, sight.doubtsOf(need.sight), { snapshot, config }),
   );
   const plan: Plan = {
     version: 1,
     takenAt: isoTime(snapshot.takenAt),
-    pools: pools.map((pool) => pool.plan),
-    actions: inOrder(pools.flatMap(({ actions }) => actions)),
+    pools: decisions.map((pool) => pool.plan),
+    actions: inOrder(decisions.flatMap(({ actions }) => actions)),
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
-    lookAgainAfterMs: lookAgainAfter(pools, lookout, { config, now: snapshot.takenAt, placed }),
+    lookAgainAfterMs: lookAgainAfter(decisions, lookout, { config, now: snapshot.takenAt, placed }),
     forecast: reportForecast(lookout, openings, snapshot.takenAt),
     findings: [
       ...reportFindings({ supply, sight, assignment, snapshot, config }),
       ...forecastFindings(lookout, snapshot),
     ],
   };
-  return { assignment, pools, plan };
+  return { assignment, pools: decisions, plan };
 }
 
 /**

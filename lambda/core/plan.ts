@@ -2,7 +2,7 @@
  * The plan: what to do about a snapshot, and why. It is data; reasons are codes in closed unions, and
  * `lambda/app/text.ts` makes sentences of them.
  */
-import type { PoolName, ServiceArn, TaskArn } from './brands.ts';
+import type { JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { ScaleIn } from './config.ts';
 import type { Audience } from './demand.ts';
 import type { ReadingStatus } from './snapshot.ts';
@@ -403,7 +403,15 @@ export type Finding =
   | { readonly code: 'organization-unknown'; readonly organization: string }
   | { readonly code: 'daemons-empty-while-leased'; readonly organization: string; readonly tasks: number }
   | { readonly code: 'jobs-empty-while-busy'; readonly organization: string; readonly daemons: number }
-  | { readonly code: 'worker-unknown'; readonly organization: string; readonly jobs: number }
+  | {
+      readonly code: 'worker-unknown';
+      readonly organization: string;
+      readonly jobs: number;
+      /** The first of them. */
+      readonly jobIds: readonly JobId[];
+      /** Those that are not scaled in for it. */
+      readonly pools: readonly PoolName[];
+    }
   | {
       readonly code: 'tasks-fewer-than-counted';
       readonly pool: PoolName;
@@ -412,13 +420,34 @@ export type Finding =
     }
   | { readonly code: 'service-missing'; readonly pool: PoolName }
   /** A pool that was renamed or removed before its service was. */
-  | { readonly code: 'service-without-pool'; readonly pool: string; readonly service: string }
+  | {
+      readonly code: 'service-without-pool';
+      readonly pool: string;
+      readonly service: string;
+      /** Its tasks are asked to leave: it is surely this deployment's. */
+      readonly drains: boolean;
+    }
+  /** A desired count that this process has neither seen nor set. Told once for each change. */
+  | {
+      readonly code: 'count-changed-by-others';
+      readonly pool: PoolName;
+      readonly from: number;
+      readonly to: number;
+    }
   | { readonly code: 'pools-alike'; readonly organization: string; readonly pools: readonly PoolName[] }
   | { readonly code: 'service-ambiguous'; readonly pool: PoolName; readonly services: readonly string[] }
   | { readonly code: 'daemon-tags-differ'; readonly pool: PoolName; readonly daemons: readonly string[] }
   | { readonly code: 'tasks-unguarded'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'tasks-vacant'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
-  | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] };
+  | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
+  /** For half an hour: its guard no longer reacts. */
+  | {
+      readonly code: 'tasks-draining-without-daemon';
+      readonly pool: PoolName;
+      readonly tasks: readonly TaskArn[];
+    }
+  /** For six hours. */
+  | { readonly code: 'tasks-draining-for-long'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] };
 
 export type Plan = {
   readonly version: 1;

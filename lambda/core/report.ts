@@ -4,14 +4,14 @@ import type { EpochMs, TaskArn } from './brands.ts';
 import { unplacedTasks } from './capacity.ts';
 import type { Config, PoolConfig } from './config.ts';
 import { oldestOf, type TagGroup } from './demand.ts';
-import { by } from './order.ts';
+import { by, partition } from './order.ts';
 import type { AssignmentRow, Finding, UnservedRow } from './plan.ts';
-import { POOL_TAG } from './service-tags.ts';
+import { isForeign, POOL_TAG, tagOf } from './service-tags.ts';
 import type { Sight } from './sight.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import { covers, displayTags, type Tags, tagKey } from './tags.ts';
-import type { TaskSight } from './task-state.ts';
+import { drainedMs, type TaskSight } from './task-state.ts';
 import { daemonApiOf, releaseOfImage } from './version.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
@@ -111,13 +111,14 @@ export function reportFindings({
     ...version,
     ...tokenFindings(snapshot),
     ...sight.findings,
-    ...strayServices(snapshot, config),
+    ...strayServices(snapshot, config, supply),
     ...poolsAlike(supply),
     ...supply.flatMap((pool) => [
       ...serviceFindings(pool, snapshot),
       ...imageFindings(pool, snapshot),
       ...startFindings(pool),
       ...taskFindings(pool, snapshot.takenAt),
+      ...drainFindings(pool, snapshot.takenAt, sight.doubtsOf(pool).length > 0),
     ]),
     ...waitingFindings(assignment, snapshot, config),
   ];
@@ -132,15 +133,23 @@ function tokenFindings({ coder, takenAt }: Snapshot): readonly Finding[] {
   return [{ code: 'token-expires', at: isoTime(expiresAt) }];
 }
 
-function strayServices({ ecs }: Snapshot, { pools }: Config): readonly Finding[] {
+function strayServices(
+  { ecs }: Snapshot,
+  { pools }: Config,
+  supply: readonly PoolSight[],
+): readonly Finding[] {
   const known = new Set<string>(pools.map(({ name }) => name));
+  const drains = new Set(supply.flatMap(({ pool, service }) => (known.has(pool.name) ? [] : [service])));
   return ecs.services.items
-    .filter(({ status }) => status === 'ACTIVE')
-    .flatMap(({ serviceName, tags }) =>
-      tags
-        .filter(({ key, value }) => key === POOL_TAG && !known.has(value))
-        .map(({ value }) => ({ code: 'service-without-pool', pool: value, service: serviceName }) as const),
-    )
+    .filter((service) => service.status === 'ACTIVE' && !isForeign(service, ecs.stack))
+    .flatMap((service) => {
+      const pool = tagOf(service, POOL_TAG);
+      if (pool === undefined || known.has(pool)) return [];
+      const { serviceName } = service;
+      return [
+        { code: 'service-without-pool', pool, service: serviceName, drains: drains.has(service) } as const,
+      ];
+    })
     .toSorted(by(({ service }) => service));
 }
 
@@ -171,8 +180,10 @@ function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot
     const services = rivals.map(({ serviceName }) => serviceName).sort();
     return [{ code: 'service-ambiguous', pool: pool.name, services }];
   }
-  const isMissing = service === undefined && ecs.services.status === 'ok';
-  return isMissing ? [{ code: 'service-missing', pool: pool.name }] : [];
+  if (service === undefined)
+    return ecs.services.status === 'ok' ? [{ code: 'service-missing', pool: pool.name }] : [];
+  const { changedFrom: from, desiredCount: to } = service;
+  return from === undefined ? [] : [{ code: 'count-changed-by-others', pool: pool.name, from, to }];
 }
 
 /** coderd refuses a daemon with a later API version than its own (contract §5). */
@@ -214,6 +225,32 @@ function taskFindings({ pool, tasks }: PoolSight, now: EpochMs): readonly Findin
   const vacant = arns(tasks.filter(({ state, daemon }) => state === 'left' && daemon === undefined));
   if (vacant.length > 0) found.push({ code: 'tasks-vacant', pool: pool.name, tasks: vacant });
   return found;
+}
+
+/** A guard releases the protection within a minute of its daemon's end. */
+const WITHOUT_DAEMON_MS = 30 * 60_000;
+/** Longer than nearly all builds. */
+const LONG_DRAIN_MS = 6 * 3_600_000;
+
+/** In doubt a daemon may live although coderd does not list it: a deleted key takes its rows with it. */
+function drainFindings(
+  { pool: { name: pool }, tasks }: PoolSight,
+  now: EpochMs,
+  isDoubtful: boolean,
+): readonly Finding[] {
+  const isVain = (task: TaskSight) => !isDoubtful && silentDrainMs(task, now) >= WITHOUT_DAEMON_MS;
+  const [vain, alive] = partition(tasks, isVain);
+  const long = alive.filter((task) => (drainedMs(task) ?? 0) >= LONG_DRAIN_MS);
+  const found: Finding[] = [];
+  if (vain.length > 0) found.push({ code: 'tasks-draining-without-daemon', pool, tasks: arns(vain) });
+  if (long.length > 0) found.push({ code: 'tasks-draining-for-long', pool, tasks: arns(long) });
+  return found;
+}
+
+/** For how long it has drained without a live daemon, at the least. */
+function silentDrainMs(task: TaskSight, now: EpochMs): number {
+  if (task.use !== 'silent') return 0;
+  return Math.min(drainedMs(task) ?? 0, now - (task.daemon?.last_seen_at ?? 0));
 }
 
 const GRACE_MS = 5 * 60_000;

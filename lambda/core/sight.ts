@@ -2,7 +2,7 @@
  * How far the sight of each pool can be trusted. Any doubt holds scale-in; scale-out goes on upon what is
  * seen, which is a lower bound.
  */
-import type { EpochMs } from './brands.ts';
+import type { DaemonId, EpochMs } from './brands.ts';
 import { isAlive, poolNamed, workerOf } from './daemons.ts';
 import { by } from './order.ts';
 import type { Doubt, Finding, ReadingName } from './plan.ts';
@@ -55,7 +55,7 @@ function judgeOrganization(
     ...judgeReading('daemons', daemons, name),
     ...judgeReading('previous-jobs', previousJobs, name),
     ...judgeEmptiness(organization, pools, snapshot.takenAt),
-    ...judgeWorkers(organization),
+    ...judgeWorkers(organization, pools),
     ...judgeNames(organization),
     ...judgeTimes(organization, snapshot.takenAt),
   ];
@@ -121,14 +121,34 @@ function isRunningJob(job: Daemon['current_job']): boolean {
   return job != null && job.status !== 'canceling';
 }
 
-/** A deleted key takes its daemons' rows with it, and their jobs run on (contract §3). */
-function judgeWorkers({ name, jobs, daemons }: OrganizationSight): readonly DoubtFinding[] {
+/** A finding names no more jobs than these. */
+const JOBS_NAMED = 10;
+
+/**
+ * A deleted key takes its daemons' rows with it, and their jobs run on (contract §3). No time ends this doubt: coderd fails a job
+ * that nobody updates for 5 minutes, so a job that is still running has a daemon.
+ */
+function judgeWorkers(organization: OrganizationSight, pools: readonly PoolSight[]): readonly DoubtFinding[] {
+  const { name, jobs, daemons } = organization;
   if (daemons.status !== 'ok') return [];
-  const workers = jobs.items.flatMap((job) => workerOf(job) ?? []);
-  const unknown = new Set(workers);
+  const unknown = new Set(jobs.items.flatMap((job) => workerOf(job) ?? []));
   for (const { id } of daemons.items) unknown.delete(id);
-  const strangers = workers.filter((worker) => unknown.has(worker)).length;
-  return strangers === 0 ? [] : [{ code: 'worker-unknown', organization: name, jobs: strangers }];
+  if (unknown.size === 0) return [];
+  const isUnknown = (worker: DaemonId | undefined) => worker !== undefined && unknown.has(worker);
+  const ids = jobs.items
+    .filter((job) => isUnknown(workerOf(job)))
+    .map(({ id }) => id)
+    .sort();
+  const held = pools.filter((sight) => sight.organization === organization);
+  return [
+    {
+      code: 'worker-unknown',
+      organization: name,
+      jobs: ids.length,
+      jobIds: ids.slice(0, JOBS_NAMED),
+      pools: held.map(({ pool }) => pool.name),
+    },
+  ];
 }
 
 /** Two live daemons with one name share a row, and their counts can't be told apart (contract §2). */

@@ -198,6 +198,8 @@ export type Service = {
   /** The newest ones about placing and starting tasks, newest first; absent in snapshots of earlier versions. */
   readonly events?: readonly ServiceEvent[] | undefined;
   readonly tags: readonly { readonly key: string; readonly value: string }[];
+  /** The desired count that this process saw or set last, in the look that sees another one. */
+  readonly changedFrom?: number | undefined;
 };
 
 export type Task = {
@@ -248,6 +250,8 @@ export type Snapshot = {
   };
   readonly ecs: {
     readonly cluster: string;
+    /** The stack of this deployment. Absent: unknown, so every service may be its own. */
+    readonly stack?: string | undefined;
     /** `takenAt`: by AWS's clock (the `Date` header of its answer). */
     readonly services: Reading<Service>;
     readonly tasks: Reading<Task>;

@@ -7,7 +7,7 @@ import { compare, unique } from './order.ts';
 import { readOverrides } from './overrides.ts';
 import { type PlacementFailure, readPlacement } from './placement.ts';
 import type { MalformedOverride, Override, StartTime } from './plan.ts';
-import { POOL_TAG } from './service-tags.ts';
+import { isForeign, isOwn, POOL_TAG, tagOf } from './service-tags.ts';
 import { type InForce, settingsInForce } from './settings-in-force.ts';
 import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
 import { learnStartTime } from './start-time.ts';
@@ -152,11 +152,14 @@ function isUnread(organization: OrganizationSight | undefined): boolean {
   return [jobs, daemons].some(({ status }) => status === 'failed' || status === 'forbidden');
 }
 
-function servicesOf(pool: PoolConfig, snapshot: Snapshot): readonly Service[] {
-  return unique(snapshot.ecs.services.items, ({ serviceArn }) => serviceArn).filter(
-    ({ status, tags }) =>
-      status === 'ACTIVE' && tags.some(({ key, value }) => key === POOL_TAG && value === pool.name),
+/** Those of another stack never; those without a stack tag only where none has the own one. */
+function servicesOf(pool: PoolConfig, { ecs }: Snapshot): readonly Service[] {
+  const tagged = unique(ecs.services.items, ({ serviceArn }) => serviceArn).filter(
+    (service) =>
+      service.status === 'ACTIVE' && tagOf(service, POOL_TAG) === pool.name && !isForeign(service, ecs.stack),
   );
+  const own = tagged.filter((service) => isOwn(service, ecs.stack));
+  return own.length > 0 ? own : tagged;
 }
 
 /** ECS counts a task towards the desired count until it has decided to stop it. */

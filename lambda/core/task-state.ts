@@ -112,6 +112,14 @@ export function isGuarded({ leaseMs }: TaskSight): boolean {
   return (leaseMs ?? 0) >= LEASE_MS;
 }
 
+/**
+ * For how long a task has drained, at the least: an ask leaves 23 h of its protection. A guard that drains for longer than 11 h sets
+ * the protection to 23 h again, so its time starts anew. Undefined: it does not drain, or it may have no guard.
+ */
+export function drainedMs({ state, leaseMs = 0 }: TaskSight): number | undefined {
+  return state === 'leaving' && leaseMs > GUARDLESS_MS ? Math.max(0, LEAVING_MS - leaseMs) : undefined;
+}
+
 /** Whether it is too young for anything to follow from what it doesn't have. */
 export function isBooting(task: Task, now: EpochMs): boolean {
   return now - (task.startedAt ?? now) < BOOT_MS;

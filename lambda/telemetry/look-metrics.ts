@@ -35,6 +35,16 @@ export function poolMetrics({
   return { PendingJobs: pending, BusyDaemons: daemons.busy, DesiredTasks: desired.to ?? 0 };
 }
 
+/** The value of STUCK_METRIC; undefined while every task that drains leaves in time. */
+export function stuckTasks({ findings }: Plan): number | undefined {
+  const stuck = sum(findings, (finding) =>
+    finding.code === 'tasks-draining-without-daemon' || finding.code === 'tasks-draining-for-long'
+      ? finding.tasks.length
+      : 0,
+  );
+  return stuck === 0 ? undefined : stuck;
+}
+
 const DAY_MS = 86_400_000;
 
 /** The value of TOKEN_METRIC; undefined while the token has long to go. */

@@ -1,10 +1,13 @@
 /** The ECS adapter against the world's ECS, through the real SDK client. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TaskArn } from '../../lambda/core/brands.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
 let lab: Lab | undefined;
-afterEach(() => lab?.close());
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await lab?.close();
+});
 
 const pool = (name: string, desiredCount: number) => ({
   name,
@@ -89,6 +92,49 @@ describe('writes', () => {
     const gone =
       `arn:aws:ecs:eu-central-1:123456789012:task/${lab.world.ecs.clusterName}/${'0'.repeat(32)}` as TaskArn;
     expect(await lab.ports().ecs.askToLeave([gone])).toMatchObject([{ task: gone, reason: 'MISSING' }]);
+  });
+
+  test('ask the other tasks of a call that ECS refuses for one task', async () => {
+    lab = await startLab({ pools: [pool('cpu', 4)] });
+    lab.pass(120);
+    const { ecs } = lab.ports();
+    const tasks = lab.world.ecs.tasks();
+    const arns = tasks.map(({ identity }) => identity.arn);
+    const bad = tasks[1]?.identity;
+    if (bad === undefined) throw new Error('no task');
+    lab.world.ecs.refusingTasks.add(bad.id);
+    expect(await ecs.askToLeave(arns)).toEqual([
+      { task: bad.arn, reason: 'InvalidParameterException', detail: expect.stringContaining('protected') },
+    ]);
+    const { items } = await ecs.protections(arns);
+    const leaseHours = items.map(({ expirationDate = 0 }) =>
+      Math.round((expirationDate - (lab?.world.timeline.now() ?? 0)) / 3_600_000),
+    );
+    expect(leaseHours.toSorted()).toEqual([23, 23, 23, 48]);
+  });
+
+  test('fail once when ECS refuses every task of a call', async () => {
+    lab = await startLab({ pools: [pool('cpu', 3)] });
+    lab.pass(120);
+    const tasks = lab.world.ecs.tasks().map(({ identity }) => identity);
+    for (const { id } of tasks) lab.world.ecs.refusingTasks.add(id);
+    await expect(lab.ports().ecs.askToLeave(tasks.map(({ arn }) => arn))).rejects.toThrow('protected');
+  });
+
+  test('send a throttled call no further', async () => {
+    vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
+    const calls: string[] = [];
+    lab = await startLab({
+      pools: [pool('cpu', 3)],
+      onRequest: ({ operation }) => calls.push(operation),
+    });
+    lab.pass(120);
+    // the account's 200 requests are spent
+    for (let spent = 0; spent < 200; spent++) lab.world.ecs.admits('task-protection');
+    calls.length = 0;
+    const asked = lab.ports().ecs.askToLeave(lab.world.ecs.tasks().map(({ identity }) => identity.arn));
+    await expect(asked).rejects.toThrow('Rate exceeded');
+    expect(calls).toEqual(['UpdateTaskProtection']);
   });
 
   test('set a count to a number, so that saying it twice changes nothing', async () => {

@@ -8,12 +8,12 @@ import { answerOf } from '../../lambda/app/answer.ts';
 import { bytesOf, fitting } from '../../lambda/app/fitting.ts';
 import { type LookEvent, lookEvent } from '../../lambda/app/look-event.ts';
 import type { Tick } from '../../lambda/app/tick.ts';
-import type { EpochMs, PoolName } from '../../lambda/core/brands.ts';
+import type { EpochMs, PoolName, TaskArn } from '../../lambda/core/brands.ts';
 import { decide } from '../../lambda/core/decide.ts';
 import type { Action, Finding, Plan } from '../../lambda/core/plan.ts';
 import type { Job, Snapshot } from '../../lambda/core/snapshot.ts';
 import { METRICS } from '../../lambda/metric-names.ts';
-import { lookMetrics, tokenDaysLeft } from '../../lambda/telemetry/look-metrics.ts';
+import { lookMetrics, stuckTasks, tokenDaysLeft } from '../../lambda/telemetry/look-metrics.ts';
 import { SightAge } from '../../lambda/telemetry/sight-age.ts';
 import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
@@ -202,6 +202,19 @@ describe('the metrics of a look', () => {
   });
 });
 
+test('tasks that drain and do not leave are counted only while there are any', () => {
+  const { plan } = tickOn(BUSY);
+  expect(stuckTasks(plan)).toBeUndefined();
+  const pool = 'cpu' as PoolName;
+  const tasks = ['a', 'b'] as unknown as readonly TaskArn[];
+  const findings: readonly Finding[] = [
+    { code: 'tasks-draining-for-long', pool, tasks },
+    { code: 'tasks-draining-without-daemon', pool, tasks: tasks.slice(1) },
+    { code: 'tasks-vacant', pool, tasks },
+  ];
+  expect(stuckTasks({ ...plan, findings })).toBe(3);
+});
+
 describe('the age of the last full sight', () => {
   const { plan } = tickOn(BUSY);
   const calm = { ...plan, findings: [] };
@@ -246,7 +259,7 @@ describe('the age of the last full sight', () => {
       because: 'the forecast is no part of it',
     },
     {
-      finding: { code: 'worker-unknown', organization: 'a', jobs: 1 } as const,
+      finding: { code: 'worker-unknown', organization: 'a', jobs: 1, jobIds: [], pools: [] } as const,
       age: 60,
       because: 'coderd contradicts itself',
     },

@@ -211,6 +211,9 @@ test('a token that expires is told with what to do', () => {
 });
 
 test('a service of no pool is told to be left over or of somebody else', () => {
-  const text = sentenceOf({ code: 'service-without-pool', pool: 'old', service: 'Stack-old' });
-  expect(text).toMatch(/another deployment's, or left over; then deploy .*retiring: true.*may stop builds/);
+  const left = { code: 'service-without-pool', pool: 'old', service: 'Stack-old' } as const;
+  expect(sentenceOf({ ...left, drains: false })).toMatch(
+    /another deployment owns it, or the pool was removed.*retiring: true.*may stop builds/,
+  );
+  expect(sentenceOf({ ...left, drains: true })).toMatch(/Its tasks drain, and builds finish\. Delete/);
 });

@@ -113,8 +113,9 @@ test('says of everything that it is fine', async () => {
       `ok    pool "gpu": guard: is this version's`,
       'ok    pool "gpu": task definition: ghcr.io/coder/coder:v2.30.0, 1024 CPU units, 2048 MiB',
       'ok    other services: none without a pool',
+      'ok    application auto scaling: no service of a pool is a scalable target',
       '',
-      '33 checks: nothing fails',
+      '34 checks: nothing fails',
     ].join('\n')}\n`,
   );
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -398,6 +399,18 @@ describe('what fails is told with what to do', () => {
       says: [/^warn {2}other services: .*"gpu"/],
     },
     {
+      scenario: 'a service that Application Auto Scaling sizes too',
+      broken: (world) => {
+        const { ecs } = world;
+        for (let other = 0; other < 60; other++)
+          ecs.scalableTargets.set(`other-${other}`, { min: 0, max: 9 });
+        ecs.scalableTargets.set(world.service('gpu').identity.name, { min: 1, max: 4 });
+      },
+      says: [
+        /^FAIL {2}application auto scaling: Application Auto Scaling sizes service\/\S+Gpu\S+ too \(1 to 4 tasks\), so .* --resource-id service\/\S+$/,
+      ],
+    },
+    {
       scenario: 'tasks without a guard',
       broken: (world) =>
         world.deploy('cpu', { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] }),
@@ -424,16 +437,19 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'task definitions that this person may not read',
+      scenario: 'task definitions and scalable targets that this person may not read',
       broken: () => {
         vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
       },
-      says: ['cpu', 'gpu'].map(
-        (pool) =>
-          new RegExp(
-            `^warn {2}pool "${pool}": task definition: .*not authorized to perform: ecs:DescribeTaskDefinition.*; to have it checked, ask for ecs:DescribeTaskDefinition$`,
-          ),
-      ),
+      says: [
+        ...['cpu', 'gpu'].map(
+          (pool) =>
+            new RegExp(
+              `^warn {2}pool "${pool}": task definition: .*not authorized to perform: ecs:DescribeTaskDefinition.*; to have it checked, ask for ecs:DescribeTaskDefinition$`,
+            ),
+        ),
+        /^warn {2}application auto scaling: .*not authorized.*; to have it checked, ask for application-autoscaling:DescribeScalableTargets$/,
+      ],
     },
   ])('$scenario', async ({ says, scenario: _, ...given }) => {
     const { code, out, err } = await doctor(given);
@@ -467,7 +483,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
         'pool "gpu": image',
       ].map((name) => `skip  ${name}: ${needs}`),
     );
-    expect(out).toContain('\n25 checks: 1 check failed, 11 not tried\n');
+    expect(out).toContain('\n26 checks: 1 check failed, 11 not tried\n');
   });
 
   test('without a token: keys, secrets and ECS', async () => {
@@ -487,7 +503,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
     const { out, code } = await doctor({ args: [] });
     expect(linesOf(out, 'skip')).toEqual([
       'skip  cluster: none is named; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',
-      ...['pool "cpu": service', 'pool "gpu": service', 'other services'].map(
+      ...['pool "cpu": service', 'pool "gpu": service', 'other services', 'application auto scaling'].map(
         (name) => `skip  ${name}: needs "cluster" to be fine`,
       ),
     ]);

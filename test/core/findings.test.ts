@@ -205,9 +205,81 @@ const services: readonly Row[] = [
       ecs.services.items.push(gone('old'), gone('ancient'), { ...gone('past'), status: 'INACTIVE' });
     },
     expected: [
-      { code: 'service-without-pool', pool: 'ancient', service: 'Stack-ancient' },
-      { code: 'service-without-pool', pool: 'old', service: 'Stack-old' },
+      { code: 'service-without-pool', pool: 'ancient', service: 'Stack-ancient', drains: false },
+      { code: 'service-without-pool', pool: 'old', service: 'Stack-old', drains: false },
     ],
+  },
+];
+
+/** So much is left of the protection of the only task, and its daemon was last seen so long ago. */
+const draining =
+  (leftMinutes: number, seenMinutesAgo = 0): Change =>
+  (snapshot) => {
+    edit(snapshot.ecs.protections.items, 0, { expirationDate: iso(-leftMinutes * MINUTE) });
+    if (seenMinutesAgo === 0) return;
+    const { daemons, jobs } = organizationIn(snapshot);
+    edit(daemons.items, 0, { last_seen_at: iso(seenMinutesAgo * MINUTE), current_job: null });
+    jobs.items = [];
+  };
+const H = 60;
+const one: Picture = { pools: { cpu: { tasks: 'L' } } };
+const isLong = [{ code: 'tasks-draining-for-long', pool: 'cpu', tasks: [taskArn('cpu', 0)] }];
+const isVain = [{ code: 'tasks-draining-without-daemon', pool: 'cpu', tasks: [taskArn('cpu', 0)] }];
+
+const drains: readonly Row[] = [
+  {
+    scenario: 'a build that drains for less than 6 h',
+    picture: one,
+    change: draining(17 * H + 1),
+    expected: [],
+  },
+  { scenario: 'a build that drains for 6 h', picture: one, change: draining(17 * H), expected: isLong },
+  {
+    scenario: 'a protection that is longer than an ask leaves',
+    picture: one,
+    change: draining(24 * H - 1, 90),
+    expected: [],
+  },
+  {
+    scenario: 'a daemon that went 30 min ago, asked 29 min ago',
+    picture: one,
+    change: draining(23 * H - 29, 30),
+    expected: [],
+  },
+  {
+    scenario: 'a daemon that went 29 min ago, asked 30 min ago',
+    picture: one,
+    change: draining(23 * H - 30, 29),
+    expected: [],
+  },
+  {
+    scenario: 'a daemon that went 30 min ago, asked 30 min ago',
+    picture: one,
+    change: draining(23 * H - 30, 30),
+    expected: isVain,
+  },
+  {
+    scenario: 'a daemon that went 30 min ago, asked 6 h ago',
+    picture: one,
+    change: draining(17 * H, 30),
+    expected: isVain,
+  },
+  {
+    scenario: 'the same, while a running job has an unknown worker',
+    picture: one,
+    change: (snapshot, config) => {
+      const { jobs } = organizationIn(snapshot);
+      const [job] = jobs.items;
+      draining(23 * H - 30, 30)(snapshot, config);
+      jobs.items = [{ ...job, id: 'a', worker_id: 'gone' }];
+    },
+    expected: [{ code: 'worker-unknown', organization: 'default', jobs: 1, jobIds: ['a'], pools: ['cpu'] }],
+  },
+  {
+    scenario: 'a build without a guard, which the autoscaler protects for half an hour',
+    picture: one,
+    change: draining(29),
+    expected: [],
   },
 ];
 
@@ -338,6 +410,7 @@ describe.each([
   { name: 'images', rows: images },
   { name: 'services', rows: services },
   { name: 'tasks', rows: tasks },
+  { name: 'drains', rows: drains },
   { name: 'pools', rows: pools },
 ])('$name', ({ rows }) => {
   test.each(rows)('$scenario', (row) => {

@@ -137,8 +137,27 @@ const workers: readonly Row[] = [
   {
     scenario: 'a running job of nobody known',
     change: (s) => jobsOf(s).items.push(running('a', { worker_id: 'x' }), running('b', { worker_id: 'y' })),
-    expected: [{ code: 'worker-unknown', organization: 'default', jobs: 2 }],
+    expected: [
+      { code: 'worker-unknown', organization: 'default', jobs: 2, jobIds: ['a', 'b'], pools: ['cpu'] },
+    ],
     because: 'a key was deleted, and its daemons run on',
+  },
+  {
+    scenario: 'many of them',
+    change: (s) => {
+      for (let index = 20; index > 8; index--)
+        jobsOf(s).items.push(running(`job-${index}`, { worker_id: 'x' }));
+    },
+    expected: [
+      {
+        code: 'worker-unknown',
+        organization: 'default',
+        jobs: 12,
+        jobIds: ['job-10', ...[11, 12, 13, 14, 15, 16, 17, 18, 19].map((index) => `job-${index}`)],
+        pools: ['cpu'],
+      },
+    ],
+    because: 'ten ids are enough to find them by',
   },
   {
     scenario: 'a running job of a daemon in the list',

@@ -7,7 +7,13 @@ import { stringify } from 'yaml';
 import * as z from 'zod';
 import { loadFunction } from '../../lab/demo/deployed-function.ts';
 import { type SynthesizedStack, synthesizeStack } from '../../lab/synthesized-stack.ts';
-import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../../lambda/core/service-tags.ts';
+import {
+  LOG_GROUP_TAG,
+  ORGANIZATION_TAG,
+  POOL_TAG,
+  SCALE_IN_TAG,
+  STACK_TAG,
+} from '../../lambda/core/service-tags.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
 
 const configured: readonly LabPool[] = [
@@ -30,7 +36,13 @@ function servicesOf({ resources }: SynthesizedStack): LabPool[] {
     .map(({ Properties }) => {
       const { DesiredCount, DeploymentConfiguration, Tags } = serviceSchema.parse(Properties);
       const tags = Object.fromEntries(Tags.map(({ Key, Value }) => [Key, Value]));
-      expect(Object.keys(tags).sort()).toEqual([LOG_GROUP_TAG, POOL_TAG, STACK_TAG]);
+      expect(Object.keys(tags).sort()).toEqual([
+        LOG_GROUP_TAG,
+        ORGANIZATION_TAG,
+        POOL_TAG,
+        SCALE_IN_TAG,
+        STACK_TAG,
+      ]);
       const pool = configured.find(({ name }) => name === tags[POOL_TAG]);
       if (pool === undefined) throw new Error(`finding the pool of a service tagged ${JSON.stringify(tags)}`);
       return {
@@ -56,7 +68,10 @@ describe('the deployed function', () => {
     const stack = synthesizeStack(stringify(labConfig(lab.coderdUrl, configured)), join(outDir, 'second'));
     // the end of its time is near, so that there is one look
     const hurried = { ...stack, function: { ...stack.function, timeoutMs: 6_000 } };
-    ({ tick } = await loadFunction(hurried, { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName }));
+    ({ tick } = await loadFunction(hurried, {
+      AUTOSCALER_CLUSTER: lab.world.ecs.clusterName,
+      AUTOSCALER_STACK: lab.world.stackName,
+    }));
   });
   afterAll(() => lab.close());
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { METRICS, METRICS_NAMESPACE, TOKEN_METRIC } from '../../lambda/metric-names.ts';
+import { METRICS, METRICS_NAMESPACE, STUCK_METRIC, TOKEN_METRIC } from '../../lambda/metric-names.ts';
 import { poolName } from '../support/parts.ts';
 import { deployedPool, operate } from './operated.ts';
 import { cpu, deployment, synthesize } from './synthesized.ts';
@@ -98,6 +98,11 @@ const EXPECTED = [
     because: 'one failed start is told for 10 minutes, and tasks that get no lease fail every 11',
   },
   {
+    name: 'drain-stuck',
+    picture: 'Minimum StuckTasks a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching',
+    because: 'the metric exists only while there are such tasks',
+  },
+  {
     name: 'token-expires',
     picture: 'Minimum TokenDaysLeft a 900 s, LessThanOrEqualToThreshold 14, 1 of 1, else notBreaching',
     because: 'the metric exists only while the end is near',
@@ -155,9 +160,9 @@ describe('the alarms', () => {
       ...Metrics.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric])),
     ]);
     const own = read.filter(({ Namespace }) => Namespace === METRICS_NAMESPACE);
-    expect(own).toHaveLength(7);
+    expect(own).toHaveLength(8);
     for (const { MetricName, Dimensions } of own) {
-      expect([...METRICS, TOKEN_METRIC]).toContain(MetricName);
+      expect([...METRICS, STUCK_METRIC, TOKEN_METRIC]).toContain(MetricName);
       expect(Dimensions).toEqual([{ Name: 'service', Value: 'Test' }]);
     }
   });

@@ -53,7 +53,7 @@ const ofATick = [
     Effect: 'Allow',
     Action: 'ecs:UpdateService',
     Resource: ofEcs('service/builds/*'),
-    Condition: { StringEquals: { 'aws:ResourceTag/coder-autoscaler:pool': ['cpu'] } },
+    Condition: { StringEquals: { 'aws:ResourceTag/coder-autoscaler:stack': 'Test' } },
   },
   {
     Effect: 'Allow',

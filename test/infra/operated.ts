@@ -65,7 +65,6 @@ export function operatedStack({
   if (kmsKey !== undefined) allowServices(stack, kmsKey);
   const sized = pools ?? [deployedPool({ name: poolName('cpu') })];
   const autoscaler = new AutoscalerFunction(stack, 'Autoscaler', {
-    pools: sized,
     cluster: Cluster.fromClusterAttributes(stack, 'Cluster', { clusterName: 'builds', vpc }),
     vpc,
     vpcSubnets: { subnets: [subnet] },

@@ -46,11 +46,13 @@ describe('the service of a pool', () => {
     for (const pool of ['cpu', 'gpu']) expect(serviceOf(template, pool).Type).toBe('AWS::ECS::Service');
   });
 
-  it('names log group and stack of the autoscaler beside its pool, and no other resource has these tags', () => {
+  it('names log group and stack of the autoscaler and the settings to drain by beside its pool, and no other resource has these tags', () => {
     const logGroup = template.toJSON().Outputs.LogGroupName.Value;
     expect(serviceOf(template, 'cpu').Properties.Tags).toEqual([
       { Key: 'coder-autoscaler:log-group', Value: logGroup },
+      { Key: 'coder-autoscaler:organization', Value: 'default' },
       { Key: 'coder-autoscaler:pool', Value: 'cpu' },
+      { Key: 'coder-autoscaler:scale-in', Value: 'lease' },
       { Key: 'coder-autoscaler:stack', Value: 'Test' },
     ]);
     // nor do the tasks get them, which carry what is billed

@@ -52,8 +52,12 @@ describe('the ports in the same process', () => {
         members: { ...members, items: members.items.filter(({ user_id }) => owners.has(user_id)) },
       })),
     });
+    // nor has an answer of AWS's a date
+    const { takenAt: __, ...services } = rest.ecs.services;
     expect({ ...seen, coder: withoutSelf(seen.coder) }).toEqual({
       ...rest,
+      clock: seen.clock,
+      ecs: { ...rest.ecs, services },
       coder: withoutSelf(withoutToken),
     });
     expect(seen.ecs.tasks.items.length).toBeGreaterThan(100);

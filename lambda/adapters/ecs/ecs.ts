@@ -8,6 +8,7 @@ import {
   DescribeServicesCommand,
   DescribeTasksCommand,
   type ECSClient,
+  ECSServiceException,
   GetTaskProtectionCommand,
   paginateListServices,
   paginateListTasks,
@@ -21,7 +22,9 @@ import { batchesOf } from '../../core/order.ts';
 import { placementEvents } from '../../core/placement.ts';
 import { POOL_TAG } from '../../core/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';
+import { THROTTLES } from '../aws-calls.ts';
 import { describeMisfit } from '../misfit.ts';
+import { DesiredCounts } from './desired-counts.ts';
 import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
 
 const PAGE = 100;
@@ -38,6 +41,13 @@ const PROTECT_MINUTES = 30;
 
 type Scope = { readonly serviceName?: string };
 
+export type EcsOptions = {
+  /** The stack of this deployment. @default unknown: every service with a pool's tag may be its own */
+  readonly stack?: string | undefined;
+  /** What earlier invocations of this process saw and set. @default nothing */
+  readonly counts?: DesiredCounts;
+};
+
 /** ECS did not do what was asked. */
 export class EcsError extends Error {
   override readonly name = 'EcsError';
@@ -45,14 +55,18 @@ export class EcsError extends Error {
 
 export class EcsAdapter implements Ecs {
   readonly cluster: string;
+  readonly stack: string | undefined;
   readonly #client: ECSClient;
   /** AWS's clock, of the newest answer. */
   #answeredAt: EpochMs | undefined;
+  readonly #counts: DesiredCounts;
   #arns: Promise<readonly string[]> | undefined;
 
-  constructor(client: ECSClient, cluster: string) {
+  constructor(client: ECSClient, cluster: string, { stack, counts = new DesiredCounts() }: EcsOptions = {}) {
     this.#client = client;
     this.cluster = cluster;
+    this.stack = stack;
+    this.#counts = counts;
     client.middlewareStack.add(
       (next) => async (args) => {
         const result = await next(args);
@@ -77,7 +91,7 @@ export class EcsAdapter implements Ecs {
       const tagged = parts.flat().filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
       // later looks of this invocation need not describe what is not ours
       this.#arns = Promise.resolve(tagged.map(({ serviceArn }) => serviceArn));
-      return tagged;
+      return tagged.map((service) => this.#counts.compare(service));
     });
   }
 
@@ -107,6 +121,7 @@ export class EcsAdapter implements Ecs {
   }
 
   async setDesired(service: ServiceArn, count: number): Promise<void> {
+    this.#counts.willSet(service, count);
     await this.#client.send(
       new UpdateServiceCommand({ cluster: this.cluster, service, desiredCount: count }),
     );
@@ -120,7 +135,28 @@ export class EcsAdapter implements Ecs {
     return this.#protectFor(tasks, PROTECT_MINUTES);
   }
 
+  /** ECS may refuse a whole call because of one task: then each task gets a call of its own. */
   async #protectFor(tasks: readonly TaskArn[], minutes: number): Promise<readonly Refusal[]> {
+    try {
+      return await this.#protectTogether(tasks, minutes);
+    } catch (cause) {
+      if (tasks.length < 2 || !isRefusal(cause)) throw cause;
+      const refusals = await Promise.all(tasks.map((task) => this.#protectOne(task, minutes)));
+      if (refusals.every((refused) => refused.length > 0)) throw cause;
+      return refusals.flat();
+    }
+  }
+
+  async #protectOne(task: TaskArn, minutes: number): Promise<readonly Refusal[]> {
+    try {
+      return await this.#protectTogether([task], minutes);
+    } catch (cause) {
+      const { name: reason, message: detail } = cause instanceof Error ? cause : new Error(String(cause));
+      return [{ task, reason, detail }];
+    }
+  }
+
+  async #protectTogether(tasks: readonly TaskArn[], minutes: number): Promise<readonly Refusal[]> {
     const { failures = [] } = await this.#client.send(
       new UpdateTaskProtectionCommand({
         cluster: this.cluster,
@@ -198,6 +234,11 @@ function dateOf(response: unknown): EpochMs | undefined {
 }
 
 const answerSchema = z.object({ headers: z.object({ date: z.string() }) });
+
+/** Whether ECS answered, and another call may have another answer. */
+function isRefusal(cause: unknown): boolean {
+  return cause instanceof ECSServiceException && !THROTTLES.has(cause.name);
+}
 
 function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);

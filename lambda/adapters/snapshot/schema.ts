@@ -49,7 +49,8 @@ const snapshotSchema = z.object({
   }),
   ecs: z.object({
     cluster: z.string(),
-    services: reading(serviceSchema),
+    stack: z.string().exactOptional(),
+    services: reading(serviceSchema.extend({ changedFrom: z.int().exactOptional() })),
     tasks: reading(taskSchema),
     protections: reading(protectionSchema),
   }),

@@ -1,0 +1,49 @@
+/** Does Application Auto Scaling size the pools' services too? */
+import {
+  ApplicationAutoScalingClient,
+  paginateDescribeScalableTargets,
+  type ScalableTarget,
+} from '@aws-sdk/client-application-auto-scaling';
+import type { Service } from '../../lambda/core/snapshot.ts';
+import { type Check, fail, ok, saidBy, warn } from './check.ts';
+
+export const SCALABLE_TARGETS = 'application auto scaling';
+
+const DIMENSION = { ServiceNamespace: 'ecs', ScalableDimension: 'ecs:service:DesiredCount' } as const;
+/** A call that hangs must not hang the command. */
+const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true } as const;
+
+export async function checkScalableTargets(services: readonly Service[]): Promise<Check> {
+  const client = new ApplicationAutoScalingClient({ requestHandler: TIMEOUTS });
+  try {
+    const own = new Set(services.map(resourceOf));
+    const targets = (await listTargets(client)).filter(({ ResourceId = '' }) => own.has(ResourceId));
+    return targets.length === 0
+      ? ok(SCALABLE_TARGETS, 'no service of a pool is a scalable target')
+      : fail(SCALABLE_TARGETS, targets.map(sentenceOf).join('; '));
+  } catch (cause) {
+    const isDenied = cause instanceof Error && cause.name === 'AccessDeniedException';
+    const advice = isDenied
+      ? 'to have it checked, ask for application-autoscaling:DescribeScalableTargets'
+      : 'try again';
+    return warn(SCALABLE_TARGETS, `listing scalable targets: ${saidBy(cause)}; ${advice}`);
+  } finally {
+    client.destroy();
+  }
+}
+
+/** `service/<cluster>/<service>`: what ends the ARN. */
+function resourceOf({ serviceArn }: Service): string {
+  return serviceArn.slice(serviceArn.lastIndexOf(':') + 1);
+}
+
+async function listTargets(client: ApplicationAutoScalingClient): Promise<readonly ScalableTarget[]> {
+  const targets: ScalableTarget[] = [];
+  for await (const page of paginateDescribeScalableTargets({ client }, DIMENSION))
+    targets.push(...(page.ScalableTargets ?? []));
+  return targets;
+}
+
+function sentenceOf({ ResourceId, MinCapacity, MaxCapacity }: ScalableTarget): string {
+  return `Application Auto Scaling sizes ${ResourceId} too (${MinCapacity} to ${MaxCapacity} tasks), so two autoscalers change one count; run aws application-autoscaling deregister-scalable-target --service-namespace ecs --scalable-dimension ${DIMENSION.ScalableDimension} --resource-id ${ResourceId}`;
+}
