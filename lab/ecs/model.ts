@@ -12,7 +12,8 @@ import { invalidParameter, serviceNotActive, serviceNotFound } from './errors.ts
 import { FARGATE, type Latencies } from './latencies.ts';
 import { emptiestZone, Subnets, type Victims } from './placement.ts';
 import { type BlockedTasks, type DeploymentBlocked, isBlocked } from './protection.ts';
-import { EcsService } from './service.ts';
+import type { CleanupReading, RolloutReading } from './rollout.ts';
+import { type Deployment, EcsService, isCleaningUp } from './service.ts';
 import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
 import { type BucketName, Throttle } from './throttle.ts';
 
@@ -37,6 +38,8 @@ export type EcsOptions = {
   readonly lateLease?: 'taken' | 'refused' | undefined;
   /** @default 'random' */
   readonly victims?: Victims | undefined;
+  readonly rollout?: RolloutReading | undefined;
+  readonly cleanup?: CleanupReading | undefined;
   /** Called when a task is STOPPED. */
   readonly onStopped?: ((task: EcsTask) => void) | undefined;
 };
@@ -51,6 +54,8 @@ export type NewService = {
   readonly minimumHealthyPercent?: number | undefined;
   /** @default 100 */
   readonly maximumPercent?: number | undefined;
+  /** earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default a deployment ends when nothing old is left */
+  readonly earlySuccessPercent?: number | undefined;
 };
 
 export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VALID';
@@ -75,6 +80,7 @@ export class EcsModel {
   readonly #revisions = new Map<string, number>();
   readonly #definitions = new Map<string, TaskDefinition>();
   readonly #running = new Set<EcsTask>();
+  readonly #startFailures = new Map<TaskDefinition, string>();
   #launched = 0;
   #peak = 0;
 
@@ -169,6 +175,7 @@ export class EcsModel {
       name: spec.name,
       minimumHealthyPercent: spec.minimumHealthyPercent ?? 0,
       maximumPercent: spec.maximumPercent ?? 100,
+      earlySuccessPercent: spec.earlySuccessPercent,
       createdAt: this.now(),
     };
     const { definition, tags = {}, desiredCount = 1 } = spec;
@@ -176,7 +183,9 @@ export class EcsModel {
     const service = new EcsService(identity, first, {
       ...this.#around(),
       victims: this.#options.victims ?? 'random',
-      launch: (of) => this.#launchFor(of),
+      rollout: this.#options.rollout ?? {},
+      cleanup: this.#options.cleanup ?? {},
+      launch: (of, deployment) => this.#launchFor(of, deployment),
     });
     this.#services.set(spec.name, service);
     return service;
@@ -267,6 +276,11 @@ export class EcsModel {
     this.service(service).startFailure = reason;
   }
 
+  /** From now on tasks of this revision stop before RUNNING. */
+  failRevision(definition: TaskDefinition, reason: string): void {
+    this.#startFailures.set(definition, reason);
+  }
+
   #protectable(task: string): EcsTask | ProtectionFailure {
     const found = this.findTask(task);
     const lastStatus = found?.state.lastStatus ?? 'STOPPED';
@@ -280,6 +294,7 @@ export class EcsModel {
       desiredCount: service.state.desiredCount,
       primaryId: service.state.primary.id,
       tasks: [...service.tasks].map(protectionSight),
+      cleanup: isCleaningUp(service.state) ? (this.#options.cleanup ?? {}) : undefined,
     };
     return isBlocked(protectionSight(task), sight, {
       calls: this.#options.deploymentBlocked ?? 'all',
@@ -293,12 +308,11 @@ export class EcsModel {
     return found;
   }
 
-  #launchFor(service: EcsService): boolean {
+  #launchFor(service: EcsService, { definition, id }: Deployment): boolean {
     if (!this.admits('fargate-launch')) return false;
     const places = [...service.tasks].map((task) => task.identity.place);
-    const { primary } = service.state;
     const zone = emptiestZone(ZONES, places, this.random);
-    service.add(this.#create({ definition: primary.definition, zone, service, startedBy: primary.id }));
+    service.add(this.#create({ definition, zone, service, startedBy: id }));
     return true;
   }
 
@@ -319,7 +333,7 @@ export class EcsModel {
     };
     const task = new EcsTask(identity, (it) => taskAgent(this, it), {
       ...this.#around(),
-      startFailure: () => of.service?.startFailure,
+      startFailure: () => of.service?.startFailure ?? this.#startFailures.get(of.definition),
       onChange: (changed) => this.#taskChanged(changed, of.service),
     });
     this.#tasks.set(id, task);

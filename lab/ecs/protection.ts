@@ -1,5 +1,7 @@
 /** When ECS lets a task be protected (aws-facts §1). */
 
+import type { CleanupReading } from './rollout.ts';
+
 /** Which calls a service with too many protected tasks refuses: AWS's text leaves it open (aws-facts §1, design.md). */
 export type DeploymentBlocked =
   /** Only tasks that are not protected yet. */
@@ -22,6 +24,8 @@ type ServiceSight = {
   readonly primaryId: string;
   /** The service's tasks whose desired status is RUNNING. */
   readonly tasks: Iterable<Protectable>;
+  /** Of a deployment that has succeeded early: whether its old tasks block and count. Absent: there is none. */
+  readonly cleanup?: CleanupReading | undefined;
 };
 
 /** How AWS's text is read. */
@@ -35,11 +39,11 @@ export function isBlocked(task: Protectable, service: ServiceSight, reading: Rea
   if (reading.calls === 'off' || (reading.calls === 'new-only' && task.isProtected)) return false;
   // a task of another deployment than the primary one is there only as long as a deployment is open
   const isOld = ({ startedBy }: Protectable): boolean => startedBy !== service.primaryId;
-  const minds = reading.tasks === 'all' || isOld(task);
+  const minds = service.cleanup?.blocks !== false && (reading.tasks === 'all' || isOld(task));
   let held = 0;
   for (const other of service.tasks) {
     if (!other.isProtected) continue;
-    held++;
+    if (service.cleanup?.counts !== false || !isOld(other)) held++;
     if (minds && isOld(other)) return true;
   }
   return held > service.desiredCount;
