@@ -85,7 +85,7 @@ function whatHolds({
   doubts,
 }: Input): readonly Reason[] | undefined {
   if (pool.scaleIn !== 'confirm' || doubts.length > 0) return undefined;
-  if (isDeploying(service)) return [{ code: 'holding-for-deployment' }];
+  if (isDeploying({ service, capacity })) return [{ code: 'holding-for-deployment' }];
   if (capacity.starting > 0) return [{ code: 'holding-for-starting', tasks: capacity.starting }];
   // ECS is to have no other choice: all tasks are there, and it keeps them as they are
   const isAtRest = service.desiredCount === capacity.working && count.to === capacity.working;

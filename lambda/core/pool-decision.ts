@@ -106,7 +106,7 @@ function whoLeaves(need: Need, service: Service, now: EpochMs): readonly LeaveDe
   return [
     ...replacing,
     // while ECS deploys, the count stays: it would put another task in the place of a spare one
-    ...(isDeploying(service) ? keep(spare, 'holding-for-deployment') : spare),
+    ...(isDeploying({ service, capacity }) ? keep(spare, 'holding-for-deployment') : spare),
   ];
 }
 

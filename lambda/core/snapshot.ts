@@ -156,6 +156,11 @@ export type Deployment = {
   readonly createdAt?: EpochMs | undefined;
 };
 
+/** How ECS deploys a service, as far as it matters here. */
+export type DeploymentConfiguration = {
+  readonly earlySuccessCriteria?: { readonly enable?: boolean | undefined } | undefined;
+};
+
 export type Service = {
   readonly serviceArn: ServiceArn;
   readonly serviceName: string;
@@ -165,6 +170,7 @@ export type Service = {
   readonly pendingCount: number;
   readonly taskDefinition?: string | undefined;
   readonly deployments: readonly Deployment[];
+  readonly deploymentConfiguration?: DeploymentConfiguration | undefined;
   readonly tags: readonly { readonly key: string; readonly value: string }[];
 };
 

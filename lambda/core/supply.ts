@@ -6,6 +6,7 @@ import { type FailingStarts, readFailingStarts } from './failing-starts.ts';
 import { compare, unique } from './order.ts';
 import { readOverrides } from './overrides.ts';
 import type { MalformedOverride, Override, StartTime } from './plan.ts';
+import { countOlder, type OlderTasks } from './rolling.ts';
 import { POOL_TAG } from './service-tags.ts';
 import { type InForce, settingsInForce } from './settings-in-force.ts';
 import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
@@ -35,6 +36,7 @@ export type PoolSight = InForce & {
   readonly unseen: number;
   /** Tasks that are desired and not there yet. */
   readonly missing: number;
+  readonly olderTasks: OlderTasks;
   readonly failing: FailingStarts;
   readonly startTime: StartTime;
   /** The daemons of all its listed tasks, those on their way out included. */
@@ -96,7 +98,10 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     );
   const unseen =
     snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, tasks: all, index, owned }, service);
-  const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
+  const olderTasks =
+    service === undefined ? { older: 0, uncounted: 0 } : countOlder(all.filter(isWanted), service);
+  const counted = tasks.length - olderTasks.uncounted;
+  const missing = Math.max(0, (service?.desiredCount ?? 0) - counted - unseen);
   const isWhole = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
   const registered = (task: Task) => registration(daemons.get(task), isWhole);
   const inForce = whileBlind({ pool, minFrom }, { organization, tasks: all, now: snapshot.takenAt });
@@ -114,6 +119,7 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     unseen,
     missing,
+    olderTasks,
     failing: readFailingStarts({ tasks: all, now: snapshot.takenAt, registration: registered }),
     startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
     owned,

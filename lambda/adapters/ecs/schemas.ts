@@ -18,6 +18,10 @@ const deployment = z.object({
   createdAt: time.optional(),
 });
 
+const deploymentConfiguration = z.object({
+  earlySuccessCriteria: z.object({ enable: z.boolean().optional() }).optional(),
+});
+
 export const serviceSchema = z.object({
   serviceArn,
   serviceName: z.string(),
@@ -27,6 +31,7 @@ export const serviceSchema = z.object({
   pendingCount: count,
   taskDefinition: z.string().optional(),
   deployments: z.array(deployment).default([]),
+  deploymentConfiguration: deploymentConfiguration.optional(),
   tags: z.array(z.object({ key: z.string(), value: z.string() })).default([]),
 });
 
