@@ -29,7 +29,12 @@ type ServiceSight = {
 };
 
 /** How AWS's text is read. */
-export type Reading = { readonly calls: DeploymentBlocked; readonly tasks: BlockedTasks };
+export type Reading = {
+  readonly calls: DeploymentBlocked;
+  readonly tasks: BlockedTasks;
+  /** Where deployments may succeed early: what holds then. */
+  readonly cleanup?: CleanupReading;
+};
 
 /**
  * Whether the service refuses to protect the task: it has more protected tasks than its desired count, or protected tasks of an

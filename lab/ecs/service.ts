@@ -127,10 +127,15 @@ export class EcsService {
     this.#change({ tags });
   }
 
+  /** Whether a deployment may begin now. */
+  get admitsDeployment(): boolean {
+    return !isCleaningUp(this.state) || this.#around.cleanup.admits !== false;
+  }
+
   /** A rolling deployment of another task definition, or of the same one anew. */
   deploy(definition: TaskDefinition): void {
     const { primary } = this.state;
-    if (isCleaningUp(this.state) && this.#around.cleanup.admits === false)
+    if (!this.admitsDeployment)
       throw invalidParameter('The service is removing the tasks of an earlier deployment.');
     this.#replace(primary, definition);
   }

@@ -100,8 +100,8 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, tasks: all, index, owned }, service);
   const olderTasks =
     service === undefined ? { older: 0, uncounted: 0 } : countOlder(all.filter(isWanted), service);
-  const counted = tasks.length - olderTasks.uncounted;
-  const missing = Math.max(0, (service?.desiredCount ?? 0) - counted - unseen);
+  // in doubt whether ECS counts old tasks nothing more is expected: else a count that somebody lowered is waited for without end
+  const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
   const isWhole = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
   const registered = (task: Task) => registration(daemons.get(task), isWhole);
   const inForce = whileBlind({ pool, minFrom }, { organization, tasks: all, now: snapshot.takenAt });
