@@ -38,6 +38,8 @@ export type PoolSpec = {
   readonly minimumHealthyPercent?: number;
   /** @default 100 */
   readonly maximumPercent?: number;
+  /** earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default a deployment ends when nothing old is left */
+  readonly earlySuccessPercent?: number;
   /** `bare`: the daemon alone, without a guard. @default 'guarded' */
   readonly image?: 'guarded' | 'bare';
   /** What its task definition says otherwise than the CDK stack would. */
@@ -46,7 +48,15 @@ export type PoolSpec = {
 
 export type WorldOptions = Pick<
   EcsOptions,
-  'readLagMs' | 'historyMs' | 'throttling' | 'deploymentBlocked' | 'blockedTasks' | 'lateLease' | 'victims'
+  | 'readLagMs'
+  | 'historyMs'
+  | 'throttling'
+  | 'deploymentBlocked'
+  | 'blockedTasks'
+  | 'lateLease'
+  | 'victims'
+  | 'rollout'
+  | 'cleanup'
 > & {
   readonly start: EpochMs;
   readonly seed: number;

@@ -1,7 +1,8 @@
-import { Stack, Tags } from 'aws-cdk-lib';
+import { CfnResource, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
 import {
   AvailabilityZoneRebalancing,
   type CapacityProviderStrategy,
+  CfnService,
   FargateService,
   type ICluster,
   PropagatedTagSource,
@@ -27,6 +28,8 @@ export type PoolServiceProps = {
   readonly ready: IDependable;
   readonly coderUrl: string;
   readonly pool: DeployedPool;
+  /** Whether a deployment ends while old tasks are still there. */
+  readonly earlySuccess: boolean;
   /** The text of guard.sh. */
   readonly guard: string;
   /** PEM text: whom the tasks trust for coderd beside their image's own authorities. */
@@ -64,6 +67,10 @@ export class PoolService extends Construct {
     // the first task starts with the service: by then the cluster must have the capacity provider, the task
     // a way to the registry and the permission to read its secrets, or the circuit breaker trips
     this.service.node.addDependency(ready, task.executionRole);
+    if (props.earlySuccess) {
+      succeedEarly(this.service);
+      retainRights(task);
+    }
     const tags = {
       [POOL_TAG]: pool.name,
       [LOG_GROUP_TAG]: autoscalerLogGroup.logGroupName,
@@ -74,6 +81,27 @@ export class PoolService extends Construct {
     for (const [key, value] of Object.entries(tags))
       Tags.of(this.service).add(key, value, { includeResourceTypes: ['AWS::ECS::Service'] });
   }
+}
+
+/** One healthy task ends a deployment: until then the circuit breaker goes back, and old builds hold nothing up (docs/adr/0026). */
+function succeedEarly(service: FargateService): void {
+  // CDK's construct has no property for it yet
+  for (const child of service.node.children)
+    if (child instanceof CfnService)
+      child.addPropertyOverride('DeploymentConfiguration.EarlySuccessCriteria', {
+        Enable: true,
+        HealthyPercent: 1,
+        SourceServiceRevisionCleanup: 'DEFERRED',
+      });
+}
+
+const RIGHTS = new Set(['AWS::IAM::Role', 'AWS::IAM::Policy']);
+
+/** CloudFormation removes what the template no longer has as soon as a deployment ends, and guards of old tasks still renew then. */
+function retainRights(task: PoolTask): void {
+  for (const child of task.node.findAll())
+    if (CfnResource.isCfnResource(child) && RIGHTS.has(child.cfnResourceType))
+      child.applyRemovalPolicy(RemovalPolicy.RETAIN);
 }
 
 /** Of a Spot pool so many tasks as its base run on demand: a floor that AWS doesn't take back. */

@@ -113,7 +113,7 @@ export class ProvisionerAutoscaler extends Construct {
   }
 
   #addPools(
-    { coder, pools }: Deployment,
+    { coder, pools, aws }: Deployment,
     { place, logs, caBundle }: { place: Place; logs: LogSettings; caBundle: string | undefined },
   ): Record<string, FargateService> {
     const texts = containerTexts(this, caBundle);
@@ -123,6 +123,7 @@ export class ProvisionerAutoscaler extends Construct {
         ...place,
         coderUrl: coder.url,
         pool,
+        earlySuccess: aws.earlySuccess,
         ...texts,
         logs,
         autoscalerLogGroup: this.logGroup,

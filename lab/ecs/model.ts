@@ -12,7 +12,8 @@ import { invalidParameter, serviceNotActive, serviceNotFound } from './errors.ts
 import { FARGATE, type Latencies } from './latencies.ts';
 import { emptiestZone, Subnets, type Victims } from './placement.ts';
 import { type BlockedTasks, type DeploymentBlocked, isBlocked } from './protection.ts';
-import { EcsService } from './service.ts';
+import type { CleanupReading, RolloutReading } from './rollout.ts';
+import { type Deployment, EcsService, isCleaningUp } from './service.ts';
 import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
 import { type BucketName, Throttle } from './throttle.ts';
 
@@ -37,6 +38,8 @@ export type EcsOptions = {
   readonly lateLease?: 'taken' | 'refused' | undefined;
   /** @default 'random' */
   readonly victims?: Victims | undefined;
+  readonly rollout?: RolloutReading | undefined;
+  readonly cleanup?: CleanupReading | undefined;
   /** Called when a task is STOPPED. */
   readonly onStopped?: ((task: EcsTask) => void) | undefined;
 };
@@ -51,6 +54,8 @@ export type NewService = {
   readonly minimumHealthyPercent?: number | undefined;
   /** @default 100 */
   readonly maximumPercent?: number | undefined;
+  /** earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default a deployment ends when nothing old is left */
+  readonly earlySuccessPercent?: number | undefined;
 };
 
 export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VALID';
@@ -79,6 +84,7 @@ export class EcsModel {
   readonly #revisions = new Map<string, number>();
   readonly #definitions = new Map<string, TaskDefinition>();
   readonly #running = new Set<EcsTask>();
+  readonly #startFailures = new Map<TaskDefinition, string>();
   #launched = 0;
   #peak = 0;
 
@@ -173,6 +179,7 @@ export class EcsModel {
       name: spec.name,
       minimumHealthyPercent: spec.minimumHealthyPercent ?? 0,
       maximumPercent: spec.maximumPercent ?? 100,
+      earlySuccessPercent: spec.earlySuccessPercent,
       createdAt: this.now(),
     };
     const { definition, tags = {}, desiredCount = 1 } = spec;
@@ -180,7 +187,9 @@ export class EcsModel {
     const service = new EcsService(identity, first, {
       ...this.#around(),
       victims: this.#options.victims ?? 'random',
-      launch: (of) => this.#launchFor(of),
+      rollout: this.#options.rollout ?? {},
+      cleanup: this.#options.cleanup ?? {},
+      launch: (of, deployment) => this.#launchFor(of, deployment),
     });
     this.#services.set(spec.name, service);
     return service;
@@ -278,6 +287,11 @@ export class EcsModel {
     found.touch();
   }
 
+  /** From now on tasks of this revision stop before RUNNING. */
+  failRevision(definition: TaskDefinition, reason: string): void {
+    this.#startFailures.set(definition, reason);
+  }
+
   #protectable(task: string): EcsTask | ProtectionFailure {
     const found = this.findTask(task);
     const lastStatus = found?.state.lastStatus ?? 'STOPPED';
@@ -291,6 +305,7 @@ export class EcsModel {
       desiredCount: service.state.desiredCount,
       primaryId: service.state.primary.id,
       tasks: [...service.tasks].map(protectionSight),
+      cleanup: isCleaningUp(service.state) ? (this.#options.cleanup ?? {}) : undefined,
     };
     return isBlocked(protectionSight(task), sight, {
       calls: this.#options.deploymentBlocked ?? 'all',
@@ -304,12 +319,11 @@ export class EcsModel {
     return found;
   }
 
-  #launchFor(service: EcsService): EcsTask | undefined {
+  #launchFor(service: EcsService, { definition, id }: Deployment): EcsTask | undefined {
     if (!this.admits('fargate-launch')) return undefined;
     const places = [...service.tasks].map((task) => task.identity.place);
-    const { primary } = service.state;
     const zone = emptiestZone(ZONES, places, this.random);
-    const task = this.#create({ definition: primary.definition, zone, service, startedBy: primary.id });
+    const task = this.#create({ definition, zone, service, startedBy: id });
     service.add(task);
     return task;
   }
@@ -331,7 +345,7 @@ export class EcsModel {
     };
     const task = new EcsTask(identity, (it) => taskAgent(this, it), {
       ...this.#around(),
-      startFailure: () => of.service?.startFailure,
+      startFailure: () => of.service?.startFailure ?? this.#startFailures.get(of.definition),
       onChange: (changed) => this.#taskChanged(changed, of.service),
     });
     this.#tasks.set(id, task);

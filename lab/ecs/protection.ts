@@ -1,5 +1,7 @@
 /** When ECS lets a task be protected (aws-facts §1). */
 
+import type { CleanupReading } from './rollout.ts';
+
 /** Which calls a service with too many protected tasks refuses: AWS's text leaves it open (aws-facts §1, design.md). */
 export type DeploymentBlocked =
   /** Only tasks that are not protected yet. */
@@ -22,10 +24,17 @@ type ServiceSight = {
   readonly primaryId: string;
   /** The service's tasks whose desired status is RUNNING. */
   readonly tasks: Iterable<Protectable>;
+  /** Of a deployment that has succeeded early: whether its old tasks block and count. Absent: there is none. */
+  readonly cleanup?: CleanupReading | undefined;
 };
 
 /** How AWS's text is read. */
-export type Reading = { readonly calls: DeploymentBlocked; readonly tasks: BlockedTasks };
+export type Reading = {
+  readonly calls: DeploymentBlocked;
+  readonly tasks: BlockedTasks;
+  /** Where deployments may succeed early: what holds then. */
+  readonly cleanup?: CleanupReading;
+};
 
 /**
  * Whether the service refuses to protect the task: it has more protected tasks than its desired count, or protected tasks of an
@@ -35,11 +44,11 @@ export function isBlocked(task: Protectable, service: ServiceSight, reading: Rea
   if (reading.calls === 'off' || (reading.calls === 'new-only' && task.isProtected)) return false;
   // a task of another deployment than the primary one is there only as long as a deployment is open
   const isOld = ({ startedBy }: Protectable): boolean => startedBy !== service.primaryId;
-  const minds = reading.tasks === 'all' || isOld(task);
+  const minds = service.cleanup?.blocks !== false && (reading.tasks === 'all' || isOld(task));
   let held = 0;
   for (const other of service.tasks) {
     if (!other.isProtected) continue;
-    held++;
+    if (service.cleanup?.counts !== false || !isOld(other)) held++;
     if (minds && isOld(other)) return true;
   }
   return held > service.desiredCount;

@@ -31,8 +31,9 @@ export function wireService(
     deploymentConfiguration: {
       minimumHealthyPercent: identity.minimumHealthyPercent,
       maximumPercent: identity.maximumPercent,
+      ...wireEarlySuccess(identity.earlySuccessPercent),
     },
-    deployments: [state.primary, ...state.older].map((deployment) => wireDeployment(deployment, tasks)),
+    deployments: service.listed(state).map((deployment) => wireDeployment(deployment, tasks)),
     events: state.events.map(({ createdAt, ...event }) => ({ ...event, createdAt: seconds(createdAt) })),
     createdAt: seconds(identity.createdAt),
     schedulingStrategy: 'REPLICA',
@@ -79,6 +80,11 @@ export function wireProtection(task: EcsTask, { enabled, expiresAt }: Protection
   };
 }
 
+function wireEarlySuccess(healthyPercent: number | undefined) {
+  if (healthyPercent === undefined) return {};
+  return { earlySuccessCriteria: { enable: true, healthyPercent, sourceServiceRevisionCleanup: 'DEFERRED' } };
+}
+
 function wireDeployment(deployment: Deployment, tasks: readonly TaskSight[]) {
   return {
     id: deployment.id,
@@ -88,7 +94,7 @@ function wireDeployment(deployment: Deployment, tasks: readonly TaskSight[]) {
     ...countsOf(tasks.filter(({ task }) => task.identity.startedBy === deployment.id)),
     failedTasks: deployment.failedTasks,
     rolloutState: deployment.rolloutState,
-    rolloutStateReason: `ECS deployment ${deployment.id} ${deployment.rolloutState === 'COMPLETED' ? 'completed' : 'in progress'}.`,
+    rolloutStateReason: `ECS deployment ${deployment.id} ${deployment.rolloutState.toLowerCase().replace('_', ' ')}.`,
     createdAt: seconds(deployment.createdAt),
     updatedAt: seconds(deployment.updatedAt),
   };

@@ -30,13 +30,15 @@ export type Exploration = {
   readonly build: (variant: Variant) => Model;
 };
 
-/** Every reading of DEPLOYMENT_BLOCKED (aws-facts §1): which calls are refused, and whose. */
+/** Every reading of DEPLOYMENT_BLOCKED (aws-facts §1): which calls are refused, and whose; and early successes that do not count old tasks. */
 export const READINGS: readonly Reading[] = [
   { calls: 'off', tasks: 'all' },
   { calls: 'new-only', tasks: 'all' },
   { calls: 'new-only', tasks: 'old-revision' },
   { calls: 'all', tasks: 'all' },
   { calls: 'all', tasks: 'old-revision' },
+  { calls: 'off', tasks: 'all', cleanup: { counts: false } },
+  { calls: 'all', tasks: 'all', cleanup: { counts: false } },
 ];
 
 /** Guards under a nonsense autoscaler and the worst of schedulers, with a clock. */

@@ -36,6 +36,7 @@ export class PoolModel implements Model {
   readonly #hasHands: boolean;
   readonly #autoscaler: Autoscaler;
   readonly #fresh: number;
+  readonly #freshOld: number;
   readonly #kindOf: (id: number) => Kind;
   readonly #now: PoolState;
   readonly #next: PoolState;
@@ -46,6 +47,7 @@ export class PoolModel implements Model {
     this.#hasHands = rules.hasHands;
     this.#autoscaler = rules.autoscaler(codes);
     this.#fresh = codes.kinds.idOf(NEW_TASK);
+    this.#freshOld = codes.kinds.idOf({ ...NEW_TASK, revision: 'old' });
     this.#kindOf = remembered((id) => readKind(codes, id, rules));
     this.#now = codes.empty();
     this.#next = codes.empty();
@@ -79,19 +81,27 @@ export class PoolModel implements Model {
     }
   }
 
-  /** ECS keeps the count, with minimumHealthyPercent 0 and maximumPercent 100, and picks the worst victims. */
+  /**
+   * ECS keeps the count, with minimumHealthyPercent 0 and maximumPercent 100, and picks the worst victims. While it deploys it may
+   * start tasks of either revision; after an early success it may count old tasks or not (lab/ecs/rollout.ts).
+   */
   #expandScheduler(kinds: readonly Kind[], emit: Emit, fail: Fail): void {
-    const { desired } = this.#now;
+    const { desired, isDeploying } = this.#now;
     const count = kinds.filter(({ task }) => task !== undefined).length;
-    if (count < desired && !this.#now.isUnplaced) {
+    const old = kinds.filter(({ isOld }) => isOld).length;
+    const counted = isDeploying ? count : count - old;
+    if (counted < desired && !this.#now.isUnplaced) {
       this.#asNow().isUnplaced = true;
       this.#emit(emit, 'ECS cannot place a task', -1);
     }
     for (const [slot, kind] of kinds.entries()) {
       if (kind.task === undefined) {
-        if (count >= desired) continue;
+        if (counted >= desired) continue;
         this.#withTask(slot, this.#fresh).isUnplaced = false;
         this.#emit(emit, 'ECS starts it', slot);
+        if (!isDeploying && old === 0) continue;
+        this.#withTask(slot, this.#freshOld).isUnplaced = false;
+        this.#emit(emit, 'ECS starts it of the old revision', slot);
       } else if (kind.isFree && (count > desired || kind.isOld)) {
         if (kind.isAtRisk) fail('safety', 'ECS stops a task whose daemon holds a job, or may', slot);
         this.#withTask(slot, NOBODY);
@@ -101,8 +111,9 @@ export class PoolModel implements Model {
   }
 
   #expandDeployment(kinds: readonly Kind[], emit: Emit): void {
-    const running = kinds.filter(({ task }) => task?.ecs === 'running').length;
-    const isOver = running >= this.#now.desired && !kinds.some(({ isOld }) => isOld);
+    // as soon as one new task runs, where deployments may succeed early
+    const isOver =
+      this.#now.desired === 0 || kinds.some(({ task, isOld }) => task?.ecs === 'running' && !isOld);
     if (this.#now.isDeploying && isOver) {
       this.#asNow().isDeploying = false;
       this.#emit(emit, 'the deployment is complete', -1);
@@ -132,7 +143,7 @@ export class PoolModel implements Model {
   #expandHands(kinds: readonly Kind[], emit: Emit): void {
     const { isDeploying, mind, desired } = this.#now;
     const count = kinds.filter(({ task }) => task !== undefined).length;
-    if (isDeploying || mind !== 0 || count > desired) return;
+    if (isDeploying || mind !== 0 || count > desired || kinds.some(({ isOld }) => isOld)) return;
     for (const [slot, kind] of kinds.entries()) {
       if (kind.isFree || kind.isOld || !kind.isAtRisk) continue;
       this.#withTask(slot, kind.withoutLease);

@@ -38,8 +38,8 @@ const TICKS = 6;
 /** Every world that may be there some half an hour later: which victims ECS picks, and who is asked first, is chance. */
 export function afterRound(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
   const minute = (worlds: readonly QuietWorld[]): readonly QuietWorld[] =>
-    distinct(worlds.map((it) => minutesPass(it, rules)).flatMap(schedule)).map((it) =>
-      minutesPass(it, rules),
+    distinct(worlds.map((it) => minutesPass(it, rules)).flatMap((it) => schedule(it, rules.reading))).map(
+      (it) => minutesPass(it, rules),
     );
   let worlds = minute([world]);
   for (let count = 0; count < TICKS; count++) worlds = minute(worlds.flatMap((it) => tick(it, rules)));
@@ -168,33 +168,42 @@ function refuses(task: TaskState, world: QuietWorld, reading: Reading = NOTHING_
     startedBy: revision,
   });
   const tasks = world.tasks.filter((it) => it !== undefined).map(sightOf);
-  return isBlocked(sightOf(task), { desiredCount: world.desired, primaryId: 'new', tasks }, reading);
+  const cleanup = world.isDeploying ? undefined : reading.cleanup;
+  return isBlocked(sightOf(task), { desiredCount: world.desired, primaryId: 'new', tasks, cleanup }, reading);
 }
 
 /** ECS: what is old and free goes, what is too much goes, what is missing comes. */
-function schedule(world: QuietWorld): readonly QuietWorld[] {
+function schedule(world: QuietWorld, reading: Reading): readonly QuietWorld[] {
   const isFree = (task: TaskState | undefined): boolean => task?.protection === UNPROTECTED;
   const kept = world.tasks.map((task) => (isFree(task) && task?.revision === 'old' ? undefined : task));
-  const count = kept.filter((task) => task !== undefined).length;
+  const count = countedOf({ ...world, tasks: kept }, reading);
   const free = [...kept.keys()].filter((slot) => isFree(kept[slot]));
   const surplus = Math.max(0, Math.min(count - world.desired, free.length));
   return choices(free, surplus).map((victims) => {
     const left = kept.map((task, slot) => (victims.includes(slot) ? undefined : task));
-    const tasks = started(left, world.desired);
-    const isUnplaced = world.isUnplaced && !tasks.some((task, slot) => task !== left[slot]);
-    return completed({ ...world, tasks, isUnplaced });
+    const next = started({ ...world, tasks: left }, reading);
+    const isUnplaced = world.isUnplaced && !next.tasks.some((task, slot) => task !== left[slot]);
+    return completed({ ...next, isUnplaced }, reading);
   });
 }
 
-function started(tasks: readonly (TaskState | undefined)[], desired: number): QuietWorld['tasks'] {
-  let missing = desired - tasks.filter((task) => task !== undefined).length;
-  return tasks.map((task) => task ?? (missing-- > 0 ? NEW_TASK : undefined));
+function started(world: QuietWorld, reading: Reading): QuietWorld {
+  let missing = world.desired - countedOf(world, reading);
+  return { ...world, tasks: world.tasks.map((task) => task ?? (missing-- > 0 ? NEW_TASK : undefined)) };
 }
 
-function completed(world: QuietWorld): QuietWorld {
+/** The tasks that ECS counts against the desired count. */
+function countedOf({ tasks, isDeploying }: QuietWorld, { cleanup }: Reading): number {
+  const isEvery = isDeploying || cleanup?.counts !== false;
+  return tasks.filter((task) => task !== undefined && (isEvery || task.revision === 'new')).length;
+}
+
+function completed(world: QuietWorld, { cleanup }: Reading): QuietWorld {
   const there = world.tasks.filter((task) => task !== undefined);
-  const running = there.filter(({ ecs }) => ecs === 'running').length;
-  const isOver = running >= world.desired && there.every(({ revision }) => revision === 'new');
+  const fresh = there.filter(({ revision }) => revision === 'new');
+  const running = fresh.filter(({ ecs }) => ecs === 'running').length;
+  const isClean = running >= world.desired && fresh.length === there.length;
+  const isOver = isClean || (cleanup !== undefined && running > 0);
   return world.isDeploying && isOver ? { ...world, isDeploying: false } : world;
 }
 

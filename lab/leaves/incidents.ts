@@ -76,7 +76,7 @@ class Troubles {
       case 'daemon crash':
         return this.#toTask((id) => this.#crash(id));
       case 'deployment':
-        return this.#toPool((pool) => world.deploy(pool));
+        return this.#deploy();
       case 'agents down':
         return this.#agentsDown();
       case 'key deleted':
@@ -123,6 +123,15 @@ class Troubles {
     if (pool === undefined) return undefined;
     act(pool.name);
     return pool.name;
+  }
+
+  #deploy(): string | undefined {
+    const { world, fleet, random } = this.#scene;
+    const pool = random.pick(fleet.pools)?.name;
+    if (pool === undefined) return undefined;
+    if (!world.service(pool).admitsDeployment) return `${pool}: refused`;
+    world.deploy(pool);
+    return pool;
   }
 
   #later(fromMs: number, toMs: number, run: () => void): string {

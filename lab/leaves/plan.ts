@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { Tags } from '../../lambda/core/tags.ts';
 import type { Range } from '../ecs/latencies.ts';
+import { CLEANUPS, ROLLOUTS } from '../ecs/rollout.ts';
 import { Random } from '../random.ts';
 import type { PoolSpec, WorldOptions } from '../world.ts';
 import type { LineFaults } from './line.ts';
@@ -92,6 +93,14 @@ export type WorldPlan = {
   readonly retirements: readonly Retirement[];
 };
 
+/** How each world's ECS deploys, on a source of its own, so that all else is as it was before AWS changed this. */
+function drawDeployments(random: Random): Pick<WorldOptions, 'rollout' | 'cleanup'> {
+  return {
+    rollout: random.pick(ROLLOUTS),
+    cleanup: { ...random.pick(CLEANUPS), admits: random.next() < 0.7 },
+  };
+}
+
 const START = Date.UTC(2026, 10, 20, 9);
 const MANY_DRAWS = 32;
 /** Nine digits, as options have at most. */
@@ -119,13 +128,15 @@ export function drawPlan(seed: number): WorldPlan {
   const busyHours = drawHours(random);
   // a source of its own, so that all else is as it was before people did these things
   const people = seeded(seed + 5);
+  const deployments = seeded(seed + 7);
+  const earlySuccess = deployments.next() < 0.5 ? { earlySuccessPercent: 1 } : {};
   return {
     seed,
     busyHours,
-    pools,
+    pools: pools.map((pool) => ({ ...pool, ...earlySuccess })),
     maxTasks: Math.max(1, floors, random.whole(Math.ceil(most / 2), most + 5)),
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
-    world: drawWorld(random),
+    world: { ...drawWorld(random), ...drawDeployments(deployments) },
     lookEveryS: random.pick([5, 10, 30, 30, 45, 60]) ?? 10,
     ticks: { doubled: often(random, 0.3), crashing: often(random, 0.2), slow: often(random, 0.1) },
     callLatency: random.pick<Range>([

@@ -1,5 +1,6 @@
 /** The numbers of one pool that every rule works with. All are tasks. */
 import type { DaemonCounts } from './plan.ts';
+import type { OlderTasks } from './rolling.ts';
 import type { PoolSight } from './supply.ts';
 import type { TaskSight } from './task-state.ts';
 
@@ -22,14 +23,14 @@ export type Capacity = {
   readonly inUse: number;
   /** Whether its starts keep failing or ECS cannot place its tasks, so that it gets one probe at a time. */
   readonly isHeldBack: boolean;
-};
+} & OlderTasks;
 
 /**
  * Counts a pool's tasks. Unguarded tasks fill floors and bounds although they have no lease: if they did not,
  * a pool whose tasks never take one would grow by its floor at every look (docs/adr/0003).
  */
 export function measure(sight: PoolSight): Capacity {
-  const { tasks, unseen } = sight;
+  const { tasks, unseen, olderTasks } = sight;
   const count = (of: (task: TaskSight) => boolean): number => tasks.filter(of).length;
   const working = count(({ state }) => state === 'working');
   const booting = count(({ state }) => state === 'starting');
@@ -37,6 +38,7 @@ export function measure(sight: PoolSight): Capacity {
   const unguarded = count(({ state }) => state === 'unguarded');
   const there = working + booting + unguarded + unseen;
   return {
+    ...olderTasks,
     total: there + missing,
     working,
     starting: booting + missing,

@@ -90,7 +90,7 @@ function whatHolds({
   doubts,
 }: Input): readonly Reason[] | undefined {
   if (pool.scaleIn !== 'confirm' || doubts.length > 0) return undefined;
-  if (isDeploying(service)) return [{ code: 'holding-for-deployment' }];
+  if (isDeploying({ service, capacity })) return [{ code: 'holding-for-deployment' }];
   if (capacity.starting > 0) return [{ code: 'holding-for-starting', tasks: capacity.starting }];
   // ECS is to have no other choice: all tasks are there, and it keeps them as they are. What it cannot start is given up with them
   const isAtRest = capacity.isHeldBack || service.desiredCount === capacity.working;

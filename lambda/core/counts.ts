@@ -19,11 +19,18 @@ export type CountInput = {
 };
 
 /** Decides the desired count of one service. */
-export function decideCount({ service, capacity, wanted, max, doubts }: CountInput): CountDecision {
-  const from = service.desiredCount;
+export function decideCount(input: CountInput): CountDecision {
+  const { uncounted } = input.capacity;
+  const all = decideAll(input);
+  return { ...all, to: Math.max(0, all.to - uncounted) };
+}
+
+/** The count of all tasks: of those that ECS counts, and of those of an earlier deployment that it does not. */
+function decideAll({ service, capacity, wanted, max, doubts }: CountInput): CountDecision {
+  const from = service.desiredCount + capacity.uncounted;
   const { total, leaving, left, vacant } = capacity;
   const notLeft = total + leaving;
-  const blind = blindness(service, doubts);
+  const blind = blindness({ service, capacity }, doubts);
   const unprotected = unprotectedTasks(capacity);
   const mayLower = blind.length === 0 && unprotected.length === 0;
   // tasks that never had a daemon go before others come: else a pool of them would grow without end (docs/adr/0003)
@@ -48,9 +55,9 @@ export function decideCount({ service, capacity, wanted, max, doubts }: CountInp
 }
 
 /** What keeps any count from being lowered. */
-function blindness(service: Service, doubts: readonly Doubt[]): readonly Reason[] {
+function blindness(rollout: Rollout, doubts: readonly Doubt[]): readonly Reason[] {
   const reasons: Reason[] = [];
-  if (isDeploying(service)) reasons.push({ code: 'holding-for-deployment' });
+  if (isDeploying(rollout)) reasons.push({ code: 'holding-for-deployment' });
   if (doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
   return reasons;
 }
@@ -63,7 +70,10 @@ function unprotectedTasks({ starting, unguarded }: Capacity): readonly Reason[] 
   return reasons;
 }
 
-/** Whether ECS has not finished a deployment of the service. */
-export function isDeploying({ deployments }: Service): boolean {
-  return deployments.length > 1 || deployments.some(({ rolloutState }) => rolloutState === 'IN_PROGRESS');
+type Rollout = Pick<CountInput, 'service' | 'capacity'>;
+
+/** Whether ECS has not finished a deployment of the service, or tasks of an earlier one are still there. */
+export function isDeploying({ service: { deployments }, capacity }: Rollout): boolean {
+  if (deployments.length > 1 || capacity.older > 0) return true;
+  return deployments.some(({ rolloutState }) => rolloutState === 'IN_PROGRESS');
 }

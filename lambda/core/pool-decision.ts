@@ -104,14 +104,16 @@ function keepGuardless({ sight }: Need): Confirming {
 /** Who is spare, and whose turn to be replaced has come. */
 function whoLeaves(need: Need, service: Service, now: EpochMs): readonly LeaveDecision[] {
   const { sight, capacity, granted } = need;
-  const replacing = decideReplacing(sight, granted > capacity.total, now);
+  // where ECS may not count old tasks, what comes in their place may have to wait until they have left
+  const isLaunching = granted > capacity.total && capacity.uncounted === 0;
+  const replacing = decideReplacing(sight, isLaunching, now);
   if (sight.pool.scaleIn !== 'lease')
     return [...replacing.filter(({ task }) => isGuarded(task)), ...whoIsStopped(need, now)];
   const spare = decideLeaving(sight, spareOf(need), now);
   return [
     ...replacing,
     // while ECS deploys, the count stays: it would put another task in the place of a spare one
-    ...(isDeploying(service) ? keep(spare, 'holding-for-deployment') : spare),
+    ...(isDeploying({ service, capacity }) ? keep(spare, 'holding-for-deployment') : spare),
   ];
 }
 

@@ -186,6 +186,11 @@ export type ServiceEvent = {
   readonly message: string;
 };
 
+/** How ECS deploys a service, as far as it matters here. */
+export type DeploymentConfiguration = {
+  readonly earlySuccessCriteria?: { readonly enable?: boolean | undefined } | undefined;
+};
+
 export type Service = {
   readonly serviceArn: ServiceArn;
   readonly serviceName: string;
@@ -197,6 +202,7 @@ export type Service = {
   readonly deployments: readonly Deployment[];
   /** The newest ones about placing and starting tasks, newest first; absent in snapshots of earlier versions. */
   readonly events?: readonly ServiceEvent[] | undefined;
+  readonly deploymentConfiguration?: DeploymentConfiguration | undefined;
   readonly tags: readonly { readonly key: string; readonly value: string }[];
   /** The desired count that this process saw or set last, in the look that sees another one. */
   readonly changedFrom?: number | undefined;

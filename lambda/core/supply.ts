@@ -7,6 +7,7 @@ import { compare, unique } from './order.ts';
 import { readOverrides } from './overrides.ts';
 import { type PlacementFailure, readPlacement } from './placement.ts';
 import type { MalformedOverride, Override, StartTime } from './plan.ts';
+import { countOlder, type OlderTasks } from './rolling.ts';
 import { isForeign, isOwn, POOL_TAG, tagOf } from './service-tags.ts';
 import { type InForce, settingsInForce } from './settings-in-force.ts';
 import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from './snapshot.ts';
@@ -38,6 +39,7 @@ export type PoolSight = InForce & {
   readonly missing: number;
   /** Why ECS cannot place those; undefined: it can, as far as its events tell. */
   readonly placement: PlacementFailure | undefined;
+  readonly olderTasks: OlderTasks;
   readonly failing: FailingStarts;
   readonly startTime: StartTime;
   /** The daemons of all its listed tasks, those on their way out included. */
@@ -105,6 +107,9 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     );
   const unseen =
     snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, tasks: all, index, owned }, service);
+  const olderTasks =
+    service === undefined ? { older: 0, uncounted: 0 } : countOlder(all.filter(isWanted), service);
+  // in doubt whether ECS counts old tasks nothing more is expected: else a count that somebody lowered is waited for without end
   const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
   const isWhole = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
   const registered = (task: Task) => registration(daemons.get(task), isWhole);
@@ -124,6 +129,7 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     unseen,
     missing,
     placement: service && readPlacement(service, all, now),
+    olderTasks,
     failing: readFailingStarts({ tasks: all, now, registration: registered }),
     startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
     owned,

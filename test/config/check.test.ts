@@ -54,6 +54,7 @@ test('the smallest configuration gets every default', () => {
       network: { subnets: [], securityGroups: [], natGateways: 1, endpoints: false },
       logs: { retentionDays: 30 },
       function: { memory: 512, inVpc: true, tracing: false },
+      earlySuccess: false,
       alarms: { enabled: true, emails: [] },
       metrics: { perPool: false },
       tags: {},

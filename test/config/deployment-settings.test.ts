@@ -29,6 +29,7 @@ test('a deployment says everything that it can say', () => {
     kmsKey: KEY,
     permissionsBoundary: 'arn:aws:iam::123456789012:policy/boundary',
     function: { memory: 1024, inVpc: false, tracing: true, reservedConcurrency: 2 },
+    earlySuccess: true,
     alarms: { topic: TOPIC },
     metrics: { perPool: true },
     tags: { 'cost-center': '4711', team: 'Entwicklung für Ärzte' },

@@ -122,6 +122,7 @@ test('the table has every setting with its type and default', () => {
       "| \`aws.function.inVpc\` | boolean | \`true\`",
       "| \`aws.function.tracing\` | boolean | \`false\`",
       "| \`aws.function.reservedConcurrency\` | whole number, 1 or more | none",
+      "| \`aws.earlySuccess\` | boolean | \`false\`",
       "| \`aws.alarms.enabled\` | boolean | \`true\`",
       "| \`aws.alarms.topic\` | string | none",
       "| \`aws.alarms.emails\` | list | \`[]\`",

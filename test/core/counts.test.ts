@@ -25,6 +25,8 @@ function capacityOf(given: Partial<Capacity>): Capacity {
     left: 0,
     vacant: 0,
     missing: 0,
+    older: 0,
+    uncounted: 0,
     ...given,
   };
   return {
@@ -294,6 +296,41 @@ const falling: readonly Row[] = [
   },
 ];
 
+const cleaningUp: readonly Row[] = [
+  {
+    scenario: '2 old tasks beside 2 new ones',
+    from: 4,
+    there: { working: 2, leaving: 2, older: 2 },
+    wanted: 1,
+    expected: '4',
+    because: 'the count is that of all tasks',
+  },
+  {
+    scenario: '2 old tasks that ECS does not count beside 2 new ones',
+    from: 2,
+    there: { working: 2, leaving: 2, older: 2, uncounted: 2 },
+    wanted: 2,
+    expected: '2',
+    because: 'with all of them in the count, ECS would start as many again at every look',
+  },
+  {
+    scenario: 'the same, 3 wanted',
+    from: 2,
+    there: { working: 2, leaving: 2, older: 2, uncounted: 2 },
+    wanted: 3,
+    expected: '3',
+    because: 'one more than the new ones',
+  },
+  {
+    scenario: 'the same with 1 new task to spare that has left',
+    from: 3,
+    there: { working: 2, leaving: 2, left: 1, older: 2, uncounted: 2 },
+    wanted: 2,
+    expected: '3 holding-for-deployment',
+    because: 'nothing is lowered while old tasks are there',
+  },
+];
+
 const vacant: readonly Row[] = [
   {
     scenario: '1 works, 1 never had a daemon, 2 wanted',
@@ -379,6 +416,7 @@ describe.each([
   { name: 'rising', rows: rising },
   { name: 'too low', rows: tooLow },
   { name: 'falling', rows: falling },
+  { name: 'after an early success', rows: cleaningUp },
   { name: 'tasks that never had a daemon', rows: vacant },
 ])('$name', ({ rows }) => {
   test.each(rows)('$scenario: $expected, because $because', (row) => {

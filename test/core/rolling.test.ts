@@ -178,6 +178,16 @@ describe('whose turn it is to be replaced', () => {
       because: 'a rollback leaves tasks of several deployments behind',
     },
     {
+      scenario: 'the same revision anew, after an early success',
+      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
+      service: {
+        deployments: [{ id: 'b', status: 'PRIMARY' }],
+        deploymentConfiguration: { earlySuccessCriteria: { enable: true } },
+      },
+      expected: [0],
+      because: 'ECS removes the tasks of the older deployment in the background',
+    },
+    {
       scenario: 'an old one that leaves',
       tasks: [old({ lease: 22 * 60, busy: true })],
       expected: [],
@@ -190,6 +200,49 @@ describe('whose turn it is to be replaced', () => {
   test('tasks of no use come before old ones', () => {
     expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 34)).toEqual([0, 1]);
     expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 1)).toEqual([1]);
+  });
+});
+
+describe('tasks of earlier deployments', () => {
+  const earlier = { task: { startedBy: 'a', taskDefinitionArn: 'cpu:1' } };
+  const recent = { task: { startedBy: 'b' } };
+  const primary = { id: 'b', status: 'PRIMARY', rolloutState: 'COMPLETED' };
+
+  test.each<{ scenario: string; tasks: readonly Drawn[]; service: Partial<Service>; expected: object }>([
+    {
+      scenario: 'as many tasks as desired',
+      tasks: [earlier, recent],
+      service: { desiredCount: 2 },
+      expected: { older: 1, uncounted: 0 },
+    },
+    {
+      scenario: 'more tasks than desired',
+      tasks: [earlier, recent],
+      service: { desiredCount: 1 },
+      expected: { older: 1, uncounted: 1 },
+    },
+    {
+      scenario: 'more new ones alone than desired, after somebody lowered the count',
+      tasks: [earlier, recent, recent],
+      service: { desiredCount: 1 },
+      expected: { older: 1, uncounted: 0 },
+    },
+    {
+      scenario: 'more tasks than desired while the deployment goes on',
+      tasks: [earlier, recent],
+      service: { desiredCount: 1, deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }] },
+      expected: { older: 1, uncounted: 0 },
+    },
+    {
+      scenario: 'tasks of the same revision that a rollback left',
+      tasks: [{ task: { startedBy: 'a' } }, recent],
+      service: { desiredCount: 1 },
+      expected: { older: 0, uncounted: 0 },
+    },
+  ])('with $scenario are $expected', ({ tasks, service, expected }) => {
+    const snapshot = worldOf(tasks, { deployments: [primary], ...service });
+    const [sight] = readSupply(snapshot, aConfig(aPool()));
+    expect(sight?.olderTasks).toEqual(expected);
   });
 });
 

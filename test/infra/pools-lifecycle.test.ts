@@ -105,6 +105,7 @@ const STEPS: readonly Step[] = [
     change: '`aws.function` (memory, tracing, reservedConcurrency)',
     to: aws({ function: { memory: 1024, tracing: true, reservedConcurrency: 2 } }),
   },
+  { change: '`aws.earlySuccess`', to: aws({ earlySuccess: true }) },
   { change: '`aws.alarms`', to: aws({ alarms: { enabled: false } }) },
   { change: '`aws.tags`', to: aws({ tags: { team: 'platform' } }) },
   { change: '`aws.metrics.perPool`', to: aws({ metrics: { perPool: true } }) },
@@ -123,6 +124,36 @@ describe('a deployment that changes', () => {
     expect(row).toEqual(changesOf(from, to));
   });
 });
+
+/** These stop the tasks of a pool, or take their network away: docs/lifecycle.md says so. */
+const NOT_ROLLED = ['a pool removed', '`aws.cluster`', '`aws.network.vpc` (another network)'];
+
+describe('with early success, while old tasks are still there, a deployment that changes', () => {
+  const early = (settings: Settings): Settings => ({
+    ...settings,
+    aws: { ...settings.aws, earlySuccess: true },
+  });
+  const rolled = STEPS.filter(({ change }) => !NOT_ROLLED.includes(change));
+
+  it.each(rolled)('$change deletes nothing that they use', ({ from = before, to }) => {
+    const old = propertiesOf(synthesize(early(from)));
+    const now = propertiesOf(synthesize(early(to)));
+    const changes = Object.entries(fullDiff({ Resources: old }, { Resources: now }).resources.changes);
+    const deleted = changes.filter(([, { changeImpact }]) => DELETING.has(changeImpact));
+    const kinds = deleted.map(([id]) => old[id]?.Type ?? '');
+    // running tasks need the revision that they were started from no more
+    expect(kinds.filter((kind) => USED_BY_TASKS.test(kind) && kind !== 'AWS::ECS::TaskDefinition')).toEqual(
+      [],
+    );
+  });
+});
+
+const DELETING = new Set([
+  ResourceImpact.WILL_DESTROY,
+  ResourceImpact.WILL_REPLACE,
+  ResourceImpact.MAY_REPLACE,
+]);
+const USED_BY_TASKS = /^AWS::(IAM|ECS|EC2|SecretsManager|KMS)::|^AWS::Logs::LogGroup$/;
 
 type Resources = Readonly<Record<string, Resource>>;
 

@@ -84,6 +84,24 @@ describe('the service of a pool', () => {
     });
   });
 
+  it('waits for old builds unless a deployment may succeed early, with the first healthy task', () => {
+    template.allResourcesProperties('AWS::ECS::Service', {
+      DeploymentConfiguration: { EarlySuccessCriteria: Match.absent() },
+    });
+    synthesize(deployment([cpu, gpu], { earlySuccess: true })).allResourcesProperties('AWS::ECS::Service', {
+      DeploymentConfiguration: {
+        MinimumHealthyPercent: 0,
+        MaximumPercent: 100,
+        DeploymentCircuitBreaker: { Enable: true, Rollback: true },
+        EarlySuccessCriteria: {
+          Enable: true,
+          HealthyPercent: 1,
+          SourceServiceRevisionCleanup: 'DEFERRED',
+        },
+      },
+    });
+  });
+
   it.each<{ pool: Partial<PoolSettings>; expected: object[]; because: string }>([
     {
       pool: {},

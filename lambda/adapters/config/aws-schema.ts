@@ -173,6 +173,10 @@ export const aws = z
     ).optional(),
     permissionsBoundary: arnOf('policy', 'ARN of the managed policy that bounds every role.').optional(),
     function: lambda,
+    earlySuccess: z.boolean().default(false).meta({
+      description:
+        'Ends `cdk deploy` once one new task of each pool is healthy; ECS removes old tasks as their builds end. docs/lifecycle.md tells the price.',
+    }),
     alarms,
     metrics: z
       .strictObject({

@@ -57,6 +57,8 @@ export type AwsSettings = {
     readonly tracing: boolean;
     readonly reservedConcurrency?: number | undefined;
   };
+  /** Whether a deployment ends while builds still run on old tasks. */
+  readonly earlySuccess: boolean;
   readonly alarms: {
     readonly enabled: boolean;
     /** ARN of an existing SNS topic; absent: one of its own. */

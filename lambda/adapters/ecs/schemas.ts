@@ -18,6 +18,10 @@ const deployment = z.object({
   createdAt: time.optional(),
 });
 
+const deploymentConfiguration = z.object({
+  earlySuccessCriteria: z.object({ enable: z.boolean().optional() }).optional(),
+});
+
 export const serviceSchema = z.object({
   serviceArn,
   serviceName: z.string(),
@@ -30,6 +34,7 @@ export const serviceSchema = z.object({
   events: z
     .array(z.object({ id: z.string().optional(), createdAt: time, message: z.string() }))
     .exactOptional(),
+  deploymentConfiguration: deploymentConfiguration.optional(),
   tags: z.array(z.object({ key: z.string(), value: z.string() })).default([]),
 });
 
