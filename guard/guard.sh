@@ -1,11 +1,11 @@
 #!/bin/sh
 # The guard: first process of the provisioner's container (design.md, "The lease"). It alone decides when its daemon may be stopped.
 #
-#   leasing   takes the lease; the daemon starts only once it has read that the lease is there. Exits 1 after 10 min without one
+#   leasing   takes the lease; the daemon starts only once it has read that the lease is there. Exits 75 after 10 min without one
 #   working   looks every 30 s, renews every 10 to 20 min; drains when asked to, or when it can't trust its lease any more
 #   draining  has sent SIGTERM to the daemon, once, which finishes its job however long that takes
 #   left      the daemon has exited: releases the protection, again if it comes back; exits 0 after 10 min
-#   died      the daemon died unasked: releases, waits 60 s, exits with its code
+#   died      the daemon died unasked: releases, waits 60 s, exits with its code, or with 76 instead of 0
 #   stopping  ECS stops the task: SIGTERM is passed on, the guard waits for the daemon and exits with its code
 #
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
@@ -350,6 +350,9 @@ trap on_drain USR1
 trap : PIPE USR2 # PIPE: a log that nobody reads must not end it. Not ignored, since the daemon would inherit that
 
 log leasing started
+for tool in curl sleep tr date; do
+  command -v "$tool" >/dev/null || end 78 "no-$tool" # the autoscaler knows this code
+done
 take_lease
 export CODER_PROVISIONER_DAEMON_NAME="$name"
 phase=starting # from here on no stop ends the guard before the daemon
@@ -375,5 +378,6 @@ if [ -n "$asked" ]; then
   stay_released "$left_ms" 0
 else
   log died "exit-code-$code"
+  [ "$code" -ne 0 ] || code=76 # the autoscaler knows this code; 0 means that the guard has left
   stay_released "$died_ms" "$code"
 fi
