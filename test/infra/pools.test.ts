@@ -308,7 +308,10 @@ describe('the execution role', () => {
         Resource: arn(':kms:', region, ':*:key/*'),
         Condition: {
           StringEquals: {
-            'kms:ViaService': { 'Fn::Join': ['', ['secretsmanager.', region, '.amazonaws.com']] },
+            'kms:ViaService': [
+              { 'Fn::Join': ['', ['secretsmanager.', region, '.amazonaws.com']] },
+              { 'Fn::Join': ['', ['secretsmanager.', region, '.', { Ref: 'AWS::URLSuffix' }]] },
+            ],
           },
           StringLike: { 'kms:EncryptionContext:SecretARN': expect.arrayContaining(secrets) },
         },
