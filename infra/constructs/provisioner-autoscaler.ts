@@ -114,7 +114,7 @@ export class ProvisionerAutoscaler extends Construct {
   }
 
   #addPools(
-    { coder, pools }: Deployment,
+    { coder, pools, aws }: Deployment,
     { place, logs, caBundle }: { place: Place; logs: LogSettings; caBundle: string | undefined },
   ): Record<string, FargateService> {
     const texts = containerTexts(this, caBundle);
@@ -126,6 +126,7 @@ export class ProvisionerAutoscaler extends Construct {
         pool,
         ...texts,
         logs,
+        bindTaskRoles: aws.bindTaskRoles,
         autoscalerLogGroup: this.logGroup,
       }).service,
     ]);
