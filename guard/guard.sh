@@ -1,11 +1,11 @@
 #!/bin/sh
 # The guard: first process of the provisioner's container (design.md, "The lease"). It alone decides when its daemon may be stopped.
 #
-#   leasing   takes the lease; the daemon starts only once it has read that the lease is there. Exits 1 after 10 min without one
+#   leasing   takes the lease; the daemon starts only once it has read that the lease is there. Exits 75 after 10 min without one
 #   working   looks every 30 s, renews every 10 to 20 min; drains when asked to, or when it can't trust its lease any more
 #   draining  has sent SIGTERM to the daemon, once, which finishes its job however long that takes
 #   left      the daemon has exited: releases the protection, again if it comes back; exits 0 after 10 min
-#   died      the daemon died unasked: releases, waits 60 s, exits with its code
+#   died      the daemon died unasked: releases, waits 60 s, exits with its code, or with 76 instead of 0
 #   stopping  ECS stops the task: SIGTERM is passed on, the guard waits for the daemon and exits with its code
 #
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
@@ -26,6 +26,11 @@ left_ms=${AUTOSCALER_TEST_LEFT_MS:-600000}
 died_ms=${AUTOSCALER_TEST_DIED_MS:-60000}
 call_ms=${AUTOSCALER_TEST_CALL_MS:-8000}
 settle_ms=${AUTOSCALER_TEST_SETTLE_MS:-1000}                # a child that is not quite born loses signals
+
+# A signal that comes just before a shell waits is heeded at the next one. bash heeds it at once, but a signal that comes just as
+# the daemon ends costs it the daemon's code.
+wake=USR2
+[ -z "$BASH_VERSION" ] || wake=0
 
 # In the main process "starting" comes before working, and from then on `asked` and `stopped` tell draining and stopping; after
 # that it is "gone". The other phases are the keeper's.
@@ -59,13 +64,13 @@ in_seconds() {
   [ "$seconds" -gt 0 ] || { seconds=$((1000 + $1)) && seconds=0.${seconds#1}; }
 }
 
-# Waits until the child $1 has gone, however many signals come.
+# Waits until the child $1 has gone, however many signals come. Never waits for one that has: bash, to which a signal came just as the
+# child ended, would wait for ever.
 reap() {
   code=127
-  while :; do
+  while kill -0 "$1" 2>/dev/null; do
     note_exit "$1"
-    kill -0 "$1" 2>/dev/null || return 0
-    [ "$again" -ne 127 ] || return 0 # this process is no child any more
+    [ "$again" -ne 127 ] || return # this process is no child any more
   done
 }
 
@@ -74,6 +79,14 @@ note_exit() {
   wait "$1" 2>/dev/null
   again=$?
   [ "$again" -eq 127 ] || code=$again
+}
+
+# A signal may have come as the daemon ended, and $code be that of the signal: the shell knows the daemon's. If bash has lost it, a
+# signal ends this wait.
+note_exit_again() {
+  in_seconds "$settle_ms"
+  { sleep "$seconds"; kill -USR2 $$ 2>/dev/null; } &
+  note_exit "$daemon"
 }
 
 # In the background, because a trap waits for a foreground sleep.
@@ -214,7 +227,7 @@ keep() {
   while :; do
     jitter "$look_ms"
     sleep_ms "$jittered"
-    kill -USR2 $$ 2>/dev/null || exit # a signal that comes just before a shell waits is heeded at the next one
+    kill "-$wake" $$ 2>/dev/null || exit
     look
   done
 }
@@ -337,6 +350,9 @@ trap on_drain USR1
 trap : PIPE USR2 # PIPE: a log that nobody reads must not end it. Not ignored, since the daemon would inherit that
 
 log leasing started
+for tool in curl sleep tr date; do
+  command -v "$tool" >/dev/null || end 78 "no-$tool" # the autoscaler knows this code
+done
 take_lease
 export CODER_PROVISIONER_DAEMON_NAME="$name"
 phase=starting # from here on no stop ends the guard before the daemon
@@ -354,13 +370,14 @@ phase=working
 [ -z "$stopped" ] || on_stop
 reap "$daemon"
 phase=gone
-trap '' USR1 USR2
-note_exit "$daemon" # a signal may have come as it ended: which of the two the code told was open
+trap '' USR1
+[ "$code" -lt 127 ] || note_exit_again
 [ -z "$stopped" ] || end "$code" daemon-exited
 if [ -n "$asked" ]; then
   log left daemon-exited
   stay_released "$left_ms" 0
 else
   log died "exit-code-$code"
+  [ "$code" -ne 0 ] || code=76 # the autoscaler knows this code; 0 means that the guard has left
   stay_released "$died_ms" "$code"
 fi

@@ -24,7 +24,12 @@ export function readSecrets(secrets: readonly ISecret[]): PolicyStatement[] {
       actions: ['kms:Decrypt'],
       resources: [secretKeys()],
       conditions: {
-        StringEquals: { 'kms:ViaService': `secretsmanager.${Aws.REGION}.amazonaws.com` },
+        // which of the two a partition with a domain of its own (China's) writes here is not documented for all
+        StringEquals: {
+          'kms:ViaService': ['amazonaws.com', Aws.URL_SUFFIX].map(
+            (domain) => `secretsmanager.${Aws.REGION}.${domain}`,
+          ),
+        },
         StringLike: { 'kms:EncryptionContext:SecretARN': resources },
       },
     }),

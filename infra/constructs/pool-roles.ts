@@ -1,40 +1,71 @@
-import { Aws, Stack, Validations } from 'aws-cdk-lib';
+import { Aws, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
-import { type IRole, ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  type IRole,
+  ManagedPolicy,
+  PolicyDocument,
+  PolicyStatement,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
+import { POOL_TAG, STACK_TAG } from '../../lambda/core/service-tags.ts';
 import { readSecrets, secretKeys } from './imported-secret.ts';
 import { acknowledgeWildcards } from './wildcards.ts';
 
-export type TaskRoleProps = { readonly cluster: ICluster; readonly pool: DeployedPool };
+export type TaskRoleProps = {
+  readonly cluster: ICluster;
+  readonly pool: DeployedPool;
+  /** Whether new tasks may change the protection of tasks of their own pool only. */
+  readonly isBound: boolean;
+};
 
 /**
  * What a task may do: protect tasks of its cluster, and what the user adds for Terraform. An existing role stays as it is; it must
  * trust ecs-tasks.amazonaws.com and, with scaleIn "lease", allow what `protectTasks` does.
+ *
+ * A policy changes at once for the tasks that run, and theirs may have no tag: the condition comes with a role of its own, and the
+ * other role stays as it is for them. Nor may a deployment that goes back delete the bound one under tasks that still have it.
  */
-export function taskRole(scope: Construct, { cluster, pool }: TaskRoleProps): IRole {
-  if (pool.taskRole.kind === 'existing')
-    return Role.fromRoleArn(scope, 'TaskRole', pool.taskRole.arn, { mutable: false });
-  const { policies, statements } = pool.taskRole;
-  const role = new Role(scope, 'TaskRole', {
+export function taskRole(scope: Construct, props: TaskRoleProps): IRole {
+  const { taskRole: setting } = props.pool;
+  if (setting.kind === 'existing')
+    return Role.fromRoleArn(scope, 'TaskRole', setting.arn, { mutable: false });
+  const role = ownRole(scope, 'TaskRole', { ...props, isBound: false });
+  if (!props.isBound) return role;
+  const bound = ownRole(scope, 'BoundTaskRole', props);
+  bound.applyRemovalPolicy(RemovalPolicy.RETAIN);
+  return bound;
+}
+
+function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskRoleProps): Role {
+  const { policies, statements } = pool.taskRole as OwnTaskRole;
+  // whatever the pool's rung: after a change of it, tasks with a guard go on until their builds are done
+  const allowed = [
+    ...protectTasks(scope, cluster, isBound ? pool.name : undefined),
+    ...statements.map(
+      ({ actions, resources }) => new PolicyStatement({ actions: [...actions], resources: [...resources] }),
+    ),
+  ];
+  const role = new Role(scope, id, {
     description: `Terraform in the provisioner daemons of pool ${pool.name}`,
     assumedBy: ecsTasks,
     managedPolicies: policies.map((arn, index) =>
-      ManagedPolicy.fromManagedPolicyArn(scope, `TaskPolicy${index + 1}`, arn),
+      ManagedPolicy.fromManagedPolicyArn(scope, `${isBound ? 'Bound' : ''}TaskPolicy${index + 1}`, arn),
     ),
+    // in the role itself: what keeps the role keeps them
+    ...(isBound && { inlinePolicies: { Task: new PolicyDocument({ statements: allowed }) } }),
   });
-  // whatever its rung: after a change of it, tasks with a guard go on until their builds are done
-  role.addToPrincipalPolicy(protectTasks(cluster));
-  for (const { actions, resources } of statements)
-    role.addToPrincipalPolicy(new PolicyStatement({ actions: [...actions], resources: [...resources] }));
+  if (!isBound) for (const statement of allowed) role.addToPrincipalPolicy(statement);
   acknowledgeWildcards(role, {
     resource: tasksOf(cluster),
     reason:
       'Task ids are made by ECS when a task starts, so a task is allowed to protect those of this cluster, itself among them',
   });
-  acknowledgeOperator(role, pool.name, pool.taskRole);
+  acknowledgeOperator(role, pool.name, { kind: 'own', policies, statements });
   return role;
 }
 
@@ -55,11 +86,27 @@ function acknowledgeOperator(role: Role, pool: string, { policies, statements }:
 type OwnTaskRole = Extract<DeployedPool['taskRole'], { readonly kind: 'own' }>;
 
 /** A task guards itself against scale-in while it may hold a job. Which task it is, its role can't know (aws-facts §1, IAM). */
-function protectTasks(cluster: ICluster): PolicyStatement {
-  return new PolicyStatement({
-    actions: ['ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
-    resources: [tasksOf(cluster)],
-  });
+function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | undefined): PolicyStatement[] {
+  const resources = [tasksOf(cluster)];
+  const [look, change] = ['ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'];
+  if (onlyOf === undefined) return [new PolicyStatement({ actions: [look, change], resources })];
+  const tags = Object.entries(taskTags(scope, onlyOf)).map(([tag, value]) => [
+    `aws:ResourceTag/${tag}`,
+    value,
+  ]);
+  return [
+    new PolicyStatement({ actions: [look], resources }),
+    new PolicyStatement({
+      actions: [change],
+      resources,
+      conditions: { StringEquals: Object.fromEntries(tags) },
+    }),
+  ];
+}
+
+/** The tags of a pool's tasks: its name is free only within its stack. */
+export function taskTags(scope: Construct, pool: string): Record<string, string> {
+  return { [POOL_TAG]: pool, [STACK_TAG]: Stack.of(scope).stackName };
 }
 
 function tasksOf(cluster: ICluster): string {

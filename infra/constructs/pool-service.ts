@@ -35,6 +35,8 @@ export type PoolServiceProps = {
   /** PEM text: whom the tasks trust for coderd beside their image's own authorities. */
   readonly caBundle?: string | undefined;
   readonly logs: LogSettings;
+  /** Whether the tasks' role is bound to their own pool. */
+  readonly bindTaskRoles: boolean;
   /** Where the autoscaler logs: `autoscaler status` finds its last look there. */
   readonly autoscalerLogGroup: ILogGroup;
 };
@@ -59,7 +61,7 @@ export class PoolService extends Construct {
       // it stops tasks, and is on unless switched off (aws-facts §1)
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
       circuitBreaker: { rollback: true },
-      // tasks are what Fargate bills; of the service's own tags they need none
+      // tasks are what Fargate bills; of the service's own tags they need none but those of the task definition
       propagateTags: PropagatedTagSource.TASK_DEFINITION,
       vpcSubnets: network.subnets,
       securityGroups: network.securityGroups,

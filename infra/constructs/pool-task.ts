@@ -1,4 +1,4 @@
-import { Duration, Size, Validations } from 'aws-cdk-lib';
+import { Duration, Size, Tags, Validations } from 'aws-cdk-lib';
 import {
   AwsLogDriverMode,
   type ContainerDefinition,
@@ -19,7 +19,7 @@ import { Construct } from 'constructs';
 import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
 import type { Architecture } from '../../lambda/core/config.ts';
 import { importSecret } from './imported-secret.ts';
-import { executionRole, taskRole } from './pool-roles.ts';
+import { executionRole, taskRole, taskTags } from './pool-roles.ts';
 import { CA_BUNDLE_VARIABLE, trusting } from './trust.ts';
 import { addWritableFolders } from './writable-folders.ts';
 
@@ -32,6 +32,8 @@ export type PoolTaskProps = {
   /** PEM text: whom to trust for coderd beside the image's own authorities. */
   readonly caBundle?: string | undefined;
   readonly logGroup: ILogGroup;
+  /** Whether the tasks' role is bound to their own pool. */
+  readonly bindTaskRoles: boolean;
 };
 
 /** The task definition of a pool: one provisioner daemon under the guard. */
@@ -55,11 +57,13 @@ export class PoolTask extends Construct {
         cpuArchitecture: cpuArchitectures[pool.architecture],
         operatingSystemFamily: OperatingSystemFamily.LINUX,
       },
-      taskRole: taskRole(this, { cluster, pool }),
+      taskRole: taskRole(this, { cluster, pool, isBound: props.bindTaskRoles }),
       // it has been given exactly what it needs; CDK would add more
       executionRole: role.withoutPolicyUpdates(),
     });
     acknowledgeFindings(this.definition);
+    for (const [tag, value] of Object.entries(taskTags(this, pool.name)))
+      Tags.of(this.definition).add(tag, value, { includeResourceTypes: ['AWS::ECS::TaskDefinition'] });
     const provisioner = addProvisioner(this, props, secrets);
     const folders = { provisioner, image: pool.image, owner: DAEMON_USER, logging: logDriver(props) };
     if (pool.readonlyRootFilesystem) addWritableFolders(this.definition, folders);

@@ -126,6 +126,7 @@ export class ProvisionerAutoscaler extends Construct {
         earlySuccess: aws.earlySuccess,
         ...texts,
         logs,
+        bindTaskRoles: aws.bindTaskRoles,
         autoscalerLogGroup: this.logGroup,
       }).service,
     ]);

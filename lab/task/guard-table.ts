@@ -6,7 +6,7 @@
  *   working   looks, renews; drains when asked to, or when it can't trust its lease any more
  *   draining  has sent SIGTERM to the daemon, which finishes its job however long that takes
  *   left      the daemon has exited, the protection is released: waits to be stopped
- *   died      the daemon died unasked: releases, waits a minute, exits with its code
+ *   died      the daemon died unasked: releases, waits a minute, exits with its code, or with 76 instead of 0
  *   stopping  the container got SIGTERM: it was passed on, the guard waits for the daemon and keeps the lease
  *   ended     nothing runs any more
  */

@@ -48,6 +48,8 @@ const REFUSALS_THAT_ASK = 2;
 const LEFT_FOR_MS = 10 * MINUTE_MS;
 const DIED_FOR_MS = MINUTE_MS;
 const EXIT_MS: Range = [10, 100];
+/** What the guard exits with when its daemon exited 0 unasked. */
+const ENDED_BY_ITSELF = 76;
 
 export class Guard implements Container {
   readonly #options: GuardOptions;
@@ -100,6 +102,7 @@ export class Guard implements Container {
     const from = this.#phase;
     const { to, effects } = stepGuard(from, input);
     this.#phase = to;
+    if (to === 'died' && this.#daemonCode === 0) this.#daemonCode = ENDED_BY_ITSELF;
     if (to !== from && to === 'left') this.#after(LEFT_FOR_MS, () => this.#step('wait-over'));
     if (to !== from && to === 'died') this.#after(DIED_FOR_MS, () => this.#step('wait-over'));
     for (const effect of effects) this.#effects[effect]();

@@ -13,6 +13,11 @@ const START_TTL_MS = 10 * 60_000;
 
 /** What a guard exits with that got no lease in time (guard/guard.sh). */
 const NO_LEASE = 75;
+/** What the guard's other exit codes mean. */
+const GUARD_SAYS: ReadonlyMap<number, string> = new Map([
+  [76, 'the daemon exited with 0, although nobody asked it to. Check the image and its coder'],
+  [78, 'the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm'],
+]);
 
 export type FailingStarts = {
   /** Failed starts of the last ten minutes, and tasks that should have begun to run by now. */
@@ -95,7 +100,14 @@ function reasonOf({ stoppedReason, containers }: Task): string {
   const [container] = containers.filter(
     ({ reason, exitCode }) => reason !== undefined || exitCode !== undefined,
   );
-  const exit = container?.exitCode === undefined ? undefined : `exit code ${container.exitCode}`;
-  const said = [stoppedReason, container?.reason, exit].filter((part) => part !== undefined && part !== '');
+  const said = [stoppedReason, container?.reason, exitText(container?.exitCode)].filter(
+    (part) => part !== undefined && part !== '',
+  );
   return [...new Set(said)].join('; ') || 'ECS gives no reason';
+}
+
+function exitText(code: number | undefined): string | undefined {
+  if (code === undefined) return undefined;
+  const meaning = GUARD_SAYS.get(code);
+  return meaning === undefined ? `exit code ${code}` : `exit code ${code}: ${meaning}`;
 }

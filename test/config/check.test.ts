@@ -53,6 +53,7 @@ test('the smallest configuration gets every default', () => {
       stack: 'CoderProvisionerAutoscaler',
       network: { subnets: [], securityGroups: [], natGateways: 1, endpoints: false },
       logs: { retentionDays: 30 },
+      bindTaskRoles: false,
       function: { memory: 512, inVpc: true, tracing: false },
       earlySuccess: false,
       alarms: { enabled: true, emails: [] },

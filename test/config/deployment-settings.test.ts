@@ -28,6 +28,7 @@ test('a deployment says everything that it can say', () => {
     logs: { group: '/platform/coder' },
     kmsKey: KEY,
     permissionsBoundary: 'arn:aws:iam::123456789012:policy/boundary',
+    bindTaskRoles: true,
     function: { memory: 1024, inVpc: false, tracing: true, reservedConcurrency: 2 },
     earlySuccess: true,
     alarms: { topic: TOPIC },

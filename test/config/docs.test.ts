@@ -118,6 +118,7 @@ test('the table has every setting with its type and default', () => {
       "| \`aws.logs.retentionDays\` | \`1\`, \`3\`, \`5\`, \`7\`, \`14\`, \`30\`, \`60\`, \`90\`, \`120\`, \`150\`, \`180\`, \`365\`, \`400\`, \`545\`, \`731\`, \`1096\`, \`1827\`, \`2192\`, \`2557\`, \`2922\`, \`3288\`, \`3653\` | \`30\`",
       "| \`aws.kmsKey\` | string | none",
       "| \`aws.permissionsBoundary\` | string | none",
+      "| \`aws.bindTaskRoles\` | boolean | \`false\`",
       "| \`aws.function.memory\` | whole number, 256 to 10240 | \`512\`",
       "| \`aws.function.inVpc\` | boolean | \`true\`",
       "| \`aws.function.tracing\` | boolean | \`false\`",

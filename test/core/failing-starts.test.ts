@@ -181,6 +181,16 @@ describe('a start has failed', () => {
   });
 });
 
+test('a daemon that exits 0 unasked again and again trips the breaker', () => {
+  const ended = [3, 2, 1].map((minutes) =>
+    failed(minutes, minutes * MINUTE, {
+      stopCode: 'EssentialContainerExited',
+      containers: [{ exitCode: 76 }],
+    }),
+  );
+  expect(judge(ended)).toMatchObject({ isTripped: true, recent: 3 });
+});
+
 test('a daemon that came after all that failed clears it, one that came before clears nothing', () => {
   const judged = (msAgo: number) =>
     judge([aTask({ taskArn: arnOf(9), createdAt: ago(msAgo) }), ...three], {
@@ -232,6 +242,18 @@ describe('the reason', () => {
       scenario: 'only the second container has ended',
       given: { stoppedReason: '', containers: [{ name: 'a' }, { exitCode: 0 }] },
       expected: 'exit code 0',
+    },
+    {
+      scenario: 'the guard tells that its daemon ended by itself',
+      given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 76 }] },
+      expected:
+        'Essential container in task exited; exit code 76: the daemon exited with 0, although nobody asked it to. Check the image and its coder',
+    },
+    {
+      scenario: 'the guard tells that the image lacks a tool',
+      given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 78 }] },
+      expected:
+        'Essential container in task exited; exit code 78: the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm',
     },
     {
       scenario: 'nobody says anything',

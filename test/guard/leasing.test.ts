@@ -122,7 +122,7 @@ describe.concurrent.each(GUARD_SHELLS)(
         why: 'pool-not-named',
         options: { environment: { AUTOSCALER_POOL: undefined } },
       },
-      { is: 'image has no curl', why: 'curl-127', options: { prelude: 'curl() { return 127; }\n' } },
+      { is: 'curl does not run', why: 'curl-127', options: { prelude: 'curl() { return 127; }\n' } },
     ])('exits 1 without having started the daemon when the $is', async ({ why, options }, { start }) => {
       const { trace } = await start({
         shell,
@@ -138,6 +138,17 @@ describe.concurrent.each(GUARD_SHELLS)(
         'guard: ended no-lease',
       ]);
     });
+
+    test.for(['curl', 'sleep', 'tr', 'date'])(
+      'ends at once, and says why, when the image has no %s',
+      async (tool, { start }) => {
+        const { trace } = await start({ shell, prelude: `PATH=$STAND_IN\n${withoutTool(tool)}` });
+        await trace.until('all gone');
+        expect(trace.having('agent:')).toEqual([]);
+        expect(trace.having('guard:')).toEqual(['guard: leasing started', `guard: ended no-${tool}`]);
+        expect(trace.having('exit')).toEqual(['exit 78']);
+      },
+    );
 
     test("does not send its calls through a proxy, nor heed the user's settings", async ({ working }) => {
       const proxy = 'http://127.0.0.1:1';
@@ -173,6 +184,12 @@ describe.concurrent.each(GUARD_SHELLS)(
     });
   },
 );
+
+/** A prelude, with an empty PATH: all tools but one are functions. */
+function withoutTool(tool: string): string {
+  const others = ['curl', 'sleep', 'tr', 'date'].filter((name) => name !== tool);
+  return others.map((name) => `${name}() { :; }\n`).join('');
+}
 
 function answer(body: string) {
   return { kind: 'answer', status: 200, body } as const;

@@ -129,14 +129,14 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
   });
 
   test.for([
-    { is: 'exits at once', command: 'false', code: 1 },
-    { is: 'ends well at once', command: 'true', code: 0 },
-    { is: 'is not there', command: '/opt/no-such-coder', code: 127 },
-  ])('releases when its daemon $is', async ({ command, code }, { start }) => {
+    { is: 'exits at once', command: 'false', code: 1, ends: 1 },
+    { is: 'is not there', command: '/opt/no-such-coder', code: 127, ends: 127 },
+    { is: 'exits 0 unasked, which is no success', command: 'true', code: 0, ends: 76 },
+  ])('releases when its daemon $is', async ({ command, code, ends }, { start }) => {
     const { trace } = await start({ shell, daemon: [command], intervalsMs: { DIED: 50 } });
     await trace.until(`guard: died exit-code-${code}`);
     await trace.until('agent: release');
     await trace.until('all gone');
-    expect(trace.having('exit')).toEqual([`exit ${code}`]);
+    expect(trace.having('exit')).toEqual([`exit ${ends}`]);
   });
 });

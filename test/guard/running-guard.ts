@@ -25,11 +25,13 @@ export const SECRET = 'key-that-nobody-may-read';
 
 const SHELLS = [
   { name: 'dash', command: ['dash'], path: '/usr/bin:/bin' },
-  { name: 'busybox', command: ['busybox', 'sh'], path: busyboxTools('date', 'sleep', 'tr') },
+  { name: 'busybox', command: ['busybox', 'sh'], path: toolsOf('busybox', 'date', 'sleep', 'tr') },
+  // in POSIX mode, as Amazon Linux and UBI have it
+  { name: 'bash', command: ['sh'], path: `${toolsOf('bash', 'sh')}:/usr/bin:/bin` },
 ];
 
 /** The tools that the tests of the guard need and this machine lacks. */
-export const MISSING = ['dash', 'busybox', 'shellcheck', 'curl'].filter(
+export const MISSING = ['dash', 'busybox', 'bash', 'shellcheck', 'curl'].filter(
   (tool) => spawnSync('sh', ['-c', 'command -v "$1"', 'sh', tool]).status !== 0,
 );
 
@@ -215,6 +217,7 @@ export class RunningGuard {
   }
 
   #killAll(): void {
+    if (this.trace.events.includes('all gone')) return; // its id may be another's by now
     try {
       if (this.process.pid !== undefined) process.kill(-this.process.pid, 'SIGKILL');
     } catch {
@@ -239,11 +242,11 @@ function inTests(intervalsMs: Readonly<Record<string, number | string>>): Record
   );
 }
 
-/** A folder with busybox's own tools, which are all that Coder's image has. */
-function busyboxTools(...tools: readonly string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'busybox-'));
-  const busybox = spawnSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).stdout.trim();
-  if (busybox !== '') for (const tool of tools) symlinkSync(busybox, join(folder, tool));
+/** A folder in which a program has these names: busybox's own tools, which are all that Coder's image has; bash as `sh`. */
+function toolsOf(program: string, ...names: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), `${program}-`));
+  const file = spawnSync('sh', ['-c', 'command -v "$1"', 'sh', program], { encoding: 'utf8' }).stdout.trim();
+  if (file !== '') for (const name of names) symlinkSync(file, join(folder, name));
   afterAll(() => rmSync(folder, { recursive: true }));
   return folder;
 }

@@ -210,6 +210,15 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(guard.trace.having('exit')).toEqual(['exit 70']);
   });
 
+  test('releases when its shell loses the code of its daemon', async ({ working }) => {
+    const guard = await working({ shell, prelude: WAIT_THAT_LOSES_THE_CODE, intervalsMs: { DIED: 0 } });
+    const { trace } = guard;
+    guard.crashDaemon(70);
+    await trace.until('guard: died');
+    await trace.until('agent: release');
+    await trace.until('exit');
+  });
+
   test('goes on when nobody reads its log any more', async ({ working }) => {
     const guard = await working({ shell, intervalsMs: { LEFT: 0 } });
     const { trace, agent } = guard;
@@ -248,11 +257,14 @@ const WAIT_THAT_RETURNS_EARLY = `wait() {
 }
 `;
 
+/** bash in POSIX mode tells a code once, which this has heard in its place. */
 const WAIT_THAT_IS_INTERRUPTED_AT_LAST = `wait() {
+  [ "\${BASH_VERSION:+$heard}" = "" ] || [ "$phase $1" != "gone $daemon" ] || return "$heard"
   command wait "$@"
-  heard=$?
+  last=$?
+  [ "$1" != "$daemon" ] || heard=$last
   [ "$phase" != working ] || return 138
-  return "$heard"
+  return "$last"
 }
 `;
 
@@ -264,9 +276,19 @@ const WAIT_THAT_FORGETS = `wait() {
 }
 `;
 
+/** As bash's may when a signal comes as the daemon ends: from then on it waits until another signal comes. */
+const WAIT_THAT_LOSES_THE_CODE = `wait() {
+  [ "$phase $1" != "gone $daemon" ] || set "$keeper"
+  command wait "$@"
+  heard=$?
+  [ "$1" != "$daemon" ] || return 138
+  return "$heard"
+}
+`;
+
 /** Ends when it makes sure that the main process is there. */
 function keeperThatEnds(end: string): string {
-  return `kill() { [ "$1 $2" != "-USR2 $$" ] || [ ! -f "$STAND_IN/break" ] || ${end}; command kill "$@"; }\n`;
+  return `kill() { [ "$1 $2" != "-$wake $$" ] || [ ! -f "$STAND_IN/break" ] || ${end}; command kill "$@"; }\n`;
 }
 
 /** The time of day is off by as much as the test says; what date makes of a date is not. */

@@ -2,10 +2,10 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Lazy, Stack } from 'aws-cdk-lib';
+import { type App, Lazy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
-import { Cluster } from 'aws-cdk-lib/aws-ecs';
+import { Cluster, type ICluster } from 'aws-cdk-lib/aws-ecs';
 import { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -15,6 +15,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/adapters/config/check.ts';
 import { loadConfig } from '../../lambda/adapters/config/load.ts';
 import {
+  ACCOUNT,
   arnOf,
   cpu,
   deployment,
@@ -183,6 +184,37 @@ describe('a cluster', () => {
     const cluster = Cluster.fromClusterArn(other, 'Cluster', arnOf('ecs', 'cluster/platform'));
     new ProvisionerAutoscaler(other, 'Builds', { ...deployment([cpu]), vpc, cluster });
     expect(serviceOf(templateOf(other), 'cpu').Properties.Cluster).toBe('platform');
+  });
+});
+
+describe('a cluster elsewhere', () => {
+  const elsewhere = { account: ACCOUNT, region: 'us-east-1' };
+
+  it.each<{ scenario: string; clusterIn: (scope: App, stack: Stack) => ICluster }>([
+    {
+      scenario: 'of another region, by its ARN',
+      clusterIn: (_, stack) =>
+        Cluster.fromClusterArn(stack, 'C', `arn:aws:ecs:us-east-1:${ACCOUNT}:cluster/platform`),
+    },
+    {
+      scenario: 'of another account, by its ARN',
+      clusterIn: (_, stack) =>
+        Cluster.fromClusterArn(stack, 'C', 'arn:aws:ecs:eu-central-1:999999999999:cluster/platform'),
+    },
+    {
+      scenario: 'of a stack in another region',
+      clusterIn: (app) => {
+        const other = new Stack(app, 'Other', { env: elsewhere });
+        return new Cluster(other, 'C', { vpc: new Vpc(other, 'Vpc') });
+      },
+    },
+  ])('is refused: $scenario', ({ clusterIn }) => {
+    const app = newApp();
+    const stack = new Stack(app, 'Here', { env: { account: ACCOUNT, region: 'eu-central-1' } });
+    const props = { ...deployment([cpu]), vpc: new Vpc(stack, 'Vpc'), cluster: clusterIn(app, stack) };
+    expect(() => new ProvisionerAutoscaler(stack, 'Builds', props)).toThrow(
+      /using the cluster .* the stack Here is in account 123456789012, region eu-central-1; name a cluster there/,
+    );
   });
 });
 

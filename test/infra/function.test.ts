@@ -67,7 +67,10 @@ const ofATick = [
     Resource: arn(':kms:', region, ':*:key/*'),
     Condition: {
       StringEquals: {
-        'kms:ViaService': { 'Fn::Join': ['', ['secretsmanager.', region, '.amazonaws.com']] },
+        'kms:ViaService': [
+          { 'Fn::Join': ['', ['secretsmanager.', region, '.amazonaws.com']] },
+          { 'Fn::Join': ['', ['secretsmanager.', region, '.', { Ref: 'AWS::URLSuffix' }]] },
+        ],
       },
       StringLike: { 'kms:EncryptionContext:SecretARN': [token] },
     },

@@ -22,6 +22,7 @@ describe('AwsSolutions and Serverless', () => {
   it.each([
     { deployment: 'a minimal deployment', settings: MINIMAL },
     { deployment: 'a deployment with everything on', settings: EVERYTHING },
+    { deployment: 'one with bound roles', settings: { ...MINIMAL, aws: { bindTaskRoles: true } } },
     { deployment: 'a deployment into an existing VPC and cluster', settings: EXISTING },
   ])('find nothing in $deployment that is not acknowledged', ({ settings }) => {
     expect(findingsOf(stackOf(settings))).toEqual([]);

@@ -46,7 +46,7 @@ describe('the service of a pool', () => {
     for (const pool of ['cpu', 'gpu']) expect(serviceOf(template, pool).Type).toBe('AWS::ECS::Service');
   });
 
-  it('names log group and stack of the autoscaler and the settings to drain by beside its pool, and no other resource has these tags', () => {
+  it('names log group and stack of the autoscaler and the settings to drain by beside its pool, and beside the task no other resource has such tags', () => {
     const logGroup = template.toJSON().Outputs.LogGroupName.Value;
     expect(serviceOf(template, 'cpu').Properties.Tags).toEqual([
       { Key: 'coder-autoscaler:log-group', Value: logGroup },
@@ -55,12 +55,18 @@ describe('the service of a pool', () => {
       { Key: 'coder-autoscaler:scale-in', Value: 'lease' },
       { Key: 'coder-autoscaler:stack', Value: 'Test' },
     ]);
-    // nor do the tasks get them, which carry what is billed
+    // tasks get those of their definition
+    expect(taskOf(template, 'cpu').Tags).toEqual([
+      { Key: 'coder-autoscaler:pool', Value: 'cpu' },
+      { Key: 'coder-autoscaler:stack', Value: 'Test' },
+    ]);
     template.allResourcesProperties('AWS::ECS::Service', { PropagateTags: 'TASK_DEFINITION' });
     const tagged = Object.values(resourcesOf(template)).filter(({ Properties }) =>
       JSON.stringify(Properties?.Tags ?? '').includes('coder-autoscaler:'),
     );
-    expect(tagged.map(({ Type }) => Type)).toEqual(['AWS::ECS::Service', 'AWS::ECS::Service']);
+    expect(new Set(tagged.map(({ Type }) => Type))).toEqual(
+      new Set(['AWS::ECS::Service', 'AWS::ECS::TaskDefinition']),
+    );
   });
 
   it('leaves count and name alone, so that no deployment resets or replaces it', () => {
@@ -302,6 +308,64 @@ describe('the task role', () => {
     ]);
   });
 
+  describe('bound to its pool', () => {
+    const granted = {
+      policies: ['arn:aws:iam::aws:policy/ReadOnlyAccess'],
+      statements: [{ actions: ['ec2:RunInstances'], resources: ['*'] }],
+    };
+    const settings = [
+      { ...cpu, taskRole: granted },
+      { ...gpu, taskRole: { arn: `arn:aws:iam::${ACCOUNT}:role/terraform/gpu` } },
+    ];
+    const unbound = synthesize(deployment(settings));
+    const bound = synthesize(deployment(settings, { bindTaskRoles: true }));
+    const roleBefore = roleOf(taskOf(unbound, 'cpu').TaskRoleArn);
+    const roleNow = roleOf(taskOf(bound, 'cpu').TaskRoleArn);
+
+    it('can change the protection of tasks with the tags of its pool and stack only', () => {
+      const { Policies, ManagedPolicyArns } = resourcesOf(bound)[roleNow]?.Properties ?? {};
+      const { Resource } = protectTasks;
+      expect(Policies).toMatchObject([
+        {
+          PolicyDocument: {
+            Statement: [
+              { Action: 'ecs:GetTaskProtection', Resource },
+              {
+                Action: 'ecs:UpdateTaskProtection',
+                Resource,
+                Condition: {
+                  StringEquals: Object.fromEntries(
+                    taskOf(bound, 'cpu').Tags.map(({ Key, Value }: { Key: string; Value: string }) => [
+                      `aws:ResourceTag/${Key}`,
+                      Value,
+                    ]),
+                  ),
+                },
+              },
+              { Action: 'ec2:RunInstances', Resource: '*' },
+            ],
+          },
+        },
+      ]);
+      expect(ManagedPolicyArns).toEqual(granted.policies);
+    });
+
+    it('is a new role: tasks of before keep theirs, which does not change', () => {
+      expect(roleNow).not.toBe(roleBefore);
+      expect(resourcesOf(bound)[roleBefore]).toEqual(resourcesOf(unbound)[roleBefore]);
+      expect(statementsOf(bound, roleBefore)).toEqual(statementsOf(unbound, roleBefore));
+    });
+
+    it('outlives its removal from the template, since tasks may still have it', () => {
+      expect(resourcesOf(bound)[roleNow]?.DeletionPolicy).toBe('Retain');
+      expect(JSON.stringify(bound.findResources('AWS::IAM::Policy'))).not.toContain(roleNow);
+    });
+
+    it('leaves a role alone that exists', () => {
+      expect(taskOf(bound, 'gpu').TaskRoleArn).toBe(taskOf(unbound, 'gpu').TaskRoleArn);
+    });
+  });
+
   it('is left as it is where it exists', () => {
     const arn = `arn:aws:iam::${ACCOUNT}:role/terraform/gpu`;
     expect(taskOf(everything, 'gpu').TaskRoleArn).toBe(arn);
@@ -328,7 +392,10 @@ describe('the execution role', () => {
         Resource: arn(':kms:', region, ':*:key/*'),
         Condition: {
           StringEquals: {
-            'kms:ViaService': { 'Fn::Join': ['', ['secretsmanager.', region, '.amazonaws.com']] },
+            'kms:ViaService': [
+              { 'Fn::Join': ['', ['secretsmanager.', region, '.amazonaws.com']] },
+              { 'Fn::Join': ['', ['secretsmanager.', region, '.', { Ref: 'AWS::URLSuffix' }]] },
+            ],
           },
           StringLike: { 'kms:EncryptionContext:SecretARN': expect.arrayContaining(secrets) },
         },

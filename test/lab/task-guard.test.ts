@@ -452,15 +452,18 @@ describe('a guard whose daemon has exited', () => {
     expect(exits).toMatchObject([{ code: 0 }]);
   });
 
-  it('releases, waits 60 s and exits with its code when it died unasked', () => {
+  it.each([
+    { code: 70, ends: 70 },
+    { code: 0, ends: 76 },
+  ])('releases, waits 60 s and exits with $ends when it died unasked with $code', ({ code, ends }) => {
     const { agent, guard, exits, pass } = world();
     pass(MINUTE);
-    guard.daemon?.crash(70);
+    guard.daemon?.crash(code);
     pass(SECOND);
     expect(agent.writes).toEqual([2880, 'release']);
     expect(exits).toEqual([]);
     pass(59.5 * SECOND);
-    expect(exits).toMatchObject([{ code: 70 }]);
+    expect(exits).toMatchObject([{ code: ends }]);
   });
 });
 

@@ -172,6 +172,10 @@ export const aws = z
       'ARN of a KMS key that encrypts logs, queue, topic, schedule and the function’s environment. Without it: keys of AWS.',
     ).optional(),
     permissionsBoundary: arnOf('policy', 'ARN of the managed policy that bounds every role.').optional(),
+    bindTaskRoles: z.boolean().default(false).meta({
+      description:
+        'Not tried on AWS yet. With `true`, new tasks get a role that can change the protection of tasks of their own pool only; for a cluster that several trust domains share.',
+    }),
     function: lambda,
     earlySuccess: z.boolean().default(false).meta({
       description:

@@ -50,6 +50,8 @@ export type AwsSettings = {
   readonly kmsKey?: string | undefined;
   /** ARN of the managed policy that bounds every role. */
   readonly permissionsBoundary?: string | undefined;
+  /** New tasks may change the protection of tasks of their own pool only. */
+  readonly bindTaskRoles: boolean;
   readonly function: {
     /** MiB. */
     readonly memory: number;

@@ -5,6 +5,7 @@ import type { Deployment } from './deployment.ts';
 import { checkPoolCount } from './deployment-rules.ts';
 import { ConfigError, error, type Finding, type Problem } from './problems.ts';
 import { readConfigWith } from './read.ts';
+import { checkSizes } from './size-rules.ts';
 
 /** A configuration with what lies beside its file. */
 export type LoadedConfig = {
@@ -19,17 +20,20 @@ export function loadConfig(file: string): LoadedConfig {
   return load(file, () => []);
 }
 
-/** As `loadConfig`, for what is about to be deployed: one stack does not hold any number of pools. */
+/** As `loadConfig`, for what is about to be deployed: a stack does not hold any number of pools, nor a task any amount of text. */
 export function loadDeployment(file: string): LoadedConfig {
-  return load(file, checkPoolCount);
+  return load(file, (value, caBundle) => [...checkPoolCount(value), ...checkSizes(value, caBundle)]);
 }
 
-function load(file: string, more: (value: unknown) => readonly Finding[]): LoadedConfig {
+function load(
+  file: string,
+  more: (value: unknown, caBundle: string | undefined) => readonly Finding[],
+): LoadedConfig {
   let caBundle: string | undefined;
   const read = readConfigWith(readText(file), file, (value) => {
     const bundle = readCaBundle(value, dirname(file));
     caBundle = bundle.text;
-    return [...bundle.findings, ...more(value)];
+    return [...bundle.findings, ...more(value, caBundle)];
   });
   return caBundle === undefined ? read : { ...read, caBundle };
 }

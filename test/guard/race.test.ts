@@ -1,0 +1,46 @@
+/**
+ * Daemons that die just as the guard stops waiting for them to be born, with and without a signal at that moment. `npm run race` has
+ * 1,000 of them in each shell.
+ */
+import { describe, expect } from 'vitest';
+import { GUARD_SHELLS, guardTest, type Shell, type StartGuard } from './running-guard.ts';
+
+const RUNS = Number(process.env.GUARD_RACE_RUNS ?? 16);
+const AT_ONCE = 8;
+const SETTLE_MS = 30;
+
+describe.each(GUARD_SHELLS)('a daemon that dies as it settles, under $name', ({ isMissing, ...shell }) => {
+  guardTest.skipIf(isMissing)(
+    'never keeps its guard from ending',
+    async ({ start }) => {
+      const ends: string[] = [];
+      const runs = Array.from({ length: RUNS }, (_, run) => run).values();
+      const worker = async () => {
+        for (const run of runs) ends.push(await endOf(run, shell, start));
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, worker));
+      expect(ends.filter((end) => end !== 'right')).toEqual([]);
+      expect(ends).toHaveLength(RUNS);
+    },
+    60_000 + 200 * RUNS,
+  );
+});
+
+/** How the guard ends whose daemon lives a little longer, or less long, than it takes to settle. */
+async function endOf(run: number, shell: Shell, start: StartGuard): Promise<string> {
+  const lifeMs = SETTLE_MS - 12 + (run % 24);
+  const isStopped = run % 2 === 1;
+  const guard = await start({
+    shell,
+    daemon: ['sh', '-c', `sleep 0.0${lifeMs}; ${isStopped ? 'kill "$PPID"; ' : ''}exit 7`],
+    intervalsMs: { SETTLE: SETTLE_MS, DIED: 0 },
+  });
+  await guard.trace.until('exit');
+  await guard.cleanUp();
+  const end = guard.trace.having('exit').join();
+  // stopped, the daemon ends with a code of its own or by the signal; bash may lose either, and tell of its last signal
+  const codes = isStopped
+    ? ['exit 7', 'exit 143', ...(shell.name === 'bash' ? ['exit 140'] : [])]
+    : ['exit 7'];
+  return codes.includes(end) ? 'right' : end;
+}
