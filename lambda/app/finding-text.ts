@@ -192,11 +192,9 @@ function clockSentence({
     daemons: 'a daemon was seen',
     tasks: 'a task was started',
   };
-  if (where === 'coderd' || where === 'ecs') {
-    const clock = where === 'ecs' ? "AWS's clock" : "coderd's clock";
+  if (where === 'coderd') {
     const apart = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'}`;
-    const host = where === 'ecs' ? 'this machine' : "coderd's host";
-    return `${clock} is ${apart} this machine's clock. ${CLOCKS_DIFFER}; check the time service of ${host}`;
+    return `coderd's clock is ${apart} AWS's clock. ${CLOCKS_DIFFER}; check the time service of coderd's host`;
   }
   const clock = where === 'tasks' ? "AWS's clock" : "coderd's clock";
   const apart = where === 'readings' ? 'before another one of the same look' : `ahead of ${clock}`;

@@ -9,7 +9,8 @@ export async function observe({ coderd, ecs, clock }: Ports, config: Config): Pr
   const startedAt = clock.now();
   const [coder, cluster] = await Promise.all([observeCoder({ coderd, clock }, config), observeEcs(ecs)]);
   // by coderd's clock: liveness is compared with times that coderd wrote
-  return { version: 1, takenAt: timeOf(coder) ?? clock.now(), clock: startedAt, coder, ecs: cluster };
+  const takenAt = timeOf(coder) ?? cluster.services.takenAt ?? clock.now();
+  return { version: 1, takenAt, clock: startedAt, coder, ecs: cluster };
 }
 
 /**

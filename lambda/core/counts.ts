@@ -47,7 +47,8 @@ function decideAll({ service, capacity, wanted, max, doubts }: CountInput): Coun
   if (from === notLeft) return { to: from, why: [] };
   // ECS may start what is desired and not there before the count is lowered, and then stop any task without a lease
   if (capacity.isHeldBack && capacity.exposed > 0) return { to: from, why: unprotected };
-  if (capacity.isHeldBack && doubts.length === 0 && lowest < from) return { to: lowest, why: [] };
+  if (capacity.isHeldBack && doubts.length === 0 && capacity.uncounted === 0 && lowest < from)
+    return { to: lowest, why: [] };
   if (blind.length > 0) return { to: from, why: blind };
   const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
   if (to === from) return { to, why: unprotected };

@@ -16,7 +16,7 @@ export function snapshotAt(snapshot: Snapshot, at: EpochMs): Snapshot {
   return {
     ...snapshot,
     takenAt: at,
-    clock: move(snapshot.clock),
+    ...(snapshot.clock === undefined ? {} : { clock: move(snapshot.clock) }),
     coder: {
       ...coder,
       organizations: coder.organizations.map((organization) => ({
@@ -54,7 +54,7 @@ function movedReading<T>(reading: Reading<T>, move: Move, moved: (item: T) => T)
 function movedService(move: Move): (service: Service) => Service {
   return (service) => ({
     ...service,
-    events: service.events?.map((event) => ({ ...event, createdAt: move(event.createdAt) })),
+    events: (service.events ?? []).map((event) => ({ ...event, createdAt: move(event.createdAt) })),
   });
 }
 

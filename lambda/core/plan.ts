@@ -366,9 +366,9 @@ export type Finding =
   | { readonly code: 'daemons-share-name'; readonly organization: string; readonly names: readonly string[] }
   | {
       readonly code: 'clocks-differ';
-      readonly where: 'jobs' | 'daemons' | 'tasks' | 'readings' | 'coderd' | 'ecs';
+      readonly where: 'jobs' | 'daemons' | 'tasks' | 'readings' | 'coderd';
       readonly organization?: string | undefined;
-      /** Of `coderd` and `ecs`: ahead of the function's own clock; negative: behind it. */
+      /** Of `coderd`: ahead of AWS's clock; negative: behind it. */
       readonly seconds: number;
     }
   | {

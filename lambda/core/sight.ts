@@ -204,19 +204,12 @@ function secondsApart(times: readonly EpochMs[]): number {
   return secondsAhead(times, earliest);
 }
 
-/** coderd's clock and AWS's, each beside the function's own. A negative number of seconds: behind. */
-function judgeClocks({ takenAt, clock, ecs }: Snapshot): readonly DoubtFinding[] {
-  if (clock === undefined) return [];
-  return (
-    [
-      ['coderd', takenAt],
-      ['ecs', ecs.services.takenAt ?? clock],
-    ] as const
-  ).flatMap(([where, time]) =>
-    Math.abs(time - clock) > CLOCK_TOLERANCE_MS
-      ? [{ code: 'clocks-differ', where, seconds: Math.round((time - clock) / 1000) } as const]
-      : [],
-  );
+/** coderd's clock beside AWS's. A negative number of seconds: behind. */
+function judgeClocks(snapshot: Snapshot): readonly DoubtFinding[] {
+  const { status } = snapshot.ecs.services;
+  const ahead = snapshot.takenAt - awsTimeOf(snapshot);
+  if (status === 'failed' || status === 'forbidden' || Math.abs(ahead) <= CLOCK_TOLERANCE_MS) return [];
+  return [{ code: 'clocks-differ', where: 'coderd', seconds: Math.round(ahead / 1000) }];
 }
 
 /** How far the latest of these times is after `now`, in whole seconds; 0 within the tolerance. */

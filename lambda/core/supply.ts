@@ -61,7 +61,7 @@ export function readSupply(snapshot: Snapshot, config: Config): readonly PoolSig
     .map((pool) => readPool({ pool, snapshot, protections, byGroup, indexes }));
 }
 
-/** Now by AWS's clock, with which times that ECS wrote are compared. Lambda's own clock is AWS's. */
+/** Now by AWS's clock, with which times that ECS wrote are compared. The function's own clock is AWS's, too. */
 export function awsTimeOf({ ecs, clock, takenAt }: Pick<Snapshot, 'ecs' | 'clock' | 'takenAt'>): EpochMs {
   return ecs.services.takenAt ?? clock ?? takenAt;
 }

@@ -117,7 +117,7 @@ test('jobs wait, starts fail, and somebody has paused a pool', async () => {
     gpu       1     0     0         1        0      0    2
 
     who waits:
-      ! organization "default", tags cluster=tpu: 1 job, the oldest for 4 min, failed by coderd at 2026-03-02T09:34:00.000Z; pool "gpu" comes closest, but does not have cluster=tpu (it has cluster=gpu)
+      ! organization "default", tags cluster=tpu: 1 job (template_version_import), the oldest for 4 min, failed by coderd at 2026-03-02T09:34:00.000Z; pool "gpu" comes closest, but does not have cluster=tpu (it has cluster=gpu)
         organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 when there is room in "gpu"
 
     what is broken:

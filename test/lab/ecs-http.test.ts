@@ -61,6 +61,8 @@ describe('the AWS face, with the real SDK', () => {
         { key: 'coder-autoscaler:pool', value: 'gpu' },
         { key: 'coder-autoscaler:log-group', value: world.logGroupName },
         { key: 'coder-autoscaler:stack', value: world.stackName },
+        { key: 'coder-autoscaler:organization', value: 'data' },
+        { key: 'coder-autoscaler:scale-in', value: 'lease' },
       ],
       createdAt: new Date(START),
       deployments: [{ status: 'PRIMARY', rolloutState: 'COMPLETED', desiredCount: 3 }],

@@ -364,6 +364,8 @@ describe('a world', () => {
     expect(identity.name).toMatch(/^Stack-PoolBigGpuService-/);
     expect(state.tags).toEqual({
       'coder-autoscaler:pool': 'big-gpu',
+      'coder-autoscaler:organization': 'data',
+      'coder-autoscaler:scale-in': 'lease',
       'coder-autoscaler:log-group': world.logGroupName,
       'coder-autoscaler:stack': world.stackName,
     });

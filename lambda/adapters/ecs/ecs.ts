@@ -57,7 +57,7 @@ export class EcsAdapter implements Ecs {
   readonly cluster: string;
   readonly stack: string | undefined;
   readonly #client: ECSClient;
-  /** AWS's clock, of the newest answer. */
+  /** AWS's clock, of the newest description of services. */
   #answeredAt: EpochMs | undefined;
   readonly #counts: DesiredCounts;
   #arns: Promise<readonly string[]> | undefined;
@@ -67,14 +67,6 @@ export class EcsAdapter implements Ecs {
     this.cluster = cluster;
     this.stack = stack;
     this.#counts = counts;
-    client.middlewareStack.add(
-      (next) => async (args) => {
-        const result = await next(args);
-        this.#answeredAt = dateOf(result.response) ?? this.#answeredAt;
-        return result;
-      },
-      { step: 'deserialize', name: 'readDate', override: true },
-    );
   }
 
   async services(): Promise<Reading<Service>> {
@@ -188,9 +180,20 @@ export class EcsAdapter implements Ecs {
   }
 
   async #describeServices(services: readonly string[]): Promise<readonly Service[]> {
-    const answer = await this.#client.send(
-      new DescribeServicesCommand({ cluster: this.cluster, services: [...services], include: ['TAGS'] }),
+    const command = new DescribeServicesCommand({
+      cluster: this.cluster,
+      services: [...services],
+      include: ['TAGS'],
+    });
+    command.middlewareStack.add(
+      (next) => async (args) => {
+        const result = await next(args);
+        this.#answeredAt = dateOf(result.response);
+        return result;
+      },
+      { step: 'deserialize' },
     );
+    const answer = await this.#client.send(command);
     const described = parse('DescribeServices', z.array(serviceSchema), answer.services);
     return described.map((service) => ({ ...service, events: placementEvents(service.events ?? []) }));
   }
