@@ -178,6 +178,7 @@ function makeService(pool: FleetPool, members: readonly FleetMember[]) {
         createdAt: new Date(TAKEN_AT - 24 * 60 * MINUTE).toISOString(),
       },
     ],
+    events: [],
     tags: [{ key: 'coder-autoscaler:pool', value: pool.name }],
   };
 }
