@@ -17,6 +17,14 @@ const pool = (name: string, desiredCount: number) => ({
 });
 
 describe('readings', () => {
+  test('hold the tasks of every page of the list of one service', async () => {
+    lab = await startLab({ pools: [pool('big', 230)] });
+    lab.pass(300);
+    const { ecs } = lab.ports();
+    const tasks = await ecs.tasks((await ecs.services()).items);
+    expect(tasks.items).toHaveLength(230);
+  });
+
   test('hold the tagged services, their tasks and protections, in as few calls as the limits allow', async () => {
     const calls: string[] = [];
     lab = await startLab({
