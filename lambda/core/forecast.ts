@@ -10,6 +10,7 @@ import { pollIntervalMs } from './poll-interval.ts';
 import type { Daemon, OrganizationSight, Reading, Snapshot, Workspace } from './snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions.ts';
+import { isKnownVersion } from './version.ts';
 
 /** A transition, and what it is of. */
 export type ExpectedTransition = Transition & { readonly workspace: Workspace };
@@ -90,7 +91,7 @@ function groupsOf(
   if (workspaces === undefined) return [];
   const rows = daemonRows(organization);
   // a server whose version is unknown is not asked for offline daemons
-  const isUntold = buildInfo === undefined && (offlineDaemons?.items ?? []).length === 0;
+  const isUntold = !isKnownVersion(buildInfo?.version) && (offlineDaemons?.items ?? []).length === 0;
   const building = new Set(jobs.items.map(({ metadata }) => metadata?.workspace_id));
   const readAt = workspaces.takenAt ?? now;
   const { id, templates, activeVersionTags, members } = organization;

@@ -652,8 +652,10 @@ describe('what is overdue', () => {
       templates: reading([aTemplate()]),
       activeVersionTags: { template: gpu },
     });
-    const snapshot = aSnapshot({ organizations: [organization], version: null });
-    expect(readForecast(snapshot).map(listOf)).toEqual([row.expected]);
+    for (const version of [null, 'v0.0.0-devel+3006da5']) {
+      const snapshot = aSnapshot({ organizations: [organization], version });
+      expect(readForecast(snapshot).map(listOf)).toEqual([row.expected]);
+    }
   });
 
   test('waits for a daemon with its tags', () => {
