@@ -6,7 +6,7 @@
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { STALE_AFTER_MS } from './daemons.ts';
 import { by, partition, unique } from './order.ts';
-import { pollIntervalMs } from './poll-interval.ts';
+import { type PollInterval, pollInterval } from './poll-interval.ts';
 import type { Daemon, OrganizationSight, Reading, Snapshot, Workspace } from './snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions.ts';
@@ -55,10 +55,10 @@ const OLD_AFTER_MS = 15 * 60_000;
 
 /** Reads what coderd will do, by organization and tag set. */
 export function readForecast(snapshot: Snapshot): readonly TransitionGroup[] {
-  const pollMs = pollIntervalMs(snapshot);
+  const poll = pollInterval(snapshot);
   return snapshot.coder.organizations
     .toSorted(by(({ name }) => name))
-    .flatMap((organization) => groupsOf(organization, snapshot, pollMs));
+    .flatMap((organization) => groupsOf(organization, snapshot, poll));
 }
 
 /** Whether more may be due than is known: then the last daemon stays. Without any forecast there is nothing to know. */
@@ -85,7 +85,7 @@ function isUsable(reading: Reading<unknown> | undefined, now: EpochMs): boolean 
 function groupsOf(
   organization: OrganizationSight,
   { takenAt: now, coder: { buildInfo } }: Snapshot,
-  pollMs: number,
+  poll: PollInterval,
 ): readonly TransitionGroup[] {
   const { workspaces, jobs, offlineDaemons } = organization;
   if (workspaces === undefined) return [];
@@ -109,7 +109,7 @@ function groupsOf(
     const judgeOne: Judge = (transition) =>
       building.has(transition.workspace.id)
         ? { fate: 'made' }
-        : judge(transition, { gate, readAt, now, pollMs, isUntold });
+        : judge(transition, { gate, readAt, now, poll, isUntold });
     return {
       ...toGroup(courses, built, judgeOne),
       organizationId: organization.id,
@@ -278,7 +278,7 @@ type Seeing = {
   readonly readAt: EpochMs;
   readonly now: EpochMs;
   /** How often the executor looks. */
-  readonly pollMs: number;
+  readonly poll: PollInterval;
   /** Whether the gate's past is not known. */
   readonly isUntold: boolean;
 };
@@ -294,29 +294,39 @@ type Judgement = {
  * workspaces still shows it. Each refusal puts it off for longer, from the last time that the gate was open.
  */
 function judge({ at }: Transition, seeing: Seeing): Judgement {
-  const { gate, readAt, now, pollMs, isUntold } = seeing;
+  const { gate, now, poll, isUntold } = seeing;
   if (at > now) return { fate: 'ahead' };
   const foundAt = (Math.ceil(at / MINUTE_MS) * MINUTE_MS) as EpochMs;
   const spans = gate
     .filter(({ to }) => to > foundAt)
     .map(({ from, to }) => ({ from: Math.max(from, foundAt) as EpochMs, to }));
-  const tries = spans.filter((span) => openMs(span, readAt) >= twicePolledMs(pollMs));
+  const tries = triesIn(spans, seeing);
   const last = tries.at(-1);
   if (last === undefined) {
-    const isPutOff = isUntold && (now - foundAt) % HOUR_MS >= Math.max(UNTOLD_MS, twicePolledMs(pollMs));
-    return { fate: isPutOff ? 'put off' : fateIn(spans, seeing) };
+    const isPutOff = isUntold && (now - foundAt) % HOUR_MS >= Math.max(UNTOLD_MS, twicePolledMs(poll.ms));
+    return { fate: isPutOff ? 'put off' : fateIn(spans, poll.ms, seeing) };
   }
   const backOffMs = BACK_OFF_MS[tries.length - 1] ?? BACK_OFF_MS[2];
   const refusal = { tries: tries.length, nextTryAt: (last.to + backOffMs) as EpochMs };
   if (now < refusal.nextTryAt) return { fate: 'put off', refusal };
-  return { fate: fateIn(spans.slice(spans.indexOf(last) + 1), seeing), refusal };
+  return { fate: fateIn(spans.slice(spans.indexOf(last) + 1), poll.retryMs, seeing), refusal };
+}
+
+/** The spans in which coderd refused: in a later one it is given as long as its interval may be. */
+function triesIn(spans: readonly Span[], { poll, readAt }: Seeing): readonly Span[] {
+  const tries: Span[] = [];
+  for (const span of spans) {
+    const pollMs = tries.length === 0 ? poll.ms : poll.retryMs;
+    if (openMs(span, readAt) >= twicePolledMs(pollMs)) tries.push(span);
+  }
+  return tries;
 }
 
 /**
  * By how long the gate was open at a time. `presumed`: made, as far as is known, but the workspaces were read before, or coderd is to get
  * another poll. `made`: it had two polls, and workspaces are yet to be read.
  */
-function fateIn(spans: readonly Span[], { readAt, now, pollMs }: Seeing): NextFate {
+function fateIn(spans: readonly Span[], pollMs: number, { readAt, now }: Seeing): NextFate {
   const longestMs = (until: EpochMs): number => Math.max(0, ...spans.map((span) => openMs(span, until)));
   const madeAfterMs = pollMs + INSERTED_MS;
   if (longestMs(now) < madeAfterMs) return 'ahead';

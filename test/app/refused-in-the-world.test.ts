@@ -59,6 +59,9 @@ describe('what coderd refuses', () => {
     const on = await start({ coderVersion: 'v2.30.0' });
     const owner = on.world.coderd.addUser({ username: 'ada', status: 'suspended' });
     const { name } = addOne(on.world, { schedule: '10 9 * * *', owner });
+    // which tell that coderd looks every minute
+    for (const minutes of [44, 31, 14, 7])
+      addOne(on.world, { reason: 'autostop', since: plusMs(START, -minutes * MINUTE_MS) });
     const ticks = await on.invoke(5 * 60);
     expect(on.world.coderd.jobs()).toEqual([]);
     const [first = 0, second = 0, ...others] = wakeUps(ticks);
