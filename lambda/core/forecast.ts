@@ -13,7 +13,11 @@ import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions
 import { isKnownVersion } from './version.ts';
 
 /** A transition, and what it is of. */
-export type ExpectedTransition = Transition & { readonly workspace: Workspace };
+export type ExpectedTransition = Transition & {
+  readonly workspace: Workspace;
+  /** When an admin changed its template last, which may have made it due long after its time. */
+  readonly changedAt?: EpochMs | undefined;
+};
 
 /** A transition that coderd had the chance to make, and did not. */
 export type Refusal = {
@@ -185,13 +189,13 @@ function seenByTags(
     if (tags === undefined) return [];
     const template = byId.get(workspace.template_id);
     const circumstances = { version, readAt, owner: owners.get(workspace.owner_id ?? '') };
-    return [{ workspace, tags, transitions: transitionsOf(workspace, template, circumstances) }];
+    const transitions = transitionsOf(workspace, template, circumstances);
+    return [{ workspace, changedAt: template?.updated_at ?? undefined, tags, transitions }];
   });
   return Map.groupBy(seen, ({ tags }) => tagKey(tags));
 }
 
-type Seen = {
-  readonly workspace: Workspace;
+type Seen = Pick<ExpectedTransition, 'workspace' | 'changedAt'> & {
   readonly tags: Tags;
   /** The earliest first. */
   readonly transitions: readonly Transition[];
@@ -237,9 +241,9 @@ function toGroup(
   };
 }
 
-function coursesOf({ workspace, transitions }: Seen): readonly Course[] {
+function coursesOf({ workspace, changedAt, transitions }: Seen): readonly Course[] {
   return partition(transitions, ({ kind }) => kind === 'autostart').flatMap((part): readonly Course[] => {
-    const [first, ...others] = part.map((transition) => ({ ...transition, workspace }));
+    const [first, ...others] = part.map((transition) => ({ ...transition, workspace, changedAt }));
     return first === undefined ? [] : [[first, ...others]];
   });
 }
@@ -290,13 +294,13 @@ type Judgement = {
 };
 
 /**
- * What became of a transition. coderd refused it whenever the gate was open for two of its polls since it was due, and a later reading of
- * workspaces still shows it. Each refusal puts it off for longer, from the last time that the gate was open.
+ * What became of a transition. coderd refused it whenever the gate was open for two of its polls since it was due under its template as it
+ * is, and a later reading of workspaces still shows it. Each refusal puts it off for longer, from the last time that the gate was open.
  */
-function judge({ at }: Transition, seeing: Seeing): Judgement {
+function judge({ at, changedAt = at }: ExpectedTransition, seeing: Seeing): Judgement {
   const { gate, now, poll, isUntold } = seeing;
   if (at > now) return { fate: 'ahead' };
-  const foundAt = (Math.ceil(at / MINUTE_MS) * MINUTE_MS) as EpochMs;
+  const foundAt = (Math.ceil(Math.max(at, changedAt) / MINUTE_MS) * MINUTE_MS) as EpochMs;
   const spans = gate
     .filter(({ to }) => to > foundAt)
     .map(({ from, to }) => ({ from: Math.max(from, foundAt) as EpochMs, to }));
