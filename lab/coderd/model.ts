@@ -32,7 +32,7 @@ import { PendingQueue } from './pending-queue.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
 import { CoderdRefusal } from './refusal.ts';
 import { Sessions } from './sessions.ts';
-import { type NewTemplate, type TemplateRecord, TemplateTable } from './templates.ts';
+import { type NewTemplate, type TemplateRecord, type TemplateSettings, TemplateTable } from './templates.ts';
 import { Tokens } from './tokens.ts';
 import { type NewUser, type UserRecord, type UserStatus, Users } from './users.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './versions.ts';
@@ -243,6 +243,12 @@ export class CoderdModel implements DaemonServer {
   /** Marks it as deprecated: its workspaces live on. */
   deprecate(template: TemplateRecord, message = 'Use another one.'): void {
     this.#templates.deprecate(template.id, message);
+  }
+
+  /** As an admin writes other settings: what they make due is due at the next poll. */
+  changeTemplate(template: TemplateRecord, settings: Partial<TemplateSettings>): void {
+    this.#templates.change(template.id, settings, this.timeline.now());
+    this.#workspaces.templateChanged(template.id);
   }
 
   addUser(user: NewUser = {}): UserRecord {

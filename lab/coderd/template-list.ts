@@ -14,7 +14,7 @@ export function templateAnswer(template: TemplateRecord, model: CoderdModel) {
   return {
     id: template.id,
     created_at: rfc3339(template.createdAt),
-    updated_at: rfc3339(template.activeVersion.createdAt),
+    updated_at: rfc3339(template.updatedAt),
     organization_id: template.organizationId,
     organization_name: model.organizations.inPath(template.organizationId)?.name,
     organization_display_name: '',

@@ -55,12 +55,18 @@ export type TemplateRecord = TemplateSettings & {
   readonly name: string;
   readonly organizationId: OrganizationId;
   readonly createdAt: EpochMs;
+  /** When its settings or its active version were changed last. */
+  readonly updatedAt: EpochMs;
   /** Oldest first, the active one last. */
   readonly versions: readonly TemplateVersion[];
   readonly activeVersion: TemplateVersion;
 };
 
-type Template = TemplateRecord & { readonly versions: TemplateVersion[]; deprecated: string };
+type Template = TemplateRecord & {
+  readonly versions: TemplateVersion[];
+  deprecated: string;
+  updatedAt: EpochMs;
+};
 
 const HOUR_MS = 3_600_000;
 
@@ -104,6 +110,7 @@ export class TemplateTable {
       id: this.#random.uuid(),
       name: `template-${this.#byId.size + 1}`,
       createdAt: now,
+      updatedAt: now,
       versions,
       get activeVersion() {
         const last = versions.at(-1);
@@ -122,7 +129,15 @@ export class TemplateTable {
     if (template === undefined) throw new CoderdRefusal(404, `pushing a version of template ${id}: none`);
     const version = this.#newVersion(tags, now);
     template.versions.push(version);
+    template.updatedAt = now;
     return version;
+  }
+
+  /** As an admin writes other settings. */
+  change(id: string, settings: Partial<TemplateSettings>, now: EpochMs): void {
+    const template = this.#byId.get(id);
+    if (template === undefined) throw new CoderdRefusal(404, `changing template ${id}: none`);
+    Object.assign(template, settings, { updatedAt: now });
   }
 
   /** Marks it as deprecated: its workspaces live on. */

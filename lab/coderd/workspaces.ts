@@ -261,6 +261,12 @@ export class WorkspaceTable {
     for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) this.#changed(workspace);
   }
 
+  /** To be told when the settings of a template have changed. */
+  templateChanged(templateId: string): void {
+    for (const workspace of this.#byId.values())
+      if (workspace.template.id === templateId) this.#changed(workspace);
+  }
+
   /** A dormant workspace that its user has taken up again: coderd's next poll finds out when it starts next. */
   markActive(id: string): void {
     const workspace = this.#get(id, 'marking as active');

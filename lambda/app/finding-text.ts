@@ -25,7 +25,7 @@ export function findingLines(findings: readonly Finding[]): readonly string[] {
 export function sentenceOf(finding: Finding): string {
   switch (finding.code) {
     case 'version-unknown':
-      return 'coderd did not tell its version; it is read as an older one, which lists offline daemons unasked';
+      return "coderd's version is unknown. Assuming 2.25 or older, which lists offline daemons unasked";
     case 'token-expires':
       return `the token for coderd expires at ${finding.at}, and nothing can be seen after that; make a new one and put it into the same secret`;
     case 'override-malformed':

@@ -75,8 +75,9 @@ function numbers(field: string, max: number): readonly number[] | undefined {
     if (all === undefined && first === undefined) return undefined;
     const from = Number(first ?? 0);
     const to = Number(last ?? (all !== undefined || step !== undefined ? max : from));
-    if (from > to || to > max || step === '0') return undefined;
-    for (let number = from; number <= to; number += Number(step ?? 1)) found.push(number);
+    const by = Number(step ?? 1);
+    if (from > to || to > max || by === 0) return undefined;
+    for (let number = from; number <= to; number += by) found.push(number);
   }
   return found;
 }

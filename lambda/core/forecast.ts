@@ -6,13 +6,18 @@
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { STALE_AFTER_MS } from './daemons.ts';
 import { by, partition, unique } from './order.ts';
-import { pollIntervalMs } from './poll-interval.ts';
+import { type PollInterval, pollInterval } from './poll-interval.ts';
 import type { Daemon, OrganizationSight, Reading, Snapshot, Workspace } from './snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from './tags.ts';
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions.ts';
+import { isKnownVersion } from './version.ts';
 
 /** A transition, and what it is of. */
-export type ExpectedTransition = Transition & { readonly workspace: Workspace };
+export type ExpectedTransition = Transition & {
+  readonly workspace: Workspace;
+  /** When an admin changed its template last, which may have made it due long after its time. */
+  readonly changedAt?: EpochMs | undefined;
+};
 
 /** A transition that coderd had the chance to make, and did not. */
 export type Refusal = {
@@ -54,10 +59,10 @@ const OLD_AFTER_MS = 15 * 60_000;
 
 /** Reads what coderd will do, by organization and tag set. */
 export function readForecast(snapshot: Snapshot): readonly TransitionGroup[] {
-  const pollMs = pollIntervalMs(snapshot);
+  const poll = pollInterval(snapshot);
   return snapshot.coder.organizations
     .toSorted(by(({ name }) => name))
-    .flatMap((organization) => groupsOf(organization, snapshot, pollMs));
+    .flatMap((organization) => groupsOf(organization, snapshot, poll));
 }
 
 /** Whether more may be due than is known: then the last daemon stays. Without any forecast there is nothing to know. */
@@ -84,13 +89,13 @@ function isUsable(reading: Reading<unknown> | undefined, now: EpochMs): boolean 
 function groupsOf(
   organization: OrganizationSight,
   { takenAt: now, coder: { buildInfo } }: Snapshot,
-  pollMs: number,
+  poll: PollInterval,
 ): readonly TransitionGroup[] {
   const { workspaces, jobs, offlineDaemons } = organization;
   if (workspaces === undefined) return [];
   const rows = daemonRows(organization);
   // a server whose version is unknown is not asked for offline daemons
-  const isUntold = buildInfo === undefined && (offlineDaemons?.items ?? []).length === 0;
+  const isUntold = !isKnownVersion(buildInfo?.version) && (offlineDaemons?.items ?? []).length === 0;
   const building = new Set(jobs.items.map(({ metadata }) => metadata?.workspace_id));
   const readAt = workspaces.takenAt ?? now;
   const { id, templates, activeVersionTags, members } = organization;
@@ -108,7 +113,7 @@ function groupsOf(
     const judgeOne: Judge = (transition) =>
       building.has(transition.workspace.id)
         ? { fate: 'made' }
-        : judge(transition, { gate, readAt, now, pollMs, isUntold });
+        : judge(transition, { gate, readAt, now, poll, isUntold });
     return {
       ...toGroup(courses, built, judgeOne),
       organizationId: organization.id,
@@ -184,13 +189,13 @@ function seenByTags(
     if (tags === undefined) return [];
     const template = byId.get(workspace.template_id);
     const circumstances = { version, readAt, owner: owners.get(workspace.owner_id ?? '') };
-    return [{ workspace, tags, transitions: transitionsOf(workspace, template, circumstances) }];
+    const transitions = transitionsOf(workspace, template, circumstances);
+    return [{ workspace, changedAt: template?.updated_at ?? undefined, tags, transitions }];
   });
   return Map.groupBy(seen, ({ tags }) => tagKey(tags));
 }
 
-type Seen = {
-  readonly workspace: Workspace;
+type Seen = Pick<ExpectedTransition, 'workspace' | 'changedAt'> & {
   readonly tags: Tags;
   /** The earliest first. */
   readonly transitions: readonly Transition[];
@@ -236,9 +241,9 @@ function toGroup(
   };
 }
 
-function coursesOf({ workspace, transitions }: Seen): readonly Course[] {
+function coursesOf({ workspace, changedAt, transitions }: Seen): readonly Course[] {
   return partition(transitions, ({ kind }) => kind === 'autostart').flatMap((part): readonly Course[] => {
-    const [first, ...others] = part.map((transition) => ({ ...transition, workspace }));
+    const [first, ...others] = part.map((transition) => ({ ...transition, workspace, changedAt }));
     return first === undefined ? [] : [[first, ...others]];
   });
 }
@@ -277,7 +282,7 @@ type Seeing = {
   readonly readAt: EpochMs;
   readonly now: EpochMs;
   /** How often the executor looks. */
-  readonly pollMs: number;
+  readonly poll: PollInterval;
   /** Whether the gate's past is not known. */
   readonly isUntold: boolean;
 };
@@ -289,33 +294,43 @@ type Judgement = {
 };
 
 /**
- * What became of a transition. coderd refused it whenever the gate was open for two of its polls since it was due, and a later reading of
- * workspaces still shows it. Each refusal puts it off for longer, from the last time that the gate was open.
+ * What became of a transition. coderd refused it whenever the gate was open for two of its polls since it was due under its template as it
+ * is, and a later reading of workspaces still shows it. Each refusal puts it off for longer, from the last time that the gate was open.
  */
-function judge({ at }: Transition, seeing: Seeing): Judgement {
-  const { gate, readAt, now, pollMs, isUntold } = seeing;
+function judge({ at, changedAt = at }: ExpectedTransition, seeing: Seeing): Judgement {
+  const { gate, now, poll, isUntold } = seeing;
   if (at > now) return { fate: 'ahead' };
-  const foundAt = (Math.ceil(at / MINUTE_MS) * MINUTE_MS) as EpochMs;
+  const foundAt = (Math.ceil(Math.max(at, changedAt) / MINUTE_MS) * MINUTE_MS) as EpochMs;
   const spans = gate
     .filter(({ to }) => to > foundAt)
     .map(({ from, to }) => ({ from: Math.max(from, foundAt) as EpochMs, to }));
-  const tries = spans.filter((span) => openMs(span, readAt) >= twicePolledMs(pollMs));
+  const tries = triesIn(spans, seeing);
   const last = tries.at(-1);
   if (last === undefined) {
-    const isPutOff = isUntold && (now - foundAt) % HOUR_MS >= Math.max(UNTOLD_MS, twicePolledMs(pollMs));
-    return { fate: isPutOff ? 'put off' : fateIn(spans, seeing) };
+    const isPutOff = isUntold && (now - foundAt) % HOUR_MS >= Math.max(UNTOLD_MS, twicePolledMs(poll.ms));
+    return { fate: isPutOff ? 'put off' : fateIn(spans, poll.ms, seeing) };
   }
   const backOffMs = BACK_OFF_MS[tries.length - 1] ?? BACK_OFF_MS[2];
   const refusal = { tries: tries.length, nextTryAt: (last.to + backOffMs) as EpochMs };
   if (now < refusal.nextTryAt) return { fate: 'put off', refusal };
-  return { fate: fateIn(spans.slice(spans.indexOf(last) + 1), seeing), refusal };
+  return { fate: fateIn(spans.slice(spans.indexOf(last) + 1), poll.retryMs, seeing), refusal };
+}
+
+/** The spans in which coderd refused: in a later one it is given as long as its interval may be. */
+function triesIn(spans: readonly Span[], { poll, readAt }: Seeing): readonly Span[] {
+  const tries: Span[] = [];
+  for (const span of spans) {
+    const pollMs = tries.length === 0 ? poll.ms : poll.retryMs;
+    if (openMs(span, readAt) >= twicePolledMs(pollMs)) tries.push(span);
+  }
+  return tries;
 }
 
 /**
  * By how long the gate was open at a time. `presumed`: made, as far as is known, but the workspaces were read before, or coderd is to get
  * another poll. `made`: it had two polls, and workspaces are yet to be read.
  */
-function fateIn(spans: readonly Span[], { readAt, now, pollMs }: Seeing): NextFate {
+function fateIn(spans: readonly Span[], pollMs: number, { readAt, now }: Seeing): NextFate {
   const longestMs = (until: EpochMs): number => Math.max(0, ...spans.map((span) => openMs(span, until)));
   const madeAfterMs = pollMs + INSERTED_MS;
   if (longestMs(now) < madeAfterMs) return 'ahead';

@@ -10,7 +10,7 @@ import { type ExpectedTransition, type Refusal, readForecast, type TransitionGro
 import { partition, sum, unique } from './order.ts';
 import { launchCost } from './patience.ts';
 import type { TransitionKind } from './plan.ts';
-import { pollIntervalMs } from './poll-interval.ts';
+import { pollInterval } from './poll-interval.ts';
 import { isPaused } from './settings-in-force.ts';
 import type { Snapshot } from './snapshot.ts';
 import { foreignTo, type PoolSight } from './supply.ts';
@@ -60,7 +60,7 @@ const LAUNCH_MS = 120;
 export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): Lookout {
   const now = snapshot.takenAt;
   const groups = readForecast(snapshot);
-  const times = { now, pollMs: pollIntervalMs(snapshot) };
+  const times = { now, pollMs: pollInterval(snapshot).ms };
   const openElsewhere = tagsOfOthers(snapshot, sights);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
     (openElsewhere.get(organizationId) ?? []).some((others) => covers(others, tags));

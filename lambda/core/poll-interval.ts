@@ -17,19 +17,34 @@ const SAME_POLL_MS = 30_000;
 const JITTER_MS = 10_000;
 /** Schedules lie on whole hours and halves and quarters of them, and so do the builds of a coderd that looks every minute. */
 const CALENDAR_MS = 5 * MINUTE_MS;
-/** With fewer, the interval is the default one. */
 const LEAST_GAPS = 3;
 /** Older ones may be of an interval that was changed since. */
 const MOST_POLLS = 50;
 /** At each restart of coderd, its polls begin anew: one gap in so many may fit no interval. */
 const GAPS_A_RESTART = 8;
 
-/** The longest interval that fits the last polls which made a build, in milliseconds; a minute where they tell of none. */
-export function pollIntervalMs({ coder }: Snapshot): number {
+export type PollInterval = {
+  /** In milliseconds. */
+  readonly ms: number;
+  /** Once coderd seems to have refused something. Where too few builds tell of the interval, it may be a long one. */
+  readonly retryMs: number;
+};
+
+/** A daemon stays for two of these, and so for one poll of an interval that is twice as long. */
+const UNTOLD_RETRY_MS = 10 * MINUTE_MS;
+
+/** What the last polls tell that made a build; a minute where they tell nothing. */
+export function pollInterval(snapshot: Snapshot): PollInterval {
+  const ms = learn(snapshot);
+  return ms === undefined ? { ms: MINUTE_MS, retryMs: UNTOLD_RETRY_MS } : { ms, retryMs: ms };
+}
+
+/** The longest interval that fits; undefined where there are too few polls. */
+function learn({ coder }: Snapshot): number | undefined {
   const builds = coder.organizations.flatMap(({ workspaces }) => (workspaces ? builtAt(workspaces) : []));
   const polls = pollsOf(builds).slice(-MOST_POLLS);
   const gaps = polls.slice(1).map((at, index) => at - (polls[index] ?? at));
-  if (gaps.length < LEAST_GAPS) return MINUTE_MS;
+  if (gaps.length < LEAST_GAPS) return undefined;
   const misfits = Math.floor(gaps.length / GAPS_A_RESTART);
   for (let ms = LONGEST_MS; ms > MINUTE_MS; ms -= STEP_MS) {
     if (ms > CALENDAR_MS && polls.every((at) => isOnCalendar(at, ms))) continue;

@@ -12,7 +12,7 @@ import type { Snapshot } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
 import { covers, displayTags, type Tags, tagKey } from './tags.ts';
 import { drainedMs, type TaskSight } from './task-state.ts';
-import { daemonApiOf, releaseOfImage } from './version.ts';
+import { daemonApiOf, isKnownVersion, releaseOfImage } from './version.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
 /** One row for each tag group and place, in the order in which they are served. */
@@ -105,8 +105,9 @@ export function reportFindings({
   snapshot,
   config,
 }: Reported): readonly Finding[] {
-  const version: readonly Finding[] =
-    snapshot.coder.buildInfo === undefined ? [{ code: 'version-unknown' }] : [];
+  const version: readonly Finding[] = isKnownVersion(snapshot.coder.buildInfo?.version)
+    ? []
+    : [{ code: 'version-unknown' }];
   return [
     ...version,
     ...tokenFindings(snapshot),

@@ -125,6 +125,8 @@ export type Template = {
   readonly id: string;
   readonly organization_id: OrganizationId;
   readonly active_version_id: string;
+  /** When its settings or its active version were changed last. */
+  readonly updated_at?: Maybe<EpochMs>;
   readonly allow_user_autostart?: Maybe<boolean>;
   /** `monday`, …; absent or null: every day. */
   readonly autostart_requirement?: Maybe<{ readonly days_of_week?: Maybe<readonly string[]> }>;

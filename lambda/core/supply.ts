@@ -14,6 +14,7 @@ import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } f
 import { learnStartTime } from './start-time.ts';
 import { normalizeTags, type TagSet } from './tags.ts';
 import { readTask, type TaskSight } from './task-state.ts';
+import { isKnownVersion } from './version.ts';
 
 export type PoolSight = InForce & {
   /** As the configuration has it, whatever is in force. */
@@ -111,7 +112,7 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     service === undefined ? { older: 0, uncounted: 0 } : countOlder(all.filter(isWanted), service);
   // in doubt whether ECS counts old tasks nothing more is expected: else a count that somebody lowered is waited for without end
   const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
-  const isWhole = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
+  const isWhole = organization?.daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
   const registered = (task: Task) => registration(daemons.get(task), isWhole);
   const inForce = whileBlind({ pool, minFrom }, { organization, tasks: all, now });
   return {

@@ -22,6 +22,11 @@ export function compareVersion(version: string | undefined, with_: string): numb
   return seen.major - other.major || seen.minor - other.minor;
 }
 
+/** Whether a version tells the release. That of a build without a tag, `v0.0.0-devel`, does not. */
+export function isKnownVersion(version: string | undefined): boolean {
+  return parse(version ?? '') !== undefined;
+}
+
 /**
  * Whether coderd stops a workspace again whose stop has failed, as it does with failed starts. True where the version is unknown: a
  * build of coderd's main branch (`-devel`) does not tell which fixes it has.

@@ -35,6 +35,12 @@ function addOne(
   return coderd.addWorkspace({ template: added, ...workspace });
 }
 
+/** Builds that tell that coderd looks every minute. */
+function tellInterval(world: World): void {
+  for (const minutes of [44, 31, 14, 7])
+    addOne(world, { reason: 'autostop', since: plusMs(START, -minutes * MINUTE_MS) });
+}
+
 /** The minutes in which a task was wanted of pools that had none. */
 function wakeUps(ticks: readonly Tick[]): readonly number[] {
   return ticks.flatMap(({ plan: { takenAt, pools } }) =>
@@ -59,6 +65,7 @@ describe('what coderd refuses', () => {
     const on = await start({ coderVersion: 'v2.30.0' });
     const owner = on.world.coderd.addUser({ username: 'ada', status: 'suspended' });
     const { name } = addOne(on.world, { schedule: '10 9 * * *', owner });
+    tellInterval(on.world);
     const ticks = await on.invoke(5 * 60);
     expect(on.world.coderd.jobs()).toEqual([]);
     const [first = 0, second = 0, ...others] = wakeUps(ticks);
@@ -105,6 +112,23 @@ test('what has waited for hours wakes its pool at once: the autoscaler was down,
   on.pass(5 * 60 * 60);
   await on.invoke(10);
   expect(workspace.latestBuild.reason).toBe('autostart');
+  expectNoHarm(on);
+});
+
+test('what an admin makes due wakes its pool at once: coderd did not refuse it while it was not due', async () => {
+  const on = await start();
+  const { coderd } = on.world;
+  tellInterval(on.world);
+  const workspace = addOne(on.world, { running: true, since: plusMs(START, -9 * HOUR_MS) });
+  for (const _ of ['a daemon', 'another one', 'a third']) {
+    coderd.submitJob({ organization: 'default', tags: {}, durationMs: 5 * MINUTE_MS });
+    await on.invoke(30);
+  }
+  expect(on.world.figures().tasks).toMatchObject({ launched: 3, running: 0 });
+  coderd.changeTemplate(workspace.template, { timeTilDormantMs: HOUR_MS });
+  const ticks = await on.invoke(15);
+  expect(workspace.latestBuild).toMatchObject({ reason: 'dormancy', transition: 'stop' });
+  expect(findingOf(ticks)).toBeUndefined();
   expectNoHarm(on);
 });
 

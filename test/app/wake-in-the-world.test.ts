@@ -252,6 +252,19 @@ describe('a coderd that looks for what is due every quarter of an hour', () => {
     expect(world.figures().tasks).toMatchObject({ launched: 1, running: 0 });
     expectNoHarm(world);
   });
+
+  test('finds one at the second try where no build tells how often it looks', async () => {
+    const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
+    // a minute after a poll
+    const workspace = addOne(world, {}, { schedule: '35 9 * * *' });
+    await invoke(130);
+    expect(workspace.latestBuild).toMatchObject({
+      reason: 'autostart',
+      createdAt: plusMs(begin, 7 * POLL_MS),
+    });
+    expect(world.figures().tasks.running).toBe(0);
+    expectNoHarm(world);
+  });
 });
 
 describe('a stop that failed', () => {

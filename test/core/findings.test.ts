@@ -64,7 +64,11 @@ const servers: readonly Row[] = [
     },
     expected: [{ code: 'version-unknown' }],
   },
-  { scenario: 'a version that nobody can read', change: onServer('devel'), expected: [] },
+  {
+    scenario: 'a build that does not tell its release',
+    change: onServer('v0.0.0-devel+3006da5'),
+    expected: [{ code: 'version-unknown' }],
+  },
   { scenario: 'the oldest server that will do', change: onServer('v2.20.0'), expected: [] },
   {
     scenario: 'one older than that',
@@ -454,6 +458,14 @@ describe('a start has failed when its task has exited and no daemon of it ever c
       },
       failing: 0,
       because: 'their rows may have been left out',
+    },
+    {
+      scenario: 'the server does not tell its release',
+      change: ({ coder }) => {
+        coder.buildInfo = { version: 'v0.0.0-devel+3006da5' };
+      },
+      failing: 0,
+      because: 'offline daemons are not asked for',
     },
   ])('$scenario: $failing, because $because', ({ change, failing }) => {
     const plan = planOf({ pools: { cpu: {} } }, (snapshot, config) => {

@@ -323,14 +323,25 @@ describe('dormancy and deletion', () => {
 
 type Seen = Partial<OrganizationSight> & { readonly at?: EpochMs };
 
-function groupsOf(seen: Seen): readonly TransitionGroup[] {
+/** Its builds tell that coderd looks every minute. */
+const others = anOrganization({
+  id: 'org-others' as OrganizationId,
+  name: 'others',
+  workspaces: reading(
+    [44, 31, 14, 7, 6, 1].map((minutes) =>
+      aWorkspace({ latest_build: { created_at: ago(minutes * MINUTE), reason: 'autostop' } }),
+    ),
+  ),
+});
+
+function groupsOf(seen: Seen, beside: readonly OrganizationSight[] = [others]): readonly TransitionGroup[] {
   const organization = anOrganization({
     workspaces: { ...reading([aWorkspace({ next_start_at: seen.at ?? inFuture(MINUTE) })]), takenAt: NOW },
     templates: reading([aTemplate()]),
     activeVersionTags: { template: { cluster: 'gpu' } },
     ...seen,
   });
-  return readForecast(aSnapshot({ organizations: [organization] }));
+  return readForecast(aSnapshot({ organizations: [organization, ...beside] }));
 }
 
 const gpu = { cluster: 'gpu' };
@@ -627,6 +638,34 @@ describe('what is overdue', () => {
       expect(told(seenWith(rows))).toBe(expected);
     });
 
+    test.each<{ rows: Rows; expected: string; because: string }>([
+      {
+        rows: [[3, 0]],
+        expected: 'refused 1 times, next in 60 min',
+        because: 'it seems to look every minute',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [18, 0],
+        ],
+        expected: 'refused 1 times, next in 0 min',
+        because: 'it may look every ten minutes',
+      },
+      {
+        rows: [
+          [100, 61.5],
+          [21, 0],
+        ],
+        expected: 'refused 2 times, next in 360 min',
+        because: 'it had two polls even then',
+      },
+    ])('is $expected where nothing tells how often coderd looks, because $because', (row) => {
+      const offlineDaemons = reading(rowsOf(row.rows));
+      const [group] = groupsOf({ at: ago(100 * HOUR), offlineDaemons }, []);
+      expect(told(group)).toContain(row.expected);
+    });
+
     test('the rows of this look win over older ones', () => {
       const older = rowsOf([[100, 99]]);
       const daemons = reading(rowsOf([[100, 30]]));
@@ -652,8 +691,10 @@ describe('what is overdue', () => {
       templates: reading([aTemplate()]),
       activeVersionTags: { template: gpu },
     });
-    const snapshot = aSnapshot({ organizations: [organization], version: null });
-    expect(readForecast(snapshot).map(listOf)).toEqual([row.expected]);
+    for (const version of [null, 'v0.0.0-devel+3006da5']) {
+      const snapshot = aSnapshot({ organizations: [organization], version });
+      expect(readForecast(snapshot).map(listOf)).toEqual([row.expected]);
+    }
   });
 
   test('waits for a daemon with its tags', () => {

@@ -1,6 +1,6 @@
 /** How often coderd's executor looks, from when it made its builds. */
 import { describe, expect, test } from 'vitest';
-import { pollIntervalMs } from '../../lambda/core/poll-interval.ts';
+import { pollInterval } from '../../lambda/core/poll-interval.ts';
 import type { Workspace } from '../../lambda/core/snapshot.ts';
 import { ago, anOrganization, aSnapshot, aWorkspace, MINUTE, reading, SECOND } from '../support/parts.ts';
 
@@ -10,7 +10,7 @@ const built = (minutes: readonly number[], reason = 'autostop'): readonly Worksp
 
 const minutesOf = (...lists: readonly (readonly Workspace[])[]): number => {
   const organizations = lists.map((items) => anOrganization({ workspaces: reading([...items]) }));
-  return pollIntervalMs(aSnapshot({ organizations })) / MINUTE;
+  return pollInterval(aSnapshot({ organizations })).ms / MINUTE;
 };
 
 describe('the poll interval of coderd', () => {
@@ -63,7 +63,7 @@ describe('the poll interval of coderd', () => {
 
   test('is not told where no workspaces were read, or coderd does not tell when they were built', () => {
     const snapshot = aSnapshot({ organizations: [anOrganization({})] });
-    expect(pollIntervalMs(snapshot)).toBe(60 * SECOND);
+    expect(pollInterval(snapshot).ms).toBe(60 * SECOND);
     expect(minutesOf([aWorkspace({ latest_build: { created_at: null, reason: 'autostop' } })])).toBe(1);
   });
 });

@@ -101,6 +101,7 @@ export const templateSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
   active_version_id: z.string(),
+  updated_at: maybeTime,
   allow_user_autostart: z.boolean().nullish(),
   autostart_requirement: z.object({ days_of_week: z.array(z.string()).nullish() }).nullish(),
   failure_ttl_ms: z.number().nullish(),
