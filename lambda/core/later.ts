@@ -54,6 +54,11 @@ function movedReading<T>(reading: Reading<T>, move: Move, moved: (item: T) => T)
 function movedService(move: Move): (service: Service) => Service {
   return (service) => ({
     ...service,
+    deployments: service.deployments.map((deployment) =>
+      deployment.createdAt === undefined
+        ? deployment
+        : { ...deployment, createdAt: move(deployment.createdAt) },
+    ),
     events: (service.events ?? []).map((event) => ({ ...event, createdAt: move(event.createdAt) })),
   });
 }

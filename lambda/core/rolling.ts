@@ -92,7 +92,7 @@ function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): reado
   // nothing comes in their place, so that nothing is waited for
   if (pool.retiring) return working;
   // what replaces them can't start: better an old revision than none. But new ones may get no lease before old ones leave
-  if ((failing.isTripped && !failing.lacksLease) || unplacedTasks(sight) > 0) return [];
+  if (failing.isTripped && !failing.lacksLease) return [];
   const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   return working
     .flatMap((task) => {
@@ -111,11 +111,16 @@ function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): reado
     .map(({ task }) => task);
 }
 
-/** Tasks that are about to come or have just been asked: the share before this one. */
-function unsettled({ tasks, missing, failing }: PoolSight, now: EpochMs): number {
+/**
+ * Tasks that are about to come or have just been asked: the share before this one. Those that ECS cannot place do not count: the same
+ * tasks are then marked at each look, and stay until what is wanted in their place has come.
+ */
+function unsettled(sight: PoolSight, now: EpochMs): number {
+  const { tasks, failing } = sight;
   // those that come get no lease, and others after them, before old ones leave
   if (failing.lacksLease) return tasks.filter(isJustAsked).length;
-  return missing + tasks.filter((task) => isYetToCome(task, now) || isJustAsked(task)).length;
+  const coming = sight.missing - unplacedTasks(sight);
+  return coming + tasks.filter((task) => isYetToCome(task, now) || isJustAsked(task)).length;
 }
 
 function isYetToCome(sight: TaskSight, now: EpochMs): boolean {

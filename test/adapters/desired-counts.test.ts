@@ -27,6 +27,8 @@ test.each<Row>([
   { story: '3 4 4', expected: [undefined, 3, undefined], because: 'a change is told once' },
   { story: '3 =5 5', expected: [undefined, undefined], because: '5 is its own' },
   { story: '3 =5 3 5', expected: [undefined, undefined, undefined], because: 'ECS shows a write late' },
+  { story: '3 =5 3 =6 5 6', expected: Array(4).fill(undefined), because: 'ECS shows two writes late' },
+  { story: '3 =5 =6 =5 6 5', expected: Array(3).fill(undefined), because: 'each of them was its own' },
   { story: '3 =5 7', expected: [undefined, 5], because: 'neither 3 nor 5 is 7' },
   {
     story: '3 =5 5 3',

@@ -1,7 +1,7 @@
 /** Capacity that ECS cannot place: jobs go to pools that can have tasks, the count goes down, and the reason is told. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Tick } from '../../lambda/app/tick.ts';
-import { type Lab, type LabPool, startLab } from '../support/lab.ts';
+import { type Lab, type LabOptions, type LabPool, startLab } from '../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -21,8 +21,8 @@ const other: LabPool = { ...cheap, name: 'other', tags: { size: 's', disk: 'ssd'
 const poolOf = (tick: Tick | undefined, name: string) => tick?.plan.pools.find((pool) => pool.name === name);
 const codes = (tick: Tick | undefined, name: string) => poolOf(tick, name)?.why.map(({ code }) => code);
 
-async function start(pools: readonly LabPool[], maxTasks?: number) {
-  lab = await startLab({ pools, ...(maxTasks === undefined ? {} : { maxTasks }) });
+async function start(pools: readonly LabPool[], options: Omit<LabOptions, 'pools'> = {}) {
+  lab = await startLab({ pools, ...options });
   const { world } = lab;
   const name = (pool: string): string => world.service(pool).identity.name;
   return {
@@ -39,7 +39,9 @@ async function start(pools: readonly LabPool[], maxTasks?: number) {
 
 describe('a pool whose tasks ECS cannot place', () => {
   test('leaves its jobs to another pool that can run them', async () => {
-    const { run, failPlacement, addJobs, desired, succeeded, world } = await start([cheap, other], 3);
+    const { run, failPlacement, addJobs, desired, succeeded, world } = await start([cheap, other], {
+      maxTasks: 3,
+    });
     failPlacement('cheap', CAPACITY);
     addJobs(3);
     const ticks = await run(60);
@@ -93,5 +95,25 @@ describe('a pool whose tasks ECS cannot place', () => {
     const last = (await run(300)).at(-1);
     expect(poolOf(last, 'cheap')?.daemons).toMatchObject({ starting: 2, failing: 0 });
     expect(last?.plan.findings.map(({ code }) => code)).not.toContain('placement-failing');
+  });
+
+  test('keeps its old tasks and a steady count while a deployment waits for it', async () => {
+    const pool = { ...cheap, min: 4 };
+    const { run, failPlacement, desired, world } = await start([pool], { deploymentBlocked: 'off' });
+    await run(180);
+    failPlacement('cheap', CAPACITY);
+    world.deploy('cheap');
+    await run(60);
+    const counts = new Set<number>();
+    for (const tick of await run(120)) {
+      counts.add(desired('cheap'));
+      expect(tick.plan.actions).toEqual([]);
+    }
+    expect([...counts]).toEqual([5]);
+    expect(world.figures().tasks.running).toBe(4);
+    failPlacement('cheap');
+    await run(900);
+    expect(world.service('cheap').state).toMatchObject({ older: [], primary: { rolloutState: 'COMPLETED' } });
+    expect(world.figures().killed).toBe(0);
   });
 });

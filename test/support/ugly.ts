@@ -146,6 +146,8 @@ function taskPicture(pool: PoolConfig, index: number): fc.Arbitrary<TaskPicture>
       ),
       offers: fc.constantFrom(pool.tags, pool.tags, pool.tags, { z: '9' }),
       revision: fc.constantFrom('d:1', 'd:2'),
+      startedBy: fc.constantFrom('old', 'new', 'new', undefined),
+      createdAt: fc.constantFrom(ago(4 * HOUR), ago(4 * HOUR), ago(MINUTE)),
     })
     .map((given) => {
       const organization_id = `org-${pool.organization}` as OrganizationId;
@@ -184,7 +186,8 @@ function taskPicture(pool: PoolConfig, index: number): fc.Arbitrary<TaskPicture>
           lastStatus: given.lastStatus,
           desiredStatus: given.desiredStatus,
           taskDefinitionArn: given.revision,
-          createdAt: ago(4 * HOUR),
+          startedBy: given.startedBy,
+          createdAt: given.createdAt,
           startedAt: given.startedAt,
           containers: [{ networkInterfaces: [{ privateIpv4Address: '10.0.0.1' }] }],
           ...(given.lastStatus === 'STOPPED'
@@ -297,6 +300,40 @@ const overrideTags = fc
   )
   .map((tags) => tags.flat());
 
+const primary = { id: 'new', status: 'PRIMARY' };
+const replaced = { id: 'old', status: 'ACTIVE' };
+
+/** Deployments that are over, go on, or have succeeded before their old tasks left. */
+const rollouts = fc.constantFrom<Pick<Service, 'deployments' | 'deploymentConfiguration'>>(
+  { deployments: [{ ...primary, rolloutState: 'COMPLETED' }] },
+  { deployments: [{ ...primary, rolloutState: 'COMPLETED' }] },
+  { deployments: [{ rolloutState: 'IN_PROGRESS' }] },
+  { deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }, replaced] },
+  ...[[], [replaced]].map((older) => ({
+    deployments: [{ ...primary, rolloutState: 'COMPLETED' }, ...older],
+    deploymentConfiguration: { earlySuccessCriteria: { enable: true } },
+  })),
+);
+
+/** Mostly none: ECS could not place a task, started one after that, or both at once. */
+const placements = fc.oneof(
+  { arbitrary: fc.constant<Service['events']>([]), weight: 3 },
+  {
+    arbitrary: fc.array(
+      fc.record({
+        createdAt: times,
+        message: fc.constantFrom(
+          '(service s) was unable to place a task. Reason: Capacity is unavailable at this time.',
+          '(service s) was unable to place a task. Reason: Capacity is unavailable at this time.',
+          '(service s) has started 1 tasks: (task 1).',
+        ),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+    weight: 1,
+  },
+);
+
 type Stranger = Omit<Daemon, 'id' | 'name'>;
 
 type Parts = {
@@ -304,7 +341,8 @@ type Parts = {
   readonly pools: readonly PoolConfig[];
   readonly pictures: readonly (readonly TaskPicture[])[];
   readonly desired: readonly number[];
-  readonly deploying: readonly boolean[];
+  readonly rollouts: readonly Pick<Service, 'deployments' | 'deploymentConfiguration'>[];
+  readonly events: readonly Service['events'][];
   readonly overrides: readonly (readonly Tag[])[];
   readonly pending: readonly {
     organization: string;
@@ -326,7 +364,8 @@ function assemble({
   pools: configs,
   pictures,
   desired,
-  deploying,
+  rollouts: rolloutOf,
+  events,
   overrides,
   pending,
   readings,
@@ -376,7 +415,9 @@ function assemble({
       runningCount: tasks.filter(({ lastStatus }) => lastStatus === 'RUNNING').length,
       pendingCount: 0,
       taskDefinition: 'd:2',
-      deployments: [{ rolloutState: deploying[index] ? 'IN_PROGRESS' : 'COMPLETED' }],
+      deployments: [],
+      ...rolloutOf[index],
+      events: events[index],
       tags: [{ key: 'coder-autoscaler:pool', value: pool.name }, ...(overrides[index] ?? [])],
     };
   });
@@ -416,7 +457,8 @@ export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Ar
           ),
         ),
         surplus: fc.array(fc.constantFrom(0, 0, 0, 1, 3, -1), { minLength: 4, maxLength: 4 }),
-        deploying: fc.array(fc.constantFrom(false, false, false, true), { minLength: 4, maxLength: 4 }),
+        rollouts: fc.array(rollouts, { minLength: 4, maxLength: 4 }),
+        events: fc.array(placements, { minLength: 4, maxLength: 4 }),
         overrides: fc.array(overrideTags, { minLength: 4, maxLength: 4 }),
         pending: pendingJobs,
         strangers,

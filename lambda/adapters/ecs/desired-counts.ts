@@ -1,7 +1,11 @@
 import type { ServiceArn } from '../../core/brands.ts';
 import type { Service } from '../../core/snapshot.ts';
 
-type Known = { readonly seen: number; readonly set?: number };
+type Known = {
+  readonly seen: number;
+  /** What was set since and not seen yet, the newest last. */
+  readonly set: readonly number[];
+};
 
 /**
  * The desired counts that this process has seen and set. A count that is neither was changed by somebody else. A new process knows
@@ -13,17 +17,18 @@ export class DesiredCounts {
   /** To be called before the write: its answer may be lost. */
   willSet(service: ServiceArn, count: number): void {
     const known = this.#known.get(service);
-    if (known !== undefined) this.#known.set(service, { ...known, set: count });
+    if (known === undefined) return;
+    this.#known.set(service, { ...known, set: [...known.set.filter((earlier) => earlier !== count), count] });
   }
 
   /** The service, with `changedFrom` in the first look that sees a count of somebody else. */
   compare(service: Service): Service {
     const { serviceArn, desiredCount } = service;
-    const known = this.#known.get(serviceArn);
-    // ECS may still show the count from before our write
-    if (known?.seen === desiredCount && known.set !== desiredCount) return service;
-    this.#known.set(serviceArn, { seen: desiredCount });
-    if (known === undefined || known.set === desiredCount) return service;
-    return { ...service, changedFrom: known.set ?? known.seen };
+    const { seen = desiredCount, set = [] } = this.#known.get(serviceArn) ?? {};
+    const place = set.indexOf(desiredCount);
+    // ECS may still show the count from before our last write
+    const isOwn = place >= 0 || desiredCount === seen;
+    this.#known.set(serviceArn, { seen: desiredCount, set: isOwn ? set.slice(place + 1) : [] });
+    return isOwn ? service : { ...service, changedFrom: set.at(-1) ?? seen };
   }
 }
