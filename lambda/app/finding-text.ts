@@ -49,7 +49,7 @@ export function sentenceOf(finding: Finding): string {
     case 'starts-failing':
       return `pool "${finding.pool}": ${finding.tasks === 0 ? 'tasks do not start' : `${some(finding.tasks, 'task')} failed to start since a daemon last registered`}: ${startHint(finding.reason)}`;
     case 'placement-failing':
-      return `pool "${finding.pool}": ECS cannot place ${some(finding.tasks, 'task')} since ${finding.since}: ${startHint(finding.reason)}. No job is counted on ${finding.tasks === 1 ? 'it' : 'them'}; other pools with the tags get the jobs`;
+      return `pool "${finding.pool}": ECS has failed to place ${some(finding.tasks, 'task')} since ${finding.since}: ${startHint(finding.reason)}. No job is counted on ${finding.tasks === 1 ? 'it' : 'them'}; other pools with the tags get the jobs`;
     case 'daemons-without-task':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} that no task explains (${few(finding.daemons)}); no capacity is counted on them`;
     case 'jobs-waiting':

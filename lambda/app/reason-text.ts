@@ -89,7 +89,7 @@ export function reasonSentence(reason: Reason): string {
     case 'starts-failing':
       return `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed and none has succeeded since`}, so one probe at a time (wants ${reason.wanted}, gets ${reason.granted}): ${startHint(reason.reason)}`;
     case 'placement-failing':
-      return `ECS cannot place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${reason.since}; one probe at a time (needs ${reason.wanted}, gets ${reason.granted}): ${startHint(reason.reason)}`;
+      return `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${reason.since}; one task at a time is tried (needs ${reason.wanted}, gets ${reason.granted}): ${startHint(reason.reason)}`;
     case 'waiting-for-vacant':
       return `nothing is launched before ${some(reason.tasks, 'task')} that never had a daemon ${reason.tasks === 1 ? 'is' : 'are'} gone`;
     case 'server-too-old':

@@ -56,7 +56,9 @@ export function readPlacement(
   return { since: first.createdAt, reason: reasonOf(newest.message) };
 }
 
-/** Without the name of the service, which every reader has. */
+/** Without the name of the service, and what every such event says. */
 function reasonOf(message: string): string {
-  return message.replace(/^\(service [^)]*\)\s*/, '').trim();
+  return message
+    .replace(/^\(service [^)]*\)\s*(?:was unable to place a task\.?\s*(?:Reason:)?)?\s*/i, '')
+    .trim();
 }

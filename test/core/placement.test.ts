@@ -66,7 +66,7 @@ describe('a placement failure', () => {
     const events = [failed(MINUTE, QUOTA), failed(20 * MINUTE)];
     expect(readPlacement({ events }, [], NOW)).toEqual({
       since: ago(20 * MINUTE),
-      reason: `was unable to place a task. Reason: ${QUOTA}`,
+      reason: QUOTA,
     });
   });
 
