@@ -12,6 +12,8 @@ import { progressJudge } from './progress.ts';
 import type { Model } from './search.ts';
 import { type Bounds, configOf } from './sight.ts';
 import { ASK } from './task.ts';
+import { twoPoolsModel } from './two-pools.ts';
+import type { TwoPoolsLimits } from './two-pools-tick.ts';
 
 /** What may be changed to see whether the explorations notice. */
 export type Variant = Omit<Rules, 'hasLateLooks'> & { readonly decide: Decide };
@@ -83,6 +85,17 @@ export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1
       const rules = { table, autoscaler, hasHands: true, endsSessions: true };
       return new PoolModel(codes, rules, settlesFrom(codes, { table, limits, decide }));
     },
+  };
+}
+
+/** Two pools under the product's autoscaler and one `maxTasks`. */
+export function twoPools(jobs: number, limits: Omit<TwoPoolsLimits, 'max'>): Exploration {
+  const { maxTasks, min, hasStock } = limits;
+  const kept = hasStock ? 'a stock' : min.some((count) => count > 0) ? 'a floor' : 'nothing kept';
+  return {
+    name: `two pools under one maxTasks of ${maxTasks}: ${kept}`,
+    bound: { tasks: maxTasks, jobs },
+    build: ({ decide }) => twoPoolsModel({ ...limits, max: 2, jobs, decide }),
   };
 }
 

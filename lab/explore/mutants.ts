@@ -1,5 +1,6 @@
 /** Mutants of the protocol: each leaves something out that design.md, "The lease" asks for, and has to be caught. */
 import { plusMs } from '../../lambda/core/brands.ts';
+import type { Config } from '../../lambda/core/config.ts';
 import { decide } from '../../lambda/core/decide.ts';
 import type { Action } from '../../lambda/core/plan.ts';
 import type { Reading, Snapshot, Task } from '../../lambda/core/snapshot.ts';
@@ -52,6 +53,14 @@ export const MUTANTS: readonly Mutant[] = [
     onSnapshot((snapshot) => withLeases(snapshot, (task) => isUnguarded(snapshot, task))),
   ),
   ofAutoscaler('what ECS cannot place is given up beside a task that is unguarded', givesUp),
+  // these take two pools
+  ofAutoscaler(
+    'maxTasks bounds each pool alone',
+    withMoreRoom(({ limits, pools }) => limits.maxTasks * (pools.length - 1)),
+  ),
+  ofAutoscaler('tasks that leave take no room', withMoreRoom(leavingTasks)),
+  ofAutoscaler('what ECS cannot place takes room', onSnapshot(withoutEvents)),
+  ofAutoscaler('stock makes no room for the job of another pool', keepsStock),
 ];
 
 type Row = readonly [GuardPhase, GuardInput, GuardPhase, ...(readonly GuardEffect[])];
@@ -175,6 +184,35 @@ function givesUp(...given: Parameters<Decide>): readonly Action[] {
   const { serviceArn, desiredCount: from } = service;
   const to = tasks.length;
   return [{ kind: 'set-desired', pool: pool.name, service: serviceArn, from, to, why: 'placement-failing' }];
+}
+
+/** The product, with a higher limit. */
+function withMoreRoom(more: (config: Config, snapshot: Snapshot) => number): Decide {
+  return (snapshot, config) => {
+    const limits = { ...config.limits, maxTasks: config.limits.maxTasks + more(config, snapshot) };
+    return decide(snapshot, { ...config, limits }).actions;
+  };
+}
+
+function leavingTasks(_: Config, { ecs, takenAt }: Snapshot): number {
+  const dayFromNow = plusMs(takenAt, 24 * HOUR_MS);
+  return ecs.protections.items.filter(({ expirationDate }) => (expirationDate ?? dayFromNow) < dayFromNow)
+    .length;
+}
+
+/** ECS's events are not read: what it cannot place counts as starting. */
+function withoutEvents({ ecs, ...rest }: Snapshot): Snapshot {
+  return {
+    ...rest,
+    ecs: { ...ecs, services: mapped(ecs.services, (service) => ({ ...service, events: [] })) },
+  };
+}
+
+function keepsStock(...given: Parameters<Decide>): readonly Action[] {
+  const { actions, pools } = decide(...given);
+  const giving = pools.filter(({ why }) => why.some(({ code }) => code === 'making-room'));
+  const names = new Set(giving.map(({ name }) => name));
+  return actions.filter(({ kind, pool }) => kind !== 'ask-to-leave' || !names.has(pool));
 }
 
 const HOUR_MS = 3_600_000;

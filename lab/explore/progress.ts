@@ -1,11 +1,12 @@
 /**
  * Progress: from every state that can be reached, once the world is quiet, everything settles: whoever was asked is gone or replaced,
- * deployments end, and the count is what the configuration wants. What is known to settle is not looked at again.
+ * deployments end, and the count is what the configuration wants.
  */
 import { remembered } from './interned.ts';
 import { NOBODY, PoolCodes } from './pool-state.ts';
 import { afterRound, calmed, isSettled, type QuietRules, type QuietWorld } from './quiet-world.ts';
 import type { Violation } from './search.ts';
+import { settlingJudge } from './settling.ts';
 
 /** In a quiet world there is room for what comes in place of those that leave. */
 const MORE_PLACES = 4;
@@ -25,7 +26,6 @@ export function progressJudge(
     const task = reached.kinds.at(id);
     return codes.kinds.idOf(task && calmed(task, rules.table));
   });
-  const settles = new Set<number>();
   const state = codes.empty();
 
   const worldOf = (code: number): QuietWorld => {
@@ -43,38 +43,10 @@ export function progressJudge(
     return codes.describe(state);
   };
 
-  const judge = (code: number, path: readonly number[]): Violation | undefined => {
-    if (settles.has(code)) return undefined;
-    const world = worldOf(code);
-    const next = [...new Set(afterRound(world, rules).map(codeOf))];
-    const isStill = next.length === 1 && next[0] === code;
-    const violation = isStill
-      ? isSettled(world, rules.min)
-        ? undefined
-        : stuck('nothing changes any more', [...path, code])
-      : judgeNext(code, next, path);
-    if (violation === undefined) settles.add(code);
-    return violation;
-  };
-
-  const judgeNext = (
-    code: number,
-    next: readonly number[],
-    path: readonly number[],
-  ): Violation | undefined => {
-    const walked = [...path, code];
-    for (const to of next) {
-      if (walked.includes(to)) return stuck('it goes round in circles', [...walked, to]);
-      const violation = judge(to, walked);
-      if (violation !== undefined) return violation;
-    }
-    return undefined;
-  };
-
-  const stuck = (what: string, path: readonly number[]): Violation => ({
-    property: 'progress',
-    what: `the world is quiet, and ${what}`,
-    afterwards: path.slice(1).map((code) => ` ... half an hour later\n       ${describe(code)}`),
+  const judge = settlingJudge({
+    after: (code) => [...new Set(afterRound(worldOf(code), rules).map(codeOf))],
+    isSettled: (code) => isSettled(worldOf(code), rules.min),
+    describe,
   });
 
   const from = reached.empty();
@@ -88,6 +60,6 @@ export function progressJudge(
     calm.pending = from.pending;
     calm.isDeploying = from.isDeploying;
     calm.isUnplaced = from.isUnplaced;
-    return judge(codes.pack(calm), []);
+    return judge(codes.pack(calm));
   };
 }

@@ -5,6 +5,7 @@ import {
   guards,
   nonsensePool,
   productPool,
+  twoPools,
   type Variant,
 } from './explorations.ts';
 import { MUTANTS } from './mutants.ts';
@@ -20,12 +21,17 @@ export const EXPLORATIONS: readonly Exploration[] = [
   nonsensePool({ tasks: 2, jobs: 1 }, { min: 0, max: 1 }),
   productPool({ tasks: 3, jobs: 2 }, { min: 1, max: 2 }, 0),
   productPool({ tasks: 2, jobs: 2 }, { min: 1, max: 2 }, 2),
+  twoPools(2, { maxTasks: 2, min: [0, 0], hasStock: false }),
+  twoPools(1, { maxTasks: 2, min: [1, 0], hasStock: false }),
+  twoPools(1, { maxTasks: 2, min: [0, 0], hasStock: true }),
 ];
 
 /** Smaller ones, each of which a mutant may be caught by; the first that does ends the search. */
 export const SMALL: readonly Exploration[] = [
   guards({ tasks: 1, jobs: 1 }, 'prompt'),
   productPool({ tasks: 1, jobs: 1 }, { min: 0, max: 1 }, 0),
+  twoPools(1, { maxTasks: 1, min: [0, 0], hasStock: false }),
+  twoPools(1, { maxTasks: 1, min: [0, 0], hasStock: true }),
   productPool({ tasks: 2, jobs: 1 }, { min: 0, max: 2 }, 0),
   nonsensePool({ tasks: 1, jobs: 1 }, { min: 0, max: 1 }),
   nonsensePool({ tasks: 2, jobs: 1 }, { min: 1, max: 2 }),

@@ -1,4 +1,4 @@
-/** What the product's autoscaler can see of the tasks of a pool, in small numbers, and the snapshot that is made of it. */
+/** What the product's autoscaler can see of the tasks of pools, in small numbers, and the snapshot that is made of it. */
 import { checkConfig } from '../../lambda/adapters/config/check.ts';
 import type {
   DaemonId,
@@ -9,7 +9,16 @@ import type {
   TaskArn,
 } from '../../lambda/core/brands.ts';
 import type { Config } from '../../lambda/core/config.ts';
-import type { Daemon, Job, Reading, Snapshot, Task } from '../../lambda/core/snapshot.ts';
+import type {
+  Daemon,
+  Job,
+  Reading,
+  RecentJobs,
+  Service,
+  Snapshot,
+  Task,
+} from '../../lambda/core/snapshot.ts';
+import type { Tags } from '../../lambda/core/tags.ts';
 import { ASKED_BELOW, holdsJob, type TaskState, UNPROTECTED } from './task.ts';
 
 /** ECS's part of a look. */
@@ -68,8 +77,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
 const ORGANIZATION = { id: 'organization' as OrganizationId, name: 'default' };
-const TAGS = { pool: 'cpu' };
-const LEFT_OF = { none: 0, ask: 22 * HOUR_MS, lease: 47 * HOUR_MS } as const;
+/** An ask of six minutes ago. */
+const LEFT_OF = { none: 0, ask: 22.9 * HOUR_MS, lease: 47 * HOUR_MS } as const;
 
 const taskId = (index: number): string => index.toString(16).padStart(32, '0');
 /** The ARN of a task. */
@@ -78,26 +87,66 @@ const ok = <T>(items: readonly T[]): Reading<T> => ({ status: 'ok', items });
 
 export type Bounds = { readonly min: number; readonly max: number };
 
-const { config: CONFIG } = checkConfig({
-  coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
-  pools: [{ name: 'cpu', organization: ORGANIZATION.name, tags: TAGS, key: { secret: 'keys/cpu' } }],
-});
+/** A pool as the configuration has it, and its service's name. */
+export type SeenPool = { readonly name: string; readonly tags: Tags };
 
-/** A configuration with one pool; what is idle may leave at once. */
+const CPU: SeenPool = { name: 'cpu', tags: { pool: 'cpu' } };
+
+/** A configuration with these pools; what is idle may leave at once. */
+export function configWith(
+  pools: readonly (SeenPool & Partial<Bounds>)[],
+  limits?: { readonly maxTasks: number },
+): Config {
+  return checkConfig({
+    coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
+    ...(limits === undefined ? {} : { limits }),
+    pools: pools.map((pool) => ({
+      ...pool,
+      organization: ORGANIZATION.name,
+      key: { secret: `keys/${pool.name}` },
+    })),
+  }).config;
+}
+
+const CONFIG = configWith([CPU]);
+
+/** A configuration with one pool. */
 export function configOf(bounds: Bounds): Config {
   return { ...CONFIG, pools: CONFIG.pools.map((pool) => ({ ...pool, ...bounds })) };
 }
 
-/**
- * The snapshot of a look.
- * @param names the number in the name of the task in each place: which of two like tasks comes first is chance
- */
+/** A build of these tags every five minutes, for five hours: enough for a daemon to be kept free. */
+export function builtOften(pool: SeenPool): RecentJobs {
+  const items = Array.from({ length: 60 }, (_, index): Job => {
+    const startedMs = (index + 1) * 5 * MINUTE_MS;
+    const job = jobOf(pool, `before-${index}`);
+    const times = {
+      created_at: ago(startedMs),
+      started_at: ago(startedMs),
+      completed_at: ago(startedMs - MINUTE_MS),
+    };
+    return { ...job, ...times, status: 'succeeded' };
+  });
+  return { ...ok(items), since: ago(5 * HOUR_MS) };
+}
+
+/** What a look shows of one pool. */
+export type PoolLook = {
+  readonly pool: SeenPool;
+  readonly ecs: EcsSight;
+  readonly coder: CoderSight;
+  /** The number in the name of the task in each place: which of two like tasks comes first is chance. */
+  readonly names: readonly number[];
+};
+
+/** The snapshot of a look at one pool. */
 export function snapshotOf(ecs: EcsSight, coder: CoderSight, names: readonly number[]): Snapshot {
-  const seen = ecs.tasks.flatMap((task, slot) =>
-    task === undefined ? [] : [{ task, name: names[slot] ?? slot }],
-  );
-  const daemons = coder.daemons.map((daemon, slot) => ({ daemon, name: names[slot] ?? slot }));
-  const running = seen.filter(({ task }) => task.isRunning);
+  return snapshotOfPools([{ pool: CPU, ecs, coder, names }]);
+}
+
+/** The snapshot of a look at pools of one organization. Names are those of one pool only. */
+export function snapshotOfPools(looks: readonly PoolLook[], recentJobs?: RecentJobs): Snapshot {
+  const parts = looks.map(partOf);
   return {
     version: 1,
     takenAt: ago(0),
@@ -106,67 +155,85 @@ export function snapshotOf(ecs: EcsSight, coder: CoderSight, names: readonly num
       organizations: [
         {
           ...ORGANIZATION,
-          jobs: ok([
-            ...Array.from({ length: coder.pending }, (_, index) => jobOf(`pending-${index}`)),
-            ...daemons.flatMap(({ daemon, name }) =>
-              daemon.hasJob ? [jobOf(`running-${name}`, daemonId(name))] : [],
-            ),
-          ]),
-          daemons: ok([STRANGER, ...daemons.flatMap(({ daemon, name }) => daemonOf(daemon, name))]),
+          jobs: ok(parts.flatMap(({ jobs }) => jobs)),
+          daemons: ok([STRANGER, ...parts.flatMap(({ daemons }) => daemons)]),
           previousJobs: ok([]),
+          ...(recentJobs === undefined ? {} : { recentJobs }),
         },
       ],
     },
     ecs: {
       cluster: 'coder',
-      services: ok([serviceOf(ecs, seen.length, running.length)]),
-      tasks: ok(seen.map(({ task, name }) => taskOf(task, name))),
-      protections: ok(
-        running.map(({ task, name }) => ({
-          taskArn: arnOf(name),
-          protectionEnabled: task.protection !== 'none',
-          ...(task.protection === 'none' ? {} : { expirationDate: ago(-LEFT_OF[task.protection]) }),
-        })),
-      ),
+      services: ok(parts.map(({ service }) => service)),
+      tasks: ok(parts.flatMap(({ tasks }) => tasks)),
+      protections: ok(parts.flatMap(({ protections }) => protections)),
     },
   };
 }
 
-const UNPLACED =
-  '(service Stack-cpu) was unable to place a task. Reason: Capacity is unavailable at this time.';
+function partOf({ pool, ecs, coder, names }: PoolLook) {
+  const seen = ecs.tasks.flatMap((task, slot) =>
+    task === undefined ? [] : [{ task, name: names[slot] ?? slot }],
+  );
+  const daemons = coder.daemons.map((daemon, slot) => ({ daemon, name: names[slot] ?? slot }));
+  const running = seen.filter(({ task }) => task.isRunning);
+  return {
+    service: serviceOf(pool, ecs, seen.length, running.length),
+    tasks: seen.map(({ task, name }) => taskOf(pool, task, name)),
+    protections: running.map(({ task, name }) => ({
+      taskArn: arnOf(name),
+      protectionEnabled: task.protection !== 'none',
+      ...(task.protection === 'none' ? {} : { expirationDate: ago(-LEFT_OF[task.protection]) }),
+    })),
+    daemons: daemons.flatMap(({ daemon, name }) => daemonOf(pool, daemon, name)),
+    jobs: [
+      ...Array.from({ length: coder.pending }, (_, index) => jobOf(pool, `pending-${pool.name}-${index}`)),
+      ...daemons.flatMap(({ daemon, name }) =>
+        daemon.hasJob ? [jobOf(pool, `running-${name}`, daemonId(name))] : [],
+      ),
+    ],
+  };
+}
 
-function serviceOf({ desired, isDeploying, isUnplaced }: EcsSight, all: number, running: number) {
+function serviceOf(
+  { name }: SeenPool,
+  { desired, isDeploying, isUnplaced }: EcsSight,
+  all: number,
+  running: number,
+): Service {
+  const serviceName = `Stack-${name}`;
+  const unplaced = `(service ${serviceName}) was unable to place a task. Reason: Capacity is unavailable at this time.`;
   const primary = {
     id: 'new',
     status: 'PRIMARY',
-    taskDefinition: 'cpu:new',
+    taskDefinition: `${name}:new`,
     rolloutState: isDeploying ? 'IN_PROGRESS' : 'COMPLETED',
   };
   return {
-    serviceArn: 'arn:aws:ecs:service/coder/Stack-cpu' as ServiceArn,
-    serviceName: 'Stack-cpu',
+    serviceArn: `arn:aws:ecs:service/coder/${serviceName}` as ServiceArn,
+    serviceName,
     status: 'ACTIVE',
     desiredCount: desired,
     runningCount: running,
     pendingCount: all - running,
-    taskDefinition: 'cpu:new',
+    taskDefinition: `${name}:new`,
     deployments: [
       primary,
-      ...(isDeploying ? [{ id: 'old', status: 'ACTIVE', taskDefinition: 'cpu:old' }] : []),
+      ...(isDeploying ? [{ id: 'old', status: 'ACTIVE', taskDefinition: `${name}:old` }] : []),
     ],
-    ...(isUnplaced ? { events: [{ createdAt: ago(0), message: UNPLACED }] } : {}),
-    tags: [{ key: 'coder-autoscaler:pool', value: 'cpu' }],
+    ...(isUnplaced ? { events: [{ createdAt: ago(0), message: unplaced }] } : {}),
+    tags: [{ key: 'coder-autoscaler:pool', value: name }],
   };
 }
 
-function taskOf({ revision, isRunning, isYoung }: EcsTaskSight, name: number): Task {
+function taskOf(pool: SeenPool, { revision, isRunning, isYoung }: EcsTaskSight, name: number): Task {
   const sinceMs = isYoung ? 5 * MINUTE_MS : HOUR_MS;
   return {
     taskArn: arnOf(name),
-    group: 'service:Stack-cpu',
+    group: `service:Stack-${pool.name}`,
     lastStatus: isRunning ? 'RUNNING' : 'PENDING',
     desiredStatus: 'RUNNING',
-    taskDefinitionArn: `cpu:${revision}`,
+    taskDefinitionArn: `${pool.name}:${revision}`,
     startedBy: revision,
     createdAt: ago(isRunning ? sinceMs + MINUTE_MS : MINUTE_MS),
     ...(isRunning ? { startedAt: ago(sinceMs) } : {}),
@@ -176,16 +243,16 @@ function taskOf({ revision, isRunning, isYoung }: EcsTaskSight, name: number): T
 
 const daemonId = (name: number): DaemonId => `daemon-${name}` as DaemonId;
 
-function daemonOf({ row, hasJob }: DaemonSight, name: number): readonly Daemon[] {
+function daemonOf(pool: SeenPool, { row, hasJob }: DaemonSight, name: number): readonly Daemon[] {
   if (row === 'none') return [];
   return [
     {
       id: daemonId(name),
       organization_id: ORGANIZATION.id,
-      name: `cpu-${taskId(name)}`,
+      name: `${pool.name}-${taskId(name)}`,
       created_at: ago(50 * MINUTE_MS),
       last_seen_at: ago(row === 'live' ? 10_000 : 10 * MINUTE_MS),
-      tags: TAGS,
+      tags: pool.tags,
       status: row === 'offline' ? 'offline' : hasJob ? 'busy' : 'idle',
       current_job: hasJob ? { id: `running-${name}` as JobId, status: 'running' } : null,
       previous_job: null,
@@ -209,7 +276,7 @@ const STRANGER: Daemon = {
   previous_job: null,
 };
 
-function jobOf(id: string, worker?: DaemonId): Job {
+function jobOf({ tags }: SeenPool, id: string, worker?: DaemonId): Job {
   return {
     id: id as JobId,
     created_at: ago(MINUTE_MS),
@@ -217,7 +284,7 @@ function jobOf(id: string, worker?: DaemonId): Job {
     worker_id: worker,
     organization_id: ORGANIZATION.id,
     initiator_id: 'somebody',
-    tags: TAGS,
+    tags,
     type: 'workspace_build',
   };
 }

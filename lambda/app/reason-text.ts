@@ -19,7 +19,7 @@ export function reasonSentence(reason: Reason): string {
     case 'holding-for-record':
       return `${some(reason.tasks, 'idle daemon')} kept: the function has just started and does not know enough earlier builds yet`;
     case 'making-room':
-      return `draining ${some(reason.tasks, 'idle daemon')}: a limit holds back jobs of other pools`;
+      return `draining ${some(reason.tasks, 'idle daemon')}: a limit over all pools leaves no room for more`;
     case 'awake-for':
       return `to be awake for ${transitionsText(reason.for)}`;
     case 'holding-for-forecast':

@@ -47,12 +47,19 @@ function decideAll({ service, capacity, wanted, max, doubts }: CountInput): Coun
   if (from === notLeft) return { to: from, why: [] };
   // ECS may start what is desired and not there before the count is lowered, and then stop any task without a lease
   if (capacity.isHeldBack && capacity.exposed > 0) return { to: from, why: unprotected };
-  if (capacity.isHeldBack && doubts.length === 0 && capacity.uncounted === 0 && lowest < from)
-    return { to: lowest, why: [] };
+  if (mayGiveUp({ capacity, doubts }) && lowest < from) return { to: lowest, why: [] };
   if (blind.length > 0) return { to: from, why: blind };
   const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
   if (to === from) return { to, why: unprotected };
   return { to, why: to === notLeft && left > 0 ? [{ code: 'tasks-left', tasks: left }] : [] };
+}
+
+/**
+ * Whether tasks that are desired and do not come are given up. A task that runs without a lease holds that: ECS may start the missing ones
+ * before the count is lowered, and then stop it.
+ */
+export function mayGiveUp({ capacity, doubts }: Pick<CountInput, 'capacity' | 'doubts'>): boolean {
+  return capacity.isHeldBack && capacity.exposed === 0 && capacity.uncounted === 0 && doubts.length === 0;
 }
 
 /** What keeps any count from being lowered. */

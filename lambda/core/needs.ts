@@ -12,7 +12,7 @@ import { readRecord, unforeseenIn } from './record.ts';
 import type { PoolRoom, Room } from './room.ts';
 import type { Daemon, OrganizationSight } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
-import type { TaskSight } from './task-state.ts';
+import { drainedMs, type TaskSight } from './task-state.ts';
 
 export type Need = {
   readonly sight: PoolSight;
@@ -28,7 +28,7 @@ export type Need = {
   readonly stock: number;
   /** Why there are not more of these. */
   readonly stockFacts: StockFacts | undefined;
-  /** Idle daemons that are given up, since `maxTasks` or `dollarsPerHour` keeps a job of another pool waiting. */
+  /** Idle daemons that are given up: `maxTasks` or `dollarsPerHour` keeps a job of another pool waiting, or `maxTasks` is exceeded. */
   readonly givenUp: number;
   /** All daemons that are kept, or launched, for what is no job yet: these two, `warm`, and those kept for what is due later. */
   readonly ready: number;
@@ -166,7 +166,8 @@ function stockFactsOf(assigned: readonly Assigned[]): ReadonlyMap<Group, StockFa
 }
 
 /**
- * Idle daemons that a limit over all pools takes from the stock, since a job of another pool waits for room: by pool, those of the last groups first.
+ * Idle daemons that a limit over all pools takes from the stock, since a job of another pool waits for room or more tasks are there than
+ * `maxTasks`: by pool, those of the last groups first. Tasks that are about to go make room too.
  */
 function giveUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): GivenUp {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
@@ -177,7 +178,8 @@ function giveUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): 
     const jobs = Math.min(waiting, Math.max(0, beyond - granted));
     return jobs > 0 ? [{ jobs, price: priceOf(pool) }] : [];
   });
-  let waiting = sum(held, ({ jobs }) => jobs);
+  const going = sum(pools, ({ sight }) => sight.tasks.filter(isAboutToGo).length);
+  let waiting = Math.max(0, sum(held, ({ jobs }) => jobs) + Math.max(0, -total) - going);
   const givenUp = new Map<PoolName, number>();
   const beyondFloors = new Map(
     pools.map(({ sight, capacity, outlook }) => [
@@ -200,9 +202,17 @@ function giveUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): 
   return { givenUp, waiting };
 }
 
+/** An idle daemon that was asked leaves within seconds. One that does not is not waited for. */
+const GOES_WITHIN_MS = 10 * 60_000;
+
+function isAboutToGo(task: TaskSight): boolean {
+  if (task.state === 'left') return true;
+  return task.state === 'leaving' && task.use === 'idle' && (drainedMs(task) ?? 0) < GOES_WITHIN_MS;
+}
+
 type GivenUp = {
   readonly givenUp: ReadonlyMap<PoolName, number>;
-  /** Jobs for which that makes no room. */
+  /** Tasks for which that makes no room. */
   readonly waiting: number;
 };
 

@@ -2,8 +2,10 @@
  * Bounds: the room that `max`, `maxTasks`, failing starts and failing placement leave for launches. All numbers are tasks. What floors
  * demand is set aside first: those tasks come whether jobs ask for them or not.
  */
-import { type Capacity, isHeldBack, measure } from './capacity.ts';
+import { type Capacity, measure } from './capacity.ts';
 import type { Config } from './config.ts';
+import { areSure } from './confirming.ts';
+import { mayGiveUp } from './counts.ts';
 import { leastTasks } from './floors.ts';
 import { sum } from './order.ts';
 import type { Outlook } from './outlook.ts';
@@ -45,9 +47,8 @@ export function measureRoom(
   outlooks: ReadonlyMap<PoolSight, Outlook>,
   { config, doubtsOf }: RoomInput,
 ): Room {
-  const isDoubtful = (sight: PoolSight): boolean => doubtsOf(sight).length > 0;
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
-  const there = [...outlooks.keys()].map((sight) => ({ sight, tasks: existing(sight, isDoubtful(sight)) }));
+  const there = [...outlooks.keys()].map((sight) => ({ sight, tasks: existing(sight, doubtsOf(sight)) }));
   let total = maxTasks - sum(there, ({ tasks }) => tasks);
   let budget = dollarsPerHour * 1e6 - sum(there, ({ sight, tasks }) => tasks * priceOf(sight.pool));
   const pools = [...outlooks].map(([sight, outlook]): PoolRoom => {
@@ -65,14 +66,20 @@ export function measureRoom(
     const forPrebuilds = Math.max(0, Math.min(own - forMin, toMaxTasks));
     return {
       ...{ sight, capacity, outlook, forMin, beyond: own - forMin },
-      ...{ forPrebuilds, isDoubtful: isDoubtful(sight), isPendingOnly },
+      ...{ forPrebuilds, isDoubtful: doubtsOf(sight).length > 0, isPendingOnly },
     };
   });
   return { pools, total, budget };
 }
 
-/** Tasks that are there or desired; what a pool that is held back desires in vain is dropped, unless a doubt holds that. */
-function existing(sight: PoolSight, isDoubtful: boolean): number {
+/** Tasks that are there or stay desired. What does not come takes no room once the count gives it up. */
+function existing(sight: PoolSight, doubts: readonly Doubt[]): number {
   const { tasks, missing, unseen } = sight;
-  return tasks.length + unseen + (isHeldBack(sight) && !isDoubtful ? 0 : missing);
+  return tasks.length + unseen + (givesUpMissing(sight, doubts) ? 0 : missing);
+}
+
+/** Whether the pool's count goes down by what it desires in vain (counts.ts; of pools without guards confirming.ts). */
+function givesUpMissing(sight: PoolSight, doubts: readonly Doubt[]): boolean {
+  const isSafe = sight.pool.scaleIn === 'lease' || areSure(sight.tasks);
+  return isSafe && mayGiveUp({ capacity: measure(sight), doubts });
 }

@@ -27,6 +27,17 @@ const withDesired =
     },
   });
 
+/** The lease of the first task ends in so many hours: below 24 h it was asked to leave. */
+const withLease =
+  (hours: number): NonNullable<Stocked['change']> =>
+  (snapshot) => {
+    const { protections } = snapshot.ecs;
+    const items = protections.items.map((item, index) =>
+      index === 0 ? { ...item, expirationDate: ago(-hours * HOUR) } : item,
+    );
+    return { ...snapshot, ecs: { ...snapshot.ecs, protections: { ...protections, items } } };
+  };
+
 describe('an idle daemon', () => {
   test('stays while builds come often', () => {
     expect(doneBy({ recent: often, pools: { cpu: { idle: [HOUR] } } })).not.toContain('ask cpu');
@@ -253,6 +264,14 @@ describe('idle stock makes room for another pool', () => {
     ]);
   });
 
+  test.each([
+    { hours: 22.9, expected: [], because: 'it makes the room' },
+    { hours: 22, expected: ['ask cpu'], because: 'its guard may hang' },
+  ])('beside a daemon that was asked and has $hours h of its lease: $because', ({ hours, expected }) => {
+    const world = { recent: often, pools, pending, limits: { maxTasks: 2 }, change: withLease(hours) };
+    expect(doneBy(world)).toEqual(expected);
+  });
+
   test('not when there is room for the job', () => {
     expect(doneBy({ recent: often, pools, pending, limits: { maxTasks: 3 } })).toEqual(['gpu 0->1']);
   });
@@ -272,6 +291,12 @@ describe('idle stock makes room for another pool', () => {
     const own = [...jobs(2), ...pending];
     expect(doneBy({ recent: often, pools: busy, pending: own, limits: { maxTasks: 2 } })).toEqual([]);
   });
+});
+
+test('idle stock drains as far as more tasks are there than maxTasks', () => {
+  const pools = { cpu: { idle: [HOUR, HOUR, HOUR] } };
+  expect(doneBy({ recent: often, pools, limits: { maxTasks: 2 } })).toEqual(['ask cpu']);
+  expect(doneBy({ recent: often, pools, limits: { maxTasks: 2 }, change: withLease(22.9) })).toEqual([]);
 });
 
 describe('launches for prebuilds', () => {

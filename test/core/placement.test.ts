@@ -2,10 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { placementEvents, readPlacement } from '../../lambda/core/placement.ts';
 import type { ServiceEvent } from '../../lambda/core/snapshot.ts';
 import { ago, aTask, HOUR, MINUTE, NOW, SECOND } from '../support/parts.ts';
+import { actionsOf, edit, planOf } from '../support/planned.ts';
 
 const CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
 const QUOTA = "You've reached the limit on the number of vCPUs you can run concurrently";
+
+const paused = { pause: 'all', 'pause-until': '2026-11-20T10:00:00.000Z' };
 
 const said = (words: string, ms: number): ServiceEvent => ({
   createdAt: ago(ms),
@@ -83,4 +86,32 @@ test('of the events of a service the ten newest about placement are kept', () =>
   expect(kept).toHaveLength(10);
   expect(kept[0]).toEqual(started(2 * MINUTE));
   expect(kept.map(({ message }) => message)).not.toContain('has reached a steady state.');
+});
+
+test.each([
+  {
+    cpu: { tasks: 'B', desired: 2 },
+    expected: ['gpu 0->1 pending-jobs', 'cpu 2->1 placement-failing'],
+    because: 'it is given up',
+  },
+  { cpu: { tasks: 'N', desired: 2 }, expected: [], because: 'ECS might stop the task without a lease' },
+  { cpu: { tasks: 'B', desired: 2, overrides: paused }, expected: [], because: 'a person paused the pool' },
+  {
+    cpu: { tasks: 'U9m', desired: 2, min: 1, scaleIn: 'confirm' },
+    expected: [],
+    because: 'ECS might stop a task that is not protected for long enough',
+  },
+])('what ECS cannot place takes room for as long as it is desired: $because', ({ cpu, expected }) => {
+  const { scaleIn = 'lease', ...pool } = cpu;
+  const gpu = { pool: 'gpu' };
+  const picture = {
+    pools: { cpu: pool, gpu: { tags: gpu } },
+    pending: [{ tags: gpu, jobs: 1 }],
+    maxTasks: 2,
+  };
+  const plan = planOf(picture, ({ ecs, takenAt }, config) => {
+    edit(ecs.services.items, 0, { events: [{ ...failed(0), createdAt: takenAt }] });
+    edit((config as { pools: object[] }).pools, 0, { scaleIn });
+  });
+  expect(actionsOf(plan)).toEqual(expected);
 });

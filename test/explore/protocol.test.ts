@@ -19,6 +19,12 @@ describe('a mutant of the protocol', () => {
     'the count is lowered beside a task that is unguarded': 'count',
     'what ECS cannot place is given up beside a task that is unguarded': 'safety',
   };
+  const OF_TWO_POOLS: Readonly<Record<string, string>> = {
+    'maxTasks bounds each pool alone': 'count',
+    'tasks that leave take no room': 'count',
+    'what ECS cannot place takes room': 'progress',
+    'stock makes no room for the job of another pool': 'progress',
+  };
   const PROPERTY: Readonly<Record<string, string>> = {
     'an ask in minutes': 'safety',
     'released before the daemon exits': 'safety',
@@ -33,6 +39,7 @@ describe('a mutant of the protocol', () => {
     'a refused renewal is no ask': 'progress',
     'a task that boots is taken for one that has left': 'count',
     ...OF_TWO_TASKS,
+    ...OF_TWO_POOLS,
   };
 
   it.each(MUTANTS)('is caught: $name', ({ name, variant }) => {
@@ -46,6 +53,14 @@ describe('a mutant of the protocol', () => {
     ({ name, variant }) => {
       const { by } = catchVariant(name, variant);
       expect(by?.exploration.bound.tasks).toBe(2);
+    },
+  );
+
+  it.each(MUTANTS.filter(({ name }) => name in OF_TWO_POOLS))(
+    'takes two pools to show: $name',
+    ({ name, variant }) => {
+      const { by } = catchVariant(name, variant);
+      expect(by?.exploration.name).toContain('two pools');
     },
   );
 
