@@ -30,6 +30,8 @@ export function reasonSentence(reason: Reason): string {
       return `coderd is about to create ${some(reason.due, 'job')}: ${some(reason.daemons, 'daemon')} will be ready`;
     case 'capped-at-prewarm-max':
       return `${some(reason.due, 'job')} due, limited to ${some(reason.max, 'daemon')} by prewarm.max until coderd creates the jobs`;
+    case 'launching-for-jobs-only':
+      return `wants ${some(reason.wanted, 'task')}, but clocks differ: only pending jobs launch tasks (see findings)`;
     case 'pinned':
       return `wants ${reason.wanted}, pinned at ${reason.count} ${saidText(reason)}`;
     case 'above-pin':

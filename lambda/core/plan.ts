@@ -73,6 +73,8 @@ export type Reason =
   /** Daemons that are to be ready when coderd inserts the jobs. */
   | { readonly code: 'prewarm'; readonly daemons: number; readonly due: number }
   | { readonly code: 'capped-at-prewarm-max'; readonly due: number; readonly max: number }
+  /** Clocks differ: floors and what is due launch nothing. */
+  | { readonly code: 'launching-for-jobs-only'; readonly wanted: number }
   /** More is wanted than a pin allows. */
   | ({ readonly code: 'pinned'; readonly wanted: number; readonly count: number } & Said)
   /** So many tasks more than a pin allows: who is idle for long enough leaves, and builds are not cut short. */

@@ -36,6 +36,7 @@ export function reasonsOf(
     ...floorReasons(need),
     ...stockReasons(need),
     ...forecastReasons(need, now),
+    ...clockReasons(need, doubts),
     ...boundReasons(need, config),
     ...leaveReasons(need, leaving, doubts),
     ...confirming.why,
@@ -127,6 +128,12 @@ function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
   if (prewarmed > 0) reasons.push({ code: 'prewarm', daemons: prewarmed, due });
   if (due > prewarmed && prewarmed >= max) reasons.push({ code: 'capped-at-prewarm-max', due, max });
   return reasons;
+}
+
+/** What floors and the forecast want in vain while clocks differ. */
+function clockReasons({ floor, capacity }: Need, doubts: readonly Doubt[]): readonly Reason[] {
+  const isHeld = doubts.includes('clocks-differ') && floor.count > capacity.total;
+  return isHeld ? [{ code: 'launching-for-jobs-only', wanted: floor.count }] : [];
 }
 
 /** What waits until a person lets the pool be woken again. */

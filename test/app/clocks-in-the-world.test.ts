@@ -54,3 +54,16 @@ test('a difference of half a minute is no doubt', async () => {
   expect(started.world.ecs.counts().running).toBe(2);
   expect(ticks.flatMap(({ plan }) => plan.findings).map(({ code }) => code)).not.toContain('clocks-differ');
 });
+
+test.each([61_000, -61_000])(
+  'a difference of %i ms wakes no pool, and the plan says why',
+  async (aheadMs) => {
+    const { world, invoke } = await start(aheadMs);
+    const template = world.coderd.addTemplate({ organization: 'default' });
+    world.coderd.addWorkspace({ template, schedule: '10 9 * * *' });
+    const { plan } = (await invoke(30)).at(-1) ?? {};
+    expect(world.ecs.counts().launched).toBe(0);
+    expect(plan?.pools[0]?.why).toContainEqual({ code: 'launching-for-jobs-only', wanted: 1 });
+    expect(plan?.findings.map(({ code }) => code)).toEqual(['clocks-differ', 'transitions-late']);
+  },
+);
