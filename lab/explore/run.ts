@@ -26,7 +26,7 @@ export const EXPLORATIONS: readonly Exploration[] = [
   twoPools(1, { maxTasks: 2, min: [0, 0], hasStock: true }),
 ];
 
-/** Smaller ones, each of which a mutant may be caught by; the first that does ends the search. */
+/** Smaller ones. */
 export const SMALL: readonly Exploration[] = [
   guards({ tasks: 1, jobs: 1 }, 'prompt'),
   productPool({ tasks: 1, jobs: 1 }, { min: 0, max: 1 }, 0),
@@ -35,6 +35,11 @@ export const SMALL: readonly Exploration[] = [
   productPool({ tasks: 2, jobs: 1 }, { min: 0, max: 2 }, 0),
   nonsensePool({ tasks: 1, jobs: 1 }, { min: 0, max: 1 }),
   nonsensePool({ tasks: 2, jobs: 1 }, { min: 1, max: 2 }),
+];
+
+/** What a mutant has to be caught by; the last one takes too long for a test of the protocol as it is, which `EXPLORATIONS` has larger. */
+const CATCHING: readonly Exploration[] = [
+  ...SMALL,
   productPool({ tasks: 2, jobs: 0 }, { min: 1, max: 2 }, 1),
 ];
 
@@ -74,10 +79,10 @@ export function proveAssumptions(): readonly Caught[] {
   return ASSUMPTIONS.map(([name, variant]) => catchVariant(name, variant));
 }
 
-/** Looks for an exploration that notices. */
+/** Looks for the first exploration that notices. */
 export function catchVariant(name: string, variant: Variant): Caught {
   let states = 0;
-  for (const exploration of SMALL) {
+  for (const exploration of CATCHING) {
     const { found } = explore(exploration, variant);
     states += found.states;
     if (found.failure !== undefined) return { name, by: { exploration, failure: found.failure }, states };
