@@ -71,8 +71,12 @@ export function measureRoom(
   return { pools, total, budget };
 }
 
-/** Tasks that are there or desired; what a pool that is held back desires in vain is dropped, unless a doubt holds that. */
+/**
+ * Tasks that are there or desired. What a pool that is held back desires in vain is dropped, unless a doubt or a running task without a
+ * lease holds its count: then ECS may still start it.
+ */
 function existing(sight: PoolSight, isDoubtful: boolean): number {
   const { tasks, missing, unseen } = sight;
-  return tasks.length + unseen + (isHeldBack(sight) && !isDoubtful ? 0 : missing);
+  const isGivenUp = isHeldBack(sight) && !isDoubtful && measure(sight).exposed === 0;
+  return tasks.length + unseen + (isGivenUp ? 0 : missing);
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { placementEvents, readPlacement } from '../../lambda/core/placement.ts';
 import type { ServiceEvent } from '../../lambda/core/snapshot.ts';
 import { ago, aTask, HOUR, MINUTE, NOW, SECOND } from '../support/parts.ts';
+import { actionsOf, planOf } from '../support/planned.ts';
 
 const CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
@@ -84,3 +85,29 @@ test('of the events of a service the ten newest about placement are kept', () =>
   expect(kept[0]).toEqual(started(2 * MINUTE));
   expect(kept.map(({ message }) => message)).not.toContain('has reached a steady state.');
 });
+
+const other = { tags: { size: 'other' }, max: 9 };
+
+test.each([
+  {
+    tasks: 'B',
+    expected: ['other 0->3 pending-jobs', 'cpu 4->1 placement-failing'],
+    because: 'ECS is to start no more',
+  },
+  {
+    tasks: 'U',
+    expected: [],
+    because: 'the count of a pool with a task without lease stays, and ECS may start them',
+  },
+])(
+  'what ECS can not place beside $tasks takes room only if its count stays: $expected, because $because',
+  ({ tasks, expected }) => {
+    const pools = { cpu: { tasks, desired: 4 }, other };
+    const plan = planOf({ pools, pending: [{ tags: other.tags, jobs: 3 }], maxTasks: 4 }, ({ ecs }) => {
+      Object.assign(ecs.services.items[0] ?? {}, {
+        events: [{ ...failed(MINUTE), createdAt: new Date(ago(MINUTE)).toISOString() }],
+      });
+    });
+    expect(actionsOf(plan)).toEqual(expected);
+  },
+);
