@@ -16,7 +16,7 @@ export const METRICS = [
   'StartingDaemons',
   /** Tasks that this look's raises ask ECS for: again at each look until ECS shows them. */
   'Launches',
-  /** Tasks that stopped before their daemon registered, in the last 10 minutes. */
+  /** Tasks that stopped before their daemon registered, in the last 10 minutes, and tasks that ECS cannot place. */
   'FailedStarts',
   /** Pools whose jobs wait because `max` or `maxTasks` holds them. */
   'PoolsAtMax',

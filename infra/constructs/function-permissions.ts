@@ -33,7 +33,7 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
       resources: [allOf('service', role, props)],
       conditions: { StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(role).stackName } },
     }),
-    // tasks carry no tag of ours
+    // tasks of earlier deployments carry no tag of ours
     new PolicyStatement({
       actions: ['ecs:DescribeTasks', 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
       resources: [allOf('task', role, props)],
