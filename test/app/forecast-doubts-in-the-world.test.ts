@@ -157,6 +157,9 @@ describe('a forecast of nonsense', () => {
     const { coderd } = on.world;
     const template = coderd.addTemplate({ organization: 'default', autostartDays: ['monday', 'sunday'] });
     for (const _ of ABSURD) coderd.addWorkspace({ template, schedule: '0 9 * * 0' });
+    // builds that tell that coderd looks every minute
+    for (const minutes of [44, 31, 14, 7])
+      coderd.addWorkspace({ template, reason: 'autostop', since: plusMs(START, -minutes * 60_000) });
     const sensible = coderd.addWorkspace({ template, running: true, ttlMs: 2 * HOUR_MS });
     const ports = (): Ports => {
       const { coderd: adapter, ...others } = on.ports();
