@@ -6,18 +6,9 @@
  * comes twice comes twice.
  */
 import type { EpochMs } from '../../lambda/core/brands.ts';
+import { WEEKDAYS } from '../../lambda/core/zones.ts';
 
-export type Weekday = 'sunday' | 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday';
-
-export const WEEKDAYS: readonly Weekday[] = [
-  'sunday',
-  'monday',
-  'tuesday',
-  'wednesday',
-  'thursday',
-  'friday',
-  'saturday',
-];
+export type Weekday = (typeof WEEKDAYS)[number];
 
 type Schedule = {
   readonly timezone: string;

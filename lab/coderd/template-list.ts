@@ -1,7 +1,7 @@
 /** Templates and their versions as JSON (codersdk of 2.30, contract §10). */
 import type { JobId } from '../../lambda/core/brands.ts';
 import { tagKey } from '../../lambda/core/tags.ts';
-import { WEEKDAYS } from './autostart-schedule.ts';
+import { WEEKDAYS } from '../../lambda/core/zones.ts';
 import { type JobRecord, pastJob } from './jobs.ts';
 import type { CoderdModel } from './model.ts';
 import { rfc3339 } from './rfc3339.ts';

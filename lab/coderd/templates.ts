@@ -1,7 +1,8 @@
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../lambda/core/tags.ts';
+import { WEEKDAYS } from '../../lambda/core/zones.ts';
 import type { Random } from '../random.ts';
-import { WEEKDAYS, type Weekday } from './autostart-schedule.ts';
+import type { Weekday } from './autostart-schedule.ts';
 import type { Transition } from './jobs.ts';
 import { CoderdRefusal } from './refusal.ts';
 

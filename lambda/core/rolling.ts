@@ -9,7 +9,7 @@ import { by } from './order.ts';
 import { REPLACING, type Replacing } from './plan.ts';
 import type { Service, Task } from './snapshot.ts';
 import type { PoolSight } from './supply.ts';
-import { isBooting, isGuarded, LEAVING_MS, type TaskSight } from './task-state.ts';
+import { drainedMs, isBooting, isGuarded, type TaskSight } from './task-state.ts';
 
 /** Whom was asked less long ago keeps others from being asked: shares come a minute apart. */
 const SHARE_EVERY_MS = 60_000;
@@ -129,9 +129,8 @@ function isYetToCome(sight: TaskSight, now: EpochMs): boolean {
   return task.lastStatus !== 'RUNNING' || now - (task.startedAt ?? now) < LEASE_LATE_MS;
 }
 
-/** An ask sets the lease to 23 h, so what is left of it tells when. */
-function isJustAsked({ state, leaseMs }: TaskSight): boolean {
-  return state === 'leaving' && (leaseMs ?? 0) > LEAVING_MS - SHARE_EVERY_MS;
+function isJustAsked(task: TaskSight): boolean {
+  return (drainedMs(task) ?? Number.POSITIVE_INFINITY) < SHARE_EVERY_MS;
 }
 
 /** A lease is held, and nobody there works, or has for long: a zombie that coderd refused, a daemon that died without an exit. */

@@ -48,16 +48,18 @@ export function measureRoom(
   { config, doubtsOf }: RoomInput,
 ): Room {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
-  const there = [...outlooks.keys()].map((sight) => ({ sight, tasks: existing(sight, doubtsOf(sight)) }));
+  const there = [...outlooks].map(([sight, outlook]) => {
+    const [capacity, doubts] = [measure(sight), doubtsOf(sight)];
+    return { sight, outlook, capacity, doubts, tasks: existing(sight, { capacity, doubts }) };
+  });
   let total = maxTasks - sum(there, ({ tasks }) => tasks);
   let budget = dollarsPerHour * 1e6 - sum(there, ({ sight, tasks }) => tasks * priceOf(sight.pool));
-  const pools = [...outlooks].map(([sight, outlook]): PoolRoom => {
-    const capacity = measure(sight);
+  const pools = there.map(({ sight, outlook, capacity, doubts }): PoolRoom => {
     const isOpen = sight.service !== undefined && !capacity.isHeldBack;
     const own = isOpen ? Math.max(0, sight.pool.max - capacity.total) : 0;
     const price = priceOf(sight.pool);
     const paid = Math.floor(budget / price);
-    const isPendingOnly = doubtsOf(sight).includes('clocks-differ');
+    const isPendingOnly = doubts.includes('clocks-differ');
     const toFloor = isPendingOnly ? 0 : leastTasks(outlook.floors) - capacity.total;
     const forMin = Math.max(0, Math.min(toFloor, own, total, paid));
     total -= forMin;
@@ -66,20 +68,21 @@ export function measureRoom(
     const forPrebuilds = Math.max(0, Math.min(own - forMin, toMaxTasks));
     return {
       ...{ sight, capacity, outlook, forMin, beyond: own - forMin },
-      ...{ forPrebuilds, isDoubtful: doubtsOf(sight).length > 0, isPendingOnly },
+      ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
     };
   });
   return { pools, total, budget };
 }
 
 /** Tasks that are there or stay desired. What does not come takes no room once the count gives it up. */
-function existing(sight: PoolSight, doubts: readonly Doubt[]): number {
+function existing(sight: PoolSight, held: Held): number {
   const { tasks, missing, unseen } = sight;
-  return tasks.length + unseen + (givesUpMissing(sight, doubts) ? 0 : missing);
+  return tasks.length + unseen + (givesUpMissing(sight, held) ? 0 : missing);
 }
 
 /** Whether the pool's count goes down by what it desires in vain (counts.ts; of pools without guards confirming.ts). */
-function givesUpMissing(sight: PoolSight, doubts: readonly Doubt[]): boolean {
-  const isSafe = sight.pool.scaleIn === 'lease' || areSure(sight.tasks);
-  return isSafe && mayGiveUp({ capacity: measure(sight), doubts });
+function givesUpMissing({ pool, tasks }: PoolSight, held: Held): boolean {
+  return (pool.scaleIn === 'lease' || areSure(tasks)) && mayGiveUp(held);
 }
+
+type Held = Parameters<typeof mayGiveUp>[0];

@@ -1,9 +1,10 @@
 /** When a workspace's schedule comes next, as coderd reads it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextAllowedAutostart, WEEKDAYS } from '../../lab/coderd/autostart-schedule.ts';
+import { nextAllowedAutostart } from '../../lab/coderd/autostart-schedule.ts';
 import { nextAutostart, zoneOf } from '../../lambda/core/autostart-schedule.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
+import { WEEKDAYS } from '../../lambda/core/zones.ts';
 
 const time = (text: string): EpochMs => Date.parse(text) as EpochMs;
 const next = (after: string, schedule: string, days: readonly string[] = WEEKDAYS): string | undefined => {

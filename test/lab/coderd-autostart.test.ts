@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextAllowedAutostart, WEEKDAYS, type Weekday } from '../../lab/coderd/autostart-schedule.ts';
+import { nextAllowedAutostart, type Weekday } from '../../lab/coderd/autostart-schedule.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
+import { WEEKDAYS } from '../../lambda/core/zones.ts';
 
 const MINUTE = 60_000;
 const WEEK = 7 * 24 * 60 * MINUTE;
