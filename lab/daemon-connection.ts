@@ -24,7 +24,9 @@ export interface DaemonConnection {
   acquire(onJob: (job: AcquiredJob) => void): void;
   /** Takes the request for a job back. A job handed over before stays the daemon's. */
   cancelAcquire(): void;
-  /** Ends the job. */
+  /** Told of each of its jobs that somebody cancels while it runs: with the next update that the daemon sends. */
+  onCancel(listener: (job: JobId) => void): void;
+  /** Ends the job; `canceled`: it was interrupted. */
   complete(job: JobId, result: 'succeeded' | 'failed' | 'canceled'): void;
   /**
    * Closes the websocket. A running job gets no more updates from then on (real daemons send one every 500 ms

@@ -121,6 +121,7 @@ function noticing(
             onJob(job);
           }),
         cancelAcquire: () => connection.cancelAcquire(),
+        onCancel: (listener) => connection.onCancel(listener),
         close: () => connection.close(),
         complete: (job, result) => {
           onIdle();

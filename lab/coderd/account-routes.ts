@@ -15,16 +15,16 @@ export function userRoute(rest: readonly string[]): Route | undefined {
 
 function me({ model, user, rest: [name] }: UserRequest): Answer {
   if (name !== 'me') return NOT_FOUND;
-  const createdAt = rfc3339(model.timeline.now());
+  const now = model.timeline.now();
   const body = {
     id: user.userId,
     username: user.username,
-    name: '',
     email: `${user.username}@example.com`,
-    created_at: createdAt,
-    updated_at: createdAt,
+    created_at: rfc3339(model.user(user.userId)?.createdAt ?? now),
+    updated_at: rfc3339(model.user(user.userId)?.updatedAt ?? now),
+    last_seen_at: rfc3339(now),
     status: 'active',
-    login_type: 'none',
+    login_type: 'password',
     organization_ids: model.organizations.all.map(({ id }) => id),
     roles: user.isOwner ? [{ name: 'owner', display_name: 'Owner' }] : [],
   };

@@ -9,7 +9,12 @@ export const NOT_FOUND: Answer = {
 };
 
 export function badUuid(text: string): Answer {
-  return { status: 400, body: { message: `Invalid UUID "${text}".` } };
+  return { status: 400, body: { message: `Invalid UUID "${text}".`, detail: uuidFlaw(text) } };
+}
+
+/** uuid.Parse */
+export function uuidFlaw(text: string): string {
+  return text.length === 36 ? 'invalid UUID format' : `invalid UUID length: ${text.length}`;
 }
 
 export function invalid(validations: readonly ValidationError[], message: string): Answer {

@@ -41,7 +41,7 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
       sendText(response, 'OK');
       return;
     }
-    const who = model.tokens.authenticate(headerOf(request, 'coder-session-token'), model.timeline.now());
+    const who = model.authenticate(headerOf(request, 'coder-session-token'));
     const caller = 'user' in who ? who.user.userId : (request.socket.remoteAddress ?? '');
     const verdict = limiter.admit(`${caller} ${url.pathname}`, model.timeline.now());
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
@@ -69,7 +69,7 @@ function route(given: {
   const found = foundRoute(collection, rest, model);
   if (found === undefined) return ROUTE_NOT_FOUND;
   if (request.method !== found.method) return { status: 405, body: undefined };
-  if ('refusal' in who) return signedOut(who.refusal);
+  if ('refusal' in who) return { status: 401, body: who.refusal };
   return found.handle({
     model,
     user: who.user,
@@ -122,7 +122,9 @@ function organizations({ model }: UserRequest): Answer {
     created_at: rfc3339(createdAt),
     updated_at: rfc3339(createdAt),
     is_default: isDefault,
-    default_org_member_roles: model.version.does('tellsMemberRoles') ? [] : undefined,
+    default_org_member_roles: model.version.does('tellsMemberRoles')
+      ? ['organization-workspace-access']
+      : undefined,
   }));
   return { status: 200, body };
 }
@@ -209,11 +211,6 @@ function headerOf({ headers }: IncomingMessage, name: string): string | undefine
   return typeof header === 'string' && header !== '' ? header : undefined;
 }
 
-function signedOut(detail: string): Answer {
-  const message = 'You are signed out or your session has expired. Please sign in again to continue.';
-  return { status: 401, body: { message, detail } };
-}
-
 function rateLimited(limit: number): Answer {
   const message = `You've been rate limited for sending more than ${limit} requests in 1m0s.`;
   return { status: 429, body: { message } };
@@ -221,7 +218,7 @@ function rateLimited(limit: number): Answer {
 
 /** Not checked before it reaches Postgres (contract §1). */
 function badEnum(what: 'jobs' | 'daemons', type: string, value: string): Answer {
-  const detail = `pq: invalid input value for enum ${type}: "${value}"`;
+  const detail = `fetch object: pq: invalid input value for enum ${type}: "${value}"`;
   return { status: 500, body: { message: `Internal error fetching provisioner ${what}.`, detail } };
 }
 

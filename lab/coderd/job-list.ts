@@ -3,6 +3,7 @@ import type { OrganizationId } from '../../lambda/core/brands.ts';
 import type { Tags } from '../../lambda/core/tags.ts';
 import type { DaemonTable } from './daemons.ts';
 import { type Job, type JobRecord, type JobStatus, type JobTable, PREBUILDS_USER } from './jobs.ts';
+import { NIL_UUID } from './keys.ts';
 import { optionalTime, rfc3339 } from './rfc3339.ts';
 import { tagsetContains } from './tagset-contains.ts';
 import type { CoderVersion } from './versions.ts';
@@ -44,6 +45,14 @@ export type JobAnswer = {
 };
 
 type Tables = { readonly jobs: JobTable; readonly daemons: DaemonTable; readonly version: CoderVersion };
+
+const NO_METADATA = {
+  template_version_name: '',
+  template_id: NIL_UUID,
+  template_name: '',
+  template_display_name: '',
+  template_icon: '',
+} as const;
 
 const OPEN_STATUSES: readonly string[] = ['pending', 'running', 'canceling'];
 
@@ -115,16 +124,17 @@ function availableWorkers(
   };
 }
 
-/** One item. Without `queue` as in the answers of builds and template versions, which are told of no queue here. */
+/** One item. Without `queue` as in the answers of builds and template versions: these tell of no names, and here of no queue. */
 export function jobAnswer(
   job: JobRecord,
   { daemons, version }: Pick<Tables, 'daemons' | 'version'>,
-  queue: {
+  queue?: {
     readonly position: number;
     readonly size: number;
     readonly workers: readonly string[] | undefined;
-  } = { position: 0, size: 0, workers: undefined },
+  },
 ): JobAnswer {
+  const isListed = queue !== undefined;
   return {
     id: job.id,
     created_at: rfc3339(job.createdAt),
@@ -135,13 +145,13 @@ export function jobAnswer(
     status: job.status,
     worker_id: job.workerId,
     worker_name:
-      version.does('tellsWorkerNames') && job.workerId !== undefined
+      isListed && version.does('tellsWorkerNames') && job.workerId !== undefined
         ? daemons.get(job.workerId)?.name
         : undefined,
     file_id: job.version.fileId,
     tags: job.tags,
-    queue_position: queue.position,
-    queue_size: queue.size,
+    queue_position: queue?.position ?? 0,
+    queue_size: queue?.size ?? 0,
     organization_id: job.organizationId,
     initiator_id: version.does('knowsInitiators') ? job.initiatorId : undefined,
     input:
@@ -149,8 +159,8 @@ export function jobAnswer(
         ? { template_version_id: job.version.id }
         : { workspace_build_id: job.workspace.buildId },
     type: job.type,
-    available_workers: queue.workers,
-    metadata: version.does('filtersLists') ? metadata(job, version) : undefined,
+    available_workers: queue?.workers,
+    metadata: version.does('filtersLists') ? (isListed ? metadata(job, version) : NO_METADATA) : undefined,
     logs_overflowed: version.does('tellsLogOverflow') ? false : undefined,
   };
 }

@@ -10,7 +10,13 @@ export type JobType = 'template_version_import' | 'workspace_build' | 'template_
 export type JobStatus = 'pending' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed';
 
 /** What a build is of. */
-export type JobWorkspace = { readonly id: string; readonly name: string; readonly buildId: string };
+export type JobWorkspace = {
+  readonly id: string;
+  readonly name: string;
+  readonly buildId: string;
+  /** @default who has asked for the job */
+  readonly ownerId?: string;
+};
 
 /** A job as it is inserted. */
 export type NewJob = {
@@ -48,7 +54,9 @@ export type JobRecord = NewJob & {
 };
 
 /** A row of provisioner_jobs. Only `JobTable` changes it. */
-export type Job = NewJob & {
+export type Job = Omit<NewJob, 'template'> & {
+  /** A version that is imported may get its template later. */
+  template: TemplateRecord;
   /** 1, 2, …: the order of insertion, and so of created_at. */
   readonly sequence: number;
   startedAt: EpochMs | undefined;

@@ -14,7 +14,7 @@ export type ProvisionerKey = {
 /** Characters of a key's secret (contract §3). */
 export const SECRET_LENGTH = 43;
 
-const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 const BUILT_IN_ID = '00000000-0000-0000-0000-000000000001';
 const RESERVED_NAMES = ['built-in', 'user-auth', 'psk'];
 const MAX_NAME_BYTES = 64;
@@ -64,11 +64,11 @@ export class ProvisionerKeys {
 }
 
 /** The reserved key that coderd's own daemons hang on (contract §3). */
-export const builtInKey = (organizationId: OrganizationId): ProvisionerKey => ({
+export const builtInKey = (organizationId: OrganizationId, tags: Tags): ProvisionerKey => ({
   id: BUILT_IN_ID,
   organizationId,
   name: 'built-in',
-  tags: {},
+  tags,
 });
 
 /** The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner (contract §3). */

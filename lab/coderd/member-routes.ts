@@ -16,6 +16,7 @@ export function members({
   readonly user: TokenUser;
   readonly organization: Organization;
 }): Answer {
+  const known = model.user(user.userId);
   const own: UserRecord = {
     id: user.userId,
     username: user.username,
@@ -23,7 +24,8 @@ export function members({
     createdAt: organization.createdAt,
     updatedAt: organization.createdAt,
   };
-  const readable = mayReadMembers(user, organization.id) ? [...model.users(), own] : [own];
+  const others = model.users().filter(({ id }) => id !== own.id);
+  const readable = mayReadMembers(user, organization.id) ? [...others, known ?? own] : [known ?? own];
   return { status: 200, body: readable.map((member) => memberAnswer(member, organization, model)) };
 }
 

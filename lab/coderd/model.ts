@@ -4,14 +4,14 @@
  * what it shows. The facts are those of Coder's source (contract), the releases' differences stand in `versions.ts`.
  */
 
-import type { JobId, OrganizationId } from '../../lambda/core/brands.ts';
+import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/core/brands.ts';
 import { normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';
 import type { DaemonConnection, DaemonServer } from '../daemon-connection.ts';
 import type { Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
 import { Acquirer } from './acquirer.ts';
 import { admit } from './admission.ts';
-import { runBuiltInDaemon } from './built-in-daemons.ts';
+import { BuiltInDaemon } from './built-in-daemons.ts';
 import { type DaemonAnswer, type DaemonQuery, listDaemons } from './daemon-list.ts';
 import { type DaemonRecord, DaemonTable } from './daemons.ts';
 import { type JobAnswer, type JobQuery, jobAnswer, listJobs } from './job-list.ts';
@@ -32,8 +32,15 @@ import { PendingQueue } from './pending-queue.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
 import { CoderdRefusal } from './refusal.ts';
 import { Sessions } from './sessions.ts';
-import { type NewTemplate, type TemplateRecord, type TemplateSettings, TemplateTable } from './templates.ts';
-import { Tokens } from './tokens.ts';
+import {
+  type NewTemplate,
+  type NewVersion,
+  type TemplateRecord,
+  type TemplateSettings,
+  TemplateTable,
+  type TemplateVersion,
+} from './templates.ts';
+import { type Authenticated, Tokens } from './tokens.ts';
 import { type NewUser, type UserRecord, type UserStatus, Users } from './users.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './versions.ts';
 import {
@@ -79,6 +86,15 @@ export type SubmittedJob = {
   readonly willFail?: boolean;
 };
 
+/** A version that a daemon has to import. */
+export type ImportedVersion = NewVersion & {
+  readonly organization: string;
+  /** Whose version it is. @default none yet */
+  readonly template?: TemplateRecord;
+  readonly durationMs: number;
+  readonly willFail?: boolean;
+};
+
 export class CoderdModel implements DaemonServer {
   readonly timeline: Timeline;
   readonly version: CoderVersion;
@@ -97,6 +113,8 @@ export class CoderdModel implements DaemonServer {
   readonly #users: Users;
   readonly #workspaces: WorkspaceTable;
   readonly #sessions: Sessions;
+  /** By id of the version. */
+  readonly #imports = new Map<string, Job>();
   #builtIns = 0;
   #workspaceCount = 0;
   #licence: Licence;
@@ -111,7 +129,7 @@ export class CoderdModel implements DaemonServer {
     this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
     this.deploymentId = random.uuid();
     this.#users = new Users(random);
-    const owner = this.#users.add({ username: 'user' }, timeline.now());
+    const owner = this.#users.add({ username: 'testuser' }, timeline.now());
     this.userId = owner.id;
     this.organizations = new Organizations({ names: options.organizations, random, now: timeline.now() });
     this.tokens = new Tokens(random, { fixesEnds: this.version.does('fixesTokenEnds') });
@@ -169,6 +187,8 @@ export class CoderdModel implements DaemonServer {
     readonly canReadMembers?: 'all' | readonly string[];
     readonly isOwner?: boolean;
     readonly lifetimeMs?: number;
+    /** @default a user of its own */
+    readonly user?: UserRecord;
   }): string {
     const { canRead, canReadWorkspaces = canRead, canReadMembers = canRead } = token;
     const { isOwner = false, lifetimeMs = YEAR_MS } = token;
@@ -181,7 +201,18 @@ export class CoderdModel implements DaemonServer {
       canReadMembers: idsOf(canReadMembers),
       lifetimeMs,
       now: this.timeline.now(),
+      ...(token.user === undefined ? {} : { user: token.user }),
     });
+  }
+
+  /** Who asks with this token. A dormant user is active from then on (coderd/httpmw/apikey.go). */
+  authenticate(token: string | undefined): Authenticated {
+    const who = this.tokens.authenticate(token, this.timeline.now());
+    const user = 'user' in who ? this.user(who.user.userId) : undefined;
+    if (user?.status === 'dormant') this.setUserStatus(user, 'active');
+    if (user?.status !== 'suspended') return who;
+    const text = 'User is not active (status = "suspended"). Contact an admin to reactivate your account.';
+    return { refusal: { message: text } };
   }
 
   get licence(): Licence {
@@ -218,7 +249,7 @@ export class CoderdModel implements DaemonServer {
 
   /**
    * Throws CoderdRefusal: 404 unknown, 400 completed or cancelled before. A pending job is canceled at once; a running
-   * one is canceling until its daemon completes it.
+   * one is canceling until its daemon has heard of it, and failed from then on.
    */
   cancelJob(id: JobId): void {
     const job = this.#jobs.get(id);
@@ -228,16 +259,64 @@ export class CoderdModel implements DaemonServer {
       throw new CoderdRefusal(400, 'Job has already been marked as canceled!');
     this.#jobs.cancel(job, this.timeline.now());
     if (this.version.does('skipsCancelledJobs')) this.#queue.remove(job);
+    this.#sessions.tellCancelled(job);
   }
 
   addTemplate({ organization, tags = {}, ...settings }: NewTemplate): TemplateRecord {
     const organizationId = this.organizationId(organization);
-    return this.#templates.add({ ...settings, organizationId, tags, now: this.timeline.now() });
+    const added = this.#templates.add({ ...settings, organizationId, tags, now: this.timeline.now() });
+    const imported = this.#imports.get(added.activeVersion.id);
+    if (imported !== undefined) imported.template = added;
+    return added;
   }
 
-  /** Makes another version with these tags the active one. */
+  /** Inserts the job that imports a version. Until `addTemplate` or `activate`, nothing is built with it. */
+  importVersion(given: ImportedVersion): TemplateVersion {
+    const { organization, template, durationMs, willFail = false, ...version } = given;
+    const now = this.timeline.now();
+    const organizationId = this.organizationId(organization);
+    const added = this.#templates.newVersion(version, now);
+    const job: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'> = {
+      organizationId,
+      tags: added.tags,
+      durationMs,
+      initiatorId: this.userId,
+      type: 'template_version_import',
+      transition: undefined,
+      template: template ?? this.#templates.none(organizationId, now),
+      version: added,
+      workspace: undefined,
+      willFail,
+    };
+    this.#insert(job, (inserted) => this.#imports.set(added.id, inserted));
+    return added;
+  }
+
+  /** The job of `importVersion`; undefined: the version was there from the beginning. */
+  importOf(version: TemplateVersion): JobRecord | undefined {
+    return this.#imports.get(version.id);
+  }
+
+  activate(template: TemplateRecord, version: TemplateVersion): void {
+    this.#templates.activate(template.id, version, this.timeline.now());
+  }
+
+  /** Makes another version with these tags the active one, as if its import had succeeded just now. */
   pushVersion(template: TemplateRecord, tags: Tags): void {
-    this.#templates.pushVersion(template.id, tags, this.timeline.now());
+    this.activate(template, this.#templates.newVersion({ tags }, this.timeline.now()));
+  }
+
+  /** Any version, and whose it is. */
+  findVersion(
+    id: string,
+  ): { readonly template: TemplateRecord; readonly version: TemplateVersion } | undefined {
+    const imported = this.#imports.get(id);
+    if (imported !== undefined) return imported;
+    for (const template of this.#templates.all()) {
+      const version = template.versions.find((one) => one.id === id);
+      if (version !== undefined) return { template, version };
+    }
+    return undefined;
   }
 
   /** Marks it as deprecated: its workspaces live on. */
@@ -274,6 +353,24 @@ export class CoderdModel implements DaemonServer {
     return this.#workspaces.add(workspace);
   }
 
+  /** As a person does it: its first build is a start that is inserted now. */
+  createWorkspace(workspace: NewWorkspace): WorkspaceRecord {
+    return this.#workspaces.create(workspace);
+  }
+
+  setSchedule(workspace: WorkspaceRecord, schedule: string | undefined): void {
+    this.#workspaces.setSchedule(workspace.id, schedule);
+  }
+
+  setTtl(workspace: WorkspaceRecord, ttlMs: number): void {
+    this.#workspaces.setTtl(workspace.id, ttlMs);
+  }
+
+  /** As coderd's own writes leave it at times: the next tick has to work it out anew. */
+  forgetNextStart(workspace: WorkspaceRecord): void {
+    this.#workspaces.forgetNextStart(workspace.id);
+  }
+
   /** Without a build, as if it had never been. */
   removeWorkspace(workspace: WorkspaceRecord): void {
     this.#workspaces.remove(workspace.id);
@@ -305,11 +402,29 @@ export class CoderdModel implements DaemonServer {
 
   /** Starts daemons inside coderd: untagged, in the default organization (contract §7). */
   addBuiltInDaemons(count: number): void {
-    const key = builtInKey(this.organizations.default.id);
-    for (let n = 0; n < count; n++) {
-      const name = `coderd-builtin-${this.#builtIns++}`;
-      runBuiltInDaemon(this.#sessions.open(key, { name, version: this.version.text }), this.timeline);
-    }
+    for (let n = 0; n < count; n++) this.startBuiltInDaemon(`coderd-builtin-${this.#builtIns++}`, {});
+  }
+
+  /** A daemon inside coderd, in the default organization. */
+  startBuiltInDaemon(name: string, tags: Tags): BuiltInDaemon {
+    const key = builtInKey(this.organizations.default.id, tags);
+    const connection = this.#sessions.open(key, { name, version: this.version.text });
+    return new BuiltInDaemon(connection, this.timeline);
+  }
+
+  /** As if a daemon had been seen last at that time. */
+  setLastSeen(id: DaemonId, at: EpochMs): void {
+    this.#daemons.beat(id, at);
+  }
+
+  /** Runs the lifecycle executor once, as if it were that time. */
+  tick(at: EpochMs): void {
+    runLifecycle({
+      workspaces: this.#workspaces,
+      daemons: this.#daemons,
+      now: at,
+      gated: this.version.does('gatesAutostart'),
+    });
   }
 
   connect(daemon: {
@@ -391,14 +506,7 @@ export class CoderdModel implements DaemonServer {
 
   #startLoops(autobuildPollMs: number): void {
     const { timeline } = this;
-    timeline.every(autobuildPollMs, () =>
-      runLifecycle({
-        workspaces: this.#workspaces,
-        daemons: this.#daemons,
-        now: timeline.now(),
-        gated: this.version.does('gatesAutostart'),
-      }),
-    );
+    timeline.every(autobuildPollMs, () => this.tick(timeline.now()));
     timeline.every(REAP_EVERY_MS, () =>
       reapJobs({
         jobs: this.#jobs,

@@ -1,5 +1,6 @@
 /** Query parameters as coderd's QueryParamParser reads them: strictly, and all errors at once (contract §1). */
 import type { Tags } from '../../lambda/core/tags.ts';
+import { uuidFlaw } from './answers.ts';
 
 export type ValidationError = { readonly field: string; readonly detail: string };
 
@@ -58,7 +59,10 @@ export class QueryParameters {
   }
 
   uuid(field: string): string | undefined {
-    return this.#single<string | undefined>(field, undefined, 'must be a valid uuid', lowerCaseUuid);
+    return this.#single<string | undefined>(field, undefined, 'must be a valid uuid', (text) => {
+      if (!isUuid(text)) throw new Error('');
+      return text.toLowerCase();
+    });
   }
 
   /** A JSON object of strings; absent or `null`: {}. */
@@ -118,14 +122,14 @@ export class QueryParameters {
       return parse();
     } catch (cause) {
       const seen = cause instanceof Error ? cause.message : String(cause);
-      this.#errors.push({ field, detail: `Query param "${field}" ${must}: ${seen}` });
+      this.#errors.push({ field, detail: `Query param "${field}" ${must}${seen === '' ? '' : `: ${seen}`}` });
       return fallback;
     }
   }
 }
 
 function lowerCaseUuid(text: string): string {
-  if (!isUuid(text)) throw new Error(`invalid UUID "${text}"`);
+  if (!isUuid(text)) throw new Error(uuidFlaw(text));
   return text.toLowerCase();
 }
 

@@ -6,8 +6,8 @@ import type { Acquirer, Asker } from './acquirer.ts';
 import { type DaemonRegistration, type DaemonTable, HEARTBEAT_MS } from './daemons.ts';
 import type { Job, JobTable } from './jobs.ts';
 
-/** A daemon hears with its first update that its job had been cancelled before (contract §5: an update every 500 ms). */
-const FIRST_UPDATE_MS = 500;
+/** How often a daemon sends updates of its job: with their answers it hears that the job was cancelled (contract §5). */
+const UPDATE_MS = 500;
 
 export type SessionParts = {
   readonly timeline: Timeline;
@@ -36,6 +36,7 @@ export class Session implements DaemonConnection, Asker {
   readonly #held = new Set<Job>();
   readonly #adopted: readonly Job[];
   #onJob: ((job: AcquiredJob) => void) | undefined;
+  #onCancel: (job: JobId) => void = () => {};
   #state: 'open' | 'closing' | 'closed by coderd' | 'closed' = 'open';
 
   constructor(registration: DaemonRegistration, parts: SessionParts) {
@@ -68,6 +69,17 @@ export class Session implements DaemonConnection, Asker {
     this.#parts.acquirer.withdraw(this);
   }
 
+  onCancel(listener: (job: JobId) => void): void {
+    this.#onCancel = listener;
+  }
+
+  /** A job that this session updates was cancelled: its daemon hears of it with the answer to its next update. */
+  tellCancelled(job: Job): void {
+    this.#parts.timeline.after(UPDATE_MS, () => {
+      if (job.updatedBy === this) this.#onCancel(job.id);
+    });
+  }
+
   /** Called by the acquirer. */
   take(job: Job): void {
     const { jobs, timeline } = this.#parts;
@@ -79,7 +91,7 @@ export class Session implements DaemonConnection, Asker {
     this.#onJob = undefined;
     onJob({
       id: job.id,
-      durationMs: isCancelled ? FIRST_UPDATE_MS : job.durationMs,
+      durationMs: isCancelled ? UPDATE_MS : job.durationMs,
       willFail: job.willFail && !isCancelled,
     });
   }
@@ -92,7 +104,7 @@ export class Session implements DaemonConnection, Asker {
     if (job === undefined) throw new Error(`completing job ${id}: there is none`);
     this.#held.delete(job);
     if (job.workerId === this.id && job.completedAt === undefined) {
-      const error = errorOf(job, result);
+      const error = errorOf(result);
       this.#parts.jobs.complete(job, {
         at: this.#parts.timeline.now(),
         by: 'reported',
@@ -132,8 +144,8 @@ export class Session implements DaemonConnection, Asker {
   }
 }
 
-/** A daemon that was interrupted reports a failure; only coderd's own cancel makes a job "canceled" (contract §5). */
-function errorOf(job: Job, result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
+/** A daemon that was interrupted reports a failure, whoever has interrupted it (contract §5). */
+function errorOf(result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
   if (result === 'failed') return 'terraform apply: exit status 1';
-  return result === 'canceled' && job.canceledAt === undefined ? 'canceled' : undefined;
+  return result === 'canceled' ? 'canceled' : undefined;
 }

@@ -1,4 +1,5 @@
 import type { DaemonConnection } from '../daemon-connection.ts';
+import type { Job } from './jobs.ts';
 import { daemonTags, type ProvisionerKey } from './keys.ts';
 import { Session, type SessionParts } from './session.ts';
 import { CoderVersion } from './versions.ts';
@@ -28,6 +29,10 @@ export class Sessions {
     );
     this.#open.add(session);
     return session;
+  }
+
+  tellCancelled(job: Job): void {
+    for (const session of this.#open) if (job.updatedBy === session) session.tellCancelled(job);
   }
 
   /** Busy ones after their jobs. */

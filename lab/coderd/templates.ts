@@ -4,6 +4,7 @@ import { WEEKDAYS } from '../../lambda/core/zones.ts';
 import type { Random } from '../random.ts';
 import type { Weekday } from './autostart-schedule.ts';
 import type { Transition } from './jobs.ts';
+import { NIL_UUID } from './keys.ts';
 import { CoderdRefusal } from './refusal.ts';
 
 export type TemplateSettings = {
@@ -35,8 +36,12 @@ export type TemplateSettings = {
 
 export type NewTemplate = Partial<Omit<TemplateSettings, 'buildMs'>> & {
   readonly organization: string;
+  /** @default `template-1`, … */
+  readonly name?: string;
   /** Of the first version. @default none */
   readonly tags?: Tags;
+  /** Its first version, of `importVersion`. @default one that is imported already */
+  readonly version?: TemplateVersion;
   /** @default 1 min for a start, 20 s for a stop and a delete */
   readonly buildMs?: Partial<TemplateSettings['buildMs']>;
 };
@@ -48,6 +53,15 @@ export type TemplateVersion = {
   /** Those of its import job: what the autostart gate asks for, and what its builds get (contract §10). */
   readonly tags: TagSet;
   readonly createdAt: EpochMs;
+};
+
+/** A version as it is uploaded. */
+export type NewVersion = {
+  readonly tags: Tags;
+  /** @default at random */
+  readonly name?: string;
+  /** Files are known by their content: two versions can have the same. @default one of its own */
+  readonly fileId?: string;
 };
 
 /** A template, live: a record taken earlier shows what has happened since. */
@@ -102,14 +116,27 @@ export class TemplateTable {
       readonly now: EpochMs;
     },
   ): TemplateRecord {
-    const { tags, now, ...settings } = template;
+    const { tags, now, version = this.newVersion({ tags }, now), ...settings } = template;
+    const added = this.#newTemplate(this.#random.uuid(), settings, now);
+    added.versions.push(version);
+    this.#byId.set(added.id, added);
+    return added;
+  }
+
+  #newTemplate(
+    id: string,
+    settings: Omit<NewTemplate, 'organization' | 'tags' | 'version'> & {
+      readonly organizationId: OrganizationId;
+    },
+    now: EpochMs,
+  ): Template {
     const versions: TemplateVersion[] = [];
-    const added: Template = {
+    return {
       ...DEFAULTS,
       ...settings,
       buildMs: { ...DEFAULTS.buildMs, ...settings.buildMs },
-      id: this.#random.uuid(),
-      name: `template-${this.#byId.size + 1}`,
+      id,
+      name: settings.name ?? `template-${this.#byId.size + 1}`,
       createdAt: now,
       updatedAt: now,
       versions,
@@ -119,19 +146,19 @@ export class TemplateTable {
         return last;
       },
     };
-    versions.push(this.#newVersion(tags, now));
-    this.#byId.set(added.id, added);
-    return added;
   }
 
-  /** Makes another version the active one, as if its import had succeeded just now. */
-  pushVersion(id: string, tags: Tags, now: EpochMs): TemplateVersion {
+  /** What coderd shows of versions that belong to no template yet. */
+  none(organizationId: OrganizationId, now: EpochMs): TemplateRecord {
+    return this.#newTemplate(NIL_UUID, { organizationId, name: '' }, now);
+  }
+
+  /** Makes another version the active one. */
+  activate(id: string, version: TemplateVersion, now: EpochMs): void {
     const template = this.#byId.get(id);
-    if (template === undefined) throw new CoderdRefusal(404, `pushing a version of template ${id}: none`);
-    const version = this.#newVersion(tags, now);
+    if (template === undefined) throw new CoderdRefusal(404, `activating a version of template ${id}: none`);
     template.versions.push(version);
     template.updatedAt = now;
-    return version;
   }
 
   /** As an admin writes other settings. */
@@ -161,12 +188,12 @@ export class TemplateTable {
     return [...this.#byId.values()];
   }
 
-  #newVersion(tags: Tags, createdAt: EpochMs): TemplateVersion {
+  newVersion({ tags, name, fileId }: NewVersion, createdAt: EpochMs): TemplateVersion {
     const random = this.#random;
     return {
       id: random.uuid(),
-      name: `version-${random.hex(8)}`,
-      fileId: random.uuid(),
+      name: name ?? `version-${random.hex(8)}`,
+      fileId: fileId ?? random.uuid(),
       tags: normalizeTags(tags),
       createdAt,
     };

@@ -26,8 +26,10 @@ export type ApiKey = {
   readonly lifetimeMs: number;
 };
 
-/** Who asks, or the detail of coderd's refusal. */
-export type Authenticated = { readonly user: TokenUser } | { readonly refusal: string };
+/** Who asks, or what coderd says in its refusal. */
+export type Authenticated =
+  | { readonly user: TokenUser }
+  | { readonly refusal: { readonly message: string; readonly detail?: string } };
 
 const HOUR_MS = 3_600_000;
 
@@ -43,13 +45,18 @@ export class Tokens {
 
   /** Returns the token, in coderd's form: `<id>-<secret>`. */
   add(
-    given: Omit<TokenUser, 'userId' | 'username'> & { readonly now: EpochMs; readonly lifetimeMs: number },
-  ) {
-    const { now, lifetimeMs, ...rights } = given;
+    given: Omit<TokenUser, 'userId' | 'username'> & {
+      readonly now: EpochMs;
+      readonly lifetimeMs: number;
+      /** @default a user of its own */
+      readonly user?: { readonly id: string; readonly username: string };
+    },
+  ): string {
+    const { now, lifetimeMs, user: known, ...rights } = given;
     const id = this.#random.hex(10);
     const token = `${id}-${this.#random.hex(22)}`;
-    const username = `autoscaler-${this.#keys.size + 1}`;
-    const user = { userId: this.#random.uuid(), username, ...rights };
+    const username = known?.username ?? `autoscaler-${this.#keys.size + 1}`;
+    const user = { userId: known?.id ?? this.#random.uuid(), username, ...rights };
     this.#keys.set(token, { id, user, createdAt: now, expiresAt: plusMs(now, lifetimeMs), lifetimeMs });
     return token;
   }
@@ -66,10 +73,13 @@ export class Tokens {
   /** Where ends are not fixed, using a token puts its end off, once an hour. */
   authenticate(token: string | undefined, now: EpochMs): Authenticated {
     if (token === undefined)
-      return { refusal: 'Cookie "coder_session_token" or query parameter must be provided.' };
+      return signedOut('Cookie "coder_session_token" or query parameter must be provided.');
+    const parts = token.split('-').length;
+    if (parts !== 2)
+      return signedOut(`Invalid API key format: incorrect amount of API key parts, expected 2 got ${parts}`);
     const key = this.#keys.get(token);
-    if (key === undefined) return { refusal: 'API key is invalid.' };
-    if (key.expiresAt < now) return { refusal: `API key expired at "${goTime(key.expiresAt)}".` };
+    if (key === undefined) return signedOut('API key is invalid.');
+    if (key.expiresAt < now) return signedOut(`API key expired at "${goTime(key.expiresAt)}".`);
     if (this.#putsOffExpiry && key.expiresAt - now <= key.lifetimeMs - HOUR_MS)
       this.#keys.set(token, { ...key, expiresAt: plusMs(now, key.lifetimeMs) });
     return { user: key.user };
@@ -95,6 +105,11 @@ export function mayReadMembers({ canReadMembers }: TokenUser, organizationId: st
 
 function holds(organizations: Organizations, id: string): boolean {
   return organizations === 'all' || organizations.has(id as OrganizationId);
+}
+
+function signedOut(detail: string): Authenticated {
+  const message = 'You are signed out or your session has expired. Please sign in again to continue.';
+  return { refusal: { message, detail } };
 }
 
 /** time.Time.String(). */

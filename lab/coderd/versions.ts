@@ -26,6 +26,8 @@ const SINCE = {
   knowsInitiators: ['2.28.0'],
   /** #26376: before, using an API token put its end off. */
   fixesTokenEnds: ['2.29.18', '2.32.8', '2.33.9', '2.34.3', '2.35.0'],
+  /** Every member reads the others, unless the organization has no sharing of workspaces (rbac.OrgMemberPermissions). */
+  letsMembersReadMembers: ['2.30.0'],
   /** #21852: before, a job cancelled while pending was still acquired (contract §4). */
   skipsCancelledJobs: ['2.31.1'],
   /** status and login_type of the members list (codersdk.OrganizationMemberWithUserData). */

@@ -11,11 +11,18 @@ const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly
   delete: { running: 'deleting', succeeded: 'deleted' },
 };
 
-/** Those that run come first, so one that stops moves while somebody turns pages; then by name. */
+/** Those that run come first, so one that stops moves while somebody turns pages; then by owner and by name. */
 export function inListOrder(workspaces: readonly WorkspaceRecord[]): readonly WorkspaceRecord[] {
   return workspaces.toSorted(
-    (a, b) => Number(isRunning(b)) - Number(isRunning(a)) || (a.name < b.name ? -1 : 1),
+    (a, b) =>
+      Number(isRunning(b)) - Number(isRunning(a)) ||
+      byText(a.owner.username, b.owner.username) ||
+      byText(a.name, b.name),
   );
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
@@ -33,7 +40,7 @@ export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) 
     template_name: template.name,
     template_display_name: '',
     template_icon: '',
-    template_allow_user_cancel_workspace_jobs: true,
+    template_allow_user_cancel_workspace_jobs: false,
     template_active_version_id: template.activeVersion.id,
     template_require_active_version: template.requireActiveVersion,
     template_use_classic_parameter_flow: false,
@@ -61,9 +68,10 @@ export function buildAnswer(
   workspace: { readonly id: string; readonly name: string },
   model: CoderdModel,
 ) {
-  // only owners build, and the prebuilds user has no row
-  const { initiatorId } = build.job;
-  const owner = { id: initiatorId, name: model.user(initiatorId)?.username ?? 'prebuilds' };
+  // the prebuilds user has no row
+  const userOf = (id: string) => ({ id, name: model.user(id)?.username ?? 'prebuilds' });
+  const initiator = userOf(build.job.initiatorId);
+  const owner = userOf(build.job.workspace?.ownerId ?? build.job.initiatorId);
   return {
     id: build.id,
     created_at: rfc3339(build.createdAt),
@@ -76,8 +84,8 @@ export function buildAnswer(
     template_version_name: build.version.name,
     build_number: build.number,
     transition: build.transition,
-    initiator_id: owner.id,
-    initiator_name: owner.name,
+    initiator_id: initiator.id,
+    initiator_name: initiator.name,
     job: model.answerOf(build.job),
     reason: build.reason,
     resources: hasStarted(build) ? [resource(build)] : [],
@@ -86,8 +94,6 @@ export function buildAnswer(
     status: statusOf(build.transition, build.job.status),
     daily_cost: 0,
     template_version_preset_id: null,
-    has_ai_task: false,
-    has_external_agent: false,
   };
 }
 

@@ -44,7 +44,7 @@ function workspaces({ model, user, parameters }: UserRequest): Answer {
   const offset = parameters.positiveInt32('offset', 0);
   const errors = parameters.invalid();
   if (errors.length > 0) return invalid(errors, 'Query parameters have invalid values.');
-  const [field] = parameters.strings('q');
+  const [field] = parameters.strings('q').map(searchKeyOf);
   if (field !== undefined)
     return invalid(
       [{ field, detail: `"${field}" is not a valid query param` }],
@@ -59,47 +59,54 @@ function workspaces({ model, user, parameters }: UserRequest): Answer {
   return { status: 200, body };
 }
 
-/** Deprecated ones are listed alone, on demand. The world knows no other search key. */
-function templates({ model, user, parameters }: UserRequest): Answer {
+/** Every member reads them, whatever its role: a new template is shared with everyone. Deprecated ones are listed alone, on demand. */
+function templates({ model, parameters }: UserRequest): Answer {
   const [query = ''] = parameters.strings('q');
   const [, asked] = /^deprecated:(true|false)$/.exec(query) ?? [];
   if (query !== '' && asked === undefined) {
-    const [field = ''] = query.split(':');
-    const detail = `"${field}" is not a valid query param`;
+    const field = searchKeyOf(query);
+    const detail =
+      field === 'deprecated'
+        ? `Query param "deprecated" must be a valid boolean: strconv.ParseBool: parsing "${query.slice(field.length + 1)}": invalid syntax`
+        : `"${field}" is not a valid query param`;
     return invalid([{ field, detail }], 'Invalid template search query.');
   }
   const listsAll = asked === undefined && !model.version.does('hidesDeprecatedTemplates');
   const body = model
     .templates()
     .filter(({ deprecated }) => listsAll || (deprecated !== '') === (asked === 'true'))
-    .filter(({ organizationId }) => mayReadWorkspaces(user, organizationId))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map((template) => templateAnswer(template, model));
   return { status: 200, body };
 }
 
-function templateVersion({ model, user, rest: [id = ''] }: UserRequest): Answer {
+function searchKeyOf(query: string): string {
+  return query.split(':')[0] ?? '';
+}
+
+/** Read by every member, as its template is. */
+function templateVersion({ model, rest: [id = ''] }: UserRequest): Answer {
   if (!isUuid(id)) return badUuid(id);
-  for (const template of model.templates()) {
-    const version = template.versions.find((one) => one.id === id.toLowerCase());
-    if (version !== undefined && mayReadWorkspaces(user, template.organizationId))
-      return { status: 200, body: versionAnswer(template, version, model) };
-  }
-  return NOT_FOUND;
+  const found = model.findVersion(id.toLowerCase());
+  return found === undefined
+    ? NOT_FOUND
+    : { status: 200, body: versionAnswer(found.template, found.version, model) };
 }
 
 const authorizationRequest = z.object({
-  checks: z.record(
-    z.string(),
-    z.object({
-      action: z.string(),
-      object: z.object({
-        resource_type: z.string().default(''),
-        /** Absent or empty: all organizations. */
-        organization_id: z.string().default(''),
+  checks: z
+    .record(
+      z.string(),
+      z.object({
+        action: z.string(),
+        object: z.object({
+          resource_type: z.string().default(''),
+          /** Absent or empty: all organizations. */
+          organization_id: z.string().default(''),
+        }),
       }),
-    }),
-  ),
+    )
+    .default({}),
 });
 
 /** What a role allows, whoever owns the thing; the users of the world may read, and nothing else. */
@@ -119,10 +126,12 @@ function authCheck({ user, body }: UserRequest): Answer {
   return { status: 200, body: Object.fromEntries(answers) };
 }
 
+/** No role of an organization holds for all of them, and every member of one may read its daemons. */
 function mayReadAll(user: TokenUser, type: string, organizationId: string): boolean {
+  if (organizationId === '') return user.isOwner;
   if (type === 'workspace' || type === 'template') return mayReadWorkspaces(user, organizationId);
-  if (type === 'provisioner_jobs' || type === 'provisioner_daemon') return mayRead(user, organizationId);
-  return false;
+  if (type === 'provisioner_jobs') return mayRead(user, organizationId);
+  return type === 'provisioner_daemon';
 }
 
 function parseJson(text: string): unknown {

@@ -20,6 +20,8 @@ export type BuildReason = 'initiator' | 'autostart' | 'autostop' | 'dormancy' | 
 
 export type NewWorkspace = {
   readonly template: TemplateRecord;
+  /** @default `workspace-1`, … */
+  readonly name?: string;
   /** `CRON_TZ=Europe/Berlin 0 9 * * 1-5`. @default none */
   readonly schedule?: string;
   /** How long it runs after a start; 0 = without end. @default that of the template */
@@ -36,6 +38,8 @@ export type NewWorkspace = {
   readonly dormantAt?: EpochMs;
   /** @default the user that the world begins with, who is active */
   readonly owner?: UserRecord;
+  /** Who asks for its builds. @default the owner */
+  readonly initiator?: UserRecord;
   /** @default false */
   readonly prebuilt?: boolean;
   /** Whether its builds fail, unless they say otherwise themselves. @default false */
@@ -130,8 +134,41 @@ export class WorkspaceTable {
   }
 
   add(given: NewWorkspace): WorkspaceRecord {
+    const { since = this.#parts.now() } = given;
+    const names = this.#names(given);
+    return this.#put(given, names, this.#firstBuild(given, names, since));
+  }
+
+  /** As a person does it: its first build is a start that is inserted now. */
+  create(given: NewWorkspace): WorkspaceRecord {
+    const { template, owner = this.#parts.owner, initiator = owner, willFail = false } = given;
+    const names = this.#names(given);
+    const version = template.activeVersion;
+    const job = {
+      organizationId: template.organizationId,
+      initiatorId: initiator.id,
+      tags: tagsOf(version, given.ownTags ?? {}),
+      type: 'workspace_build',
+      transition: 'start',
+      ...{ template, version, willFail },
+      workspace: names,
+      durationMs: given.buildMs ?? template.buildMs.start,
+    } as const;
+    const added: WorkspaceRecord[] = [];
+    this.#parts.insert(job, (inserted) => {
+      const build = { id: names.buildId, number: 1, transition: 'start', reason: 'initiator' } as const;
+      added.push(this.#put(given, names, newBuild({ ...build, version, job: inserted })));
+    });
+    return this.#get(added[0]?.id ?? '', 'creating');
+  }
+
+  #names({ name, owner }: NewWorkspace): JobWorkspace {
+    const names = { ...this.#parts.name(), ownerId: (owner ?? this.#parts.owner).id };
+    return name === undefined ? names : { ...names, name };
+  }
+
+  #put(given: NewWorkspace, names: JobWorkspace, latestBuild: Build): WorkspaceRecord {
     const { template, schedule, dormantAt, since = this.#parts.now() } = given;
-    const names = this.#parts.name();
     const added: Workspace = {
       id: names.id,
       name: names.name,
@@ -145,13 +182,14 @@ export class WorkspaceTable {
       dormantAt: undefined,
       deletingAt: undefined,
       owner: given.owner ?? this.#parts.owner,
+      initiator: given.initiator ?? given.owner ?? this.#parts.owner,
       prebuilt: given.prebuilt ?? false,
       willFail: given.willFail ?? false,
       keepsVersion: given.keepsVersion ?? false,
       ownTags: given.ownTags ?? {},
       refusesBuilds: given.refusesBuilds ?? false,
       buildMs: given.buildMs,
-      latestBuild: this.#firstBuild(given, names, since),
+      latestBuild,
       transitions: [],
       dueFrom: Number.POSITIVE_INFINITY,
     };
@@ -208,13 +246,13 @@ export class WorkspaceTable {
     const buildId = this.#parts.random.uuid();
     const job = {
       organizationId: workspace.organizationId,
-      initiatorId: workspace.owner.id,
+      initiatorId: (reason === 'initiator' ? workspace.initiator : workspace.owner).id,
       tags: tagsOf(version, workspace.ownTags),
       type: 'workspace_build',
       transition,
       template,
       version,
-      workspace: { id, name: workspace.name, buildId },
+      workspace: { id, name: workspace.name, buildId, ownerId: workspace.owner.id },
       durationMs: given.durationMs ?? workspace.buildMs ?? template.buildMs[transition],
       willFail,
     } as const;
@@ -241,6 +279,26 @@ export class WorkspaceTable {
   jobCompleted(job: Job): void {
     const workspace = job.workspace && this.#byId.get(job.workspace.id);
     if (workspace !== undefined && job.completedAt !== undefined) this.#completed(workspace, job.completedAt);
+  }
+
+  setSchedule(id: string, schedule: string | undefined): void {
+    const workspace = this.#get(id, 'setting the schedule of');
+    workspace.schedule = schedule;
+    setNextStart(workspace, this.#parts.now());
+    this.#changed(workspace);
+  }
+
+  /** The deadline of a build that has ended stays. */
+  setTtl(id: string, ttlMs: number): void {
+    const workspace = this.#get(id, 'setting the time to live of');
+    workspace.ttlMs = ttlMs;
+    this.#changed(workspace);
+  }
+
+  forgetNextStart(id: string): void {
+    const workspace = this.#get(id, 'forgetting the next start of');
+    workspace.nextStartAt = undefined;
+    this.#changed(workspace);
   }
 
   /** Without a build, as if it had never been. */
@@ -313,8 +371,8 @@ export class WorkspaceTable {
   #completed(workspace: Workspace, at: EpochMs): void {
     const { transition, job } = workspace.latestBuild;
     if (job.status === 'succeeded') {
-      if (transition === 'start') setDeadlines(workspace, at);
-      if (transition === 'stop') setNextStart(workspace, at);
+      setDeadlines(workspace, at);
+      setNextStart(workspace, at);
       if (transition === 'delete') {
         this.#byId.delete(workspace.id);
         this.#all = undefined;
@@ -346,11 +404,16 @@ export function newBuild(given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadl
   return { ...given, createdAt: given.job.createdAt, deadline: undefined, maxDeadline: undefined };
 }
 
-function setDeadlines({ latestBuild, ttlMs, template: { maxLifetimeMs } }: Workspace, at: EpochMs): void {
-  const limit = maxLifetimeMs > 0 ? plusMs(at, maxLifetimeMs) : undefined;
-  const wanted = ttlMs > 0 ? plusMs(at, ttlMs) : limit;
+/** Of builds of all kinds. An end that would come after the next autostart is put off to as long after that (CalculateAutostop). */
+function setDeadlines(workspace: Workspace, at: EpochMs): void {
+  const { latestBuild, ttlMs, template } = workspace;
+  const limit = template.maxLifetimeMs > 0 ? plusMs(at, template.maxLifetimeMs) : undefined;
+  const next = nextStartOf(workspace, at);
+  const end = plusMs(at, ttlMs);
+  const wanted = next !== undefined && end > next ? plusMs(next, ttlMs) : end;
+  const deadline = ttlMs > 0 ? wanted : limit;
   latestBuild.maxDeadline = limit;
-  latestBuild.deadline = limit !== undefined && wanted !== undefined && limit < wanted ? limit : wanted;
+  latestBuild.deadline = limit !== undefined && deadline !== undefined && limit < deadline ? limit : deadline;
 }
 
 /** None while it is dormant (trigger_nullify_next_start_at_on_workspace_autostart_modification). */

@@ -102,7 +102,11 @@ export class Daemon {
       this.#refused(error);
       return;
     }
-    this.#acquire(this.#connection);
+    const connection = this.#connection;
+    connection.onCancel((id) => {
+      if (this.#job?.acquired.id === id && !this.#hangs) this.#finish(connection, 'canceled');
+    });
+    this.#acquire(connection);
   }
 
   /**
@@ -117,16 +121,18 @@ export class Daemon {
 
   #acquire(connection: DaemonConnection): void {
     connection.acquire((acquired) => {
-      const done = this.#options.timeline.after(acquired.durationMs, () => this.#finish(connection));
+      const result = acquired.willFail ? 'failed' : 'succeeded';
+      const done = this.#options.timeline.after(acquired.durationMs, () => this.#finish(connection, result));
       this.#job = { acquired, done };
     });
   }
 
-  #finish(connection: DaemonConnection): void {
+  #finish(connection: DaemonConnection, result: 'succeeded' | 'failed' | 'canceled'): void {
     if (this.#job === undefined) return;
-    const { id, willFail } = this.#job.acquired;
+    const { acquired, done } = this.#job;
+    done.cancel();
     this.#job = undefined;
-    connection.complete(id, willFail ? 'failed' : 'succeeded');
+    connection.complete(acquired.id, result);
     if (this.#terminating) this.#exit(0);
     else this.#acquire(connection);
   }

@@ -5,7 +5,9 @@ import { canRun, displayTags, normalizeTags, type Tags, tagKey } from '../../lam
 import { runs } from '../support/runs.ts';
 
 type Row = { provisioner: Tags; job: Tags; same_org: boolean; can_run: boolean };
-const { rows } = JSON.parse(readFileSync(new URL('../data/tag-matching.json', import.meta.url), 'utf8')) as {
+const { rows } = JSON.parse(
+  readFileSync(new URL('../../lab/conformance/tag-matching.json', import.meta.url), 'utf8'),
+) as {
   rows: readonly Row[];
 };
 

@@ -150,7 +150,8 @@ describe('ends of jobs', () => {
     expect(end('succeeded', false)).toEqual({ status: 'succeeded', failedBy: undefined });
     expect(end('failed', false)).toEqual({ status: 'failed', failedBy: 'reported' });
     expect(end('canceled', false)).toEqual({ status: 'failed', failedBy: 'reported' });
-    expect(end('canceled', true)).toEqual({ status: 'canceled', failedBy: undefined });
+    expect(end('canceled', true)).toEqual({ status: 'failed', failedBy: 'reported' });
+    expect(end('succeeded', true)).toEqual({ status: 'canceled', failedBy: undefined });
   });
 
   it('refuses the end of a job that the daemon does not have', () => {

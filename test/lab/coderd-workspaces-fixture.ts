@@ -1,4 +1,4 @@
-import { runBuiltInDaemon } from '../../lab/coderd/built-in-daemons.ts';
+import { BuiltInDaemon } from '../../lab/coderd/built-in-daemons.ts';
 import { CoderdModel, type CoderdOptions } from '../../lab/coderd/model.ts';
 import type { NewTemplate } from '../../lab/coderd/templates.ts';
 import type { NewWorkspace } from '../../lab/coderd/workspaces.ts';
@@ -35,8 +35,8 @@ export function coderdWorld({
     return model.connect({ key: model.addKey({ organization, name, tags }), name, version: 'v2.15.0' });
   };
   /** A daemon that works off all it is given. */
-  const worker = (tags: Tags = {}, organization = 'default'): void =>
-    runBuiltInDaemon(onlooker(tags, organization), timeline);
+  const worker = (tags: Tags = {}, organization = 'default'): BuiltInDaemon =>
+    new BuiltInDaemon(onlooker(tags, organization), timeline);
   const template = (settings: Partial<NewTemplate> = {}) =>
     model.addTemplate({ organization: 'default', ...settings });
   const workspace = (given: Partial<NewWorkspace> = {}, settings: Partial<NewTemplate> = {}) =>

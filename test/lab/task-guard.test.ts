@@ -84,6 +84,7 @@ class TinyServer implements DaemonServer {
       cancelAcquire: () => {
         this.waiting = undefined;
       },
+      onCancel: () => {},
       complete: (_, result) => this.log.push(result),
       close: () => this.log.push('closed'),
     };

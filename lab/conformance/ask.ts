@@ -1,0 +1,52 @@
+import type { Names } from './names.ts';
+import type { Answer, Question } from './stage.ts';
+
+/** Asks a coderd, and takes what comes. */
+export async function askCoderd(
+  { url, names, token }: { readonly url: string; readonly names: Names; readonly token: string | undefined },
+  { method = 'GET', path, query = {}, body }: Question,
+): Promise<Answer> {
+  const pairs: readonly (readonly [string, string])[] = Array.isArray(query) ? query : Object.entries(query);
+  const search = new URLSearchParams(
+    pairs.map(([name, value]): [string, string] => [name, names.fill(value)]),
+  );
+  const content = body === undefined ? undefined : names.fill(JSON.stringify(body));
+  const suffix = search.size === 0 ? '' : `?${search}`;
+  return send(`${url}/api/v2${pathOf(path, names)}${suffix}`, { method, token, content });
+}
+
+/** The path with ids in place of names in braces. */
+export function pathOf(path: string, names: Names): string {
+  return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(names.wordFor(name)));
+}
+
+/** One request, with what comes of it. Throws where nothing comes. */
+export async function send(
+  url: string,
+  given: {
+    readonly method: string;
+    readonly token: string | undefined;
+    readonly content: string | Uint8Array | undefined;
+    /** @default `application/json` */
+    readonly type?: string;
+  },
+): Promise<Answer> {
+  const { method, token, content, type = 'application/json' } = given;
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { 'Coder-Session-Token': token }),
+      ...(content === undefined ? {} : { 'Content-Type': type }),
+    },
+    ...(content === undefined ? {} : { body: content }),
+  });
+  return { status: response.status, body: parsed(await response.text()) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,60 @@
+/** Where two transcripts of the story differ. */
+import type { Entry } from './transcript.ts';
+
+export type Difference = {
+  readonly step: string;
+  /** In the answer: `workspaces[2].latest_build.status`. */
+  readonly path: string;
+  /** Undefined: it is not there. */
+  readonly real: unknown;
+  readonly simulated: unknown;
+};
+
+/** Of each step; a step that only one of them has is a difference as a whole. */
+export function compareEntries(real: readonly Entry[], simulated: readonly Entry[]): readonly Difference[] {
+  const bySteps = new Map(simulated.map((entry) => [entry.step, entry]));
+  const inReal = new Set(real.map(({ step }) => step));
+  return [
+    ...real.flatMap((entry) => {
+      const other = bySteps.get(entry.step);
+      const found = [...differencesIn(withoutStep(entry), other && withoutStep(other))];
+      return found.map((difference) => ({ step: entry.step, ...difference }));
+    }),
+    ...simulated
+      .filter(({ step }) => !inReal.has(step))
+      .map((entry) => ({ step: entry.step, path: '', real: undefined, simulated: withoutStep(entry) })),
+  ];
+}
+
+function withoutStep({ step, ...rest }: Entry): object {
+  return rest;
+}
+
+function* differencesIn(real: unknown, simulated: unknown, path = ''): Iterable<Omit<Difference, 'step'>> {
+  const [ids, others] = [identities(real), identities(simulated)];
+  if (ids !== undefined && others !== undefined) {
+    const listed = [...ids.keys()].filter((id) => others.has(id));
+    const order = [...others.keys()].filter((id) => ids.has(id));
+    yield* differencesIn(listed.join(' '), order.join(' '), `${path}.order`);
+    for (const id of new Set([...ids.keys(), ...others.keys()]))
+      yield* differencesIn(ids.get(id), others.get(id), `${path}[${id}]`);
+  } else if (Array.isArray(real) && Array.isArray(simulated)) {
+    for (let index = 0; index < Math.max(real.length, simulated.length); index++)
+      yield* differencesIn(real[index], simulated[index], `${path}[${index}]`);
+  } else if (isObject(real) && isObject(simulated)) {
+    for (const key of new Set([...Object.keys(real), ...Object.keys(simulated)]))
+      yield* differencesIn(real[key], simulated[key], path === '' ? key : `${path}.${key}`);
+  } else if (real !== simulated) yield { path, real, simulated };
+}
+
+/** The items of a list by what tells one from the other: rows are compared with themselves, wherever they stand. */
+function identities(list: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const ids = list.map((item) => (isObject(item) ? (item.id ?? item.user_id) : undefined));
+  if (!ids.every((id) => typeof id === 'string') || new Set(ids).size < ids.length) return undefined;
+  return new Map(ids.map((id, index) => [id, list[index]]));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
