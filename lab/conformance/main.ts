@@ -1,35 +1,45 @@
-/**
- * Plays the story on a real coderd and writes down what it said:
- * `node lab/conformance/main.ts --coderd URL --control URL --out FILE`, with an owner's token in CODER_SESSION_TOKEN.
- */
+/** Plays the story on a real coderd and writes down what it said: docs/conformance.md. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { RealStage } from './real-stage.ts';
+import { RealStage, type RealStageOptions } from './real-stage.ts';
 import { playStory } from './story.ts';
 import { transcriptText } from './transcript.ts';
 
-const { values } = parseArgs({
-  options: { coderd: { type: 'string' }, control: { type: 'string' }, out: { type: 'string' } },
-});
-const { coderd: url, control, out } = values;
-const token = process.env.CODER_SESSION_TOKEN;
-if (url === undefined || control === undefined || out === undefined || token === undefined) {
-  process.stderr.write(
-    'usage: CODER_SESSION_TOKEN=… node lab/conformance/main.ts --coderd URL --control URL --out FILE\n',
+const USAGE =
+  'usage: CODER_SESSION_TOKEN=… node lab/conformance/main.ts --coderd URL --control URL --out FILE\n';
+
+async function record(options: RealStageOptions, out: string): Promise<string> {
+  const startedAt = new Date();
+  const stage = await RealStage.at(options);
+  const entries = await playStory(stage);
+  const { version, calls } = stage;
+  writeFileSync(
+    out,
+    transcriptText({ version, playedAt: startedAt.toISOString().slice(0, 10), calls, entries }),
   );
-  process.exit(2);
+  const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
+  return `${version}: ${entries.length} steps, ${calls} calls, ${seconds} s`;
 }
 
-const stage = await RealStage.at({ url, control, token });
-const startedAt = Date.now();
-const entries = await playStory(stage);
-const transcript = {
-  version: stage.version,
-  playedAt: new Date(startedAt).toISOString().slice(0, 10),
-  calls: stage.calls,
-  entries,
-};
-writeFileSync(out, transcriptText(transcript));
-process.stdout.write(
-  `${stage.version}: ${entries.length} steps, ${stage.calls} calls, ${((Date.now() - startedAt) / 1000).toFixed(0)} s\n`,
-);
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { coderd: { type: 'string' }, control: { type: 'string' }, out: { type: 'string' } },
+  });
+  const { coderd: url, control, out } = values;
+  const token = process.env.CODER_SESSION_TOKEN;
+  if (url === undefined || control === undefined || out === undefined || token === undefined) {
+    process.stderr.write(USAGE);
+    return 2;
+  }
+  process.stdout.write(`${await record({ url, control, token }, out)}\n`);
+  return 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (cause) {
+  const error = cause instanceof Error ? cause : new Error(String(cause));
+  const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  process.stderr.write(`${error.message}${reason}\n`);
+  process.exitCode = 1;
+}

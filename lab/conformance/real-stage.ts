@@ -59,10 +59,11 @@ export class RealStage implements Stage {
   }
 
   static async at(options: RealStageOptions): Promise<RealStage> {
-    const response = await fetch(`${options.url}/api/v2/buildinfo`);
-    const { version } = (await response.json()) as { readonly version: string };
-    const stage = new RealStage(options, version);
-    const me = idsOf((await stage.ask({ path: '/users/me' })).body);
+    const stage = new RealStage(options, await versionOf(options.url));
+    const { status, body } = await stage.ask({ path: '/users/me' });
+    if (status !== 200)
+      throw new Error(`signing in at ${options.url}: ${status} ${JSON.stringify(body)}; check the token`);
+    const me = idsOf(body);
     stage.names.set('first', me.id);
     stage.names.set('organization', me.organization_ids?.[0] ?? '');
     return stage;
@@ -328,6 +329,18 @@ type Made = {
 } & Build;
 
 type DaemonStates = { readonly daemons: readonly { readonly name: string; readonly state: string }[] };
+
+async function versionOf(url: string): Promise<string> {
+  const { status, body } = await send(`${url}/api/v2/buildinfo`, {
+    method: 'GET',
+    token: undefined,
+    content: undefined,
+  });
+  const { version } = (body ?? {}) as { readonly version?: string };
+  if (status !== 200 || version === undefined)
+    throw new Error(`reading the build info of ${url}: ${status}, and no version; is it a coderd?`);
+  return version;
+}
 
 function idsOf(body: unknown): Made {
   return body as Made;
