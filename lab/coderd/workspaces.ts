@@ -228,8 +228,9 @@ export class WorkspaceTable {
     workspace.lastUsedAt = now;
     const bumpMs = bumpOf(workspace, now);
     const { deadline, maxDeadline = Number.POSITIVE_INFINITY } = latestBuild;
+    const isBumped = latestBuild.transition === 'start' && bumpMs > 0;
     // coderd writes no deadline that would be moved by less than a twentieth of the bump
-    if (bumpMs > 0 && deadline !== undefined && deadline - 0.95 * bumpMs < now)
+    if (isBumped && deadline !== undefined && deadline - 0.95 * bumpMs < now)
       latestBuild.deadline = Math.min(now + bumpMs, maxDeadline) as EpochMs;
     this.#changed(workspace);
   }
@@ -404,9 +405,13 @@ export function newBuild(given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadl
   return { ...given, createdAt: given.job.createdAt, deadline: undefined, maxDeadline: undefined };
 }
 
-/** Of builds of all kinds. An end that would come after the next autostart is put off to as long after that (CalculateAutostop). */
+/**
+ * Of builds of all kinds, but for prebuilt workspaces. An end that would come after the next autostart is put off to as long after that
+ * (CalculateAutostop).
+ */
 function setDeadlines(workspace: Workspace, at: EpochMs): void {
-  const { latestBuild, ttlMs, template } = workspace;
+  const { latestBuild, ttlMs, template, prebuilt } = workspace;
+  if (prebuilt) return;
   const limit = template.maxLifetimeMs > 0 ? plusMs(at, template.maxLifetimeMs) : undefined;
   const next = nextStartOf(workspace, at);
   const end = plusMs(at, ttlMs);

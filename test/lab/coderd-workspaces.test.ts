@@ -159,6 +159,18 @@ describe('use', () => {
       because: 'but not where the template bumps nothing',
     },
     { workspace: { ttlMs: 0 }, afterMs: HOUR / 2, deadlineMs: undefined, because: 'it runs without end' },
+    {
+      workspace: { ttlMs: HOUR, running: false },
+      afterMs: HOUR / 2,
+      deadlineMs: HOUR,
+      because: 'stops have one too, and it stays',
+    },
+    {
+      workspace: { ttlMs: HOUR, prebuilt: true },
+      afterMs: HOUR / 2,
+      deadlineMs: undefined,
+      because: 'prebuilt workspaces have none',
+    },
   ];
   it.each(rows)('moves the deadline to $deadlineMs: $because', ({ deadlineMs, afterMs, ...given }) => {
     const { model, at, ...world } = coderdWorld();
