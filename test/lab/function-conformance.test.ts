@@ -122,7 +122,10 @@ describe('the tar of a template', () => {
 
 describe('the configuration of the run', () => {
   it('is one that the product takes, without warnings', () => {
-    const { warnings } = readConfig(configOf('http://127.0.0.1:3000', 'coder'), 'autoscaler.yaml');
+    const { warnings } = readConfig(
+      configOf({ url: 'http://127.0.0.1:3000', organization: 'coder', version: 'v2.36.0' }),
+      'autoscaler.yaml',
+    );
     expect(warnings).toEqual([]);
   });
 });

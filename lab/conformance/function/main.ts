@@ -58,7 +58,10 @@ const outDir = `dist/conformance/function/${coderd.version}`;
 mkdirSync(outDir, { recursive: true });
 say(`coderd ${coderd.version}: importing templates`);
 const functionToken = await coderd.makeFunctionToken();
-const stack = synthesizeStack(configOf(options.coderd, coderd.organization.name), `${outDir}/cdk.out`);
+const stack = synthesizeStack(
+  configOf({ url: options.coderd, organization: coderd.organization.name, version: coderd.version }),
+  `${outDir}/cdk.out`,
+);
 const prepared = await prepare(coderd, control);
 say(
   `${prepared.sleepers.length} workspaces of pool sleeping are to start at ${prepared.dueAt.toISOString()}`,
@@ -73,6 +76,7 @@ killAtExit(guarded);
 const startedAt = Date.now();
 const world = new World({
   start: clock(),
+  coderVersion: coderd.version,
   seed: startedAt % 2 ** 31,
   pools: POOLS.map((pool) => ({ ...pool, organization: coderd.organization.name, desiredCount: 0 })),
   readLagMs: READ_LAG_MS,

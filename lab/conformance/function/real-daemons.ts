@@ -58,7 +58,7 @@ type RealDaemonParts = Pick<RealDaemonsOptions, 'control' | 'onError'> & {
 };
 
 class RealDaemon implements DaemonProcess {
-  /** No one asks: the world chooses the tasks to stop at random. */
+  /** Not known here, and not needed: the world chooses the tasks to stop at random. */
   readonly isBusy = false;
   readonly #options: DaemonOptions;
   readonly #parts: RealDaemonParts;

@@ -93,13 +93,16 @@ export async function play(
   return { builds: made.length + built.length };
 }
 
+export type Deployed = { readonly url: string; readonly organization: string; readonly version: string };
+
 /** As a user would write it. The looks, latencies and intervals are those of the product: nothing is shortened. */
-export function configOf(url: string, organization: string): string {
+export function configOf({ url, organization, version }: Deployed): string {
   return [
     'coder:',
     `  url: ${url}`,
     '  token: { secret: coder/autoscaler-token }',
     'limits: { maxTasks: 12 }',
+    `defaults: { image: "ghcr.io/coder/coder:${version}" }`,
     'pools:',
     ...POOLS.flatMap(({ name, tags, max }) => [
       `  - name: ${name}`,
