@@ -1,4 +1,14 @@
-/** The control port beside a real coderd: it starts and ends provisioner daemons, and runs coderd's lifecycle executor. */
+/**
+ * The control port beside a real coderd, all of it POST and JSON; errors are 4xx or 5xx:
+ *
+ *   /daemons {name, tags}       starts a provisioner daemon, answered once it is connected
+ *   /daemons/list {}            {daemons: [{name, state: running | terminating | exited, exitCode}]}
+ *   /daemons/<name>/terminate   SIGTERM: answered at once; the daemon ends its job and exits
+ *   /daemons/<name>/kill        SIGKILL: coderd hears nothing more from it
+ *   /tick {at}                  runs the lifecycle executor once: {transitions: {<workspace id>: start}, errors: {<workspace id>: why}}
+ *
+ * Its provisioner sleeps as long as the parameter `ms` of a build says, in place of Terraform.
+ */
 import * as z from 'zod';
 import type { Tags } from '../../../lambda/core/tags.ts';
 import { JsonClient } from './json-client.ts';

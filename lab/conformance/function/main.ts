@@ -1,7 +1,11 @@
 /**
- * The function that the stack deploys, against a real coderd: its builds are run by real provisioner daemons, each started by a task
- * of the simulated ECS, whose first process is the real guard.sh. All times are real ones. Needs a coderd with a control port, so CI
- * does not run it.
+ * The function that the stack deploys, against a real coderd:
+ *
+ *   node lab/conformance/function/main.ts --coderd <url> --control <url> --token-file <file>
+ *
+ * Real provisioner daemons run its builds. A task of the simulated ECS starts each; its first process is the real guard.sh. All times
+ * are real ones: a run takes 8 min. Needs a coderd with a control port (control-port.ts), so CI does not run it. Exits with 1 if
+ * anything is otherwise than promised.
  */
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

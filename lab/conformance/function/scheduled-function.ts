@@ -1,4 +1,4 @@
-/** A thread that is the Lambda function's environment: the bundled handler, invoked once a minute, whose log lines are the thread's output. */
+/** A thread that invokes the bundled handler once a minute, as EventBridge does. The function's log is the thread's output. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadFunction } from '../../demo/deployed-function.ts';
