@@ -1,11 +1,12 @@
 /**
  * A container whose main process is the real guard.sh. It leads a process group of its own, which stands for the container's
- * processes: when it ends, so do the others. Its daemon is coder.sh for the guard, and lab/task/daemon.ts for the world.
+ * processes: when it ends, so do the others. Its daemon is coder.sh for the guard, and for the world
+ * lab/task/daemon.ts, or what `startDaemon` of the guarded tasks starts.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Container, ContainerHost } from '../ecs/container.ts';
-import type { Daemon } from '../task/daemon.ts';
+import type { DaemonProcess } from '../task/daemon.ts';
 
 export type GuardProcessOptions = {
   readonly host: ContainerHost;
@@ -28,7 +29,7 @@ export class GuardProcess implements Container {
   /** Resolves once the process has ended. */
   readonly ended: Promise<void>;
   readonly #process: ChildProcess;
-  #daemon: Daemon | undefined;
+  #daemon: DaemonProcess | undefined;
   #toldToTerminate = false;
   #killed = false;
 
@@ -68,7 +69,7 @@ export class GuardProcess implements Container {
   }
 
   /** The guard has started its daemon; it may have been told to terminate before it got here. */
-  runDaemon(daemon: Daemon): void {
+  runDaemon(daemon: DaemonProcess): void {
     this.#daemon = daemon;
     if (this.#toldToTerminate) daemon.terminate();
   }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { ContainerHost, StartContainer } from '../ecs/container.ts';
 import type { ProvisionerTaskOptions } from '../provisioner-task.ts';
-import { Daemon } from '../task/daemon.ts';
+import { Daemon, type DaemonOptions, type DaemonProcess } from '../task/daemon.ts';
 import type { Timeline } from '../timeline.ts';
 import { GuardProcess, SIGNALLED } from './guard-process.ts';
 import { type ServedTask, type TaskDaemon, TaskServer } from './task-server.ts';
@@ -18,7 +18,11 @@ export type GuardedTasksOptions = {
   readonly speed: number;
   /** What the guards write; made anew. */
   readonly logFile: string;
+  /** Starts the daemon of a task of `pool`. @default one that the world plays */
+  readonly startDaemon?: StartDaemon;
 };
+
+export type StartDaemon = (options: DaemonOptions, pool: string) => DaemonProcess;
 
 export type GuardFigures = {
   readonly started: number;
@@ -59,6 +63,7 @@ export class GuardedTasks {
 
   /** What a task of a pool runs, as `guardedTask` of a world. */
   readonly task = (options: ProvisionerTaskOptions): StartContainer => {
+    const { startDaemon = (daemon) => new Daemon(daemon) } = this.#options;
     return (host) => {
       const { timeline } = options;
       const container = new GuardProcess({
@@ -71,7 +76,7 @@ export class GuardedTasks {
           this.#forget(host.taskId);
         },
       });
-      const served = { host, ...daemonControls(container, options, host.taskId) };
+      const served = { host, ...daemonControls(container, options, { taskId: host.taskId, startDaemon }) };
       this.#running.set(host.taskId, { container, served, timeline });
       this.#started++;
       return container;
@@ -139,20 +144,23 @@ export function killAtExit(tasks: GuardedTasks): void {
 function daemonControls(
   container: GuardProcess,
   options: ProvisionerTaskOptions,
-  taskId: string,
+  { taskId, startDaemon }: { readonly taskId: string; readonly startDaemon: StartDaemon },
 ): Omit<ServedTask, 'host'> {
-  const { timeline, random, server, version, latencies, onKilledJob = () => {} } = options;
+  const { timeline, random, server, version, pool, latencies, onKilledJob = () => {} } = options;
   const start = (daemon: TaskDaemon, onExit: (code: number) => void) =>
-    new Daemon({
-      ...daemon,
-      timeline,
-      random,
-      server,
-      connect: latencies.connect,
-      version,
-      onExit,
-      onKilledJob: (job) => onKilledJob(job, taskId),
-    });
+    startDaemon(
+      {
+        ...daemon,
+        timeline,
+        random,
+        server,
+        connect: latencies.connect,
+        version,
+        onExit,
+        onKilledJob: (job) => onKilledJob(job, taskId),
+      },
+      pool,
+    );
   return {
     runDaemon: (daemon, onExit) => container.runDaemon(start(daemon, onExit)),
     terminateDaemon: () => container.terminateDaemon(),

@@ -26,6 +26,9 @@ export type DaemonOptions = {
   readonly onKilledJob: (job: AcquiredJob) => void;
 };
 
+/** A daemon's process, as the container that runs it needs it. */
+export type DaemonProcess = Pick<Daemon, 'isBusy' | 'terminate' | 'kill'>;
+
 /** Between two tries to dial coderd: its backoff ends at 10 s. */
 const REDIAL_MS = 10_000;
 const EXIT_MS: Range = [50, 300];

@@ -30,7 +30,7 @@ export function indexDaemons(sight: OrganizationSight, now: EpochMs): DaemonInde
   const activity = (daemon: Daemon): Activity => {
     if (workers.has(daemon.id) || daemon.current_job != null) return 'busy';
     if (!isAlive(daemon, now)) return 'offline';
-    return daemon.status === 'idle' ? 'idle' : 'busy';
+    return HOLDS_NO_JOB.has(daemon.status ?? '') ? 'idle' : 'busy';
   };
   const holdsMost = by<Daemon>(
     (daemon) => HOLDS[activity(daemon)],
@@ -64,6 +64,9 @@ function greatest(
   }
   return found;
 }
+
+/** coderd's "offline" is later than `now`, which may be a Date header in whole seconds, and says only when the daemon was seen. */
+const HOLDS_NO_JOB: ReadonlySet<string> = new Set(['idle', 'offline']);
 
 const HOLDS: Readonly<Record<Activity, number>> = { offline: 0, idle: 1, busy: 2 };
 

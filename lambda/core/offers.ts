@@ -2,7 +2,7 @@
 import type { Bounds, Offer } from './assignment.ts';
 import { isComing } from './capacity.ts';
 import { type DaemonIndex, indexDaemons, isAlive } from './daemons.ts';
-import { AUDIENCES, PRICE_OF, type TagGroup } from './demand.ts';
+import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from './demand.ts';
 import { sum } from './order.ts';
 import { launchCost } from './patience.ts';
 import type { Served } from './plan.ts';
@@ -15,6 +15,11 @@ import { covers, normalizeTags, type TagSet, tagKey } from './tags.ts';
 
 /** A busy daemon is as good as a free one if it is so likely to be free before it matters. */
 const LIKELY = 0.8;
+/**
+ * coderd gives a pending job to a daemon that asks for one within a second. What reads idle beside a job that has waited for longer has
+ * ended, which coderd does not tell for 90 s (contract §2), or takes no such jobs.
+ */
+const HANDED_OVER_MS = 15_000;
 /** No horizon is longer: coderd fails jobs that wait for longer. */
 const LONGEST_MS = 30 * 60_000;
 
@@ -34,7 +39,7 @@ export function readOffers(
         organization,
         isForeign,
         indexes.get(organization) ?? indexDaemons(organization, snapshot.takenAt),
-        snapshot,
+        { snapshot, demand },
       ),
     ),
   ];
@@ -158,8 +163,15 @@ function offersOfOthers(
   organization: OrganizationSight,
   isForeign: (daemon: Daemon) => boolean,
   index: DaemonIndex,
-  snapshot: Snapshot,
+  { snapshot, demand }: { readonly snapshot: Snapshot; readonly demand: readonly TagGroup[] },
 ): readonly Offer[] {
+  const waiting = demand.filter(
+    (group) =>
+      group.organizationId === organization.id && oldestOf(group) < snapshot.takenAt - HANDED_OVER_MS,
+  );
+  const isFree = (daemon: Daemon): boolean =>
+    index.activity(daemon) === 'idle' &&
+    !waiting.some(({ tags }) => covers(normalizeTags(daemon.tags), tags));
   const others = organization.daemons.items.filter(
     (daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon),
   );
@@ -167,7 +179,7 @@ function offersOfOthers(
     groupByTags(daemons.map(({ tags }) => ({ offers: normalizeTags(tags) })));
   const offer = { organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED } as const;
   return [
-    ...group(others.filter((daemon) => index.activity(daemon) === 'idle')).map(
+    ...group(others.filter(isFree)).map(
       ({ tags, count }) => ({ ...offer, served: 'by-free', tags, places: count }) as const,
     ),
     ...group(others).map(

@@ -2,9 +2,9 @@
  * How far the sight of each pool can be trusted. Any doubt holds scale-in; scale-out goes on upon what is
  * seen, which is a lower bound.
  */
-import type { DaemonId, EpochMs } from './brands.ts';
+import type { EpochMs } from './brands.ts';
 import { isAlive, poolNamed, workerOf } from './daemons.ts';
-import { by } from './order.ts';
+import { by, sum } from './order.ts';
 import type { Doubt, Finding, ReadingName } from './plan.ts';
 import type { Daemon, OrganizationSight, Reading, ReadingStatus, Snapshot } from './snapshot.ts';
 import { awsTimeOf, type PoolSight } from './supply.ts';
@@ -55,7 +55,7 @@ function judgeOrganization(
     ...judgeReading('daemons', daemons, name),
     ...judgeReading('previous-jobs', previousJobs, name),
     ...judgeEmptiness(organization, pools, snapshot.takenAt),
-    ...judgeWorkers(organization, pools),
+    ...judgeWorkers(organization, pools, snapshot.takenAt),
     ...judgeNames(organization),
     ...judgeTimes(organization, snapshot.takenAt),
   ];
@@ -124,22 +124,36 @@ function isRunningJob(job: Daemon['current_job']): boolean {
 /** A finding names no more jobs than these. */
 const JOBS_NAMED = 10;
 
+/** The daemons and the jobs are read side by side: a daemon may register in between, and take a job. */
+const BETWEEN_READINGS_MS = 10_000;
+
+/** Running tasks whose daemons are to come. */
+function registering({ tasks }: PoolSight): number {
+  return tasks.filter(({ use, task }) => use === 'registering' && task.lastStatus === 'RUNNING').length;
+}
+
 /**
  * A deleted key takes its daemons' rows with it, and their jobs run on (contract §3). No time ends this doubt: coderd fails a job
  * that nobody updates for 5 minutes, so a job that is still running has a daemon.
  */
-function judgeWorkers(organization: OrganizationSight, pools: readonly PoolSight[]): readonly DoubtFinding[] {
+function judgeWorkers(
+  organization: OrganizationSight,
+  pools: readonly PoolSight[],
+  now: EpochMs,
+): readonly DoubtFinding[] {
   const { name, jobs, daemons } = organization;
   if (daemons.status !== 'ok') return [];
   const unknown = new Set(jobs.items.flatMap((job) => workerOf(job) ?? []));
   for (const { id } of daemons.items) unknown.delete(id);
   if (unknown.size === 0) return [];
-  const isUnknown = (worker: DaemonId | undefined) => worker !== undefined && unknown.has(worker);
-  const ids = jobs.items
-    .filter((job) => isUnknown(workerOf(job)))
-    .map(({ id }) => id)
-    .sort();
+  const unexplained = jobs.items.filter((job) => {
+    const worker = workerOf(job);
+    return worker !== undefined && unknown.has(worker);
+  });
   const held = pools.filter((sight) => sight.organization === organization);
+  const isNew = unexplained.every(({ started_at }) => (started_at ?? 0) > now - BETWEEN_READINGS_MS);
+  if (isNew && unknown.size <= sum(held, registering)) return [];
+  const ids = unexplained.map(({ id }) => id).sort();
   return [
     {
       code: 'worker-unknown',

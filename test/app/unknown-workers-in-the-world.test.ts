@@ -1,6 +1,7 @@
 /** Running jobs whose daemon coderd no longer lists, with the real tick against the real clients. */
 import { afterEach, expect, test } from 'vitest';
 import { sentenceOf } from '../../lambda/app/finding-text.ts';
+import type { Ports } from '../../lambda/app/ports.ts';
 import type { Tick } from '../../lambda/app/tick.ts';
 import { cleanTick, type Lab, type LabPool, startLab } from '../support/lab.ts';
 
@@ -68,4 +69,48 @@ test('scale-in goes on once coderd has failed a job that no daemon updates', asy
   expect(statuses(own)).toEqual(['failed']);
   expect(findingsOf(last)).not.toContain('worker-unknown');
   expect(own.world.service('gpu').state.desiredCount).toBe(0);
+});
+
+/** Reads the daemons, lets time pass, and reads the jobs: side by side, as a look does, either may come first. */
+function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
+  const { coderd } = given;
+  const read = Promise.withResolvers<void>();
+  return {
+    ...given,
+    coderd: {
+      buildInfo: () => coderd.buildInfo(),
+      organizations: () => coderd.organizations(),
+      jobsByIds: (...asked) => coderd.jobsByIds(...asked),
+      forecast: (...asked) => coderd.forecast(...asked),
+      recentJobs: (...asked) => coderd.recentJobs(...asked),
+      tokenExpiry: (now) => coderd.tokenExpiry(now),
+      daemons: async (...asked) => {
+        const daemons = await coderd.daemons(...asked);
+        meanwhile();
+        read.resolve();
+        return daemons;
+      },
+      jobs: async (...asked) => {
+        await read.promise;
+        return coderd.jobs(...asked);
+      },
+    },
+  };
+}
+
+test('does not doubt a job that a daemon took which came after the daemons were read', async () => {
+  const own = await startLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }] });
+  lab = own;
+  const { world } = own;
+  world.coderd.submitJob({ organization: 'default', tags: { pool: 'cpu' }, durationMs: MINUTE_MS });
+  const guardOf = () => [...world.service('cpu').tasks].map(({ identity }) => world.guard(identity.id))[0];
+  for (let steps = 0; guardOf()?.phase !== 'working' && steps < 1000; steps++) own.pass(0.1);
+  expect(statuses(own)).toEqual(['pending']);
+  // a daemon connects within 6 s
+  const done = await cleanTick(
+    jobsAfterDaemons(own.ports(), () => own.pass(6)),
+    own.config,
+  );
+  expect(statuses(own)).toEqual(['running']);
+  expect(findingsOf(done)).not.toContain('worker-unknown');
 });

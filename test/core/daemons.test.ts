@@ -43,6 +43,12 @@ describe('activity', () => {
       because: 'its status is older than it is',
     },
     {
+      scenario: 'offline, seen 90 s ago',
+      daemon: { status: 'offline', last_seen_at: ago(90 * SECOND) },
+      expected: 'idle',
+      because: 'its status was made later than the Date header, which has whole seconds',
+    },
+    {
       scenario: 'idle, with a current job',
       daemon: { current_job: { id: jobId('x'), status: 'running' } },
       expected: 'busy',

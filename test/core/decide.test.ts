@@ -121,9 +121,35 @@ const scaleOut: readonly Row[] = [
   },
   {
     scenario: '1 pending, an idle stranger',
-    picture: { pools: { cpu: {} }, pending: [{}], strangers: [{}] },
+    picture: { pools: { cpu: {} }, pending: [{ ageS: 15 }], strangers: [{}] },
     expected: [],
     because: 'daemons of others are supply too',
+  },
+  {
+    scenario: '1 pending for longer than 15 s, an idle stranger',
+    picture: { pools: { cpu: {} }, pending: [{ ageS: 16 }], strangers: [{}] },
+    expected: ['cpu 0->1 pending-jobs'],
+    because: 'coderd would have given it the job: it has ended, or takes no such jobs',
+  },
+  {
+    scenario: '1 pending, an idle stranger, and an older job of a tag set that it does not have',
+    picture: {
+      pools: { cpu: {} },
+      pending: [{ ageS: 10 }, { tags: { cluster: 'tpu' }, ageS: 60 }],
+      strangers: [{}],
+    },
+    expected: [],
+    because: 'the stranger is not to take that one',
+  },
+  {
+    scenario: '1 pending, an idle stranger, and an older job of another organization',
+    picture: {
+      pools: { cpu: {} },
+      pending: [{ ageS: 10 }, { organization: 'data', ageS: 60 }],
+      strangers: [{}],
+    },
+    expected: [],
+    because: 'the stranger is not to take that one either',
   },
   {
     scenario: '1 pending, a busy stranger',
@@ -394,7 +420,7 @@ describe('a pool whose starts fail', () => {
 
 describe('daemons of others', () => {
   test('are promised what they can not take at once, and no job is lost', () => {
-    const plan = planOf({ pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3 }], strangers: [{}] });
+    const plan = planOf({ pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3, ageS: 10 }], strangers: [{}] });
     expect(plan.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
       [null, 1, 'by-free'],
       [null, 2, 'by-busy'],

@@ -123,7 +123,11 @@ describe("daemons that aren't ours", () => {
     },
     {
       scenario: '1 pending, an idle daemon named as a pool of another fleet would name it',
-      picture: { pools: { gpu: { tags: gpu } }, pending: [{ tags: gpu }], strangers: [{ tags: gpu }] },
+      picture: {
+        pools: { gpu: { tags: gpu } },
+        pending: [{ tags: gpu, ageS: 10 }],
+        strangers: [{ tags: gpu }],
+      },
       change: strangerNamed(`fleet-${taskIdOf(7)}`),
       expected: [],
       because: 'it is supply',

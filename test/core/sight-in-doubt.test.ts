@@ -183,6 +183,57 @@ const workers: readonly Row[] = [
   },
 ];
 
+/** Jobs of so many workers that no list has, which started so many seconds ago. */
+const startedBy =
+  (...seconds: readonly number[]): Change =>
+  (s) =>
+    seconds.forEach((ago, index) => {
+      const fields = { worker_id: `new-${index}`, started_at: later(-ago * SECOND) };
+      jobsOf(s).items.push(running(`a${index}`, fields));
+    });
+const unknownTo = (...jobIds: readonly string[]) => [
+  { code: 'worker-unknown', organization: 'default', jobs: jobIds.length, jobIds, pools: ['cpu'] },
+];
+const oneIsComing: Picture = { pools: { cpu: { tasks: 'I20m R' } } };
+
+const newWorkers: readonly Row[] = [
+  {
+    scenario: 'a job of nobody known that has just started, and a task whose daemon is to come',
+    picture: oneIsComing,
+    change: startedBy(9),
+    expected: [],
+    because: 'it came after the daemons were read',
+  },
+  {
+    scenario: 'the same, started 10 s ago',
+    picture: oneIsComing,
+    change: startedBy(10),
+    expected: unknownTo('a0'),
+    because: 'the readings are not so far apart',
+  },
+  {
+    scenario: 'two of them, and one task whose daemon is to come',
+    picture: oneIsComing,
+    change: startedBy(1, 1),
+    expected: unknownTo('a0', 'a1'),
+    because: 'nothing tells which of them is new',
+  },
+  {
+    scenario: 'one that has just started, and a task that is to run',
+    picture: { pools: { cpu: { tasks: 'I20m P' } } },
+    change: startedBy(1),
+    expected: unknownTo('a0'),
+    because: 'its daemon can not be there yet',
+  },
+  {
+    scenario: 'one that has just started, one that has not, and two tasks whose daemons are to come',
+    picture: { pools: { cpu: { tasks: 'I20m R R' } } },
+    change: startedBy(1, 60),
+    expected: unknownTo('a0', 'a1'),
+    because: 'the other one has been running on',
+  },
+];
+
 const twin = (s: Drawn['snapshot'], name: string, id = 'twin'): void => {
   daemonsOf(s).items.push({ ...daemonsOf(s).items[0], id, name });
 };
@@ -376,6 +427,7 @@ describe.each([
   { name: 'readings', rows: readings },
   { name: 'empty answers', rows: emptiness },
   { name: 'workers', rows: workers },
+  { name: 'new workers', rows: newWorkers },
   { name: 'names', rows: names },
   { name: 'clocks', rows: clocks },
   { name: 'counts', rows: counts },

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EcsTask } from '../../lab/ecs/task.ts';
-import { GuardedTasks } from '../../lab/guarded/guarded-tasks.ts';
+import { GuardedTasks, type GuardedTasksOptions } from '../../lab/guarded/guarded-tasks.ts';
 import { World } from '../../lab/world.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import { START } from './ecs-fixture.ts';
@@ -29,9 +29,9 @@ export class GuardedWorld {
   readonly tasks: GuardedTasks;
   readonly #folder = mkdtempSync(join(tmpdir(), 'guarded-'));
 
-  private constructor() {
+  private constructor(options: Pick<GuardedTasksOptions, 'startDaemon'>) {
     const clock = (): EpochMs => this.world.timeline.now();
-    this.tasks = new GuardedTasks({ clock, speed: GUARD_SPEED, logFile: this.#logFile });
+    this.tasks = new GuardedTasks({ clock, speed: GUARD_SPEED, logFile: this.#logFile, ...options });
     this.world = new World({
       start: START,
       seed: 3,
@@ -41,8 +41,8 @@ export class GuardedWorld {
     });
   }
 
-  static async open(): Promise<GuardedWorld> {
-    const guarded = new GuardedWorld();
+  static async open(options: Pick<GuardedTasksOptions, 'startDaemon'> = {}): Promise<GuardedWorld> {
+    const guarded = new GuardedWorld(options);
     await guarded.tasks.open();
     return guarded;
   }

@@ -6,8 +6,8 @@ import { GuardedWorld } from './guarded-fixture.ts';
 const ASK_MINUTES = 1380;
 const open: GuardedWorld[] = [];
 
-async function worldWithGuard(): Promise<GuardedWorld> {
-  const guarded = await GuardedWorld.open();
+async function worldWithGuard(...options: Parameters<typeof GuardedWorld.open>): Promise<GuardedWorld> {
+  const guarded = await GuardedWorld.open(...options);
   open.push(guarded);
   return guarded;
 }
@@ -91,6 +91,26 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
     await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
     expect(guarded.task()?.state).toMatchObject({ stopCode: 'EssentialContainerExited', exitCode: 1 });
     expect(guarded.states()).toContain('died exit-code-1');
+  });
+
+  it('starts the daemon that it is given, passes SIGTERM on to it, and ends when it exits', async () => {
+    const told: string[] = [];
+    const guarded = await worldWithGuard({
+      startDaemon: ({ name, onExit }, pool) => {
+        told.push(`${pool} starts ${name}`);
+        const terminate = (): void => {
+          told.push(`SIGTERM for ${name}`);
+          onExit(0);
+        };
+        return { isBusy: false, terminate, kill: () => {} };
+      },
+    });
+    await guarded.until(() => told.length > 0);
+    const id = guarded.task()?.identity.id ?? '';
+    guarded.world.ecs.stopTask(id);
+    await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
+    expect(told).toEqual(expect.arrayContaining([`gpu starts gpu-${id}`, `SIGTERM for gpu-${id}`]));
+    expect(guarded.task()?.state.exitCode).toBe(0);
   });
 
   it('is gone when the world is closed', async () => {

@@ -1,0 +1,52 @@
+/** What the function logs of its looks, counted. */
+import * as z from 'zod';
+
+const lookSchema = z.object({
+  message: z.literal('look'),
+  pools: z.array(z.object({ name: z.string(), why: z.array(z.object({ code: z.string() })) })),
+  findings: z.array(z.string()),
+  failures: z.array(z.string()),
+});
+
+export type LookRecord = {
+  readonly looks: number;
+  /** By pool: how many looks gave each reason. */
+  readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** How many looks had each. */
+  readonly findings: Readonly<Record<string, number>>;
+  readonly failures: Readonly<Record<string, number>>;
+  /** Warnings, and lines that are no log event of the function. */
+  readonly otherLines: readonly string[];
+};
+
+/** Counts the lines of the function's log. */
+export function recordOf(lines: readonly string[]): LookRecord {
+  const events = lines.filter((line) => line.trim() !== '').map((line) => ({ line, ...parse(line) }));
+  const looks = events.flatMap(({ look }) => (look === undefined ? [] : [look]));
+  const pools = looks.flatMap((look) => look.pools);
+  const byPool = Map.groupBy(pools, ({ name }) => name);
+  return {
+    looks: looks.length,
+    reasons: Object.fromEntries(
+      [...byPool].map(([name, rows]) => [
+        name,
+        count(rows.flatMap(({ why }) => why.map(({ code }) => code))),
+      ]),
+    ),
+    findings: count(looks.flatMap(({ findings }) => findings)),
+    failures: count(looks.flatMap(({ failures }) => failures)),
+    otherLines: events.flatMap(({ line, look }) => (look === undefined ? [line] : [])),
+  };
+}
+
+function parse(line: string): { readonly look: z.output<typeof lookSchema> | undefined } {
+  try {
+    return { look: lookSchema.safeParse(JSON.parse(line)).data };
+  } catch {
+    return { look: undefined };
+  }
+}
+
+function count(words: readonly string[]): Readonly<Record<string, number>> {
+  return Object.fromEntries([...Map.groupBy(words, (word) => word)].map(([word, all]) => [word, all.length]));
+}
