@@ -3,6 +3,7 @@ import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { Tags } from '../../lambda/core/tags.ts';
 import { askCoderd, pathOf, send } from './ask.ts';
+import { ControlPort } from './control-port.ts';
 import { Names } from './names.ts';
 import type {
   Answer,
@@ -16,7 +17,7 @@ import type {
   Transition,
   UserStatus,
 } from './stage.ts';
-import { templateArchive } from './template-archive.ts';
+import { type TemplateContent, templateArchive } from './template-archive.ts';
 
 export type RealStageOptions = {
   readonly url: string;
@@ -45,6 +46,7 @@ export class RealStage implements Stage {
   /** Requests so far, of the public API alone. */
   calls = 0;
   readonly #options: RealStageOptions;
+  readonly #control: ControlPort;
   readonly #tokens = new Map<string, string>();
   /** Who asks for the builds of which workspace. */
   readonly #askers = new Map<string, string>();
@@ -52,6 +54,7 @@ export class RealStage implements Stage {
   private constructor(options: RealStageOptions, version: string) {
     this.version = version;
     this.#options = options;
+    this.#control = new ControlPort(options.control);
     this.names = new Names(Date.now());
     this.names.set('url', options.url);
     this.names.set('version', version);
@@ -118,7 +121,7 @@ export class RealStage implements Stage {
   }
 
   async importVersion(version: NewVersion): Promise<Outcome> {
-    const archive = await templateArchive(version);
+    const archive = await templateArchive(contentOf(version));
     const file = await this.#must({
       method: 'POST',
       path: '/files',
@@ -211,7 +214,7 @@ export class RealStage implements Stage {
   }
 
   async startDaemon(name: string, tags: Tags): Promise<void> {
-    await this.#command('/daemons', { name, tags });
+    await this.#control.start(name, tags);
     const { body } = await this.ask({
       path: '/organizations/{organization}/provisionerdaemons',
       query: { limit: '1' },
@@ -220,17 +223,15 @@ export class RealStage implements Stage {
   }
 
   async stopDaemon(name: string, how: 'terminate' | 'kill'): Promise<void> {
-    await this.#command(`/daemons/${name}/${how}`, {});
+    await this.#control.signal(name, how);
     await this.until(`daemon ${name} is gone`, async () => {
-      const { daemons } = (await this.#command('/daemons/list', {})) as DaemonStates;
+      const daemons = await this.#control.list();
       return daemons.some((daemon) => daemon.name === name && daemon.state === 'exited');
     });
   }
 
   async tick(at: EpochMs): Promise<Tick> {
-    const { transitions, errors } = (await this.#command('/tick', {
-      at: new Date(at).toISOString(),
-    })) as Tick;
+    const { transitions, errors } = await this.#control.tick(new Date(at));
     for (const workspace of Object.keys(transitions)) {
       const { body } = await this.ask({ path: `/workspaces/${workspace}` });
       this.#nameBuild(this.names.find(workspace) ?? workspace, idsOf(body).latest_build);
@@ -241,14 +242,12 @@ export class RealStage implements Stage {
   async setLastSeen(daemon: string, at: EpochMs): Promise<void> {
     const time = new Date(at).toISOString();
     const id = this.names.wordFor(`daemon ${daemon}`);
-    await this.#command('/sql', {
-      sql: `UPDATE provisioner_daemons SET last_seen_at = '${time}' WHERE id = '${id}'`,
-    });
+    await this.#control.sql(`UPDATE provisioner_daemons SET last_seen_at = '${time}' WHERE id = '${id}'`);
   }
 
   async forgetNextStart(workspace: string): Promise<void> {
     const sql = `UPDATE workspaces SET next_start_at = NULL WHERE id = '${this.names.wordFor(workspace)}'`;
-    await this.#command('/sql', { sql });
+    await this.#control.sql(sql);
   }
 
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
@@ -288,17 +287,6 @@ export class RealStage implements Stage {
     return as === 'nobody' ? undefined : (this.#tokens.get(as) ?? as);
   }
 
-  async #command(path: string, body: unknown): Promise<unknown> {
-    const response = await fetch(`${this.#options.control}${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`playing the story: ${path} of the control port: ${text}`);
-    return JSON.parse(text);
-  }
-
   #nameBuild(workspace: string, build: Build | undefined): void {
     if (build === undefined) return;
     this.names.set(`latest build of ${workspace}`, build.id);
@@ -328,7 +316,15 @@ type Made = {
   readonly latest_build?: Build;
 } & Build;
 
-type DaemonStates = { readonly daemons: readonly { readonly name: string; readonly state: string }[] };
+function contentOf({ script, parameter }: NewVersion): TemplateContent {
+  if (parameter === undefined) return { script };
+  const { name, value } = parameter;
+  return {
+    script,
+    parameters: { [name]: value },
+    workspaceTags: { [name]: `data.coder_parameter.${name}.value` },
+  };
+}
 
 async function versionOf(url: string): Promise<string> {
   const { status, body } = await send(`${url}/api/v2/buildinfo`, {

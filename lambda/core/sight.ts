@@ -152,7 +152,9 @@ function judgeWorkers(
   });
   const held = pools.filter((sight) => sight.organization === organization);
   const isNew = unexplained.every(({ started_at }) => (started_at ?? 0) > now - BETWEEN_READINGS_MS);
-  if (isNew && unknown.size <= sum(held, registering)) return [];
+  // where a guard holds each lease, nothing is lost if that is wrong
+  const isGuarded = held.every(({ pool }) => pool.scaleIn === 'lease');
+  if (isGuarded && isNew && unknown.size <= sum(held, registering)) return [];
   const ids = unexplained.map(({ id }) => id).sort();
   return [
     {

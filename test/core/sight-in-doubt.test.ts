@@ -212,6 +212,16 @@ const newWorkers: readonly Row[] = [
     because: 'the readings are not so far apart',
   },
   {
+    scenario: 'the same, in a pool whose tasks no guard protects',
+    picture: oneIsComing,
+    change: (s, config) => {
+      edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
+      startedBy(9)(s, config);
+    },
+    expected: unknownTo('a0'),
+    because: 'a build could be lost there if that were wrong',
+  },
+  {
     scenario: 'two of them, and one task whose daemon is to come',
     picture: oneIsComing,
     change: startedBy(1, 1),

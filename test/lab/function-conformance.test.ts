@@ -2,13 +2,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CoderdModel } from '../../lab/coderd/model.ts';
+import type { DaemonState } from '../../lab/conformance/control-port.ts';
 import type { RealJob, RealWorkspace } from '../../lab/conformance/function/coderd-api.ts';
-import type { DaemonState } from '../../lab/conformance/function/control-port.ts';
 import { recordOf } from '../../lab/conformance/function/look-record.ts';
 import { RealDaemons } from '../../lab/conformance/function/real-daemons.ts';
 import { problemsOf, type Run, reportText } from '../../lab/conformance/function/report.ts';
 import { configOf } from '../../lab/conformance/function/story.ts';
-import { tarOf } from '../../lab/conformance/function/template-tar.ts';
 import { Random } from '../../lab/random.ts';
 import { Timeline } from '../../lab/timeline.ts';
 import { readConfig } from '../../lambda/adapters/config/read.ts';
@@ -105,18 +104,6 @@ describe('a real daemon of a task', () => {
     const { told, connect } = daemonOfTask({ refuses: true });
     await connect();
     expect(told.slice(1)).toEqual(['Error: 409', 'exit 1']);
-  });
-});
-
-describe('the tar of a template', () => {
-  it('has a header with a checksum for each file, contents in whole blocks, and two empty blocks', () => {
-    const tar = Buffer.from(tarOf({ 'main.tf': 'x'.repeat(513), 'story.json': '{}' }));
-    expect(tar.length).toBe(512 * (1 + 2 + 1 + 1 + 2));
-    const second = tar.subarray(3 * 512, 4 * 512);
-    expect(second.toString('latin1', 0, 10)).toBe('story.json');
-    expect(Number.parseInt(second.toString('latin1', 124, 135), 8)).toBe(2);
-    const sum = second.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0);
-    expect(Number.parseInt(second.toString('latin1', 148, 154), 8)).toBe(sum);
   });
 });
 

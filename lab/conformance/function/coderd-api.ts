@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Tags } from '../../../lambda/core/tags.ts';
-import { JsonClient } from './json-client.ts';
-import { templateTar } from './template-tar.ts';
+import { JsonClient } from '../json-client.ts';
+import { templateArchive } from '../template-archive.ts';
 
 const time = z.string().transform((text) => Date.parse(text));
 const idSchema = z.object({ id: z.string() });
@@ -88,14 +88,18 @@ export class CoderdApi {
   /** Pushes a template with these tags, and waits for its import. Its id. */
   async pushTemplate(name: string, tags: Tags): Promise<string> {
     const file = z.object({ hash: z.string() });
-    const { hash } = await this.#http.ask('/files', file, { method: 'POST', body: templateTar(tags) });
+    const body = await templateArchive({
+      parameters: { ms: '1000' },
+      workspaceTags: Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, `"${value}"`])),
+    });
+    const { hash } = await this.#http.ask('/files', file, { method: 'POST', body });
     const organization = `/organizations/${this.organization.id}`;
     const version = await this.#post(`${organization}/templateversions`, versionSchema, {
       ...{ storage_method: 'file', file_id: hash, provisioner: 'terraform', tags },
     });
     await this.#succeeded(`/templateversions/${version.id}`, versionSchema, ({ job }) => job);
-    const body = { name: `${name}-${this.#run}`, template_version_id: version.id };
-    return (await this.#post(`${organization}/templates`, idSchema, body)).id;
+    const template = { name: `${name}-${this.#run}`, template_version_id: version.id };
+    return (await this.#post(`${organization}/templates`, idSchema, template)).id;
   }
 
   /** Creates a workspace; its build takes so long. */

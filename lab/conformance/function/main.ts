@@ -19,8 +19,8 @@ import { missingForGuard } from '../../guarded/requirements.ts';
 import { serveWorld } from '../../serve.ts';
 import { synthesizeStack } from '../../synthesized-stack.ts';
 import { World } from '../../world.ts';
+import { ControlPort } from '../control-port.ts';
 import { CoderdApi } from './coderd-api.ts';
-import { ControlPort } from './control-port.ts';
 import { recordOf } from './look-record.ts';
 import { RealDaemons } from './real-daemons.ts';
 import { type LaunchedTask, problemsOf, reportText } from './report.ts';
@@ -179,9 +179,9 @@ async function isOver(): Promise<boolean> {
 /** coderd's own executor looks once a minute. */
 async function tick(): Promise<void> {
   const { transitions, errors: refused } = await control.tick(new Date());
-  const count = Object.keys(transitions ?? {}).length;
+  const count = Object.keys(transitions).length;
   if (count > 0) say(`coderd starts ${count} workspaces by their schedule`);
-  for (const [id, why] of Object.entries(refused ?? {})) fail(`the executor could not start ${id}: ${why}`);
+  for (const [id, why] of Object.entries(refused)) fail(`the executor could not start ${id}: ${why}`);
 }
 
 function sayCounts(): void {

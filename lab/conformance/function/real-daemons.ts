@@ -5,7 +5,7 @@
 import type { Tags } from '../../../lambda/core/tags.ts';
 import type { DaemonOptions, DaemonProcess } from '../../task/daemon.ts';
 import type { Planned } from '../../timeline.ts';
-import type { ControlPort, DaemonState } from './control-port.ts';
+import type { ControlPort, DaemonState } from '../control-port.ts';
 
 export type RealDaemonsOptions = {
   readonly control: Pick<ControlPort, 'start' | 'signal' | 'list'>;

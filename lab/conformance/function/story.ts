@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tags } from '../../../lambda/core/tags.ts';
+import type { ControlPort } from '../control-port.ts';
 import type { CoderdApi, RealWorkspace } from './coderd-api.ts';
-import type { ControlPort } from './control-port.ts';
 
 export const POOLS = [
   { name: 'untagged', tags: {}, max: 3 },

@@ -1,16 +1,8 @@
 /**
- * The control port beside a real coderd, all of it POST and JSON; errors are 4xx or 5xx:
- *
- *   /daemons {name, tags}       starts a provisioner daemon, answered once it is connected
- *   /daemons/list {}            {daemons: [{name, state: running | terminating | exited, exitCode}]}
- *   /daemons/<name>/terminate   SIGTERM: answered at once; the daemon ends its job and exits
- *   /daemons/<name>/kill        SIGKILL: coderd hears nothing more from it
- *   /tick {at}                  runs the lifecycle executor once: {transitions: {<workspace id>: start}, errors: {<workspace id>: why}}
- *
- * Its provisioner sleeps as long as the parameter `ms` of a build says, in place of Terraform.
+ * The control port beside a real coderd (docs/conformance.md), all of it POST and JSON; errors are 4xx or 5xx:
  */
 import * as z from 'zod';
-import type { Tags } from '../../../lambda/core/tags.ts';
+import type { Tags } from '../../lambda/core/tags.ts';
 import { JsonClient } from './json-client.ts';
 
 const listSchema = z.object({
@@ -24,9 +16,13 @@ const listSchema = z.object({
     )
     .nullable(),
 });
+const words = z
+  .record(z.string(), z.string())
+  .nullish()
+  .transform((found) => found ?? {});
 const tickSchema = z.object({
-  transitions: z.record(z.string(), z.string()).nullable(),
-  errors: z.record(z.string(), z.string()).nullish(),
+  transitions: words,
+  errors: words,
 });
 
 export type DaemonState = NonNullable<z.output<typeof listSchema>['daemons']>[number];
@@ -55,6 +51,11 @@ export class ControlPort {
   /** Runs the lifecycle executor once, as of `at`: what it did to which workspaces, and what it could not do. */
   tick(at: Date): Promise<z.output<typeof tickSchema>> {
     return this.#post('/tick', tickSchema, { at: at.toISOString() });
+  }
+
+  /** Runs a statement on coderd's database, for states that no request brings about. */
+  async sql(sql: string): Promise<void> {
+    await this.#post('/sql', z.unknown(), { sql });
   }
 
   #post<T extends z.ZodType>(path: string, schema: T, body: object): Promise<z.output<T>> {
