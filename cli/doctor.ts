@@ -1,6 +1,7 @@
 /** `autoscaler doctor`: looks at everything that can be wrong between here, coderd and AWS, and says what to do about it. */
 import type { Command } from 'commander';
 import { CoderdAdapter } from '../lambda/adapters/coderd/coderd.ts';
+import type { CoderdHttp } from '../lambda/adapters/coderd/http.ts';
 import { type LoadedConfig, loadConfig } from '../lambda/adapters/config/load.ts';
 import { ConfigError, formatProblem } from '../lambda/adapters/config/problems.ts';
 import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
@@ -10,27 +11,34 @@ import { some } from '../lambda/app/words.ts';
 import { type Clients, makeClients } from '../lambda/connect.ts';
 import type { Config, PoolConfig } from '../lambda/core/config.ts';
 import { decide } from '../lambda/core/decide.ts';
+import { unique } from '../lambda/core/order.ts';
 import type { Finding } from '../lambda/core/plan.ts';
 import type { Reading, Snapshot } from '../lambda/core/snapshot.ts';
-import { daemonApiOf, releaseOfImage } from '../lambda/core/version.ts';
+import { compareVersion, daemonApiOf, OLDEST_SERVER, releaseOfImage } from '../lambda/core/version.ts';
+import { checkAnswers, skipAnswers } from './doctor/answers.ts';
 import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './doctor/check.ts';
 import { checkCluster } from './doctor/cluster.ts';
 import { checkKeys } from './doctor/keys.ts';
 import { checkLicence } from './doctor/licence.ts';
-import { checkOrganizations, skipOrganizations } from './doctor/organizations.ts';
-import { checkServer, type Server } from './doctor/server.ts';
+import { checkOrganizations, organizationOf, skipOrganizations } from './doctor/organizations.ts';
+import { checkServer, type Server, VERSION } from './doctor/server.ts';
 import { checkToken, checkTokenSecret } from './doctor/token.ts';
 import { clusterNamed, type LiveOptions, withLiveOptions } from './live.ts';
 import type { CommandContext, Surroundings } from './surroundings.ts';
 
 const CONFIGURATION = 'configuration';
 
-type DoctorOptions = LiveOptions & { readonly json: boolean };
+type DoctorOptions = LiveOptions & { readonly json: boolean; readonly deep: boolean };
 
 export function addDoctorCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
   withLiveOptions(program.command('doctor'))
     .description(
       'check configuration, coderd, token, licence, keys, secrets and services; says how to mend what is wrong',
+    )
+    .option(
+      '--deep',
+      'also ask coderd fewer than 100 read-only questions, and tell which answers differ from those of the tested releases',
+      false,
     )
     .option('--json', 'print the checks as one JSON document', false)
     .action(async (options: DoctorOptions) => {
@@ -49,7 +57,8 @@ async function diagnose(options: DoctorOptions, surroundings: Surroundings): Pro
   const clients = makeClients(config, caBundle);
   try {
     const cluster = clusterNamed(options, surroundings, config);
-    return [...loaded.checks, ...(await checkAll({ config, clients, cluster, surroundings }))];
+    const patient = { config, clients, cluster, surroundings, isDeep: options.deep };
+    return [...loaded.checks, ...(await checkAll(patient))];
   } finally {
     await clients.close();
   }
@@ -73,9 +82,16 @@ type Patient = {
   readonly clients: Clients;
   readonly cluster: string | undefined;
   readonly surroundings: Surroundings;
+  readonly isDeep: boolean;
 };
 
-async function checkAll({ config, clients, cluster, surroundings }: Patient): Promise<readonly Check[]> {
+async function checkAll({
+  config,
+  clients,
+  cluster,
+  surroundings,
+  isDeep,
+}: Patient): Promise<readonly Check[]> {
   const { coderd, ecs, secrets } = clients;
   const [server, secret, sight] = await Promise.all([
     checkServer(coderd, config.coder, surroundings),
@@ -102,7 +118,28 @@ async function checkAll({ config, clients, cluster, surroundings }: Patient): Pr
     licence,
     ...config.pools.flatMap((pool, place) => [...(keys[place] ?? []), checkImage(pool, findings, server)]),
     ...inCluster,
+    ...(isDeep ? await checkDeeply({ config, http: coderd, coder, server, secret, blocker }) : []),
   ];
+}
+
+async function checkDeeply(given: {
+  readonly config: Config;
+  readonly http: CoderdHttp;
+  readonly coder: Snapshot['coder'] | undefined;
+  readonly server: Checked<Server>;
+  readonly secret: Checked<string>;
+  readonly blocker: string | undefined;
+}): Promise<readonly Check[]> {
+  const { config, http, coder, server, secret, blocker } = given;
+  if (coder === undefined || 'blocker' in server || 'blocker' in secret) return [skipAnswers(blocker ?? '')];
+  const { version } = server.value;
+  if ((compareVersion(version, OLDEST_SERVER) ?? 0) < 0) return [skipAnswers(VERSION)];
+  const names = [...new Set(config.pools.map(({ organization }) => organization))].sort();
+  const organizations = unique(
+    names.flatMap((name) => organizationOf(coder, name) ?? []),
+    ({ id }) => id,
+  );
+  return checkAnswers({ http, organizations, version, tokenId: secret.value });
 }
 
 const NOT_ASKED: Reading<never> = { status: 'failed', error: 'not asked for', items: [] };

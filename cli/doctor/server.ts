@@ -8,7 +8,7 @@ import type { Surroundings } from '../surroundings.ts';
 import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
 
 const REACHABLE = 'coderd reachable';
-const VERSION = 'coderd version';
+export const VERSION = 'coderd version';
 const CLOCK = 'clock';
 
 /** Answers travel, and the header has whole seconds. */

@@ -62,7 +62,7 @@ const ODD_PATHS: readonly string[] = [
   `/users/me/keys/${NOWHERE}`,
 ];
 
-const CHECKS: readonly (readonly [name: string, as: string, body: unknown])[] = [
+export const CHECKS: readonly (readonly [name: string, as: string, body: unknown])[] = [
   ['of its organization', 'reader', checks('{organization}')],
   ['of its organization, as a member', 'mia', checks('{organization}')],
   ['of all organizations', 'reader', checks('')],

@@ -108,6 +108,17 @@ export class CoderdHttp {
     return { value: parse(schema, answer), date: answer.date };
   }
 
+  /**
+   * What coderd answers, whatever its status and shape; a 401 does not read the token again. `token`: one instead of the configured
+   * one, or none. Throws CoderdError where nothing comes, and SecretError when the configured token can't be read.
+   */
+  async answer(question: Question, token?: { readonly instead: string | undefined }): Promise<RawAnswer> {
+    const budget = this.#budget(question.signal);
+    if (token === undefined) return this.#send(question, budget, { fresh: false });
+    const headers = token.instead === undefined ? {} : { 'coder-session-token': token.instead };
+    return this.#request(question, headers, budget);
+  }
+
   /** Closes the pooled connections. */
   async close(): Promise<void> {
     await this.#dispatcher.close();
@@ -127,7 +138,11 @@ export class CoderdHttp {
     return signal === undefined ? whole : AbortSignal.any([whole, signal]);
   }
 
-  async #send(question: Question, budget: AbortSignal, token: { readonly fresh: boolean }): Promise<Answer> {
+  async #send(
+    question: Question,
+    budget: AbortSignal,
+    token: { readonly fresh: boolean },
+  ): Promise<RawAnswer> {
     const read = await withinBudget(this.#token.read(token), budget, () => TOKEN_UNREAD);
     return this.#request(question, { 'coder-session-token': read }, budget);
   }
@@ -136,7 +151,7 @@ export class CoderdHttp {
     question: Question,
     headers: Readonly<Record<string, string>>,
     budget: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<RawAnswer> {
     const flaw = checkHeaders(headers);
     if (flaw !== undefined) throw new CoderdError('refused', flaw);
     this.#refuseEarly(question.path);
@@ -152,7 +167,7 @@ export class CoderdHttp {
     { method, path, query = {}, body }: Question,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<RawAnswer> {
     let statusCode: number | undefined;
     try {
       const response = await request(`${this.#base}${path}`, {
@@ -187,7 +202,7 @@ export class CoderdHttp {
       );
   }
 
-  #errorOf(path: string, answer: Answer): CoderdError {
+  #errorOf(path: string, answer: RawAnswer): CoderdError {
     const { statusCode, headers } = answer;
     const said = saidBy(answer);
     if (statusCode === 401) return new CoderdError('unauthorized', said);
@@ -228,15 +243,17 @@ function hide(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, '(hidden)'), text);
 }
 
-type Question = {
+export type Question = {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
+  /** A list: the parameter comes more than once. */
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
 };
 
-type Answer = {
+/** `text`: of an error, without what was sent in headers of ours. */
+export type RawAnswer = {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -248,7 +265,7 @@ function parseDate(header: string | string[] | undefined): EpochMs | undefined {
   return Number.isNaN(date) ? undefined : (date as EpochMs);
 }
 
-function parse<T extends z.ZodType>(schema: T, { headers, text }: Answer): z.output<T> {
+function parse<T extends z.ZodType>(schema: T, { headers, text }: RawAnswer): z.output<T> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -269,14 +286,14 @@ function parse<T extends z.ZodType>(schema: T, { headers, text }: Answer): z.out
   );
 }
 
-function refusedAgain(answer: Answer): CoderdError {
+function refusedAgain(answer: RawAnswer): CoderdError {
   return new CoderdError(
     'unauthorized',
     `${saidBy(answer)}; the token was read again and refused again: put a valid one into the secret`,
   );
 }
 
-function saidBy(answer: Answer): string {
+function saidBy(answer: RawAnswer): string {
   return `coderd answered ${answer.statusCode}${saidText(answer)}`;
 }
 
@@ -284,7 +301,7 @@ function saidBy(answer: Answer): string {
 const PLAIN_TO_TLS = /HTTP request (?:to an|was sent to) HTTPS/;
 
 /** What an error body says, in one line; bodies of proxies are left out. */
-function saidText({ text, headers }: Answer): string {
+function saidText({ text, headers }: RawAnswer): string {
   try {
     const { message, detail } = errorSchema.parse(JSON.parse(text));
     return `: ${[message, detail].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, 300)}`;

@@ -1,0 +1,143 @@
+/** `--deep`: does coderd answer as the releases do that this one was tested with? */
+import { compareWithAll, type Verdict } from '../../lab/conformance/answer-differences.ts';
+import {
+  type DeepQuestion,
+  isOfOrganization,
+  readOnlyQuestions,
+} from '../../lab/conformance/read-only-steps.ts';
+import { readTranscript, recordedReleases, releasesToCompare } from '../../lab/conformance/recordings.ts';
+import type { Transcript } from '../../lab/conformance/transcript.ts';
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import type { Organization } from '../../lambda/app/ports.ts';
+import { some } from '../../lambda/app/words.ts';
+import { unique } from '../../lambda/core/order.ts';
+import { compareVersion } from '../../lambda/core/version.ts';
+import { type Check, fail, ok, skip, warn } from './check.ts';
+import { Interview } from './interview.ts';
+
+const ANSWERS = 'answers';
+/** All questions together stay below a hundred. */
+const MOST_ORGANIZATIONS = 10;
+
+export type Examined = {
+  readonly http: CoderdHttp;
+  /** Those of the pools that coderd lists. */
+  readonly organizations: readonly Organization[];
+  readonly version: string;
+  readonly tokenId: string;
+};
+
+type Asked = { readonly question: DeepQuestion; readonly shown: string; readonly verdict: Verdict };
+type Heard = { readonly asked: readonly Asked[]; readonly others: readonly Check[] };
+
+export const skipAnswers = (blocker: string): Check => skip(ANSWERS, blocker);
+
+/** Asks one question after the other. */
+export async function checkAnswers(examined: Examined): Promise<readonly Check[]> {
+  const recorded = recordedReleases();
+  const releases = releasesToCompare(examined.version, recorded);
+  const { asked, others } = await askAll(examined, {
+    questions: readOnlyQuestions(readTranscript(recorded.at(-1) ?? '')),
+    tested: releases.map(readTranscript),
+  });
+  const isRecorded = recorded.some((release) => compareVersion(examined.version, release) === 0);
+  const coder = `coder ${releases.join(' or ')}`;
+  return [
+    ...summary(asked, { coder, nearest: isRecorded ? '' : ' (the nearest that was tested)' }),
+    ...asked.flatMap((one) => differenceIn(one, `coder ${releases[0]}`)),
+    ...forbidden(asked),
+    ...others,
+  ];
+}
+
+type Script = { readonly questions: readonly DeepQuestion[]; readonly tested: readonly Transcript[] };
+
+async function askAll({ http, organizations, tokenId }: Examined, script: Script): Promise<Heard> {
+  const interview = new Interview(http, tokenId);
+  const asked: Asked[] = [];
+  const others = organizations.slice(MOST_ORGANIZATIONS).map(notAsked);
+  const ask = async (question: DeepQuestion): Promise<Verdict | undefined> => {
+    if (!interview.canAsk(question)) return undefined;
+    const verdict = compareWithAll(question, await interview.ask(question), script.tested);
+    asked.push({ question, shown: interview.shown(question), verdict });
+    return verdict;
+  };
+  try {
+    for (const question of script.questions) if (!isOfOrganization(question)) await ask(question);
+    let own = script.questions.filter(isOfOrganization);
+    for (const organization of organizations.slice(0, MOST_ORGANIZATIONS)) {
+      interview.about(organization);
+      const [jobs, ...rest] = own;
+      if (jobs === undefined || (await ask(jobs))?.kind === 'forbidden') {
+        asked.pop();
+        others.push(skipAnswers(`organization "${organization.name}": jobs`));
+        continue;
+      }
+      for (const question of rest) await ask(question);
+      // coderd refuses in the same way in each of them
+      own = own.filter(({ schema }) => schema !== undefined);
+    }
+  } catch (cause) {
+    if (!(cause instanceof CoderdError)) throw cause;
+    others.push(warn(ANSWERS, `stopped after ${some(asked.length, 'question')}: ${cause.message}`));
+  }
+  return { asked, others };
+}
+
+function notAsked({ name }: Organization): Check {
+  const says = `organization "${name}": ${MOST_ORGANIZATIONS} others were asked about`;
+  return { name: ANSWERS, status: 'skip', says };
+}
+
+function summary(
+  asked: readonly Asked[],
+  { coder, nearest }: { readonly coder: string; readonly nearest: string },
+): readonly Check[] {
+  const count = (kind: Verdict['kind']): number =>
+    asked.filter(({ verdict }) => verdict.kind === kind).length;
+  const [same, different] = [count('same'), count('differs')];
+  if (different > 0)
+    return [
+      warn(
+        ANSWERS,
+        `${different} of ${some(same + different, 'answer')} differ from those of ${coder}${nearest}: look for a newer release of the autoscaler, or report these lines`,
+      ),
+    ];
+  if (same === 0) return [];
+  return [
+    ok(ANSWERS, `${some(same, 'question')} answered as ${coder} answers them${nearest}${emptyLists(asked)}`),
+  ];
+}
+
+/** Lists of which no answer had an item. */
+function emptyLists(asked: readonly Asked[]): string {
+  const byList = Map.groupBy(asked, ({ question }) =>
+    question.path.slice(question.path.lastIndexOf('/') + 1),
+  );
+  const empty = [...byList].filter(([, all]) => {
+    const lists = all.flatMap(({ verdict }) => (verdict.kind === 'same' ? (verdict.isEmpty ?? []) : []));
+    return lists.length > 0 && lists.every(Boolean);
+  });
+  const names = empty.map(([list]) => list);
+  return names.length === 0
+    ? ''
+    : `; these lists are empty now, so their fields were not compared: ${names.join(', ')}`;
+}
+
+/** `coder`: the first of the releases, whose difference the verdict is. */
+function differenceIn({ shown, verdict }: Asked, coder: string): readonly Check[] {
+  if (verdict.kind !== 'differs') return [];
+  const says = `${shown}: this coderd answered ${verdict.said}; ${coder} answers ${verdict.tested}`;
+  return [verdict.isUnreadable ? fail(ANSWERS, says) : warn(ANSWERS, says)];
+}
+
+/** One for each path, with whatever parameters. */
+function forbidden(asked: readonly Asked[]): readonly Check[] {
+  const shown = asked
+    .filter(({ verdict }) => verdict.kind === 'forbidden')
+    .map((one) => one.shown.replace(/\?.*/, ''));
+  return unique(shown, (path) => path).map((path) => ({
+    ...{ name: ANSWERS, status: 'skip' },
+    says: `${path}: the token's user may not read it`,
+  }));
+}

@@ -1,0 +1,90 @@
+/** Puts questions of the recorded story to a coderd, with its own ids in place of names. */
+import * as z from 'zod';
+import type { Said } from '../../lab/conformance/answer-differences.ts';
+import { type DeepQuestion, VERSION } from '../../lab/conformance/read-only-steps.ts';
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import type { Organization } from '../../lambda/app/ports.ts';
+
+const NAME = /\{([^{}":]+)\}/g;
+/** The story's name for the id of the token that asks. */
+const OWN_TOKEN = 'key of reader';
+
+const templates = z.array(z.object({ active_version_id: z.string() })).min(1);
+
+export class Interview {
+  readonly #http: CoderdHttp;
+  readonly #ids: Map<string, string>;
+  #organization = '';
+
+  constructor(http: CoderdHttp, tokenId: string) {
+    this.#http = http;
+    this.#ids = new Map([[OWN_TOKEN, tokenId]]);
+  }
+
+  /** From now on, questions are about this one. */
+  about({ id, name }: Organization): void {
+    this.#ids.set('organization', id);
+    this.#organization = name;
+  }
+
+  /** Whether all names in it are known. */
+  canAsk({ path }: DeepQuestion): boolean {
+    return path.matchAll(NAME).every(([, name]) => this.#ids.has(name ?? ''));
+  }
+
+  /** Throws CoderdError where nothing comes, and where nothing will come to any other question. */
+  async ask(question: DeepQuestion): Promise<Said> {
+    const { method, path, as, body } = question;
+    const content = body === undefined ? {} : { body: this.#filled(JSON.stringify(body)) };
+    const asked = { method, path: `/api/v2${this.#filled(path)}`, query: queryOf(question), ...content };
+    const other = { instead: as === 'nobody' ? undefined : as };
+    const answer = await this.#http.answer(asked, as === 'reader' ? undefined : other);
+    const said = { status: answer.statusCode, body: parsed(answer.text) };
+    refuseEnd(question, said);
+    this.#learn(said.body);
+    return said;
+  }
+
+  /** As people read it. */
+  shown({ method, path, query, as, schema }: DeepQuestion): string {
+    const place = path.replaceAll(NAME, (_, name: string) => this.#shownName(name));
+    const search = query.map((pair) => pair.join('=')).join('&');
+    const whose = as === 'nobody' ? ' without a token' : ' with a token that is none';
+    const suffix = as === 'reader' || schema !== undefined ? '' : whose;
+    return `${method} /api/v2${place}${search === '' ? '' : `?${search}`}${suffix}`;
+  }
+
+  #filled(text: string): string {
+    return text.replaceAll(NAME, (all, name: string) => this.#ids.get(name) ?? all);
+  }
+
+  #shownName(name: string): string {
+    if (name === 'organization') return this.#organization;
+    return name === OWN_TOKEN ? '{id of the token}' : (this.#ids.get(name) ?? name);
+  }
+
+  #learn(body: unknown): void {
+    const version = templates.safeParse(body).data?.[0]?.active_version_id;
+    if (version !== undefined) this.#ids.set(VERSION, version);
+  }
+}
+
+function queryOf({ query }: DeepQuestion): Readonly<Record<string, readonly string[]>> {
+  const values = Map.groupBy(query, ([name]) => name);
+  return Object.fromEntries([...values].map(([name, pairs]) => [name, pairs.map(([, value]) => value)]));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuseEnd({ as }: DeepQuestion, { status }: Said): void {
+  if (status === 429)
+    throw new CoderdError('rate-limited', 'coderd answered 429, too many requests; try again in a minute');
+  if (status === 401 && as === 'reader')
+    throw new CoderdError('unauthorized', 'coderd answered 401 to a token that it has just taken');
+}

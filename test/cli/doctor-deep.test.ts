@@ -1,0 +1,307 @@
+/** `autoscaler doctor --deep` over HTTP: silent where coderd answers as the recorded ones, one line for each difference. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { checkAnswers } from '../../cli/doctor/answers.ts';
+import { LabStage } from '../../lab/conformance/lab-stage.ts';
+import { recordedReleases } from '../../lab/conformance/recordings.ts';
+import { playStory } from '../../lab/conformance/story.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../lab/ecs/http.ts';
+import type { World } from '../../lab/world.ts';
+import type { OrganizationId } from '../../lambda/core/brands.ts';
+import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
+import { Servers } from '../support/servers.ts';
+import { runIn } from './run.ts';
+
+type Reply = { readonly status: number; readonly text: string; readonly type: string };
+/** What stands before coderd makes of its answer. `asked`: `GET /api/v2/…`. */
+type Change = (asked: string, reply: Reply) => Reply;
+type Case = {
+  readonly coderVersion?: string;
+  readonly organizations?: readonly string[];
+  readonly broken?: (world: World) => void;
+  readonly change?: Change;
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-deep-'));
+const file = join(folder, 'autoscaler.yaml');
+const servers = new Servers();
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeEach(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await servers.close();
+  for (const close of closers.splice(0)) await close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function deep(given: Case = {}) {
+  const { coderVersion = 'v2.36.0', organizations = ['default'], broken, change } = given;
+  const pools = organizations.map(
+    (organization): LabPool => ({ name: organization, organization, tags: {} }),
+  );
+  const lab = await startLab({ pools, organizations, coderVersion });
+  closers.push(() => lab.close());
+  lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
+  broken?.(lab.world);
+  const asked: string[] = [];
+  const url = await before(lab, asked, change);
+  writeFileSync(file, stringify(labConfig(url, pools)));
+  const now = () => lab.world.timeline.now();
+  const { out, code } = await runIn({ now }, 'doctor', '--deep', '--config', file);
+  const token = lab.world.secrets.find(lab.world.tokenSecretName)?.value ?? 'none';
+  const lines = out.split('\n').filter((line) => /^\S+ +answers: /.test(line));
+  return { out, code, lines, asked, token };
+}
+
+/** The URL of a server that passes everything on. */
+function before({ coderdUrl }: Lab, asked: string[], change: Change = (_, reply) => reply): Promise<string> {
+  return servers.plain(async (request, response) => {
+    let sent = '';
+    for await (const chunk of request) sent += String(chunk);
+    const what = `${request.method} ${request.url}`;
+    const body = request.method === 'POST' ? sent : null;
+    const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+      typeof value === 'string' && name.startsWith('coder-') ? [[name, value]] : [],
+    );
+    const own = await fetch(`${coderdUrl}${request.url}`, { method: request.method ?? 'GET', headers, body });
+    const type = own.headers.get('content-type') ?? '';
+    const reply = change(what, { status: own.status, text: await own.text(), type });
+    asked.push(`${what} ${reply.status}`);
+    const date = own.headers.get('date') ?? '';
+    response.writeHead(reply.status, { 'content-type': reply.type, date }).end(reply.text);
+  });
+}
+
+/** The answers to questions that contain this, changed. */
+const changing =
+  (part: string, change: (reply: Reply) => Partial<Reply>): Change =>
+  (asked, reply) =>
+    asked.includes(part) ? { ...reply, ...change(reply) } : reply;
+
+/** Each item without the field. */
+const without =
+  (field: string) =>
+  ({ text }: Reply): Partial<Reply> => ({
+    text: JSON.stringify(JSON.parse(text), (key, value) => (key === field ? undefined : value)),
+  });
+
+const html = { text: '<html>Not here</html>', type: 'text/html' };
+
+describe('a coderd that answers as the recorded ones', () => {
+  test.each(recordedReleases())('is as tested at %s, after the whole story', async (release) => {
+    const stage = await LabStage.at(release);
+    closers.push(() => stage.close());
+    await playStory(stage);
+    const http = stage.http('reader');
+    closers.push(() => http.close());
+    const checks = await checkAnswers({
+      http,
+      organizations: [{ id: stage.names.wordFor('organization') as OrganizationId, name: 'coder' }],
+      version: stage.version,
+      tokenId: stage.names.wordFor('key of reader'),
+    });
+    expect(checks).toEqual([
+      {
+        ...{ name: 'answers', status: 'ok' },
+        says: `48 questions answered as coder ${release} answers them; these lists are empty now, so their fields were not compared: provisionerjobs`,
+      },
+    ]);
+  });
+
+  test.each([
+    ['v2.22.0', 'coder v2.25.3 answers them (the nearest that was tested)'],
+    ['v2.26.0', 'coder v2.25.3 or v2.29.5 answers them (the nearest that was tested)'],
+    ['v2.29.19', 'coder v2.29.5 answers them'],
+    ['v2.31.0', 'coder v2.29.5 or v2.34.8 answers them (the nearest that was tested)'],
+    ['v2.38.0', 'coder v2.36.0 answers them (the nearest that was tested)'],
+  ])('is told with the releases that it was held against: %s', async (coderVersion, as) => {
+    const { lines } = await deep({ coderVersion });
+    expect(lines).toEqual([
+      `ok    answers: 48 questions answered as ${as}; these lists are empty now, so their fields were not compared: workspaces, provisionerdaemons`,
+    ]);
+  });
+});
+
+describe('a difference is one line', () => {
+  const summary =
+    'warn  answers: 1 of 48 answers differ from those of coder v2.36.0: look for a newer release of the autoscaler, or report these lines';
+  const api = '/api/v2/organizations/default';
+
+  test.each<{ readonly scenario: string; readonly change: Change; readonly says: string }>([
+    {
+      scenario: 'a query that is no longer refused',
+      change: changing('limit=many', () => ({ status: 200, text: '[]' })),
+      says: `warn  answers: GET ${api}/provisionerjobs?limit=many&status=pending: this coderd answered 200 with a list of 0; coder v2.36.0 answers 400 "Invalid query parameters.", Query param "limit" must be a valid 32-bit positive integer`,
+    },
+    {
+      scenario: 'another message',
+      change: changing('/templateversions/nope', () => ({ text: '{"message":"No such version."}' })),
+      says: 'warn  answers: GET /api/v2/templateversions/nope: this coderd answered 400 "No such version."; coder v2.36.0 answers 400 "Invalid UUID \\"nope\\"."',
+    },
+    {
+      scenario: 'a query that is refused now',
+      change: changing('deprecated%3Atrue', () => ({ status: 400, text: '{"message":"No such filter."}' })),
+      says: 'warn  answers: GET /api/v2/templates?q=deprecated:true: this coderd answered 400 "No such filter."; coder v2.36.0 answers 200 with a list of 0',
+    },
+    {
+      scenario: 'a page of a proxy in place of a refusal',
+      change: changing('after_id=nope', () => html),
+      says: 'warn  answers: GET /api/v2/workspaces?after_id=nope&limit=1: this coderd answered 400 without JSON; coder v2.36.0 answers 400 "Query parameters have invalid values.", Query param "after_id" must be a valid uuid',
+    },
+    {
+      scenario: 'a page of a proxy in place of a list',
+      change: changing('/provisionerdaemons?limit=1', () => html),
+      says: `FAIL  answers: GET ${api}/provisionerdaemons?limit=1: this coderd answered 200 without JSON; coder v2.36.0 answers 200 with what the product reads`,
+    },
+    {
+      scenario: 'a field that may be absent, and always was there',
+      change: changing('/members', without('status')),
+      says: `warn  answers: GET ${api}/members: this coderd answered 200 without status; coder v2.36.0 answers 200 with status`,
+    },
+    {
+      scenario: 'a field that the product needs',
+      change: changing('/members', without('user_id')),
+      says: `FAIL  answers: GET ${api}/members: this coderd answered 200 with another shape, [0].user_id: expected string, saw nothing; [1].user_id: expected string, saw nothing; coder v2.36.0 answers 200 with what the product reads`,
+    },
+    {
+      scenario: 'a malformed token that is refused in other words',
+      change: (_, reply) =>
+        reply.text.includes('Invalid API key format') ? { ...reply, text: '{"message":"Go away."}' } : reply,
+      says: `warn  answers: GET ${api}/provisionerjobs?status=pending with a token that is none: this coderd answered 401 "Go away."; coder v2.36.0 answers 401 "You are signed out or your session has expired. Please sign in again to continue."`,
+    },
+  ])('$scenario', async ({ change, says }) => {
+    const { lines, out, code } = await deep({ change });
+    expect(lines).toEqual([summary, says]);
+    expect(code).toBe(out.includes('\nFAIL ') ? 1 : 0);
+  });
+});
+
+test('a difference from both of two releases is told from the older one', async () => {
+  const { lines } = await deep({
+    coderVersion: 'v2.27.0',
+    change: changing('offline=maybe', () => ({ status: 200, text: '[]' })),
+  });
+  expect(lines).toEqual([
+    'warn  answers: 1 of 48 answers differ from those of coder v2.25.3 or v2.29.5 (the nearest that was tested): look for a newer release of the autoscaler, or report these lines',
+    'warn  answers: GET /api/v2/organizations/default/provisionerdaemons?offline=maybe: this coderd answered 200 with a list of 0; coder v2.25.3 answers 400 "Invalid query parameters.", "offline" is not a valid query param',
+  ]);
+});
+
+describe('what may differ is not told', () => {
+  test.each<{ readonly scenario: string; readonly change: Change }>([
+    {
+      scenario: 'a page where people sign in, for a question without a token',
+      change: (_, reply) =>
+        reply.text.includes('must be provided') ? { ...reply, ...html, status: 403 } : reply,
+    },
+    {
+      scenario: 'pages for unknown routes',
+      change: (_, reply) =>
+        reply.text.includes('Route not found') ? { ...reply, ...html, status: 404 } : reply,
+    },
+    {
+      scenario: 'fields that are new',
+      change: changing('/members', ({ text }) => ({
+        text: text.replaceAll('"user_id"', '"badge":{"of":["honour"]},"user_id"'),
+      })),
+    },
+    {
+      scenario: 'null where the product reads null',
+      change: changing('/provisionerjobs', ({ text }) => ({
+        text: text.replaceAll(/"initiator_id":"[^"]*"/g, '"initiator_id":null'),
+      })),
+    },
+    {
+      scenario: "other words of Go's for what is invalid",
+      change: changing('limit=many', ({ text }) => ({ text: text.replace('strconv', 'number') })),
+    },
+  ])('$scenario', async ({ change }) => {
+    const { lines } = await deep({ change });
+    expect(lines).toEqual([
+      expect.stringMatching(/^ok {4}answers: 48 questions answered as coder v2\.36\.0/),
+    ]);
+  });
+});
+
+describe('what can not be asked is left out', () => {
+  test('without a token: everything', async () => {
+    const { lines, asked } = await deep({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
+    expect(lines).toEqual(['skip  answers: needs "token secret" to be fine']);
+    expect(asked.filter((what) => what.includes('nope'))).toEqual([]);
+  });
+
+  test('of a coderd that is too old: everything', async () => {
+    const { lines } = await deep({ coderVersion: 'v2.18.0' });
+    expect(lines).toEqual(['skip  answers: needs "coderd version" to be fine']);
+  });
+
+  test('of an organization whose jobs may not be read: its questions', async () => {
+    const { lines } = await deep({
+      organizations: ['data', 'default'],
+      broken: (world) =>
+        world.secrets.put(world.tokenSecretName, world.coderd.addToken({ canRead: ['default'] })),
+    });
+    expect(lines).toEqual([
+      expect.stringMatching(/^ok {4}answers: 48 questions answered/),
+      'skip  answers: needs "organization "data": jobs" to be fine',
+    ]);
+  });
+
+  test('of a list that may not be read: that list, in one line', async () => {
+    const text = '{"message":"Resource not found or you do not have access to this resource"}';
+    const { lines } = await deep({ change: changing('/provisionerdaemons', () => ({ status: 404, text })) });
+    expect(lines).toEqual([
+      expect.stringMatching(/^ok {4}answers: 40 questions answered/),
+      "skip  answers: GET /api/v2/organizations/default/provisionerdaemons: the token's user may not read it",
+    ]);
+  });
+
+  test('after coderd asks for a pause: what is left', async () => {
+    const { lines, asked } = await deep({
+      change: changing('/workspaces/nope', () => ({ status: 429, text: '{"message":"Slow down."}' })),
+    });
+    expect(lines).toEqual([
+      expect.stringMatching(/^ok {4}answers: \d+ questions answered/),
+      expect.stringMatching(
+        /^warn {2}answers: stopped after \d+ questions: coderd answered 429, too many requests; try again in a minute$/,
+      ),
+    ]);
+    expect(asked.at(-1)).toBe('GET /api/v2/workspaces/nope/builds 429');
+  });
+});
+
+describe('what it asks', () => {
+  test('is fewer than 100 questions, whatever the number of organizations', async () => {
+    const organizations = ['default', ...Array.from({ length: 11 }, (_, index) => `team-${index}`)];
+    const { lines } = await deep({ organizations });
+    expect(lines).toEqual([
+      expect.stringMatching(/^ok {4}answers: 93 questions answered/),
+      'skip  answers: organization "team-8": 10 others were asked about',
+      'skip  answers: organization "team-9": 10 others were asked about',
+    ]);
+  });
+
+  test('never is a list of all jobs, a deed, or an internal error', async () => {
+    const { asked } = await deep();
+    const jobs = asked.filter((what) => /provisionerjobs(?:\?| |$)/.test(what));
+    expect(jobs.length).toBeGreaterThan(10);
+    expect(jobs.filter((what) => !/[?&]status=(?:pending|failed|running)/.test(what))).toEqual([]);
+    expect(asked.filter((what) => / 5\d\d$/.test(what))).toEqual([]);
+    const deeds = asked.filter((what) => !what.startsWith('GET '));
+    expect(new Set(deeds.map((what) => what.split(' ')[1]))).toEqual(new Set(['/api/v2/authcheck']));
+  });
+
+  test('prints nothing secret', async () => {
+    const { out, token } = await deep({
+      change: changing('limit=many', ({ text }) => ({ status: 418, text })),
+    });
+    expect(out).toContain('418');
+    expect(out).not.toContain(token);
+  });
+});
