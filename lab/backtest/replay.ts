@@ -190,7 +190,8 @@ const DUE: Readonly<
 > = {
   // schedules have minutes: never before its time
   autostart: ({ at }) => ({ schedule: weekly(executorTick(at)) }),
-  autostop: ({ at }, now) => ({ running: true, ttlMs: Math.max(1, at - now), since: now }),
+  // nor is a workspace stopped at its deadline, but after it
+  autostop: ({ at }, now) => ({ running: true, ttlMs: Math.max(1, at - now - 1), since: now }),
   // dormant is who has been unused for longer
   dormancy: ({ at }) => ({ running: true, ttlMs: 0, since: plusMs(at, -DORMANT_AFTER_MS - 1) }),
 };

@@ -35,12 +35,12 @@ export function isDue({ at, later }: Due, tick: EpochMs): boolean {
   return later ? tick > at : tick >= at;
 }
 
-/** A suspended user's workspaces are stopped at once; those of a dormant one are not. */
+/** A suspended user's workspaces are stopped by the next poll; those of a dormant one are not. */
 const autostop: Rule = ({ latestBuild, dormantAt, owner }) => {
   const { transition, deadline, job } = latestBuild;
   if (job.status === 'failed' || dormantAt !== undefined || transition !== 'start') return undefined;
-  const at = owner.status === 'suspended' ? latestBuild.createdAt : deadline;
-  return at === undefined ? undefined : { at, later: false, transition: 'stop', reason: 'autostop' };
+  const at = owner.status === 'suspended' ? Number.NEGATIVE_INFINITY : deadline;
+  return at === undefined ? undefined : { at, later: true, transition: 'stop', reason: 'autostop' };
 };
 
 /**

@@ -16,33 +16,33 @@ describe('when a transition is due', () => {
   }[] = [
     {
       workspace: { running: true, ttlMs: 10 * MINUTE },
-      minute: 10,
-      expected: 'stop autostop',
-      because: 'a deadline is reached when it is there',
-    },
-    {
-      workspace: { running: true, ttlMs: 10 * MINUTE + 1 },
       minute: 11,
       expected: 'stop autostop',
-      because: 'it is not there yet',
+      because: 'at its deadline itself a workspace is not stopped yet',
+    },
+    {
+      workspace: { running: true, ttlMs: 10 * MINUTE - 1 },
+      minute: 10,
+      expected: 'stop autostop',
+      because: 'its deadline is past',
     },
     {
       workspace: { running: true, ttlMs: 30 * MINUTE },
-      template: { maxLifetimeMs: 10 * MINUTE },
+      template: { maxLifetimeMs: 10 * MINUTE - 1 },
       minute: 10,
       expected: 'stop autostop',
       because: 'no deadline goes beyond the maximum',
     },
     {
       workspace: { running: true },
-      template: { maxLifetimeMs: 10 * MINUTE },
+      template: { maxLifetimeMs: 10 * MINUTE - 1 },
       minute: 10,
       expected: 'stop autostop',
       because: 'the maximum holds without a ttl too',
     },
     {
       workspace: { running: true },
-      template: { defaultTtlMs: 10 * MINUTE },
+      template: { defaultTtlMs: 10 * MINUTE - 1 },
       minute: 10,
       expected: 'stop autostop',
       because: 'the ttl is that of the template unless it has one',
@@ -121,7 +121,7 @@ describe('when a transition is due', () => {
       start: (START + 30 * SECOND) as EpochMs,
     });
     onlooker();
-    for (const ttlMs of [9 * MINUTE + 30 * SECOND, 9 * MINUTE + 45 * SECOND])
+    for (const ttlMs of [9 * MINUTE + 29 * SECOND, 9 * MINUTE + 45 * SECOND])
       model.addWorkspace({ template: template(), running: true, ttlMs });
     at(20 * MINUTE);
     expect(inserted()).toEqual(['10 stop', '11 stop']);
@@ -133,8 +133,8 @@ describe('the poll interval', () => {
     const { at, onlooker, workspace, inserted } = coderdWorld({ autobuildPollMs: 5 * MINUTE });
     onlooker();
     workspace({ schedule: '1 8 * * *' });
+    workspace({ running: true, ttlMs: 5 * MINUTE - 1 });
     workspace({ running: true, ttlMs: 5 * MINUTE });
-    workspace({ running: true, ttlMs: 5 * MINUTE + 1 });
     at(15 * MINUTE);
     expect(inserted()).toEqual(['5 start', '5 stop', '10 stop']);
   });
@@ -251,12 +251,24 @@ describe('the status of an owner', () => {
     expect(record.latestBuild).toMatchObject({ reason: 'autostop', job: { initiatorId: owner.id } });
   });
 
+  it('stops what a suspended one has started within the minute', () => {
+    const { model, at, onlooker, template, inserted } = coderdWorld({
+      start: (START + 30 * SECOND) as EpochMs,
+    });
+    onlooker();
+    const owner = model.addUser({ status: 'suspended' });
+    model.addWorkspace({ template: template(), running: true, ttlMs: EVER, owner });
+    model.tick((START + 40 * SECOND) as EpochMs);
+    at(10 * SECOND);
+    expect(inserted()).toEqual(['0 stop']);
+  });
+
   it('stops nothing of a dormant one before its deadline', () => {
     const { at, onlooker, workspace, model, inserted } = coderdWorld();
     onlooker();
     workspace({ running: true, ttlMs: 10 * MINUTE, owner: model.addUser({ status: 'dormant' }) });
-    at(11 * MINUTE);
-    expect(inserted()).toEqual(['10 stop']);
+    at(12 * MINUTE);
+    expect(inserted()).toEqual(['11 stop']);
   });
 
   it.each(['suspended', 'dormant'] as const)('keeps those of a %s one from starting', (status) => {
@@ -322,7 +334,7 @@ describe('precedence', () => {
   it('stops for the deadline rather than for dormancy, and marks nothing', () => {
     const { at, onlooker, workspace } = coderdWorld();
     onlooker();
-    const record = workspace({ running: true, ttlMs: 5 * MINUTE }, { timeTilDormantMs: 4 * MINUTE });
+    const record = workspace({ running: true, ttlMs: 5 * MINUTE - 1 }, { timeTilDormantMs: 4 * MINUTE });
     at(5 * MINUTE);
     expect(record).toMatchObject({ latestBuild: { reason: 'autostop' }, dormantAt: undefined });
   });

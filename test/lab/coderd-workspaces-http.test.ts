@@ -423,9 +423,9 @@ describe('the builds of a workspace', () => {
   });
 
   it.each([
-    { query: '?since=2026-03-02T09:00:00Z', expected: [4, 3], because: 'those before are old' },
-    { query: '?since=2026-03-02T09:01:00Z', expected: [4], because: 'since is exclusive' },
-    { query: '?since=2026-03-02T10:01:00%2B01:00', expected: [4], because: 'a zone counts' },
+    { query: '?since=2026-03-02T09:01:00Z', expected: [4, 3], because: 'those before are old' },
+    { query: '?since=2026-03-02T09:02:00Z', expected: [4], because: 'since is exclusive' },
+    { query: '?since=2026-03-02T10:02:00%2B01:00', expected: [4], because: 'a zone counts' },
     { query: '?limit=2&offset=1', expected: [3, 2], because: 'pages go back' },
     { query: '?limit=0', expected: [4, 3, 2, 1], because: 'no limit' },
   ])('$query: $because', async ({ query, expected }) => {
