@@ -123,8 +123,7 @@ class CoderdPort implements Coderd {
     if (known !== undefined && known.last_seen_at === daemon.lastSeenAt) return [known];
     const { current, previous } = this.#model.jobsOf(daemon);
     const offline = isOffline(daemon, now);
-    if (current.length > 0)
-      return current.map((job) => rowOf(daemon, offline ? 'offline' : 'busy', { job, previous }));
+    if (current.length > 0) return current.map((job) => rowOf(daemon, 'busy', { job, previous }));
     const row = rowOf(daemon, offline ? 'offline' : 'idle', { job: undefined, previous });
     if (offline) this.#offline.set(daemon, row);
     return [row];

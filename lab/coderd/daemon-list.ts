@@ -60,7 +60,8 @@ type Tables = {
 type Row = {
   readonly daemon: DaemonRecord;
   readonly current: Job | undefined;
-  readonly status: DaemonStatus;
+  /** Not seen for 90 s, whatever its status says. */
+  readonly isStale: boolean;
 };
 
 export function listDaemons(query: DaemonQuery, tables: Tables): readonly DaemonAnswer[] {
@@ -88,22 +89,25 @@ function matches(daemon: DaemonRecord, query: DaemonQuery, now: EpochMs): boolea
 function rowsOf(daemon: DaemonRecord, { jobs, now }: Tables): Row[] {
   const current = jobs.currentOf(daemon.id);
   const joined = current.length === 0 ? [undefined] : current;
-  return joined.map((job) => ({ daemon, current: job, status: statusOf(daemon, job, now) }));
+  const isStale = isOffline(daemon, now);
+  return joined.map((job) => ({ daemon, current: job, isStale }));
 }
 
-/** Offline wins over busy. */
-function statusOf(daemon: DaemonRecord, current: Job | undefined, now: EpochMs): DaemonStatus {
-  if (isOffline(daemon, now)) return 'offline';
-  return current === undefined ? 'idle' : 'busy';
+function statusOf({ current, isStale }: Row, version: CoderVersion): DaemonStatus {
+  const isBusy = current !== undefined;
+  if (isBusy && version.does('showsBusyRatherThanOffline')) return 'busy';
+  if (isStale) return 'offline';
+  return isBusy ? 'busy' : 'idle';
 }
 
-/** Offline daemons are listed when asked for in either way. */
-function hasWantedStatus({ status }: Row, { offline, statuses }: DaemonQuery): boolean {
-  if (status === 'offline') return offline || statuses.includes('offline');
-  return statuses.length === 0 || statuses.includes(status);
+/** Stale daemons are listed when asked for in either way, and then whatever their jobs are. */
+function hasWantedStatus({ current, isStale }: Row, { offline, statuses }: DaemonQuery): boolean {
+  if (isStale) return offline || statuses.includes('offline');
+  return statuses.length === 0 || statuses.includes(current === undefined ? 'idle' : 'busy');
 }
 
-function answer({ daemon, current, status }: Row, { jobs, version }: Tables): DaemonAnswer {
+function answer(row: Row, { jobs, version }: Tables): DaemonAnswer {
+  const { daemon, current } = row;
   const stored = {
     id: daemon.id,
     organization_id: daemon.organizationId,
@@ -120,7 +124,7 @@ function answer({ daemon, current, status }: Row, { jobs, version }: Tables): Da
   return {
     ...stored,
     key_name: daemon.keyName,
-    status,
+    status: statusOf(row, version),
     current_job: jobRef(current),
     previous_job: jobRef(jobs.previousOf(daemon.id)),
   };

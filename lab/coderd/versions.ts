@@ -21,6 +21,8 @@ const SINCE = {
   gatesAutostart: ['2.26.0'],
   /** The parameters offline, status and max_age; offline daemons left out unless asked for. */
   filtersOfflineDaemons: ['2.26.0'],
+  /** #19378 too: before, a daemon with a job that was not seen for 90 s read offline. */
+  showsBusyRatherThanOffline: ['2.26.0'],
   tellsLogOverflow: ['2.26.0'],
   /** The initiator filter, and initiator_id. */
   knowsInitiators: ['2.28.0'],

@@ -169,18 +169,24 @@ describe('liveness', () => {
     },
   );
 
-  it('shows offline rather than busy, with the job still current', () => {
-    const { connect, submit, later, list, status } = world();
-    const connection = connect('one');
-    const id = submit();
-    connection.acquire(() => {});
-    expect(status()).toBe('busy');
-    connection.close();
-    later(91 * SECOND);
-    expect(list()).toMatchObject([
-      { status: 'offline', current_job: { id, status: 'running' }, previous_job: null },
-    ]);
-  });
+  it.each([
+    { version: 'v2.25.3', status: 'offline', because: 'who is not seen is offline' },
+    { version: 'v2.26.0', status: 'busy', because: 'who has a job is busy' },
+  ])(
+    'shows a daemon that died with its job as $status in $version: $because',
+    ({ version, status: expected }) => {
+      const { connect, submit, later, list, status } = world({ version });
+      const connection = connect('one');
+      const id = submit();
+      connection.acquire(() => {});
+      expect(status()).toBe('busy');
+      connection.close();
+      later(91 * SECOND);
+      expect(list()).toMatchObject([
+        { status: expected, current_job: { id, status: 'running' }, previous_job: null },
+      ]);
+    },
+  );
 
   it('tells the job that was completed last as the previous one', () => {
     const { connect, submit, later, list } = world();
