@@ -78,11 +78,18 @@ export class Tokens {
     if (parts !== 2)
       return signedOut(`Invalid API key format: incorrect amount of API key parts, expected 2 got ${parts}`);
     const key = this.#keys.get(token);
-    if (key === undefined) return signedOut('API key is invalid.');
+    if (key === undefined)
+      return signedOut(this.#hasId(token) ? 'API key secret is invalid.' : 'API key is invalid.');
     if (key.expiresAt < now) return signedOut(`API key expired at "${goTime(key.expiresAt)}".`);
     if (this.#putsOffExpiry && key.expiresAt - now <= key.lifetimeMs - HOUR_MS)
       this.#keys.set(token, { ...key, expiresAt: plusMs(now, key.lifetimeMs) });
     return { user: key.user };
+  }
+
+  /** Whether there is a token with this id, whatever its secret. */
+  #hasId(token: string): boolean {
+    const [id] = token.split('-');
+    return this.#keys.values().some((key) => key.id === id);
   }
 
   /** A token of this user. */
@@ -112,7 +119,8 @@ function signedOut(detail: string): Authenticated {
   return { refusal: { message, detail } };
 }
 
-/** time.Time.String(). */
+/** time.Time.String(): a fraction of a second is written without trailing zeros. */
 function goTime(time: EpochMs): string {
-  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} +0000 +0000`;
+  const [, date, clock] = /^(.*)T(.*?)\.?0*Z$/.exec(new Date(time).toISOString()) ?? [];
+  return `${date} ${clock} +0000 UTC`;
 }

@@ -241,7 +241,7 @@ describe('what fails is told with what to do', () => {
       },
       says: [
         /^FAIL {2}token valid: coderd answered 401: .*API key expired at/,
-        `FAIL  token expiry: it ended at 2026-03-03 09:00:00 +0000 +0000; ${RENEW}`,
+        `FAIL  token expiry: it ended at 2026-03-03 09:00:00 +0000 UTC; ${RENEW}`,
       ],
     },
     {

@@ -111,6 +111,16 @@ describe('a token', () => {
     });
   });
 
+  it.each([
+    { change: (token: string) => `${token}x`, detail: 'API key secret is invalid.' },
+    { change: (token: string) => `x${token}`, detail: 'API key is invalid.' },
+  ])('that is changed is refused: $detail', async ({ change, detail }) => {
+    const { model, get, as } = await world();
+    const token = model.addToken({ canRead: 'all' });
+    const { status, body } = await get('users/me', as(change(token)));
+    expect({ status, body }).toMatchObject({ status: 401, body: { detail } });
+  });
+
   it('ends in any case where that is switched off, and says so', async () => {
     const { model, get, as, later } = await world();
     model.tokens.disableExpiryRefresh();
@@ -122,7 +132,7 @@ describe('a token', () => {
       status: 401,
       body: {
         message: 'You are signed out or your session has expired. Please sign in again to continue.',
-        detail: 'API key expired at "2026-03-03 09:00:00 +0000 +0000".',
+        detail: 'API key expired at "2026-03-03 09:00:00 +0000 UTC".',
       },
     });
   });
