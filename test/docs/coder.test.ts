@@ -1,0 +1,79 @@
+/** docs/coder.md: each fact says what it stands on, each proof is in the recordings, and each citation in the code leads to a section. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Transcript } from '../../lab/conformance/transcript.ts';
+
+const root = new URL('../../', import.meta.url);
+const text = readFileSync(new URL('docs/coder.md', root), 'utf8');
+const rows = text
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (?:fact|---) \|/.test(line))
+  .map((line) => line.slice(2, -2).split(' | '))
+  .map(([fact = '', standing = '', ...others]) => ({ fact, standing, others }));
+const sections = new Set([...text.matchAll(/^## (\d+)\. /gm)].map(([, number]) => number));
+
+const recorded = new URL('lab/conformance/recorded/', root);
+const steps = readdirSync(recorded).map((file) => {
+  const { entries } = JSON.parse(readFileSync(new URL(file, recorded), 'utf8')) as Transcript;
+  return new Set(entries.map(({ step }) => step));
+});
+
+const VERIFIED = /^\*\*verified\*\* 2\.\d+\.\d+[^:]*: (?<proofs>.+)$/;
+const STEP = /step `(?<step>[^`]+)`/g;
+const BY_HAND = /by hand, \d{1,2} [A-Z][a-z]+ \d{4}$/;
+const READ = /^\*\*read in source\*\* (?:2\.\d+\.\d+|main)[^:]*: `[^`]+`(?:, `[^`]+`)*$/;
+const ASSUMED = /^\*\*assumed\*\*: .+$/;
+
+describe('each fact', () => {
+  test('stands once, with its standing', () => {
+    expect(rows.length).toBeGreaterThan(100);
+    expect(rows.filter(({ fact, standing, others }) => !fact || !standing || others.length > 0)).toEqual([]);
+    expect(rows.length).toBe(new Set(rows.map(({ fact }) => fact)).size);
+  });
+
+  test('is verified, read in source or assumed, and says how', () => {
+    const marked = [VERIFIED, READ, ASSUMED];
+    expect(rows.filter(({ standing }) => !marked.some((mark) => mark.test(standing)))).toEqual([]);
+  });
+
+  test('that is verified names a step or a day, and nothing else', () => {
+    const proofs = rows.flatMap(({ standing }) => VERIFIED.exec(standing)?.groups?.proofs ?? []);
+    const odd = proofs.filter((proof) => {
+      const rest = proof.replaceAll(STEP, '').replace(BY_HAND, '').replaceAll(/[ ,]/g, '');
+      return rest !== '' || !(proof.includes('step `') || BY_HAND.test(proof));
+    });
+    expect(odd).toEqual([]);
+  });
+
+  test('that names a step names one of every recording', () => {
+    const named = [...text.matchAll(STEP)].map(({ groups }) => groups?.step ?? '');
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter((step) => !steps.every((recording) => recording.has(step)))).toEqual([]);
+  });
+});
+
+describe('each citation', () => {
+  const FOLDERS = ['bench', 'cli', 'docs', 'guard', 'infra', 'lab', 'lambda', 'test'];
+  const cited = FOLDERS.flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(?:ts|tsx|md|sh)$/.test(path) && !path.includes('node_modules'))
+      .map((path) => `${folder}/${path}`),
+  ).flatMap((path) => {
+    const content = readFileSync(new URL(path, root), 'utf8');
+    const places = content.matchAll(/docs\/coder\.md (?<list>§\d+(?:(?:,| and) §\d+)*)/g);
+    return [...places].map(({ groups }) => ({ path, list: groups?.list ?? '' }));
+  });
+
+  test('leads to a section', () => {
+    expect(cited.length).toBeGreaterThan(50);
+    const numbers = cited.flatMap(({ path, list }) =>
+      [...list.matchAll(/\d+/g)].map(([number]) => ({ path, number })),
+    );
+    expect(numbers.filter(({ number }) => !sections.has(number))).toEqual([]);
+  });
+
+  test('of the page itself leads to a section', () => {
+    const own = [...text.matchAll(/§(\d+)/g)].map(([, number]) => number);
+    expect(own.filter((number) => !sections.has(number))).toEqual([]);
+  });
+});
