@@ -181,7 +181,7 @@ export class World {
     this.ecs.deploy(name, this.ecs.registerTaskDefinition(family, start, { ...template, ...changed }));
   }
 
-  /** Deletes the pool's key in coderd: its daemon rows are gone, their jobs run on (contract §3). */
+  /** Deletes the pool's key in coderd: its daemon rows are gone, their jobs run on (docs/coder.md §3). */
   deleteKey(pool: string): void {
     this.coderd.deleteKey(this.#pool(pool).organization, pool);
   }

@@ -143,7 +143,7 @@ export const BUILD = {
   template_version_preset_id: null,
 };
 
-/** Of a template: `P50` and `P95` are written as coderd writes them (contract §10). */
+/** Of a template: `P50` and `P95` are written as coderd writes them (docs/coder.md §10). */
 export const TEMPLATE = {
   created_at: AT,
   updated_at: AT,

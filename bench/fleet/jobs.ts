@@ -1,4 +1,4 @@
-/** Provisioner jobs as coderd lists them (contract §1), with all fields, so that answers have their real size. */
+/** Provisioner jobs as coderd lists them (docs/coder.md §1), with all fields, so that answers have their real size. */
 import { PREBUILDS_USER } from '../../lab/coderd/jobs.ts';
 import type { Random } from '../../lab/random.ts';
 import { normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';

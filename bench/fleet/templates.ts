@@ -1,4 +1,4 @@
-/** Templates as coderd lists them (contract §10). */
+/** Templates as coderd lists them (docs/coder.md §10). */
 import type { Random } from '../../lab/random.ts';
 import { normalizeTags } from '../../lambda/core/tags.ts';
 import { TEMPLATE } from './ballast.ts';

@@ -104,7 +104,7 @@ function nameOf({ organization }: ProvisionerKey, coder: Snapshot['coder'] | und
 
 const shown = (tags: PoolConfig['tags']): string => `tags ${tagText(displayTags(tags))}`;
 
-/** Contract §3: a key's tags can't be changed. */
+/** docs/coder.md §3: a key's tags can't be changed. */
 function renewed({ name, organization, tags, key }: PoolConfig): string {
   const options = Object.entries(tags).map(([tag, value]) => ` --tag ${tag}=${value}`);
   return `make one (coder provisioner keys create ${name} --org ${organization}${options.join('')}) and put it into secret "${key.secret}"`;

@@ -69,7 +69,7 @@ function checkVersion(version: string): Check {
   return ok(VERSION, [version, ...older.map(([since, text]) => `before ${since} ${text}`)].join('; '));
 }
 
-/** Contract §12. */
+/** docs/coder.md §12. */
 const OLDER: readonly (readonly [since: string, text: string])[] = [
   [REAPS_PENDING_SINCE, 'jobs that nobody runs wait for ever'],
   [

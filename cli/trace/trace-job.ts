@@ -19,7 +19,7 @@ export type FinishedJob = Job & { readonly started_at: EpochMs; readonly complet
 export function finished(job: Job): FinishedJob | Omission {
   const { started_at, completed_at, worker_id, tags } = job;
   if (completed_at == null) return 'unfinished';
-  // the reaper of pending jobs writes a start too, and before 2.31.1 canceled ones were still run (contract §4)
+  // the reaper of pending jobs writes a start too, and before 2.31.1 canceled ones were still run (docs/coder.md §4)
   if (started_at == null || worker_id == null || completed_at <= started_at) return 'never-ran';
   if (completed_at - started_at > LONGEST_S * 1000) return 'too-long';
   if (normalizeTags(tags).scope === 'user') return 'of-one-user';
@@ -69,7 +69,7 @@ function kindOfJob({ type }: Job): JobKind {
   return type === 'workspace_build' ? 'prebuild' : 'import';
 }
 
-/** Those that coderd's lifecycle executor writes (contract §10); it stops the workspaces of tasks with a reason of their own. */
+/** Those that coderd's lifecycle executor writes (docs/coder.md §10); it stops the workspaces of tasks with a reason of their own. */
 const KIND_OF_REASON: ReadonlyMap<string, JobKind> = new Map([
   ['autostart', 'autostart'],
   ['autostop', 'autostop'],

@@ -105,14 +105,14 @@ function addProvisioner(
   });
 }
 
-/** coder's own in coder's image (contract §6). */
+/** coder's own in coder's image (docs/coder.md §6). */
 const DAEMON_USER = '1000:1000';
 
 function daemonCommand({ pool, guard, caBundle }: PoolTaskProps): {
   readonly entryPoint: string[];
   readonly command: string[];
 } {
-  // the image's own entry point is `/opt/coder server` (contract §6)
+  // the image's own entry point is `/opt/coder server` (docs/coder.md §6)
   if (pool.scaleIn !== 'lease') return { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] };
   const guarded = ['sh', '-c', guard, 'guard'];
   return {

@@ -69,7 +69,7 @@ export function entitlements({ licence, timeline }: CoderdModel): Answer {
   return { status: 200, body };
 }
 
-/** Who asks is told by the key alone, and the path is not looked at (contract §3; coderd/httpmw/provisionerdaemon.go). */
+/** Who asks is told by the key alone, and the path is not looked at (docs/coder.md §3; coderd/httpmw/provisionerdaemon.go). */
 export function provisionerKey(model: CoderdModel, secret: string | undefined): Answer {
   if (secret === undefined) return { status: 401, body: { message: 'provisioner daemon key required' } };
   if (secret.length !== SECRET_LENGTH) {

@@ -14,7 +14,7 @@ export type Asker = {
 };
 
 /**
- * Brings jobs and daemons together: at once, whichever comes later (contract §4: pubsub wakes a waiting daemon).
+ * Brings jobs and daemons together: at once, whichever comes later (docs/coder.md §4: pubsub wakes a waiting daemon).
  * Which of several waiting daemons gets a new job is a race in coderd; here the seed decides.
  */
 export class Acquirer {

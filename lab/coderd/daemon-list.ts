@@ -1,4 +1,4 @@
-/** GetProvisionerDaemonsWithStatusByOrganization, and its JSON (contract §2). */
+/** GetProvisionerDaemonsWithStatusByOrganization, and its JSON (docs/coder.md §2). */
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import type { Tags } from '../../lambda/core/tags.ts';
 import { type DaemonRecord, type DaemonTable, isOffline } from './daemons.ts';

@@ -2,9 +2,9 @@ import type { DaemonId, EpochMs, OrganizationId } from '../../lambda/core/brands
 import type { TagSet } from '../../lambda/core/tags.ts';
 import type { Random } from '../random.ts';
 
-/** A daemon not seen for longer reads offline and opens no autostart gate (contract §2, §10). */
+/** A daemon not seen for longer reads offline and opens no autostart gate (docs/coder.md §2, §10). */
 export const STALE_MS = 90_000;
-/** How often coderd beats for an open websocket (contract §2). */
+/** How often coderd beats for an open websocket (docs/coder.md §2). */
 export const HEARTBEAT_MS = 60_000;
 
 /** What a daemon says of itself, and its key of it, when it connects. */
@@ -41,7 +41,7 @@ export class DaemonTable {
     this.#random = random;
   }
 
-  /** UpsertProvisionerDaemon: organization, name and owner of a row that is there keep its id (contract §2). */
+  /** UpsertProvisionerDaemon: organization, name and owner of a row that is there keep its id (docs/coder.md §2). */
   upsert(registration: DaemonRegistration, now: EpochMs): DaemonRecord {
     const name = uniqueName(registration);
     const id = this.#idByName.get(name) ?? (this.#random.uuid() as DaemonId);

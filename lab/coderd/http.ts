@@ -180,7 +180,7 @@ function daemonList(request: OrganizationRequest): Answer {
   return { status: 200, body: model.listDaemons(query) };
 }
 
-/** Below 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are missing (contract §2). */
+/** Below 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are missing (docs/coder.md §2). */
 function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
   const tags = parameters.tags('tags');
   const error = parameters.errors().find(({ field }) => field === 'tags');
@@ -216,7 +216,7 @@ function rateLimited(limit: number): Answer {
   return { status: 429, body: { message } };
 }
 
-/** Not checked before it reaches Postgres (contract §1). */
+/** Not checked before it reaches Postgres (docs/coder.md §1). */
 function badEnum(what: 'jobs' | 'daemons', type: string, value: string): Answer {
   const detail = `fetch object: pq: invalid input value for enum ${type}: "${value}"`;
   return { status: 500, body: { message: `Internal error fetching provisioner ${what}.`, detail } };

@@ -1,4 +1,4 @@
-/** GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and its JSON (contract §1). */
+/** GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and its JSON (docs/coder.md §1). */
 import type { OrganizationId } from '../../lambda/core/brands.ts';
 import type { Tags } from '../../lambda/core/tags.ts';
 import type { DaemonTable } from './daemons.ts';

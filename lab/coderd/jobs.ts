@@ -2,7 +2,7 @@ import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/core
 import type { TagSet } from '../../lambda/core/tags.ts';
 import type { TemplateRecord, TemplateVersion } from './templates.ts';
 
-/** The user that prebuilt workspaces belong to (contract §10). */
+/** The user that prebuilt workspaces belong to (docs/coder.md §10). */
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
 export type Transition = 'start' | 'stop' | 'delete';

@@ -11,7 +11,7 @@ export type ProvisionerKey = {
   readonly tags: Tags;
 };
 
-/** Characters of a key's secret (contract §3). */
+/** Characters of a key's secret (docs/coder.md §3). */
 export const SECRET_LENGTH = 43;
 
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
@@ -29,7 +29,7 @@ export class ProvisionerKeys {
     this.#random = random;
   }
 
-  /** Returns the secret, which is never told again. Refuses as contract §3 says. */
+  /** Returns the secret, which is never told again. Refuses as docs/coder.md §3 says. */
   add(key: { readonly organizationId: OrganizationId; readonly name: string; readonly tags: Tags }): string {
     checkName(key.name);
     if (this.#find(key.organizationId, key.name) !== undefined)
@@ -63,7 +63,7 @@ export class ProvisionerKeys {
   }
 }
 
-/** The reserved key that coderd's own daemons hang on (contract §3). */
+/** The reserved key that coderd's own daemons hang on (docs/coder.md §3). */
 export const builtInKey = (organizationId: OrganizationId, tags: Tags): ProvisionerKey => ({
   id: BUILT_IN_ID,
   organizationId,
@@ -71,7 +71,7 @@ export const builtInKey = (organizationId: OrganizationId, tags: Tags): Provisio
   tags,
 });
 
-/** The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner (contract §3). */
+/** The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner (docs/coder.md §3). */
 export function daemonTags(key: ProvisionerKey): TagSet {
   return normalizeTags(key.tags.scope === 'user' ? { ...key.tags, owner: NIL_UUID } : key.tags);
 }

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 type Gate = (organizationId: OrganizationId, tags: TagSet) => boolean;
 
 /**
- * One tick of the lifecycle executor (contract §10): does what is due, but only for workspaces for the tags of whose template's
+ * One tick of the lifecycle executor (docs/coder.md §10): does what is due, but only for workspaces for the tags of whose template's
  * active version a daemon was seen just now; for the others nothing happens, not even a mark, and the next tick tries again.
  */
 export function runLifecycle(given: {

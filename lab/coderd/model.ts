@@ -1,7 +1,7 @@
 /**
  * A model of coderd on a virtual clock: the only coderd that our tests have, so it is not kind. It holds the tables,
  * runs what coderd runs by itself, and lets daemons in; `http.ts` is its face, `job-list.ts` and `daemon-list.ts` are
- * what it shows. The facts are those of Coder's source (contract), the releases' differences stand in `versions.ts`.
+ * what it shows. The facts are those of docs/coder.md, the releases' differences stand in `versions.ts`.
  */
 
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/core/brands.ts';
@@ -65,7 +65,7 @@ export type CoderdOptions = {
   readonly licensed?: boolean;
 };
 
-/** Whether external daemons are licensed (contract §3). */
+/** Whether external daemons are licensed (docs/coder.md §3). */
 export type Licence = 'entitled' | 'grace_period' | 'not_entitled';
 
 const MINUTE_MS = 60_000;
@@ -124,7 +124,7 @@ export class CoderdModel implements DaemonServer {
     const release = options.version ?? DEFAULT_RELEASE;
     this.timeline = timeline;
     this.#random = random;
-    // buildinfo and daemons show the commit too: v2.34.0+3006da5 (contract §2)
+    // buildinfo and daemons show the commit too: v2.34.0+3006da5 (docs/coder.md §2)
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
     this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
     this.deploymentId = random.uuid();
@@ -169,7 +169,7 @@ export class CoderdModel implements DaemonServer {
     return this.#keys.withSecret(secret);
   }
 
-  /** Its daemon rows vanish at once; its live sessions work on (up to 2.36) or are closed when free (contract §3). */
+  /** Its daemon rows vanish at once; its live sessions work on (up to 2.36) or are closed when free (docs/coder.md §3). */
   deleteKey(organization: string, name: string): void {
     const { id } = this.#keys.delete(this.organizationId(organization), name);
     this.#daemons.deleteWhere(({ keyId }) => keyId === id);
@@ -400,7 +400,7 @@ export class CoderdModel implements DaemonServer {
     this.#workspaces.adopt(workspace.id, build);
   }
 
-  /** Starts daemons inside coderd: untagged, in the default organization (contract §7). */
+  /** Starts daemons inside coderd: untagged, in the default organization (docs/coder.md §7). */
   addBuiltInDaemons(count: number): void {
     for (let n = 0; n < count; n++) this.startBuiltInDaemon(`coderd-builtin-${this.#builtIns++}`, {});
   }

@@ -1,4 +1,4 @@
-/** Query parameters as coderd's QueryParamParser reads them: strictly, and all errors at once (contract §1). */
+/** Query parameters as coderd's QueryParamParser reads them: strictly, and all errors at once (docs/coder.md §1). */
 import type { Tags } from '../../lambda/core/tags.ts';
 import { uuidFlaw } from './answers.ts';
 

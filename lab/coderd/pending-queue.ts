@@ -10,7 +10,7 @@ type Tagged = { readonly tags: TagSet; readonly tagKey: string };
 type TagGroup = Tagged & { readonly people: Set<Job>; readonly prebuilds: Set<Job> };
 
 /**
- * The jobs that AcquireProvisionerJob can find (contract §4), by organization and tag set: people before
+ * The jobs that AcquireProvisionerJob can find (docs/coder.md §4), by organization and tag set: people before
  * prebuilds, then the oldest first.
  */
 export class PendingQueue {

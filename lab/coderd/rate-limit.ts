@@ -1,4 +1,4 @@
-/** go-chi/httprate as coderd uses it (contract §9): a sliding window of one minute, of two counters a key. */
+/** go-chi/httprate as coderd uses it (docs/coder.md §9): a sliding window of one minute, of two counters a key. */
 import type { EpochMs } from '../../lambda/core/brands.ts';
 
 const WINDOW_MS = 60_000;

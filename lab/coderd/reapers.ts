@@ -1,4 +1,4 @@
-/** What coderd clears away by itself: jobs that hang (contract §5) and daemons long gone (contract §2). */
+/** What coderd clears away by itself: jobs that hang (docs/coder.md §5) and daemons long gone (docs/coder.md §2). */
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { Random } from '../random.ts';
 import type { DaemonTable } from './daemons.ts';

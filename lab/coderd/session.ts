@@ -6,7 +6,7 @@ import type { Acquirer, Asker } from './acquirer.ts';
 import { type DaemonRegistration, type DaemonTable, HEARTBEAT_MS } from './daemons.ts';
 import type { Job, JobTable } from './jobs.ts';
 
-/** How often a daemon sends updates of its job: with their answers it hears that the job was cancelled (contract §5). */
+/** How often a daemon sends updates of its job: with their answers it hears that the job was cancelled (docs/coder.md §5). */
 const UPDATE_MS = 500;
 
 export type SessionParts = {
@@ -119,7 +119,7 @@ export class Session implements DaemonConnection, Asker {
     if (this.#state !== 'closed') this.#close('closed');
   }
 
-  /** coderd closes the session of a deleted key, a busy one after its job (contract §3). */
+  /** coderd closes the session of a deleted key, a busy one after its job (docs/coder.md §3). */
   closeWhenFree(): void {
     const isBusy = this.#held.size > 0 || this.#adopted.some((job) => job.updatedBy === this);
     if (isBusy) this.#state = 'closing';
@@ -144,7 +144,7 @@ export class Session implements DaemonConnection, Asker {
   }
 }
 
-/** A daemon that was interrupted reports a failure, whoever has interrupted it (contract §5). */
+/** A daemon that was interrupted reports a failure, whoever has interrupted it (docs/coder.md §5). */
 function errorOf(result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
   if (result === 'failed') return 'terraform apply: exit status 1';
   return result === 'canceled' ? 'canceled' : undefined;

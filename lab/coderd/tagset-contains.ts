@@ -1,7 +1,7 @@
 import type { Tags } from '../../lambda/core/tags.ts';
 
 /**
- * `provisioner_tagset_contains(superset, subset)` on tags as they stand (contract §4): the filter `tags` of both lists
+ * `provisioner_tagset_contains(superset, subset)` on tags as they stand (docs/coder.md §4): the filter `tags` of both lists
  * is not normalised first, so `{}` finds everything and only the exact untagged set finds the untagged alone.
  */
 export function tagsetContains(superset: Tags, subset: Tags): boolean {

@@ -1,4 +1,4 @@
-/** Templates and their versions as JSON (codersdk of 2.30, contract §10). */
+/** Templates and their versions as JSON (codersdk of 2.30, docs/coder.md §10). */
 import type { JobId } from '../../lambda/core/brands.ts';
 import { tagKey } from '../../lambda/core/tags.ts';
 import { WEEKDAYS } from '../../lambda/core/zones.ts';

@@ -50,7 +50,7 @@ export type TemplateVersion = {
   readonly id: string;
   readonly name: string;
   readonly fileId: string;
-  /** Those of its import job: what the autostart gate asks for, and what its builds get (contract §10). */
+  /** Those of its import job: what the autostart gate asks for, and what its builds get (docs/coder.md §10). */
   readonly tags: TagSet;
   readonly createdAt: EpochMs;
 };

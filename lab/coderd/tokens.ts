@@ -1,4 +1,4 @@
-/** Session tokens and their users (contract §9; coderd/httpmw/apikey.go). */
+/** Session tokens and their users (docs/coder.md §9; coderd/httpmw/apikey.go). */
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
 import type { Random } from '../random.ts';
 
@@ -7,9 +7,9 @@ export type TokenUser = {
   readonly userId: string;
   readonly username: string;
   readonly isOwner: boolean;
-  /** Whose jobs and daemons it may read (contract §9: the organization template admin role). */
+  /** Whose jobs and daemons it may read (docs/coder.md §9: the organization template admin role). */
   readonly canRead: Organizations;
-  /** Whose workspaces and templates it may read: less than `canRead` with a custom role (contract §1). */
+  /** Whose workspaces and templates it may read: less than `canRead` with a custom role (docs/coder.md §1). */
   readonly canReadWorkspaces: Organizations;
   /** Whose other members it may read: none with a custom role that doesn't say so. */
   readonly canReadMembers: Organizations;

@@ -1,5 +1,5 @@
 /**
- * When the lifecycle executor finds which transition due (getNextTransition and its rules, contract §10): in the order of their
+ * When the lifecycle executor finds which transition due (getNextTransition and its rules, docs/coder.md §10): in the order of their
  * precedence, for a workspace as it stands.
  */
 import type { EpochMs } from '../../lambda/core/brands.ts';

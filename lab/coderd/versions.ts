@@ -6,7 +6,7 @@ export const DEFAULT_RELEASE = 'v2.30.0';
 
 /** The first release that behaves so; where the change was backported, the first one of each line. */
 const SINCE = {
-  /** The provisionerjobs route, and the computed fields of provisionerdaemons (contract §1, §2). */
+  /** The provisionerjobs route, and the computed fields of provisionerdaemons (docs/coder.md §1, §2). */
   listsJobs: ['2.19.0'],
   /** The filters by id and tags of both lists, the default limit of 50, strict parameters and 404 of provisionerdaemons, job metadata. */
   filtersLists: ['2.20.0'],
@@ -30,16 +30,16 @@ const SINCE = {
   fixesTokenEnds: ['2.29.18', '2.32.8', '2.33.9', '2.34.3', '2.35.0'],
   /** Every member reads the others, unless the organization has no sharing of workspaces (rbac.OrgMemberPermissions). */
   letsMembersReadMembers: ['2.30.0'],
-  /** #21852: before, a job cancelled while pending was still acquired (contract §4). */
+  /** #21852: before, a job cancelled while pending was still acquired (docs/coder.md §4). */
   skipsCancelledJobs: ['2.31.1'],
   /** status and login_type of the members list (codersdk.OrganizationMemberWithUserData). */
   tellsUserStatus: ['2.32.0'],
-  /** metadata.workspace_build_transition (contract §1). */
+  /** metadata.workspace_build_transition (docs/coder.md §1). */
   tellsTransitions: ['2.33.0'],
   /** #26203: before, only failed starts were cleaned up (isEligibleForFailedCleanup). */
   cleansUpFailedStops: ['2.33.8', '2.34.2', '2.35.0'],
   tellsMemberRoles: ['2.35.0'],
-  /** #26532: before, sessions outlived their key (contract §3). On main; in no release up to 2.36.0. */
+  /** #26532: before, sessions outlived their key (docs/coder.md §3). On main; in no release up to 2.36.0. */
   closesSessionsOfDeletedKeys: ['2.37.0'],
 } as const;
 
@@ -72,7 +72,7 @@ export class CoderVersion {
     return `1.${this.#daemonApi}`;
   }
 
-  /** Whether a daemon of that release is let in: its API may not be newer than the server's (contract §5). */
+  /** Whether a daemon of that release is let in: its API may not be newer than the server's (docs/coder.md §5). */
   accepts(daemon: CoderVersion): boolean {
     return daemon.#daemonApi <= this.#daemonApi;
   }

@@ -1,4 +1,4 @@
-/** Workspaces as JSON (codersdk of 2.30, contract §10), in the order of GetWorkspaces. */
+/** Workspaces as JSON (codersdk of 2.30, docs/coder.md §10), in the order of GetWorkspaces. */
 import type { JobStatus, Transition } from './jobs.ts';
 import type { CoderdModel } from './model.ts';
 import { optionalTime, rfc3339 } from './rfc3339.ts';

@@ -1,4 +1,4 @@
-/** The tables workspaces and workspace_builds: what people and coderd itself make of workspaces (contract §10). */
+/** The tables workspaces and workspace_builds: what people and coderd itself make of workspaces (docs/coder.md §10). */
 import { type EpochMs, type JobId, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../lambda/core/tags.ts';
 import type { Random } from '../random.ts';

@@ -10,7 +10,7 @@ import { ASK, ASKED_BELOW, LEASE, type TaskState, UNPROTECTED } from './task.ts'
 export type TaskRules = {
   readonly table: GuardTable;
   /**
-   * Whether coderd ends the session of a daemon whose key was deleted, once it holds no job (contract §3: after 2.36); before
+   * Whether coderd ends the session of a daemon whose key was deleted, once it holds no job (docs/coder.md §3: after 2.36); before
    * that it may be handed further jobs.
    */
   readonly endsSessions: boolean;

@@ -128,7 +128,7 @@ function daemonChange(task: TaskState, world: Around): Change | undefined {
     case 'starting':
       return task.row === 'young' ? { task: { ...task, daemon: 'idle', row: 'live' } } : undefined;
     case 'idle':
-      // its key is gone, and so is its session before long: it redials for ever (contract §3)
+      // its key is gone, and so is its session before long: it redials for ever (docs/coder.md §3)
       if (task.row === 'none') return { task: { ...task, daemon: 'starting' } };
       return (world?.pending ?? 0) > 0 ? { task, takesJob: true } : undefined;
     case 'busy':

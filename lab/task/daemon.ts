@@ -1,5 +1,5 @@
 /**
- * A `coder provisioner start` process (contract §5): connects, runs one job at a time. SIGTERM: takes no further job, finishes
+ * A `coder provisioner start` process (docs/coder.md §5): connects, runs one job at a time. SIGTERM: takes no further job, finishes
  * the one it has however long that takes, exits 0. SIGKILL: the connection is gone and the job stays unfinished.
  */
 import {
@@ -114,7 +114,7 @@ export class Daemon {
 
   /**
    * A bad key: it ends at once. No licence: it stays, as a zombie that does nothing. A version that coderd doesn't
-   * understand: it redials for ever (contract §5).
+   * understand: it redials for ever (docs/coder.md §5).
    */
   #refused({ status, message }: ConnectionRefused): void {
     const redials = status === 400 && message.startsWith('Incompatible');

@@ -4,7 +4,7 @@ import type { Tags } from '../../lambda/core/tags.ts';
 
 /**
  * Who or what asked for a job. `user`: a person, in whatever way; `import`: a template version that is imported or tried; `prebuild`: coderd's
- * reconciler of prebuilt workspaces; the others: coderd's lifecycle executor (contract §10).
+ * reconciler of prebuilt workspaces; the others: coderd's lifecycle executor (docs/coder.md §10).
  */
 export const JOB_KINDS = ['user', 'autostart', 'autostop', 'dormancy', 'prebuild', 'import'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];

@@ -13,7 +13,7 @@ export type Architecture = 'arm64' | 'x86_64';
  */
 export type ScaleIn = 'lease' | 'confirm' | 'never';
 
-/** Which of coderd's own transitions a pool is woken for, though no job shows them while it sleeps (contract §10). */
+/** Which of coderd's own transitions a pool is woken for, though no job shows them while it sleeps (docs/coder.md §10). */
 export type Wake = {
   readonly autostart: boolean;
   /** Autostop, clean-up of failed builds, dormancy and deletion. */

@@ -4,7 +4,7 @@ import { memoized } from './memo.ts';
 import { by } from './order.ts';
 import type { Daemon, Job, OrganizationSight, Task } from './snapshot.ts';
 
-/** coderd calls a daemon offline when it has not been seen for longer (contract §2, StaleInterval). */
+/** coderd calls a daemon offline when it has not been seen for longer (docs/coder.md §2, StaleInterval). */
 export const STALE_AFTER_MS = 90_000;
 
 /**
@@ -99,7 +99,7 @@ export const taskId: (task: Task) => string = memoized(({ taskArn }) =>
 const HOST = 'ip-';
 
 /**
- * A daemon that nobody named has its host's name, `ip-10-0-1-2` (contract §5). Addresses are used again, so
+ * A daemon that nobody named has its host's name, `ip-10-0-1-2` (docs/coder.md §5). Addresses are used again, so
  * a row that was last seen before this task ran is of an earlier task.
  */
 function daemonByAddress(task: Task, byHost: ReadonlyMap<string, Daemon>): Daemon | undefined {

@@ -75,7 +75,7 @@ function hasThreeInWindow(failures: readonly Task[]): boolean {
   });
 }
 
-/** A task that ran and whose daemon never came has failed too: a wrong key ends the daemon (contract §5). */
+/** A task that ran and whose daemon never came has failed too: a wrong key ends the daemon (docs/coder.md §5). */
 function hasFailed(
   { lastStatus, stopCode, containers }: Task,
   registered: EpochMs | 'never' | 'unknown',

@@ -1,7 +1,7 @@
 /**
  * The forecast: the transitions that coderd will make by itself and for which no job waits before. Its lifecycle executor looks once a
  * minute, or as often as it is set to, and makes none for which it has seen no daemon with the tags of the template's active version
- * (contract §10): then there is nothing in the queue, ever. What is due is worked out here as the executor does it, from workspaces and templates.
+ * (docs/coder.md §10): then there is nothing in the queue, ever. What is due is worked out here as the executor does it, from workspaces and templates.
  */
 import type { EpochMs, OrganizationId } from './brands.ts';
 import { STALE_AFTER_MS } from './daemons.ts';

@@ -6,7 +6,7 @@ import type { EpochMs } from './brands.ts';
 import type { Daemon, Job, OrganizationSight, Reading, Service, Snapshot, Task } from './snapshot.ts';
 import { transitionsOf } from './transitions.ts';
 
-/** coderd's executor comes once a minute (contract §10): what was due before has been done by then. */
+/** coderd's executor comes once a minute (docs/coder.md §10): what was due before has been done by then. */
 const EXECUTOR_MS = 60_000;
 
 /** Moves a snapshot to a later time. */

@@ -17,7 +17,7 @@ import { covers, normalizeTags, type TagSet, tagKey } from './tags.ts';
 const LIKELY = 0.8;
 /**
  * coderd gives a pending job to a daemon that asks for one within a second. What reads idle beside a job that has waited for longer has
- * ended, which coderd does not tell for 90 s (contract §2), or takes no such jobs.
+ * ended, which coderd does not tell for 90 s (docs/coder.md §2), or takes no such jobs.
  */
 const HANDED_OVER_MS = 15_000;
 /** No horizon is longer: coderd fails jobs that wait for longer. */

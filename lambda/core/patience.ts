@@ -10,7 +10,7 @@ import type { PoolInForce } from './settings-in-force.ts';
 const DRAIN_MS = 60_000;
 /** What a job is taken to last of which nothing is known. */
 const UNKNOWN_MS = 120_000;
-/** coderd fails what is pending for 30 min (contract §5): by then all are to run. */
+/** coderd fails what is pending for 30 min (docs/coder.md §5): by then all are to run. */
 const LAST_MS = 25 * 60_000;
 const LEAST_MS = 60_000;
 

@@ -9,7 +9,7 @@ import type { Job, OrganizationSight, Reading, RecentJobs, Template, Workspace }
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
 import { AUTOMATIC, type Transition, transitionsOf } from './transitions.ts';
 
-/** The user on whose behalf coderd makes prebuilt workspaces; its jobs are acquired last (contract §4). */
+/** The user on whose behalf coderd makes prebuilt workspaces; its jobs are acquired last (docs/coder.md §4). */
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
 /** Builds of one tag set that nobody could foresee. */

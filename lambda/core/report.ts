@@ -187,7 +187,7 @@ function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot
   return from === undefined ? [] : [{ code: 'count-changed-by-others', pool: pool.name, from, to }];
 }
 
-/** coderd refuses a daemon with a later API version than its own (contract §5). */
+/** coderd refuses a daemon with a later API version than its own (docs/coder.md §5). */
 function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Finding[] {
   const version = coder.buildInfo?.version;
   if (version === undefined) return [];

@@ -18,7 +18,7 @@ export type InForce = {
 
 /**
  * The least tasks of a pool that does not say. None, where coderd's own transitions are foreseen and wake it; one where they are not, since
- * without a daemon coderd starts and stops no workspace (contract §10).
+ * without a daemon coderd starts and stops no workspace (docs/coder.md §10).
  */
 export function leastOf({ min, wake }: PoolConfig, organization: OrganizationSight | undefined): number {
   if (min !== 'auto') return min;

@@ -84,7 +84,7 @@ function judgeReading(
   return status === 'ok' ? [] : [{ code: `${name}-${status}`, ...where, error: reading.error }];
 }
 
-/** A list that is as long as the limit asked for is taken for cut off, whatever it says of itself (contract §1). */
+/** A list that is as long as the limit asked for is taken for cut off, whatever it says of itself (docs/coder.md §1). */
 function effectiveStatus({ status, limit = 0, items }: Reading<unknown>): ReadingStatus {
   return status === 'ok' && limit > 0 && items.length >= limit ? 'truncated' : status;
 }
@@ -133,7 +133,7 @@ function registering({ tasks }: PoolSight): number {
 }
 
 /**
- * A deleted key takes its daemons' rows with it, and their jobs run on (contract §3). No time ends this doubt: coderd fails a job
+ * A deleted key takes its daemons' rows with it, and their jobs run on (docs/coder.md §3). No time ends this doubt: coderd fails a job
  * that nobody updates for 5 minutes, so a job that is still running has a daemon.
  */
 function judgeWorkers(
@@ -167,7 +167,7 @@ function judgeWorkers(
   ];
 }
 
-/** Two live daemons with one name share a row, and their counts can't be told apart (contract §2). */
+/** Two live daemons with one name share a row, and their counts can't be told apart (docs/coder.md §2). */
 function judgeNames({ name, daemons }: OrganizationSight): readonly DoubtFinding[] {
   const seen = new Set<string>();
   const shared = new Set<string>();

@@ -39,9 +39,9 @@ export type Job = {
   readonly initiator_id?: Maybe<string>;
   readonly tags: Tags;
   readonly type: string;
-  /** Why coderd made the workspace build: `initiator`, `autostart`, … Lists of jobs do not tell it (contract §1), builds do. */
+  /** Why coderd made the workspace build: `initiator`, `autostart`, … Lists of jobs do not tell it (docs/coder.md §1), builds do. */
   readonly reason?: Maybe<string>;
-  /** `workspace_id` and the transition: workspace builds only; the transition is missing before 2026's servers (contract §1). */
+  /** `workspace_id` and the transition: workspace builds only; the transition is missing before 2026's servers (docs/coder.md §1). */
   readonly metadata?: Maybe<{
     readonly workspace_id?: Maybe<string>;
     readonly template_id?: Maybe<string>;
@@ -78,7 +78,7 @@ export type Daemon = {
   readonly previous_job?: Maybe<JobRef>;
 };
 
-/** A workspace, as far as coderd's lifecycle executor decides by it (contract §10). */
+/** A workspace, as far as coderd's lifecycle executor decides by it (docs/coder.md §10). */
 export type Workspace = {
   readonly id: string;
   readonly organization_id: OrganizationId;
@@ -120,7 +120,7 @@ export type Workspace = {
   };
 };
 
-/** A template, as far as coderd's lifecycle executor decides by it (contract §10). */
+/** A template, as far as coderd's lifecycle executor decides by it (docs/coder.md §10). */
 export type Template = {
   readonly id: string;
   readonly organization_id: OrganizationId;

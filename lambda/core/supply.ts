@@ -174,7 +174,7 @@ function isWanted(task: Task): boolean {
   return task.desiredStatus === 'RUNNING' && task.lastStatus !== 'STOPPED';
 }
 
-/** An absent row proves that no daemon came only where offline ones are listed too (contract §2). */
+/** An absent row proves that no daemon came only where offline ones are listed too (docs/coder.md §2). */
 function registration(daemon: Daemon | undefined, isWhole: boolean): EpochMs | 'never' | 'unknown' {
   return daemon?.created_at ?? (isWhole ? 'never' : 'unknown');
 }
@@ -205,7 +205,7 @@ function unlisted({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
 
 /**
  * Not one of ours: no task of a pool holds it, and it does not have the name that a pool's daemon would have
- * (those whose task is gone still read idle for up to 90 s, contract §2).
+ * (those whose task is gone still read idle for up to 90 s, docs/coder.md §2).
  */
 export function foreignTo(pools: readonly PoolSight[]): (daemon: Daemon) => boolean {
   const names = new Set<string>(pools.map(({ pool }) => pool.name));

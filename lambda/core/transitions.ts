@@ -1,4 +1,4 @@
-/** What coderd will do to one workspace by itself, as its lifecycle executor decides it (contract §10, lifecycle_executor.go). */
+/** What coderd will do to one workspace by itself, as its lifecycle executor decides it (docs/coder.md §10, lifecycle_executor.go). */
 import { nextAutostart, zoneOf } from './autostart-schedule.ts';
 import type { EpochMs } from './brands.ts';
 import { compare } from './order.ts';
@@ -54,7 +54,7 @@ export function byTime(a: Transition, b: Transition): number {
   return a.at - b.at || compare(a.kind, b.kind);
 }
 
-/** What coderd does by itself, by the reason of the build (contract §10). */
+/** What coderd does by itself, by the reason of the build (docs/coder.md §10). */
 export const AUTOMATIC: ReadonlyMap<string, TransitionKind> = new Map([
   ['autostart', 'autostart'],
   ['autostop', 'autostop'],

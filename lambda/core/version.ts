@@ -1,8 +1,8 @@
-/** Which release of Coder does what, read in coder's tags (contract §12). */
+/** Which release of Coder does what, read in coder's tags (docs/coder.md §12). */
 
-/** Before, the list of provisioner jobs is missing, or it cannot be asked for jobs by their ids (contract §1, §12). */
+/** Before, the list of provisioner jobs is missing, or it cannot be asked for jobs by their ids (docs/coder.md §1, §12). */
 export const OLDEST_SERVER = '2.20';
-/** From here on, jobs that have been pending for 30 minutes are failed (contract §5). */
+/** From here on, jobs that have been pending for 30 minutes are failed (docs/coder.md §5). */
 export const REAPS_PENDING_SINCE = '2.23';
 /** coder #26203 came to three release lines: the first patch release of each, by minor. Later lines begin with it. */
 const CLEANS_UP_STOPS = new Map([

@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts';
 import { displayTags } from './tags.ts';
 import { compareVersion, REAPS_PENDING_SINCE } from './version.ts';
 
-/** coderd fails a job that has been pending for this long (contract §5, since 2.23). */
+/** coderd fails a job that has been pending for this long (docs/coder.md §5, since 2.23). */
 const REAPED_AFTER_MS = 30 * 60_000;
 /** What a new task takes until its daemon has registered, generously. */
 const EXPECTED_START_MS = 2 * 60_000;

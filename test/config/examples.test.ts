@@ -13,7 +13,7 @@ test('every file of examples/ is one of the sizes', () => {
   expect(files.sort()).toEqual(SIZES.map(({ file }) => file).sort());
 });
 
-/** Contract §7: as many provisioners as builds at once. */
+/** docs/coder.md §7: as many provisioners as builds at once. */
 test.each([
   { users: '1,000', builds: 60 },
   { users: '2,000', builds: 120 },

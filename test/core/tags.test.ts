@@ -26,7 +26,7 @@ const names = fc.constantFrom('scope', 'owner', 'env', 'dc', 'GPU', '', '__proto
 const values = fc.constantFrom('user', 'organization', '', 'aaa', 'bbb', 'Chicago', 'chicago', 'weird');
 const tagSets = fc.dictionary(names, values, { maxKeys: 5, noNullPrototype: true });
 
-/** The rule of contract §4 said once more, in another way: over text pairs, as Postgres does with JSON. */
+/** The rule of docs/coder.md §4 said once more, in another way: over text pairs, as Postgres does with JSON. */
 function independently(daemonTags: Tags, jobTags: Tags): boolean {
   const pairs = (tags: Tags): ReadonlySet<string> => {
     const user = tags.scope === 'user';

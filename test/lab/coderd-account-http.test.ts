@@ -1,4 +1,4 @@
-/** What the world's coderd tells of the token's user, the token, the licence and keys (contract §3, §9). */
+/** What the world's coderd tells of the token's user, the token, the licence and keys (docs/coder.md §3, §9). */
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { coderdHandler } from '../../lab/coderd/http.ts';

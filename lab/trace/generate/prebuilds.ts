@@ -1,4 +1,4 @@
-/** Prebuilt workspaces: coderd's reconciler creates and deletes as many as are missing or too many, all at once (contract §10). */
+/** Prebuilt workspaces: coderd's reconciler creates and deletes as many as are missing or too many, all at once (docs/coder.md §10). */
 import { drawSeconds } from './draws.ts';
 import type { LocalDay } from './local-day.ts';
 import type { Prebuilds, Template } from './scenario.ts';

@@ -1,4 +1,4 @@
-/** A workspace that is started, used and stopped: by its owner, or by coderd at its deadline (contract §10). */
+/** A workspace that is started, used and stopped: by its owner, or by coderd at its deadline (docs/coder.md §10). */
 
 import type { Transition } from '../trace.ts';
 import { drawSeconds } from './draws.ts';

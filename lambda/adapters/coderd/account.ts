@@ -5,7 +5,7 @@ import { entitlementsSchema, provisionerKeySchema, userSchema } from './schemas.
 
 export type User = { readonly name: string; readonly isOwner: boolean };
 export type ProvisionerKey = z.output<typeof provisionerKeySchema>;
-/** Of external provisioner daemons: on wherever it is licensed (contract §3). */
+/** Of external provisioner daemons: on wherever it is licensed (docs/coder.md §3). */
 export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
 
 /** The token's user. Throws CoderdError. */

@@ -1,4 +1,4 @@
-/** The tags of template versions: one request a version ever, since a version never changes (contract §10). */
+/** The tags of template versions: one request a version ever, since a version never changes (docs/coder.md §10). */
 import type { Tags } from '../../core/tags.ts';
 import type { CoderdHttp } from './http.ts';
 import { templateVersionSchema } from './schemas.ts';

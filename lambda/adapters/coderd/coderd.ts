@@ -1,4 +1,4 @@
-/** The readings of coderd (contract §1, §2, §12). */
+/** The readings of coderd (docs/coder.md §1, §2, §12). */
 import * as z from 'zod';
 import type { Coderd, Organization, SeenJobs } from '../../app/ports.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../core/brands.ts';
@@ -14,7 +14,7 @@ import type { TokenExpiry } from './token-expiry.ts';
 
 /** Ids of one request: a URL of 100 UUIDs has under 4 KB. */
 const IDS_A_REQUEST = 100;
-/** Daemons that were last seen earlier can hold no job: coderd's reaper has taken it long ago (contract §5). */
+/** Daemons that were last seen earlier can hold no job: coderd's reaper has taken it long ago (docs/coder.md §5). */
 const DAEMON_MAX_AGE = '1h';
 
 export const ROLE =
@@ -60,7 +60,7 @@ export class CoderdAdapter implements Coderd {
       { what: `listing provisioner jobs of organization "${organization.name}"`, role: ROLE, limit: 0 },
       () => {
         refuseOldServer(build);
-        // limit 0 = all: the default of 50 drops the oldest jobs (contract §1)
+        // limit 0 = all: the default of 50 drops the oldest jobs (docs/coder.md §1)
         return this.#jobs(organization, { status: 'pending,running', limit: '0' });
       },
     );
@@ -79,7 +79,7 @@ export class CoderdAdapter implements Coderd {
   }
 
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>> {
-    // before 2.26 offline daemons are listed anyway, and unknown parameters are a 400 (contract §2)
+    // before 2.26 offline daemons are listed anyway, and unknown parameters are a 400 (docs/coder.md §2)
     const tellsOffline = (compareVersion(build?.version, '2.26') ?? -1) >= 0;
     const offline = tellsOffline ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
     return reading(

@@ -1,5 +1,5 @@
 /**
- * One reading of what is about to be due (contract §10): workspaces in pages, all templates, what the token's user may read,
+ * One reading of what is about to be due (docs/coder.md §10): workspaces in pages, all templates, what the token's user may read,
  * all side by side; then the tags of the active versions that workspaces use.
  */
 import * as z from 'zod';

@@ -12,7 +12,7 @@ const FIRST_LIMIT = 4_000;
 
 /**
  * The jobs of an organization that were created since then, the newest first, whatever has become of them. The list has no pages
- * and no filter by time (contract §1), so it is read again with a larger limit until it reaches back far enough. Throws CoderdError.
+ * and no filter by time (docs/coder.md §1), so it is read again with a larger limit until it reaches back far enough. Throws CoderdError.
  */
 export async function readJobsSince(
   http: CoderdHttp,

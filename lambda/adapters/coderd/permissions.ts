@@ -1,5 +1,5 @@
 /**
- * What the token's user may read. coderd filters the rows of its lists (contract §10), so an empty list can mean that there is
+ * What the token's user may read. coderd filters the rows of its lists (docs/coder.md §10), so an empty list can mean that there is
  * nothing, or that the role is missing: `POST /api/v2/authcheck` tells (codersdk.AuthorizationRequest; it only answers).
  */
 import type { Organization } from '../../app/ports.ts';

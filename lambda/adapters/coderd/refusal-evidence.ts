@@ -1,6 +1,6 @@
 /**
  * What tells whether coderd refuses a transition: the status of its owner, and the daemons that have gone, for which the autostart gate
- * was open (contract §10). Without either the autoscaler goes on, and tries more often.
+ * was open (docs/coder.md §10). Without either the autoscaler goes on, and tries more often.
  */
 import * as z from 'zod';
 import type { Organization } from '../../app/ports.ts';
@@ -33,7 +33,7 @@ export async function readEvidence(
     reading({ what: `listing offline daemons of organization "${name}"`, limit: MOST_DAEMONS }, () =>
       http.get(`${path}/provisionerdaemons`, query, z.array(daemonSchema), signal),
     );
-  // before 2.26 offline daemons are among the others, and unknown parameters are a 400 (contract §2)
+  // before 2.26 offline daemons are among the others, and unknown parameters are a 400 (docs/coder.md §2)
   if ((compareVersion(build?.version, '2.26') ?? -1) < 0) return { members: await readMembers() };
   const [members, offlineDaemons] = await Promise.all([readMembers(), readDaemons()]);
   return { members, offlineDaemons };

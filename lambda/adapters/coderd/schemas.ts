@@ -1,4 +1,4 @@
-/** What coderd answers, as far as it is used. Unknown fields are dropped, new enum values pass (contract §12). */
+/** What coderd answers, as far as it is used. Unknown fields are dropped, new enum values pass (docs/coder.md §12). */
 import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../core/brands.ts';
 import { time } from '../time.ts';
@@ -6,7 +6,7 @@ import { time } from '../time.ts';
 const branded = <T extends string>(): z.ZodType<T, T> => z.string() as unknown as z.ZodType<T, T>;
 const tags = z.record(z.string(), z.string());
 
-/** Contract §1. */
+/** docs/coder.md §1. */
 export const jobSchema = z.object({
   id: branded<JobId>(),
   created_at: time,
@@ -31,7 +31,7 @@ export const jobSchema = z.object({
 
 const jobRef = z.object({ id: branded<JobId>(), status: z.string() });
 
-/** Contract §2. */
+/** docs/coder.md §2. */
 export const daemonSchema = z.object({
   id: branded<DaemonId>(),
   organization_id: branded<OrganizationId>(),
@@ -54,7 +54,7 @@ const noTime = z.codec(z.literal('0001-01-01T00:00:00Z'), z.null(), {
 });
 const maybeTime = z.union([noTime, time], { error: 'expected an RFC 3339 time' }).nullish();
 
-/** Contract §10. */
+/** docs/coder.md §10. */
 export const workspaceSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
@@ -96,7 +96,7 @@ export const memberSchema = z.object({
   user_updated_at: maybeTime,
 });
 
-/** Contract §10. `build_time_stats`, whose keys the documentation writes in another case than coderd, isn't used. */
+/** docs/coder.md §10. `build_time_stats`, whose keys the documentation writes in another case than coderd, isn't used. */
 export const templateSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
@@ -115,21 +115,21 @@ export const listedTemplateSchema = templateSchema.extend({ name: z.string() });
 /** By template id. */
 export const activeVersionTagsSchema = z.record(z.string(), tags);
 
-/** Contract §10: `GET /api/v2/workspaces`. `count`: of all pages. */
+/** docs/coder.md §10: `GET /api/v2/workspaces`. `count`: of all pages. */
 export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSchema), count: z.int().min(0) });
 
-/** Contract §10: `GET /api/v2/templateversions/{id}`. */
+/** docs/coder.md §10: `GET /api/v2/templateversions/{id}`. */
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
 
 /** codersdk.AuthorizationResponse: the name of each check and whether the token's user may. */
 export const authorizationSchema = z.record(z.string(), z.boolean());
 
-/** Contract §9. */
+/** docs/coder.md §9. */
 export const buildInfoSchema = z.object({ version: z.string() });
 
 export const organizationSchema = z.object({ id: branded<OrganizationId>(), name: z.string() });
 
-/** Error bodies (contract §9). */
+/** Error bodies (docs/coder.md §9). */
 export const errorSchema = z.object({ message: z.string(), detail: z.string().nullish() });
 
 /** codersdk.APIKey, without its secret. */
@@ -141,14 +141,14 @@ export const userSchema = z.object({
   roles: z.array(z.object({ name: z.string() })).nullish(),
 });
 
-/** codersdk.Entitlements (contract §3). */
+/** codersdk.Entitlements (docs/coder.md §3). */
 export const entitlementsSchema = z.object({
   features: z.object({
     external_provisioner_daemons: z.object({ enabled: z.boolean(), entitlement: z.string() }).optional(),
   }),
 });
 
-/** codersdk.ProvisionerKey (contract §3): its organization's field has no `_id`. */
+/** codersdk.ProvisionerKey (docs/coder.md §3): its organization's field has no `_id`. */
 export const provisionerKeySchema = z.object({
   name: z.string(),
   organization: branded<OrganizationId>(),

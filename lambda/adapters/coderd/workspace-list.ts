@@ -1,5 +1,5 @@
 /**
- * All workspaces that the token's user may read, of all organizations (contract §10). coderd lists running ones first, so
+ * All workspaces that the token's user may read, of all organizations (docs/coder.md §10). coderd lists running ones first, so
  * a build that ends while pages are read moves a row from one to another: some rows come twice, others not at all.
  */
 import type { EpochMs } from '../../core/brands.ts';
@@ -13,7 +13,7 @@ import { isFulfilled, isRejected, settleAll } from './settle-all.ts';
 /** Rows; each has some kilobytes in coderd's answer. */
 const PAGE = 250;
 const PAGES_AT_ONCE = 8;
-/** coderd takes 512 requests a minute of one user to one endpoint (contract §9), and pages may be read twice. */
+/** coderd takes 512 requests a minute of one user to one endpoint (docs/coder.md §9), and pages may be read twice. */
 const MOST_PAGES = 200;
 
 type Page = Document<{ readonly workspaces: readonly Workspace[]; readonly count: number }>;

@@ -49,7 +49,7 @@ function checkBounds(pool: PoolDraft): Finding[] {
 const maxText = ({ max, raw }: PoolDraft): string =>
   `max ${max}${raw.max === undefined ? ' (the default)' : ''}`;
 
-// contract §10
+// docs/coder.md §10
 const SWITCHED_OFF = {
   autostart: 'starts no workspace of these tags by its schedule',
   autostop: 'stops no workspace of these tags at its deadline, and makes none dormant and deletes none,',

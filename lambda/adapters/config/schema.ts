@@ -100,7 +100,7 @@ const defaults = z
   .meta({ description: 'What pools have that do not say otherwise.' });
 
 const TAGS_OF_CODER = ['scope', 'owner'];
-// contract §3: a key cannot be user-scoped, and coderd itself sets both tags for a keyed daemon
+// docs/coder.md §3: a key cannot be user-scoped, and coderd itself sets both tags for a keyed daemon
 const tagName = z
   .string()
   .refine(
@@ -117,7 +117,7 @@ const SET_BY_US = [
   'AUTOSCALER_POOL',
   'AUTOSCALER_CA_BUNDLE',
 ];
-// contract §5: `coder provisioner start` refuses each of these beside a key, so no daemon would start
+// docs/coder.md §5: `coder provisioner start` refuses each of these beside a key, so no daemon would start
 const REFUSED_WITH_KEY = ['CODER_PROVISIONERD_TAGS', 'CODER_PROVISIONER_DAEMON_PSK', 'CODER_ORGANIZATION'];
 const variableName = z
   .string()
@@ -135,7 +135,7 @@ const variableName = z
 
 const count = (description: string) => z.int().min(0).meta({ description });
 
-// contract §10: without a daemon that it has seen, coderd creates none of these jobs
+// docs/coder.md §10: without a daemon that it has seen, coderd creates none of these jobs
 const wake = z
   .strictObject({
     autostart: z
