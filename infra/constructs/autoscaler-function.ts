@@ -1,8 +1,6 @@
 import { Duration, Stack, Validations } from 'aws-cdk-lib';
-import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   Architecture,
   Code,
@@ -11,31 +9,12 @@ import {
   Runtime,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { AwsSettings } from '../../lambda/adapters/config/deployment.ts';
-import type { SecretRef } from '../../lambda/core/config.ts';
 import { METRICS_NAMESPACE } from '../../lambda/metric-names.ts';
 import { permitTicks } from './function-permissions.ts';
+import type { AutoscalerFunctionProps } from './function-props.ts';
 import { NEVER_LATE, TickSchedule } from './tick-schedule.ts';
-
-export type AutoscalerFunctionProps = {
-  readonly cluster: ICluster;
-  /** Where the function runs if `settings.inVpc`. */
-  readonly vpc: IVpc;
-  /** @default the VPC's private subnets */
-  readonly vpcSubnets?: SubnetSelection;
-  /** @default one of its own, egress only */
-  readonly securityGroups?: ISecurityGroup[];
-  /** The secret that holds coderd's API token. */
-  readonly token: SecretRef;
-  /** What `bundleFunction` made. */
-  readonly functionDir: string;
-  readonly settings: AwsSettings['function'];
-  readonly logGroup: ILogGroup;
-  /** Encrypts the environment, the schedule and the queue. @default keys of AWS */
-  readonly kmsKey?: IKey;
-};
 
 /** The autoscaler itself: the function, what it may do, and the schedule that runs it every minute. */
 export class AutoscalerFunction extends Construct {

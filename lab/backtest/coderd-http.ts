@@ -4,7 +4,7 @@ import type { Document } from '../../lambda/adapters/coderd/http.ts';
 import type { Workspace } from '../../lambda/core/snapshot.ts';
 import { type Call, InProcessCoderd } from '../coderd/in-process.ts';
 import type { CoderdModel } from '../coderd/model.ts';
-import type { BuildRecord, WorkspaceRecord } from '../coderd/workspaces.ts';
+import type { BuildRecord, WorkspaceRecord } from '../coderd/workspace-records.ts';
 
 export class VirtualCoderd extends InProcessCoderd {
   readonly #workspaces: (query: Readonly<Record<string, string>>) => {

@@ -8,7 +8,7 @@ import type { Deployment, Protection, Reading, Service, Task } from '../../lambd
 import type { EcsModel } from '../ecs/model.ts';
 import type { Deployment as DeploymentState, EcsService } from '../ecs/service.ts';
 import type { EcsTask, TaskState } from '../ecs/task.ts';
-import type { OnCall } from './ports.ts';
+import type { OnCall } from './on-call.ts';
 
 const PAGE = 100;
 const SERVICES_A_CALL = 10;

@@ -17,9 +17,7 @@ import type { Pace } from '../leaves/pace.ts';
 import type { World } from '../world.ts';
 import { VirtualCoderd } from './coderd-http.ts';
 import { EcsPort } from './ecs-port.ts';
-
-/** Told of each request. */
-export type OnCall = (api: 'coderd' | 'ecs', requests: number) => void;
+import type { OnCall } from './on-call.ts';
 
 export type PortsOptions = {
   readonly world: World;

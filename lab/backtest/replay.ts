@@ -11,7 +11,7 @@ import { tagKey } from '../../lambda/core/tags.ts';
 import { type JobRecord, pastJob } from '../coderd/jobs.ts';
 import type { SubmittedJob } from '../coderd/model.ts';
 import type { TemplateRecord } from '../coderd/templates.ts';
-import type { BuildRecord, NewWorkspace, WorkspaceRecord } from '../coderd/workspaces.ts';
+import type { BuildRecord, NewWorkspace, WorkspaceRecord } from '../coderd/workspace-records.ts';
 import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
 import type { World } from '../world.ts';
 

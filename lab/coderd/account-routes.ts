@@ -3,7 +3,7 @@ import { type Answer, NOT_FOUND } from './answers.ts';
 import { type ProvisionerKey, SECRET_LENGTH } from './keys.ts';
 import type { CoderdModel } from './model.ts';
 import { rfc3339 } from './rfc3339.ts';
-import type { Route, UserRequest } from './workspace-routes.ts';
+import type { Route, UserRequest } from './route.ts';
 
 /** Of `/api/v2/users/…`; undefined: no such route. */
 export function userRoute(rest: readonly string[]): Route | undefined {

@@ -1,5 +1,6 @@
 /** Answers that several routes of coderd give. */
 import type { ValidationError } from './parameters.ts';
+import { uuidFlaw } from './uuids.ts';
 
 export type Answer = { readonly status: number; readonly body: unknown };
 
@@ -10,11 +11,6 @@ export const NOT_FOUND: Answer = {
 
 export function badUuid(text: string): Answer {
   return { status: 400, body: { message: `Invalid UUID "${text}".`, detail: uuidFlaw(text) } };
-}
-
-/** uuid.Parse */
-export function uuidFlaw(text: string): string {
-  return text.length === 36 ? 'invalid UUID format' : `invalid UUID length: ${text.length}`;
 }
 
 export function invalid(validations: readonly ValidationError[], message: string): Answer {

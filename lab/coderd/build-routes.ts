@@ -1,10 +1,10 @@
 /** `GET /api/v2/workspaces/{workspace}/builds`: what became of a workspace (coderd/workspacebuilds.go, GetWorkspaceBuildsByWorkspaceID). */
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
-import { isUuid } from './parameters.ts';
+import type { UserRequest } from './route.ts';
 import { mayReadWorkspaces } from './tokens.ts';
+import { isUuid } from './uuids.ts';
 import { buildAnswer } from './workspace-list.ts';
-import type { UserRequest } from './workspace-routes.ts';
-import type { BuildRecord } from './workspaces.ts';
+import type { BuildRecord } from './workspace-records.ts';
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 

@@ -11,11 +11,13 @@ import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { members } from './member-routes.ts';
 import type { CoderdModel } from './model.ts';
 import type { Organization } from './organizations.ts';
-import { isUuid, QueryParameters } from './parameters.ts';
+import { QueryParameters } from './parameters.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { rfc3339 } from './rfc3339.ts';
+import type { Route, UserRequest } from './route.ts';
 import { type Authenticated, mayRead } from './tokens.ts';
-import { type Route, routeOf, type UserRequest } from './workspace-routes.ts';
+import { isUuid } from './uuids.ts';
+import { routeOf } from './workspace-routes.ts';
 
 export type CoderdHandlerOptions = {
   /** Requests a minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */

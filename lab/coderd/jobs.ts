@@ -1,11 +1,11 @@
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/core/brands.ts';
 import type { TagSet } from '../../lambda/core/tags.ts';
 import type { TemplateRecord, TemplateVersion } from './templates.ts';
+import type { Transition } from './transition.ts';
 
 /** The user that prebuilt workspaces belong to (docs/coder.md §10). */
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
-export type Transition = 'start' | 'stop' | 'delete';
 export type JobType = 'template_version_import' | 'workspace_build' | 'template_version_dry_run';
 export type JobStatus = 'pending' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed';
 

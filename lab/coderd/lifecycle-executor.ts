@@ -3,7 +3,8 @@ import { type TagSet, tagKey } from '../../lambda/core/tags.ts';
 import { type DaemonTable, isOffline } from './daemons.ts';
 import { tagsetContains } from './tagset-contains.ts';
 import { isDue } from './transitions.ts';
-import type { WorkspaceRecord, WorkspaceTable } from './workspaces.ts';
+import type { WorkspaceRecord } from './workspace-records.ts';
+import type { WorkspaceTable } from './workspaces.ts';
 
 /** The executor counts in whole minutes, however often it looks. */
 const MINUTE_MS = 60_000;

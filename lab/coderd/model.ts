@@ -23,7 +23,6 @@ import {
   type JobWorkspace,
   type NewJob,
   PREBUILDS_USER,
-  type Transition,
 } from './jobs.ts';
 import { builtInKey, type ProvisionerKey, ProvisionerKeys } from './keys.ts';
 import { runLifecycle } from './lifecycle-executor.ts';
@@ -41,16 +40,11 @@ import {
   type TemplateVersion,
 } from './templates.ts';
 import { type Authenticated, Tokens } from './tokens.ts';
+import type { Transition } from './transition.ts';
 import { type NewUser, type UserRecord, type UserStatus, Users } from './users.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './versions.ts';
-import {
-  type BuildRecord,
-  type NewBuild,
-  type NewWorkspace,
-  newBuild,
-  type WorkspaceRecord,
-  WorkspaceTable,
-} from './workspaces.ts';
+import type { BuildRecord, NewWorkspace, WorkspaceRecord } from './workspace-records.ts';
+import { type NewBuild, newBuild, WorkspaceTable } from './workspaces.ts';
 
 export type CoderdOptions = {
   readonly timeline: Timeline;

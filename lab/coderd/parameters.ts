@@ -1,11 +1,10 @@
 /** Query parameters as coderd's QueryParamParser reads them: strictly, and all errors at once (docs/coder.md §1). */
 import type { Tags } from '../../lambda/core/tags.ts';
-import { uuidFlaw } from './answers.ts';
+import { isUuid, uuidFlaw } from './uuids.ts';
 
 export type ValidationError = { readonly field: string; readonly detail: string };
 
 const MAX_INT32 = 2_147_483_647;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** strconv.ParseBool */
 const BOOLEANS: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((text) => [text, true]),
@@ -22,8 +21,6 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/;
-
-export const isUuid = (text: string): boolean => UUID.test(text);
 
 export class QueryParameters {
   readonly #given: URLSearchParams;

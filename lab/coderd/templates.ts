@@ -3,9 +3,9 @@ import { normalizeTags, type TagSet, type Tags, tagKey } from '../../lambda/core
 import { WEEKDAYS } from '../../lambda/core/zones.ts';
 import type { Random } from '../random.ts';
 import type { Weekday } from './autostart-schedule.ts';
-import type { Transition } from './jobs.ts';
 import { NIL_UUID } from './keys.ts';
 import { CoderdRefusal } from './refusal.ts';
+import type { Transition } from './transition.ts';
 
 export type TemplateSettings = {
   readonly allowUserAutostart: boolean;

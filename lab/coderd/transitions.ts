@@ -4,17 +4,7 @@
  */
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
-import type { Transition } from './jobs.ts';
-import type { BuildReason, WorkspaceRecord } from './workspaces.ts';
-
-export type Due = {
-  readonly at: number;
-  /** Whether only later than `at`. */
-  readonly later: boolean;
-  /** Undefined: no build, only the mark. */
-  readonly transition: Transition | undefined;
-  readonly reason: BuildReason;
-};
+import type { Due, WorkspaceRecord } from './workspace-records.ts';
 
 /** What depends on the release. */
 export type LifecycleRules = { readonly cleansUpFailedStops: boolean };

@@ -1,8 +1,9 @@
 /** Workspaces as JSON (codersdk of 2.30, docs/coder.md §10), in the order of GetWorkspaces. */
-import type { JobStatus, Transition } from './jobs.ts';
+import type { JobStatus } from './jobs.ts';
 import type { CoderdModel } from './model.ts';
 import { optionalTime, rfc3339 } from './rfc3339.ts';
-import type { BuildRecord, WorkspaceRecord } from './workspaces.ts';
+import type { Transition } from './transition.ts';
+import type { BuildRecord, WorkspaceRecord } from './workspace-records.ts';
 
 /** What a workspace is called while the job of its latest build is running, and after it succeeded. */
 const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly succeeded: string }>> = {

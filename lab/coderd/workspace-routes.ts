@@ -2,25 +2,11 @@
 import { z } from 'zod';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { workspaceBuilds } from './build-routes.ts';
-import type { CoderdModel } from './model.ts';
-import { isUuid, type QueryParameters } from './parameters.ts';
+import type { Route, UserRequest } from './route.ts';
 import { templateAnswer, versionAnswer } from './template-list.ts';
 import { mayRead, mayReadWorkspaces, type TokenUser } from './tokens.ts';
+import { isUuid } from './uuids.ts';
 import { inListOrder, workspaceAnswer } from './workspace-list.ts';
-
-/** A request of a signed-in user. */
-export type UserRequest = {
-  readonly model: CoderdModel;
-  readonly user: TokenUser;
-  readonly parameters: QueryParameters;
-  readonly rest: readonly string[];
-  readonly body: string;
-};
-
-export type Route = {
-  readonly method: 'GET' | 'POST';
-  readonly handle: (request: UserRequest) => Answer;
-};
 
 /** Of `/api/v2/<collection>/…`; undefined: no such route. */
 export function routeOf(collection: string | undefined, rest: readonly string[]): Route | undefined {

@@ -10,7 +10,7 @@ import { CoderdModel } from '../coderd/model.ts';
 import { CoderdRefusal } from '../coderd/refusal.ts';
 import type { TemplateRecord, TemplateVersion } from '../coderd/templates.ts';
 import type { UserRecord } from '../coderd/users.ts';
-import type { WorkspaceRecord } from '../coderd/workspaces.ts';
+import type { WorkspaceRecord } from '../coderd/workspace-records.ts';
 import { Random } from '../random.ts';
 import { Timeline } from '../timeline.ts';
 import { askCoderd } from './ask.ts';

@@ -1,6 +1,6 @@
 /** The wake-up from zero: workspaces that start by their schedule, of a pool that sleeps. No job shows them before (docs/coder.md §10). */
 import { reasonSentence } from '../../lambda/app/reason-text.ts';
-import type { WorkspaceRecord } from '../coderd/workspaces.ts';
+import type { WorkspaceRecord } from '../coderd/workspace-records.ts';
 import type { World } from '../world.ts';
 import type { DeployedFunction } from './deployed-function.ts';
 

@@ -1,5 +1,9 @@
+import type { EpochMs } from '../../lambda/core/brands.ts';
+import type { Random } from '../random.ts';
+import type { Timeline } from '../timeline.ts';
 import type { AgentAnswer, TaskAgent } from './container.ts';
-import type { EcsModel, ProtectionFailure } from './model.ts';
+import type { Latencies } from './latencies.ts';
+import type { ProtectionFailure } from './protection.ts';
 import type { EcsTask, Protection } from './task.ts';
 
 const UNREACHABLE: AgentAnswer = { kind: 'error', code: 'RequestCanceled' };
@@ -13,11 +17,25 @@ export type AgentFaults = {
   readonly losing: number;
 };
 
+/** What agents need of ECS. */
+export type ProtectionServer = {
+  readonly random: Random;
+  readonly timeline: Timeline;
+  readonly latencies: Pick<Latencies, 'lease'>;
+  readonly agentFaults: AgentFaults;
+  readonly agentsDown: boolean;
+  now(): EpochMs;
+  readTime(): EpochMs;
+  admits(operation: 'task-protection'): boolean;
+  protect(task: string, minutes: number): ProtectionFailure | undefined;
+  unprotect(task: string): ProtectionFailure | undefined;
+};
+
 /**
  * The agent endpoint of one task. A call takes effect halfway, its answer comes later: with the endpoint down in
  * between, a lease is taken that the guard does not know of.
  */
-export function taskAgent(model: EcsModel, task: EcsTask): TaskAgent {
+export function taskAgent(model: ProtectionServer, task: EcsTask): TaskAgent {
   const call = (act: () => AgentAnswer, onAnswer: (answer: AgentAnswer) => void): void => {
     const halfMs = Math.round(model.random.whole(...model.latencies.lease) / 2);
     model.timeline.after(halfMs, () => {
@@ -39,9 +57,9 @@ export function taskAgent(model: EcsModel, task: EcsTask): TaskAgent {
 }
 
 /** Draws only where there is something to draw: a world without faults is the same as ever. */
-const happens = (model: EcsModel, share: number): boolean => share > 0 && model.random.next() < share;
+const happens = (model: ProtectionServer, share: number): boolean => share > 0 && model.random.next() < share;
 
-function reach(model: EcsModel, act: () => AgentAnswer): AgentAnswer {
+function reach(model: ProtectionServer, act: () => AgentAnswer): AgentAnswer {
   if (model.agentsDown) return UNREACHABLE;
   return model.admits('task-protection') ? act() : THROTTLED;
 }

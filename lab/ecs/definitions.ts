@@ -5,28 +5,6 @@ import type { EcsModel } from './model.ts';
 import { operation } from './operation.ts';
 import type { TaskDefinition } from './task.ts';
 
-/** The part of a task definition that can be looked at. */
-export type TaskTemplate = {
-  readonly image: string;
-  readonly entryPoint: readonly string[];
-  readonly command: readonly string[];
-  /** CPU units. */
-  readonly cpu: number;
-  /** MiB. */
-  readonly memory: number;
-  readonly architecture: 'ARM64' | 'X86_64';
-};
-
-/** Without a guard, of the size that the configuration has by default. */
-export const BARE_TEMPLATE: TaskTemplate = {
-  image: 'ghcr.io/coder/coder:v2.30.0',
-  entryPoint: ['/opt/coder'],
-  command: ['provisioner', 'start'],
-  cpu: 1024,
-  memory: 2048,
-  architecture: 'ARM64',
-};
-
 export const DEFINITIONS = {
   DescribeTaskDefinition: operation(
     'service-read',

@@ -7,14 +7,19 @@ import type { Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
 import { type AgentFaults, taskAgent } from './agent.ts';
 import type { StartContainer } from './container.ts';
-import { BARE_TEMPLATE, type TaskTemplate } from './definitions.ts';
 import { invalidParameter, serviceNotActive, serviceNotFound } from './errors.ts';
 import { FARGATE, type Latencies } from './latencies.ts';
 import { emptiestZone, Subnets, type Victims } from './placement.ts';
-import { type BlockedTasks, type DeploymentBlocked, isBlocked } from './protection.ts';
+import {
+  type BlockedTasks,
+  type DeploymentBlocked,
+  isBlocked,
+  type ProtectionFailure,
+} from './protection.ts';
 import type { CleanupReading, RolloutReading } from './rollout.ts';
 import { type Deployment, EcsService, isCleaningUp } from './service.ts';
 import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
+import { BARE_TEMPLATE, type TaskTemplate } from './task-template.ts';
 import { type BucketName, Throttle } from './throttle.ts';
 
 export type EcsOptions = {
@@ -57,8 +62,6 @@ export type NewService = {
   /** earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default a deployment ends when nothing old is left */
   readonly earlySuccessPercent?: number | undefined;
 };
-
-export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VALID';
 
 const ARN_PREFIX = 'arn:aws:ecs:eu-central-1:123456789012';
 const ZONES = ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'];

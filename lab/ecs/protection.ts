@@ -14,6 +14,8 @@ export type DeploymentBlocked =
 /** Whose calls a deployment that is held open refuses: AWS's text leaves that open too. */
 export type BlockedTasks = 'all' | 'old-revision';
 
+export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VALID';
+
 export const DEFAULT_MINUTES = 120;
 export const MAX_MINUTES = 2880;
 

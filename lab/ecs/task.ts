@@ -7,10 +7,10 @@ import { type EpochMs, plusMs, type TaskArn } from '../../lambda/core/brands.ts'
 import type { Random } from '../random.ts';
 import type { Planned, Timeline } from '../timeline.ts';
 import type { Container, StartContainer, TaskAgent } from './container.ts';
-import type { TaskTemplate } from './definitions.ts';
 import { History } from './history.ts';
 import type { Latencies } from './latencies.ts';
 import type { Place } from './placement.ts';
+import type { TaskTemplate } from './task-template.ts';
 
 export type LastStatus =
   | 'PROVISIONING'

@@ -1,6 +1,6 @@
 /** Workspaces that people start, use for a while and forget: coderd is to stop them by itself, once a daemon is there. */
 import type { OrganizationId } from '../../lambda/core/brands.ts';
-import type { WorkspaceRecord } from '../coderd/workspaces.ts';
+import type { WorkspaceRecord } from '../coderd/workspace-records.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
 import type { PlannedPool, WorldPlan } from './plan.ts';

@@ -7,10 +7,10 @@
  * flow: group -> pool and tag set -> daemons and launches there -> (launches) the room over all pools.
  */
 import type { OrganizationId, PoolName } from './brands.ts';
-import { type Audience, type Group, isPending, type StockGroup, youngestOf } from './demand.ts';
+import { type Group, isPending, type StockGroup, youngestOf } from './demand.ts';
 import { Network } from './flow.ts';
 import { by, sum } from './order.ts';
-import type { Served } from './plan.ts';
+import type { Audience, Served } from './plan.ts';
 import { RAISE_ABOVE } from './stock.ts';
 import { covers, type TagSet, tagKey } from './tags.ts';
 

@@ -1,6 +1,7 @@
 /** The numbers of one pool that every rule works with. All are tasks. */
+
+import type { OlderTasks } from './older-tasks.ts';
 import type { DaemonCounts } from './plan.ts';
-import type { OlderTasks } from './rolling.ts';
 import type { PoolSight } from './supply.ts';
 import type { TaskSight } from './task-state.ts';
 

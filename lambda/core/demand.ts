@@ -2,6 +2,7 @@
 import type { EpochMs, OrganizationId, PoolName } from './brands.ts';
 import type { Waiting } from './config.ts';
 import { by, unique } from './order.ts';
+import type { Audience } from './plan.ts';
 import { foreseenIn, PREBUILDS_USER, readRecord } from './record.ts';
 import type { Job, OrganizationSight, Snapshot } from './snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from './tags.ts';
@@ -52,8 +53,7 @@ export type StockGroup = {
 };
 
 /** Whose jobs wait, by what their waiting costs. */
-export const AUDIENCES = ['people', 'autostarts', 'stops', 'prebuilds'] as const;
-export type Audience = (typeof AUDIENCES)[number];
+export const AUDIENCES: readonly Audience[] = ['people', 'autostarts', 'stops', 'prebuilds'];
 
 /** The price of waiting of an audience. */
 export const PRICE_OF: Readonly<Record<Audience, keyof Waiting>> = {

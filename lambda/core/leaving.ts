@@ -1,8 +1,9 @@
 /** Leaving: which daemons are asked, and why the others are not. */
 import type { EpochMs } from './brands.ts';
+import { isOldRevision } from './older-tasks.ts';
 import { by, partition } from './order.ts';
 import type { Replacing } from './plan.ts';
-import { isOldRevision, replacementReason } from './rolling.ts';
+import { replacementReason } from './rolling.ts';
 import type { PoolSight } from './supply.ts';
 import type { TaskSight } from './task-state.ts';
 

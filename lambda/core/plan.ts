@@ -4,9 +4,11 @@
  */
 import type { JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { ScaleIn } from './config.ts';
-import type { Audience } from './demand.ts';
 import type { ReadingStatus } from './snapshot.ts';
 import type { Tags } from './tags.ts';
+
+/** Whose jobs wait, by what their waiting costs. */
+export type Audience = 'people' | 'autostarts' | 'stops' | 'prebuilds';
 
 /** RFC 3339, UTC, milliseconds: the plan is a JSON document as it is. */
 export type IsoTime = string;

@@ -1,7 +1,7 @@
 /** A morning from zero: what coderd is to start at nine finds its daemons ready, and they leave soon after. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { NewTemplate } from '../../lab/coderd/templates.ts';
-import type { NewWorkspace } from '../../lab/coderd/workspaces.ts';
+import type { NewWorkspace } from '../../lab/coderd/workspace-records.ts';
 import { plusMs } from '../../lambda/core/brands.ts';
 import type { Tags } from '../../lambda/core/tags.ts';
 import { type Lab, type LabPool, startLab, timeOf } from '../support/lab.ts';

@@ -1,7 +1,7 @@
 /** What coderd does to workspaces by itself happens on time although the pools sleep; with `wake` off it does not happen at all. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { NewTemplate } from '../../lab/coderd/templates.ts';
-import type { NewWorkspace, WorkspaceRecord } from '../../lab/coderd/workspaces.ts';
+import type { NewWorkspace, WorkspaceRecord } from '../../lab/coderd/workspace-records.ts';
 import type { World } from '../../lab/world.ts';
 import type { Tick } from '../../lambda/app/tick.ts';
 import { plusMs } from '../../lambda/core/brands.ts';

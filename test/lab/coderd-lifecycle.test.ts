@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NewTemplate } from '../../lab/coderd/templates.ts';
-import type { NewWorkspace } from '../../lab/coderd/workspaces.ts';
+import type { NewWorkspace } from '../../lab/coderd/workspace-records.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import { coderdWorld, DAY, HOUR, MINUTE, SECOND, START } from './coderd-workspaces-fixture.ts';
 

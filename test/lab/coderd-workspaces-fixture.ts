@@ -1,7 +1,7 @@
 import { BuiltInDaemon } from '../../lab/coderd/built-in-daemons.ts';
 import { CoderdModel, type CoderdOptions } from '../../lab/coderd/model.ts';
 import type { NewTemplate } from '../../lab/coderd/templates.ts';
-import type { NewWorkspace } from '../../lab/coderd/workspaces.ts';
+import type { NewWorkspace } from '../../lab/coderd/workspace-records.ts';
 import type { DaemonConnection } from '../../lab/daemon-connection.ts';
 import { Random } from '../../lab/random.ts';
 import { Timeline } from '../../lab/timeline.ts';

@@ -2,7 +2,7 @@
 import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
 import type { Tags } from '../../lambda/core/tags.ts';
 import { aTemplate, aWorkspace, NOW, SECOND } from './parts.ts';
-import type { ReadingDocument } from './picture.ts';
+import type { ReadingDocument } from './reading-document.ts';
 
 export type WorkspacesPicture = {
   /** Of the active version of their template: one template a tag set. */

@@ -10,6 +10,7 @@
 import type { Tags } from '../../lambda/core/tags.ts';
 import { drawForecast, type ForecastDocument, type WorkspacesPicture } from './forecast-picture.ts';
 import { MINUTE, NOW } from './parts.ts';
+import type { ReadingDocument } from './reading-document.ts';
 import { type ForecastSettings, forecastSettings } from './settings.ts';
 
 export type PoolPicture = ForecastSettings & {
@@ -57,13 +58,6 @@ type Document = {
   takenAt: string;
   coder: { buildInfo?: { version: string }; organizations: OrganizationDocument[] };
   ecs: EcsDocument;
-};
-export type ReadingDocument = {
-  status: string;
-  takenAt?: string;
-  limit?: number;
-  error?: string;
-  items: Record<string, unknown>[];
 };
 type OrganizationDocument = {
   id: string;

@@ -1,6 +1,6 @@
 /** Watches a world from its first moment on: what coderd's lifecycle executor had to leave, and how many tasks ran. */
 import { isDue } from '../../lab/coderd/transitions.ts';
-import type { BuildReason } from '../../lab/coderd/workspaces.ts';
+import type { BuildReason } from '../../lab/coderd/workspace-records.ts';
 import type { World } from '../../lab/world.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 

@@ -3,7 +3,7 @@ import { drawSeconds } from './draws.ts';
 import { replacePrebuild } from './prebuilds.ts';
 import type { Template } from './scenario.ts';
 import type { Scene } from './scene.ts';
-import type { Stretch } from './workday.ts';
+import type { Stretch } from './stretch.ts';
 
 /** The others ask for parameters that no preset has, or find none ready: an assumption. */
 const CLAIMS = 0.9;

@@ -7,6 +7,7 @@ import type { LocalDay } from './local-day.ts';
 import type { Person } from './people.ts';
 import type { Push } from './pushes.ts';
 import type { Scene } from './scene.ts';
+import type { Stretch } from './stretch.ts';
 
 /** Of those who work with Coder, who come; Sunday first. */
 const ATTENDANCE = [0.03, 0.88, 0.88, 0.88, 0.86, 0.74, 0.03] as const;
@@ -22,9 +23,6 @@ const UPDATE_AFTER = 40;
 /** Who has just started it has the new version, and does not restart. */
 const SETTLED_MINUTES = 15;
 const STOPS_BY_HAND = 0.2;
-
-/** Somebody works, from and to. */
-export type Stretch = { readonly from: EpochMs; readonly to: EpochMs };
 
 /** Adds all jobs of the person's day. Days have to come in their order. */
 export function liveDay(person: Person, day: LocalDay, pushes: readonly Push[], scene: Scene): void {
