@@ -30,7 +30,7 @@ export function renderSettingsTable(): string {
   return ['| setting | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** The README with its settings table made anew; undefined if it has no place for one. */
+/** A page (docs/settings.md) with its settings table made anew; undefined if it has no place for one. */
 export function renderReadme(readme: string): string | undefined {
   const begin = readme.indexOf(BEGIN);
   const end = readme.indexOf(END, begin);
@@ -98,13 +98,16 @@ function defaultOf({ path, node, isRequired }: Setting): string {
 
 type Document = { readonly file: string; readonly text: string };
 
+/** The page of the settings table. What stands outside of the table is written by hand. */
+const SETTINGS_PAGE = 'docs/settings.md';
+
 function documents(): Document[] {
   const made = [
     { file: 'autoscaler.schema.json', text: renderJsonSchema() },
     { file: 'docs/sizes.md', text: renderSizes() },
   ];
-  const readme = existsSync('README.md') ? renderReadme(readFileSync('README.md', 'utf8')) : undefined;
-  return readme === undefined ? made : [...made, { file: 'README.md', text: readme }];
+  const page = existsSync(SETTINGS_PAGE) ? renderReadme(readFileSync(SETTINGS_PAGE, 'utf8')) : undefined;
+  return page === undefined ? made : [...made, { file: SETTINGS_PAGE, text: page }];
 }
 
 function isCurrent({ file, text }: Document): boolean {

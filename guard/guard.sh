@@ -218,7 +218,7 @@ watch_keeper() {
 }
 
 keep() {
-  trap '[ -z "$nap" ] || kill "$nap"; exit' TERM
+  trap '[ -z "$nap" ] || kill "$nap" 2>/dev/null; exit' TERM
   trap 'phase=stopping' HUP
   trap : PIPE
   tell_time

@@ -1,7 +1,7 @@
 /**
  * What else than Fargate's tasks (lambda/core/prices.ts) costs money: dollars in us-east-1, on demand, free tiers left out. Looked up on
  * 2026-11-21 in what cloudburn.io, wring.co, cloudchipr.com and zacfukuda.com quoted in 2026 from the pages named here, all of them
- * below aws.amazon.com; those of extra storage and Secrets Manager are from aws-facts, that of traces is from memory. Other regions are up
+ * below aws.amazon.com; those of extra storage and Secrets Manager are those of docs/aws.md §9, that of traces is from memory. Other regions are up
  * to a quarter dearer.
  */
 export const PRICES = {

@@ -10,7 +10,7 @@ import { ConfigError } from '../lambda/adapters/config/problems.ts';
 import type { configSchema } from '../lambda/adapters/config/schema.ts';
 import { bundleFunction } from './bundle.ts';
 
-/** What autoscaler.yaml holds; the README has every setting. A relative `coder.caBundle` lies below the working directory. */
+/** What autoscaler.yaml holds; docs/settings.md has every setting. A relative `coder.caBundle` lies below the working directory. */
 export type Settings = z.input<typeof configSchema>;
 
 export type SettingsSource = Settings | { readonly configFile: string };

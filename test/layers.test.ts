@@ -1,4 +1,4 @@
-/** Imports point inwards only (design.md, "Layers"), and the core is synchronous and pure. */
+/** Imports point inwards only (docs/architecture.md, "What may import what"), and the core is synchronous and pure. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** ECS tasks with their daemons: the mix of states that a busy deployment is in (design.md, "The lease"). */
+/** ECS tasks with their daemons: the mix of states that a busy deployment is in (docs/architecture.md, "The lease"). */
 import type { Random } from '../../lab/random.ts';
 import { normalizeTags } from '../../lambda/core/tags.ts';
 import { type FleetJob, makeJob } from './jobs.ts';

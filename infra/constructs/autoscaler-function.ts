@@ -36,7 +36,7 @@ export class AutoscalerFunction extends Construct {
       // ends before the next invocation starts
       timeout: Duration.seconds(55),
       // off unless asked for: two ticks at once do no harm, an account with a quota of 10 cannot reserve
-      // at all (aws-facts §5), and a dry run would be refused while a tick runs
+      // at all (docs/aws.md §5), and a dry run would be refused while a tick runs
       reservedConcurrentExecutions: settings.reservedConcurrency,
       role: functionRole(this, props),
       ...network(props),

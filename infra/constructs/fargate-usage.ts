@@ -3,7 +3,7 @@ import type { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
 
-/** On demand and Spot have a quota each; codes: aws-facts §2. */
+/** On demand and Spot have a quota each; codes: docs/aws.md §2. */
 export type FargateCapacity = {
   readonly name: 'on-demand' | 'spot';
   readonly quotaCode: 'L-3032A538' | 'L-36FBB829';

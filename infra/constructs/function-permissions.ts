@@ -1,6 +1,6 @@
 /**
  * Exactly what a tick needs, resource by resource. Of what it may do, only UpdateService and UpdateTaskProtection change ECS;
- * it can neither start nor stop a task: a task leaves by itself (design, "The lease").
+ * it can neither start nor stop a task: a task leaves by itself (docs/architecture.md, "The lease").
  */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
@@ -19,7 +19,7 @@ export function permitTicks(role: Role, props: AutoscalerFunctionProps): void {
 function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
   const { cluster, token, logGroup, kmsKey, settings } = props;
   return [
-    // the two lists know no resource of ours, only the condition (aws-facts §1, IAM)
+    // the two lists know no resource of ours, only the condition (docs/aws.md §1, IAM)
     new PolicyStatement({
       actions: ['ecs:ListServices', 'ecs:ListTasks'],
       resources: ['*'],

@@ -85,7 +85,7 @@ function acknowledgeOperator(role: Role, pool: string, { policies, statements }:
 
 type OwnTaskRole = Extract<DeployedPool['taskRole'], { readonly kind: 'own' }>;
 
-/** A task guards itself against scale-in while it may hold a job. Which task it is, its role can't know (aws-facts §1, IAM). */
+/** A task guards itself against scale-in while it may hold a job. Which task it is, its role can't know (docs/aws.md §1, IAM). */
 function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | undefined): PolicyStatement[] {
   const resources = [tasksOf(cluster)];
   const [look, change] = ['ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'];

@@ -53,12 +53,12 @@ export class PoolService extends Construct {
       cluster,
       taskDefinition: task.definition,
       // no desiredCount: the count is the autoscaler's, and CloudFormation would set it back on each update;
-      // no serviceName and no launchType: to change them would replace the service (aws-facts §7)
+      // no serviceName and no launchType: to change them would replace the service (docs/aws.md §7)
       capacityProviderStrategies: capacityProviders(pool),
-      // old tasks leave before new ones come: with both at once the counts run away (design, "The lease")
+      // old tasks leave before new ones come: with both at once the counts run away (docs/architecture.md, "The lease")
       minHealthyPercent: 0,
       maxHealthyPercent: 100,
-      // it stops tasks, and is on unless switched off (aws-facts §1)
+      // it stops tasks, and is on unless switched off (docs/aws.md §1)
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
       circuitBreaker: { rollback: true },
       // tasks are what Fargate bills; of the service's own tags they need none but those of the task definition

@@ -98,7 +98,7 @@ function addProvisioner(
     environment: containerEnvironment(props),
     secrets: containerSecrets(secrets),
     portMappings: pool.prometheusPort === undefined ? [] : [{ containerPort: pool.prometheusPort }],
-    // the longest that Fargate grants between SIGTERM and SIGKILL (aws-facts §2)
+    // the longest that Fargate grants between SIGTERM and SIGKILL (docs/aws.md §2)
     stopTimeout: Duration.seconds(120),
     linuxParameters: new LinuxParameters(task, 'LinuxParameters', { initProcessEnabled: true }),
     logging: logDriver(props),

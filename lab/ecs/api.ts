@@ -1,5 +1,5 @@
 /**
- * The operations of the ECS API that the autoscaler's role may call, with their limits (aws-facts §§1-2), and those that only a
+ * The operations of the ECS API that the autoscaler's role may call, with their limits (docs/aws.md §1 and §2), and those that only a
  * person may. Reads see each entity as it was up to the model's read lag ago.
  */
 import { z } from 'zod';

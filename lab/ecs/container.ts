@@ -28,7 +28,7 @@ export type ContainerHost = {
 /** Starts the main process of an image. */
 export type StartContainer = (host: ContainerHost) => Container;
 
-/** What the agent endpoint in the task answers (aws-facts §1): only the first kind has the word "protection" in it. */
+/** What the agent endpoint in the task answers (docs/aws.md §1): only the first kind has the word "protection" in it. */
 export type AgentAnswer =
   | { readonly kind: 'protection'; readonly enabled: boolean; readonly expiresAt?: EpochMs | undefined }
   | { readonly kind: 'failure'; readonly reason: string }

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../lambda/core/brands.ts';
 
-/** A value and what it was a short while ago: reads of ECS are eventually consistent (aws-facts §2). */
+/** A value and what it was a short while ago: reads of ECS are eventually consistent (docs/aws.md §2). */
 export class History<T> {
   readonly #keepMs: number;
   readonly #entries: { readonly at: EpochMs; readonly value: T }[] = [];

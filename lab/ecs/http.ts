@@ -1,4 +1,4 @@
-/** The AWS JSON 1.1 protocol (aws-facts §6): POST / with an `x-amz-target`, errors as HTTP 400 with a `__type`. */
+/** The AWS JSON 1.1 protocol (docs/aws.md §6): POST / with an `x-amz-target`, errors as HTTP 400 with a `__type`. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';

@@ -15,11 +15,11 @@ export type Latencies = {
   readonly signal: Range;
   /** Its container exited -> STOPPED. */
   readonly stop: Range;
-  /** RUNNING -> counted as healthy by a deployment: 40 s where there is no health check (aws-facts §2). */
+  /** RUNNING -> counted as healthy by a deployment: 40 s where there is no health check (docs/aws.md §2). */
   readonly healthyMs: number;
 };
 
-/** As far as is known for Fargate and small images (aws-facts §2: 30 to 60 s, no primary number). */
+/** As far as is known for Fargate and small images (docs/aws.md §2: 30 to 60 s, no primary number). */
 export const FARGATE: Latencies = {
   react: [500, 3_000],
   boot: [25_000, 60_000],

@@ -1,5 +1,5 @@
 /**
- * ECS as it is known (aws-facts §§1-2), on virtual time: services, their tasks, task protection. It is the whole truth of
+ * ECS as it is known (docs/aws.md §1 and §2), on virtual time: services, their tasks, task protection. It is the whole truth of
  * now; what the API lets be seen of it, and late, is in api.ts. Things that happen to tasks are methods for tests.
  */
 import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/core/brands.ts';
@@ -65,7 +65,7 @@ export type NewService = {
 
 const ARN_PREFIX = 'arn:aws:ecs:eu-central-1:123456789012';
 const ZONES = ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'];
-/** Stopped tasks can be seen for an hour (aws-facts §2). */
+/** Stopped tasks can be seen for an hour (docs/aws.md §2). */
 const VISIBLE_MS = 60 * 60_000;
 
 export class EcsModel {
@@ -256,7 +256,7 @@ export class EcsModel {
     this.#mustFind(task).stop({ stopCode: 'UserInitiated', stoppedReason: 'Task stopped by user' });
   }
 
-  /** AWS retires the host of a task: its service replaces it, and protection holds nothing (aws-facts §1). */
+  /** AWS retires the host of a task: its service replaces it, and protection holds nothing (docs/aws.md §1). */
   retireHost(task: string, stopCode: 'ServiceSchedulerInitiated' | 'TerminationNotice'): void {
     this.#mustFind(task).stop({
       stopCode,

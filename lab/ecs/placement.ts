@@ -1,4 +1,4 @@
-/** Where tasks go, and which of them ECS stops first: by availability zone, else at random (aws-facts §1). */
+/** Where tasks go, and which of them ECS stops first: by availability zone, else at random (docs/aws.md §1). */
 import type { Random } from '../random.ts';
 
 /** A task's zone and network interface. */

@@ -1,8 +1,8 @@
-/** When ECS lets a task be protected (aws-facts §1). */
+/** When ECS lets a task be protected (docs/aws.md §1). */
 
 import type { CleanupReading } from './rollout.ts';
 
-/** Which calls a service with too many protected tasks refuses: AWS's text leaves it open (aws-facts §1, design.md). */
+/** Which calls a service with too many protected tasks refuses: AWS's text leaves it open (docs/aws.md §1). */
 export type DeploymentBlocked =
   /** Only tasks that are not protected yet. */
   | 'new-only'

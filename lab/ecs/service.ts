@@ -65,11 +65,11 @@ type Surroundings = {
 };
 
 const RETRY_LAUNCH_MS = 1_000;
-/** Starts that fail one after another before the scheduler slows down, and how far it does (aws-facts §2). */
+/** Starts that fail one after another before the scheduler slows down, and how far it does (docs/aws.md §2). */
 const FAILURES_BEFORE_BACKOFF = 3;
 const FIRST_BACKOFF_MS = 15_000;
 const LONGEST_BACKOFF_MS = 15 * 60_000;
-/** DescribeServices returns so many events (aws-facts §2). */
+/** DescribeServices returns so many events (docs/aws.md §2). */
 const EVENTS_KEPT = 100;
 /** An event is not repeated for so long while its cause lasts (ECS developer guide, "Service event messages"). */
 const EVENT_REPEATED_MS = 6 * 3_600_000;
@@ -129,7 +129,7 @@ export class EcsService {
     return isHidden ? [state.primary] : [state.primary, ...state.older];
   }
 
-  /** UpdateService(desiredCount): no new deployment (aws-facts §2). */
+  /** UpdateService(desiredCount): no new deployment (docs/aws.md §2). */
   setDesiredCount(desiredCount: number): void {
     const raise = desiredCount - this.state.desiredCount;
     const isRolling = this.state.primary.rolloutState === 'IN_PROGRESS' && this.state.older.length > 0;
@@ -168,7 +168,7 @@ export class EcsService {
     });
   }
 
-  /** DeleteService with force: protection holds nothing (design.md, "Not covered"). */
+  /** DeleteService with force: protection holds nothing (docs/architecture.md, "What the lease does not cover"). */
   delete(): void {
     this.#change({ status: 'INACTIVE', desiredCount: 0 });
     for (const task of [...this.tasks]) task.stop(this.#scheduler());

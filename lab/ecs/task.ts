@@ -1,5 +1,5 @@
 /**
- * The life of one Fargate task (aws-facts §2):
+ * The life of one Fargate task (docs/aws.md §2):
  * PROVISIONING -> PENDING -> ACTIVATING -> RUNNING -> DEACTIVATING -> STOPPING -> DEPROVISIONING -> STOPPED.
  * Being told to stop is the desired status; SIGTERM follows a moment later, SIGKILL `stopTimeoutMs` after that.
  */
@@ -205,7 +205,7 @@ export class EcsTask {
   #boot(): void {
     const { random, latencies } = this.#around;
     const bootMs = random.whole(...latencies.boot);
-    // the network interface first, then the image (aws-facts §2: interface ~10 s, the whole image every time)
+    // the network interface first, then the image (docs/aws.md §2: interface ~10 s, the whole image every time)
     const interfaceMs = Math.round(0.3 * bootMs);
     const pullMs = Math.round(0.6 * bootMs);
     this.#after(interfaceMs, () => {

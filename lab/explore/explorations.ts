@@ -32,7 +32,7 @@ export type Exploration = {
   readonly build: (variant: Variant) => Model;
 };
 
-/** Every reading of DEPLOYMENT_BLOCKED (aws-facts §1): which calls are refused, and whose; and early successes that do not count old tasks. */
+/** Every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1): which calls are refused, and whose; and early successes that do not count old tasks. */
 export const READINGS: readonly Reading[] = [
   { calls: 'off', tasks: 'all' },
   { calls: 'new-only', tasks: 'all' },

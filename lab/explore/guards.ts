@@ -1,7 +1,7 @@
 /**
  * The exploration of guards: some tasks, jobs, a clock, and an autoscaler that writes nonsense: it asks anyone at any time, and the
  * count it sets, and the revision, are always those that let ECS stop any task that is not protected. ECS refuses calls as it likes,
- * which holds every reading of DEPLOYMENT_BLOCKED (aws-facts §1). Tasks are interchangeable: a state is a sorted list of them.
+ * which holds every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1). Tasks are interchangeable: a state is a sorted list of them.
  */
 import { GUARD_TABLE } from '../task/guard-table.ts';
 import { sortPlaces } from './autoscalers.ts';

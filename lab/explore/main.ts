@@ -1,5 +1,5 @@
 /**
- * `npm run explore`: the protocol of design.md, "The lease" in every interleaving of a small world. Fails when a property is
+ * `npm run explore`: the protocol of docs/architecture.md, "The lease" in every interleaving of a small world. Fails when a property is
  * violated, or when a mutant of the protocol is not noticed.
  */
 import { Command } from 'commander';

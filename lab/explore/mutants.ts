@@ -1,4 +1,4 @@
-/** Mutants of the protocol: each leaves something out that design.md, "The lease" asks for, and has to be caught. */
+/** Mutants of the protocol: each leaves something out that docs/architecture.md, "The lease" asks for, and has to be caught. */
 import { plusMs } from '../../lambda/core/brands.ts';
 import type { Config } from '../../lambda/core/config.ts';
 import { decide } from '../../lambda/core/decide.ts';

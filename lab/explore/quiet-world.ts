@@ -1,6 +1,6 @@
 /**
  * A pool in a world that has turned quiet: agents answer, every call arrives, every job ends, nobody deploys, and ticks see what is.
- * ECS refuses what one reading of DEPLOYMENT_BLOCKED says that it refuses (aws-facts §1).
+ * ECS refuses what one reading of DEPLOYMENT_BLOCKED says that it refuses (docs/aws.md §1).
  */
 import { isBlocked, type Reading } from '../ecs/protection.ts';
 import type { GuardInput, GuardTable } from '../task/guard-table.ts';

@@ -3,7 +3,7 @@
  *
  * Time is counted in units of six hours, rounded so that nothing is made safer than it is: a lease of 48 h lasts 8 units, an ask
  * 23 h = 3, a guard is blind for one unit before it drains, and a job that is being drained lasts 2 units at the most
- * (design.md: builds shorter than 17 h). 3 = 1 + 2 stands for 23 = 6 + 17.
+ * (docs/architecture.md, "The lease": builds shorter than 17 h). 3 = 1 + 2 stands for 23 = 6 + 17.
  */
 import type { GuardInput, GuardPhase } from '../task/guard-table.ts';
 

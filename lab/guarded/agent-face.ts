@@ -1,4 +1,4 @@
-/** What a task finds at `ECS_AGENT_URI` and `ECS_CONTAINER_METADATA_URI_V4` (aws-facts §1). */
+/** What a task finds at `ECS_AGENT_URI` and `ECS_CONTAINER_METADATA_URI_V4` (docs/aws.md §1). */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentAnswer, ContainerHost } from '../ecs/container.ts';

@@ -10,7 +10,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** No build of up to 17 h is killed (design.md, "The lease"). */
+/** No build of up to 17 h is killed (docs/architecture.md, "The lease"). */
 const LONGEST_MS = 17 * HOUR_MS;
 
 /** Of ten builds that don't take hours. */

@@ -8,7 +8,7 @@ export type FleetPool = PlannedPool & {
   readonly retiring: boolean;
 };
 
-/** What CloudFormation creates a service with (aws-facts §7). */
+/** What CloudFormation creates a service with (docs/aws.md §7). */
 const FIRST_COUNT = 1;
 
 export class Fleet {

@@ -15,7 +15,7 @@ export type Trouble = {
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** "Please leave", to whoever it is (design.md, "The lease"). */
+/** "Please leave", to whoever it is (docs/architecture.md, "The lease"). */
 const ASK_MINUTES = 1380;
 const NO_CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';

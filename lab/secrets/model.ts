@@ -1,4 +1,4 @@
-/** Secrets Manager: named secrets with one current version (aws-facts §4). */
+/** Secrets Manager: named secrets with one current version (docs/aws.md §4). */
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import type { Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';

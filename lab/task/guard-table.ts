@@ -1,5 +1,5 @@
 /**
- * The guard as a transition table (design.md, "The lease"). It is used three times: the world's guard is driven by it
+ * The guard as a transition table (docs/architecture.md, "The lease"). It is used three times: the world's guard is driven by it
  * (guard.ts), the exploration steps it (lab/explore), and guard.sh is tested against it, row by row.
  *
  *   leasing   takes the lease; the daemon is not started before it has been read that the lease is there

@@ -1,5 +1,5 @@
 /**
- * The guard: first process of the provisioner's container (design.md, "The lease"). What it does is in guard-table.ts; here
+ * The guard: first process of the provisioner's container (docs/architecture.md, "The lease"). What it does is in guard-table.ts; here
  * answers and timers become the table's inputs, and its effects become calls:
  *
  *   takes the lease, looks; again every 5 to 15 s, for 10 min at the most

@@ -4,7 +4,7 @@ import type { Api, CallCounter } from './calls.ts';
 /** Each try of the SDK counts; what AWS answered has been read by then. */
 export const BELOW_RETRIES = { step: 'deserialize', priority: 'high', name: 'counting' } as const;
 
-/** aws-facts §2, and what other services call it. */
+/** docs/aws.md §2, and what other services call it. */
 export const THROTTLES: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'Throttling',

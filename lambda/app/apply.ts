@@ -21,7 +21,7 @@ export type Failure = {
   readonly pool?: PoolName;
 };
 
-/** ECS protects at most this many tasks a call (aws-facts §1). */
+/** ECS protects at most this many tasks a call (docs/aws.md §1). */
 const TASKS_A_CALL = 10;
 
 /** Applies all actions, until `signal` says that it is too late. Doesn't throw: a pool that fails is in `failures`, and the others go on. */

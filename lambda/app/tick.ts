@@ -89,7 +89,7 @@ function isFailure({ code }: Finding): boolean {
 }
 
 /**
- * A task that is gone needs no asking, and a blocked ask is an ask to its guard (design.md, "The lease");
+ * A task that is gone needs no asking, and a blocked ask is an ask to its guard (docs/architecture.md, "The lease");
  * any other refusal is a mistake that somebody has to see.
  */
 const HARMLESS: ReadonlySet<string> = new Set(['MISSING', 'DEPLOYMENT_BLOCKED']);

@@ -2,7 +2,7 @@
  * Rung `confirm`, for images without sh or curl, whose tasks have no guard: the autoscaler itself protects the tasks that may
  * hold a job, each time for half an hour. When one is to go, all others are protected first; a later look, which sees that they are, lowers the
  * count, and only if one more look just before that sees the same. What remains is a job that a daemon takes in the second
- * between that look and ECS's signal (README). Rung `never` protects in the same way and lowers nothing.
+ * between that look and ECS's signal (docs/how-it-works.md). Rung `never` protects in the same way and lowers nothing.
  */
 import type { Capacity } from './capacity.ts';
 import { type CountDecision, isDeploying } from './counts.ts';

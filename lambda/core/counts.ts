@@ -1,5 +1,5 @@
 /**
- * Counts: the desired count of a service, by the rule of design.md, "The lease". It is absolute, so that saying
+ * Counts: the desired count of a service, by the rule of docs/architecture.md, "The lease". It is absolute, so that saying
  * it twice does no harm, and never below the number of tasks that have not left.
  */
 import type { Capacity } from './capacity.ts';

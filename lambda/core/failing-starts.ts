@@ -1,7 +1,7 @@
 /**
  * Failing starts: tasks that stop before their daemon has registered, and tasks that stay PENDING. After three
  * failures within ten minutes a pool gets one probe at a time until one succeeds. Nothing is remembered: ECS shows
- * stopped tasks for an hour (aws-facts §2), and coderd says when a daemon registered.
+ * stopped tasks for an hour (docs/aws.md §2), and coderd says when a daemon registered.
  */
 import type { EpochMs } from './brands.ts';
 import type { Task } from './snapshot.ts';

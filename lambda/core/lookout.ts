@@ -53,7 +53,7 @@ export type Lookout = {
 const NEXT_LOOK_MS = 15_000;
 /** When all is quiet the next look is a minute away. */
 const QUIET_LOOK_MS = 75_000;
-/** ECS starts 500 tasks of a service a minute (aws-facts §2). */
+/** ECS starts 500 tasks of a service a minute (docs/aws.md §2). */
 const LAUNCH_MS = 120;
 
 /** Looks out for what is due, over all organizations. */

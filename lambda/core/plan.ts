@@ -181,7 +181,7 @@ export type Floor = {
   readonly from: 'min' | 'warm' | 'schedule' | 'wake' | 'stock' | 'pin' | 'override' | 'when-blind';
 };
 
-/** How many daemons (and tasks without one yet) a pool has in each state of design.md, "The lease". */
+/** How many daemons (and tasks without one yet) a pool has in each state of docs/architecture.md, "The lease". */
 export type DaemonCounts = {
   readonly busy: number;
   readonly idle: number;

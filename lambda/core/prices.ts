@@ -4,12 +4,12 @@ import type { Architecture, PoolConfig } from './config.ts';
 /** Dollars an hour. */
 export type FargatePrices = Readonly<Record<Architecture, { readonly vcpu: number; readonly gb: number }>>;
 
-/** In us-east-1, fetched on 2026-09-23 (aws-facts §2). Other regions differ by a factor, mostly. */
+/** In us-east-1, fetched on 2026-09-23 (docs/aws.md §9). Other regions differ by a factor, mostly. */
 export const VIRGINIA: FargatePrices = {
   arm64: { vcpu: 0.03238, gb: 0.00356 },
   x86_64: { vcpu: 0.04048, gb: 0.004445 },
 };
-/** Spot is up to 70 % cheaper (aws-facts §2); its price moves, its order doesn't. */
+/** Spot is up to 70 % cheaper (docs/aws.md §9); its price moves, its order doesn't. */
 const SPOT_SHARE = 0.3;
 
 /** Micro-dollars an hour of one task of this pool, a whole number. */

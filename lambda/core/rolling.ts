@@ -13,7 +13,7 @@ import { drainedMs, isBooting, isGuarded, type TaskSight } from './task-state.ts
 
 /** Whom was asked less long ago keeps others from being asked: shares come a minute apart. */
 const SHARE_EVERY_MS = 60_000;
-/** A task that runs for longer without a lease may not get one before old ones leave (aws-facts §1, DEPLOYMENT_BLOCKED). */
+/** A task that runs for longer without a lease may not get one before old ones leave (docs/aws.md §1, DEPLOYMENT_BLOCKED). */
 const LEASE_LATE_MS = 2 * 60_000;
 /** A daemon that loses its connection is back within seconds (docs/coder.md §5); after this long it is not waited for. */
 const SILENT_FOR_MS = 5 * 60_000;

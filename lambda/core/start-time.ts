@@ -9,7 +9,7 @@ const ENOUGH = 3;
 const NEWEST = 50;
 /** What took longer did not start: a daemon that registered again, under a new key, say. */
 const LONGEST_MS = 15 * 60_000;
-/** Who ran for longer before it had a daemon waited for its lease: a deployment went on (aws-facts §1, DEPLOYMENT_BLOCKED). */
+/** Who ran for longer before it had a daemon waited for its lease: a deployment went on (docs/aws.md §1, DEPLOYMENT_BLOCKED). */
 const LEASE_LATE_MS = 2 * 60_000;
 
 export type StartTimeInput = {

@@ -1,5 +1,5 @@
 /**
- * The state of one task by design.md, "The lease", and what its daemon is good for. A state that can't be told is
+ * The state of one task by docs/architecture.md, "The lease", and what its daemon is good for. A state that can't be told is
  * read as the one that holds.
  */
 import type { EpochMs } from './brands.ts';
@@ -18,7 +18,7 @@ export const LEAVING_MS = 23 * 3_600_000;
 /** A task that has been RUNNING for this long has had its time to get a lease and a daemon. */
 const BOOT_MS = 15 * 60_000;
 
-/** The states of design.md, and `replacing`: working, and its turn to be replaced has come (rolling.ts). */
+/** The states of docs/architecture.md, "The lease", and `replacing`: working, and its turn to be replaced has come (rolling.ts). */
 export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
 
 /**

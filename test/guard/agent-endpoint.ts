@@ -1,4 +1,4 @@
-/** The agent endpoint and the task metadata over HTTP (aws-facts §1), as well or as badly behaved as a test wants them. */
+/** The agent endpoint and the task metadata over HTTP (docs/aws.md §1), as well or as badly behaved as a test wants them. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';

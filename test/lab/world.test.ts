@@ -7,7 +7,7 @@ import { World, type WorldOptions } from '../../lab/world.ts';
 import type { EpochMs } from '../../lambda/core/brands.ts';
 import { HOUR, MINUTE, SECOND, START } from './ecs-fixture.ts';
 
-/** What the autoscaler's ask is: 23 h (design.md, "The lease"). */
+/** What the autoscaler's ask is: 23 h (docs/architecture.md, "The lease"). */
 const ASK_MINUTES = 1380;
 
 function worldOf(options: Partial<WorldOptions> = {}) {

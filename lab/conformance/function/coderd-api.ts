@@ -65,7 +65,7 @@ export class CoderdApi {
     return new CoderdApi(url, http, organization, version);
   }
 
-  /** A token of a new user that has the role which the README asks for. */
+  /** A token of a new user that has the role which docs/deploy.md asks for. */
   async makeFunctionToken(): Promise<string> {
     const username = `autoscaler-${this.#run}`;
     const email = `${username}@example.com`;

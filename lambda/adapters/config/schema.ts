@@ -1,4 +1,4 @@
-/** Every setting of autoscaler.yaml: the one schema for CLI, CDK, Lambda, the JSON Schema and the README's table. */
+/** Every setting of autoscaler.yaml: the one schema for CLI, CDK, Lambda, the JSON Schema and the table in docs/settings.md. */
 import * as z from 'zod';
 import type { PoolName } from '../../core/brands.ts';
 import { aws } from './aws-schema.ts';

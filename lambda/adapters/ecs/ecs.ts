@@ -1,7 +1,7 @@
 /**
  * The readings of one ECS cluster, and the only two writes. One adapter serves one invocation: services are
  * listed once. Calls run side by side and stay within AWS's bucket of 100 cluster reads, 20 more a second
- * (aws-facts §2): tasks are listed by service, so that a cluster shared with others costs no more, and as one list where
+ * (docs/aws.md §2): tasks are listed by service, so that a cluster shared with others costs no more, and as one list where
  * services are many.
  */
 import {
@@ -34,7 +34,7 @@ const TASKS_A_CALL = 100;
 export const STOPPED_READ = 300;
 /** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
 export const MANY_SERVICES = 20;
-/** 23 h: "please leave" (design.md, "The lease"). Less than a working lease, more than any build. */
+/** 23 h: "please leave" (docs/architecture.md, "The lease"). Less than a working lease, more than any build. */
 const ASK_MINUTES = 1380;
 /** For tasks without a guard, renewed while they may hold a job: the longest that a spare one stays for it. */
 const PROTECT_MINUTES = 30;
@@ -198,7 +198,7 @@ export class EcsAdapter implements Ecs {
     return described.map((service) => ({ ...service, events: placementEvents(service.events ?? []) }));
   }
 
-  /** Desired status RUNNING includes the tasks that are still starting (aws-facts §2). */
+  /** Desired status RUNNING includes the tasks that are still starting (docs/aws.md §2). */
   async #listTasks(scope: Scope, desiredStatus: 'RUNNING' | 'STOPPED'): Promise<readonly string[]> {
     const arns: string[] = [];
     const config = { client: this.#client, pageSize: PAGE };

@@ -1,4 +1,4 @@
-/** The snapshot as a JSON document (design.md, "Look"): one schema for writing and reading. */
+/** The snapshot as a JSON document (docs/architecture.md, "The snapshot"): one schema for writing and reading. */
 import * as z from 'zod';
 import type { OrganizationId } from '../../core/brands.ts';
 import type { Snapshot } from '../../core/snapshot.ts';

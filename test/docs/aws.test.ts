@@ -1,0 +1,73 @@
+/** docs/aws.md: each fact says what it stands on, and what it names is there. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const docs = new URL('docs/', root);
+const rows = readFileSync(new URL('aws.md', docs), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (?:fact|---) \|/.test(line))
+  .map((line) => line.slice(2, -2).split(' | '))
+  .map(([fact = '', standing = '', ...others]) => ({ fact, standing, others }));
+
+const VERIFIED = /^\*\*verified\*\* [^:]+ \d[^:]*: \[(?<name>[^\]]+)\]\((?<path>[^)]+\.test\.ts)\)$/;
+const DOCUMENTED = /^\*\*read in documentation\*\* \d[\d.]+: .+$/;
+const READ =
+  /^\*\*read in source\*\* .*\d{4}: `[^`]+`(?:, `[^`]+`)*$|^\*\*read in source\*\* \S+ [\d.]+: `[^`]+`$/;
+const ASSUMED = /^\*\*assumed\*\*: .+$/;
+/** A text of the SDK: its package, and the types that carry it. */
+const TYPES = /@aws-sdk\/(?<client>client-[a-z-]+), (?<names>`\w+`(?:, `\w+`)*)/;
+
+/** What a pattern with named groups finds in the standings. */
+function groupsOf(pattern: RegExp): readonly Readonly<Record<string, string>>[] {
+  return rows.flatMap(({ standing }) => {
+    const groups = pattern.exec(standing)?.groups;
+    return groups === undefined ? [] : [groups];
+  });
+}
+
+/** What the SDK's package declares. */
+function declarationsOf(client: string): string {
+  const folder = new URL(`node_modules/@aws-sdk/${client}/dist-types/`, root);
+  const files = ['models/', 'commands/'].flatMap((name) =>
+    readdirSync(new URL(name, folder)).map((file) => new URL(`${name}${file}`, folder)),
+  );
+  return files.map((file) => (file.href.endsWith('.ts') ? readFileSync(file, 'utf8') : '')).join('\n');
+}
+
+describe('each fact', () => {
+  test('stands once, with its standing', () => {
+    expect(rows.length).toBeGreaterThan(100);
+    expect(rows.filter(({ fact, standing, others }) => !fact || !standing || others.length > 0)).toEqual([]);
+    expect(rows.map(({ fact }) => fact)).toEqual([...new Set(rows.map(({ fact }) => fact))]);
+  });
+
+  test('is verified, read in documentation or in source, or assumed, and says how', () => {
+    const marks = [VERIFIED, DOCUMENTED, READ, ASSUMED];
+    expect(rows.filter(({ standing }) => !marks.some((mark) => mark.test(standing)))).toEqual([]);
+  });
+
+  test('that is verified names a test that is there', () => {
+    const proofs = groupsOf(VERIFIED);
+    expect(proofs.length).toBeGreaterThan(5);
+    const isThere = (file: URL, name: string): boolean =>
+      existsSync(file) && readFileSync(file, 'utf8').includes(name);
+    expect(proofs.filter(({ path = '', name = '' }) => !isThere(new URL(path, docs), name))).toEqual([]);
+  });
+
+  test('that a text of the SDK tells names types that the SDK has', () => {
+    const named = groupsOf(TYPES);
+    expect(named.length).toBeGreaterThan(20);
+    const declared = new Map(
+      [...new Set(named.map(({ client = '' }) => client))].map((client) => [client, declarationsOf(client)]),
+    );
+    const isDeclared = (client: string, name: string): boolean =>
+      new RegExp(`export (?:interface|declare class|declare const) ${name}\\b`).test(
+        declared.get(client) ?? '',
+      );
+    const missing = named.flatMap(({ client = '', names = '' }) =>
+      [...names.matchAll(/\w+/g)].map(([name]) => name).filter((name) => !isDeclared(client, name)),
+    );
+    expect(missing).toEqual([]);
+  });
+});

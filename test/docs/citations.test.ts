@@ -1,0 +1,138 @@
+/** Every citation in code and docs leads somewhere: to a page, a section of it, a heading, or a decision in docs/adr/. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const SELF = 'test/docs/citations.test.ts';
+const FOLDERS = ['.ci', 'bench', 'cli', 'docs', 'examples', 'guard', 'infra', 'lab', 'lambda', 'ric', 'test'];
+const TEXT = /\.(?:ts|tsx|md|sh|yaml|json|css)$|^\.ci\//;
+/** Answers of others, what is installed, and what is made of all else. */
+const FOREIGN = /\/node_modules\/|^lab\/conformance\/recorded\/|\/__snapshots__\//;
+
+type Text = { readonly path: string; readonly lines: string; readonly text: string };
+
+const paths = [
+  ...readdirSync(root, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : [])),
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+  ),
+].filter((path) => TEXT.test(path) && !FOREIGN.test(path) && path !== SELF && path !== 'package-lock.json');
+
+/** `text` has no line breaks, since a citation may go on in the next line of a comment. */
+const texts: readonly Text[] = paths.map((path) => {
+  const lines = readFileSync(join(root, path), 'utf8');
+  return { path, lines, text: lines.replaceAll(/\s*\n\s*(?:\*(?!\/)|\/\/|#)?\s*/g, ' ') };
+});
+
+const isThere = (path: string): boolean => existsSync(join(root, path));
+const pageOf = (path: string): string =>
+  existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
+
+/** All matches of a pattern with named groups, and where they are. */
+function cited(pattern: RegExp): readonly Record<string, string>[] {
+  return texts.flatMap(({ path, text }) =>
+    [...text.matchAll(pattern)].map(({ 0: citation, groups }) => ({ path, citation, ...groups })),
+  );
+}
+
+const headingsOf = (page: string): readonly string[] =>
+  [...page.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
+
+/** As GitHub makes them. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+
+describe('a citation', () => {
+  test('of a page leads to a page', () => {
+    const pages = cited(/\b(?<page>docs\/[a-z-]+\.md)\b/g);
+    expect(pages.length).toBeGreaterThan(100);
+    expect(pages.filter(({ page = '' }) => !isThere(page))).toEqual([]);
+  });
+
+  test('of a section leads to a section', () => {
+    const sections = cited(/\b(?<page>docs\/[a-z-]+\.md) (?<list>§\d+(?:(?:, | and |, and )§\d+)*)/g).flatMap(
+      ({ list = '', page = '', path }) =>
+        [...list.matchAll(/\d+/g)].map(([number]) => ({ path, page, number })),
+    );
+    expect(sections.length).toBeGreaterThan(40);
+    const leadsNowhere = sections.filter(
+      ({ page, number }) => !headingsOf(pageOf(page)).some((title) => title.startsWith(`${number}. `)),
+    );
+    expect(leadsNowhere).toEqual([]);
+  });
+
+  test('of a heading leads to that heading', () => {
+    const headings = cited(/\b(?<page>docs\/[a-z-]+\.md), "(?<title>[^"$]+)"/g);
+    expect(headings.length).toBeGreaterThan(20);
+    expect(headings.filter(({ page = '', title = '' }) => !headingsOf(pageOf(page)).includes(title))).toEqual(
+      [],
+    );
+  });
+
+  test('of the page that it is on leads to a section', () => {
+    const own = texts
+      .filter(({ path }) => /^docs\/[a-z-]+\.md$/.test(path))
+      .flatMap(({ path, lines }) =>
+        [...lines.matchAll(/\(§(\d+)(?:, §(\d+))*\)/g)].map(([citation]) => ({ path, lines, citation })),
+      );
+    const leadsNowhere = own.filter(({ lines, citation }) =>
+      [...citation.matchAll(/\d+/g)].some(
+        ([number]) => !headingsOf(lines).some((title) => title.startsWith(`${number}. `)),
+      ),
+    );
+    expect(leadsNowhere.map(({ path, citation }) => ({ path, citation }))).toEqual([]);
+  });
+
+  test('of a decision leads to docs/adr', () => {
+    const known = new Set(readdirSync(join(root, 'docs/adr')).map((file) => file.slice(0, 4)));
+    const decisions = [
+      ...cited(/\bADR (?<list>\d+)\b/g),
+      ...cited(/\badr\/(?<list>\d{4}(?:, \d{4})*)/g),
+    ].flatMap(({ list = '', ...rest }) =>
+      [...list.matchAll(/\d+/g)].map(([number]) => ({ ...rest, number: number.padStart(4, '0') })),
+    );
+    expect(decisions.length).toBeGreaterThan(20);
+    expect(decisions.filter(({ number }) => !known.has(number))).toEqual([]);
+  });
+
+  test('is of nothing that is not in this repository', () => {
+    // a changed guard.sh is a new revision of every task definition: the word goes with the next change of the script
+    const gone = cited(/\baws-facts\b|\b[Cc]ontract §|\bdesign\.md\b|\(design, "/g).filter(
+      ({ path }) => path !== 'guard/guard.sh',
+    );
+    expect(gone).toEqual([]);
+  });
+});
+
+describe('a link', () => {
+  const links = texts
+    .filter(({ path }) => path.endsWith('.md'))
+    .flatMap(({ path, lines }) =>
+      [...lines.matchAll(/\]\((?!https?:|mailto:)(?<target>[^)#\s]*)(?:#(?<anchor>[^)\s]+))?\)/g)].map(
+        ({ groups }) => {
+          const { target = '', anchor }: Record<string, string | undefined> = groups ?? {};
+          return { path, target: target === '' ? path : join(dirname(path), target), anchor };
+        },
+      ),
+    );
+
+  test('leads to a file', () => {
+    expect(links.length).toBeGreaterThan(100);
+    expect(links.filter(({ target }) => !isThere(target))).toEqual([]);
+  });
+
+  test('with an anchor leads to a heading', () => {
+    const anchored = links.filter(({ target, anchor }) => anchor !== undefined && target.endsWith('.md'));
+    expect(
+      anchored.filter(
+        ({ target, anchor = '' }) => !headingsOf(pageOf(target)).map(anchorOf).includes(anchor),
+      ),
+    ).toEqual([]);
+  });
+});
