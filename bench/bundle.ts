@@ -5,7 +5,7 @@ import { SourceMap } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { bundleFunction } from '../infra/bundle.ts';
-import { median } from './statistics.ts';
+import { median } from './shared/statistics.ts';
 
 export type BundleFigures = {
   readonly bytes: number;

@@ -1,12 +1,12 @@
 /** The decision alone: `decide` on generated snapshots of many sizes, without workspaces. Reading the document is counted apart. */
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
-import { tagKey } from '../lambda/core/tags.ts';
+import { tagKey } from '../lambda/decision/model/tags.ts';
 import { decisionTime } from './decision-time.ts';
 import { decisionConfig } from './fleet/decision-config.ts';
 import { documentOf } from './fleet/document.ts';
 import { type Fleet, makeFleet } from './fleet/fleet.ts';
 import type { FleetSize } from './fleet/size.ts';
-import { growthExponent, timeOf } from './statistics.ts';
+import { growthExponent, timeOf } from './shared/statistics.ts';
 
 export type CoreFigures = Omit<FleetSize, 'seed'> & {
   readonly tagGroups: number;

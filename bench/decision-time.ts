@@ -1,7 +1,7 @@
-import type { Config } from '../lambda/core/config.ts';
-import { decide } from '../lambda/core/decide.ts';
-import type { Snapshot } from '../lambda/core/snapshot.ts';
-import { timeOn } from './statistics.ts';
+import { decide } from '../lambda/decision/decide.ts';
+import type { Config } from '../lambda/decision/model/config.ts';
+import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
+import { timeOn } from './shared/statistics.ts';
 
 /** Milliseconds of one decision of which nothing is remembered, as in the first look of a function. */
 export function decisionTime(snapshot: Snapshot, config: Config): number {

@@ -1,14 +1,15 @@
 /** What the forecast costs a decision: on the largest deployment, and on one where all pools sleep until the morning. */
-import { checkConfig } from '../lambda/adapters/config/check.ts';
+
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
-import { decide } from '../lambda/core/decide.ts';
-import { sum } from '../lambda/core/order.ts';
-import type { Snapshot } from '../lambda/core/snapshot.ts';
+import { checkConfig } from '../lambda/config/check.ts';
+import { decide } from '../lambda/decision/decide.ts';
+import { sum } from '../lambda/decision/model/collections.ts';
+import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { decisionTime } from './decision-time.ts';
 import { documentOf } from './fleet/document.ts';
 import { makeFleet } from './fleet/fleet.ts';
 import { type FleetSize, LARGEST } from './fleet/size.ts';
-import { timeOf } from './statistics.ts';
+import { timeOf } from './shared/statistics.ts';
 
 export type ForecastFigures = Omit<FleetSize, 'seed'> & {
   readonly templates: number;

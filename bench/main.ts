@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
-import { wholeNumber } from '../lab/whole-number.ts';
+import { wholeNumber } from '../simulator/base/whole-number.ts';
 import { measureBundle } from './bundle.ts';
 import { growthOf, measureCore } from './core.ts';
 import { BUSY, LARGEST, QUIET } from './fleet/size.ts';

@@ -5,11 +5,11 @@
  */
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
+import { SCENARIOS } from '../backtest/scenarios/index.ts';
+import { startCrew } from '../backtest/search/crew.ts';
+import type { Scenario } from '../backtest/trace/generate/scenario.ts';
 import { showProgress } from '../cli/backtest/progress.ts';
-import { startCrew } from '../lab/backtest/crew.ts';
-import { SCENARIOS } from '../lab/scenarios/index.ts';
-import type { Scenario } from '../lab/trace/generate/scenario.ts';
-import { wholeNumber } from '../lab/whole-number.ts';
+import { wholeNumber } from '../simulator/base/whole-number.ts';
 import { type Contest, holdContest } from './policies/contest.ts';
 import { benchText } from './policies/show.ts';
 import { matchesOf, overallOf } from './policies/standings.ts';

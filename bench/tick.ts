@@ -14,7 +14,7 @@ import { type Calls, type ServedFleet, serveFleet } from './fleet/serve.ts';
 import type { FleetSize } from './fleet/size.ts';
 import { CLUSTER } from './fleet/tasks.ts';
 import type { InvocationFigures, Work } from './invocation-process.ts';
-import { median } from './statistics.ts';
+import { median } from './shared/statistics.ts';
 
 export type TickFigures = Omit<FleetSize, 'seed'> & {
   /** Before the first invocation: the runtime starts and the function is loaded. */

@@ -1,8 +1,8 @@
 /** How fast the world on its virtual clock is: a week of 3,000 users through the autoscaler, on one core. */
-import { run } from '../lab/backtest/run.ts';
-import { configFileOf, SCENARIOS } from '../lab/scenarios/index.ts';
-import { generateTrace } from '../lab/trace/generate/generate.ts';
-import { loadConfig } from '../lambda/adapters/config/load.ts';
+import { run } from '../backtest/replay/run.ts';
+import { configFileOf, SCENARIOS } from '../backtest/scenarios/index.ts';
+import { generateTrace } from '../backtest/trace/generate/generate.ts';
+import { loadConfig } from '../lambda/config/load.ts';
 
 export type WeekFigures = {
   readonly scenario: string;

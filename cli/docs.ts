@@ -1,10 +1,10 @@
 /** `npm run docs`: writes what is made from the configuration's schema and from examples/. With `--check` it only compares. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { DURATION_TITLE } from '../lambda/adapters/config/durations.ts';
-import { DAYS_TITLE, TIME_TITLE } from '../lambda/adapters/config/schedules.ts';
-import { SHARE_TITLE } from '../lambda/adapters/config/schema.ts';
-import { SECRET_REF_TITLE } from '../lambda/adapters/config/secret-ref.ts';
+import { DURATION_TITLE } from '../lambda/config/schema/durations.ts';
+import { DAYS_TITLE, TIME_TITLE } from '../lambda/config/schema/schedules.ts';
+import { SHARE_TITLE } from '../lambda/config/schema/schema.ts';
+import { SECRET_REF_TITLE } from '../lambda/config/schema/secret-ref.ts';
 import {
   configJsonSchema,
   rootSetting,
@@ -12,8 +12,8 @@ import {
   type SettingNode,
   settingAt,
   settingsBelow,
-} from '../lambda/adapters/config/settings.ts';
-import { DOLLARS_TITLE } from '../lambda/adapters/config/waiting-schema.ts';
+} from '../lambda/config/schema/settings.ts';
+import { DOLLARS_TITLE } from '../lambda/config/schema/waiting-schema.ts';
 import { renderSizes } from './sizes.ts';
 
 const BEGIN = '<!-- settings -->';

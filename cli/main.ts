@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import type { EpochMs } from '../lambda/core/brands.ts';
+import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { runCli } from './program.ts';
 
 // `| head` has seen enough

@@ -5,17 +5,22 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
 import { OverrideTags, OverrideTagsError } from '../lambda/adapters/ecs/override-tags.ts';
-import { overrideText } from '../lambda/app/reason-text.ts';
 import { makeClients } from '../lambda/connect.ts';
-import type { PoolConfig } from '../lambda/core/config.ts';
-import { readOverrides, tagKeysOf } from '../lambda/core/overrides.ts';
-import type { Override, OverrideKind } from '../lambda/core/plan.ts';
-import type { Service } from '../lambda/core/snapshot.ts';
-import { withAdvice } from './aws-advice.ts';
-import { clusterOf, type LiveOptions, readConfig, withLiveOptions } from './live.ts';
-import { detailsOf, type OverrideOptions, withOverrideOptions } from './override-options.ts';
-import { findPool, findService } from './override-target.ts';
-import { type CommandContext, DEFAULT_CONFIG, InputError, type Surroundings } from './surroundings.ts';
+import type { PoolConfig } from '../lambda/decision/model/config.ts';
+import type { Override, OverrideKind } from '../lambda/decision/model/plan.ts';
+import type { Service } from '../lambda/decision/model/snapshot.ts';
+import { readOverrides, tagKeysOf } from '../lambda/decision/settings/overrides.ts';
+import { overrideText } from '../lambda/explain/reason-text.ts';
+import { withAdvice } from './shared/aws-advice.ts';
+import {
+  type CommandContext,
+  DEFAULT_CONFIG,
+  InputError,
+  type Surroundings,
+} from './shared/cli-environment.ts';
+import { clusterOf, type LiveOptions, readConfig, withLiveOptions } from './shared/live.ts';
+import { detailsOf, type OverrideOptions, withOverrideOptions } from './shared/override-options.ts';
+import { findPool, findService } from './shared/override-target.ts';
 
 type PauseOptions = LiveOptions & OverrideOptions & { readonly scaleIn: boolean };
 type PinOptions = LiveOptions & OverrideOptions & { readonly atLeast: boolean };

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
-import { explainPool } from '../lambda/app/explain.ts';
-import { planText } from '../lambda/app/text.ts';
-import type { EpochMs } from '../lambda/core/brands.ts';
-import { type Deliberation, deliberate } from '../lambda/core/decide.ts';
-import { snapshotAt } from '../lambda/core/later.ts';
-import type { Snapshot } from '../lambda/core/snapshot.ts';
-import { isoTime } from '../lambda/core/waiting.ts';
-import { type LiveOptions, lookLive, readConfig, withLiveOptions } from './live.ts';
-import { type CommandContext, InputError, type Surroundings, UsageError } from './surroundings.ts';
-import { parseTime } from './time-option.ts';
-import { unreadLists } from './unread-lists.ts';
+import { type Deliberation, deliberate } from '../lambda/decision/decide.ts';
+import { snapshotAt } from '../lambda/decision/forecast/shift-snapshot.ts';
+import type { EpochMs } from '../lambda/decision/model/brands.ts';
+import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
+import { isoTime } from '../lambda/decision/report/waiting.ts';
+import { explainPool } from '../lambda/explain/explain.ts';
+import { planText } from '../lambda/explain/text.ts';
+import { type CommandContext, InputError, type Surroundings, UsageError } from './shared/cli-environment.ts';
+import { type LiveOptions, lookLive, readConfig, withLiveOptions } from './shared/live.ts';
+import { parseTime } from './shared/time-option.ts';
+import { unreadLists } from './shared/unread-lists.ts';
 
 type PlanOptions = LiveOptions & {
   readonly snapshot?: string;

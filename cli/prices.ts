@@ -1,7 +1,7 @@
 /** What `autoscaler validate` says of prices: each pool's tasks a month, and what that assumes. */
 import { BUILDS, buildsPerTask, estimatePools, loadOf, type PoolEstimate, USUAL } from '../infra/cost.ts';
-import type { Deployment } from '../lambda/adapters/config/deployment.ts';
-import { type Column, plainTable } from './plain-table.ts';
+import type { Deployment } from '../lambda/config/rules/deployment.ts';
+import { type Column, plainTable } from './shared/plain-table.ts';
 
 /** A table with a line a pool, and a sentence for each assumption. Without a number of builds: those of a usual day. */
 export function renderPrices(deployment: Deployment, buildsPerDay: number | undefined): string {

@@ -1,17 +1,17 @@
 /** The command line. Exit codes: 0 fine, 1 invalid input or failed check, 2 wrong usage. */
 import { Command, CommanderError } from 'commander';
-import { TraceError } from '../lab/trace/problems.ts';
-import { ConfigError } from '../lambda/adapters/config/problems.ts';
+import { TraceError } from '../backtest/trace/problems.ts';
 import { SnapshotError } from '../lambda/adapters/snapshot/schema.ts';
-import { addBacktestCommand } from './backtest.ts';
-import { addDoctorCommand } from './doctor.ts';
+import { ConfigError } from '../lambda/config/problems/problems.ts';
+import { addBacktestCommand } from './backtest/command.ts';
+import { addDoctorCommand } from './doctor/command.ts';
 import { addPauseCommand, addPinCommand, addResumeCommand, addUnpinCommand } from './overrides.ts';
 import { addPlanCommand } from './plan.ts';
+import { InputError, type Surroundings, UsageError } from './shared/cli-environment.ts';
 import { addSnapshotCommand } from './snapshot.ts';
-import { addStatusCommand } from './status.ts';
-import { InputError, type Surroundings, UsageError } from './surroundings.ts';
-import { addTraceCommand } from './trace.ts';
-import { addTuneCommand } from './tune.ts';
+import { addStatusCommand } from './status/command.ts';
+import { addTraceCommand } from './trace/command.ts';
+import { addTuneCommand } from './tune/command.ts';
 import { addSchemaCommand, addValidateCommand } from './validate.ts';
 
 /** Runs one command line, without the program's name; returns the exit code. */

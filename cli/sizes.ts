@@ -11,8 +11,8 @@ import {
   totalOf,
   USUAL,
 } from '../infra/cost.ts';
-import type { Deployment } from '../lambda/adapters/config/deployment.ts';
-import { loadDeployment } from '../lambda/adapters/config/load.ts';
+import { loadDeployment } from '../lambda/config/load.ts';
+import type { Deployment } from '../lambda/config/rules/deployment.ts';
 
 type Size = {
   readonly file: string;
@@ -142,7 +142,7 @@ free endpoint either way. \`aws.metrics.perPool\` adds $0.90 a pool.
 
 ## What is assumed
 
-Prices are those of us-east-1 in 2026 (\`infra/aws-prices.ts\`, \`lambda/core/prices.ts\`), on demand, without free tiers and discounts; other regions are up to a quarter
+Prices are those of us-east-1 in 2026 (\`infra/aws-prices.ts\`, \`lambda/decision/settings/prices.ts\`), on demand, without free tiers and discounts; other regions are up to a quarter
 dearer, and Spot's price moves. A month has 730 hours.
 
 Free daemons: a build takes ${BUILDS.minutes} minute, and no forecast tells ${percent(BUILDS.unforeseen)} of the builds. A pool keeps one more daemon free while the chance that it is needed

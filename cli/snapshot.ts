@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { snapshotToJson } from '../lambda/adapters/snapshot/schema.ts';
-import { type LiveOptions, lookLive, withLiveOptions } from './live.ts';
-import { type CommandContext, InputError, type Surroundings } from './surroundings.ts';
-import { unreadLists } from './unread-lists.ts';
+import { type CommandContext, InputError, type Surroundings } from './shared/cli-environment.ts';
+import { type LiveOptions, lookLive, withLiveOptions } from './shared/live.ts';
+import { unreadLists } from './shared/unread-lists.ts';
 
 type SnapshotOptions = LiveOptions & { readonly out: string };
 

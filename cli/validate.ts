@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { loadDeployment } from '../lambda/adapters/config/load.ts';
-import { configJsonSchema } from '../lambda/adapters/config/settings.ts';
-import { readConfig } from './live.ts';
+import { loadDeployment } from '../lambda/config/load.ts';
+import { configJsonSchema } from '../lambda/config/schema/settings.ts';
 import { renderPrices } from './prices.ts';
-import { type CommandContext, DEFAULT_CONFIG } from './surroundings.ts';
+import { type CommandContext, DEFAULT_CONFIG } from './shared/cli-environment.ts';
+import { readConfig } from './shared/live.ts';
 
 /** `autoscaler validate` */
 export function addValidateCommand(program: Command, { surroundings }: CommandContext): void {

@@ -1,8 +1,8 @@
 /** What `cdk synth` and `cdk deploy` run. The configuration is `-c config=FILE`, or autoscaler.yaml, or the example. */
 import { existsSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
-import { loadDeployment } from '../lambda/adapters/config/load.ts';
-import { ConfigError } from '../lambda/adapters/config/problems.ts';
+import { loadDeployment } from '../lambda/config/load.ts';
+import { ConfigError } from '../lambda/config/problems/problems.ts';
 import { AutoscalerStack } from './stack.ts';
 
 const app = new App();

@@ -1,5 +1,5 @@
 /**
- * What else than Fargate's tasks (lambda/core/prices.ts) costs money: dollars in us-east-1, on demand, free tiers left out. Looked up on
+ * What else than Fargate's tasks (lambda/decision/settings/prices.ts) costs money: dollars in us-east-1, on demand, free tiers left out. Looked up on
  * 2026-11-21 in what cloudburn.io, wring.co, cloudchipr.com and zacfukuda.com quoted in 2026 from the pages named here, all of them
  * below aws.amazon.com; those of extra storage and Secrets Manager are those of docs/aws.md §9, that of traces is from memory. Other regions are up
  * to a quarter dearer.

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { parseDocument } from 'yaml';
-import { loadConfig } from '../lambda/adapters/config/load.ts';
+import { loadConfig } from '../lambda/config/load.ts';
 
 const projectDir = fileURLToPath(new URL('..', import.meta.url));
 

@@ -2,8 +2,8 @@
  * What a deployment costs a month, line by line: a computation on its configuration, with prices of us-east-1 and the assumptions
  * below. No promise: it tells what is worth looking at, and what a change of the configuration changes.
  */
-import type { DeployedPool, Deployment } from '../lambda/adapters/config/deployment.ts';
-import { priceOf } from '../lambda/core/prices.ts';
+import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
+import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { PRICES } from './aws-prices.ts';
 import {
   BUILDS,

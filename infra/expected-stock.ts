@@ -2,9 +2,9 @@
  * How many daemons a pool keeps free on average, by the rule of the autoscaler: one more, while the waiting that it saves is worth more than
  * it costs. Computed from the builds a minute, the price of waiting, the price of a task and the time that a start takes.
  */
-import type { DeployedPool } from '../lambda/adapters/config/deployment.ts';
-import { priceOf } from '../lambda/core/prices.ts';
-import { chancesOf, shortfallOf } from '../lambda/core/stock.ts';
+import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
+import { chancesOf, shortfallOf } from '../lambda/decision/demand/stock.ts';
+import { priceOf } from '../lambda/decision/settings/prices.ts';
 
 /** Builds that no forecast tells: those that people start, and imports. */
 export type Unforeseen = {

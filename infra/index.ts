@@ -1,8 +1,8 @@
 /** For somebody's own CDK app. */
-export { ConfigError } from '../lambda/adapters/config/problems.ts';
+export { ConfigError } from '../lambda/config/problems/problems.ts';
 export {
   type ExistingResources,
   ProvisionerAutoscaler,
   type ProvisionerAutoscalerProps,
 } from './constructs/provisioner-autoscaler.ts';
-export type { Settings } from './settings.ts';
+export type { Settings } from './constructs/settings.ts';

@@ -1,7 +1,7 @@
 /** How many tasks a pool has over an average week: its floors, the busy ones, and those that it keeps free. */
-import type { DeployedPool } from '../lambda/adapters/config/deployment.ts';
-import type { Schedule } from '../lambda/core/config.ts';
-import { leastOf } from '../lambda/core/settings-in-force.ts';
+import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
+import type { Schedule } from '../lambda/decision/model/config.ts';
+import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
 import { expectedStock } from './expected-stock.ts';
 
 /** The hours of an average month. */

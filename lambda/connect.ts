@@ -2,19 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { BELOW_RETRIES, counting } from './adapters/aws-calls.ts';
-import { CallCounter } from './adapters/calls.ts';
 import { CoderdAdapter } from './adapters/coderd/coderd.ts';
-import { Forecast } from './adapters/coderd/forecast.ts';
-import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http.ts';
+import { Forecast } from './adapters/coderd/forecast/forecast.ts';
+import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http/http.ts';
 import { JobRecord } from './adapters/coderd/job-record.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
 import { DesiredCounts } from './adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
-import type { Clock, Ports } from './app/ports.ts';
-import type { EpochMs } from './core/brands.ts';
-import type { Config } from './core/config.ts';
+import { BELOW_RETRIES, counting } from './adapters/shared/aws-calls.ts';
+import { CallCounter } from './adapters/shared/calls.ts';
+import type { EpochMs } from './decision/model/brands.ts';
+import type { Config } from './decision/model/config.ts';
+import type { Clock, Ports } from './look/ports.ts';
 
 /** The clients of the real world. */
 export type Clients = {

@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
-import { loadConfig } from './adapters/config/load.ts';
-import { answerOf } from './app/answer.ts';
-import { runLooks } from './app/invocation.ts';
-import { parsePayload } from './app/payload.ts';
-import { look } from './app/tick.ts';
+import { loadConfig } from './config/load.ts';
 import { connect } from './connect.ts';
 import { readEnvironment } from './environment.ts';
-import { logger, reporterOf } from './telemetry.ts';
+import { answerOf } from './look/answer.ts';
+import { runLooks } from './look/invocation.ts';
+import { parsePayload } from './look/payload.ts';
+import { look } from './look/tick.ts';
+import { logger, reporterOf } from './telemetry/telemetry.ts';
 
 const { cluster, configFile, stack } = readEnvironment(
   process.env,

@@ -1,7 +1,7 @@
-import { checkConfig } from './adapters/config/check.ts';
 import { parseSnapshot } from './adapters/snapshot/schema.ts';
-import { decide } from './core/decide.ts';
-import type { Plan } from './core/plan.ts';
+import { checkConfig } from './config/check.ts';
+import { decide } from './decision/decide.ts';
+import type { Plan } from './decision/model/plan.ts';
 
 /**
  * Plans on a snapshot document and a parsed `autoscaler.yaml`, as a tick would at the snapshot's `takenAt`.

@@ -1,6 +1,6 @@
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
-import type { Config } from '../../lambda/core/config.ts';
-import { batchesOf } from '../../lambda/core/order.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { batchesOf } from '../../lambda/decision/model/collections.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Fleet } from './fleet.ts';
 
 /** So many pools a deployment may have. */

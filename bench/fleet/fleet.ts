@@ -2,7 +2,7 @@
  * A generated deployment: several organizations, pools with overlapping tags, a few hundred tag groups of pending jobs, tasks
  * that are busy, idle, leaving, gone or starting, and workspaces. It is written as coderd and ECS answer (times: RFC 3339).
  */
-import { Random } from '../../lab/random.ts';
+import { Random } from '../../simulator/base/random.ts';
 import { type FleetJob, makeGroups, makeJob } from './jobs.ts';
 import { configOf, type FleetConfig, type FleetPool, makePools } from './pools.ts';
 import type { FleetSize } from './size.ts';

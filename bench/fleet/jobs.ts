@@ -1,7 +1,8 @@
 /** Provisioner jobs as coderd lists them (docs/coder.md §1), with all fields, so that answers have their real size. */
-import { PREBUILDS_USER } from '../../lab/coderd/jobs.ts';
-import type { Random } from '../../lab/random.ts';
-import { normalizeTags, type Tags, tagKey } from '../../lambda/core/tags.ts';
+
+import { normalizeTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
+import type { Random } from '../../simulator/base/random.ts';
+import { PREBUILDS_USER } from '../../simulator/coderd/tables/jobs.ts';
 import type { FleetPool } from './pools.ts';
 
 export type FleetJob = ReturnType<typeof makeJob>;

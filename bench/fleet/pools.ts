@@ -1,6 +1,7 @@
 /** The configuration of a generated deployment: pools with overlapping tags over a few organizations. */
-import type { Random } from '../../lab/random.ts';
-import { type Tags, tagKey } from '../../lambda/core/tags.ts';
+
+import { type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
+import type { Random } from '../../simulator/base/random.ts';
 import type { FleetSize } from './size.ts';
 
 export type FleetPool = {

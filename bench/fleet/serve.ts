@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { awsTarget } from '../../lab/ecs/http.ts';
-import { pageOf } from '../../lab/ecs/paging.ts';
+import { awsTarget } from '../../simulator/aws-http.ts';
+import { pageOf } from '../../simulator/ecs/wire/paging.ts';
 import { type Count, coderd } from './coderd.ts';
 import type { Fleet } from './fleet.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../lab/random.ts';
+import type { Random } from '../../simulator/base/random.ts';
 
 /** Picks one, the first ones more often: with a power of 1 all alike, with 2 half of the picks are in the first quarter. */
 export function pickSkewed<T>(items: readonly T[], power: number, random: Random): T | undefined {

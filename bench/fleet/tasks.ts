@@ -1,6 +1,7 @@
 /** ECS tasks with their daemons: the mix of states that a busy deployment is in (docs/architecture.md, "The lease"). */
-import type { Random } from '../../lab/random.ts';
-import { normalizeTags } from '../../lambda/core/tags.ts';
+
+import { normalizeTags } from '../../lambda/decision/model/tags.ts';
+import type { Random } from '../../simulator/base/random.ts';
 import { type FleetJob, makeJob } from './jobs.ts';
 import type { FleetPool } from './pools.ts';
 

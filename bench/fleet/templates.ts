@@ -1,6 +1,7 @@
 /** Templates as coderd lists them (docs/coder.md §10). */
-import type { Random } from '../../lab/random.ts';
-import { normalizeTags } from '../../lambda/core/tags.ts';
+
+import { normalizeTags } from '../../lambda/decision/model/tags.ts';
+import type { Random } from '../../simulator/base/random.ts';
 import { TEMPLATE } from './ballast.ts';
 import type { TagGroup } from './jobs.ts';
 

@@ -1,5 +1,5 @@
 /** Workspaces as coderd lists them (docs/coder.md §10), 90 seconds before many of them are to start. */
-import type { Random } from '../../lab/random.ts';
+import type { Random } from '../../simulator/base/random.ts';
 import { BUILD, WORKSPACE } from './ballast.ts';
 import type { FleetTemplate } from './templates.ts';
 

@@ -5,17 +5,17 @@
 
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import { orderOf } from '../../lab/backtest/compare.ts';
-import type { Crew, Order } from '../../lab/backtest/crew.ts';
-import { BASELINES } from '../../lab/backtest/policies/index.ts';
-import type { Figures } from '../../lab/backtest/result.ts';
-import { runsOf, type Tried, tryAll } from '../../lab/backtest/search.ts';
-import { configFileOf } from '../../lab/scenarios/index.ts';
-import { generateTrace } from '../../lab/trace/generate/generate.ts';
-import type { Scenario } from '../../lab/trace/generate/scenario.ts';
-import type { Trace } from '../../lab/trace/trace.ts';
-import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { readConfig } from '../../lambda/adapters/config/read.ts';
+import { BASELINES } from '../../backtest/policies/index.ts';
+import type { Figures } from '../../backtest/replay/result.ts';
+import { configFileOf } from '../../backtest/scenarios/index.ts';
+import { orderOf } from '../../backtest/search/compare.ts';
+import type { Crew, Order } from '../../backtest/search/crew.ts';
+import { runsOf, type Tried, tryAll } from '../../backtest/search/search.ts';
+import { generateTrace } from '../../backtest/trace/generate/generate.ts';
+import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
+import type { Trace } from '../../backtest/trace/trace.ts';
+import { readConfig } from '../../lambda/config/read.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
 export type ContestOptions = {
   /** One trace each. */

@@ -1,5 +1,5 @@
 /** The matches as a person reads them. */
-import { type Column, plainTable } from '../../cli/plain-table.ts';
+import { type Column, plainTable } from '../../cli/shared/plain-table.ts';
 import type { Match, Overall, Standing } from './standings.ts';
 
 export type PolicyBench = {

@@ -1,8 +1,8 @@
 /** What contests say: for each trace and price of waiting, what ours came to beside the cheapest of the others. */
-import type { PolicySettings } from '../../lab/backtest/policy.ts';
-import type { Figures } from '../../lab/backtest/result.ts';
-import { meanOf } from '../../lab/mean.ts';
-import { median } from '../statistics.ts';
+import type { PolicySettings } from '../../backtest/policies/policy.ts';
+import type { Figures } from '../../backtest/replay/result.ts';
+import { meanOf } from '../../simulator/base/mean.ts';
+import { median } from '../shared/statistics.ts';
 import { type Contest, type Entrant, OURS, type Round } from './contest.ts';
 
 /** One policy at one price of waiting. Where it had several goes, all figures are their means. */

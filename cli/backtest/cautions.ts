@@ -1,10 +1,10 @@
 /** What makes the figures of a backtest mean something else than one thinks: mostly a configuration that is not of this trace. */
-import { boundJobs, playable } from '../../lab/backtest/bounds.ts';
-import { groupName } from '../../lab/backtest/figures.ts';
-import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { few, some } from '../../lambda/app/words.ts';
-import { isoTime } from '../../lambda/core/waiting.ts';
-import { InputError } from '../surroundings.ts';
+import { boundJobs, playable } from '../../backtest/bounds.ts';
+import { groupName } from '../../backtest/replay/figures.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { few, some } from '../../lambda/explain/format.ts';
+import { InputError } from '../shared/cli-environment.ts';
 import type { Subject } from './subject.ts';
 
 /** Sentences. Throws InputError where nothing can run at all. */

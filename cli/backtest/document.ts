@@ -1,6 +1,6 @@
-/** The result as a document: times as text, as in all documents; all else is as `lab/backtest/result.ts` says. */
-import type { Backtest, PoolSeries } from '../../lab/backtest/result.ts';
-import { isoTime } from '../../lambda/core/waiting.ts';
+/** The result as a document: times as text, as in all documents; all else is as `backtest/replay/result.ts` says. */
+import type { Backtest, PoolSeries } from '../../backtest/replay/result.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
 
 export function documentOf(backtest: Backtest) {
   const { trace, runs } = backtest;

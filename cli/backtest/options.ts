@@ -1,8 +1,8 @@
 /** Options of the backtest. Each throws InvalidArgumentError, which commander tells with the option's name. */
 import { InvalidArgumentError } from 'commander';
-import { BASELINES } from '../../lab/backtest/policies/index.ts';
-import { priceDate } from '../../lab/backtest/prices.ts';
-import { wholeNumber } from '../../lab/whole-number.ts';
+import { BASELINES } from '../../backtest/policies/index.ts';
+import { priceDate } from '../../backtest/replay/prices.ts';
+import { wholeNumber } from '../../simulator/base/whole-number.ts';
 
 const MOST_WORKERS = 64;
 const MOST_PRICES = 50;

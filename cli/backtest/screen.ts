@@ -1,8 +1,8 @@
 /** The result as text: the sentence, who waits and what it costs, what became of tasks and jobs, and what is assumed. */
-import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../lab/backtest/result.ts';
-import { headlineOf } from '../../lab/report/headline.ts';
-import { count, dollars } from '../../lab/report/numbers.ts';
-import { type Column, plainTable } from '../plain-table.ts';
+import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../backtest/replay/result.ts';
+import { headlineOf } from '../../backtest/report/headline.ts';
+import { count, dollars } from '../../backtest/report/parts/numbers.ts';
+import { type Column, plainTable } from '../shared/plain-table.ts';
 import { sweepText } from './sweep-table.ts';
 
 export function backtestText(backtest: Backtest): string {

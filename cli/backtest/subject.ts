@@ -1,11 +1,11 @@
 /** What a backtest is of: a trace and a configuration, from files or from a scenario. */
-import { configFileOf, SCENARIOS } from '../../lab/scenarios/index.ts';
-import { readTraceFile } from '../../lab/trace/file.ts';
-import { generateTrace } from '../../lab/trace/generate/generate.ts';
-import type { Trace } from '../../lab/trace/trace.ts';
-import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { readConfig } from '../live.ts';
-import { DEFAULT_CONFIG, type Surroundings, UsageError } from '../surroundings.ts';
+import { configFileOf, SCENARIOS } from '../../backtest/scenarios/index.ts';
+import { readTraceFile } from '../../backtest/trace/file.ts';
+import { generateTrace } from '../../backtest/trace/generate/generate.ts';
+import type { Trace } from '../../backtest/trace/trace.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { DEFAULT_CONFIG, type Surroundings, UsageError } from '../shared/cli-environment.ts';
+import { readConfig } from '../shared/live.ts';
 import { findScenario } from '../trace/generate.ts';
 
 export type SubjectOptions = {

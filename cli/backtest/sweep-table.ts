@@ -1,7 +1,7 @@
 /** Prices of waiting as a table: what each costs a month, and how long people wait. */
-import type { SweepPoint } from '../../lab/backtest/result.ts';
-import { count } from '../../lab/report/numbers.ts';
-import { type Column, plainTable } from '../plain-table.ts';
+import type { SweepPoint } from '../../backtest/replay/result.ts';
+import { count } from '../../backtest/report/parts/numbers.ts';
+import { type Column, plainTable } from '../shared/plain-table.ts';
 
 export function sweepText(points: readonly SweepPoint[]): string {
   return [plainTable(COLUMNS, points.map(row)), ...LEGEND].join('\n');

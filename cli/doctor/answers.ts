@@ -1,17 +1,22 @@
 /** `--deep`: does coderd answer as the releases do that this one was tested with? */
-import { compareWithAll, type Verdict } from '../../lab/conformance/answer-differences.ts';
+
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { unique } from '../../lambda/decision/model/collections.ts';
+import { compareVersion } from '../../lambda/decision/model/version.ts';
+import { some } from '../../lambda/explain/format.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
+import { compareWithAll, type Verdict } from '../../verify/conformance/answers/answer-differences.ts';
 import {
   type DeepQuestion,
   isOfOrganization,
   readOnlyQuestions,
-} from '../../lab/conformance/read-only-steps.ts';
-import { readTranscript, recordedReleases, releasesToCompare } from '../../lab/conformance/recordings.ts';
-import type { Transcript } from '../../lab/conformance/transcript.ts';
-import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
-import type { Organization } from '../../lambda/app/ports.ts';
-import { some } from '../../lambda/app/words.ts';
-import { unique } from '../../lambda/core/order.ts';
-import { compareVersion } from '../../lambda/core/version.ts';
+} from '../../verify/conformance/answers/read-only-steps.ts';
+import {
+  readTranscript,
+  recordedReleases,
+  releasesToCompare,
+} from '../../verify/conformance/answers/recordings.ts';
+import type { Transcript } from '../../verify/conformance/answers/transcript.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 import { Interview } from './interview.ts';
 

@@ -1,13 +1,13 @@
 /** Has each pool its service, and are the services' tasks what the configuration says? */
 import { describeTaskDefinition, type TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
-import { sentenceOf } from '../../lambda/app/finding-text.ts';
-import { some } from '../../lambda/app/words.ts';
 import type { Clients } from '../../lambda/connect.ts';
-import type { PoolConfig } from '../../lambda/core/config.ts';
-import type { Finding } from '../../lambda/core/plan.ts';
-import type { Reading, Service, Snapshot } from '../../lambda/core/snapshot.ts';
-import { withAdvice } from '../aws-advice.ts';
-import { findService } from '../override-target.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import type { Finding } from '../../lambda/decision/model/plan.ts';
+import type { Reading, Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { sentenceOf } from '../../lambda/explain/finding-text.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { withAdvice } from '../shared/aws-advice.ts';
+import { findService } from '../shared/override-target.ts';
 import { type Check, fail, ok, saidBy, skip, warn } from './check.ts';
 import { checkScalableTargets, SCALABLE_TARGETS } from './scalable-targets.ts';
 import { checkGuard, checkMakeUp } from './task-definition.ts';

@@ -1,9 +1,9 @@
 /** Puts questions of the recorded story to a coderd, with its own ids in place of names. */
 import * as z from 'zod';
-import type { Said } from '../../lab/conformance/answer-differences.ts';
-import { type DeepQuestion, VERSION } from '../../lab/conformance/read-only-steps.ts';
-import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
-import type { Organization } from '../../lambda/app/ports.ts';
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
+import type { Said } from '../../verify/conformance/answers/answer-differences.ts';
+import { type DeepQuestion, VERSION } from '../../verify/conformance/answers/read-only-steps.ts';
 
 const NAME = /\{([^{}":]+)\}/g;
 /** The story's name for the id of the token that asks. */

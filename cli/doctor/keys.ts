@@ -1,11 +1,11 @@
 /** Has each pool a key, and do daemons with it become what the pool is to be? And its other secrets. */
 import { type ProvisionerKey, readProvisionerKey } from '../../lambda/adapters/coderd/account.ts';
-import { CoderdError } from '../../lambda/adapters/coderd/http.ts';
-import { tagText } from '../../lambda/app/words.ts';
+import { CoderdError } from '../../lambda/adapters/coderd/http/http.ts';
 import type { Clients } from '../../lambda/connect.ts';
-import type { PoolConfig, SecretRef } from '../../lambda/core/config.ts';
-import type { Snapshot } from '../../lambda/core/snapshot.ts';
-import { displayTags, tagKey } from '../../lambda/core/tags.ts';
+import type { PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
+import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { displayTags, tagKey } from '../../lambda/decision/model/tags.ts';
+import { tagText } from '../../lambda/explain/format.ts';
 import { type Check, fail, ok, skip } from './check.ts';
 import { organizationOf } from './organizations.ts';
 import { readSecret } from './secret.ts';

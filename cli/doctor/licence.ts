@@ -1,6 +1,6 @@
 /** Are external provisioner daemons licensed (docs/coder.md §3)? */
 import { type Entitlement, readEntitlement } from '../../lambda/adapters/coderd/account.ts';
-import type { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { type Check, fail, ok, saidBy, skip, warn } from './check.ts';
 
 const LICENCE = 'licence';

@@ -1,7 +1,8 @@
 /** Can everything be read that a look reads? By reading it. */
-import type { Organization } from '../../lambda/app/ports.ts';
-import type { Config } from '../../lambda/core/config.ts';
-import type { OrganizationSight, Reading, Snapshot } from '../../lambda/core/snapshot.ts';
+
+import type { Config } from '../../lambda/decision/model/config.ts';
+import type { OrganizationSight, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 const nameOf = (organization: string): string => `organization "${organization}"`;

@@ -4,7 +4,7 @@ import {
   paginateDescribeScalableTargets,
   type ScalableTarget,
 } from '@aws-sdk/client-application-auto-scaling';
-import type { Service } from '../../lambda/core/snapshot.ts';
+import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { type Check, fail, ok, saidBy, warn } from './check.ts';
 
 export const SCALABLE_TARGETS = 'application auto scaling';

@@ -1,6 +1,6 @@
 /** Secrets, read with the rights of the person who asks. */
 import { SecretError, type Secrets } from '../../lambda/adapters/secrets/secrets.ts';
-import type { SecretRef } from '../../lambda/core/config.ts';
+import type { SecretRef } from '../../lambda/decision/model/config.ts';
 import { type Check, fail, warn } from './check.ts';
 
 /** The value, or what is to be said of the lack of it. */

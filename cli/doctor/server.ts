@@ -1,10 +1,10 @@
 /** Is coderd there, is it one that can be worked with, and does it know what time it is? */
-import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
-import { buildInfoSchema } from '../../lambda/adapters/coderd/schemas.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
-import type { Config } from '../../lambda/core/config.ts';
-import { compareVersion, OLDEST_SERVER, REAPS_PENDING_SINCE } from '../../lambda/core/version.ts';
-import type { Surroundings } from '../surroundings.ts';
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
+import { compareVersion, OLDEST_SERVER, REAPS_PENDING_SINCE } from '../../lambda/decision/model/version.ts';
+import type { Surroundings } from '../shared/cli-environment.ts';
 import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
 
 const REACHABLE = 'coderd reachable';
@@ -45,7 +45,7 @@ function notCoderd(way: string, says: string): Checked<never> {
   return { checks: [ok(REACHABLE, way), fail(VERSION, says), skip(CLOCK, VERSION)], blocker: VERSION };
 }
 
-/** People expect it to be read: see `lambda/adapters/coderd/dispatcher.ts` for why it isn't. */
+/** People expect it to be read: see `lambda/adapters/coderd/http/dispatcher.ts` for why it isn't. */
 function unreadProxy({ proxy }: Config['coder'], environment: Surroundings['environment']): string {
   const isSet = Boolean(environment.HTTPS_PROXY ?? environment.https_proxy);
   return isSet && proxy === undefined

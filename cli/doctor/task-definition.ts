@@ -1,7 +1,7 @@
 /** Does what runs agree with the configuration and with this version of the guard? */
 import { readFileSync } from 'node:fs';
 import type { TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
-import type { PoolConfig } from '../../lambda/core/config.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 
 const guard = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');

@@ -1,11 +1,11 @@
 /** Is there a token, whose is it, and for how long? */
 import { readUser } from '../../lambda/adapters/coderd/account.ts';
-import type { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { readExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
 import type { Secrets } from '../../lambda/adapters/secrets/secrets.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
-import type { SecretRef } from '../../lambda/core/config.ts';
-import { isoTime } from '../../lambda/core/waiting.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { SecretRef } from '../../lambda/decision/model/config.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { type Check, type Checked, fail, ok, saidBy, skip, warn } from './check.ts';
 import { readSecret } from './secret.ts';
 import type { Server } from './server.ts';

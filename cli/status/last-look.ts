@@ -1,12 +1,12 @@
 /** The function's last look, as far as a person may know it. */
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/logs/look-log.ts';
-import { ageText } from '../../lambda/app/words.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
-import type { IsoTime } from '../../lambda/core/plan.ts';
-import { LOG_GROUP_TAG, STACK_TAG } from '../../lambda/core/service-tags.ts';
-import type { Service, Snapshot } from '../../lambda/core/snapshot.ts';
-import { isoTime } from '../../lambda/core/waiting.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { IsoTime } from '../../lambda/decision/model/plan.ts';
+import { LOG_GROUP_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
+import type { Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { ageText } from '../../lambda/explain/format.ts';
 
 export type LastLook =
   | {

@@ -1,15 +1,16 @@
 /** What `autoscaler status` tells, as data: `--json` prints it as it is. */
-import { findingLines } from '../../lambda/app/finding-text.ts';
-import { groupRows } from '../../lambda/app/look-groups.ts';
-import { unservedSentence } from '../../lambda/app/text.ts';
-import { tagText } from '../../lambda/app/words.ts';
-import type { Config } from '../../lambda/core/config.ts';
-import type { Deliberation } from '../../lambda/core/decide.ts';
-import { sum } from '../../lambda/core/order.ts';
-import type { AssignmentRow, IsoTime, Override, Plan } from '../../lambda/core/plan.ts';
-import type { PoolDecision } from '../../lambda/core/pool-decision.ts';
-import type { Snapshot } from '../../lambda/core/snapshot.ts';
-import { withAdvice } from '../aws-advice.ts';
+
+import type { Deliberation } from '../../lambda/decision/decide.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
+import type { AssignmentRow, IsoTime, Override, Plan } from '../../lambda/decision/model/plan.ts';
+import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { PoolDecision } from '../../lambda/decision/pool-decision.ts';
+import { findingLines } from '../../lambda/explain/finding-text.ts';
+import { tagText } from '../../lambda/explain/format.ts';
+import { unservedSentence } from '../../lambda/explain/text.ts';
+import { groupRows } from '../../lambda/look/look-groups.ts';
+import { withAdvice } from '../shared/aws-advice.ts';
 import { type LastLook, lookProblems } from './last-look.ts';
 
 export type Status = {

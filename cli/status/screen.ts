@@ -1,8 +1,9 @@
 /** The one screen of `autoscaler status`: what matters most on top, plain text of 80 columns where names are short. */
-import { overrideText } from '../../lambda/app/reason-text.ts';
-import { ageText, some } from '../../lambda/app/words.ts';
-import type { Served } from '../../lambda/core/plan.ts';
-import { type Column, plainTable } from '../plain-table.ts';
+
+import type { Served } from '../../lambda/decision/model/plan.ts';
+import { ageText, some } from '../../lambda/explain/format.ts';
+import { overrideText } from '../../lambda/explain/reason-text.ts';
+import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './last-look.ts';
 import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
 

@@ -1,13 +1,13 @@
 /** `autoscaler trace check`: what is in a trace, or what is wrong with it. */
 import type { Command } from 'commander';
-import { percentile } from '../../lab/percentile.ts';
-import { readTraceFile } from '../../lab/trace/file.ts';
-import { JOB_KINDS, type Trace, type TraceJob } from '../../lab/trace/trace.ts';
-import { some, tagText } from '../../lambda/app/words.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
-import { displayTags, tagKey } from '../../lambda/core/tags.ts';
-import { plainTable } from '../plain-table.ts';
-import type { CommandContext } from '../surroundings.ts';
+import { readTraceFile } from '../../backtest/trace/file.ts';
+import { JOB_KINDS, type Trace, type TraceJob } from '../../backtest/trace/trace.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { displayTags, tagKey } from '../../lambda/decision/model/tags.ts';
+import { some, tagText } from '../../lambda/explain/format.ts';
+import { percentile } from '../../simulator/base/percentile.ts';
+import type { CommandContext } from '../shared/cli-environment.ts';
+import { plainTable } from '../shared/plain-table.ts';
 
 /** `autoscaler trace check` */
 export function addTraceCheckCommand(trace: Command, { surroundings }: CommandContext): void {

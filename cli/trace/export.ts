@@ -1,17 +1,17 @@
 /** `autoscaler trace export`: what a live coderd had to build, as a trace. Only reads, and writes down nothing personal. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { LONGEST_DAYS } from '../../lab/trace/read.ts';
-import { JOB_KINDS, type Trace } from '../../lab/trace/trace.ts';
-import { writeTrace } from '../../lab/trace/write.ts';
-import { timeZoneProblem } from '../../lambda/adapters/config/time-zones.ts';
-import { some } from '../../lambda/app/words.ts';
+import { LONGEST_DAYS } from '../../backtest/trace/read.ts';
+import { JOB_KINDS, type Trace } from '../../backtest/trace/trace.ts';
+import { writeTrace } from '../../backtest/trace/write.ts';
+import { timeZoneProblem } from '../../lambda/config/schema/time-zones.ts';
 import { makeClients } from '../../lambda/connect.ts';
-import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
-import { isoTime } from '../../lambda/core/waiting.ts';
-import { readConfig, withConfigOption } from '../live.ts';
-import { type CommandContext, type Surroundings, UsageError } from '../surroundings.ts';
-import { parseTime } from '../time-option.ts';
-import { checkWritable, writeWhole } from '../whole-file.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { type CommandContext, type Surroundings, UsageError } from '../shared/cli-environment.ts';
+import { readConfig, withConfigOption } from '../shared/live.ts';
+import { parseTime } from '../shared/time-option.ts';
+import { checkWritable, writeWhole } from '../shared/whole-file.ts';
 import type { Period } from './history.ts';
 import { readTraceJobs } from './trace-jobs.ts';
 

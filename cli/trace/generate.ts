@@ -1,15 +1,15 @@
 /** `autoscaler trace generate`: a made-up trace. Standard output is the trace alone, so that it can be piped. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { SCENARIOS } from '../../lab/scenarios/index.ts';
-import { generateTrace } from '../../lab/trace/generate/generate.ts';
-import type { Scenario } from '../../lab/trace/generate/scenario.ts';
-import { writeTrace } from '../../lab/trace/write.ts';
-import { wholeNumber } from '../../lab/whole-number.ts';
-import { nearestName } from '../../lambda/adapters/config/names.ts';
-import { some } from '../../lambda/app/words.ts';
-import { plainTable } from '../plain-table.ts';
-import { type CommandContext, type Surroundings, UsageError } from '../surroundings.ts';
-import { writeWhole } from '../whole-file.ts';
+import { SCENARIOS } from '../../backtest/scenarios/index.ts';
+import { generateTrace } from '../../backtest/trace/generate/generate.ts';
+import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
+import { writeTrace } from '../../backtest/trace/write.ts';
+import { nearestName } from '../../lambda/config/schema/names.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { wholeNumber } from '../../simulator/base/whole-number.ts';
+import { type CommandContext, type Surroundings, UsageError } from '../shared/cli-environment.ts';
+import { plainTable } from '../shared/plain-table.ts';
+import { writeWhole } from '../shared/whole-file.ts';
 
 type GenerateOptions = {
   readonly scenario?: string;

@@ -1,15 +1,15 @@
 /** Reads what a trace is made of: the jobs of organizations, and the builds that tell why. */
 import { CoderdAdapter, ROLE } from '../../lambda/adapters/coderd/coderd.ts';
 import { readBuildsSince, readJobsSince, type WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
-import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
-import { type Asked, failure } from '../../lambda/adapters/coderd/reading.ts';
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { type Asked, failure } from '../../lambda/adapters/coderd/http/reading.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
-import { unlisted } from '../../lambda/app/observe.ts';
-import type { Organization } from '../../lambda/app/ports.ts';
-import { some } from '../../lambda/app/words.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
-import type { BuildInfo, Job, Reading } from '../../lambda/core/snapshot.ts';
-import { InputError } from '../surroundings.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { BuildInfo, Job, Reading } from '../../lambda/decision/model/snapshot.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { unlisted } from '../../lambda/look/observe.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
+import { InputError } from '../shared/cli-environment.ts';
 
 /** Gentle: coderd has other work to do. */
 const WORKSPACES_AT_ONCE = 8;

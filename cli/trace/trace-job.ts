@@ -1,13 +1,13 @@
 /** What a job of coderd's is in a trace: what it says of who asked for it, when, and for how long. Nothing of whom it was for. */
 
 import { createHash } from 'node:crypto';
-import { LONGEST_S } from '../../lab/trace/schema.ts';
-import { EXECUTOR_KINDS, type JobKind, TRANSITIONS, type TraceJob } from '../../lab/trace/trace.ts';
+import { LONGEST_S } from '../../backtest/trace/schema.ts';
+import { EXECUTOR_KINDS, type JobKind, TRANSITIONS, type TraceJob } from '../../backtest/trace/trace.ts';
 import type { WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
-import { PREBUILDS_USER } from '../../lambda/core/record.ts';
-import type { Job } from '../../lambda/core/snapshot.ts';
-import { displayTags, normalizeTags } from '../../lambda/core/tags.ts';
+import { PREBUILDS_USER } from '../../lambda/decision/demand/record.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Job } from '../../lambda/decision/model/snapshot.ts';
+import { displayTags, normalizeTags } from '../../lambda/decision/model/tags.ts';
 
 /** Why a job is not in a trace. */
 export type Omission = 'unfinished' | 'never-ran' | 'too-long' | 'of-one-user';

@@ -1,13 +1,13 @@
 /** From coderd's jobs to those of a trace, and what there is to say of those that are not in it. */
 
-import type { TraceJob } from '../../lab/trace/trace.ts';
+import type { TraceJob } from '../../backtest/trace/trace.ts';
 import type { WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
-import { some } from '../../lambda/app/words.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
-import type { Config } from '../../lambda/core/config.ts';
-import { by } from '../../lambda/core/order.ts';
-import { isoTime } from '../../lambda/core/waiting.ts';
-import { InputError } from '../surroundings.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { by } from '../../lambda/decision/model/collections.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { InputError } from '../shared/cli-environment.ts';
 import { type OrganizationJobs, type Period, type Reader, readBuilds, readJobs } from './history.ts';
 import { type FinishedJob, finished, needsBuild, type Omission, traceJob } from './trace-job.ts';
 

@@ -1,10 +1,10 @@
 /** The recommended settings as YAML to paste into autoscaler.yaml: only what differs from a default or has to be written. */
 import { stringify } from 'yaml';
-import type { Recommendation } from '../../lab/backtest/recommendation.ts';
-import { priceOfWaiting } from '../../lab/backtest/waiting-price.ts';
-import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { waitingOf } from '../../lambda/adapters/config/waiting-schema.ts';
-import type { Waiting } from '../../lambda/core/config.ts';
+import { priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
+import type { Recommendation } from '../../backtest/search/recommendation.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { waitingOf } from '../../lambda/config/schema/waiting-schema.ts';
+import type { Waiting } from '../../lambda/decision/model/config.ts';
 
 /** `config` has the recommendation in it. */
 export function yamlFragment(

@@ -1,12 +1,13 @@
 /** The recommendation as text: what to paste, and what it would have changed in this history. */
-import { meets, type Target } from '../../lab/backtest/price-search.ts';
-import type { SweepPoint } from '../../lab/backtest/result.ts';
-import type { Tuning } from '../../lab/backtest/tune.ts';
-import { count, dollars, jobsLabel, seconds } from '../../lab/report/numbers.ts';
-import { lengthLabel } from '../../lab/report/wall-clock.ts';
-import type { Trace } from '../../lab/trace/trace.ts';
+
+import type { SweepPoint } from '../../backtest/replay/result.ts';
+import { count, dollars, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
+import { lengthLabel } from '../../backtest/report/parts/wall-clock.ts';
+import { meets, type Target } from '../../backtest/search/price-search.ts';
+import type { Tuning } from '../../backtest/search/tune.ts';
+import type { Trace } from '../../backtest/trace/trace.ts';
 import { priceText } from '../backtest/sweep-table.ts';
-import { type Column, plainTable } from '../plain-table.ts';
+import { type Column, plainTable } from '../shared/plain-table.ts';
 import { yamlFragment } from './fragment.ts';
 
 export type Tuned = {

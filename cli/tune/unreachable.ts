@@ -1,7 +1,8 @@
 /** Why no price of waiting meets a target, and what to do. */
-import type { Target } from '../../lab/backtest/price-search.ts';
-import type { SweepPoint } from '../../lab/backtest/result.ts';
-import { dollars, seconds } from '../../lab/report/numbers.ts';
+
+import type { SweepPoint } from '../../backtest/replay/result.ts';
+import { dollars, seconds } from '../../backtest/report/parts/numbers.ts';
+import type { Target } from '../../backtest/search/price-search.ts';
 import { priceText } from '../backtest/sweep-table.ts';
 
 export function unreachableText(target: Target, points: readonly SweepPoint[]): string {

@@ -9,8 +9,8 @@ import {
   MathExpression,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
-import { type MetricName, STUCK_METRIC, TOKEN_METRIC } from '../../lambda/metric-names.ts';
+import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
+import { type MetricName, STUCK_METRIC, TOKEN_METRIC } from '../../lambda/telemetry/metric-names.ts';
 import type { AutoscalerFunction } from './autoscaler-function.ts';
 import { capacitiesOf, type FargateCapacity, usedQuota } from './fargate-usage.ts';
 import { lookMetric } from './look-metrics.ts';

@@ -4,7 +4,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { AwsSettings, DeployedPool } from '../../lambda/adapters/config/deployment.ts';
+import type { AwsSettings, DeployedPool } from '../../lambda/config/rules/deployment.ts';
 import { type AlarmRow, alarmRows } from './alarm-rows.ts';
 import { AlarmTopic } from './alarm-topic.ts';
 import type { AutoscalerFunction } from './autoscaler-function.ts';

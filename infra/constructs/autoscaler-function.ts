@@ -10,8 +10,8 @@ import {
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { AwsSettings } from '../../lambda/adapters/config/deployment.ts';
-import { METRICS_NAMESPACE } from '../../lambda/metric-names.ts';
+import type { AwsSettings } from '../../lambda/config/rules/deployment.ts';
+import { METRICS_NAMESPACE } from '../../lambda/telemetry/metric-names.ts';
 import { permitTicks } from './function-permissions.ts';
 import type { AutoscalerFunctionProps } from './function-props.ts';
 import { NEVER_LATE, TickSchedule } from './tick-schedule.ts';

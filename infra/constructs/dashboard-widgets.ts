@@ -8,8 +8,8 @@ import {
   MathExpression,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
-import type { MetricName, PoolMetricName } from '../../lambda/metric-names.ts';
+import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
+import type { MetricName, PoolMetricName } from '../../lambda/telemetry/metric-names.ts';
 import type { AutoscalerFunction } from './autoscaler-function.ts';
 import { type QueryName, queryLines } from './log-queries.ts';
 import { lookMetric, poolMetric, type Statistic } from './look-metrics.ts';

@@ -11,8 +11,8 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
-import { priceOf } from '../../lambda/core/prices.ts';
+import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
+import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import type { AutoscalerFunction } from './autoscaler-function.ts';
 import { byPool, daemonFormula, graph, looks, question, table } from './dashboard-widgets.ts';
 import { capacitiesOf, usedQuota } from './fargate-usage.ts';

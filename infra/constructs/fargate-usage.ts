@@ -1,7 +1,7 @@
 /** Fargate's vCPUs in use in this account and region, of all that runs there, against their quota. */
 import type { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
+import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
 
 /** On demand and Spot have a quota each; codes: docs/aws.md §2. */
 export type FargateCapacity = {

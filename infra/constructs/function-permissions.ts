@@ -5,7 +5,7 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { STACK_TAG } from '../../lambda/core/service-tags.ts';
+import { STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { AutoscalerFunctionProps } from './function-props.ts';
 import { importSecret, readSecrets, secretKeys } from './imported-secret.ts';
 import { acknowledgeWildcards, type Wildcard } from './wildcards.ts';

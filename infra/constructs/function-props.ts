@@ -2,8 +2,8 @@ import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2'
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import type { AwsSettings } from '../../lambda/adapters/config/deployment.ts';
-import type { SecretRef } from '../../lambda/core/config.ts';
+import type { AwsSettings } from '../../lambda/config/rules/deployment.ts';
+import type { SecretRef } from '../../lambda/decision/model/config.ts';
 
 export type AutoscalerFunctionProps = {
   readonly cluster: ICluster;

@@ -2,7 +2,7 @@ import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import type { SecretRef } from '../../lambda/core/config.ts';
+import type { SecretRef } from '../../lambda/decision/model/config.ts';
 
 /** Refers to an existing secret by its name, its full ARN, or its ARN without the six characters AWS appends. */
 export function importSecret(scope: Construct, id: string, ref: SecretRef): ISecret {

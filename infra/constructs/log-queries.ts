@@ -7,7 +7,7 @@ export type LogQueriesProps = {
   readonly logGroup: ILogGroup;
 };
 
-/** Saved queries of Logs Insights on the look events of the function (lambda/app/look-event.ts), in a folder named after the stack. */
+/** Saved queries of Logs Insights on the look events of the function (lambda/look/look-event.ts), in a folder named after the stack. */
 export class LogQueries extends Construct {
   constructor(scope: Construct, id: string, { logGroup }: LogQueriesProps) {
     super(scope, id);

@@ -7,7 +7,7 @@ import {
   type PoolMetricName,
   type STUCK_METRIC,
   type TOKEN_METRIC,
-} from '../../lambda/metric-names.ts';
+} from '../../lambda/telemetry/metric-names.ts';
 
 /** Several looks fall into a minute. `SampleCount` counts them. */
 export type Statistic = 'Minimum' | 'Maximum' | 'Sum' | 'SampleCount';

@@ -14,7 +14,7 @@ import {
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import { Construct, DependencyGroup, type IDependable } from 'constructs';
-import type { AwsSettings } from '../../lambda/adapters/config/deployment.ts';
+import type { AwsSettings } from '../../lambda/config/rules/deployment.ts';
 
 export type NetworkProps = {
   readonly settings: AwsSettings['network'];

@@ -11,8 +11,8 @@ import {
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
-import { POOL_TAG, STACK_TAG } from '../../lambda/core/service-tags.ts';
+import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
+import { POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { readSecrets, secretKeys } from './imported-secret.ts';
 import { acknowledgeWildcards } from './wildcards.ts';
 

@@ -9,14 +9,14 @@ import {
 } from 'aws-cdk-lib/aws-ecs';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct, type IDependable } from 'constructs';
-import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
+import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
 import {
   LOG_GROUP_TAG,
   ORGANIZATION_TAG,
   POOL_TAG,
   SCALE_IN_TAG,
   STACK_TAG,
-} from '../../lambda/core/service-tags.ts';
+} from '../../lambda/decision/model/service-tags.ts';
 import { type LogSettings, logGroup } from './log-group.ts';
 import type { Network } from './network.ts';
 import { PoolTask } from './pool-task.ts';

@@ -10,9 +10,8 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, DependencyGroup } from 'constructs';
-import type { AwsSettings, Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { formatProblem, type Problem } from '../../lambda/adapters/config/problems.ts';
-import { bundleWithSettings, type SettingsSource } from '../settings.ts';
+import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
+import type { AwsSettings, Deployment } from '../../lambda/config/rules/deployment.ts';
 import { Alarms } from './alarms.ts';
 import { AutoscalerFunction } from './autoscaler-function.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
@@ -22,6 +21,7 @@ import { type LogSettings, logGroup } from './log-group.ts';
 import { LogQueries } from './log-queries.ts';
 import { Network } from './network.ts';
 import { PoolService, type PoolServiceProps } from './pool-service.ts';
+import { bundleWithSettings, type SettingsSource } from './settings.ts';
 
 /** What is there already. Each wins over what the section `aws` of the settings says of the same. */
 export interface ExistingResources {

@@ -1,9 +1,10 @@
 /** The metrics of a look, as numbers. */
-import { isAtMax, type LookEvent, launchesOf } from '../app/look-event.ts';
-import type { Tick } from '../app/tick.ts';
-import { sum } from '../core/order.ts';
-import type { DaemonCounts, Plan, PoolPlan } from '../core/plan.ts';
-import type { MetricName, PoolMetricName } from '../metric-names.ts';
+
+import { sum } from '../decision/model/collections.ts';
+import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
+import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
+import type { Tick } from '../look/tick.ts';
+import type { MetricName, PoolMetricName } from './metric-names.ts';
 
 /** The values of METRICS; ages are in seconds. */
 export function lookMetrics(

@@ -1,6 +1,6 @@
-import type { Clock } from '../app/ports.ts';
-import type { EpochMs } from '../core/brands.ts';
-import type { Doubt, Finding, Plan } from '../core/plan.ts';
+import type { EpochMs } from '../decision/model/brands.ts';
+import type { Doubt, Finding, Plan } from '../decision/model/plan.ts';
+import type { Clock } from '../look/ports.ts';
 
 /**
  * How long ago everything was last seen. It is remembered by one instance of the function and starts anew with the next: nothing

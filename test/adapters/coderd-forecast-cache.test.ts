@@ -1,10 +1,10 @@
 /** The forecast is kept: when it is read anew, and what stands in for what can't be. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { Forecast } from '../../lambda/adapters/coderd/forecast.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
-import type { Organization } from '../../lambda/app/ports.ts';
-import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
-import type { ForecastSight } from '../../lambda/core/snapshot.ts';
+import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { ForecastSight } from '../../lambda/decision/model/snapshot.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
 import {
   type Fault,
   ForecastServer,

@@ -1,12 +1,12 @@
 /** One reading of the forecast: pages, permissions, versions, and what servers answer instead. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { Forecast } from '../../lambda/adapters/coderd/forecast.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
-import type { Organization } from '../../lambda/app/ports.ts';
-import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
-import type { ForecastSight } from '../../lambda/core/snapshot.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { ForecastSight } from '../../lambda/decision/model/snapshot.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
 import { START, startLab } from '../support/lab.ts';
 import { aJob, anOrganization, aSnapshot, reading } from '../support/parts.ts';
 import {

@@ -3,8 +3,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readBuildsSince, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
-import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http.ts';
-import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
+import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
 import { START } from '../support/lab.ts';
 
 const closers: (() => Promise<unknown>)[] = [];

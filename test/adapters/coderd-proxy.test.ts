@@ -2,10 +2,10 @@
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { CallCounter } from '../../lambda/adapters/calls.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http.ts';
-import { describeUnreachable } from '../../lambda/adapters/coderd/unreachable.ts';
+import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import { describeUnreachable } from '../../lambda/adapters/coderd/http/unreachable.ts';
+import { CallCounter } from '../../lambda/adapters/shared/calls.ts';
 import { makeCertificate, Servers } from '../support/servers.ts';
 
 const servers = new Servers();

@@ -2,14 +2,14 @@
 import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { coderdHandler } from '../../lab/coderd/http.ts';
-import { World } from '../../lab/world.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http.ts';
-import { parseRetryAfterMs } from '../../lambda/adapters/coderd/retries.ts';
-import type { Organization } from '../../lambda/app/ports.ts';
-import type { JobId, OrganizationId } from '../../lambda/core/brands.ts';
-import { compareVersion } from '../../lambda/core/version.ts';
+import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import { parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
+import type { JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import { compareVersion } from '../../lambda/decision/model/version.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
+import { coderdHandler } from '../../simulator/coderd/routes/http.ts';
+import { World } from '../../simulator/world.ts';
 import { START } from '../support/lab.ts';
 import { makeCertificate, Servers } from '../support/servers.ts';
 

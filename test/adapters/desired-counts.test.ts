@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
-import type { ServiceArn } from '../../lambda/core/brands.ts';
+import type { ServiceArn } from '../../lambda/decision/model/brands.ts';
 
 const serviceArn = 'arn:cpu' as ServiceArn;
 const seen = (desiredCount: number) => ({

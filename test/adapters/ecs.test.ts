@@ -1,6 +1,6 @@
 /** The ECS adapter against the world's ECS, through the real SDK client. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { TaskArn } from '../../lambda/core/brands.ts';
+import type { TaskArn } from '../../lambda/decision/model/brands.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
 let lab: Lab | undefined;

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
 import { NewestJobs } from '../../lambda/adapters/coderd/newest-jobs.ts';
-import type { SeenJobs } from '../../lambda/app/ports.ts';
-import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/core/brands.ts';
-import type { Job, Workspace } from '../../lambda/core/snapshot.ts';
-import { tagKey } from '../../lambda/core/tags.ts';
+import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
+import type { Job, Workspace } from '../../lambda/decision/model/snapshot.ts';
+import { tagKey } from '../../lambda/decision/model/tags.ts';
+import type { SeenJobs } from '../../lambda/look/ports.ts';
 import {
   ago,
   aJob,

@@ -1,9 +1,9 @@
 /** What tells whether coderd refuses a transition: members and daemons that have gone. Neither is needed for a forecast. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { Forecast } from '../../lambda/adapters/coderd/forecast.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
-import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
-import type { ForecastSight } from '../../lambda/core/snapshot.ts';
+import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { ForecastSight } from '../../lambda/decision/model/snapshot.ts';
 import { ForecastServer, memberJson, NOW } from './coderd-forecast-server.ts';
 
 const closers: (() => Promise<unknown>)[] = [];

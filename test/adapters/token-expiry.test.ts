@@ -1,10 +1,10 @@
 /** When the token ends, against the world's coderd and against servers that answer otherwise. */
 import { afterEach, expect, test } from 'vitest';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http.ts';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { TokenExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
-import { observe } from '../../lambda/app/observe.ts';
-import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
-import { decide } from '../../lambda/core/decide.ts';
+import { decide } from '../../lambda/decision/decide.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { observe } from '../../lambda/look/observe.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
 
 const HOUR_MS = 3_600_000;

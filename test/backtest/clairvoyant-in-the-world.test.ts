@@ -3,12 +3,12 @@
  * trace. Jobs come a minute after the period begins at the earliest: what a fleet has paid before is in no figure.
  */
 import { expect, test } from 'vitest';
-import { boundJobs, boundsOf } from '../../lab/backtest/bounds.ts';
-import { type Driver, type RunOptions, run } from '../../lab/backtest/run.ts';
-import { Random } from '../../lab/random.ts';
-import { EXECUTOR_KINDS, JOB_KINDS, type Trace } from '../../lab/trace/trace.ts';
-import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
+import { boundJobs, boundsOf } from '../../backtest/bounds.ts';
+import { type Driver, type RunOptions, run } from '../../backtest/replay/run.ts';
+import { EXECUTOR_KINDS, JOB_KINDS, type Trace } from '../../backtest/trace/trace.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { Random } from '../../simulator/base/random.ts';
 import { FASTEST, foresight } from './foresight.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, baseline, options } from './support.ts';
 

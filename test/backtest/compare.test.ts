@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type CompareOptions, compare, orderOf } from '../../lab/backtest/compare.ts';
-import { type Crew, type Order, runOrder, startCrew } from '../../lab/backtest/crew.ts';
-import { HPA } from '../../lab/backtest/policies/hpa.ts';
-import { STATIC_FLEET } from '../../lab/backtest/policies/static-fleet.ts';
-import type { Policy } from '../../lab/backtest/policy.ts';
-import { dollarsPerHour } from '../../lab/backtest/prices.ts';
-import type { Run } from '../../lab/backtest/run.ts';
-import { search } from '../../lab/backtest/search.ts';
-import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
+import { HPA } from '../../backtest/policies/hpa.ts';
+import type { Policy } from '../../backtest/policies/policy.ts';
+import { STATIC_FLEET } from '../../backtest/policies/static-fleet.ts';
+import { dollarsPerHour } from '../../backtest/replay/prices.ts';
+import type { Run } from '../../backtest/replay/run.ts';
+import { type CompareOptions, compare, orderOf } from '../../backtest/search/compare.ts';
+import { type Crew, type Order, runOrder, startCrew } from '../../backtest/search/crew.ts';
+import { search } from '../../backtest/search/search.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline } from './support.ts';
 
 const CONFIG = aDeployment();

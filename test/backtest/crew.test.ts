@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { orderOf } from '../../lab/backtest/compare.ts';
-import { CrewError, type Order, startCrew } from '../../lab/backtest/crew.ts';
-import { SMALL_TEAM } from '../../lab/scenarios/special.ts';
-import { generateTrace } from '../../lab/trace/generate/generate.ts';
-import { loadConfig } from '../../lambda/adapters/config/load.ts';
+import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
+import { orderOf } from '../../backtest/search/compare.ts';
+import { CrewError, type Order, startCrew } from '../../backtest/search/crew.ts';
+import { generateTrace } from '../../backtest/trace/generate/generate.ts';
+import { loadConfig } from '../../lambda/config/load.ts';
 
 const trace = generateTrace(SMALL_TEAM, { seed: 1, days: 1 });
 const { config } = loadConfig(SMALL_TEAM.config);

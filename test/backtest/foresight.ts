@@ -2,9 +2,9 @@
  * A policy that no one can run: it knows the trace. It chains jobs on tasks, has each task's daemon there a moment before its first
  * job and ends it upon its last. With luck nobody waits, and it costs hardly more than it must: what a bound has to be measured with.
  */
-import type { Policy, Scene } from '../../lab/backtest/policy.ts';
-import type { Latencies } from '../../lab/ecs/latencies.ts';
-import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
+import type { Policy, Scene } from '../../backtest/policies/policy.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import type { Latencies } from '../../simulator/ecs/latencies.ts';
 
 /** No task of the world starts faster. */
 export const FASTEST: Latencies = {

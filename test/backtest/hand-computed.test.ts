@@ -11,10 +11,10 @@
  * a bare daemon has connected at 23.5 s. With a guard it is 26.9 s: two calls of 0.2 s and 3 s of waiting to be told come before.
  */
 import { describe, expect, it } from 'vitest';
-import { boundsOf } from '../../lab/backtest/bounds.ts';
-import type { Figures } from '../../lab/backtest/result.ts';
-import type { Run, RunOptions } from '../../lab/backtest/run.ts';
-import type { Latencies } from '../../lab/ecs/latencies.ts';
+import { boundsOf } from '../../backtest/bounds.ts';
+import type { Figures } from '../../backtest/replay/result.ts';
+import type { Run, RunOptions } from '../../backtest/replay/run.ts';
+import type { Latencies } from '../../simulator/ecs/latencies.ts';
 import {
   aDeployment,
   aTrace,

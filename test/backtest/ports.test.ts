@@ -1,14 +1,14 @@
 /** The virtual ports against the product's own adapters over HTTP: the same trace gives the same plans, tick by tick. */
 import { expect, test } from 'vitest';
-import { virtualPorts } from '../../lab/backtest/ports.ts';
-import { Replay } from '../../lab/backtest/replay.ts';
-import { Pace } from '../../lab/leaves/pace.ts';
-import { Random } from '../../lab/random.ts';
-import { JOB_KINDS, TRANSITIONS, type TraceJob } from '../../lab/trace/trace.ts';
-import type { Ports } from '../../lambda/app/ports.ts';
-import type { Tick } from '../../lambda/app/tick.ts';
-import { plusMs } from '../../lambda/core/brands.ts';
-import type { Snapshot } from '../../lambda/core/snapshot.ts';
+import { virtualPorts } from '../../backtest/replay/ports.ts';
+import { Replay } from '../../backtest/replay/replay.ts';
+import { JOB_KINDS, TRANSITIONS, type TraceJob } from '../../backtest/trace/trace.ts';
+import { plusMs } from '../../lambda/decision/model/brands.ts';
+import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { Ports } from '../../lambda/look/ports.ts';
+import type { Tick } from '../../lambda/look/tick.ts';
+import { Random } from '../../simulator/base/random.ts';
+import { Pace } from '../../verify/random-worlds/pace.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
 
 const MINUTES = 75;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { findPrice, type Target } from '../../lab/backtest/price-search.ts';
-import type { SweepPoint } from '../../lab/backtest/result.ts';
-import { SWEEP_PRICES } from '../../lab/backtest/sweep.ts';
+import type { SweepPoint } from '../../backtest/replay/result.ts';
+import { findPrice, type Target } from '../../backtest/search/price-search.ts';
+import { SWEEP_PRICES } from '../../backtest/search/sweep.ts';
 
 const point = (price: number, dollarsPerMonth: number, meanWaitS: number): SweepPoint => ({
   ...{ price, isConfigured: false, dollarsPerMonth, meanWaitS, p95WaitS: 5 * meanWaitS },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dollarsPerHour, priceDate } from '../../lab/backtest/prices.ts';
-import { priceOf } from '../../lambda/core/prices.ts';
+import { dollarsPerHour, priceDate } from '../../backtest/replay/prices.ts';
+import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import { aPool } from '../support/parts.ts';
 
 describe("Fargate's prices", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { recommend, startTimeOf, withRecommendation } from '../../lab/backtest/recommendation.ts';
-import type { WaitFigures } from '../../lab/backtest/result.ts';
-import { atPriceOfWaiting, priceOfWaiting } from '../../lab/backtest/waiting-price.ts';
-import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { readConfig } from '../../lambda/adapters/config/read.ts';
+import type { WaitFigures } from '../../backtest/replay/result.ts';
+import { atPriceOfWaiting, priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
+import { recommend, startTimeOf, withRecommendation } from '../../backtest/search/recommendation.ts';
+import { readConfig } from '../../lambda/config/read.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
 function configOf(pools: readonly object[], top: object = {}): Deployment {
   const document = {

@@ -1,11 +1,11 @@
 /** When the jobs of a trace get into coderd's queue, and as what. */
 import { describe, expect, it } from 'vitest';
-import { Replay, type ReplayedJob } from '../../lab/backtest/replay.ts';
-import { Random } from '../../lab/random.ts';
-import { EXECUTOR_KINDS, JOB_KINDS, type TraceJob } from '../../lab/trace/trace.ts';
-import { World } from '../../lab/world.ts';
-import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
-import { normalizeTags } from '../../lambda/core/tags.ts';
+import { Replay, type ReplayedJob } from '../../backtest/replay/replay.ts';
+import { EXECUTOR_KINDS, JOB_KINDS, type TraceJob } from '../../backtest/trace/trace.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { normalizeTags } from '../../lambda/decision/model/tags.ts';
+import { Random } from '../../simulator/base/random.ts';
+import { World } from '../../simulator/world.ts';
 import { aTraceJob, atSecond, NINE } from './support.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
 /** Whole runs over traces in which one thing happens. */
 import { describe, expect, it } from 'vitest';
-import { forgetful } from '../../lab/backtest/autoscaler.ts';
-import type { Figures } from '../../lab/backtest/result.ts';
-import type { Run } from '../../lab/backtest/run.ts';
-import { Random } from '../../lab/random.ts';
-import { EXECUTOR_KINDS, type JobKind, type Trace } from '../../lab/trace/trace.ts';
+import { forgetful } from '../../backtest/replay/autoscaler.ts';
+import type { Figures } from '../../backtest/replay/result.ts';
+import type { Run } from '../../backtest/replay/run.ts';
+import { EXECUTOR_KINDS, type JobKind, type Trace } from '../../backtest/trace/trace.ts';
+import { Random } from '../../simulator/base/random.ts';
 import {
   aDeployment,
   aTrace,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { PEOPLE_WAIT_FOR, WAIT_EDGES_S, type WaitFigures } from '../../lab/backtest/result.ts';
-import type { Run, RunOptions } from '../../lab/backtest/run.ts';
-import { Random } from '../../lab/random.ts';
-import { EXECUTOR_KINDS, JOB_KINDS, type TraceJob } from '../../lab/trace/trace.ts';
+import { PEOPLE_WAIT_FOR, WAIT_EDGES_S, type WaitFigures } from '../../backtest/replay/result.ts';
+import type { Run, RunOptions } from '../../backtest/replay/run.ts';
+import { EXECUTOR_KINDS, JOB_KINDS, type TraceJob } from '../../backtest/trace/trace.ts';
+import { Random } from '../../simulator/base/random.ts';
 import {
   aDeployment,
   aTrace,

@@ -1,12 +1,12 @@
 /** Small worlds for whole runs: a morning's trace, a configuration, what a task takes and costs. */
-import { BASELINES } from '../../lab/backtest/policies/index.ts';
-import type { PolicySettings } from '../../lab/backtest/policy.ts';
-import { type Driver, type Run, type RunOptions, run } from '../../lab/backtest/run.ts';
-import type { Trace, TraceJob } from '../../lab/trace/trace.ts';
-import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { readConfig } from '../../lambda/adapters/config/read.ts';
-import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
-import type { Tags } from '../../lambda/core/tags.ts';
+import { BASELINES } from '../../backtest/policies/index.ts';
+import type { PolicySettings } from '../../backtest/policies/policy.ts';
+import { type Driver, type Run, type RunOptions, run } from '../../backtest/replay/run.ts';
+import type { Trace, TraceJob } from '../../backtest/trace/trace.ts';
+import { readConfig } from '../../lambda/config/read.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 
 /** A Monday. */
 export const NINE = Date.UTC(2026, 2, 2, 9) as EpochMs;

@@ -5,13 +5,13 @@ import { documentOf } from '../../bench/fleet/document.ts';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
 import { type ServedFleet, serveFleet } from '../../bench/fleet/serve.ts';
 import { CLUSTER } from '../../bench/fleet/tasks.ts';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
 import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
-import { observe } from '../../lambda/app/observe.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
-import { sum } from '../../lambda/core/order.ts';
-import type { Reading, Snapshot } from '../../lambda/core/snapshot.ts';
-import { canRun } from '../../lambda/core/tags.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
+import type { Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { canRun } from '../../lambda/decision/model/tags.ts';
+import { observe } from '../../lambda/look/observe.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 
 const SIZE = { jobs: 500, pools: 50, daemons: 240, workspaces: 600, seed: 1 };

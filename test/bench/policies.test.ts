@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { BASELINES } from '../../backtest/policies/index.ts';
+import type { Figures } from '../../backtest/replay/result.ts';
+import type { Run } from '../../backtest/replay/run.ts';
+import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
+import { type Crew, type Order, runOrder, startCrew } from '../../backtest/search/crew.ts';
+import { runsOf } from '../../backtest/search/search.ts';
 import { type Contest, holdContest } from '../../bench/policies/contest.ts';
 import { benchText } from '../../bench/policies/show.ts';
 import { matchesOf, overallOf } from '../../bench/policies/standings.ts';
-import { type Crew, type Order, runOrder, startCrew } from '../../lab/backtest/crew.ts';
-import { BASELINES } from '../../lab/backtest/policies/index.ts';
-import type { Figures } from '../../lab/backtest/result.ts';
-import type { Run } from '../../lab/backtest/run.ts';
-import { runsOf } from '../../lab/backtest/search.ts';
-import { SMALL_TEAM } from '../../lab/scenarios/special.ts';
 
 const WAIT = { jobs: 1, meanS: 0, p50S: 0, p95S: 0, p99S: 0, maxS: 0, over10s: 0, over60s: 0, over5min: 0 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { partOf } from '../../bench/bundle.ts';
-import { growthExponent, median } from '../../bench/statistics.ts';
+import { growthExponent, median } from '../../bench/shared/statistics.ts';
 
 describe('the median', () => {
   test.each([

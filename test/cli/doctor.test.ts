@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { ACCESS_KEY_OF_A_PERSON } from '../../lab/ecs/http.ts';
-import type { World } from '../../lab/world.ts';
-import { plusMs } from '../../lambda/core/brands.ts';
-import { POOL_TAG } from '../../lambda/core/service-tags.ts';
+import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
+import type { World } from '../../simulator/world.ts';
 import { type Lab, type LabOptions, type LabPool, labConfig, START, startLab } from '../support/lab.ts';
 import { type Answer, runIn } from './run.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { ACCESS_KEY_OF_A_PERSON } from '../../lab/ecs/http.ts';
-import type { Override } from '../../lambda/core/plan.ts';
+import type { Override } from '../../lambda/decision/model/plan.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
 import { run, runIn } from './run.ts';
 

@@ -1,5 +1,5 @@
 import { runCli } from '../../cli/program.ts';
-import type { Surroundings } from '../../cli/surroundings.ts';
+import type { Surroundings } from '../../cli/shared/cli-environment.ts';
 import { START } from '../support/lab.ts';
 
 export type Answer = { readonly code: number; readonly out: string; readonly err: string };

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Status } from '../../cli/status/report.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../lab/ecs/http.ts';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
-import { lookEvent } from '../../lambda/app/look-event.ts';
-import { tick } from '../../lambda/app/tick.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { lookEvent } from '../../lambda/look/look-event.ts';
+import { tick } from '../../lambda/look/tick.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
 import { type Answer, runIn } from './run.ts';
 

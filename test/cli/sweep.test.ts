@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { SweepPoint } from '../../lab/backtest/result.ts';
+import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-sweep-'));

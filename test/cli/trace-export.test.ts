@@ -12,15 +12,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
+import { readTrace } from '../../backtest/trace/read.ts';
+import type { JobKind, TraceJob } from '../../backtest/trace/trace.ts';
 import { shortHash } from '../../cli/trace/trace-job.ts';
-import type { JobRecord } from '../../lab/coderd/jobs.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../lab/ecs/http.ts';
-import { readTrace } from '../../lab/trace/read.ts';
-import type { JobKind, TraceJob } from '../../lab/trace/trace.ts';
-import type { World } from '../../lab/world.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
-import { by } from '../../lambda/core/order.ts';
-import { displayTags } from '../../lambda/core/tags.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { by } from '../../lambda/decision/model/collections.ts';
+import { displayTags } from '../../lambda/decision/model/tags.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
+import type { JobRecord } from '../../simulator/coderd/tables/jobs.ts';
+import type { World } from '../../simulator/world.ts';
 import {
   type Lab,
   type LabOptions,

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCENARIOS } from '../../lab/scenarios/index.ts';
-import { readTrace } from '../../lab/trace/read.ts';
+import { SCENARIOS } from '../../backtest/scenarios/index.ts';
+import { readTrace } from '../../backtest/trace/read.ts';
 import { run } from './run.ts';
 
 let folder = '';
@@ -19,7 +19,7 @@ describe('autoscaler trace generate', () => {
     expect(code).toBe(0);
     expect(trace).toMatchObject({ name: 'small-team', timezone: 'Europe/Berlin', startSeconds: [30, 70] });
     expect(err).toBe(
-      `${trace.jobs.length} jobs of 2 days from 2026-04-06 on, seed 1; made for lab/scenarios/small-team.yaml\n`,
+      `${trace.jobs.length} jobs of 2 days from 2026-04-06 on, seed 1; made for backtest/scenarios/small-team.yaml\n`,
     );
   });
 

@@ -1,15 +1,15 @@
 /** What becomes of one job of coderd's in a trace. */
 import { describe, expect, test } from 'vitest';
 import { finished, traceJob } from '../../cli/trace/trace-job.ts';
+import { PREBUILDS_USER } from '../../lambda/decision/demand/record.ts';
 import {
   type DaemonId,
   type EpochMs,
   type JobId,
   type OrganizationId,
   plusMs,
-} from '../../lambda/core/brands.ts';
-import { PREBUILDS_USER } from '../../lambda/core/record.ts';
-import type { Job } from '../../lambda/core/snapshot.ts';
+} from '../../lambda/decision/model/brands.ts';
+import type { Job } from '../../lambda/decision/model/snapshot.ts';
 import { timeOf } from '../support/lab.ts';
 
 const at = (clock: string): EpochMs => timeOf(`2026-03-02T${clock}Z`);

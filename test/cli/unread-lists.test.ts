@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { unreadLists } from '../../cli/unread-lists.ts';
+import { unreadLists } from '../../cli/shared/unread-lists.ts';
 import { ago, anOrganization, aSnapshot, aTemplate, MINUTE, reading } from '../support/parts.ts';
 
 test('every list that could not be read has a line, those of the forecast too', () => {

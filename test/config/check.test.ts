@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
-import { ConfigError } from '../../lambda/adapters/config/problems.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { ConfigError } from '../../lambda/config/problems/problems.ts';
 
 const SMALLEST = {
   coder: { url: 'https://coder.example.com/', token: { secret: 'coder/token' } },

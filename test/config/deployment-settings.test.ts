@@ -1,7 +1,7 @@
 /** The section `aws` and what only the deployment of a pool asks for. */
 import { expect, test } from 'vitest';
-import { checkConfig, checkDeployment } from '../../lambda/adapters/config/check.ts';
-import { ConfigError, formatProblem } from '../../lambda/adapters/config/problems.ts';
+import { checkConfig, checkDeployment } from '../../lambda/config/check.ts';
+import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
 const CODER = { url: 'https://coder.example.com', token: { secret: 'coder/token' } };

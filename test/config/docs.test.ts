@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FOLLOWING, renderJsonSchema, renderReadme, renderSettingsTable } from '../../cli/docs.ts';
-import { rootSetting, type SettingNode, settingsBelow } from '../../lambda/adapters/config/settings.ts';
+import { rootSetting, type SettingNode, settingsBelow } from '../../lambda/config/schema/settings.ts';
 
 const inRoot = (file: string) => new URL(`../../${file}`, import.meta.url);
 

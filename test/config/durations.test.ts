@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseDuration } from '../../lambda/adapters/config/durations.ts';
-import { shownDuration } from '../../lambda/adapters/config/shown.ts';
+import { shownDuration } from '../../lambda/config/problems/shown.ts';
+import { parseDuration } from '../../lambda/config/schema/durations.ts';
 
 test.each([
   ['0s', 0],

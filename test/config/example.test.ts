@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../lambda/adapters/config/load.ts';
+import { loadConfig } from '../../lambda/config/load.ts';
 
 const example = fileURLToPath(new URL('../../autoscaler.example.yaml', import.meta.url));
 

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { renderSizes, SIZES } from '../../cli/sizes.ts';
-import type { Deployment } from '../../lambda/adapters/config/deployment.ts';
-import { loadDeployment } from '../../lambda/adapters/config/load.ts';
+import { loadDeployment } from '../../lambda/config/load.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
 const inRoot = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 

@@ -5,7 +5,7 @@ import {
   FARGATE_CPUS,
   FARGATE_MEMORY,
   memoriesFor,
-} from '../../lambda/adapters/config/fargate-sizes.ts';
+} from '../../lambda/config/schema/fargate-sizes.ts';
 
 test.each([
   { cpu: 256, smallest: 512, largest: 2048, sizes: 3 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
-import { ConfigError, formatProblem, type Problem } from '../../lambda/adapters/config/problems.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { ConfigError, formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
 

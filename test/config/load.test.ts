@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadConfig, loadDeployment } from '../../lambda/adapters/config/load.ts';
+import { loadConfig, loadDeployment } from '../../lambda/config/load.ts';
 
 const PEM = `${rootCertificates[0] ?? ''}\n`;
 const PRIVATE_KEY = ['-----BEGIN', 'PRIVATE KEY-----\nAAAA\n-----END', 'PRIVATE KEY-----\n'].join(' ');

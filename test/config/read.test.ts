@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ConfigError, formatProblem } from '../../lambda/adapters/config/problems.ts';
-import { readConfig } from '../../lambda/adapters/config/read.ts';
+import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
+import { readConfig } from '../../lambda/config/read.ts';
 
 const FILE = 'autoscaler.yaml';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { ConfigError } from '../../lambda/adapters/config/problems.ts';
-import { readConfig } from '../../lambda/adapters/config/read.ts';
-import { rootSetting, settingsBelow } from '../../lambda/adapters/config/settings.ts';
+import { ConfigError } from '../../lambda/config/problems/problems.ts';
+import { readConfig } from '../../lambda/config/read.ts';
+import { rootSetting, settingsBelow } from '../../lambda/config/schema/settings.ts';
 
 const names = settingsBelow(rootSetting()).map(({ path }) => path.replace(/^.*\./, '').replace('[]', ''));
 const name = fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 8 }));

@@ -1,6 +1,6 @@
 /** What waiting costs in a pool, by what is written for all pools and for this one. */
 import { describe, expect, test } from 'vitest';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
 

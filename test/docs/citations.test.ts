@@ -6,10 +6,13 @@ import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const SELF = 'test/docs/citations.test.ts';
-const FOLDERS = ['.ci', 'bench', 'cli', 'docs', 'examples', 'guard', 'infra', 'lab', 'lambda', 'ric', 'test'];
+const FOLDERS = [
+  ...['.ci', 'backtest', 'bench', 'cli', 'demo', 'docs', 'examples', 'guard', 'infra', 'lambda'],
+  ...['simulator', 'test', 'verify'],
+];
 const TEXT = /\.(?:ts|tsx|md|sh|yaml|json|css)$|^\.ci\//;
 /** Answers of others, what is installed, and what is made of all else. */
-const FOREIGN = /\/node_modules\/|^lab\/conformance\/recorded\/|\/__snapshots__\//;
+const FOREIGN = /\/node_modules\/|^verify\/conformance\/recorded\/|\/__snapshots__\//;
 
 type Text = { readonly path: string; readonly lines: string; readonly text: string };
 

@@ -1,7 +1,7 @@
 /** docs/coder.md: each fact says what it stands on, each proof is in the recordings, and each citation in the code leads to a section. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Transcript } from '../../lab/conformance/transcript.ts';
+import type { Transcript } from '../../verify/conformance/answers/transcript.ts';
 
 const root = new URL('../../', import.meta.url);
 const text = readFileSync(new URL('docs/coder.md', root), 'utf8');
@@ -12,7 +12,7 @@ const rows = text
   .map(([fact = '', standing = '', ...others]) => ({ fact, standing, others }));
 const sections = new Set([...text.matchAll(/^## (\d+)\. /gm)].map(([, number]) => number));
 
-const recorded = new URL('lab/conformance/recorded/', root);
+const recorded = new URL('verify/conformance/recorded/', root);
 const steps = readdirSync(recorded).map((file) => {
   const { entries } = JSON.parse(readFileSync(new URL(file, recorded), 'utf8')) as Transcript;
   return new Set(entries.map(({ step }) => step));
@@ -53,7 +53,7 @@ describe('each fact', () => {
 });
 
 describe('each citation', () => {
-  const FOLDERS = ['bench', 'cli', 'docs', 'guard', 'infra', 'lab', 'lambda', 'test'];
+  const FOLDERS = ['backtest', 'bench', 'cli', 'demo', 'docs', 'guard', 'infra', 'lambda', 'simulator', 'test', 'verify'];
   const cited = FOLDERS.flatMap((folder) =>
     readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(?:ts|tsx|md|sh)$/.test(path) && !path.includes('node_modules'))

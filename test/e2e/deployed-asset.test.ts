@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import * as z from 'zod';
-import { loadFunction } from '../../lab/demo/deployed-function.ts';
-import { type SynthesizedStack, synthesizeStack } from '../../lab/synthesized-stack.ts';
+import { loadFunction } from '../../demo/deployed-function.ts';
 import {
   LOG_GROUP_TAG,
   ORGANIZATION_TAG,
   POOL_TAG,
   SCALE_IN_TAG,
   STACK_TAG,
-} from '../../lambda/core/service-tags.ts';
+} from '../../lambda/decision/model/service-tags.ts';
+import { type SynthesizedStack, synthesizeStack } from '../../simulator/synthesized-stack.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
 
 const configured: readonly LabPool[] = [

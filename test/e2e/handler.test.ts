@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { bundleFunction } from '../../infra/bundle.ts';
-import type { LookEvent } from '../../lambda/app/look-event.ts';
-import type { Plan } from '../../lambda/core/plan.ts';
-import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../lambda/metric-names.ts';
+import type { Plan } from '../../lambda/decision/model/plan.ts';
+import type { LookEvent } from '../../lambda/look/look-event.ts';
+import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;

@@ -1,5 +1,5 @@
 /**
- * guard.sh does what the table says (lab/task/guard-table.ts), row by row: it is brought into the phase, gets the input, shows the
+ * guard.sh does what the table says (simulator/task/guard-table.ts), row by row: it is brought into the phase, gets the input, shows the
  * effects and no others, and then ends in the way that only the new phase ends.
  *
  * Looks wait at a gate, so that each is one input. What can't be seen from outside:
@@ -14,7 +14,7 @@ import {
   type GuardInput,
   type GuardPhase,
   type GuardTransition,
-} from '../../lab/task/guard-table.ts';
+} from '../../simulator/task/guard-table.ts';
 import { BLOCKED, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
 import {
   GUARD_SHELLS,

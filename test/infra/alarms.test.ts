@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { METRICS, METRICS_NAMESPACE, STUCK_METRIC, TOKEN_METRIC } from '../../lambda/metric-names.ts';
+import {
+  METRICS,
+  METRICS_NAMESPACE,
+  STUCK_METRIC,
+  TOKEN_METRIC,
+} from '../../lambda/telemetry/metric-names.ts';
 import { poolName } from '../support/parts.ts';
 import { deployedPool, operate } from './operated.ts';
 import { cpu, deployment, synthesize } from './synthesized.ts';

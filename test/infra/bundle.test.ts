@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleFunction } from '../../infra/bundle.ts';
-import { loadConfig } from '../../lambda/adapters/config/load.ts';
+import { loadConfig } from '../../lambda/config/load.ts';
 import { pem } from './certificate.ts';
 
 const pool = `pools:

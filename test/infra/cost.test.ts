@@ -1,5 +1,6 @@
 /** Dollars computed by hand, and what is priced held against what is deployed. */
 import { describe, expect, test } from 'vitest';
+import type { Settings } from '../../infra/constructs/settings.ts';
 import {
   alarmsOf,
   BUSY,
@@ -11,11 +12,10 @@ import {
   QUIET,
   totalOf,
 } from '../../infra/cost.ts';
-import type { Settings } from '../../infra/settings.ts';
 import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
-import type { DeployedPool } from '../../lambda/adapters/config/deployment.ts';
-import { METRICS, POOL_METRICS } from '../../lambda/metric-names.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
+import { METRICS, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { EVERYTHING, EXISTING, MINIMAL, synthesize } from './synthesized.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };

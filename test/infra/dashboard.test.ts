@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../lambda/metric-names.ts';
+import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { poolName } from '../support/parts.ts';
 import { deployedPool, operate } from './operated.ts';
 

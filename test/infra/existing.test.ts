@@ -12,8 +12,8 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { type ExistingResources, ProvisionerAutoscaler, type Settings } from 'coder-provisioner-autoscaler';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
-import { loadConfig } from '../../lambda/adapters/config/load.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { loadConfig } from '../../lambda/config/load.ts';
 import {
   ACCOUNT,
   arnOf,

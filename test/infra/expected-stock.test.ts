@@ -1,10 +1,10 @@
 /** The daemons that an estimate keeps free, against chances that were looked up in a table of the Poisson distribution. */
 import { describe, expect, test } from 'vitest';
+import type { Settings } from '../../infra/constructs/settings.ts';
 import { estimatePools, loadOf, USUAL } from '../../infra/cost.ts';
 import { expectedStock } from '../../infra/expected-stock.ts';
-import type { Settings } from '../../infra/settings.ts';
 import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
 
 type Pool = Partial<Settings['pools'][number]>;
 

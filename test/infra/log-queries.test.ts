@@ -3,10 +3,10 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, test } from 'vitest';
 import { LogQueries, queryLines, queryNames } from '../../infra/constructs/log-queries.ts';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
 import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
-import { lookEvent } from '../../lambda/app/look-event.ts';
-import { decide } from '../../lambda/core/decide.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { decide } from '../../lambda/decision/decide.ts';
+import { lookEvent } from '../../lambda/look/look-event.ts';
 import { draw } from '../support/picture.ts';
 
 /** What is in the log: a look at somebody who waits, somebody who works, somebody who is asked, and an override. */

@@ -13,7 +13,7 @@ import { Alarms } from '../../infra/constructs/alarms.ts';
 import { AutoscalerFunction } from '../../infra/constructs/autoscaler-function.ts';
 import { Dashboard } from '../../infra/constructs/dashboard.ts';
 import { allowServices } from '../../infra/constructs/encryption.ts';
-import type { AwsSettings, DeployedPool } from '../../lambda/adapters/config/deployment.ts';
+import type { AwsSettings, DeployedPool } from '../../lambda/config/rules/deployment.ts';
 import { aPool, poolName } from '../support/parts.ts';
 import { templateOf } from './synthesized.ts';
 

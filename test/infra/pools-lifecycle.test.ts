@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fullDiff, ResourceImpact } from '@aws-cdk/cloudformation-diff';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import type { Settings } from '../../infra/settings.ts';
+import type { Settings } from '../../infra/constructs/settings.ts';
 import { arnOf, cpu, deployment, EXISTING, gpu, type PoolSettings, synthesize } from './synthesized.ts';
 import { type Resource, resourcesOf } from './template-parts.ts';
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import type { Settings } from '../../infra/settings.ts';
-import { draftConfig } from '../../lambda/adapters/config/drafts.ts';
-import { loadDeployment } from '../../lambda/adapters/config/load.ts';
-import { templateBytes } from '../../lambda/adapters/config/size-rules.ts';
+import type { Settings } from '../../infra/constructs/settings.ts';
+import { loadDeployment } from '../../lambda/config/load.ts';
+import { draftConfig } from '../../lambda/config/rules/drafts.ts';
+import { templateBytes } from '../../lambda/config/rules/size-rules.ts';
 import { pem } from './certificate.ts';
 import { cpu, deployment, EVERYTHING, FIFTY_POOLS, type PoolSettings, synthesize } from './synthesized.ts';
 

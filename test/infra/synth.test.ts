@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import type { Settings } from '../../infra/settings.ts';
+import type { Settings } from '../../infra/constructs/settings.ts';
 import { cpu, deployment, EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL } from './synthesized.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'synth-'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll } from 'vitest';
-import type { Settings } from '../../infra/settings.ts';
+import type { Settings } from '../../infra/constructs/settings.ts';
 import { AutoscalerStack } from '../../infra/stack.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'synthesized-'));

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
 import { GUARD_SHELLS, type Shell } from '../guard/running-guard.ts';
 import { pem } from './certificate.ts';
 import { cpu, deployment, gpu, type PoolSettings, synthesize } from './synthesized.ts';

@@ -1,6 +1,6 @@
 /** Workspaces and templates as documents, from pictures of what is about to be due. */
-import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
-import type { Tags } from '../../lambda/core/tags.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { aTemplate, aWorkspace, NOW, SECOND } from './parts.ts';
 import type { ReadingDocument } from './reading-document.ts';
 

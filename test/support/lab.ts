@@ -1,15 +1,15 @@
 /** The real ports (undici, AWS SDK clients) on a world that is served over loopback and moves only when told. */
 
-import { DEFAULT_RELEASE } from '../../lab/coderd/versions.ts';
-import { type Requested, serveWorld } from '../../lab/serve.ts';
-import { type PoolSpec, World, type WorldOptions } from '../../lab/world.ts';
-import { checkConfig } from '../../lambda/adapters/config/check.ts';
-import { runLooks } from '../../lambda/app/invocation.ts';
-import type { Ports } from '../../lambda/app/ports.ts';
-import { type Tick, tick } from '../../lambda/app/tick.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
-import { type EpochMs, plusMs } from '../../lambda/core/brands.ts';
-import type { Config, ScaleIn } from '../../lambda/core/config.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import type { Config, ScaleIn } from '../../lambda/decision/model/config.ts';
+import { runLooks } from '../../lambda/look/invocation.ts';
+import type { Ports } from '../../lambda/look/ports.ts';
+import { type Tick, tick } from '../../lambda/look/tick.ts';
+import { DEFAULT_RELEASE } from '../../simulator/coderd/tables/versions.ts';
+import { type Requested, serveWorld } from '../../simulator/serve.ts';
+import { type PoolSpec, World, type WorldOptions } from '../../simulator/world.ts';
 import { type ForecastSettings, forecastSettings } from './settings.ts';
 
 /** Of an RFC 3339 text. */

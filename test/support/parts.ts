@@ -7,8 +7,8 @@ import type {
   PoolName,
   ServiceArn,
   TaskArn,
-} from '../../lambda/core/brands.ts';
-import type { Config, PoolConfig } from '../../lambda/core/config.ts';
+} from '../../lambda/decision/model/brands.ts';
+import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import type {
   Daemon,
   Job,
@@ -21,7 +21,7 @@ import type {
   Task,
   Template,
   Workspace,
-} from '../../lambda/core/snapshot.ts';
+} from '../../lambda/decision/model/snapshot.ts';
 
 export const NOW = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
 export const SECOND = 1000;

@@ -7,7 +7,7 @@
  *   Z       working for an hour without a daemon      X      left: released, its daemon offline
  *   U9m     no lease, yet a live daemon idle for 9 minutes
  */
-import type { Tags } from '../../lambda/core/tags.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { drawForecast, type ForecastDocument, type WorkspacesPicture } from './forecast-picture.ts';
 import { MINUTE, NOW } from './parts.ts';
 import type { ReadingDocument } from './reading-document.ts';

@@ -1,6 +1,6 @@
 /** Settings of a pool that tests write as autoscaler.yaml has them. */
 import type * as z from 'zod';
-import type { poolSchema } from '../../lambda/adapters/config/schema.ts';
+import type { poolSchema } from '../../lambda/config/schema/schema.ts';
 
 const NAMES = ['wake', 'prewarm', 'startTime', 'schedules'] as const;
 

@@ -1,7 +1,8 @@
 /** Looks at pools that keep a stock: idle and busy daemons, and a record of recent jobs. */
-import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/core/brands.ts';
-import type { Config, PoolConfig } from '../../lambda/core/config.ts';
-import { type Deliberation, deliberate } from '../../lambda/core/decide.ts';
+
+import { type Deliberation, deliberate } from '../../lambda/decision/decide.ts';
+import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/decision/model/brands.ts';
+import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import type {
   Daemon,
   Job,
@@ -9,8 +10,8 @@ import type {
   RecentJobs,
   Snapshot,
   Task,
-} from '../../lambda/core/snapshot.ts';
-import type { Tags } from '../../lambda/core/tags.ts';
+} from '../../lambda/decision/model/snapshot.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 import {
   aConfig,
   aDaemon,

@@ -1,9 +1,9 @@
 /** Generators of ugly forecasts: times long past, far ahead or missing, and readings that can't be trusted. */
 import fc from 'fast-check';
-import type { OrganizationId } from '../../lambda/core/brands.ts';
-import type { PoolConfig } from '../../lambda/core/config.ts';
-import type { ForecastSight, ReadingStatus, Workspace } from '../../lambda/core/snapshot.ts';
-import type { Tags } from '../../lambda/core/tags.ts';
+import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import type { ForecastSight, ReadingStatus, Workspace } from '../../lambda/decision/model/snapshot.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { ago, aTemplate, aWorkspace, HOUR, MINUTE } from './parts.ts';
 
 const TAGS: readonly Tags[] = [{}, { a: '1' }, { a: '1', b: '1' }, { z: '9' }];

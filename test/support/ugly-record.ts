@@ -1,8 +1,8 @@
 /** Generators of ugly records of recent jobs: batches, duplicates, times in the future, builds that end before they start. */
 import fc from 'fast-check';
-import type { EpochMs, OrganizationId } from '../../lambda/core/brands.ts';
-import type { Job, ReadingStatus, RecentJobs } from '../../lambda/core/snapshot.ts';
-import type { Tags } from '../../lambda/core/tags.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { Job, ReadingStatus, RecentJobs } from '../../lambda/decision/model/snapshot.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { ago, aJob, HOUR, jobId, MINUTE, NOW } from './parts.ts';
 
 const DAY = 24 * HOUR;

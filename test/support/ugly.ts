@@ -1,7 +1,13 @@
 /** Generators of ugly snapshots: states that should not be, and sometimes are. */
 import fc from 'fast-check';
-import type { DaemonId, EpochMs, JobId, OrganizationId, ServiceArn } from '../../lambda/core/brands.ts';
-import type { Config, PoolConfig } from '../../lambda/core/config.ts';
+import type {
+  DaemonId,
+  EpochMs,
+  JobId,
+  OrganizationId,
+  ServiceArn,
+} from '../../lambda/decision/model/brands.ts';
+import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import type {
   Daemon,
   ForecastSight,
@@ -14,8 +20,8 @@ import type {
   Service,
   Snapshot,
   Task,
-} from '../../lambda/core/snapshot.ts';
-import type { Tags } from '../../lambda/core/tags.ts';
+} from '../../lambda/decision/model/snapshot.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { aConfig, ago, aJob, aPool, arnOf, HOUR, jobId, MINUTE, NOW, poolName, taskIdOf } from './parts.ts';
 import { forecastSettings, uglyForecast } from './ugly-forecast.ts';
 import { uglyRecord } from './ugly-record.ts';

@@ -1,8 +1,9 @@
 /** Watches a world from its first moment on: what coderd's lifecycle executor had to leave, and how many tasks ran. */
-import { isDue } from '../../lab/coderd/transitions.ts';
-import type { BuildReason } from '../../lab/coderd/workspace-records.ts';
-import type { World } from '../../lab/world.ts';
-import type { EpochMs } from '../../lambda/core/brands.ts';
+
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { isDue } from '../../simulator/coderd/tables/transitions.ts';
+import type { BuildReason } from '../../simulator/coderd/tables/workspace-records.ts';
+import type { World } from '../../simulator/world.ts';
 
 /** Something due that the executor did not do when it came by, since it saw no daemon. */
 export type Left = {

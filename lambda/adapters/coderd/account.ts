@@ -1,7 +1,7 @@
 /** Who the token's user is, what is licensed, and what a provisioner key is for: asked by people, never in a look. */
 import type * as z from 'zod';
-import type { CoderdHttp } from './http.ts';
-import { entitlementsSchema, provisionerKeySchema, userSchema } from './schemas.ts';
+import type { CoderdHttp } from './http/http.ts';
+import { entitlementsSchema, provisionerKeySchema, userSchema } from './http/schemas.ts';
 
 export type User = { readonly name: string; readonly isOwner: boolean };
 export type ProvisionerKey = z.output<typeof provisionerKeySchema>;

@@ -1,15 +1,22 @@
 /** The readings of coderd (docs/coder.md §1, §2, §12). */
 import * as z from 'zod';
-import type { Coderd, Organization, SeenJobs } from '../../app/ports.ts';
-import type { EpochMs, JobId, OrganizationId } from '../../core/brands.ts';
-import { batchesOf } from '../../core/order.ts';
-import type { BuildInfo, Daemon, ForecastSight, Job, Reading, RecentJobs } from '../../core/snapshot.ts';
-import { compareVersion, OLDEST_SERVER } from '../../core/version.ts';
-import { Forecast } from './forecast.ts';
-import { CoderdError, type CoderdHttp, type Document } from './http.ts';
+import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
+import { batchesOf } from '../../decision/model/collections.ts';
+import type {
+  BuildInfo,
+  Daemon,
+  ForecastSight,
+  Job,
+  Reading,
+  RecentJobs,
+} from '../../decision/model/snapshot.ts';
+import { compareVersion, OLDEST_SERVER } from '../../decision/model/version.ts';
+import type { Coderd, Organization, SeenJobs } from '../../look/ports.ts';
+import { Forecast } from './forecast/forecast.ts';
+import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
+import { reading } from './http/reading.ts';
+import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './http/schemas.ts';
 import { JobRecord } from './job-record.ts';
-import { reading } from './reading.ts';
-import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './schemas.ts';
 import type { TokenExpiry } from './token-expiry.ts';
 
 /** Ids of one request: a URL of 100 UUIDs has under 4 KB. */

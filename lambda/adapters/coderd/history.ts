@@ -1,11 +1,11 @@
 /** What coderd has had to build: read by people, for a trace, never in a look. */
 import * as z from 'zod';
-import type { Organization } from '../../app/ports.ts';
-import type { EpochMs } from '../../core/brands.ts';
-import type { BuildInfo, Job } from '../../core/snapshot.ts';
+import type { EpochMs } from '../../decision/model/brands.ts';
+import type { BuildInfo, Job } from '../../decision/model/snapshot.ts';
+import type { Organization } from '../../look/ports.ts';
 import { refuseOldServer } from './coderd.ts';
-import type { CoderdHttp } from './http.ts';
-import { jobSchema } from './schemas.ts';
+import type { CoderdHttp } from './http/http.ts';
+import { jobSchema } from './http/schemas.ts';
 
 /** A week of some hundred users. */
 const FIRST_LIMIT = 4_000;

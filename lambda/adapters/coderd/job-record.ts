@@ -3,9 +3,10 @@
  * workspace. A lower bound, kept in memory for the life of the process. It sends no request: for a
  * list of all statuses coderd reads every job that the organization ever had (docs/coder.md §1).
  */
-import type { SeenJobs } from '../../app/ports.ts';
-import type { EpochMs, OrganizationId } from '../../core/brands.ts';
-import type { Job, Reading, RecentJobs, Workspace } from '../../core/snapshot.ts';
+
+import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
+import type { Job, Reading, RecentJobs, Workspace } from '../../decision/model/snapshot.ts';
+import type { SeenJobs } from '../../look/ports.ts';
 import { NewestJobs } from './newest-jobs.ts';
 
 const KEPT_MS = 7 * 24 * 3_600_000;

@@ -2,10 +2,10 @@
  * The newest jobs of one organization, in order. Both their number and the number of jobs of each tag
  * set are limited. The oldest jobs are dropped first.
  */
-import type { EpochMs, JobId } from '../../core/brands.ts';
-import { compare } from '../../core/order.ts';
-import type { Job } from '../../core/snapshot.ts';
-import { tagKey } from '../../core/tags.ts';
+import type { EpochMs, JobId } from '../../decision/model/brands.ts';
+import { compare } from '../../decision/model/collections.ts';
+import type { Job } from '../../decision/model/snapshot.ts';
+import { tagKey } from '../../decision/model/tags.ts';
 
 /** Numbers of jobs. */
 export type Limits = { readonly perTagSet: number; readonly inAll: number };

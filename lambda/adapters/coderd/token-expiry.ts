@@ -2,9 +2,9 @@
  * When the session token ends: `GET /api/v2/users/me/keys/{id}`, where the id is what stands before the token's hyphen
  * (coderd/apikey.go, codersdk.APIKey). Kept for an hour: it is about days.
  */
-import type { EpochMs } from '../../core/brands.ts';
-import type { CoderdHttp, TokenSource } from './http.ts';
-import { apiKeySchema } from './schemas.ts';
+import type { EpochMs } from '../../decision/model/brands.ts';
+import type { CoderdHttp, TokenSource } from './http/http.ts';
+import { apiKeySchema } from './http/schemas.ts';
 
 const KEPT_MS = 3_600_000;
 /** The look waits for it. */

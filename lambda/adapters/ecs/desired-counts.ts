@@ -1,5 +1,5 @@
-import type { ServiceArn } from '../../core/brands.ts';
-import type { Service } from '../../core/snapshot.ts';
+import type { ServiceArn } from '../../decision/model/brands.ts';
+import type { Service } from '../../decision/model/snapshot.ts';
 
 type Known = {
   readonly seen: number;

@@ -16,14 +16,14 @@ import {
   UpdateTaskProtectionCommand,
 } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
-import type { Ecs, Refusal } from '../../app/ports.ts';
-import type { EpochMs, ServiceArn, TaskArn } from '../../core/brands.ts';
-import { batchesOf } from '../../core/order.ts';
-import { placementEvents } from '../../core/placement.ts';
-import { POOL_TAG } from '../../core/service-tags.ts';
-import type { Protection, Reading, Service, Task } from '../../core/snapshot.ts';
-import { THROTTLES } from '../aws-calls.ts';
-import { describeMisfit } from '../misfit.ts';
+import type { EpochMs, ServiceArn, TaskArn } from '../../decision/model/brands.ts';
+import { batchesOf } from '../../decision/model/collections.ts';
+import { POOL_TAG } from '../../decision/model/service-tags.ts';
+import type { Protection, Reading, Service, Task } from '../../decision/model/snapshot.ts';
+import { placementEvents } from '../../decision/supply/placement.ts';
+import type { Ecs, Refusal } from '../../look/ports.ts';
+import { THROTTLES } from '../shared/aws-calls.ts';
+import { describeMisfit } from '../shared/schema-mismatch.ts';
 import { DesiredCounts } from './desired-counts.ts';
 import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
 

@@ -1,8 +1,8 @@
 /** Writes overrides as tags on a pool's ECS service: for people at the command line; the function's role may not. */
 import { type ECSClient, TagResourceCommand, UntagResourceCommand } from '@aws-sdk/client-ecs';
-import type { ServiceArn } from '../../core/brands.ts';
-import { tagKeysOf, tagsOfOverride } from '../../core/overrides.ts';
-import type { Override, OverrideKind } from '../../core/plan.ts';
+import type { ServiceArn } from '../../decision/model/brands.ts';
+import type { Override, OverrideKind } from '../../decision/model/plan.ts';
+import { tagKeysOf, tagsOfOverride } from '../../decision/settings/overrides.ts';
 
 /** The tags of a service could not be changed; nothing of the change was made. */
 export class OverrideTagsError extends Error {

@@ -1,7 +1,7 @@
 /** What ECS answers, as far as it is used: the SDK's own field names, times as it gives them. */
 import * as z from 'zod';
-import type { ServiceArn, TaskArn } from '../../core/brands.ts';
-import { time } from '../time.ts';
+import type { ServiceArn, TaskArn } from '../../decision/model/brands.ts';
+import { time } from '../shared/time.ts';
 
 const taskArn = z.string() as unknown as z.ZodType<TaskArn, TaskArn>;
 const serviceArn = z.string() as unknown as z.ZodType<ServiceArn, ServiceArn>;

@@ -1,7 +1,7 @@
 /** What the tasks of a service are made of: asked by people, never in a look. */
 import { DescribeTaskDefinitionCommand, type ECSClient } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
-import { describeMisfit } from '../misfit.ts';
+import { describeMisfit } from '../shared/schema-mismatch.ts';
 import { EcsError } from './ecs.ts';
 
 const words = z.array(z.string()).default([]);

@@ -1,10 +1,10 @@
 /** Reads the function's last look from its log group. For the command line only: the function never reads its log. */
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
-import type { EpochMs } from '../../core/brands.ts';
-import { time } from '../time.ts';
+import type { EpochMs } from '../../decision/model/brands.ts';
+import { time } from '../shared/time.ts';
 
-/** What the log event of a look (lambda/app/look-event.ts) tells here. */
+/** What the log event of a look (lambda/look/look-event.ts) tells here. */
 const lookSchema = z.object({
   takenAt: time,
   failures: z.array(z.string()).default([]),

@@ -2,7 +2,7 @@
 import { SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import type { SecretRef } from '../../core/config.ts';
+import type { SecretRef } from '../../decision/model/config.ts';
 
 const MAX_AGE_S = 300;
 

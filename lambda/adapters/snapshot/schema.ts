@@ -1,7 +1,7 @@
 /** The snapshot as a JSON document (docs/architecture.md, "The snapshot"): one schema for writing and reading. */
 import * as z from 'zod';
-import type { OrganizationId } from '../../core/brands.ts';
-import type { Snapshot } from '../../core/snapshot.ts';
+import type { OrganizationId } from '../../decision/model/brands.ts';
+import type { Snapshot } from '../../decision/model/snapshot.ts';
 import {
   activeVersionTagsSchema,
   buildInfoSchema,
@@ -10,10 +10,10 @@ import {
   memberSchema,
   templateSchema,
   workspaceSchema,
-} from '../coderd/schemas.ts';
+} from '../coderd/http/schemas.ts';
 import { protectionSchema, serviceSchema, taskSchema } from '../ecs/schemas.ts';
-import { describeMisfit } from '../misfit.ts';
-import { time } from '../time.ts';
+import { describeMisfit } from '../shared/schema-mismatch.ts';
+import { time } from '../shared/time.ts';
 
 const reading = <T extends z.ZodType>(item: T) =>
   z.object({

@@ -1,10 +1,10 @@
 /** The bounds, by hand. Jobs are written as `from-to` in seconds, with the letters of the pools that can run them. */
 import { describe, expect, test } from 'vitest';
-import { busyHours } from '../../../lab/backtest/bounds/busy-hours.ts';
-import { clairvoyant } from '../../../lab/backtest/bounds/clairvoyant.ts';
-import type { BoundJob, BoundPool } from '../../../lab/backtest/bounds/demand.ts';
-import { LinearProgram } from '../../../lab/backtest/bounds/linear-program.ts';
-import { piecesOf } from '../../../lab/backtest/bounds/pieces.ts';
+import { busyHours } from '../../../backtest/bounds/busy-hours.ts';
+import { clairvoyant } from '../../../backtest/bounds/clairvoyant.ts';
+import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
+import { LinearProgram } from '../../../backtest/bounds/linear-program.ts';
+import { piecesOf } from '../../../backtest/bounds/pieces.ts';
 
 /** `0-40 10-30AB`; without letters: pool A. */
 function jobsOf(text: string): readonly BoundJob[] {

@@ -1,10 +1,10 @@
 /** The bounds against schedules: all of them in small worlds, some of them in larger ones. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { busyHours } from '../../../lab/backtest/bounds/busy-hours.ts';
-import { clairvoyant } from '../../../lab/backtest/bounds/clairvoyant.ts';
-import type { BoundJob, BoundPool } from '../../../lab/backtest/bounds/demand.ts';
-import { Random } from '../../../lab/random.ts';
+import { busyHours } from '../../../backtest/bounds/busy-hours.ts';
+import { clairvoyant } from '../../../backtest/bounds/clairvoyant.ts';
+import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
+import { Random } from '../../../simulator/base/random.ts';
 import { runs } from '../../support/runs.ts';
 import { leastDollars, someDollars } from './schedules.ts';
 

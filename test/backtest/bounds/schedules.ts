@@ -1,6 +1,6 @@
 /** Schedules without any wait, by hand and by chance: what a bound may not be above. */
-import type { BoundJob, BoundPool } from '../../../lab/backtest/bounds/demand.ts';
-import type { Random } from '../../../lab/random.ts';
+import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
+import type { Random } from '../../../simulator/base/random.ts';
 
 /** A task: its pool, and from its first job's start to its last job's end. */
 type Task = { readonly pool: number; readonly fromMs: number; readonly toMs: number };

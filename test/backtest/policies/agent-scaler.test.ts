@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AGENT_SCALER, instancesFor } from '../../../lab/backtest/policies/agent-scaler.ts';
+import { AGENT_SCALER, instancesFor } from '../../../backtest/policies/agent-scaler.ts';
 import { runs } from '../../support/runs.ts';
 import { defaultsOf, makeStage } from './stage.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BASELINES } from '../../../lab/backtest/policies/index.ts';
-import { loadConfig } from '../../../lambda/adapters/config/load.ts';
+import { BASELINES } from '../../../backtest/policies/index.ts';
+import { loadConfig } from '../../../lambda/config/load.ts';
 
 const { config } = loadConfig('examples/3k-users.yaml');
 const document = readFileSync('docs/policies.md', 'utf8');

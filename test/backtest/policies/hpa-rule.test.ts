@@ -1,7 +1,7 @@
-/** Worked out by hand from replica_calculator.go and horizontal.go (lab/backtest/policies/hpa-rule.ts). */
+/** Worked out by hand from replica_calculator.go and horizontal.go (backtest/policies/hpa-rule.ts). */
 import { describe, expect, it } from 'vitest';
-import { limitChange, recommend, stabilize } from '../../../lab/backtest/policies/hpa-rule.ts';
-import type { EpochMs } from '../../../lambda/core/brands.ts';
+import { limitChange, recommend, stabilize } from '../../../backtest/policies/hpa-rule.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 
 describe('the HPA recommends', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HPA } from '../../../lab/backtest/policies/hpa.ts';
+import { HPA } from '../../../backtest/policies/hpa.ts';
 import { defaultsOf, makeStage } from './stage.ts';
 
 const DEFAULTS = defaultsOf(HPA);

@@ -1,9 +1,9 @@
 /** A policy in a small world of bare tasks that take what is said here, to the second. */
-import type { Policy, PolicySettings, Scene } from '../../../lab/backtest/policy.ts';
-import { World } from '../../../lab/world.ts';
-import { readConfig } from '../../../lambda/adapters/config/read.ts';
-import type { EpochMs } from '../../../lambda/core/brands.ts';
-import { canRun, type Tags } from '../../../lambda/core/tags.ts';
+import type { Policy, PolicySettings, Scene } from '../../../backtest/policies/policy.ts';
+import { readConfig } from '../../../lambda/config/read.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { canRun, type Tags } from '../../../lambda/decision/model/tags.ts';
+import { World } from '../../../simulator/world.ts';
 
 export const START = Date.UTC(2026, 2, 2, 9) as EpochMs;
 export const SECOND = 1000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { STATIC_FLEET } from '../../../lab/backtest/policies/static-fleet.ts';
+import { STATIC_FLEET } from '../../../backtest/policies/static-fleet.ts';
 import { makeStage } from './stage.ts';
 
 describe('a static fleet', () => {

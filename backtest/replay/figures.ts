@@ -1,0 +1,156 @@
+/** What a run has come to. */
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { displayTags } from '../../lambda/decision/model/tags.ts';
+import { meanOf } from '../../simulator/base/mean.ts';
+import { percentile } from '../../simulator/base/percentile.ts';
+import { offsetMs } from '../../simulator/coderd/tables/autostart-schedule.ts';
+import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
+import type { Acquisition } from './ledger.ts';
+import type { ReplayedJob } from './replay.ts';
+import { type Figures, type HoursOfWeek, PEOPLE_WAIT_FOR, WAIT_EDGES_S, type WaitFigures } from './result.ts';
+
+/** A job of the trace as it ended. */
+export type JobOutcome = {
+  readonly job: TraceJob;
+  readonly end: keyof Omit<Figures['jobs'], 'submitted'>;
+  readonly waitMs: number;
+  /** `-`: nobody had it. */
+  readonly pool: string;
+  readonly taskId: string | undefined;
+  /** In which a daemon had it. */
+  readonly runMs: number;
+  /** When its daemon was done with it; undefined: nobody had it. */
+  readonly until: EpochMs | undefined;
+  /** How long after the first tick at which it was due the executor inserted it, or the world ended; 0 for the jobs of others. */
+  readonly delayMs: number;
+};
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const HOURS_A_WEEK = 168;
+/** 1970-01-01 was a Thursday: hours since Monday's first. */
+const EPOCH_HOUR = 3 * 24;
+
+/** `killedAt`: of a job whose task was stopped under it; `end`: of the world. */
+export function outcomeOf(
+  { job, record }: ReplayedJob,
+  given: {
+    /** Who had it. */
+    readonly by: Acquisition | undefined;
+    readonly killedAt: EpochMs | undefined;
+    readonly end: EpochMs;
+  },
+): JobOutcome {
+  const { by, killedAt, end } = given;
+  const insertedAt = record?.createdAt ?? end;
+  const delayMs = EXECUTOR_KINDS.has(job.kind) ? Math.max(0, insertedAt - executorTick(job.at)) : 0;
+  const isReaped = record?.failedBy === 'pending-reaper';
+  const startedAt = isReaped ? record.completedAt : record?.startedAt;
+  const runUntil = killedAt ?? record?.completedAt ?? end;
+  return {
+    ...{ job, pool: by?.pool ?? '-', taskId: by?.taskId, delayMs },
+    end: endOf(record, killedAt),
+    waitMs: Math.max(0, (startedAt ?? end) - job.at),
+    runMs: startedAt === undefined || isReaped ? 0 : runUntil - startedAt,
+    until: startedAt === undefined || isReaped ? undefined : runUntil,
+  };
+}
+
+function endOf(record: ReplayedJob['record'], killedAt: EpochMs | undefined): JobOutcome['end'] {
+  if (killedAt !== undefined) return 'killed';
+  if (record?.failedBy === 'pending-reaper') return 'reaped';
+  return record?.completedAt === undefined ? 'unserved' : 'succeeded';
+}
+
+/** The figures that come of the jobs alone. `maxDelayMs`: how late a transition of the executor may be. */
+export function jobFigures(outcomes: readonly JobOutcome[], maxDelayMs: (job: TraceJob) => number) {
+  const ended = (end: JobOutcome['end']): number => outcomes.filter((job) => job.end === end).length;
+  const stops = outcomes.filter(({ job }) => job.kind === 'autostop' || job.kind === 'dormancy');
+  const byExecutor = outcomes.filter(({ job }) => EXECUTOR_KINDS.has(job.kind));
+  return {
+    jobs: {
+      submitted: outcomes.length,
+      succeeded: ended('succeeded'),
+      reaped: ended('reaped'),
+      killed: ended('killed'),
+      unserved: ended('unserved'),
+    },
+    wait: waitFigures(outcomes),
+    waitOfPeople: waitFigures(ofPeople(outcomes)),
+    waitByPool: waitBy(outcomes, ({ pool }) => pool),
+    waitByGroup: waitBy(outcomes, ({ job }) => groupName(job)),
+    waitByKind: waitBy(outcomes, ({ job }) => job.kind),
+    failedPrebuilds: outcomes.filter(({ job, end }) => job.kind === 'prebuild' && end !== 'succeeded').length,
+    executor: {
+      due: byExecutor.length,
+      delayed: byExecutor.filter(({ delayMs }) => delayMs >= MINUTE_MS).length,
+      tooLate: byExecutor.filter(({ job, delayMs }) => delayMs > maxDelayMs(job)).length,
+      longestStopDelayS: stops.reduce((longest, { delayMs }) => Math.max(longest, delayMs / 1000), 0),
+    },
+  };
+}
+
+/** The jobs that people wait for. */
+export function ofPeople(outcomes: readonly JobOutcome[]): readonly JobOutcome[] {
+  return outcomes.filter(({ job }) => PEOPLE_WAIT_FOR.has(job.kind));
+}
+
+/** `default`, or `default gpu=a10 size=large`. */
+export function groupName({ organization, tags }: Pick<TraceJob, 'organization' | 'tags'>): string {
+  const shown = Object.entries(displayTags(tags)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [organization, ...shown.map(([name, value]) => `${name}=${value}`)].join(' ');
+}
+
+function waitBy(
+  outcomes: readonly JobOutcome[],
+  nameOf: (outcome: JobOutcome) => string,
+): Record<string, WaitFigures> {
+  const groups = [...Map.groupBy(outcomes, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(groups.map(([name, group]) => [name, waitFigures(group)]));
+}
+
+function waitFigures(outcomes: readonly JobOutcome[]): WaitFigures {
+  const waits = outcomes.map(({ waitMs }) => waitMs / 1000).sort((a, b) => a - b);
+  const over = (seconds: number): number => shareOf(waits.filter((wait) => wait > seconds).length, waits);
+  return {
+    jobs: waits.length,
+    meanS: meanOf(waits),
+    p50S: percentile(waits, 0.5),
+    p95S: percentile(waits, 0.95),
+    p99S: percentile(waits, 0.99),
+    maxS: waits.at(-1) ?? 0,
+    over10s: over(10),
+    over60s: over(60),
+    over5min: over(300),
+  };
+}
+
+const shareOf = (count: number, all: readonly unknown[]): number =>
+  all.length === 0 ? 0 : count / all.length;
+
+/** How many waited up to each edge and longer than the one before; the last: longer than all. */
+export function waitCounts(outcomes: readonly JobOutcome[]): readonly number[] {
+  const counts = Array<number>(WAIT_EDGES_S.length + 1).fill(0);
+  for (const { waitMs } of outcomes) {
+    const edge = WAIT_EDGES_S.findIndex((seconds) => waitMs <= seconds * 1000);
+    const index = edge < 0 ? WAIT_EDGES_S.length : edge;
+    counts[index] = (counts[index] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** By the clock of the zone. */
+export function hoursOfWeek(outcomes: readonly JobOutcome[], timezone: string): HoursOfWeek {
+  const hours = Map.groupBy(outcomes, ({ job }) => hourOfWeek(job.at, timezone));
+  const of = (hour: number): readonly JobOutcome[] => hours.get(hour) ?? [];
+  return {
+    jobs: Array.from({ length: HOURS_A_WEEK }, (_, hour) => of(hour).length),
+    meanWaitS: Array.from({ length: HOURS_A_WEEK }, (_, hour) =>
+      meanOf(of(hour).map(({ waitMs }) => waitMs / 1000)),
+    ),
+  };
+}
+
+function hourOfWeek(at: EpochMs, timezone: string): number {
+  return (Math.floor((at + offsetMs(timezone, at)) / HOUR_MS) + EPOCH_HOUR) % HOURS_A_WEEK;
+}

@@ -1,0 +1,81 @@
+/** What tasks did and what is billed for them. */
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { AcquiredJob } from '../../simulator/base/daemon-connection.ts';
+import type { EcsTask } from '../../simulator/ecs/task.ts';
+import type { World } from '../../simulator/world.ts';
+
+/** A daemon got a job. */
+export type Acquisition = { readonly pool: string; readonly taskId: string };
+
+export type TaskFigures = {
+  /** Milliseconds by pool. */
+  readonly billedMs: ReadonlyMap<string, number>;
+  /** By pool. */
+  readonly launches: ReadonlyMap<string, number>;
+  readonly idleLaunches: number;
+};
+
+/** AWS bills a minute at least, and whole seconds: aws.amazon.com/fargate/pricing. */
+const LEAST_MS = 60_000;
+
+export class Ledger {
+  readonly #from: EpochMs;
+  readonly #acquisitions = new Map<string, Acquisition>();
+  readonly #busy = new Set<string>();
+  readonly #stopped: EcsTask[] = [];
+
+  /** What was before `from` is not counted. */
+  constructor(from: EpochMs) {
+    this.#from = from;
+  }
+
+  acquired(job: AcquiredJob, taskId: string, pool: string): void {
+    this.#acquisitions.set(job.id, { pool, taskId });
+    this.#busy.add(taskId);
+  }
+
+  stopped(task: EcsTask): void {
+    this.#stopped.push(task);
+  }
+
+  /** Which daemon had a job, the last one if there were several. */
+  acquisitionOf(jobId: string): Acquisition | undefined {
+    return this.#acquisitions.get(jobId);
+  }
+
+  /**
+   * `billedUntil`: of a task that is still there when the period is over, it is billed no longer, since it idles for the end
+   * of the jobs of others.
+   */
+  figures(
+    world: World,
+    given: {
+      readonly poolOf: (task: EcsTask) => string;
+      readonly billedUntil: (taskId: string) => EpochMs;
+    },
+  ): TaskFigures {
+    const { poolOf, billedUntil } = given;
+    const now = world.timeline.now();
+    const alive = world.ecs.tasks().filter(({ state }) => state.lastStatus !== 'STOPPED');
+    const tasks = [...this.#stopped, ...alive];
+    const billedMs = new Map<string, number>();
+    for (const task of tasks) {
+      const pool = poolOf(task);
+      billedMs.set(
+        pool,
+        (billedMs.get(pool) ?? 0) + this.#billed(task, Math.min(now, billedUntil(task.identity.id))),
+      );
+    }
+    const launched = tasks.filter(({ state }) => state.createdAt >= this.#from);
+    const idle = launched.filter(({ identity: { id } }) => !this.#busy.has(id));
+    const launches = new Map([...Map.groupBy(launched, poolOf)].map(([pool, of]) => [pool, of.length]));
+    return { billedMs, launches, idleLaunches: idle.length };
+  }
+
+  #billed({ state: { pullStartedAt, stoppedAt } }: EcsTask, until: number): number {
+    const end = Math.min(stoppedAt ?? until, until);
+    if (pullStartedAt === undefined || end <= this.#from || end <= pullStartedAt) return 0;
+    if (pullStartedAt < this.#from) return end - this.#from;
+    return Math.max(LEAST_MS, Math.ceil((end - pullStartedAt) / 1000) * 1000);
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * What Fargate costs, by region: Linux, on demand, dollars an hour. From AWS's public price list of ECS
+ * (https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonECS/current/<region>/index.json) as public write-ups quote it with the
+ * day on which they read it; regions for which none gave both processors and a day are not here.
+ */
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import { dollarsOf, type FargatePrices, VIRGINIA } from '../../lambda/decision/settings/prices.ts';
+
+type RegionPrices = FargatePrices & {
+  /** The day on which they were read. */
+  readonly readOn: string;
+};
+
+/** By the region that one thinks of first; several regions have the same. arm64 is a fifth cheaper in most, not in all. */
+const FRANKFURT = { arm64: { vcpu: 0.03725, gb: 0.00409 }, x86_64: { vcpu: 0.04656, gb: 0.00511 } };
+const TOKYO = { arm64: { vcpu: 0.04045, gb: 0.00442 }, x86_64: { vcpu: 0.05056, gb: 0.00553 } };
+const CANADA = { arm64: { vcpu: 0.03565, gb: 0.00389 }, x86_64: { vcpu: 0.04456, gb: 0.004865 } };
+const MUMBAI = { arm64: { vcpu: 0.02383, gb: 0.00261 }, x86_64: { vcpu: 0.04256, gb: 0.004655 } };
+
+const REGIONS: Readonly<Record<string, RegionPrices>> = {
+  'us-east-1': { ...VIRGINIA, readOn: '2026-09-23' },
+  'us-east-2': { ...VIRGINIA, readOn: '2026-09-10' },
+  'us-west-2': { ...VIRGINIA, readOn: '2026-09-28' },
+  'ca-central-1': { ...CANADA, readOn: '2026-08-24' },
+  'eu-west-1': { ...VIRGINIA, readOn: '2026-08-29' },
+  'eu-west-2': { ...FRANKFURT, readOn: '2026-07-02' },
+  'eu-central-1': { ...FRANKFURT, readOn: '2026-08-29' },
+  'ap-south-1': { ...MUMBAI, readOn: '2026-09-11' },
+  'ap-northeast-1': { ...TOKYO, readOn: '2026-09-06' },
+  'ap-northeast-2': { ...FRANKFURT, readOn: '2026-10-01' },
+  'ap-southeast-1': { ...TOKYO, readOn: '2026-08-21' },
+};
+
+/** Of one task of this pool, without more storage than every task has. Throws where the region's prices are not known. */
+export function dollarsPerHour(pool: PoolConfig, region: string): number {
+  return dollarsOf(pool, pricesIn(region));
+}
+
+/** The day on which the region's prices were read. Throws where they are not known. */
+export function priceDate(region: string): string {
+  return pricesIn(region).readOn;
+}
+
+function pricesIn(region: string): RegionPrices {
+  const prices = Object.hasOwn(REGIONS, region) ? REGIONS[region] : undefined;
+  if (prices !== undefined) return prices;
+  const known = Object.keys(REGIONS).join(', ');
+  throw new Error(
+    `finding Fargate's prices: there are none for the region "${region}"; take one of ${known}, or the one that is nearest in price`,
+  );
+}

@@ -1,0 +1,206 @@
+/**
+ * Puts the jobs of a trace into a world. What people, pushes and the prebuilds' reconciler ask for is inserted at its time. What coderd's
+ * lifecycle executor inserts has a workspace each, which is there `VISIBLE_MS` before and for which it becomes due then: the executor
+ * inserts the job when it sees a daemon that fits, and the forecast can read it coming.
+ *
+ * A workspace that the trace names stays in coderd's list and shows its latest build, as a record of recent jobs needs it. No transition
+ * becomes due for it. A build of which the trace does not say what it does is a start.
+ */
+import { type EpochMs, type JobId, plusMs } from '../../lambda/decision/model/brands.ts';
+import { tagKey } from '../../lambda/decision/model/tags.ts';
+import type { SubmittedJob } from '../../simulator/coderd/model.ts';
+import { type JobRecord, pastJob } from '../../simulator/coderd/tables/jobs.ts';
+import type { TemplateRecord } from '../../simulator/coderd/tables/templates.ts';
+import type {
+  BuildRecord,
+  NewWorkspace,
+  WorkspaceRecord,
+} from '../../simulator/coderd/tables/workspace-records.ts';
+import type { World } from '../../simulator/world.ts';
+import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
+
+/** A job of the trace and what has become of it. */
+export type ReplayedJob = {
+  readonly job: TraceJob;
+  /** Undefined until it is inserted; then live. */
+  readonly record: JobRecord | undefined;
+};
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Longer than the product looks ahead (`wake.maxDelay` of an hour and a start); deadlines that move are told no earlier by coderd. */
+const VISIBLE_MS = 2 * 60 * MINUTE_MS;
+const DORMANT_AFTER_MS = 30 * DAY_MS;
+
+type Entry = { readonly job: TraceJob; record: JobRecord | undefined };
+/** A workspace that waits for its one job, or whose job is not over. */
+type Open = { readonly entry: Entry; readonly workspace: WorkspaceRecord };
+
+export class Replay {
+  readonly #world: World;
+  readonly #entries: readonly Entry[];
+  readonly #templates = new Map<string, TemplateRecord>();
+  readonly #open = new Set<Open>();
+  /** The workspaces that the trace names, as coderd's list shows them; by organization and name. */
+  readonly #lasting = new Map<string, WorkspaceRecord>();
+  #past = 0;
+
+  constructor(world: World, jobs: readonly TraceJob[]) {
+    this.#world = world;
+    this.#entries = jobs.map((job) => ({ job, record: undefined }));
+    for (const entry of this.#entries) this.#plan(entry);
+    // a second after the executor, which comes at each full minute
+    world.timeline.every(MINUTE_MS, () => this.#sweep(), MINUTE_MS + 1000);
+  }
+
+  /** In the order of the trace. */
+  jobs(): readonly ReplayedJob[] {
+    return this.#entries;
+  }
+
+  /** Those that are due for which coderd has inserted no job yet. */
+  due(): readonly TraceJob[] {
+    const now = this.#world.timeline.now();
+    return [...this.#open].flatMap(({ entry: { job }, workspace }) =>
+      job.at <= now && workspace.latestBuild.number === 1 ? [job] : [],
+    );
+  }
+
+  /** To be called when the world has come to its end: what was inserted since the last sweep is found. */
+  end(): void {
+    this.#sweep();
+  }
+
+  #plan(entry: Entry): void {
+    const { timeline } = this.#world;
+    const { job } = entry;
+    const inMs = job.at - timeline.now();
+    if (EXECUTOR_KINDS.has(job.kind)) timeline.after(inMs - VISIBLE_MS, () => this.#add(entry));
+    else
+      timeline.after(inMs, () => {
+        entry.record = this.#submit(job);
+      });
+  }
+
+  #submit(job: TraceJob): JobRecord | undefined {
+    const { coderd } = this.#world;
+    if (job.kind !== 'user' || job.workspace === undefined)
+      return coderd.job(coderd.submitJob(submitted(job)));
+    const template = this.#templateOf(job);
+    const known = this.#lastingOf(job);
+    const workspace = known?.template === template ? known : coderd.addWorkspace({ template, ttlMs: 0 });
+    // its template has other tags now
+    if (known !== undefined && known !== workspace) coderd.removeWorkspace(known);
+    this.#lasting.set(lastingKey(job), workspace);
+    coderd.build(workspace, job.transition ?? 'start', {
+      durationMs: Math.round(job.seconds * 1000),
+      mayOverlap: true,
+    });
+    return workspace.latestBuild.job;
+  }
+
+  #add(entry: Entry): void {
+    const { coderd, timeline } = this.#world;
+    const { job } = entry;
+    const known = this.#lastingOf(job)?.latestBuild;
+    const template = this.#templateOf(job);
+    const workspace = coderd.addWorkspace({
+      ...DUE[job.kind as keyof typeof DUE](job, timeline.now()),
+      template,
+      buildMs: Math.round(job.seconds * 1000),
+      latest: known?.job.status === 'succeeded' ? known : this.#buildBefore(template),
+    });
+    this.#open.add({ entry, workspace });
+  }
+
+  /** A build from before the trace: so old, and by coderd itself, that nobody takes it for a person's who came lately. */
+  #buildBefore(template: TemplateRecord): Pick<BuildRecord, 'job' | 'reason'> {
+    const { coderd, timeline } = this.#world;
+    const { organizationId, activeVersion: version } = template;
+    const job = pastJob({
+      ...{ id: `past-${++this.#past}` as JobId, createdAt: plusMs(timeline.now(), -DORMANT_AFTER_MS) },
+      ...{ organizationId, template, version, tags: version.tags, tagKey: tagKey(version.tags) },
+      ...{ initiatorId: coderd.userId, type: 'workspace_build', transition: 'stop', workspace: undefined },
+      ...{ durationMs: 0, willFail: false },
+    });
+    // how long it took is unknown
+    return { job: { ...job, startedAt: undefined }, reason: 'autostop' };
+  }
+
+  #lastingOf(job: TraceJob): WorkspaceRecord | undefined {
+    const known = job.workspace === undefined ? undefined : this.#lasting.get(lastingKey(job));
+    // deleted, or about to be
+    return known?.latestBuild.transition === 'delete' ? undefined : known;
+  }
+
+  /** One for all workspaces of an organization and tag set whose kind needs the same of it. */
+  #templateOf({ organization, tags, kind }: TraceJob): TemplateRecord {
+    const isDormancy = kind === 'dormancy';
+    const key = `${organization} ${tagKey(tags)} ${isDormancy}`;
+    const timeTilDormantMs = isDormancy ? DORMANT_AFTER_MS : 0;
+    const found =
+      this.#templates.get(key) ?? this.#world.coderd.addTemplate({ organization, tags, timeTilDormantMs });
+    this.#templates.set(key, found);
+    return found;
+  }
+
+  /** A workspace whose job is over has served: nothing more becomes due for it. */
+  #sweep(): void {
+    for (const open of this.#open) {
+      const { job, number } = open.workspace.latestBuild;
+      if (number === 1) continue;
+      open.entry.record = job;
+      if (job.completedAt === undefined) continue;
+      this.#handOver(open);
+      this.#world.coderd.removeWorkspace(open.workspace);
+      this.#open.delete(open);
+    }
+  }
+
+  /** The workspace that the trace names shows the build from now on. */
+  #handOver({ entry: { job }, workspace }: Open): void {
+    const { coderd } = this.#world;
+    if (job.workspace === undefined) return;
+    const known = this.#lastingOf(job);
+    const { latestBuild: latest } = workspace;
+    if (known !== undefined) coderd.adoptBuild(known, latest);
+    else if (job.kind !== 'dormancy') {
+      const running = latest.transition === 'start';
+      const added = coderd.addWorkspace({ template: this.#templateOf(job), ttlMs: 0, running, latest });
+      this.#lasting.set(lastingKey(job), added);
+    }
+  }
+}
+
+const lastingKey = ({ organization, workspace }: TraceJob): string => `${organization} ${workspace}`;
+
+function submitted({ organization, tags, seconds, kind, transition = 'start' }: TraceJob): SubmittedJob {
+  return {
+    organization,
+    tags,
+    durationMs: Math.round(seconds * 1000),
+    initiator: kind === 'prebuild' ? 'prebuilds' : 'user',
+    transition,
+    type: kind === 'import' ? 'template_version_import' : 'workspace_build',
+  };
+}
+
+/** What a workspace is for which just this becomes due at `job.at`. */
+const DUE: Readonly<
+  Record<
+    'autostart' | 'autostop' | 'dormancy',
+    (job: TraceJob, now: EpochMs) => Omit<NewWorkspace, 'template' | 'buildMs'>
+  >
+> = {
+  // schedules have minutes: never before its time
+  autostart: ({ at }) => ({ schedule: weekly(executorTick(at)) }),
+  // nor is a workspace stopped at its deadline, but after it
+  autostop: ({ at }, now) => ({ running: true, ttlMs: Math.max(1, at - now - 1), since: now }),
+  // dormant is who has been unused for longer
+  dormancy: ({ at }) => ({ running: true, ttlMs: 0, since: plusMs(at, -DORMANT_AFTER_MS - 1) }),
+};
+
+function weekly(time: number): string {
+  const date = new Date(time);
+  return `${date.getUTCMinutes()} ${date.getUTCHours()} * * ${date.getUTCDay()}`;
+}

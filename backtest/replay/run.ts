@@ -1,0 +1,281 @@
+/** Runs one policy over a trace, in a world of its own on a virtual clock. */
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
+import type { Latencies } from '../../simulator/ecs/latencies.ts';
+import type { EcsTask } from '../../simulator/ecs/task.ts';
+import { World } from '../../simulator/world.ts';
+import { Pace } from '../../verify/random-worlds/pace.ts';
+import type { Policy, PolicySettings, Scene } from '../policies/policy.ts';
+import type { Trace, TraceJob } from '../trace/trace.ts';
+import { changesOf, runAutoscaler } from './autoscaler.ts';
+import { Demand } from './demand.ts';
+import { DesiredCounts } from './desired-counts.ts';
+import { hoursOfWeek, type JobOutcome, jobFigures, ofPeople, outcomeOf, waitCounts } from './figures.ts';
+import { fittingOf } from './fitting.ts';
+import { Ledger, type TaskFigures } from './ledger.ts';
+import { Replay } from './replay.ts';
+import {
+  type Change,
+  FAILURE_MINUTES,
+  type Figures,
+  LONGEST_WAIT_MINUTES,
+  PEOPLE_WAIT_FOR,
+  type PolicyRun,
+} from './result.ts';
+import { Sampler } from './sampler.ts';
+import { startLatencies } from './start-latencies.ts';
+
+export type RunOptions = {
+  readonly trace: Trace;
+  readonly config: Deployment;
+  readonly seed: number;
+  /** Dollars. */
+  readonly valueOfMinute: number;
+  /** Dollars of one task of the pool. */
+  readonly dollarsPerHour: (pool: string) => number;
+  /** Whether the pictures' series are made too. */
+  readonly isPictured: boolean;
+  /** How long things take. @default as far as the trace tells, else as far as is known for Fargate */
+  readonly latencies?: Partial<Latencies>;
+  /** How much of the period is over, 0 to 1. */
+  readonly onProgress?: (share: number) => void;
+};
+
+/** The product, or one of those that it is compared with. */
+export type Driver =
+  | { readonly kind: 'autoscaler' }
+  | { readonly kind: 'policy'; readonly policy: Policy; readonly settings: PolicySettings };
+
+/** What a run is, without the words for it. */
+export type Run = Pick<PolicyRun, 'figures' | 'waitCounts' | 'hoursOfWeek' | 'pools'>;
+
+const HOUR_MS = 3_600_000;
+/** The world begins earlier than the trace: fleets of a fixed size are there when it does. */
+const LEAD_MS = 15 * 60_000;
+/** How much longer than the trace it goes on for jobs that wait: coderd's reaper has come by then. What runs is let run to its end. */
+const TAIL_MS = 35 * 60_000;
+const STEP_MS = HOUR_MS;
+
+/** The same options give the same figures. Throws what an invocation must not throw. */
+export async function run(driver: Driver, options: RunOptions): Promise<Run> {
+  const stage = new Stage(driver, options);
+  await stage.play();
+  return stage.result();
+}
+
+class Stage {
+  readonly #driver: Driver;
+  readonly #options: RunOptions;
+  readonly #world: World;
+  readonly #pace: Pace;
+  readonly #replay: Replay;
+  readonly #demand: Demand;
+  readonly #ledger: Ledger;
+  readonly #sampler: Sampler | undefined;
+  readonly #changes = new Map<string, Change[]>();
+  readonly #desired = new DesiredCounts();
+  readonly #calls = { ticks: 0, coderd: 0, ecs: 0 };
+  readonly #poolByService: ReadonlyMap<string, string>;
+  #error: unknown;
+
+  constructor(driver: Driver, options: RunOptions) {
+    const { trace, config, seed } = options;
+    this.#driver = driver;
+    this.#options = options;
+    const isGuarded = driver.kind === 'autoscaler';
+    this.#ledger = new Ledger(trace.from);
+    this.#world = new World({
+      start: startOf(trace),
+      seed,
+      pools: config.pools.map(({ name, organization, tags, scaleIn }) => ({
+        ...{ name, organization, tags, desiredCount: 0 },
+        // as infra/constructs/pool-task.ts has it; the others have no guard, and no use for one
+        image: isGuarded && scaleIn === 'lease' ? 'guarded' : 'bare',
+      })),
+      organizations: organizationsOf(options),
+      latencies: options.latencies ?? startLatencies(trace.startSeconds),
+      onAcquired: (job, taskId, pool) => this.#ledger.acquired(job, taskId, pool),
+      onTaskStopped: (task) => this.#ledger.stopped(task),
+    });
+    this.#poolByService = new Map(
+      config.pools.map(({ name }) => [this.#world.service(name).identity.name, name]),
+    );
+    for (const { name } of config.pools)
+      this.#desired.set(name, this.#world.service(name).state.desiredCount);
+    this.#pace = new Pace(this.#world.timeline);
+    this.#replay = new Replay(this.#world, trace.jobs);
+    this.#demand = new Demand({ world: this.#world, replay: this.#replay }, config, options.dollarsPerHour);
+    if (options.isPictured)
+      this.#sampler = new Sampler({
+        world: this.#world,
+        pools: config.pools.map(({ name }) => name),
+        poolOf: (task) => this.#poolOf(task),
+        queues: () => this.#demand.queues(),
+        from: trace.from,
+        to: trace.to,
+      });
+  }
+
+  async play(): Promise<void> {
+    const { trace, onProgress } = this.#options;
+    this.#start();
+    for (let at = this.#world.timeline.now(); at < trace.to || !this.#isOver(at); ) {
+      at = (at < trace.to ? Math.min(at + STEP_MS, trace.to) : at + 60_000) as EpochMs;
+      await this.#pace.advanceTo(at);
+      if (this.#error !== undefined) throw this.#error;
+      onProgress?.(Math.min(1, (at - trace.from) / (trace.to - trace.from)));
+    }
+    this.#replay.end();
+  }
+
+  result(): Run {
+    const { trace, valueOfMinute } = this.#options;
+    const outcomes = this.#outcomes();
+    const tasks = this.#ledger.figures(this.#world, {
+      poolOf: (task) => this.#poolOf(task),
+      billedUntil: this.#lastJobs(outcomes),
+    });
+    const taskDollars = this.#dollarsOf(tasks);
+    const waited = ofPeople(outcomes);
+    const waitedMs = sum(waited, ({ waitMs }) => Math.min(waitMs, LONGEST_WAIT_MINUTES * 60_000));
+    const waiting = (waitedMs / 60_000) * valueOfMinute;
+    const failures = sum(outcomes, failureMinutes) * valueOfMinute;
+    const figures: Figures = {
+      ...jobFigures(outcomes, maxDelayOf(this.#options.config)),
+      tasks: {
+        hours: sum([...tasks.billedMs.values()], (ms) => ms) / HOUR_MS,
+        busyHours: sum(outcomes, ({ runMs }) => runMs) / HOUR_MS,
+        peak: this.#world.figures().tasks.peak,
+        launches: sum([...tasks.launches.values()], (count) => count),
+        idleLaunches: tasks.idleLaunches,
+      },
+      peaks: this.#desired.peaks(),
+      dollars: { tasks: taskDollars, waiting, failures, total: taskDollars + waiting + failures },
+      calls: { ...this.#calls },
+    };
+    return {
+      figures,
+      waitCounts: waitCounts(waited),
+      hoursOfWeek: hoursOfWeek(waited, trace.timezone),
+      pools: this.#sampler?.series(this.#changes) ?? [],
+    };
+  }
+
+  #start(): void {
+    const driver = this.#driver;
+    const scene = this.#scene();
+    if (driver.kind === 'policy') {
+      driver.policy.start(scene, driver.settings);
+      return;
+    }
+    void runAutoscaler({
+      ...{ world: this.#world, pace: this.#pace, config: this.#options.config, scene },
+      seed: this.#options.seed,
+      onTick: (tick) => {
+        for (const { pool, ...change } of changesOf(tick)) this.#note(pool, change);
+      },
+      onError: (error) => {
+        this.#error ??= error;
+      },
+    });
+  }
+
+  #scene(): Scene {
+    const { config, trace } = this.#options;
+    const world = this.#world;
+    const maxOf = new Map<string, number>(config.pools.map(({ name, max }) => [name, max]));
+    return {
+      world,
+      config,
+      isCoderdDown: () => {
+        const now = world.timeline.now();
+        return trace.outages.some(({ at, seconds }) => at <= now && now < at + seconds * 1000);
+      },
+      demandOf: (pool) => this.#demand.of(pool),
+      setDesired: (pool, count, why) => {
+        const { desiredCount } = world.service(pool).state;
+        const to = Math.max(0, Math.min(maxOf.get(pool) ?? 0, count));
+        if (to === desiredCount) return;
+        world.ecs.setDesiredCount(world.service(pool).identity.name, to);
+        this.#calls.ecs += 1;
+        this.#note(pool, { from: desiredCount, to, why: [why] });
+      },
+      count: ({ ticks = 0, coderd = 0, ecs = 0 }) => {
+        if (world.timeline.now() < trace.from) return;
+        this.#calls.ticks += ticks;
+        this.#calls.coderd += coderd;
+        this.#calls.ecs += ecs;
+      },
+    };
+  }
+
+  #note(pool: string, change: Omit<Change, 'at'>): void {
+    this.#desired.set(pool, change.to);
+    if (!this.#options.isPictured) return;
+    const changes = this.#changes.get(pool) ?? [];
+    changes.push({ at: this.#world.timeline.now(), ...change });
+    this.#changes.set(pool, changes);
+  }
+
+  /** What no pool can ever run keeps nobody waiting. */
+  #isOver(now: EpochMs): boolean {
+    if (this.#demand.isAnyRunning()) return false;
+    return now >= this.#options.trace.to + TAIL_MS || !this.#demand.isAnyWaiting();
+  }
+
+  #outcomes(): readonly JobOutcome[] {
+    const killedAt = new Map<string, EpochMs>(this.#world.kills().map(({ job, at }) => [job.id, at]));
+    const end = this.#world.timeline.now();
+    return this.#replay.jobs().map((replayed) => {
+      const id = replayed.record?.id ?? '';
+      return outcomeOf(replayed, {
+        ...{ end, killedAt: killedAt.get(id), by: this.#ledger.acquisitionOf(id) },
+      });
+    });
+  }
+
+  /** The end of the period, or of the last job of a task that goes on for it. */
+  #lastJobs(outcomes: readonly JobOutcome[]): (taskId: string) => EpochMs {
+    const { to } = this.#options.trace;
+    const last = new Map<string, EpochMs>();
+    for (const { taskId, until = to } of outcomes)
+      if (taskId !== undefined && until > (last.get(taskId) ?? to)) last.set(taskId, until);
+    return (taskId) => last.get(taskId) ?? to;
+  }
+
+  #dollarsOf({ billedMs, launches }: TaskFigures): number {
+    const { config, dollarsPerHour } = this.#options;
+    return (
+      sum([...billedMs], ([pool, ms]) => (ms / HOUR_MS) * dollarsPerHour(pool)) +
+      sum(config.pools, ({ name, dollarsPerLaunch }) => (launches.get(name) ?? 0) * dollarsPerLaunch)
+    );
+  }
+
+  #poolOf({ identity: { serviceName = '' } }: EcsTask): string {
+    return this.#poolByService.get(serviceName) ?? '-';
+  }
+}
+
+/** Nobody misses what coderd would have done by itself when the world ends. */
+function failureMinutes({ job, end }: JobOutcome): number {
+  if (end === 'succeeded' || (end === 'unserved' && !PEOPLE_WAIT_FOR.has(job.kind))) return 0;
+  return FAILURE_MINUTES[end];
+}
+
+/** How late a transition that coderd's executor makes may be: as the strictest pool says that can run it. */
+function maxDelayOf({ pools }: Deployment): (job: TraceJob) => number {
+  const fitting = fittingOf({ pools });
+  return (job) => Math.min(...fitting(job).map((place) => pools[place]?.wake.maxDelayMs ?? Infinity));
+}
+
+/** A full minute: coderd's executor comes at each. */
+function startOf({ from }: Trace): EpochMs {
+  return (Math.floor((from - LEAD_MS) / 60_000) * 60_000) as EpochMs;
+}
+
+/** Those of the pools and those of the jobs: a job of another organization waits there for nobody. */
+function organizationsOf({ trace, config }: RunOptions): readonly string[] {
+  const names = [...config.pools, ...trace.jobs].map(({ organization }) => organization);
+  return [...new Set(names)];
+}

@@ -1,0 +1,104 @@
+/**
+ * Looks at the pools of a world once a minute, and sums up steps of some minutes for the pictures. Each minute at another second: at
+ * the full minute coderd inserts what is due, and jobs shorter than a minute would be seen always or never.
+ */
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { EcsTask } from '../../simulator/ecs/task.ts';
+import type { World } from '../../simulator/world.ts';
+import type { Change, PoolSeries } from './result.ts';
+
+export const SAMPLE_MS = 60_000;
+/** So that a picture of any period has about as many points. */
+const MOST_STEPS = 1_000;
+
+/** Shares no divisor with 60: all seconds have their turn. */
+const SPREAD_S = 37;
+
+export type SamplerOptions = {
+  readonly world: World;
+  readonly pools: readonly string[];
+  readonly poolOf: (task: EcsTask) => string;
+  /** How many jobs wait for each pool now. */
+  readonly queues: () => ReadonlyMap<string, number>;
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+};
+
+type TaskCount = 'busy' | 'idle' | 'starting' | 'leaving';
+type Sample = Record<TaskCount | 'queue', number>;
+
+/** Seconds of a step of a picture. */
+export function stepOf({ from, to }: Pick<SamplerOptions, 'from' | 'to'>): number {
+  return (SAMPLE_MS / 1000) * Math.max(1, Math.ceil((to - from) / SAMPLE_MS / MOST_STEPS));
+}
+
+export class Sampler {
+  readonly #options: SamplerOptions;
+  readonly #samples = new Map<string, Sample[]>();
+
+  constructor(options: SamplerOptions) {
+    const { world, pools, from, to } = options;
+    this.#options = options;
+    for (const pool of pools) this.#samples.set(pool, []);
+    for (let minute = 0; from + minute * SAMPLE_MS < to; minute++) {
+      const atS = (minute * SPREAD_S) % 60;
+      world.timeline.after(from + minute * SAMPLE_MS + atS * 1000 - world.timeline.now(), () =>
+        this.#sample(),
+      );
+    }
+  }
+
+  series(changes: ReadonlyMap<string, readonly Change[]>): readonly PoolSeries[] {
+    const samplesAStep = (stepOf(this.#options) * 1000) / SAMPLE_MS;
+    return [...this.#samples].map(([pool, samples]) => {
+      const steps = stepsOf(samples, samplesAStep);
+      const means = (of: TaskCount) => steps.map((step) => rounded(meanOf(step, of)));
+      return {
+        pool,
+        queue: steps.map((step) => Math.max(...step.map(({ queue }) => queue))),
+        busy: means('busy'),
+        idle: means('idle'),
+        starting: means('starting'),
+        leaving: means('leaving'),
+        changes: changes.get(pool) ?? [],
+      };
+    });
+  }
+
+  #sample(): void {
+    const { world, poolOf, queues } = this.#options;
+    const waiting = queues();
+    for (const [pool, samples] of this.#samples)
+      samples.push({ queue: waiting.get(pool) ?? 0, busy: 0, idle: 0, starting: 0, leaving: 0 });
+    for (const task of world.ecs.tasks()) {
+      const kind = kindOf(task, world);
+      const sample = this.#samples.get(poolOf(task))?.at(-1);
+      if (kind !== undefined && sample !== undefined) sample[kind]++;
+    }
+  }
+}
+
+function kindOf(task: EcsTask, world: World): TaskCount | undefined {
+  const { lastStatus } = task.state;
+  if (lastStatus === 'STOPPED') return undefined;
+  if (task.isBusy) return 'busy';
+  if (!task.isWanted) return 'leaving';
+  if (lastStatus !== 'RUNNING') return 'starting';
+  const guard = world.guard(task.identity.id);
+  if (guard === undefined) return 'idle';
+  if (guard.phase === 'leasing') return 'starting';
+  if (guard.phase !== 'working') return 'leaving';
+  return guard.daemon?.isConnected ? 'idle' : 'starting';
+}
+
+function stepsOf(samples: readonly Sample[], length: number): readonly (readonly Sample[])[] {
+  const steps: (readonly Sample[])[] = [];
+  for (let at = 0; at < samples.length; at += length) steps.push(samples.slice(at, at + length));
+  return steps;
+}
+
+function meanOf(step: readonly Sample[], kind: TaskCount): number {
+  return step.reduce((sum, sample) => sum + sample[kind], 0) / step.length;
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100;

@@ -1,0 +1,253 @@
+/** What policies cost and how long jobs wait under them; and the costs that nothing can be below. */
+import type { EChartsOption } from 'echarts';
+import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
+import { type Html, html } from '../parts/html.ts';
+import { dollars, hours, seconds, share } from '../parts/numbers.ts';
+import { lookOf, policyName } from '../parts/palette.ts';
+import { type Box, LABEL_GAP, type LabelPlace, placeLabels, type Size } from './label-places.ts';
+import { AXIS, BASE, TOOLTIP } from './style.ts';
+import { costTicks, LEAST_COST, LEAST_WAIT_S, logShare, onAxis, waitTicks } from './ticks.ts';
+
+export type CostAxis = 'dollars' | 'hours';
+export type WaitAxis = 'mean' | 'p95';
+export type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
+
+const MARGIN = { left: 56, right: 18, top: 16, bottom: 46 } as const;
+
+/** What a bound's name takes beside its line, and along it. */
+const BOUND_NAME = { width: 20, height: 110 } as const;
+/** Closer than this points hide one another. */
+const SAME_PLACE = 8;
+
+/** Its first series are the policies, in their order. */
+export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): EChartsOption {
+  const { runs, bounds } = backtest;
+  const area = areaOf(size);
+  const points = runs.map((run) => pointOf(run, axes));
+  const ideals = axes.wait === 'mean' ? bounds.map((bound) => idealOf(bound, axes.cost)) : [];
+  const scales = { costs: costScale(backtest, axes.cost, area), waits: waitScale([...points, ...ideals]) };
+  const lines = boundLines(bounds, axes.cost, scales, area);
+  const named = points.map((point, at) => ({ name: runs[at]?.title ?? '', ...spotOf(point, scales, area) }));
+  const places = placeLabels(
+    named,
+    area,
+    lines.map((line) => boundName(line, area)),
+  );
+  const drawn = ([cost, wait]: Point): Point => [onAxis(scales.costs, cost), onAxis(scales.waits, wait)];
+  return {
+    ...BASE,
+    grid: MARGIN,
+    tooltip: { ...TOOLTIP, trigger: 'item', formatter: (hit) => tipOf(runs, named, hit) },
+    xAxis: {
+      ...logAxis(scales.costs, LEAST_COST[axes.cost], axes.cost === 'dollars' ? roundDollars : hours),
+      name: axes.cost === 'dollars' ? 'Fargate, dollars' : 'task-hours',
+      nameGap: 28,
+    },
+    yAxis: logAxis(scales.waits, LEAST_WAIT_S, seconds),
+    series: [
+      {
+        ...policies(runs, points.map(drawn), places),
+        markLine: boundsMark(lines),
+        markArea: impossible(bounds, axes.cost, scales.costs[0] ?? 0),
+      },
+      frontier(points, drawn),
+      { ...IDEALS, data: ideals.map(drawn) },
+    ],
+  };
+}
+
+type Scales = { readonly costs: readonly number[]; readonly waits: readonly number[] };
+
+/** It begins a tick lower where the first bound would have its name over the other axis. */
+function costScale({ runs, bounds }: Backtest, cost: CostAxis, { width }: Size): readonly number[] {
+  const limits = bounds.map((bound) => costOf(bound, cost)).filter((limit) => limit > 0);
+  const costs = [...runs.map((run) => pointOf(run, { cost, wait: 'mean' })[0]), ...limits];
+  const ticks = costTicks(costs, LEAST_COST[cost]);
+  const isTight = limits.some((limit) => logShare(ticks, limit) * width < BOUND_NAME.width);
+  return isTight ? costTicks([...costs, ...ticks.slice(0, 1)], LEAST_COST[cost]) : ticks;
+}
+
+const waitScale = (points: readonly Point[]): readonly number[] => waitTicks(points.map(([, wait]) => wait));
+
+const spotOf = ([cost, wait]: Point, { costs, waits }: Scales, { width, height }: Size) => ({
+  x: logShare(costs, cost) * width,
+  y: (1 - logShare(waits, wait)) * height,
+});
+
+const roundDollars = (tick: number): string => dollars(tick).replace(/\.00$/, '');
+
+const areaOf = ({ width, height }: Size): Size => ({
+  width: width - MARGIN.left - MARGIN.right,
+  height: height - MARGIN.top - MARGIN.bottom,
+});
+
+type Point = [cost: number, wait: number];
+
+function pointOf({ figures: { waitOfPeople: wait, dollars, tasks } }: PolicyRun, axes: ParetoAxes): Point {
+  return [
+    axes.cost === 'dollars' ? dollars.tasks : tasks.hours,
+    axes.wait === 'mean' ? wait.meanS : wait.p95S,
+  ];
+}
+
+const costOf = (bound: Bound, cost: CostAxis): number => (cost === 'dollars' ? bound.dollars : bound.hours);
+const idealOf = (bound: Bound, cost: CostAxis): Point => [costOf(bound, cost), bound.meanWaitS];
+
+function logAxis(ticks: readonly number[], least: number, label: (tick: number) => string) {
+  const customValues = [...ticks];
+  return {
+    ...AXIS,
+    type: 'log' as const,
+    min: customValues[0] ?? 1,
+    max: customValues.at(-1) ?? 10,
+    nameLocation: 'middle' as const,
+    axisTick: { ...AXIS.axisTick, customValues },
+    axisLabel: {
+      ...AXIS.axisLabel,
+      customValues,
+      formatter: (tick: number) => `${tick === least ? '≤ ' : ''}${label(tick)}`,
+      hideOverlap: true,
+      showMinLabel: true,
+    },
+    splitLine: { show: false },
+  };
+}
+
+function policies(
+  runs: readonly PolicyRun[],
+  points: readonly Point[],
+  places: readonly (LabelPlace | undefined)[],
+) {
+  return {
+    type: 'scatter' as const,
+    data: runs.map(({ title }, at) => ({
+      value: points[at] ?? [],
+      symbol: lookOf(at).symbol,
+      symbolSize: at === 0 ? 16 : 13,
+      itemStyle: { color: lookOf(at).color, opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
+      label: { ...labelAt(places[at]), formatter: title, color: lookOf(at).color, ...(at === 0 ? OURS : {}) },
+    })),
+    clip: false,
+    emphasis: { disabled: true },
+    z: 4,
+  };
+}
+
+const OURS = { fontWeight: 700 as const };
+
+const labelAt = (place: LabelPlace | undefined) => ({
+  show: place !== undefined,
+  position: place?.side ?? ('right' as const),
+  offset: [0, place?.dy ?? 0],
+  distance: LABEL_GAP,
+  fontSize: 13,
+  textBorderColor: 'var(--paper)',
+  textBorderWidth: 3,
+});
+
+/** Through the policies that no other beats in both cost and wait. */
+function frontier(points: readonly Point[], drawn: (point: Point) => Point) {
+  const best = points
+    .filter(([x, y]) => !points.some(([u, v]) => u <= x && v <= y && (u < x || v < y)))
+    .sort(([a], [b]) => a - b);
+  return {
+    type: 'line' as const,
+    step: 'end' as const,
+    data: best.map(drawn),
+    symbol: 'none',
+    silent: true,
+    lineStyle: { color: 'var(--faint)', width: 1.5, type: 'dotted' as const },
+    tooltip: { show: false },
+  };
+}
+
+/** Where the bounds are, with the wait that is left. */
+const IDEALS = {
+  type: 'scatter' as const,
+  symbol: 'emptyCircle',
+  symbolSize: 9,
+  silent: true,
+  clip: false,
+  itemStyle: { color: 'var(--muted)', opacity: 1 },
+  tooltip: { show: false },
+};
+
+type BoundLine = {
+  readonly name: string;
+  readonly cost: number;
+  readonly x: number;
+  readonly side: 'left' | 'right';
+};
+
+/** The lowest has its name at the left, the other at the right. None where there is no room for a name: it costs next to nothing. */
+function boundLines(
+  bounds: readonly Bound[],
+  cost: CostAxis,
+  { costs }: Scales,
+  { width }: Size,
+): readonly BoundLine[] {
+  return bounds
+    .map((bound) => ({ name: bound.title, cost: costOf(bound, cost) }))
+    .map((line) => ({ ...line, x: logShare(costs, line.cost) * width }))
+    .filter(({ x }) => x >= BOUND_NAME.width)
+    .sort((a, b) => a.x - b.x)
+    .map((line, at) => ({ ...line, side: at === 0 ? 'left' : 'right' }));
+}
+
+/** Upwards beside its line. */
+const boundName = ({ x, side }: BoundLine, { height }: Size): Box => ({
+  x: side === 'left' ? x - BOUND_NAME.width : x,
+  y: height - BOUND_NAME.height,
+  ...BOUND_NAME,
+});
+
+function boundsMark(lines: readonly BoundLine[]) {
+  return {
+    symbol: 'none',
+    silent: true,
+    label: {
+      formatter: '{b}',
+      color: 'var(--muted)',
+      fontSize: 12,
+      textBorderColor: 'var(--paper)',
+      textBorderWidth: 3,
+    },
+    lineStyle: { color: 'var(--faint)', type: 'dashed' as const, width: 1 },
+    data: lines.map(({ name, cost, side }) => ({
+      name,
+      xAxis: cost,
+      label: { position: side === 'left' ? ('insideStartTop' as const) : ('insideStartBottom' as const) },
+    })),
+  };
+}
+
+function impossible(bounds: readonly Bound[], cost: CostAxis, from: number) {
+  const busy = bounds.find(({ bound }) => bound === 'busy-hours');
+  const to = busy === undefined ? 0 : costOf(busy, cost);
+  const area: [{ xAxis: number }, { xAxis: number }] = [{ xAxis: from }, { xAxis: to }];
+  return { silent: true, itemStyle: { color: 'var(--wash)' }, data: to > from ? [area] : [] };
+}
+
+/** Of all that are where the pointer is. */
+function tipOf(runs: readonly PolicyRun[], spots: readonly Spot[], hit: unknown): string {
+  const at = typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : -1;
+  const spot = spots[at];
+  if (spot === undefined) return '';
+  const isHere = (other: Spot | undefined): boolean =>
+    other !== undefined && Math.hypot(other.x - spot.x, other.y - spot.y) < SAME_PLACE;
+  return runs
+    .flatMap((run, place) => (isHere(spots[place]) ? [figuresText(run, place)] : []))
+    .map(({ text }) => text)
+    .join('');
+}
+
+type Spot = { readonly x: number; readonly y: number };
+
+function figuresText(
+  { title, figures: { waitOfPeople: wait, tasks, dollars: cost } }: PolicyRun,
+  at: number,
+): Html {
+  return html`<b>${policyName(title, at)}</b>
+    <p>${dollars(cost.tasks)} for ${hours(tasks.hours)} of tasks, a job in ${share(tasks.hours > 0 ? tasks.busyHours / tasks.hours : 0)} of them</p>
+    <p>wait: mean ${seconds(wait.meanS)}, p95 ${seconds(wait.p95S)}, at most ${seconds(wait.maxS)}</p>`;
+}

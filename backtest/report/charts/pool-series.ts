@@ -1,0 +1,187 @@
+/** What a pool's tasks did under a policy, and what waited for them; hovering tells why the desired count changed. */
+import type { EChartsOption } from 'echarts';
+import type { Backtest, Change, PoolSeries } from '../../replay/result.ts';
+import { type Html, html } from '../parts/html.ts';
+import { oneDecimal } from '../parts/numbers.ts';
+import { dayLabel, type Range, timeLabel, wallClock } from '../parts/wall-clock.ts';
+import { AXIS, BASE, CROSSHAIR, swatch, TOOLTIP } from './style.ts';
+
+/** Of the tasks, from the bottom of the stack. */
+export const STATES = ['busy', 'idle', 'starting', 'leaving'] as const;
+/** So many changes are told at once. */
+const MOST_CHANGES = 4;
+
+export function poolSeriesOption(
+  backtest: Backtest,
+  series: PoolSeries,
+  range: Range | undefined,
+): EChartsOption {
+  const starts = stepStarts(backtest, series);
+  const wall = wallClock(backtest.trace.timezone);
+  const at = starts.map(wall);
+  const dated = (values: readonly number[]) => values.map((value, step) => [at[step] ?? 0, value]);
+  return {
+    ...BASE,
+    grid: [
+      { ...SIDES, top: 26, height: 236 },
+      { ...SIDES, top: 306, height: 76 },
+    ],
+    axisPointer: { link: [{ xAxisIndex: 'all' }] },
+    tooltip: {
+      ...TOOLTIP,
+      trigger: 'axis',
+      axisPointer: CROSSHAIR,
+      formatter: (hits) => tipOf(backtest, series, stepOf(hits)),
+    },
+    xAxis: [timeAxis(0, false), timeAxis(1, true)],
+    yAxis: [countAxis(0, 'tasks'), countAxis(1, 'jobs that wait')],
+    dataZoom: zoom(range, starts.length),
+    series: [
+      ...STATES.map((state) => area(state, dated(series[state]), 0)),
+      desiredLine(dated(desiredCounts(backtest, series))),
+      area('queue', dated(series.queue), 1),
+    ],
+  };
+}
+
+/** When each step begins. */
+export const stepStarts = ({ trace, stepS }: Backtest, { busy }: PoolSeries): readonly number[] =>
+  busy.map((_, step) => trace.from + step * stepS * 1000);
+
+/** At the end of each step. */
+export function desiredCounts(backtest: Backtest, series: PoolSeries): readonly number[] {
+  const { changes } = series;
+  let [next, desired] = [0, changes[0]?.from ?? 0];
+  return stepStarts(backtest, series).map((start) => {
+    for (; (changes[next]?.at ?? Number.POSITIVE_INFINITY) < start + backtest.stepS * 1000; next++) {
+      desired = changes[next]?.to ?? desired;
+    }
+    return desired;
+  });
+}
+
+/** One scale of time for both, though only the lower one has labels, the last of which takes its half. */
+const SIDES = { left: 44, right: 34, outerBoundsMode: 'none' as const };
+
+function timeAxis(gridIndex: number, hasLabels: boolean) {
+  return {
+    ...AXIS,
+    type: 'time' as const,
+    gridIndex,
+    axisLabel: {
+      ...AXIS.axisLabel,
+      show: hasLabels,
+      hideOverlap: true,
+      formatter: (wall: number) => (wall % 86_400_000 === 0 ? dayLabel(wall) : timeLabel(wall)),
+    },
+    axisTick: { ...AXIS.axisTick, show: hasLabels },
+    splitLine: { show: false },
+  };
+}
+
+const countAxis = (gridIndex: number, name: string) => ({
+  ...AXIS,
+  type: 'value' as const,
+  gridIndex,
+  name,
+  nameLocation: 'end' as const,
+  nameGap: 10,
+  nameTextStyle: { ...AXIS.nameTextStyle, align: 'left' as const, padding: [0, 0, 0, -36] },
+  min: 0,
+  minInterval: 1,
+  splitNumber: gridIndex === 0 ? 4 : 2,
+  axisLine: { show: false },
+  axisTick: { show: false },
+});
+
+/** Of the steps' means the area is the truth: no line smooths it or stands above it. */
+const area = (name: string, data: number[][], axis: number) => ({
+  type: 'line' as const,
+  name,
+  data,
+  xAxisIndex: axis,
+  yAxisIndex: axis,
+  ...(axis === 0 ? { stack: 'tasks' } : {}),
+  step: 'end' as const,
+  symbol: 'none',
+  lineStyle: { width: 0 },
+  itemStyle: { color: `var(--${name})` },
+  areaStyle: { color: `var(--${name})`, opacity: 1 },
+  emphasis: { disabled: true },
+});
+
+const desiredLine = (data: number[][]) => ({
+  type: 'line' as const,
+  name: 'desired',
+  data,
+  step: 'end' as const,
+  symbol: 'none',
+  lineStyle: { color: 'var(--ink)', width: 1, opacity: 0.7 },
+  itemStyle: { color: 'var(--ink)' },
+  emphasis: { disabled: true },
+});
+
+function zoom(range: Range | undefined, steps: number) {
+  return [
+    {
+      type: 'slider' as const,
+      xAxisIndex: [0, 1],
+      ...(range === undefined ? { start: 0, end: 100 } : { startValue: range.from, endValue: range.to }),
+      filterMode: 'filter' as const,
+      left: 44,
+      right: 34,
+      bottom: 6,
+      height: 26,
+      showDetail: false,
+      // a single step has no shape: echarts would draw it at no place
+      showDataShadow: steps > 1,
+      brushSelect: false,
+      borderColor: 'var(--rule)',
+      fillerColor: 'var(--zoom)',
+      handleStyle: { color: 'var(--paper)', borderColor: 'var(--muted)' },
+      moveHandleStyle: { color: 'var(--rule-strong)' },
+      dataBackground: ZOOM_SHAPE,
+      selectedDataBackground: ZOOM_SHAPE,
+      emphasis: {
+        handleStyle: { color: 'var(--paper)', borderColor: 'var(--ink)' },
+        moveHandleStyle: { color: 'var(--muted)' },
+      },
+    },
+  ];
+}
+
+const ZOOM_SHAPE = {
+  lineStyle: { color: 'var(--faint)', width: 1 },
+  areaStyle: { color: 'var(--rule)', opacity: 1 },
+} as const;
+
+function stepOf(hits: unknown): number {
+  const [hit]: readonly unknown[] = Array.isArray(hits) ? hits : [hits];
+  return typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : 0;
+}
+
+function tipOf(backtest: Backtest, series: PoolSeries, step: number): string {
+  const wall = wallClock(backtest.trace.timezone);
+  const start = backtest.trace.from + step * backtest.stepS * 1000;
+  const rows = STATES.map(
+    (state) =>
+      html`<tr><th>${swatch(`var(--${state})`)}${state}</th><td>${oneDecimal(series[state][step] ?? 0)}</td></tr>`,
+  );
+  return html`<b>${dayLabel(wall(start))} ${timeLabel(wall(start))}</b>
+    <table>${rows}
+    <tr><th>${swatch('var(--queue)')}waiting, at most</th><td>${oneDecimal(series.queue[step] ?? 0)}</td></tr></table>
+    ${changesNear(backtest, series, start).map((change) => changeText(change, wall(change.at), wall(start)))}`
+    .text;
+}
+
+/** Those of the step, or else the last one before it. */
+function changesNear({ stepS }: Backtest, { changes }: PoolSeries, start: number): readonly Change[] {
+  const end = start + stepS * 1000;
+  const within = changes.filter(({ at }) => at >= start && at < end);
+  return within.length > 0 ? within.slice(-MOST_CHANGES) : changes.filter(({ at }) => at < start).slice(-1);
+}
+
+function changeText({ from, to, why }: Change, wall: number, told: number): Html {
+  const day = dayLabel(wall) === dayLabel(told) ? '' : `${dayLabel(wall)} `;
+  return html`<p><time>${day}${timeLabel(wall)}</time> ${from} → ${to}${why.length > 0 ? ': ' : ''}${why.join('; ')}</p>`;
+}

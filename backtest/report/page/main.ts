@@ -1,0 +1,35 @@
+/** The page's script: charts that answer, in place of their pictures. */
+import type { Backtest } from '../../replay/result.ts';
+import { paretoOption } from '../charts/pareto.ts';
+import { sweepOption } from '../charts/sweep.ts';
+import { waitSharesOption } from '../charts/wait-shares.ts';
+import { byId } from './elements.ts';
+import { tellHours } from './hours.ts';
+import { liveChart } from './live-chart.ts';
+import { showPools } from './pools.ts';
+
+const backtest: Backtest = JSON.parse(byId('backtest').textContent ?? '');
+
+showSweep();
+showCosts();
+if (backtest.runs.some(({ pools }) => pools.length > 0)) showPools(backtest);
+liveChart('wait-shares').show(() => waitSharesOption(backtest));
+tellHours(backtest);
+
+function showSweep(): void {
+  const { sweep } = backtest;
+  if (sweep !== undefined) liveChart('sweep-waiting').show((size) => sweepOption(sweep, size));
+}
+
+function showCosts(): void {
+  const [p95, mean] = [liveChart('pareto-p95'), liveChart('pareto-mean')];
+  const choice = byId('pareto-cost');
+  const draw = (): void => {
+    const cost =
+      choice.querySelector<HTMLInputElement>('input:checked')?.value === 'hours' ? 'hours' : 'dollars';
+    p95.show((size) => paretoOption(backtest, { cost, wait: 'p95' }, size));
+    mean.show((size) => paretoOption(backtest, { cost, wait: 'mean' }, size));
+  };
+  choice.addEventListener('change', draw);
+  draw();
+}

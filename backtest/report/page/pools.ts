@@ -1,0 +1,78 @@
+/** The chart of a pool under a policy, as chosen, and its tables. */
+import type { Backtest, PoolSeries } from '../../replay/result.ts';
+import { desiredCounts, poolSeriesOption, STATES, stepStarts } from '../charts/pool-series.ts';
+import { oneDecimal } from '../parts/numbers.ts';
+import { lookOf } from '../parts/palette.ts';
+import { dayLabel, daysOf, type Range, timeLabel, wallClock } from '../parts/wall-clock.ts';
+import { byId, element, figureCell, rowHead, tableOf } from './elements.ts';
+import { liveChart } from './live-chart.ts';
+
+export function showPools(backtest: Backtest): void {
+  const chart = liveChart('pool-series');
+  const choices = byId('pool-choices');
+  const draw = (): void => {
+    const chosen = chosenOf(backtest, choices);
+    if (chosen === undefined) return;
+    byId('pools').parentElement?.style.setProperty('--run', lookOf(chosen.run).color);
+    chart.show(() => poolSeriesOption(backtest, chosen.series, chosen.range));
+    fillTables(backtest, chosen);
+  };
+  choices.addEventListener('change', draw);
+  for (const fold of foldsOf()) fold.addEventListener('toggle', draw);
+  draw();
+}
+
+type Chosen = { readonly run: number; readonly series: PoolSeries; readonly range: Range | undefined };
+
+function chosenOf(backtest: Backtest, choices: HTMLElement): Chosen | undefined {
+  const chosen = (name: string): number =>
+    Number(choices.querySelector<HTMLSelectElement>(`select[name="${name}"]`)?.value);
+  const run = chosen('policy');
+  const pool = backtest.pools[chosen('pool')]?.name;
+  const series = backtest.runs[run]?.pools.find((each) => each.pool === pool);
+  return series && { run, series, range: daysOf(backtest)[chosen('days') - 1] };
+}
+
+/** Those that are open: thousands of cells would be made for nobody. */
+function fillTables(backtest: Backtest, { series, range }: Chosen): void {
+  const wall = wallClock(backtest.trace.timezone);
+  const isWithin = (at: number): boolean =>
+    range === undefined || (wall(at) >= range.from && wall(at) < range.to);
+  const when = (at: number): string => `${dayLabel(wall(at))} ${timeLabel(wall(at))}`;
+  fill('pool-steps', () => stepsTable(backtest, series, isWithin, when));
+  fill('pool-changes', () => changesTable(series, isWithin, when));
+}
+
+function fill(id: string, table: () => HTMLElement): void {
+  const place = byId(id);
+  place.replaceChildren(...(place.closest('details')?.open === true ? [table()] : []));
+}
+
+const foldsOf = (): readonly HTMLElement[] =>
+  ['pool-steps', 'pool-changes'].flatMap((id) => byId(id).closest('details') ?? []);
+
+type IsWithin = (at: number) => boolean;
+type When = (at: number) => string;
+
+function stepsTable(backtest: Backtest, series: PoolSeries, isWithin: IsWithin, when: When): HTMLElement {
+  const desired = desiredCounts(backtest, series);
+  const rows = stepStarts(backtest, series).flatMap((start, step) => {
+    const values = [...STATES.map((state) => series[state][step]), desired[step], series.queue[step]];
+    return isWithin(start) ? [[rowHead(when(start)), ...values.map((value = 0) => countCell(value))]] : [];
+  });
+  return tableOf(['from', ...STATES, 'desired', 'jobs that wait, at most'], rows);
+}
+
+const countCell = (value: number): HTMLElement => figureCell(value, oneDecimal(value));
+
+function changesTable({ changes }: PoolSeries, isWithin: IsWithin, when: When): HTMLElement {
+  const rows = changes
+    .filter(({ at }) => isWithin(at))
+    .map(({ at, from, to, why }) => [
+      rowHead(when(at)),
+      countCell(from),
+      countCell(to),
+      element('td', why.join('; ')),
+    ]);
+  return tableOf(['at', 'from', 'to', 'why'], rows);
+}

@@ -1,0 +1,54 @@
+/** Cost against wait, every policy and both bounds. */
+import type { Backtest } from '../../replay/result.ts';
+import { type CostAxis, paretoOption, type WaitAxis } from '../charts/pareto.ts';
+import { drawPicture } from '../charts/picture.ts';
+import { type Html, html } from '../parts/html.ts';
+import { count, dollars, hours, seconds } from '../parts/numbers.ts';
+import { cell, chartOf, figureOf, fold, NO_FIGURE, policyHead, policyLegend, wide } from './figure.ts';
+
+const PICTURE = { width: 520, height: 380 };
+const COSTS: readonly { readonly cost: CostAxis; readonly name: string }[] = [
+  { cost: 'dollars', name: 'dollars' },
+  { cost: 'hours', name: 'task-hours' },
+];
+const WAITS: readonly { readonly wait: WaitAxis; readonly id: string; readonly title: string }[] = [
+  { wait: 'p95', id: 'pareto-p95', title: 'The wait of one in twenty people (p95)' },
+  { wait: 'mean', id: 'pareto-mean', title: 'The average wait' },
+];
+
+export function costsSection(backtest: Backtest): Html {
+  return html`<section aria-labelledby="costs"><h2 id="costs">What it costs, and who waits</h2>
+<p>Waits are those of people: for workspaces that they start or that start by a schedule, and for template versions. Down and to the left is better. The dotted line joins the policies that no other beats at both; dashed lines are bounds, which know everything beforehand; nothing that runs every job costs less than the jobs alone.</p>
+<fieldset class="choices" id="pareto-cost"><legend>Costs in</legend>${COSTS.map(
+    ({ cost, name }, at) =>
+      html`<label><input type="radio" name="cost" value="${cost}"${at === 0 ? html` checked` : ''}> ${name}</label>`,
+  )}</fieldset>
+${policyLegend(backtest)}
+<div class="pair">${WAITS.map(({ wait, id, title }) =>
+    figureOf({
+      id,
+      title,
+      description: `Each point is a policy: its ${wait === 'p95' ? 'p95' : 'mean'} wait upwards, its cost to the right, both on logarithmic scales.`,
+      chart: chartOf(
+        id,
+        drawPicture(id, (size) => paretoOption(backtest, { cost: 'dollars', wait }, size), PICTURE),
+      ),
+      tables: html``,
+    }),
+  )}</div>
+${fold('These figures', costsTable(backtest))}
+</section>`;
+}
+
+function costsTable(backtest: Backtest): Html {
+  const rows = backtest.runs.map(
+    ({ figures }, at) =>
+      html`<tr>${policyHead(backtest, at, 'row')}${cell(figures.tasks.hours, hours)}${cell(figures.dollars.tasks, dollars)}${cell(figures.tasks.launches, count)}${cell(figures.waitOfPeople.meanS, seconds)}${cell(figures.waitOfPeople.p95S, seconds)}</tr>`,
+  );
+  const bounds = backtest.bounds.map(
+    (bound) =>
+      html`<tr><th scope="row">${bound.title}</th>${cell(bound.hours, hours)}${cell(bound.dollars, dollars)}${cell(bound.launches, count)}${cell(bound.meanWaitS, seconds)}${NO_FIGURE}</tr>`,
+  );
+  return html`${wide('Cost and wait', html`<table id="costs-table"><thead><tr><td></td><th scope="col">task-hours</th><th scope="col">Fargate</th><th scope="col">launches</th><th scope="col">mean wait</th><th scope="col">p95 wait</th></tr></thead><tbody>${rows}</tbody><tbody>${bounds}</tbody></table>`)}
+<dl class="meanings">${backtest.bounds.map(({ title, meaning }) => html`<dt>${title}</dt><dd>${meaning}</dd>`)}</dl>`;
+}

@@ -1,0 +1,53 @@
+/** A chart with everything around it: what it is, how to read it, its choices, and its figures as a table. */
+import type { Backtest } from '../../replay/result.ts';
+import { type Html, html } from '../parts/html.ts';
+import { policyName } from '../parts/palette.ts';
+
+export type Figure = {
+  readonly id: string;
+  readonly title: string;
+  /** How to read it, and what is in it for those who cannot see it. */
+  readonly description: string;
+  readonly choices?: Html;
+  /** Keys of its colours. */
+  readonly legend?: Html;
+  readonly chart: Html;
+  readonly tables: Html;
+};
+
+export function figureOf({ id, title, description, choices, legend, chart, tables }: Figure): Html {
+  return html`<figure aria-labelledby="${id}-title">
+<figcaption><h3 id="${id}-title">${title}</h3><p id="${id}-text">${description}</p></figcaption>
+${choices ?? ''}${legend ?? ''}${chart}${tables}
+</figure>`;
+}
+
+/** Where a chart is drawn. The arrow keys move through its figures. */
+export function chartOf(id: string, picture: Html): Html {
+  return html`<div class="chart" id="${id}" tabindex="0" role="group" aria-roledescription="chart" aria-labelledby="${id}-title" aria-describedby="${id}-text">${picture}</div>`;
+}
+
+export function fold(title: string, content: Html): Html {
+  return html`<details><summary>${title}</summary>${content}</details>`;
+}
+
+/** A table may be wider than a phone: it scrolls, the page does not. */
+export function wide(label: string, table: Html): Html {
+  return html`<div class="wide" tabindex="0" role="region" aria-label="${label}">${table}</div>`;
+}
+
+/** A cell that says its figure as people read it and, exactly, as the document has it. */
+export function cell(value: number, format: (value: number) => string): Html {
+  return html`<td><data value="${value}">${format(value)}</data></td>`;
+}
+
+export const NO_FIGURE = html`<td class="none">–</td>`;
+
+/** The heading of a policy's column or row. */
+export function policyHead({ runs }: Backtest, at: number, scope: 'col' | 'row' | 'rowgroup'): Html {
+  return html`<th scope="${scope}">${policyName(runs[at]?.title ?? '', at)}</th>`;
+}
+
+export function policyLegend(backtest: Backtest): Html {
+  return html`<ul class="legend">${backtest.runs.map(({ title }, at) => html`<li>${policyName(title, at)}</li>`)}</ul>`;
+}

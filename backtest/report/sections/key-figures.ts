@@ -1,0 +1,85 @@
+/** What one would say aloud about the autoscaler's run, each figure beside the fleet's. */
+import type { Backtest, Figures, PolicyRun, WaitFigures } from '../../replay/result.ts';
+import { bestRivalOf, foresightOf, staticFleetOf } from '../headline.ts';
+import { type Html, html } from '../parts/html.ts';
+import { count, dollars, seconds, share } from '../parts/numbers.ts';
+
+export function keyFigures(backtest: Backtest): Html {
+  const [ours] = backtest.runs;
+  if (ours === undefined) return html``;
+  const fleet = staticFleetOf(backtest);
+  return html`<dl class="key">${cards(ours.figures, backtest).map(
+    ({ value, what, of, more }) =>
+      html`<div><dt>${what}</dt><dd class="value">${value}</dd>${fleet && of ? line(`${of(fleet.figures)} with the static fleet`) : ''}${more ? line(more) : ''}</div>`,
+  )}</dl>`;
+}
+
+const line = (text: string): Html => html`<dd>${text}</dd>`;
+
+type Card = {
+  readonly value: string;
+  readonly what: string;
+  readonly of?: (fleet: Figures) => string;
+  readonly more?: string | undefined;
+};
+
+function cards(
+  { dollars: cost, waitOfPeople: wait, tasks, jobs }: Figures,
+  backtest: Backtest,
+): readonly Card[] {
+  const bound = foresightOf(backtest);
+  const rival = bestRivalOf(backtest);
+  return [
+    {
+      value: dollars(cost.tasks),
+      what: 'Fargate',
+      of: (fleet) => dollars(fleet.dollars.tasks),
+      more: bound && `${dollars(bound.dollars)} at the least, if nobody is to wait`,
+    },
+    {
+      value: dollars(cost.total),
+      what: `in all, with waiting at ${dollars(backtest.settings.valueOfMinute)} a minute`,
+      of: (fleet) => dollars(fleet.dollars.total),
+      more:
+        rival && rival.policy !== 'static'
+          ? `${dollars(rival.figures.dollars.total)} with ${rival.title}`
+          : undefined,
+    },
+    ...(wait.jobs === 0 ? [] : waitCards(wait)),
+    {
+      value: share(busyShare(tasks)),
+      what: 'of the task time a job runs',
+      of: (fleet) => share(busyShare(fleet.tasks)),
+    },
+    {
+      value: count(lost(jobs)),
+      what: 'jobs lost',
+      of: (fleet) => count(lost(fleet.jobs)),
+      more: worst(backtest.runs),
+    },
+  ];
+}
+
+const waitCards = (wait: WaitFigures): readonly Card[] => [
+  {
+    value: seconds(wait.p95S),
+    what: 'or less in 95 of 100 waits of people',
+    of: (fleet) => seconds(fleet.waitOfPeople.p95S),
+    more: `${seconds(wait.meanS)} on average`,
+  },
+  {
+    value: share(wait.over60s),
+    what: 'of them are over a minute',
+    of: (fleet) => share(fleet.waitOfPeople.over60s),
+  },
+];
+
+const busyShare = ({ hours, busyHours }: Figures['tasks']): number => (hours === 0 ? 0 : busyHours / hours);
+const lost = ({ killed, reaped, unserved }: Figures['jobs']): number => killed + reaped + unserved;
+
+/** Somebody else's losses, where there are any. */
+function worst(runs: readonly PolicyRun[]): string | undefined {
+  const [most] = runs.slice(1).toSorted((a, b) => lost(b.figures.jobs) - lost(a.figures.jobs));
+  if (most === undefined || most.policy === 'static' || lost(most.figures.jobs) === 0) return undefined;
+  return `${count(lost(most.figures.jobs))} with ${most.title}`;
+}

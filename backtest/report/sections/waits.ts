@@ -1,0 +1,54 @@
+/** How long jobs waited: every policy's distribution. */
+import { type Backtest, WAIT_EDGES_S } from '../../replay/result.ts';
+import { drawPicture } from '../charts/picture.ts';
+import { shareScale, sharesWithin, waitSharesOption } from '../charts/wait-shares.ts';
+import { type Html, html } from '../parts/html.ts';
+import { count, seconds, share } from '../parts/numbers.ts';
+import { cell, chartOf, figureOf, fold, policyHead, policyLegend, wide } from './figure.ts';
+
+const PICTURE = { width: 1072, height: 380 };
+
+export function waitsSection(backtest: Backtest): Html {
+  const { from } = shareScale(backtest);
+  return html`<section aria-labelledby="waits"><h2 id="waits">How long people wait</h2>${figureOf({
+    id: 'wait-shares',
+    title: 'Share of the jobs people wait for that had a daemon within a time',
+    description: `Higher is better: a line that reaches 95% at 30 s means that one in twenty people waited longer than 30 s. ${from > 0 ? `The scale of shares begins at ${share(from)}, that` : 'The scale'} of time is logarithmic.`,
+    legend: policyLegend(backtest),
+    chart: chartOf(
+      'wait-shares',
+      drawPicture('wait-shares', () => waitSharesOption(backtest), PICTURE),
+    ),
+    tables: html`${fold('These figures', sharesTable(backtest))}${fold('Counts of jobs', countsTable(backtest))}`,
+  })}</section>`;
+}
+
+function sharesTable(backtest: Backtest): Html {
+  const shares = backtest.runs.map(sharesWithin);
+  const rows = WAIT_EDGES_S.map(
+    (edge, at) =>
+      html`<tr><th scope="row">≤ ${seconds(edge)}</th>${shares.map((each) => cell(each[at] ?? 0, share))}</tr>`,
+  );
+  return table(backtest, 'wait-shares-table', 'Share of the jobs by wait', rows);
+}
+
+function countsTable(backtest: Backtest): Html {
+  const rows = [...WAIT_EDGES_S, undefined].map(
+    (edge, at) =>
+      html`<tr><th scope="row">${edgeName(edge, at)}</th>${backtest.runs.map(({ waitCounts }) => cell(waitCounts[at] ?? 0, count))}</tr>`,
+  );
+  return table(backtest, 'wait-counts-table', 'Jobs by wait', rows);
+}
+
+function edgeName(edge: number | undefined, at: number): string {
+  const below = seconds(WAIT_EDGES_S[at - 1] ?? 0);
+  return edge === undefined ? `over ${below}` : `${below} to ${seconds(edge)}`;
+}
+
+function table(backtest: Backtest, id: string, label: string, rows: readonly Html[]): Html {
+  const heads = backtest.runs.map((_, at) => policyHead(backtest, at, 'col'));
+  return wide(
+    label,
+    html`<table id="${id}"><thead><tr><th scope="col">wait</th>${heads}</tr></thead><tbody>${rows}</tbody></table>`,
+  );
+}

@@ -1,0 +1,180 @@
+/** A backtest: the product, what one would run instead, and what nothing can be below, on one trace. */
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { boundsOf, playable } from '../bounds.ts';
+import { BASELINES } from '../policies/index.ts';
+import type { Policy, PolicySettings } from '../policies/policy.ts';
+import { dollarsPerHour, priceDate } from '../replay/prices.ts';
+import type { Backtest, PolicyRun, SweepPoint } from '../replay/result.ts';
+import type { Run } from '../replay/run.ts';
+import { stepOf } from '../replay/sampler.ts';
+import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
+import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
+import type { Trace } from '../trace/trace.ts';
+import type { Crew, Order } from './crew.ts';
+import { runsOf, search } from './search.ts';
+import { sweepPoint, sweepPrices } from './sweep.ts';
+
+export type CompareOptions = {
+  readonly trace: Trace;
+  /** Lines of the file that could not be used. */
+  readonly skipped: number;
+  readonly config: Deployment;
+  /** Ids of `BASELINES`. */
+  readonly against: readonly string[];
+  readonly seed: number;
+  /** Dollars. */
+  readonly valueOfMinute: number;
+  readonly region: string;
+  readonly crew: Crew;
+  /** Prices of waiting at which the autoscaler runs too: dollars a minute of a person. */
+  readonly sweep?: readonly number[];
+  /** How much of the work is done, 0 to 1, and what is at work. */
+  readonly onProgress?: (share: number, doing: string) => void;
+};
+
+/** The same options give the same figures, whatever the number of threads. */
+export async function compare(given: CompareOptions): Promise<Backtest> {
+  const options = { ...given, ...playable(given) };
+  const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
+  const prices = pricesOf(options);
+  const progress = new Progress(options);
+  const own = ownRun(options, progress);
+  const [ours, others, bounds, sweep] = await Promise.all([
+    own,
+    Promise.all(policiesOf(options).map((policy) => policyRuns(policy, options, progress))),
+    boundsOf(options, (pool) => prices[pool] ?? 0),
+    sweepOf(options, own, progress),
+  ]);
+  return {
+    version: 1,
+    trace: {
+      ...{ name: trace.name, from: trace.from, to: trace.to, timezone: trace.timezone, skipped, unfit },
+      jobs: trace.jobs.length,
+      kinds: countsOf(trace.jobs.map(({ kind }) => kind)),
+    },
+    seed,
+    settings: {
+      ...{ valueOfMinute, region, pricesOf: priceDate(region) },
+      startSeconds: startSecondsOf(startLatencies(trace.startSeconds)),
+    },
+    pools: config.pools.map(({ name, organization, tags, min, max }) => ({
+      ...{ name, organization, tags, max, dollarsPerTaskHour: prices[name] ?? 0 },
+      min: min === 'auto' ? 0 : min,
+    })),
+    stepS: stepOf(trace),
+    runs: [ours, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
+    bounds,
+    ...(sweep === undefined ? {} : { sweep }),
+  };
+}
+
+/** What one policy is run with. */
+export function orderOf(
+  options: Pick<CompareOptions, 'trace' | 'config' | 'seed' | 'valueOfMinute' | 'region'>,
+  driver: Order['driver'],
+  isPictured: boolean,
+): Order {
+  const { trace, config, seed, valueOfMinute } = options;
+  return { ...{ driver, trace, config, seed, valueOfMinute, isPictured }, dollarsPerHour: pricesOf(options) };
+}
+
+function policiesOf({ against }: CompareOptions): readonly Policy[] {
+  return BASELINES.filter(({ id }) => against.includes(id));
+}
+
+async function ownRun(options: CompareOptions, progress: Progress): Promise<PolicyRun> {
+  const done = progress.add('autoscaler', OWN_WEIGHT);
+  const order = orderOf(options, { policy: 'autoscaler' }, true);
+  const run = await options.crew.run(order, done);
+  return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, ...run };
+}
+
+/** The configured price has been run anyway. */
+async function sweepOf(
+  options: CompareOptions,
+  own: Promise<PolicyRun>,
+  progress: Progress,
+): Promise<readonly SweepPoint[] | undefined> {
+  if (options.sweep === undefined) return undefined;
+  const configured = priceOfWaiting(options.config);
+  const points = sweepPrices(options.sweep, configured).map(async (price) => {
+    const isConfigured = price === configured;
+    const run = await (isConfigured ? own : runAtPrice(options, price, progress));
+    return sweepPoint({ price, isConfigured }, run, options.trace);
+  });
+  return Promise.all(points);
+}
+
+function runAtPrice(options: CompareOptions, price: number, progress: Progress): Promise<Run> {
+  const config = atPriceOfWaiting(options.config, price);
+  const done = progress.add(`$${price} a minute`, OWN_WEIGHT);
+  return options.crew.run(orderOf({ ...options, config }, { policy: 'autoscaler' }, false), done);
+}
+
+/** With the settings that the search finds best; and of those who are run as they are, that too, behind it. */
+async function policyRuns(
+  policy: Policy,
+  options: CompareOptions,
+  progress: Progress,
+): Promise<readonly PolicyRun[]> {
+  const grid = policy.grid(options.config);
+  const searching = Array.from({ length: runsOf(policy, grid) }, () => progress.add(policy.id, 1));
+  const shown = progress.add(policy.id, 1);
+  const best = await search(policy, grid, {
+    order: (driver, luck) => orderOf({ ...options, seed: options.seed + luck }, driver, false),
+    run: (order) => options.crew.run(order, searching.pop()),
+  });
+  const [first = best] = grid;
+  const wanted = policy.id === 'static' && first !== best ? [best, first] : [best];
+  return Promise.all(
+    wanted.map((settings) => pictured(policy, settings, settings !== first || wanted.length === 1)),
+  );
+
+  async function pictured(
+    { id, source, title }: Policy,
+    settings: PolicySettings,
+    isTuned: boolean,
+  ): Promise<PolicyRun> {
+    const run = await options.crew.run(orderOf(options, { policy: id, settings }, true), shown);
+    return { policy: id, title: title(settings, options.config), source, settings, isTuned, ...run };
+  }
+}
+
+/** Dollars of a task-hour, by pool. */
+export function pricesOf({
+  config,
+  region,
+}: Pick<CompareOptions, 'config' | 'region'>): Record<string, number> {
+  return Object.fromEntries(config.pools.map((pool) => [pool.name, dollarsPerHour(pool, region)]));
+}
+
+function countsOf<K extends string>(keys: readonly K[]): Readonly<Partial<Record<K, number>>> {
+  const counts: Partial<Record<K, number>> = {};
+  for (const key of keys) counts[key] = (counts[key] ?? 0) + 1;
+  return counts;
+}
+
+/** About what a run of the product takes, a policy's being 1. */
+const OWN_WEIGHT = 8;
+
+/** One share of several parts, each of its own weight. */
+class Progress {
+  readonly #options: CompareOptions;
+  readonly #parts: { readonly weight: number; share: number }[] = [];
+
+  constructor(options: CompareOptions) {
+    this.#options = options;
+  }
+
+  add(doing: string, weight: number): (share: number) => void {
+    const part = { weight, share: 0 };
+    this.#parts.push(part);
+    return (share) => {
+      // two runs may share a part
+      part.share = Math.max(part.share, share);
+      const sum = (of: (part: { weight: number; share: number }) => number): number =>
+        this.#parts.reduce((total, each) => total + of(each), 0);
+      this.#options.onProgress?.(sum((each) => each.weight * each.share) / sum((each) => each.weight), doing);
+    };
+  }
+}

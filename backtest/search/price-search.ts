@@ -1,0 +1,70 @@
+/**
+ * Finds the price of waiting that meets a target. With the price, cost rises and waits fall. Both do so up to noise (other start times), so
+ * all runs are compared at the end, not the last two.
+ */
+import type { SweepPoint } from '../replay/result.ts';
+
+export type Target =
+  | { readonly kind: 'budget'; readonly dollarsPerMonth: number }
+  | { readonly kind: 'mean-wait'; readonly seconds: number }
+  | { readonly kind: 'p95-wait'; readonly seconds: number };
+
+export type PriceSearch = {
+  /** The best run that meets the target; undefined where no price meets it. */
+  readonly best: SweepPoint | undefined;
+  /** All runs, the lowest price first. */
+  readonly points: readonly SweepPoint[];
+};
+
+/** Runs at each of `prices`, then between the last price that meets the target and its neighbour that does not. */
+export async function findPrice(
+  target: Target,
+  prices: readonly number[],
+  runAt: (price: number) => Promise<SweepPoint>,
+): Promise<PriceSearch> {
+  const points = [...(await Promise.all(prices.map(runAt)))];
+  for (let step = 0; step < BISECTIONS; step++) {
+    const price = between(target, points);
+    if (price === undefined) break;
+    points.push(await runAt(price));
+  }
+  points.sort((a, b) => a.price - b.price);
+  return { best: bestOf(target, points), points };
+}
+
+/** Each halves the distance on a scale of factors: three leave a tenth of the step from 0.10 to 0.20. */
+const BISECTIONS = 3;
+
+/** Two digits are as much as a history can tell. */
+function between(target: Target, points: readonly SweepPoint[]): number | undefined {
+  const ordered = points.toSorted((a, b) => a.price - b.price);
+  const isMet = ordered.map((point) => meets(target, point));
+  const edge = target.kind === 'budget' ? isMet.lastIndexOf(true) : isMet.indexOf(true);
+  const [one, other] = [ordered[edge], ordered[target.kind === 'budget' ? edge + 1 : edge - 1]];
+  if (edge < 0 || one === undefined || other === undefined) return undefined;
+  const middle = Number(Math.sqrt(one.price * other.price).toPrecision(2));
+  return ordered.some(({ price }) => price === middle) ? undefined : middle;
+}
+
+export function meets(target: Target, point: SweepPoint): boolean {
+  switch (target.kind) {
+    case 'budget':
+      return point.dollarsPerMonth <= target.dollarsPerMonth;
+    case 'mean-wait':
+      return point.meanWaitS <= target.seconds;
+    case 'p95-wait':
+      return point.p95WaitS <= target.seconds;
+    default:
+      return target satisfies never;
+  }
+}
+
+/** Within a budget the shortest wait; within a wait the lowest cost. */
+function bestOf(target: Target, points: readonly SweepPoint[]): SweepPoint | undefined {
+  const byWait = (a: SweepPoint, b: SweepPoint) =>
+    a.meanWaitS - b.meanWaitS || a.dollarsPerMonth - b.dollarsPerMonth;
+  const byCost = (a: SweepPoint, b: SweepPoint) =>
+    a.dollarsPerMonth - b.dollarsPerMonth || a.meanWaitS - b.meanWaitS;
+  const order = target.kind === 'budget' ? byWait : byCost;
+  return points.filter((point) => meets(target, point)).sort(order)[0];
+}

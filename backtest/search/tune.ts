@@ -1,0 +1,103 @@
+/** Settings for one history: what it recommends for a target, and what that changes against the present configuration. */
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { playable } from '../bounds.ts';
+import type { SweepPoint } from '../replay/result.ts';
+import type { Run } from '../replay/run.ts';
+import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
+import type { Trace } from '../trace/trace.ts';
+import { orderOf } from './compare.ts';
+import type { Crew } from './crew.ts';
+import { findPrice, type Target } from './price-search.ts';
+import {
+  type Recommendation,
+  recommend,
+  startTimeOf,
+  withRecommendation,
+  withStartTime,
+} from './recommendation.ts';
+import { SWEEP_PRICES, sweepPoint, sweepPrices } from './sweep.ts';
+
+export type TuneOptions = {
+  readonly trace: Trace;
+  readonly config: Deployment;
+  readonly target: Target;
+  readonly seed: number;
+  readonly region: string;
+  readonly crew: Crew;
+  /** What runs now. */
+  readonly onProgress?: (share: number, doing: string) => void;
+};
+
+export type Tuning = {
+  /** The configuration as it is. */
+  readonly before: SweepPoint;
+  /** All prices that were tried, the lowest first, with all else as configured. */
+  readonly points: readonly SweepPoint[];
+  /** Undefined: no price meets the target. */
+  readonly found?: {
+    readonly recommendation: Recommendation;
+    /** A run with all of the recommendation. */
+    readonly after: SweepPoint;
+    /** The recommended configuration. */
+    readonly config: Deployment;
+  };
+};
+
+/** The same options give the same settings, whatever the number of threads. */
+export async function tune(given: TuneOptions): Promise<Tuning> {
+  const options = { ...given, ...playable(given) };
+  const { trace, target } = options;
+  // the start time is the trace's, whatever the price: all runs but the first have it
+  const config = withStartTime(options.config, trace.startSeconds);
+  const configured = priceOfWaiting(config);
+  const runs = new Map<number, Run>();
+  const prices = sweepPrices(SWEEP_PRICES, configured);
+  const progress = new Progress(options, prices.length + 2);
+  const runAt = async (price: number): Promise<SweepPoint> => {
+    const run = await runOf(options, atPriceOfWaiting(config, price), progress.add(`$${price}`));
+    runs.set(price, run);
+    return sweepPoint({ price, isConfigured: price === configured }, run, trace);
+  };
+  const [asIs, { best, points }] = await Promise.all([
+    runOf(options, options.config, progress.add('as configured')),
+    findPrice(target, prices, runAt),
+  ]);
+  const before = sweepPoint({ price: configured, isConfigured: true }, asIs, trace);
+  const bestRun = best && runs.get(best.price);
+  if (best === undefined || bestRun === undefined) return { before, points };
+  const recommendation = recommend(config, best.price, bestRun.figures, startTimeOf(trace.startSeconds));
+  const recommended = withRecommendation(config, recommendation);
+  const run = await runOf(options, recommended, progress.add('the recommendation'));
+  const after = sweepPoint({ price: best.price, isConfigured: false }, run, trace);
+  return { before, points, found: { recommendation, after, config: recommended } };
+}
+
+function runOf(
+  { trace, seed, region, crew }: TuneOptions,
+  config: Deployment,
+  onProgress: (share: number) => void,
+): Promise<Run> {
+  const order = orderOf({ trace, config, seed, region, valueOfMinute: 0 }, { policy: 'autoscaler' }, false);
+  return crew.run(order, onProgress);
+}
+
+/** The share of all runs that are known of; the bisection adds some. */
+class Progress {
+  readonly #options: TuneOptions;
+  readonly #least: number;
+  readonly #shares: number[] = [];
+
+  constructor(options: TuneOptions, least: number) {
+    this.#options = options;
+    this.#least = least;
+  }
+
+  add(doing: string): (share: number) => void {
+    const at = this.#shares.push(0) - 1;
+    return (share) => {
+      this.#shares[at] = share;
+      const done = this.#shares.reduce((sum, each) => sum + each, 0);
+      this.#options.onProgress?.(done / Math.max(this.#least, this.#shares.length), doing);
+    };
+  }
+}

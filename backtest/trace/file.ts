@@ -1,0 +1,71 @@
+/** A trace in a file, read piece by piece. */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { whyUnreadable } from '../../lambda/config/load.ts';
+import { TraceError } from './problems.ts';
+import { type ReadTrace, readTrace } from './read.ts';
+
+/** What `-` means. */
+const INPUT = 'standard input';
+
+/** `-`: standard input. Throws TraceError, also where there is no such file. */
+export function readTraceFile(file: string, options: { readonly skipBad?: boolean } = {}): ReadTrace {
+  const isInput = file === '-';
+  const lines = isInput ? linesOf(0, INPUT) : linesOfFile(file);
+  return readTrace(lines, { name: isInput ? INPUT : file, ...options });
+}
+
+const GZIP = [0x1f, 0x8b];
+const PIECE_BYTES = 1 << 20;
+
+function* linesOfFile(file: string): Generator<string> {
+  const descriptor = open(file);
+  try {
+    yield* linesOf(descriptor, file);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function* linesOf(descriptor: number, file: string): Generator<string> {
+  const decoder = new StringDecoder('utf8');
+  const piece = Buffer.alloc(PIECE_BYTES);
+  let rest = '';
+  let isFirst = true;
+  for (let bytes = read(file, descriptor, piece); bytes > 0; bytes = read(file, descriptor, piece)) {
+    if (isFirst && piece[0] === GZIP[0] && piece[1] === GZIP[1])
+      throw new TraceError(`${file}: reading the trace: it is compressed; gunzip it first`);
+    isFirst = false;
+    const lines = (rest + decoder.write(piece.subarray(0, bytes))).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  yield rest + decoder.end();
+}
+
+function open(file: string): number {
+  try {
+    return openSync(file, 'r');
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
+}
+
+function read(file: string, descriptor: number, piece: Buffer): number {
+  for (;;) {
+    try {
+      return readSync(descriptor, piece, 0, piece.length, null);
+    } catch (cause) {
+      // whoever writes into the pipe is slower than we are
+      if ((cause as NodeJS.ErrnoException).code !== 'EAGAIN') throw unreadable(file, cause);
+      Atomics.wait(NOBODY_WAKES, 0, 0, AGAIN_MS);
+    }
+  }
+}
+
+const NOBODY_WAKES = new Int32Array(new SharedArrayBuffer(4));
+const AGAIN_MS = 10;
+
+function unreadable(file: string, cause: unknown): TraceError {
+  return new TraceError(`${file}: reading the trace: ${whyUnreadable(cause)}`, { cause });
+}

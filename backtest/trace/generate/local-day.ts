@@ -1,0 +1,48 @@
+/** Days as the clocks on walls tell them. */
+import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { windowOf } from '../../../lambda/decision/settings/schedules.ts';
+
+export type LocalDay = {
+  /** `2026-03-02` */
+  readonly date: string;
+  /** 0 is Sunday. */
+  readonly weekday: number;
+  /**
+   * When the clock shows so many minutes since midnight; beyond 1440: on the next day. From 4:00 on that is exact, as clocks change
+   * at night; before, it is counted back from noon.
+   */
+  readonly at: (minute: number) => EpochMs;
+};
+
+const MINUTE_MS = 60_000;
+const NOON = 720;
+const EVERY_DAY = [0, 1, 2, 3, 4, 5, 6] as const;
+
+/** The day of this date in an IANA zone. */
+export function localDay(timezone: string, date: string): LocalDay {
+  const noon = firstShowing(timezone, date, NOON);
+  return {
+    date,
+    weekday: new Date(`${date}T00:00:00Z`).getUTCDay(),
+    at: (minute) => plusMs(noon, Math.round((minute - NOON) * MINUTE_MS)),
+  };
+}
+
+/** When this date begins in an IANA zone, also where the clock skips midnight. */
+export function midnight(timezone: string, date: string): EpochMs {
+  return firstShowing(timezone, date, 0);
+}
+
+/** The date so many days later. */
+export function plusDays(date: string, days: number): string {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + days * 1440 * MINUTE_MS).toISOString().slice(0, 10);
+}
+
+function firstShowing(timezone: string, date: string, minute: number): EpochMs {
+  const window = windowOf(
+    { days: EVERY_DAY, except: [], timezone, fromMinute: minute, toMinute: minute + 1, min: 0, warm: 0 },
+    date,
+  );
+  if (window === undefined) throw new Error(`finding ${date} in ${timezone}: there is no such day`);
+  return window.from;
+}

@@ -1,0 +1,60 @@
+/** The options of commands that look at the real coderd and ECS, and the look. */
+import type { Command } from 'commander';
+import { loadConfig } from '../../lambda/config/load.ts';
+import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { connect } from '../../lambda/connect.ts';
+import { observe } from '../../lambda/look/observe.ts';
+import { DEFAULT_CONFIG, type Surroundings, UsageError } from './cli-environment.ts';
+
+export type LiveOptions = { readonly config: string; readonly cluster?: string };
+
+/** Adds `--config` and `--cluster`. */
+export function withLiveOptions(command: Command): Command {
+  return withConfigOption(command).option('--cluster <name>', 'the ECS cluster (or AUTOSCALER_CLUSTER)');
+}
+
+/** Adds `--config`. */
+export function withConfigOption(command: Command): Command {
+  return command.option('--config <file>', 'the configuration', DEFAULT_CONFIG);
+}
+
+/** Looks once. Doesn't throw for what can't be read: the snapshot says so. */
+export async function lookLive(options: LiveOptions, surroundings: Surroundings) {
+  const { config, caBundle } = readConfig(options.config, surroundings);
+  const connection = connect(config, clusterOf(options, surroundings, config), caBundle);
+  try {
+    return { snapshot: await observe(connection.ports(), config), config };
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The cluster that is named, or that the configuration deploys to. */
+export function clusterNamed(
+  { cluster }: LiveOptions,
+  { environment }: Surroundings,
+  { aws }: Pick<Deployment, 'aws'>,
+): string | undefined {
+  return cluster ?? environment.AUTOSCALER_CLUSTER ?? aws.cluster;
+}
+
+/** As `clusterNamed`. Throws UsageError when none is. */
+export function clusterOf(...named: Parameters<typeof clusterNamed>): string {
+  const name = clusterNamed(...named);
+  if (name) return name;
+  throw new UsageError(
+    'no ECS cluster given; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',
+  );
+}
+
+/** Reads the configuration and tells its warnings. Throws ConfigError. */
+export function readConfig(file: string, { err }: Surroundings, load = loadConfig) {
+  const loaded = load(file);
+  printWarnings(loaded.warnings, err);
+  return loaded;
+}
+
+function printWarnings(warnings: readonly Problem[], err: (text: string) => void): void {
+  for (const warning of warnings) err(`${formatProblem(warning)}\n`);
+}

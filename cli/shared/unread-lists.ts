@@ -1,0 +1,25 @@
+import type { OrganizationSight, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { ageText } from '../../lambda/explain/format.ts';
+
+/** A line for each list of a snapshot that could not be read as a whole, or anew. */
+export function unreadLists({ takenAt, coder, ecs }: Snapshot): readonly string[] {
+  const readings: readonly Reading<unknown>[] = [
+    ...coder.organizations.flatMap(listsOf),
+    ecs.services,
+    ecs.tasks,
+    ecs.protections,
+  ];
+  const lines = readings.filter(({ status }) => status !== 'ok').map((list) => lineOf(list, takenAt));
+  return [...new Set(lines)];
+}
+
+function listsOf(organization: OrganizationSight): readonly Reading<unknown>[] {
+  const { jobs, daemons, previousJobs, workspaces, templates } = organization;
+  return [jobs, daemons, previousJobs, workspaces, templates].filter((list) => list !== undefined);
+}
+
+function lineOf(list: Reading<unknown>, now: number): string {
+  const line = list.error ?? `a list is ${list.status}`;
+  if (list.status !== 'stale' || list.takenAt === undefined) return line;
+  return `${line}; what was read ${ageText((now - list.takenAt) / 1000)} before is used`;
+}

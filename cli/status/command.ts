@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { deliberate } from '../../lambda/decision/decide.ts';
+import type { CommandContext, Surroundings } from '../shared/cli-environment.ts';
+import { type LiveOptions, lookLive, withLiveOptions } from '../shared/live.ts';
+import { unreadLists } from '../shared/unread-lists.ts';
+import { findLastLook } from './last-look.ts';
+import { statusOf } from './report.ts';
+import { statusScreen } from './screen.ts';
+
+type StatusOptions = LiveOptions & { readonly json: boolean };
+
+/** `autoscaler status`: exit code 1 when coderd or ECS could not be read, whatever else is found is no failure of it. */
+export function addStatusCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
+  withLiveOptions(program.command('status'))
+    .description('say on one screen who waits, what is broken, and what the pools have')
+    .option('--json', 'print it as one JSON document', false)
+    .action(async (options: StatusOptions) => exitWith(await tellStatus(options, surroundings)));
+}
+
+async function tellStatus(options: StatusOptions, surroundings: Surroundings): Promise<number> {
+  const { snapshot, config } = await lookLive(options, surroundings);
+  const lastLook = await findLastLook(snapshot, surroundings.now());
+  const status = statusOf(snapshot, deliberate(snapshot, config), config, lastLook);
+  surroundings.out(`${options.json ? JSON.stringify(status, null, 2) : statusScreen(status)}\n`);
+  return unreadLists(snapshot).length > 0 ? 1 : 0;
+}

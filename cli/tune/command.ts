@@ -1,0 +1,98 @@
+/** `autoscaler tune`: the settings that a history recommends, and what they would have changed in it. */
+import { availableParallelism } from 'node:os';
+import { type Command, InvalidArgumentError } from 'commander';
+import { CrewError, startCrew } from '../../backtest/search/crew.ts';
+import type { Target } from '../../backtest/search/price-search.ts';
+import { type Tuning, tune } from '../../backtest/search/tune.ts';
+import { wholeNumber } from '../../simulator/base/whole-number.ts';
+import { cautionsOf } from '../backtest/cautions.ts';
+import { parseRegion, parseValue, parseWorkers } from '../backtest/options.ts';
+import { showProgress } from '../backtest/progress.ts';
+import { readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
+import { type CommandContext, InputError, type Surroundings, UsageError } from '../shared/cli-environment.ts';
+import { parseDays } from '../trace/generate.ts';
+import { tuneText } from './screen.ts';
+import { unreachableText } from './unreachable.ts';
+
+type TuneOptions = SubjectOptions & {
+  readonly budget?: number;
+  readonly meanWait?: number;
+  readonly p95Wait?: number;
+  readonly json: boolean;
+  readonly region: string;
+  readonly workers: number;
+};
+
+/** `autoscaler tune` */
+export function addTuneCommand(program: Command, { surroundings }: CommandContext): void {
+  program
+    .command('tune')
+    .description('find the price of waiting for a budget or a wait, and the bounds that a history needs')
+    .option('--trace <file>', 'the history, as autoscaler trace writes it; - for standard input')
+    .option('--scenario <name>', 'instead: a made-up deployment, with its own configuration')
+    .option('--days <number>', 'how many days of the scenario (default: 7)', parseDays)
+    .option('--config <file>', "the configuration (default: autoscaler.yaml, or the scenario's)")
+    .option('--budget <dollars>', 'the most that tasks may cost a month', parseValue)
+    .option('--mean-wait <seconds>', 'the longest that people may wait on average', parseSeconds)
+    .option('--p95-wait <seconds>', 'the longest that 95 of 100 people may wait', parseSeconds)
+    .option('--json', 'print the result as one JSON document', false)
+    .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
+    .option('--region <name>', "of Fargate's prices", parseRegion, 'us-east-1')
+    .option('--workers <number>', 'threads; the figures are the same', parseWorkers, availableParallelism())
+    .option('--skip-bad', 'leave bad lines of the trace out, and count them', false)
+    .action((options: TuneOptions) => tuneHistory(options, surroundings));
+}
+
+async function tuneHistory(options: TuneOptions, surroundings: Surroundings): Promise<void> {
+  const target = targetOf(options);
+  const subject = readSubject(options, surroundings);
+  for (const caution of cautionsOf(subject)) surroundings.err(`warning: ${caution}\n`);
+  const tuning = await run(subject, target, options, surroundings);
+  const { found } = tuning;
+  if (found === undefined) throw new InputError(unreachableText(target, tuning.points));
+  const { config: _config, ...rest } = found;
+  const text = options.json
+    ? JSON.stringify({ version: 1, target, before: tuning.before, points: tuning.points, ...rest })
+    : tuneText({ ...subject, target, ...tuning, found });
+  surroundings.out(`${text}\n`);
+}
+
+/** Throws UsageError. */
+function targetOf({ budget, meanWait, p95Wait }: TuneOptions): Target {
+  const targets: readonly (Target | undefined)[] = [
+    budget === undefined ? undefined : { kind: 'budget', dollarsPerMonth: budget },
+    meanWait === undefined ? undefined : { kind: 'mean-wait', seconds: meanWait },
+    p95Wait === undefined ? undefined : { kind: 'p95-wait', seconds: p95Wait },
+  ];
+  const [target, other] = targets.flatMap((each) => each ?? []);
+  if (target === undefined)
+    throw new UsageError(
+      'no target given; add --budget DOLLARS_A_MONTH, --mean-wait SECONDS or --p95-wait SECONDS',
+    );
+  if (other === undefined) return target;
+  throw new UsageError('give one target: --budget, --mean-wait or --p95-wait');
+}
+
+/** Seconds. */
+function parseSeconds(text: string): number {
+  if (/^\d{1,5}(\.\d+)?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a number of seconds, 0 or more, such as 2.5.');
+}
+
+async function run(
+  { trace, config }: Subject,
+  target: Target,
+  { seed, region, workers }: TuneOptions,
+  { terminal }: Surroundings,
+): Promise<Tuning> {
+  const crew = startCrew(workers);
+  const progress = showProgress(terminal);
+  try {
+    return await tune({ trace, config, target, seed, region, crew, onProgress: progress.show });
+  } catch (error) {
+    throw error instanceof CrewError ? new InputError(error.message, { cause: error }) : error;
+  } finally {
+    progress.end();
+    await crew.close();
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * `npm run demo`: the Lambda function that the stack deploys, on its schedule, with undici and the AWS SDK clients, against a coderd
+ * and an ECS on loopback. One second here is ten seconds of the world's time. Ends by itself.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import type { EpochMs } from '../lambda/decision/model/brands.ts';
+import { Random } from '../simulator/base/random.ts';
+import { wholeNumber } from '../simulator/base/whole-number.ts';
+import { GuardedTasks, killAtExit } from '../simulator/guarded/guarded-tasks.ts';
+import { missingForGuard } from '../simulator/guarded/requirements.ts';
+import { serveWorld } from '../simulator/serve.ts';
+import { World } from '../simulator/world.ts';
+import { announceWakeUp, planAutostarts } from './autostarts.ts';
+import { deployFunction } from './deployed-function.ts';
+import { demoConfig, LAST_STEP_MS, POOLS, planSteps } from './scenario.ts';
+import { isAsPromised, isOver, summarize } from './summary.ts';
+import { createView } from './view.ts';
+
+/** World time for each real time. */
+const SPEED = 10;
+/** The schedule: once a minute of the world's time. */
+const SCHEDULE_MS = 60_000 / SPEED;
+const DRAW_MS = 250;
+const GIVE_UP_MS = 85_000;
+const GUARD_LOG = 'dist/demo/guards.log';
+const START = Date.parse('2026-03-02T09:00:00Z');
+
+const program = new Command('demo')
+  .description('run the autoscaler against an embedded coderd and ECS')
+  .option('--guard', 'run the real guard.sh as a process for each task (needs sh and curl)', false)
+  .option('--json', 'end with one JSON object on the last line', false)
+  .option('--seed <number>', 'another seed gives another day', wholeNumber, 1)
+  .parse();
+const { guard, json, seed } = program.opts<{ guard: boolean; json: boolean; seed: number }>();
+const missing = guard ? missingForGuard() : [];
+if (missing.length > 0)
+  program.error(`running guard.sh: this machine lacks what it needs; install ${missing.join(', and ')}`);
+
+let startedAt = performance.now();
+const tookMs = (): number => performance.now() - startedAt;
+const clock = (): EpochMs => (START + tookMs() * SPEED) as EpochMs;
+
+const guarded = guard ? new GuardedTasks({ clock, speed: SPEED, logFile: GUARD_LOG }) : undefined;
+await guarded?.open();
+if (guarded) killAtExit(guarded);
+const world = new World({
+  start: START as EpochMs,
+  seed,
+  pools: POOLS,
+  latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
+  readLagMs: 2_000,
+  // the mildest reading of AWS's text: in others old tasks leave by themselves, within 40 min, too long to watch
+  deploymentBlocked: 'new-only',
+  blockedTasks: 'old-revision',
+  ...(guarded && { guardedTask: guarded.task }),
+});
+const served = await serveWorld(world, { clock });
+const view = createView(world, {
+  stream: json ? process.stderr : process.stdout,
+  guards: guarded && (() => guarded.figures()),
+});
+if (guarded) view.say(`each task runs the real guard.sh as a process; they log to ${GUARD_LOG}`);
+planSteps(world, new Random(seed), view.say);
+planAutostarts(world, view.say);
+const autoscaler = await deployFunction(demoConfig(served.coderdUrl), {
+  AUTOSCALER_CLUSTER: world.ecs.clusterName,
+  AUTOSCALER_STACK: world.stackName,
+  AWS_ENDPOINT_URL_ECS: served.awsUrl,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: served.awsUrl,
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'demo',
+  AWS_SECRET_ACCESS_KEY: 'demo',
+  POWERTOOLS_LOG_LEVEL: 'SILENT',
+  POWERTOOLS_METRICS_DISABLED: 'true',
+});
+// the world waits until the stack is synthesized
+startedAt = performance.now();
+announceWakeUp(world, autoscaler, view.say);
+
+let failures = 0;
+let invocation: Promise<void> | undefined;
+
+/** EventBridge invokes once a minute of the world; this one waits until the last invocation has ended. */
+function invokeOnSchedule(): void {
+  invocation ??= autoscaler
+    .tick()
+    .then(() => {})
+    .catch((error: unknown) => {
+      failures += 1;
+      view.say(`the invocation failed: ${error instanceof Error ? error.message : String(error)}`);
+    })
+    .finally(() => {
+      invocation = undefined;
+    });
+}
+
+// by then ECS, whose answers lag behind, knows the services
+let nextInvocationMs = 500;
+while (tookMs() < GIVE_UP_MS) {
+  world.timeline.advanceTo(clock());
+  if (tookMs() >= nextInvocationMs) {
+    invokeOnSchedule();
+    nextInvocationMs = tookMs() + SCHEDULE_MS;
+  }
+  view.draw();
+  if (world.timeline.now() - START > LAST_STEP_MS && isOver(world)) break;
+  await sleep(DRAW_MS);
+}
+const over = isOver(world);
+if (over) await invocation;
+
+const summary = summarize(world, guarded?.figures());
+view.end(summary, tookMs());
+if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
+process.exitCode = isAsPromised(world, summary) && failures === 0 ? 0 : 1;
+// given up: an invocation that still looks would hold the process
+if (!over) process.exit();
+await Promise.all([served.close(), guarded?.close()]);

@@ -1,0 +1,179 @@
+/** What happens in the demo: five tag sets over two organizations, a job that nobody can run, autostarts, and a new image in the middle. */
+import type { Tags } from '../lambda/decision/model/tags.ts';
+import type { PoolSpec, World } from '../simulator/world.ts';
+import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
+
+type Pool = PoolSpec & { readonly max: number };
+
+/** Overlapping on purpose: `gpu-eu` can run every job of `gpu`. */
+export const POOLS: readonly Pool[] = [
+  { name: 'default', organization: 'default', tags: {}, max: 20 },
+  { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 6 },
+  { name: 'gpu-eu', organization: 'default', tags: { cluster: 'gpu', region: 'eu' }, max: 6 },
+  { name: 'data', organization: 'data', tags: { team: 'data' }, max: 6 },
+  SLEEPING_POOL,
+];
+
+type Submission = {
+  /** World time since the beginning. */
+  readonly atS: number;
+  readonly what: string;
+  readonly jobs: number;
+  readonly organization: string;
+  readonly tags: Tags;
+  /** A build's duration lies between these. */
+  readonly seconds: readonly [from: number, to: number];
+  readonly prebuilds?: boolean;
+};
+
+const SUBMISSIONS: readonly Submission[] = [
+  { atS: 10, what: 'a template push', jobs: 2, organization: 'default', tags: {}, seconds: [15, 25] },
+  {
+    atS: 20,
+    what: 'a job that no pool can run',
+    jobs: 1,
+    organization: 'default',
+    tags: { cluster: 'tpu' },
+    seconds: [30, 30],
+  },
+  {
+    atS: 40,
+    what: 'a burst: thirty people start work',
+    jobs: 30,
+    organization: 'default',
+    tags: {},
+    seconds: [30, 75],
+  },
+  {
+    atS: 55,
+    what: 'GPU workspaces, anywhere',
+    jobs: 5,
+    organization: 'default',
+    tags: { cluster: 'gpu' },
+    seconds: [40, 80],
+  },
+  {
+    atS: 60,
+    what: 'GPU workspaces, in Europe',
+    jobs: 3,
+    organization: 'default',
+    tags: { cluster: 'gpu', region: 'eu' },
+    seconds: [40, 80],
+  },
+  {
+    atS: 70,
+    what: 'data workspaces',
+    jobs: 5,
+    organization: 'data',
+    tags: { team: 'data' },
+    seconds: [20, 60],
+  },
+  {
+    atS: 90,
+    what: 'prebuilt workspaces',
+    jobs: 8,
+    organization: 'default',
+    tags: {},
+    seconds: [30, 60],
+    prebuilds: true,
+  },
+  {
+    atS: 140,
+    what: 'more GPU workspaces',
+    jobs: 4,
+    organization: 'default',
+    tags: { cluster: 'gpu' },
+    seconds: [30, 60],
+  },
+];
+
+/** New images, while builds run. At most one a pool. */
+const DEPLOYMENTS: readonly { readonly atS: number; readonly pool: string }[] = [{ atS: 115, pool: 'gpu' }];
+const LOOK_AT_DEPLOYMENT_MS = 1_000;
+
+/** World time after which nothing more is submitted, deployed or due, in milliseconds since the beginning. */
+export const LAST_STEP_MS = Math.max(
+  AUTOSTARTS_MS,
+  ...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS * 1000),
+);
+
+/** Plans all submissions and deployments on the world's timeline. `announce` gets a line for each, and for what comes of it. */
+export function planSteps(
+  world: World,
+  random: { whole(from: number, to: number): number },
+  announce: (line: string) => void,
+): void {
+  planSubmissions(world, random, announce);
+  for (const { atS, pool } of DEPLOYMENTS)
+    world.timeline.after(atS * 1000, () => {
+      world.deploy(pool);
+      const { revision } = world.service(pool).state.primary.definition;
+      announce(
+        `pool ${pool}: a new image is deployed, revision ${revision}; old tasks finish their builds first`,
+      );
+      const look = world.timeline.every(LOOK_AT_DEPLOYMENT_MS, () => {
+        if (!isDeployed(world, pool)) return;
+        look.cancel();
+        announce(`pool ${pool}: all tasks are of revision ${revision}, the deployment is completed`);
+      });
+    });
+}
+
+/** How many deployments were begun, and how many ECS calls completed. */
+export function countDeployments(world: World): { readonly started: number; readonly completed: number } {
+  const started = DEPLOYMENTS.filter(({ pool }) => world.service(pool).state.primary.definition.revision > 1);
+  return {
+    started: started.length,
+    completed: started.filter(({ pool }) => isDeployed(world, pool)).length,
+  };
+}
+
+function isDeployed(world: World, pool: string): boolean {
+  return world.service(pool).state.primary.rolloutState === 'COMPLETED';
+}
+
+function planSubmissions(
+  world: World,
+  random: { whole(from: number, to: number): number },
+  announce: (line: string) => void,
+): void {
+  for (const { atS, what, jobs, seconds, prebuilds, organization, tags } of SUBMISSIONS) {
+    world.timeline.after(atS * 1000, () => {
+      announce(`${what}: ${jobs} job${jobs === 1 ? '' : 's'} submitted`);
+      for (let index = 0; index < jobs; index++) {
+        const durationMs = random.whole(seconds[0] * 1000, seconds[1] * 1000);
+        world.coderd.submitJob({
+          organization,
+          tags,
+          durationMs,
+          initiator: prebuilds ? 'prebuilds' : 'user',
+        });
+      }
+    });
+  }
+}
+
+/** The configuration of the demo's autoscaler, as a user would write it. */
+export function demoConfig(coderdUrl: string): string {
+  return [
+    'coder:',
+    `  url: ${coderdUrl}`,
+    '  token: { secret: coder/autoscaler-token }',
+    'looks: { every: 1s }',
+    'limits: { maxTasks: 50 }',
+    'roll: { atOnce: 50% }',
+    'pools:',
+    ...POOLS.flatMap(({ name, organization, tags, max }) => [
+      `  - name: ${name}`,
+      `    organization: ${organization}`,
+      `    tags: ${JSON.stringify(tags)}`,
+      `    key: { secret: coder/keys/${name} }`,
+      `    min: 0`,
+      `    max: ${max}`,
+      // thirty builds at once would have it keep daemons for the next thirty: the demo ends at zero
+      '    warm: 0',
+      '    startTime: 30s',
+    ]),
+    '',
+  ].join('\n');
+}

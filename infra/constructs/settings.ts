@@ -1,0 +1,63 @@
+/** The settings of a deployment, from a file or from a CDK app, and the function's files made with them. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Token } from 'aws-cdk-lib';
+import { stringify } from 'yaml';
+import type * as z from 'zod';
+import { checkDeployment } from '../../lambda/config/check.ts';
+import { type LoadedConfig, loadDeployment } from '../../lambda/config/load.ts';
+import { ConfigError } from '../../lambda/config/problems/problems.ts';
+import type { configSchema } from '../../lambda/config/schema/schema.ts';
+import { bundleFunction } from '../bundle.ts';
+
+/** What autoscaler.yaml holds; docs/settings.md has every setting. A relative `coder.caBundle` lies below the working directory. */
+export type Settings = z.input<typeof configSchema>;
+
+export type SettingsSource = Settings | { readonly configFile: string };
+
+/**
+ * Reads the settings and fills `functionDir` with what Lambda runs, the settings included. Throws a ConfigError that names every
+ * problem: by file and line, or by the prop.
+ */
+export function bundleWithSettings(source: SettingsSource, functionDir: string): LoadedConfig {
+  if ('configFile' in source) return bundle(source.configFile, functionDir);
+  refuseTokens(source);
+  // before there is a file, so that no problem is told as one of a file that nobody wrote
+  const { warnings } = checkDeployment(source);
+  return { ...bundle(writeSettings(source, `${functionDir}.yaml`), functionDir), warnings };
+}
+
+/** What CDK knows only at deployment can't be in a file that is made now, nor be checked. */
+function refuseTokens(source: Settings): void {
+  const paths = tokensIn(source, '');
+  if (paths.length === 0) return;
+  throw new ConfigError(
+    paths.map((path) => ({
+      severity: 'error',
+      path,
+      message: 'is known only at deployment (a CDK token); write the text itself, such as the name or ARN',
+    })),
+  );
+}
+
+function tokensIn(value: unknown, path: string): readonly string[] {
+  if (Token.isUnresolved(value)) return [path];
+  if (Array.isArray(value)) return value.flatMap((item, index) => tokensIn(item, `${path}[${index}]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    tokensIn(item, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+function bundle(configFile: string, functionDir: string): LoadedConfig {
+  const loaded = loadDeployment(configFile);
+  bundleFunction({ configFile, outDir: functionDir });
+  return loaded;
+}
+
+function writeSettings({ coder, ...rest }: Settings, file: string): string {
+  const caBundle = coder.caBundle === undefined ? undefined : resolve(coder.caBundle);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, stringify({ coder: { ...coder, caBundle }, ...rest }));
+  return file;
+}

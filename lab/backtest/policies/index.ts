@@ -1,7 +1,0 @@
-/** What one would run instead of the autoscaler (docs/policies.md). */
-import type { Policy } from '../policy.ts';
-import { AGENT_SCALER } from './agent-scaler.ts';
-import { HPA } from './hpa.ts';
-import { STATIC_FLEET } from './static-fleet.ts';
-
-export const BASELINES: readonly Policy[] = [STATIC_FLEET, HPA, AGENT_SCALER];

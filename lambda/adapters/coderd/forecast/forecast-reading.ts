@@ -1,0 +1,178 @@
+/**
+ * One reading of what is about to be due (docs/coder.md §10): workspaces in pages, all templates, what the token's user may read,
+ * all side by side; then the tags of the active versions that workspaces use.
+ */
+import * as z from 'zod';
+import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
+import { unique } from '../../../decision/model/collections.ts';
+import type {
+  BuildInfo,
+  ForecastSight,
+  Reading,
+  Template,
+  Workspace,
+} from '../../../decision/model/snapshot.ts';
+import type { Organization } from '../../../look/ports.ts';
+import type { CoderdHttp } from '../http/http.ts';
+import { failure, reading } from '../http/reading.ts';
+import { listedTemplateSchema } from '../http/schemas.ts';
+import { ActiveVersions, type VersionTags } from './active-versions.ts';
+import { type Refused, readRefused } from './permissions.ts';
+import { readEvidence } from './refusal-evidence.ts';
+import { type Listing, listWorkspaces } from './workspace-list.ts';
+
+const ROLE =
+  'the organization template admin role there, or a custom role with workspace:read and template:read';
+
+/** Of the budget: where lists take all of it, the tags that their rows need would never be read. */
+const LISTS_SHARE = 0.8;
+
+type NamedTemplate = Template & { readonly name: string };
+
+type Lists = {
+  readonly workspaces: Reading<Workspace>;
+  readonly templates: Reading<NamedTemplate>;
+  readonly versions: VersionTags;
+  readonly refused: Refused;
+};
+
+export class ForecastReading {
+  readonly #http: CoderdHttp;
+  readonly #budgetMs: number;
+  readonly #versions: ActiveVersions;
+  #templatesInUse: ReadonlySet<string> = new Set();
+  #resumeAt = 0;
+
+  /** `budgetMs`: for all requests of one reading. */
+  constructor(http: CoderdHttp, budgetMs: number) {
+    this.#http = http;
+    this.#budgetMs = budgetMs;
+    this.#versions = new ActiveVersions(http);
+  }
+
+  /**
+   * Reads once. Doesn't throw: each reading has its status. A list of which only a part came is `failed`, with that part
+   * and its time.
+   */
+  async read(
+    organizations: readonly Organization[],
+    { now, build }: { readonly now: EpochMs; readonly build?: BuildInfo | undefined },
+  ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
+    const whole = AbortSignal.timeout(this.#budgetMs);
+    const signal = AbortSignal.timeout(this.#budgetMs * LISTS_SHARE);
+    const listing = { http: this.#http, signal, role: `the token's user needs ${ROLE}` };
+    const [refused, { list: workspaces, resumeAt }, templates, ...evidence] = await Promise.all([
+      readRefused(this.#http, organizations, signal),
+      listWorkspaces(listing, { now, resumeAt: this.#resumeAt }),
+      listTemplates(listing, now),
+      ...organizations.map((organization) => readEvidence(listing, organization, build)),
+    ]);
+    this.#resumeAt = resumeAt;
+    const versions = await this.#readVersions(workspaces, templates, whole);
+    const lists = { workspaces, templates, versions, refused };
+    return new Map(
+      organizations.map((organization, index) => [
+        organization.id,
+        { ...sightOf(organization, lists), ...evidence[index] },
+      ]),
+    );
+  }
+
+  async #readVersions(
+    workspaces: Reading<Workspace>,
+    templates: Reading<Template>,
+    signal: AbortSignal,
+  ): Promise<VersionTags> {
+    const listed = new Set(workspaces.items.map(({ template_id }) => template_id));
+    // where workspaces are missing, earlier ones are served, and they need their tags
+    this.#templatesInUse = workspaces.status === 'failed' ? listed.union(this.#templatesInUse) : listed;
+    if (templates.status !== 'ok') return { tags: new Map(), failures: new Map() };
+    const used = templates.items.filter(({ id }) => this.#templatesInUse.has(id));
+    return this.#versions.read(new Set(used.map(({ active_version_id }) => active_version_id)), signal);
+  }
+}
+
+/** coderd lists deprecated templates apart, on demand (since 2.23): their workspaces live on, and the executor goes by them. */
+const TEMPLATE_LISTS = [{}, { q: 'deprecated:true' }] as const;
+
+async function listTemplates(listing: Listing, now: EpochMs): Promise<Reading<NamedTemplate>> {
+  const { http, signal, role } = listing;
+  const asked = { what: 'listing templates', role };
+  const list = await reading(asked, async () => {
+    const lists = await Promise.all(
+      TEMPLATE_LISTS.map((query) =>
+        http.get('/api/v2/templates', query, z.array(listedTemplateSchema), signal),
+      ),
+    );
+    const value = unique(
+      lists.flatMap((answer) => answer.value),
+      ({ id }) => id,
+    );
+    return { value, date: lists[0]?.date };
+  });
+  return list.status === 'ok' ? { takenAt: now, ...list } : list;
+}
+
+/** What the lists of all organizations have of one of them. */
+function sightOf(organization: Organization, lists: Lists): ForecastSight {
+  const { workspaces, templates, versions, refused } = lists;
+  const owned = ({ organization_id }: Workspace | Template): boolean => organization_id === organization.id;
+  const hasTemplates = !refused('template', organization.id);
+  const own = hasTemplates ? templates.items.filter(owned) : [];
+  const ownWorkspaces = workspaces.items.filter(owned);
+  const tags = own.flatMap(({ id, active_version_id }) => {
+    const known = versions.tags.get(active_version_id);
+    return known === undefined ? [] : [[id, known] as const];
+  });
+  return {
+    workspaces: refused('workspace', organization.id)
+      ? forbidden('workspaces', organization)
+      : { ...workspaces, items: ownWorkspaces },
+    templates: hasTemplates
+      ? {
+          ...templates,
+          ...(templates.status === 'ok'
+            ? (unlisted(ownWorkspaces, own) ?? unreadVersion(own, versions))
+            : {}),
+          items: own.map(withoutName),
+        }
+      : forbidden('templates', organization),
+    activeVersionTags: Object.fromEntries(tags),
+  };
+}
+
+function withoutName({ name: _, ...template }: NamedTemplate): Template {
+  return template;
+}
+
+type CutOff = Pick<Reading<Template>, 'status' | 'error'> | undefined;
+
+/** The list is as if cut off where a workspace has a template that is not in it. */
+function unlisted(workspaces: readonly Workspace[], templates: readonly Template[]): CutOff {
+  const listed = new Set(templates.map(({ id }) => id));
+  const lost = workspaces.filter(({ template_id }) => !listed.has(template_id));
+  const [first] = lost;
+  if (first === undefined) return undefined;
+  const have = lost.length === 1 ? '1 workspace has a template' : `${lost.length} workspaces have templates`;
+  const error = `listing templates: ${have} that coderd does not list, such as ${first.template_id}; the token's user needs ${ROLE}`;
+  return { status: 'truncated', error };
+}
+
+/** The list is as if cut off where the tags of an active version are missing: what is due there can't be told. */
+function unreadVersion(templates: readonly NamedTemplate[], { failures }: VersionTags): CutOff {
+  const unread = templates.filter(({ active_version_id }) => failures.has(active_version_id));
+  const [first] = unread;
+  if (first === undefined) return undefined;
+  const what = `reading the active version of template "${first.name}"`;
+  const { error } = failure(
+    { what, role: `the token's user needs ${ROLE}` },
+    failures.get(first.active_version_id),
+  );
+  const others = unread.length > 1 ? `; and of ${unread.length - 1} more` : '';
+  return { status: 'truncated', error: `${error}${others}` };
+}
+
+function forbidden(listed: string, { name }: Organization): Reading<never> {
+  const error = `listing ${listed} of organization "${name}": coderd says that the token's user may not read them; it needs ${ROLE}`;
+  return { status: 'forbidden', error, items: [] };
+}

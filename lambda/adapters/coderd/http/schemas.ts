@@ -1,0 +1,156 @@
+/** What coderd answers, as far as it is used. Unknown fields are dropped, new enum values pass (docs/coder.md §12). */
+import * as z from 'zod';
+import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
+import { time } from '../../shared/time.ts';
+
+const branded = <T extends string>(): z.ZodType<T, T> => z.string() as unknown as z.ZodType<T, T>;
+const tags = z.record(z.string(), z.string());
+
+/** docs/coder.md §1. */
+export const jobSchema = z.object({
+  id: branded<JobId>(),
+  created_at: time,
+  started_at: time.nullish(),
+  completed_at: time.nullish(),
+  canceled_at: time.nullish(),
+  status: z.string(),
+  worker_id: branded<DaemonId>().nullish(),
+  organization_id: branded<OrganizationId>(),
+  initiator_id: z.string().nullish(),
+  tags,
+  type: z.string(),
+  reason: z.string().nullish(),
+  metadata: z
+    .object({
+      workspace_id: z.string().nullish(),
+      template_id: z.string().nullish(),
+      workspace_build_transition: z.string().nullish(),
+    })
+    .nullish(),
+});
+
+const jobRef = z.object({ id: branded<JobId>(), status: z.string() });
+
+/** docs/coder.md §2. */
+export const daemonSchema = z.object({
+  id: branded<DaemonId>(),
+  organization_id: branded<OrganizationId>(),
+  key_id: z.string().nullish(),
+  key_name: z.string().nullish(),
+  created_at: time,
+  last_seen_at: time.nullish(),
+  name: z.string(),
+  version: z.string().nullish(),
+  tags,
+  status: z.string().nullish(),
+  current_job: jobRef.nullish(),
+  previous_job: jobRef.nullish(),
+});
+
+/** Go's zero time: coderd writes it where it means none. */
+const noTime = z.codec(z.literal('0001-01-01T00:00:00Z'), z.null(), {
+  decode: () => null,
+  encode: () => '0001-01-01T00:00:00Z' as const,
+});
+const maybeTime = z.union([noTime, time], { error: 'expected an RFC 3339 time' }).nullish();
+
+/** docs/coder.md §10. */
+export const workspaceSchema = z.object({
+  id: z.string(),
+  organization_id: branded<OrganizationId>(),
+  template_id: z.string(),
+  name: z.string().nullish(),
+  owner_id: z.string().nullish(),
+  owner_name: z.string().nullish(),
+  automatic_updates: z.string().nullish(),
+  template_require_active_version: z.boolean().nullish(),
+  outdated: z.boolean().nullish(),
+  is_prebuild: z.boolean().nullish(),
+  autostart_schedule: z.string().nullish(),
+  next_start_at: maybeTime,
+  last_used_at: maybeTime,
+  dormant_at: maybeTime,
+  deleting_at: maybeTime,
+  latest_build: z.object({
+    created_at: maybeTime,
+    transition: z.string(),
+    reason: z.string().nullish(),
+    deadline: maybeTime,
+    max_deadline: maybeTime,
+    initiator_id: z.string().nullish(),
+    job: z.object({
+      id: branded<JobId>().nullish(),
+      status: z.string(),
+      created_at: maybeTime,
+      started_at: maybeTime,
+      completed_at: maybeTime,
+      tags: tags.nullish(),
+    }),
+  }),
+});
+
+/** codersdk.OrganizationMemberWithUserData, without names and addresses. */
+export const memberSchema = z.object({
+  user_id: z.string(),
+  status: z.string().nullish(),
+  user_updated_at: maybeTime,
+});
+
+/** docs/coder.md §10. `build_time_stats`, whose keys the documentation writes in another case than coderd, isn't used. */
+export const templateSchema = z.object({
+  id: z.string(),
+  organization_id: branded<OrganizationId>(),
+  active_version_id: z.string(),
+  updated_at: maybeTime,
+  allow_user_autostart: z.boolean().nullish(),
+  autostart_requirement: z.object({ days_of_week: z.array(z.string()).nullish() }).nullish(),
+  failure_ttl_ms: z.number().nullish(),
+  time_til_dormant_ms: z.number().nullish(),
+  time_til_dormant_autodelete_ms: z.number().nullish(),
+});
+
+/** `name`: for sentences. */
+export const listedTemplateSchema = templateSchema.extend({ name: z.string() });
+
+/** By template id. */
+export const activeVersionTagsSchema = z.record(z.string(), tags);
+
+/** docs/coder.md §10: `GET /api/v2/workspaces`. `count`: of all pages. */
+export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSchema), count: z.int().min(0) });
+
+/** docs/coder.md §10: `GET /api/v2/templateversions/{id}`. */
+export const templateVersionSchema = z.object({ job: z.object({ tags }) });
+
+/** codersdk.AuthorizationResponse: the name of each check and whether the token's user may. */
+export const authorizationSchema = z.record(z.string(), z.boolean());
+
+/** docs/coder.md §9. */
+export const buildInfoSchema = z.object({ version: z.string() });
+
+export const organizationSchema = z.object({ id: branded<OrganizationId>(), name: z.string() });
+
+/** Error bodies (docs/coder.md §9). */
+export const errorSchema = z.object({ message: z.string(), detail: z.string().nullish() });
+
+/** codersdk.APIKey, without its secret. */
+export const apiKeySchema = z.object({ created_at: time, expires_at: time, lifetime_seconds: z.number() });
+
+/** codersdk.User. */
+export const userSchema = z.object({
+  username: z.string(),
+  roles: z.array(z.object({ name: z.string() })).nullish(),
+});
+
+/** codersdk.Entitlements (docs/coder.md §3). */
+export const entitlementsSchema = z.object({
+  features: z.object({
+    external_provisioner_daemons: z.object({ enabled: z.boolean(), entitlement: z.string() }).optional(),
+  }),
+});
+
+/** codersdk.ProvisionerKey (docs/coder.md §3): its organization's field has no `_id`. */
+export const provisionerKeySchema = z.object({
+  name: z.string(),
+  organization: branded<OrganizationId>(),
+  tags: tags.nullish(),
+});

@@ -1,0 +1,106 @@
+import { explainIssues } from './explain-issues.ts';
+import { error, type Finding, settle, toProblem } from './problems/problems.ts';
+import type { DeployedPool, Deployment, TaskRole } from './rules/deployment.ts';
+import { checkPoolCount } from './rules/deployment-rules.ts';
+import { draftConfig } from './rules/drafts.ts';
+import { checkRules } from './rules/rules.ts';
+import { checkSpending } from './rules/spending-rules.ts';
+import { configSchema, type ParsedConfig } from './schema/schema.ts';
+import { waitingOf } from './schema/waiting-schema.ts';
+
+/** Makes a configuration of a parsed YAML document; throws a ConfigError that names every problem. */
+export function checkConfig(value: unknown) {
+  const { config, findings } = examineConfig(value);
+  return settle(
+    config,
+    findings.map((finding) => toProblem(finding)),
+  );
+}
+
+/** As `checkConfig`, for what is about to be deployed: one stack does not hold any number of pools. */
+export function checkDeployment(value: unknown) {
+  const checked = checkConfig(value);
+  return settle(checked.config, [
+    ...checkPoolCount(value).map((finding) => toProblem(finding)),
+    ...checked.warnings,
+  ]);
+}
+
+/** The findings about a parsed YAML document, and the configuration if there is no error among them. */
+export function examineConfig(value: unknown): {
+  readonly config?: Deployment;
+  readonly findings: readonly Finding[];
+} {
+  const written = withoutNulls(value);
+  if (written === undefined)
+    return { findings: [error([], 'the configuration is empty; begin with "coder:" and "pools:"')] };
+  const parsed = configSchema.safeParse(written);
+  const config = parsed.success ? toConfig(parsed.data) : undefined;
+  const findings = distinct([
+    ...explainIssues(parsed.error?.issues ?? [], written),
+    ...checkRules(draftConfig(written)),
+    ...(config === undefined ? [] : checkSpending(config)),
+  ]);
+  return config === undefined ? { findings } : { config, findings };
+}
+
+/** `tags:` with nothing after it is null in YAML and means that nothing is said. In lists it stays: an entry too many. */
+function withoutNulls(value: unknown): unknown {
+  if (value === null) return undefined;
+  if (typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item) => (item === null ? null : withoutNulls(item)));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutNulls(item)]));
+}
+
+/** A mistake in `defaults` is found once a pool, and said once. */
+function distinct(findings: readonly Finding[]): Finding[] {
+  return [
+    ...new Map(
+      findings.map((finding) => [JSON.stringify([finding.path, finding.message]), finding]),
+    ).values(),
+  ];
+}
+
+function toConfig({ defaults, pools, looks, roll, alertAfter, waiting, ...rest }: ParsedConfig): Deployment {
+  return {
+    ...rest,
+    looks: { everyMs: looks.every },
+    roll: { atOncePercent: roll.atOnce },
+    alertAfterMs: alertAfter,
+    pools: pools.map((pool) => toPool(pool, defaults, waiting)),
+  };
+}
+
+function toPool(
+  { idleTimeout, startTime, taskRole, ...pool }: ParsedConfig['pools'][number],
+  defaults: ParsedConfig['defaults'],
+  waiting: ParsedConfig['waiting'],
+): DeployedPool {
+  const { maxDelay, ...wake } = pool.wake;
+  return {
+    ...pool,
+    idleTimeoutMs: idleTimeout,
+    wake: { ...wake, maxDelayMs: maxDelay },
+    min: pool.min ?? 'auto',
+    prewarm: { max: pool.prewarm.max ?? pool.max },
+    waiting: waitingOf(waiting, pool.waiting),
+    prebuilds: { maxTasks: pool.prebuilds.maxTasks ?? mostForPrebuilds(pool.max) },
+    startTimeMs: startTime,
+    schedules: pool.schedules.map(({ from, to, ...rest }) => ({ ...rest, fromMinute: from, toMinute: to })),
+    image: pool.image ?? defaults.image,
+    cpu: pool.cpu ?? defaults.cpu,
+    memory: pool.memory ?? defaults.memory,
+    architecture: pool.architecture ?? defaults.architecture,
+    spot: pool.spot ?? defaults.spot,
+    taskRole: toTaskRole(taskRole),
+  };
+}
+
+/** Four fifths: a backlog of prebuilds fills its part for as long as it lasts, and people's jobs need the rest. */
+export function mostForPrebuilds(max: number): number {
+  return Math.max(1, Math.floor((max * 4) / 5));
+}
+
+function toTaskRole({ arn, ...own }: ParsedConfig['pools'][number]['taskRole']): TaskRole {
+  return arn === undefined ? { kind: 'own', ...own } : { kind: 'existing', arn };
+}

@@ -1,0 +1,197 @@
+import { stringify } from 'yaml';
+import type { z } from 'zod';
+import { insteadOf, removedSetting } from './problems/known-mistakes.ts';
+import { error, type Finding } from './problems/problems.ts';
+import { type Path, shown, shownText, subject } from './problems/shown.ts';
+import { DURATION_TITLE } from './schema/durations.ts';
+import { nearestName } from './schema/names.ts';
+import { DATE_TITLE, DAYS_TITLE, TIME_TITLE } from './schema/schedules.ts';
+import { SHARE_TITLE } from './schema/schema.ts';
+import { rootSetting, type SettingNode, settingAt, settingsBelow } from './schema/settings.ts';
+import { DOLLARS_TITLE } from './schema/waiting-schema.ts';
+
+type Issue = z.core.$ZodIssue;
+/** An issue with what is needed to explain it. */
+type Case<I = Issue> = {
+  readonly issue: I;
+  readonly path: Path;
+  readonly seen: unknown;
+  readonly isPresent: boolean;
+  readonly root: SettingNode;
+};
+
+/** Says of each zod issue what was seen, what is allowed and what was probably meant; one finding a setting. */
+export function explainIssues(issues: readonly Issue[], value: unknown): Finding[] {
+  const root = rootSetting();
+  const findings = issues.flatMap((issue) => explain(toCase(issue, value, root)));
+  const said = new Set<string>();
+  return findings.filter(({ path }) => {
+    const key = JSON.stringify(path);
+    return !said.has(key) && said.add(key);
+  });
+}
+
+function toCase(issue: Issue, value: unknown, root: SettingNode): Case {
+  const path = issue.path.filter((step) => typeof step !== 'symbol');
+  const parent = valueAt(value, path.slice(0, -1));
+  const isPresent = typeof parent === 'object' && parent !== null && Object.hasOwn(parent, path.at(-1) ?? '');
+  return { issue, path, seen: valueAt(value, path), isPresent, root };
+}
+
+function explain(it: Case): Finding[] {
+  const { issue, path, seen } = it;
+  if (issue.code === 'unrecognized_keys') return explainUnknown({ ...it, issue });
+  if (issue.code === 'invalid_key') {
+    return [error(path, `${shownText(String(path.at(-1)))} ${issue.issues[0]?.message ?? 'is not allowed'}`)];
+  }
+  if (seen === undefined) return [error(path, absence(it))];
+  switch (issue.code) {
+    case 'invalid_type':
+    case 'invalid_union':
+      return [error(path, wrongType(it))];
+    case 'invalid_value':
+      return [error(path, wrongValue({ ...it, issue }))];
+    case 'too_small':
+      return [
+        error(
+          path,
+          issue.origin === 'array'
+            ? `an empty list; it needs at least one entry${example(settingAt(it.root, path))}`
+            : tooSmall({ ...it, issue }),
+        ),
+      ];
+    case 'too_big':
+      return [error(path, `expected at most ${issue.maximum}, got ${shown(seen, path)}`)];
+    default:
+      return [error(path, `${subject(seen, path)} ${issue.message}`)];
+  }
+}
+
+function explainUnknown({ issue, path, root }: Case<z.core.$ZodIssueUnrecognizedKeys>): Finding[] {
+  const allowed = Object.keys(settingAt(root, path)?.properties ?? {});
+  return issue.keys.map((key) => {
+    const removed = removedSetting([...path, key]);
+    if (removed !== undefined) return error([...path, key], removed);
+    const near = nearestName(key, allowed);
+    const guess = near === undefined ? '' : `did you mean "${near}"? `;
+    const rest = [...elsewhere(root, key), `allowed: ${allowed.join(', ')}`].join('; ');
+    return error([...path, key], `unknown setting; ${guess}${rest}`);
+  });
+}
+
+/** Where a name that is unknown here is a setting. */
+function elsewhere(root: SettingNode, key: string): string[] {
+  const homes = settingsBelow(root)
+    .map(({ path }) => path.split('.'))
+    .filter((steps) => steps.at(-1)?.replace('[]', '') === key)
+    .map((steps) => steps.slice(0, -1).join('.'));
+  return homes.length > 0 ? [`"${key}" belongs in ${homes.join(' or ')}`] : [];
+}
+
+function absence({ path, isPresent, root }: Case): string {
+  const setting = settingAt(root, path);
+  if (setting?.description === undefined) return 'no value; for an empty text write ""';
+  return `${isPresent ? 'no value' : 'missing'}; ${asClause(setting.description)}${example(setting)}`;
+}
+
+/** A description, which is a sentence of its own, as a part of another. */
+function asClause(description: string): string {
+  return description.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
+}
+
+function wrongType({ path, seen, root }: Case): string {
+  const setting = settingAt(root, path);
+  const got = `expected ${kindOf(setting)}, got ${shown(seen, path)}`;
+  if (path.length === 0) return `${got}; begin with "coder:" and "pools:"`;
+  const instead = insteadOf(path, seen) ?? numberIn(seen, setting);
+  if (instead !== undefined) return `${got}; ${instead}`;
+  if (setting?.type !== 'string') return `${got}${example(setting)}`;
+  if (setting.title === DURATION_TITLE)
+    return `${got}; write a whole number and its unit, s, m or h: 90s, 5m, 1h`;
+  if (wordFor(setting) !== undefined) return `${got}${example(setting)}`;
+  return typeof seen === 'object' ? got : `${got}; put it in quotes`;
+}
+
+function wrongValue({ issue, path, seen }: Case<z.core.$ZodIssueInvalidValue>): string {
+  const allowed = issue.values.map(String);
+  const near = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
+  const hint = near === seen ? '; remove the quotes' : near && `; did you mean "${near}"?`;
+  return `expected ${anyOf(allowed)}, got ${shown(seen, path)}${hint ?? vcpuHint(seen, allowed)}`;
+}
+
+/** 1, 2 and 0.5 are how vCPUs are counted nearly everywhere else. */
+function vcpuHint(seen: unknown, allowed: readonly string[]): string {
+  const units = typeof seen === 'number' ? seen * 1024 : Number.NaN;
+  return allowed.includes(String(units)) ? `; ${seen} vCPU is ${units}` : '';
+}
+
+function tooSmall({ issue, path, seen }: Case<z.core.$ZodIssueTooSmall>): string {
+  return `expected at least ${issue.minimum}, got ${shown(seen, path)}`;
+}
+
+function kindOf(setting: SettingNode | undefined): string {
+  if (setting?.anyOf) return setting.anyOf.map(kindOf).join(' or ');
+  if (setting?.const !== undefined) return String(setting.const);
+  switch (setting?.type) {
+    case 'object':
+      return 'a mapping';
+    case 'array':
+      return 'a list';
+    case 'integer':
+      return 'a whole number';
+    case 'boolean':
+      return 'true or false';
+    default:
+      return wordFor(setting) ?? 'a string';
+  }
+}
+
+/** What is written as a string and is more than that. */
+const WORDS: ReadonlyMap<string | undefined, string> = new Map([
+  [DURATION_TITLE, 'a duration'],
+  [DOLLARS_TITLE, 'a number of dollars'],
+  [SHARE_TITLE, 'a percentage'],
+  [DAYS_TITLE, 'days of the week'],
+  [TIME_TITLE, 'a time of day'],
+  [DATE_TITLE, 'a date'],
+]);
+
+const wordFor = (setting: SettingNode | undefined) => WORDS.get(setting?.title);
+
+/** An example in YAML, on one line. */
+function example(setting: SettingNode | undefined): string {
+  const [first] = setting?.examples ?? [];
+  if (first === undefined) return '';
+  return `; for example: ${stringify(first, { collectionStyle: 'flow', lineWidth: 0 }).trim()}`;
+}
+
+function anyOf(names: readonly string[]): string {
+  return names.length === 2 ? names.join(' or ') : `one of ${names.join(', ')}`;
+}
+
+/** A number or a boolean in quotes, where one is expected, or a number with its currency. */
+function numberIn(seen: unknown, setting: SettingNode | undefined): string | undefined {
+  if (typeof seen !== 'string') return undefined;
+  if (BARE[typeOf(setting)]?.test(seen)) return 'remove the quotes';
+  const amount = setting?.title === DOLLARS_TITLE ? AMOUNT.exec(seen)?.groups?.amount : undefined;
+  return amount === undefined ? undefined : `write the number alone: ${amount}`;
+}
+
+const BARE: Readonly<Record<string, RegExp>> = {
+  boolean: /^(?:true|false)$/,
+  integer: /^-?\d+$/,
+  number: /^-?\d+(?:\.\d+)?$/,
+};
+const AMOUNT = /^(?:\$|usd)? ?(?<amount>\d+(?:\.\d+)?) ?(?:\$|usd|dollars?)?$/i;
+
+/** Of what may be a word or a number: the number. */
+function typeOf(setting: SettingNode | undefined): string {
+  return setting?.type ?? setting?.anyOf?.map(({ type }) => type).find((type) => type !== 'string') ?? '';
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (at, step) => (typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined),
+    value,
+  );
+}

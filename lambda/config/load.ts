@@ -1,0 +1,104 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { ConfigError, error, type Finding, type Problem } from './problems/problems.ts';
+import { readConfigWith } from './read.ts';
+import type { Deployment } from './rules/deployment.ts';
+import { checkPoolCount } from './rules/deployment-rules.ts';
+import { checkSizes } from './rules/size-rules.ts';
+
+/** A configuration with what lies beside its file. */
+export type LoadedConfig = {
+  readonly config: Deployment;
+  readonly warnings: readonly Problem[];
+  /** PEM text of `coder.caBundle`. */
+  readonly caBundle?: string;
+};
+
+/** Reads a configuration file and the CA bundle it names; throws a ConfigError that names every problem. */
+export function loadConfig(file: string): LoadedConfig {
+  return load(file, () => []);
+}
+
+/** As `loadConfig`, for what is about to be deployed: a stack does not hold any number of pools, nor a task any amount of text. */
+export function loadDeployment(file: string): LoadedConfig {
+  return load(file, (value, caBundle) => [...checkPoolCount(value), ...checkSizes(value, caBundle)]);
+}
+
+function load(
+  file: string,
+  more: (value: unknown, caBundle: string | undefined) => readonly Finding[],
+): LoadedConfig {
+  let caBundle: string | undefined;
+  const read = readConfigWith(readText(file), file, (value) => {
+    const bundle = readCaBundle(value, dirname(file));
+    caBundle = bundle.text;
+    return [...bundle.findings, ...more(value, caBundle)];
+  });
+  return caBundle === undefined ? read : { ...read, caBundle };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const message = `reading the configuration: ${whyUnreadable(cause)}`;
+    throw new ConfigError([{ severity: 'error', path: '', message, file }], { cause });
+  }
+}
+
+type Bundle = { readonly text?: string; readonly findings: readonly Finding[] };
+
+function readCaBundle(value: unknown, folder: string): Bundle {
+  const name = caBundleOf(value);
+  if (name === undefined) return { findings: [] };
+  const refuse = (why: string): Bundle => ({
+    findings: [error(['coder', 'caBundle'], `reading the CA bundle: ${why}`)],
+  });
+  try {
+    const text = readFileSync(resolve(folder, name), 'utf8');
+    const flaw = bundleFlaw(text);
+    return flaw === undefined ? { text, findings: [] } : refuse(flaw);
+  } catch (cause) {
+    return refuse(`${whyUnreadable(cause)} (the path is relative to the configuration file)`);
+  }
+}
+
+/** The value may be of any shape: its other mistakes are reported beside this one. */
+function caBundleOf(value: unknown): string | undefined {
+  const coder = (value as { coder?: { caBundle?: unknown } | null } | null | undefined)?.coder;
+  const name = coder?.caBundle;
+  return typeof name === 'string' && name.trim() !== '' ? name : undefined;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+
+function bundleFlaw(text: string): string | undefined {
+  if (text.includes('PRIVATE KEY-----')) return 'it holds a private key; leave only certificates in it';
+  const certificates = text.match(CERTIFICATE) ?? [];
+  if (certificates.length === 0)
+    return 'no PEM certificate in it; it needs "-----BEGIN CERTIFICATE-----" (convert DER with openssl x509 -inform der)';
+  const broken = certificates.findIndex((pem) => !isCertificate(pem));
+  return broken < 0
+    ? undefined
+    : `certificate ${broken + 1} of ${certificates.length} cannot be read; export it again`;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Why a file can not be read, and what to do. */
+export function whyUnreadable(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  const known: Readonly<Record<string, string>> = {
+    ENOENT: 'no such file; look at the path',
+    EISDIR: 'it is a folder; name the file in it',
+    EACCES: 'no permission to read it',
+  };
+  return known[code] ?? `it cannot be read (${code})`;
+}

@@ -1,0 +1,29 @@
+import { examineConfig } from './check.ts';
+import { ConfigError, type Finding, type Problem, settle, toProblem } from './problems/problems.ts';
+import type { Deployment } from './rules/deployment.ts';
+import { parseYaml } from './yaml-source.ts';
+
+/** Makes a configuration of YAML text; throws a ConfigError that names every problem with file and line. */
+export function readConfig(text: string, file: string) {
+  return readConfigWith(text, file, () => []);
+}
+
+/** As `readConfig`, with more findings about the parsed document (what only its file can tell). */
+export function readConfigWith(
+  text: string,
+  file: string,
+  more: (value: unknown) => readonly Finding[],
+): { readonly config: Deployment; readonly warnings: readonly Problem[] } {
+  const source = parseYaml(text);
+  if (source.kind === 'broken')
+    throw new ConfigError(source.problems.map((problem) => ({ ...problem, file })));
+  const { config, findings } = examineConfig(source.value);
+  const problems = [...source.findings, ...findings, ...more(source.value)].map((finding) =>
+    toProblem(finding, { file, ...source.placeOf(finding.at ?? finding.path) }),
+  );
+  return settle(config, problems.sort(byPlace));
+}
+
+function byPlace(a: Problem, b: Problem): number {
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+}

@@ -1,0 +1,179 @@
+/** What must hold between the settings of a deployment; beside rules.ts, which is about the decision's. */
+
+import { error, type Finding, warning } from '../problems/problems.ts';
+import { looksLikeSecret, type Path } from '../problems/shown.ts';
+import { type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
+
+/** Every rule that the deployment's settings of a configuration break. They look at what was written, defaults left out. */
+export function checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Finding[] {
+  return [
+    ...checkAws(toMapping(raw.aws)),
+    ...checkPasted(raw.aws, ['aws']),
+    ...pools.flatMap((pool) => [
+      ...checkSpotBase(pool, defaults.spot),
+      ...checkTaskRole(pool),
+      ...checkRetiring(pool),
+      ...checkSecretNames(pool),
+      ...checkMetricsVariables(pool),
+      ...checkPasted(pool.raw.environment, at(pool, 'environment')),
+    ]),
+  ];
+}
+
+function checkAws(aws: Mapping): Finding[] {
+  const [network, logs, alarms] = [toMapping(aws.network), toMapping(aws.logs), toMapping(aws.alarms)];
+  return [
+    ...checkVpc(network),
+    ...unused(network, ['natGateways', 'endpoints'], {
+      in: ['aws', 'network'],
+      if: network.vpc !== undefined,
+      why: 'is for a VPC of its own, and vpc names an existing one; remove it, or remove vpc',
+    }),
+    ...unused(logs, ['retentionDays'], {
+      in: ['aws', 'logs'],
+      if: logs.group !== undefined,
+      why: 'is for log groups of its own, and group names an existing one, which keeps its own; remove it, or remove group',
+    }),
+    ...unused(alarms, ['emails'], {
+      in: ['aws', 'alarms'],
+      if: alarms.topic !== undefined,
+      why: 'are subscribed to a topic of its own, and topic names an existing one; subscribe them there, or remove topic',
+    }),
+    ...unused(alarms, ['topic', 'emails'], {
+      in: ['aws', 'alarms'],
+      if: alarms.enabled === false,
+      why: 'has nothing to tell, since alarms are off; remove it, or write enabled: true',
+    }),
+  ];
+}
+
+function checkVpc({ vpc, subnets, securityGroups }: Mapping): Finding[] {
+  const at: Path = ['aws', 'network'];
+  if (vpc !== undefined && isNothing(subnets))
+    return [
+      error(
+        [...at, 'subnets'],
+        'missing beside vpc; write the ids of its private subnets: [subnet-…, subnet-…]',
+        [...at, 'vpc'],
+      ),
+    ];
+  if (vpc !== undefined) return [];
+  return Object.entries({ subnets, securityGroups })
+    .filter(([, ids]) => !isNothing(ids))
+    .map(([name]) => error([...at, name], 'is of an existing VPC; write its id too: vpc: vpc-…'));
+}
+
+type Unused = { readonly in: Path; readonly if: boolean; readonly why: string };
+
+function unused(
+  section: Mapping,
+  names: readonly string[],
+  { in: at, if: isUnused, why }: Unused,
+): Finding[] {
+  const written = names.filter((name) => !isNothing(section[name]));
+  return isUnused ? written.map((name) => error([...at, name], why)) : [];
+}
+
+function checkSpotBase(pool: PoolDraft, spotOfAll: boolean | undefined): Finding[] {
+  const isSpot = pool.raw.spot === undefined ? spotOfAll : pool.spot;
+  if (!pool.spotBase || isSpot !== false) return [];
+  return [
+    error(at(pool, 'spotBase'), 'is the part of a Spot pool that is not on Spot; write spot: true too'),
+  ];
+}
+
+function checkTaskRole(pool: PoolDraft): Finding[] {
+  const role = toMapping(pool.raw.taskRole);
+  const beside = unused(role, ['policies', 'statements'], {
+    in: at(pool, 'taskRole'),
+    if: role.arn !== undefined,
+    why: 'is for a role of its own, and arn names an existing one; give it to that role, or remove arn',
+  });
+  return [...beside, ...checkStatements(pool)];
+}
+
+function checkStatements(pool: PoolDraft): Finding[] {
+  return (pool.taskRole?.statements ?? []).flatMap(({ actions }, index) =>
+    actions.includes('*')
+      ? [
+          warning(
+            at(pool, 'taskRole', 'statements', index, 'actions'),
+            'lets every template do everything in this account; name the services, such as ec2:*',
+          ),
+        ]
+      : [],
+  );
+}
+
+function checkRetiring(pool: PoolDraft): Finding[] {
+  if (pool.retiring !== true || pool.scaleIn !== 'never') return [];
+  return [
+    error(
+      at(pool, 'retiring'),
+      'asks everyone to leave, which scaleIn: never forbids; write scaleIn: confirm beside it',
+    ),
+  ];
+}
+
+/** Secrets Manager takes a name that ends so for a whole ARN, where ECS asks by ARN (its API Reference, SecretId). */
+const LIKE_A_SUFFIX = /-[A-Za-z0-9]{6}$/;
+
+function checkSecretNames(pool: PoolDraft): Finding[] {
+  const refs = [
+    ['key', pool.raw.key] as const,
+    ...Object.entries(toMapping(pool.raw.secrets)).map(([name, ref]) => [`secrets.${name}`, ref] as const),
+  ];
+  return refs.flatMap(([where, ref]) => {
+    const { secret } = toMapping(ref);
+    const isTaken = typeof secret === 'string' && !secret.startsWith('arn:') && LIKE_A_SUFFIX.test(secret);
+    if (!isTaken || looksLikeSecret(secret)) return [];
+    const message =
+      'ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN (aws secretsmanager describe-secret)';
+    return [error(at(pool, ...where.split('.'), 'secret'), message)];
+  });
+}
+
+function checkMetricsVariables(pool: PoolDraft): Finding[] {
+  if (pool.prometheusPort === undefined) return [];
+  return ['CODER_PROMETHEUS_ENABLE', 'CODER_PROMETHEUS_ADDRESS']
+    .filter((name) => Object.hasOwn(toMapping(pool.raw.environment), name))
+    .map((name) => error(at(pool, 'environment', name), 'is set by prometheusPort; remove one of the two'));
+}
+
+/** What is written here stands in template and console for all to read. */
+function checkPasted(value: unknown, path: Path): Finding[] {
+  if (typeof value === 'string')
+    return looksLikeSecret(value)
+      ? [
+          warning(
+            path,
+            'looks like a secret, and template and console show it; put it into AWS Secrets Manager (secrets)',
+          ),
+        ]
+      : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    checkPasted(item, [...path, Array.isArray(value) ? Number(name) : name]),
+  );
+}
+
+const MOST_POOLS = 50;
+
+/** Whether a parsed configuration has more pools than one stack should hold; the decision itself takes more. */
+export function checkPoolCount(value: unknown): Finding[] {
+  const { pools } = toMapping(value);
+  if (!Array.isArray(pools) || pools.length <= MOST_POOLS) return [];
+  return [
+    error(
+      ['pools'],
+      `${pools.length} pools, and a deployment has at most ${MOST_POOLS}; split the file by organization: one file and one stack (aws.stack) for each or a few of them, each with a cluster of its own. Jobs never cross organizations, so nothing is lost`,
+    ),
+  ];
+}
+
+/** Nothing is said by an empty list or `false` either. */
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === false || (Array.isArray(value) && value.length === 0);
+}
+
+const at = (pool: PoolDraft, ...names: (string | number)[]): Path => ['pools', pool.index, ...names];

@@ -1,0 +1,57 @@
+import type { z } from 'zod';
+import { configSchema, poolSchema } from '../schema/schema.ts';
+
+/** The settings that are valid each for itself, others left out: so that one mistake doesn't hide the next. */
+type Draft<S extends z.ZodRawShape> = { readonly [Name in keyof S]?: z.output<S[Name]> };
+export type Mapping = Readonly<Record<string, unknown>>;
+
+export type PoolDraft = Draft<typeof poolSchema.shape> & {
+  readonly index: number;
+  /** As written. */
+  readonly raw: Mapping;
+};
+
+export type ConfigDraft = Omit<Draft<typeof configSchema.shape>, 'pools' | 'defaults'> & {
+  readonly defaults: DefaultsDraft;
+  readonly pools: readonly PoolDraft[];
+  /** As written. */
+  readonly raw: Mapping;
+};
+type DefaultsDraft = Draft<ReturnType<typeof defaultsShape>> & { readonly raw: Mapping };
+
+/** Reads as much of a configuration as can be read. */
+export function draftConfig(value: unknown): ConfigDraft {
+  const raw = toMapping(value);
+  const pools = Array.isArray(raw.pools) ? raw.pools : [];
+  return {
+    ...draft(configSchema.shape, raw),
+    defaults: draftDefaults(raw.defaults),
+    pools: pools.map(draftPool),
+    raw,
+  };
+}
+
+function draftPool(value: unknown, index: number): PoolDraft {
+  const raw = toMapping(value);
+  return { ...draft(poolSchema.shape, raw), index, raw };
+}
+
+function draftDefaults(value: unknown): DefaultsDraft {
+  const raw = toMapping(value);
+  return { ...draft(defaultsShape(), raw), raw };
+}
+
+const defaultsShape = () => configSchema.shape.defaults.unwrap().shape;
+
+function draft<S extends z.ZodRawShape>(shape: S, raw: Mapping): Draft<S> {
+  const read = Object.entries(shape).map(([name, schema]) => [
+    name,
+    (schema as z.ZodType).safeParse(raw[name]).data,
+  ]);
+  return Object.fromEntries(read) as Draft<S>;
+}
+
+/** The value if it is a mapping, else an empty one. */
+export function toMapping(value: unknown): Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {};
+}

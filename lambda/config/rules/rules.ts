@@ -1,0 +1,217 @@
+/** What must hold between settings. Each rule looks at valid settings only; schema.ts judges each for itself. */
+import { tagKey } from '../../decision/model/tags.ts';
+import { error, type Finding, warning } from '../problems/problems.ts';
+import type { Path } from '../problems/shown.ts';
+import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/fargate-sizes.ts';
+import { checkDeploymentRules } from './deployment-rules.ts';
+import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
+
+/** Every rule that a configuration breaks, and what it should be warned of. */
+export function checkRules(config: ConfigDraft): Finding[] {
+  const perPool = config.pools.flatMap((pool) => [
+    ...checkBounds(pool),
+    ...checkSchedules(pool),
+    // floors, wake and prewarm of a pool on its way out are off
+    ...(pool.retiring ? [] : checkFloors(pool, config)),
+    ...checkSize(pool, config),
+    ...checkVariables(pool),
+    ...checkTrust(pool, config),
+    ...checkNameIsFree(pool, config),
+    ...checkTagsAreFree(pool, config),
+  ]);
+  return [...perPool, ...checkSumOfMin(config), ...checkSumOfFloors(config), ...checkDeploymentRules(config)];
+}
+
+function checkFloors(pool: PoolDraft, config: ConfigDraft): Finding[] {
+  return [...checkWake(pool), ...checkPrewarm(pool), ...checkScheduleFits(pool, config)];
+}
+
+function checkBounds(pool: PoolDraft): Finding[] {
+  const { max, schedules = [], prebuilds, whenBlind } = pool;
+  if (max === undefined) return [];
+  const counts = [
+    { at: at(pool), name: 'min', count: pool.min },
+    { at: at(pool), name: 'warm', count: pool.warm === 'auto' ? undefined : pool.warm },
+    { at: at(pool, 'prebuilds'), name: 'maxTasks', count: prebuilds?.maxTasks },
+    { at: at(pool, 'whenBlind'), name: 'floor', count: whenBlind?.floor },
+    ...schedules.flatMap(({ min, warm }, index) => [
+      { at: at(pool, 'schedules', index), name: 'min', count: min },
+      { at: at(pool, 'schedules', index), name: 'warm', count: warm },
+    ]),
+  ];
+  return counts.flatMap(({ at: place, name, count = 0 }) =>
+    count > max
+      ? [error([...place, name], `${name} ${count} is above ${maxText(pool)}; lower ${name} or raise max`)]
+      : [],
+  );
+}
+
+const maxText = ({ max, raw }: PoolDraft): string =>
+  `max ${max}${raw.max === undefined ? ' (the default)' : ''}`;
+
+// docs/coder.md §10
+const SWITCHED_OFF = {
+  autostart: 'starts no workspace of these tags by its schedule',
+  autostop: 'stops no workspace of these tags at its deadline, and makes none dormant and deletes none,',
+} as const;
+
+function checkWake(pool: PoolDraft): Finding[] {
+  const off = pool.min === 0 ? switchedOff(pool) : [];
+  return off.map((feature) =>
+    warning(
+      at(pool, 'wake', feature),
+      `with min 0 and this off, coderd ${SWITCHED_OFF[feature]} while no daemon is up; write true here, or min: 1`,
+    ),
+  );
+}
+
+function checkPrewarm(pool: PoolDraft): Finding[] {
+  if (pool.raw.prewarm === undefined) return [];
+  if (switchedOff(pool).length === 2) {
+    const message =
+      'has no effect, since wake is off; remove it, or set wake.autostart or wake.autostop to true';
+    return [warning(at(pool, 'prewarm'), message)];
+  }
+  const most = pool.prewarm?.max ?? 0;
+  if (pool.max === undefined || most <= pool.max) return [];
+  const message = `max ${most} is above the pool's ${maxText(pool)}, which holds; lower prewarm.max or raise max`;
+  return [warning(at(pool, 'prewarm', 'max'), message)];
+}
+
+function switchedOff({ wake }: PoolDraft) {
+  return (['autostart', 'autostop'] as const).filter((feature) => wake?.[feature] === false);
+}
+
+function checkSchedules(pool: PoolDraft): Finding[] {
+  const message = 'neither min nor warm is above 0; write what is kept at these times, such as warm: 2';
+  return (pool.schedules ?? []).flatMap(({ min, warm }, index) =>
+    min > 0 || warm > 0 ? [] : [error(at(pool, 'schedules', index), message)],
+  );
+}
+
+function checkSize(pool: PoolDraft, { defaults }: ConfigDraft): Finding[] {
+  const cpu = pool.raw.cpu === undefined ? defaults.cpu : pool.cpu;
+  const memory = pool.raw.memory === undefined ? defaults.memory : pool.memory;
+  if (cpu === undefined || memory === undefined || memoriesFor(cpu).includes(memory)) return [];
+  return [error(sizePath(pool, defaults.raw), sizeProblem(cpu, memory))];
+}
+
+/** The pool's own setting if it has one, else that of `defaults`. */
+function sizePath(pool: PoolDraft, defaults: Readonly<Record<string, unknown>>): Path {
+  for (const name of ['memory', 'cpu']) if (pool.raw[name] !== undefined) return at(pool, name);
+  return ['defaults', defaults.memory === undefined ? 'cpu' : 'memory'];
+}
+
+function sizeProblem(cpu: number, memory: number): string {
+  const cpus = cpusFor(memory);
+  const other =
+    cpus.length > 0 ? `; memory ${memory} goes with cpu ${cpus.join(', ')}` : gigabyteHint(memory);
+  return `Fargate has no task with cpu ${cpu} and memory ${memory}; cpu ${cpu} goes with memory ${describeMemories(cpu)}${other}`;
+}
+
+/** Memory counted in GB, as nearly everywhere else. */
+function gigabyteHint(memory: number): string {
+  const mib = memory * 1024;
+  return FARGATE_CPUS.some((cpu) => memoriesFor(cpu).includes(mib)) ? `; ${memory} GB is ${mib}` : '';
+}
+
+function checkVariables(pool: PoolDraft): Finding[] {
+  const inBoth = Object.keys(pool.environment ?? {}).filter((name) =>
+    Object.hasOwn(pool.secrets ?? {}, name),
+  );
+  return inBoth.map((name) =>
+    error(at(pool, 'secrets', name), `"${name}" is in environment too; keep one of them`),
+  );
+}
+
+/** The guard's shell writes the certificates down in the container; without it nobody does. */
+function checkTrust(pool: PoolDraft, { raw }: ConfigDraft): Finding[] {
+  const { caBundle } = toMapping(raw.coder);
+  if (caBundle === undefined || pool.scaleIn === undefined || pool.scaleIn === 'lease') return [];
+  const message = `with "${pool.scaleIn}" the tasks have no shell that brings the certificates of coder.caBundle; the image must trust them itself`;
+  return [warning(at(pool, 'scaleIn'), message)];
+}
+
+function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
+  const other = earlier(pool, pools).find(({ name }) => name !== undefined && name === pool.name);
+  if (!other) return [];
+  return [
+    error(
+      at(pool, 'name'),
+      `"${pool.name}" is the name of pools[${other.index}] already; give each pool its own`,
+    ),
+  ];
+}
+
+/** A pool that is renamed has the same tags as its successor while it retires. */
+function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
+  const group = tagGroup(pool);
+  const other = earlier(pool, pools).find(
+    (candidate) => group !== undefined && tagGroup(candidate) === group,
+  );
+  if (!other) return [];
+  return [
+    error(
+      ['pools', pool.index],
+      `has the organization and tags of pools[${other.index}]${other.name === undefined ? '' : ` "${other.name}"`}; make them one pool with a higher max, or give one of them another tag`,
+      pool.raw.tags === undefined ? at(pool, 'organization') : at(pool, 'tags'),
+    ),
+  ];
+}
+
+function tagGroup({ organization, tags, retiring }: PoolDraft): string | undefined {
+  const isUnknown = organization === undefined || tags === undefined || retiring;
+  return isUnknown ? undefined : `${organization} ${tagKey(tags)}`;
+}
+
+function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Finding[] {
+  const sum = sumOfMin(pools);
+  if (limits === undefined || sum <= limits.maxTasks) return [];
+  const message = `the pools' min add up to ${sum}${byDefaultText(pools)}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`;
+  return [error(['limits', 'maxTasks'], message, raw.limits === undefined ? ['pools'] : undefined)];
+}
+
+/** The file does not show these counts. */
+function byDefaultText(pools: readonly PoolDraft[]): string {
+  const isByDefault = pools.some((pool) => pool.raw.min === undefined && leastOf(pool) > 0);
+  return isByDefault ? ' (a pool without min whose wake is off counts as 1)' : '';
+}
+
+/** Other schedules may be active at other times: this looks at one at a time. */
+function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Finding[] {
+  const others = sumOfMin(pools.filter((other) => other !== pool));
+  return (pool.schedules ?? []).flatMap(({ min }, index) => {
+    const sum = min + others;
+    if (limits === undefined || min <= leastOf(pool) || sum <= limits.maxTasks) return [];
+    return [
+      warning(
+        at(pool, 'schedules', index, 'min'),
+        `min ${min} and the other pools' min add up to ${sum}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`,
+      ),
+    ];
+  });
+}
+
+/** While coderd cannot be read, each pool keeps the higher of `min` and `whenBlind.floor`. */
+function checkSumOfFloors({ pools, limits }: ConfigDraft): Finding[] {
+  const sum = sumOf(pools, (pool) => Math.max(leastOf(pool), pool.whenBlind?.floor ?? 0));
+  if (limits === undefined || sum <= limits.maxTasks || sumOfMin(pools) > limits.maxTasks) return [];
+  const message = `the pools' whenBlind.floor and min add up to ${sum}, above maxTasks ${limits.maxTasks}, which holds; raise maxTasks or lower floor`;
+  const first = pools.find(({ whenBlind }) => (whenBlind?.floor ?? 0) > 0);
+  return first === undefined ? [] : [warning(at(first, 'whenBlind', 'floor'), message)];
+}
+
+const sumOfMin = (pools: readonly PoolDraft[]) => sumOf(pools, leastOf);
+
+const sumOf = (pools: readonly PoolDraft[], of: (pool: PoolDraft) => number) =>
+  pools.reduce((total, pool) => total + (pool.retiring ? 0 : of(pool)), 0);
+
+/** What `min` is at the least: not written, it is 1 where wake is off. */
+function leastOf(pool: PoolDraft): number {
+  if (pool.raw.min === undefined) return switchedOff(pool).length > 0 ? 1 : 0;
+  return pool.min ?? 0;
+}
+
+const earlier = (pool: PoolDraft, pools: readonly PoolDraft[]) => pools.slice(0, pool.index);
+
+const at = (pool: PoolDraft, ...names: (string | number)[]): Path => ['pools', pool.index, ...names];

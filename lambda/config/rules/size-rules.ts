@@ -1,0 +1,79 @@
+/** What ECS and CloudFormation would refuse for its size, estimated from what was written; a little too high rather than too low. */
+
+import { error, type Finding } from '../problems/problems.ts';
+import { type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './drafts.ts';
+
+/** Findings about the sizes of a deployment. `caBundle` is the text of `coder.caBundle`. */
+export function checkSizes(value: unknown, caBundle: string | undefined): Finding[] {
+  const config = draftConfig(value);
+  const tasks = checkCaBundle(config, caBundle);
+  return [
+    ...(tasks.length > 0 ? tasks : config.pools.flatMap((pool) => checkTask(pool, caBundle))),
+    ...checkTemplate(config, caBundle),
+  ];
+}
+
+const KIB = 1024;
+/** ECS takes no larger task definition. */
+const MOST_OF_TASK = 64 * KIB;
+/** The guard's script, and what every container has; tests hold the script to 16 KiB. */
+const GUARDED_TASK = 18 * KIB;
+const BARE_TASK = 4 * KIB;
+/** A variable's field names. */
+const PER_VARIABLE = 20;
+/** A secret's field names, and an ARN around its name. */
+const PER_SECRET = 100;
+
+function checkCaBundle({ pools }: ConfigDraft, caBundle: string | undefined): Finding[] {
+  const bytes = GUARDED_TASK + textBytes(caBundle);
+  if (bytes <= MOST_OF_TASK || !pools.some(isGuarded)) return [];
+  const message = `the CA bundle has ${kib(textBytes(caBundle))}; ECS takes task definitions of 64 KiB, which leaves it ${kib(MOST_OF_TASK - GUARDED_TASK)}. Leave only the authorities in it that coderd's certificate needs`;
+  return [error(['coder', 'caBundle'], message)];
+}
+
+function checkTask(pool: PoolDraft, caBundle: string | undefined): Finding[] {
+  const fixed = isGuarded(pool) ? GUARDED_TASK + textBytes(caBundle) : BARE_TASK;
+  const bytes = fixed + variablesBytes(pool);
+  if (bytes <= MOST_OF_TASK) return [];
+  const message = `the pool's task definition would have about ${kib(bytes)}, and ECS takes 64 KiB; environment and secrets may have ${kib(MOST_OF_TASK - fixed)}. Shorten them, or put them into the image`;
+  return [error(['pools', pool.index, 'environment'], message, ['pools', pool.index])];
+}
+
+function variablesBytes({ environment = {}, secrets = {} }: PoolDraft): number {
+  const [variables, references] = [Object.keys(environment).length, Object.keys(secrets).length];
+  return jsonBytes(environment) + jsonBytes(secrets) + variables * PER_VARIABLE + references * PER_SECRET;
+}
+
+function isGuarded({ scaleIn }: PoolDraft): boolean {
+  return scaleIn === undefined || scaleIn === 'lease';
+}
+
+/** CloudFormation takes 1 MB. */
+const MOST_OF_TEMPLATE = 1_000_000;
+
+function checkTemplate(config: ConfigDraft, caBundle: string | undefined): Finding[] {
+  const bytes = templateBytes(config, caBundle);
+  if (bytes <= MOST_OF_TEMPLATE) return [];
+  const message = `the template of ${config.pools.length} pools would have about ${kib(bytes)}, and CloudFormation takes 1 MB. Shorten environment, secrets or aws.tags, or split the file: one stack (aws.stack) for some of the pools`;
+  return [error(['pools'], message)];
+}
+
+/** About as many bytes as the template has, and not fewer: the constants are measured (test/infra/sizes.test.ts). */
+export function templateBytes({ pools, raw }: ConfigDraft, caBundle: string | undefined): number {
+  const tags =
+    jsonBytes(toMapping(raw.aws).tags ?? {}) + 20 * Object.keys(toMapping(toMapping(raw.aws).tags)).length;
+  const perPool = pools.map(
+    (pool) => 7_500 + jsonBytes(pool.raw) + 600 * (Object.keys(pool.secrets ?? {}).length + 1),
+  );
+  return perPool.reduce(
+    (sum, bytes) => sum + bytes,
+    80_000 + textBytes(caBundle) + (40 + 7 * pools.length) * tags,
+  );
+}
+
+function textBytes(text: string | undefined): number {
+  return text === undefined ? 0 : jsonBytes(text);
+}
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+const kib = (bytes: number): string => `${Math.ceil(bytes / KIB)} KiB`;

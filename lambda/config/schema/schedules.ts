@@ -1,0 +1,106 @@
+/** One entry of `schedules`: words for days and times, read into the numbers that the core counts with. */
+import * as z from 'zod';
+import type { Weekday } from '../../decision/model/config.ts';
+import { timeZoneProblem } from './time-zones.ts';
+
+/** The titles by which readers of the JSON Schema know these. */
+export const DAYS_TITLE = 'days of the week';
+export const TIME_TITLE = 'time of day';
+export const DATE_TITLE = 'date';
+
+const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const DAY = `(?:${DAY_NAMES.join('|')})`;
+const DAYS = new RegExp(`^${DAY}(?:-${DAY})?(?:, ?${DAY}(?:-${DAY})?)*$`);
+
+const days = z
+  .string()
+  .regex(
+    DAYS,
+    'is not a list of days; write mon, tue, wed, thu, fri, sat or sun, ranges of them, and commas between: mon-fri or mon,wed-thu',
+  )
+  .prefault('mon-sun')
+  .meta({
+    title: DAYS_TITLE,
+    description: 'The days on which it begins: names, ranges and commas, such as `mon-fri` or `sat,sun`.',
+    examples: ['mon-fri'],
+  })
+  .transform(parseDays);
+
+function parseDays(text: string): readonly Weekday[] {
+  const parts = text.split(/, ?/).flatMap((part) => {
+    const [first = '', last = first] = part.split('-');
+    return daysFrom(DAY_NAMES.indexOf(first), DAY_NAMES.indexOf(last));
+  });
+  return [...new Set(parts)].sort();
+}
+
+/** `fri-mon` goes on over the weekend. */
+function daysFrom(first: number, last: number): Weekday[] {
+  const count = ((last - first + 7) % 7) + 1;
+  return Array.from({ length: count }, (_, day) => ((first + day) % 7) as Weekday);
+}
+
+function timeOfDay({ pattern, last }: { readonly pattern: RegExp; readonly last: string }) {
+  return z
+    .string()
+    .regex(pattern, `is not a time of day; write HH:MM, 00:00 to ${last}`)
+    .meta({ title: TIME_TITLE, examples: ['08:30'] })
+    .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
+}
+
+const from = timeOfDay({ pattern: /^(?:[01]\d|2[0-3]):[0-5]\d$/, last: '23:59' }).meta({
+  description: 'When it begins, by the clock on the wall there.',
+});
+const to = timeOfDay({ pattern: /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, last: '24:00' }).meta({
+  description: 'When it ends; on the next day if that is not after `from`.',
+});
+
+const timezone = z
+  .string()
+  .superRefine((text, context) => {
+    const message = timeZoneProblem(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  })
+  .meta({ description: 'IANA name of the time zone whose clock counts.', examples: ['Europe/Berlin'] });
+
+const date = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d$/, 'is not a date; write YYYY-MM-DD, such as 2026-12-25')
+  .refine(exists, 'is a day that no calendar has; look at month and day')
+  .meta({ title: DATE_TITLE, description: 'A date.', examples: ['2026-12-25'] });
+
+/** `Date` takes the 30th of February for the 2nd of March. */
+function exists(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+const EXAMPLE = { days: 'mon-fri', from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 5 };
+
+export const schedules = z
+  .array(
+    z
+      .strictObject({
+        days,
+        from,
+        to,
+        timezone,
+        warm: z
+          .int()
+          .min(0)
+          .default(0)
+          .meta({ description: 'Daemons kept free while it is active, at least.' }),
+        min: z.int().min(0).default(0).meta({ description: 'Tasks kept while it is active, at least.' }),
+        except: z
+          .array(date)
+          .default([])
+          .meta({ description: 'Dates on which it does not begin.', examples: [['2026-12-25']] }),
+      })
+      .meta({ examples: [EXAMPLE] }),
+  )
+  .prefault([])
+  .meta({
+    description:
+      'Higher floors at certain times, for what neither the queue nor the workspaces tell beforehand. Of several, the highest wins.',
+    examples: [[EXAMPLE]],
+  });

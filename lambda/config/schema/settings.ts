@@ -1,0 +1,72 @@
+import * as z from 'zod';
+import type { Path } from '../problems/shown.ts';
+import { configSchema } from './schema.ts';
+
+/** One setting in the JSON Schema: the parts of that language that ours uses. */
+export type SettingNode = {
+  readonly title?: string;
+  readonly description?: string;
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly SettingNode[];
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  readonly properties?: Readonly<Record<string, SettingNode>>;
+  readonly required?: readonly string[];
+  readonly items?: SettingNode;
+  readonly additionalProperties?: SettingNode | false;
+};
+
+export type Setting = {
+  /** Such as `pools[].secrets.<NAME>.jsonKey`. */
+  readonly path: string;
+  readonly node: SettingNode;
+  readonly isRequired: boolean;
+};
+
+/** The JSON Schema of autoscaler.yaml. Draft 7, the one that the YAML plugins of editors know in full. */
+export function configJsonSchema(): object {
+  return rootSetting();
+}
+
+/** `configJsonSchema` for readers of it. */
+export function rootSetting(): SettingNode {
+  return z.toJSONSchema(configSchema, {
+    io: 'input',
+    target: 'draft-7',
+    override: ({ zodSchema, jsonSchema }) => {
+      // zod leaves out the examples of what it transforms; ours are of the input
+      const { examples } = z.globalRegistry.get(zodSchema) ?? {};
+      if (Array.isArray(examples)) jsonSchema.examples = examples;
+      // "safe integer" says nothing to a reader
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    },
+  }) as SettingNode;
+}
+
+/** The setting at a path of a configuration; undefined where none is. */
+export function settingAt(root: SettingNode, path: Path): SettingNode | undefined {
+  return path.reduce<SettingNode | undefined>((node, step) => node && childOf(node, step), root);
+}
+
+/** Every setting at and below a node, in the order of the schema. */
+export function settingsBelow(node: SettingNode, path = ''): Setting[] {
+  if (node.items) return settingsBelow(node.items, `${path}[]`);
+  if (node.additionalProperties) return settingsBelow(node.additionalProperties, `${path}.<NAME>`);
+  return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
+    const below = path === '' ? name : `${path}.${name}`;
+    const isRequired = node.required?.includes(name) ?? false;
+    return [{ path: below, node: child, isRequired }, ...settingsBelow(child, below)];
+  });
+}
+
+function childOf(node: SettingNode, step: string | number): SettingNode | undefined {
+  if (typeof step === 'number') return node.items;
+  if (node.properties && Object.hasOwn(node.properties, step)) return node.properties[step];
+  return node.additionalProperties || undefined;
+}

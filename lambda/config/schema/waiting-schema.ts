@@ -1,0 +1,62 @@
+/** The prices of waiting: at the top of the file for all pools, and in a pool where it differs. */
+import * as z from 'zod';
+import type { Waiting } from '../../decision/model/config.ts';
+
+/** The title by which readers of the JSON Schema know an amount of money. */
+export const DOLLARS_TITLE = 'dollars';
+
+/** An amount of US dollars. */
+export function dollars(description: string, { least = 0, most }: { least?: number; most: number }) {
+  return z
+    .number()
+    .min(least)
+    .max(most)
+    .meta({ title: DOLLARS_TITLE, description, examples: [0.1] });
+}
+
+/** Higher prices are mistakes: $1 a minute is a developer at $60 an hour. */
+const A_MINUTE = { most: 1000 };
+
+const person = dollars(
+  'Dollars for each minute that a person waits for a build or a template import. With 0, waiting costs nothing.',
+  A_MINUTE,
+);
+const others = {
+  autostart: dollars('Dollars a minute for a workspace whose scheduled start is late.', A_MINUTE),
+  prebuild: dollars('Dollars a minute for a prebuilt workspace that is not ready yet.', A_MINUTE),
+  stop: dollars('Dollars a minute for a late autostop, dormancy or deletion.', A_MINUTE),
+};
+
+const DEFAULT_PERSON = 0.1;
+
+export const waiting = z
+  .strictObject({ person: person.default(DEFAULT_PERSON), ...z.object(others).partial().shape })
+  .prefault({})
+  .meta({
+    description:
+      'What waiting costs. A price that is not written follows `person`: `autostart` is the same, `prebuild` a twentieth, `stop` a hundredth.',
+    examples: [{ person: 1 }],
+  });
+
+export const poolWaiting = z
+  .strictObject(z.object({ person, ...others }).partial().shape)
+  .prefault({})
+  .meta({
+    description:
+      "What waiting costs in this pool. A price that is written here or in `waiting` holds; the others follow the pool's `person`.",
+    examples: [{ person: 1 }],
+  });
+
+type Prices = { readonly [Name in keyof Waiting]?: number | undefined };
+
+/** The complete prices of one pool. What the pool writes comes first, then what the top of the file writes. */
+export function waitingOf(top: Prices, pool: Prices): Waiting {
+  const price = (name: keyof Waiting) => pool[name] ?? top[name];
+  const ofPerson = price('person') ?? DEFAULT_PERSON;
+  return {
+    person: ofPerson,
+    autostart: price('autostart') ?? ofPerson,
+    prebuild: price('prebuild') ?? ofPerson / 20,
+    stop: price('stop') ?? ofPerson / 100,
+  };
+}

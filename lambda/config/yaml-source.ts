@@ -1,0 +1,179 @@
+/** YAML text as a value of which every part can be found again in the text. */
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
+import { error, type Finding, type Problem } from './problems/problems.ts';
+import { type Path, shownText } from './problems/shown.ts';
+
+type Position = { readonly line: number; readonly column: number };
+type Ancestors = readonly (Document | Node | Pair)[];
+
+export type YamlSource =
+  | { readonly kind: 'broken'; readonly problems: readonly Problem[] }
+  | {
+      readonly kind: 'parsed';
+      readonly value: unknown;
+      /** Keys that are given twice. */
+      readonly findings: readonly Finding[];
+      /** Where a setting stands: its name, or its dash in a list; for one that isn't there, what it would stand in. */
+      readonly placeOf: (path: Path) => Position;
+    };
+
+/** Parses YAML 1.2 with aliases and merge keys; without any tag of CloudFormation and its like. */
+export function parseYaml(text: string): YamlSource {
+  const lineCounter = new LineCounter();
+  // pretty errors quote the line, and a line may hold a secret
+  const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', merge: true, lineCounter });
+  const positionAt = (offset: number): Position => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const broken = [...findBroken(document), ...findBadAliases(document)];
+  if (broken.length > 0) {
+    const problems = broken.map(({ offset, message }) => toSyntaxProblem(positionAt(offset), message));
+    return { kind: 'broken', problems: firstOfEachLine(problems) };
+  }
+  return toParsed(document, positionAt);
+}
+
+function toParsed(document: Document.Parsed, positionAt: (offset: number) => Position): YamlSource {
+  try {
+    const value: unknown = document.toJS();
+    return {
+      kind: 'parsed',
+      value,
+      findings: findTwins(document),
+      placeOf: (path) => positionAt(offsetOf(document, path)),
+    };
+  } catch {
+    // the parser's guard against "billion laughs"
+    const message = 'too many aliases of aliases; write the settings out';
+    return { kind: 'broken', problems: [toSyntaxProblem({ line: 1, column: 1 }, message)] };
+  }
+}
+
+type Flaw = { readonly offset: number; readonly message: string };
+
+function findBroken({ errors, warnings }: Document.Parsed): Flaw[] {
+  return [...errors, ...warnings]
+    .filter(({ code }) => code !== 'DUPLICATE_KEY')
+    .map((flaw) => ({ offset: flaw.pos[0], message: describeFlaw(flaw) }));
+}
+
+const LOOK_HERE = 'look at indentation, quotes and colons here';
+
+/** What the parser found, in words that fit a configuration file, without what it quotes from the file. */
+function describeFlaw({ code, message }: YAMLError): string {
+  switch (code) {
+    case 'TAB_AS_INDENT':
+      return 'a tab as indentation; YAML wants spaces, two a level';
+    case 'TAG_RESOLVE_FAILED':
+      return 'a YAML tag (a word that begins with "!"), such as those of CloudFormation; write the value itself';
+    case 'MULTIPLE_DOCS':
+      return 'a second YAML document ("---"); keep one in the file';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'not valid YAML: a second "name: value" on one line; begin a new line, or put the value in quotes';
+    case 'BAD_SCALAR_START':
+      return `not valid YAML: ${lowerFirst(message)}; put the value in quotes`;
+    case 'UNEXPECTED_TOKEN':
+      return `not valid YAML: ${lowerFirst(message.replace(/: .*$/s, ''))}; ${LOOK_HERE}`;
+    case 'MISSING_CHAR':
+      if (message.includes('quote'))
+        return 'not valid YAML: a quote is open to the end of the file; close it';
+      return `not valid YAML: ${lowerFirst(message)}; ${LOOK_HERE}`;
+    default:
+      return `not valid YAML: ${lowerFirst(message)}; ${LOOK_HERE}`;
+  }
+}
+
+function findBadAliases(document: Document.Parsed): Flaw[] {
+  const flaws: Flaw[] = [];
+  visit(document, {
+    Alias(_, alias, ancestors) {
+      const message = aliasFlaw(document, alias, ancestors);
+      if (message !== undefined) flaws.push({ offset: alias.range?.[0] ?? 0, message });
+    },
+  });
+  return flaws;
+}
+
+function aliasFlaw(document: Document.Parsed, alias: Alias, ancestors: Ancestors): string | undefined {
+  const target = alias.resolve(document);
+  const name = shownText(`*${alias.source}`);
+  if (target === undefined)
+    return `the alias ${name} has no anchor before it; mark what it stands for with "&" and this name`;
+  if (ancestors.includes(target))
+    return `the alias ${name} stands within its own anchor; write the settings out`;
+  return undefined;
+}
+
+function findTwins(document: Document.Parsed): Finding[] {
+  const offsets = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY').map(({ pos }) => pos[0]);
+  const twins: Finding[] = [];
+  visit(document, {
+    Pair(_, pair, ancestors) {
+      if (!offsets.includes(startOf(pair.key))) return;
+      twins.push(error(pathTo([...ancestors, pair]), 'given twice in one mapping; keep one of them'));
+    },
+  });
+  return twins;
+}
+
+function pathTo(nodes: Ancestors): Path {
+  return nodes.flatMap((node, depth): Path => {
+    if (isPair(node)) return [keyText(node)];
+    const next = nodes[depth + 1];
+    return isSeq(node) && next !== undefined ? [node.items.indexOf(next)] : [];
+  });
+}
+
+function offsetOf(document: Document.Parsed, path: Path): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node);
+  for (const step of path) {
+    const found: { from: unknown; to: unknown } | undefined = childOf(resolveAlias(node, document), step);
+    if (found === undefined) break;
+    offset = startOf(found.from);
+    node = found.to;
+  }
+  return offset;
+}
+
+function childOf(node: unknown, step: string | number): { from: unknown; to: unknown } | undefined {
+  if (isMap(node)) {
+    const pair = node.items.findLast((candidate) => keyText(candidate) === step);
+    return pair && { from: pair.key, to: pair.value };
+  }
+  const item = isSeq(node) && typeof step === 'number' ? node.items[step] : undefined;
+  return item === undefined ? undefined : { from: item, to: item };
+}
+
+const resolveAlias = (node: unknown, document: Document) => (isAlias(node) ? node.resolve(document) : node);
+
+const keyText = (pair: Pair): string => String(isScalar(pair.key) ? pair.key.value : pair.key);
+
+const startOf = (node: unknown): number => (node as Node | null)?.range?.[0] ?? 0;
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+
+function toSyntaxProblem(position: Position, message: string): Problem {
+  return { severity: 'error', path: '', message, ...position };
+}
+
+/** One slip confuses a parser several times. */
+function firstOfEachLine(problems: readonly Problem[]): Problem[] {
+  const firsts = new Map(problems.toReversed().map((problem) => [problem.line, problem]));
+  return [...firsts.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+}

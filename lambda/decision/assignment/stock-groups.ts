@@ -1,0 +1,113 @@
+/** The stock as demand: for every set of pools that can run the same builds, what each free daemon is worth. */
+import { arrivalRate } from '../demand/arrival-rate.ts';
+import type { StockGroup } from '../demand/demand.ts';
+import { type Arrivals, readRecord } from '../demand/record.ts';
+import { endsOf } from '../demand/running.ts';
+import { stockValues } from '../demand/stock.ts';
+import type { EpochMs } from '../model/brands.ts';
+import { by, sum } from '../model/collections.ts';
+import type { OrganizationSight, Snapshot } from '../model/snapshot.ts';
+import { covers, tagKey } from '../model/tags.ts';
+import { launchCost } from '../settings/patience.ts';
+import { priceOf } from '../settings/prices.ts';
+import type { PoolSight } from '../supply/supply.ts';
+import type { PoolRoom, Room } from './launch-limits.ts';
+
+/** When all is quiet, half a minute goes by on average until a launch is decided; else a few seconds. */
+const UNTIL_LOOK_MS = 30_000;
+
+const MINUTE_MS = 60_000;
+/** No launch has to pay sooner. */
+const LONGEST_MS = 30 * MINUTE_MS;
+
+/** The stock of every set of pools that can run the same builds: their demand is added up, and nothing is kept twice. */
+export function readStock({ pools }: Room, snapshot: Snapshot): readonly StockGroup[] {
+  const groups = snapshot.coder.organizations.flatMap((organization) => {
+    const own = pools.filter(({ sight }) => sight.organization === organization);
+    if (own.length === 0) return [];
+    const arrivals = [...readRecord(organization).arrivals.values()].map(({ tags }) => ({
+      tags,
+      fitting: own.filter(({ sight }) => covers(sight.tags, tags)),
+    }));
+    const byPools = Map.groupBy(arrivals, ({ fitting }) =>
+      fitting.map(({ sight }) => sight.pool.name).join(' '),
+    );
+    return [...byPools.values()].flatMap((alike) => stockOf(alike, organization, snapshot.takenAt));
+  });
+  return groups.toSorted(MOST_WORTH);
+}
+
+/** Under a limit the first group gets the room, whatever the order of the record. */
+const MOST_WORTH = by<StockGroup>(
+  ({ values: [first = 0] }) => -first,
+  ({ organizationId }) => organizationId,
+  ({ pools }) => [...pools].join(' '),
+  ({ tagSets }) => tagSets.map(tagKey).toSorted().join(' '),
+);
+
+/** Builds of one tag set, and the pools that can run them. */
+type Fitting = Pick<Arrivals, 'tags'> & { readonly fitting: readonly PoolRoom[] };
+
+function stockOf(
+  alike: readonly Fitting[],
+  organization: OrganizationSight,
+  now: EpochMs,
+): readonly StockGroup[] {
+  const fitting = alike[0]?.fitting ?? [];
+  // where a person has said how many daemons are to be free, that is exact
+  if (fitting.some(({ outlook: { floors } }) => floors.warm > 0)) return [];
+  const pools = fitting.map(({ sight }) => sight).filter(keepsStock);
+  if (pools.length === 0) return [];
+  const { together, durationsOf } = readRecord(organization);
+  const keys = alike.map(({ tags }) => tagKey(tags));
+  const rate = arrivalRate(together(keys), now);
+  if (rate.perMinute === 0) return [];
+  const startMs = Math.min(...pools.map(({ startTime }) => startTime.p50Ms)) + UNTIL_LOOK_MS;
+  const person = Math.max(...pools.map(({ pool }) => pool.waiting.person));
+  const start = Math.min(...pools.map(({ pool, startTime }) => launchCost(pool, startTime.p50Ms)));
+  const paysMs = Math.min(LONGEST_MS, (start / (person * rate.perMinute * startMs)) * MINUTE_MS ** 2);
+  const most = sum(pools, ({ pool }) => pool.max);
+  const values = stockValues({
+    rate,
+    ...{ startMs, person },
+    takenMs: atMost(
+      startMs,
+      alike.flatMap(({ tags }) => durationsOf({ type: 'workspace_build', tags })),
+    ),
+    ends: fitting
+      .flatMap(({ sight }) => endsOf(sight, now))
+      .filter(({ job }) => keys.includes(tagKey(job.tags)))
+      .map(({ chanceToEnd }) => chanceToEnd(startMs + paysMs)),
+    free: sum(fitting, ({ sight }) => freeOf(sight)),
+    price: Math.min(...pools.map(({ pool }) => priceOf(pool))),
+    start,
+    // one more than there is room for: the plan tells what it would save
+    most: most + 1,
+  });
+  if (values.length === 0) return [];
+  return [
+    {
+      for: 'stock',
+      organizationId: organization.id,
+      pools: new Set(pools.map(({ pool }) => pool.name)),
+      tagSets: alike.map(({ tags }) => tags),
+      jobs: Math.min(most, values.length),
+      ...{ values, replaceMs: startMs, person, perMinute: rate.perMinute },
+    },
+  ];
+}
+
+/** The mean of durations, none of which counts for more; the most where none is known. */
+function atMost(ms: number, durations: readonly number[]): number {
+  return durations.length === 0
+    ? ms
+    : sum(durations, (duration) => Math.min(ms, duration)) / durations.length;
+}
+
+function freeOf({ tasks }: PoolSight): number {
+  return tasks.filter(({ state, use }) => state === 'working' && use === 'idle').length;
+}
+
+function keepsStock({ pool, service }: PoolSight): boolean {
+  return pool.warm === 'auto' && !pool.retiring && pool.max > 0 && service !== undefined;
+}

@@ -1,0 +1,202 @@
+/**
+ * The decision: a pure function from a snapshot and the configuration to a plan. No clock (time is `takenAt`),
+ * no environment, no randomness; the order of the input changes nothing.
+ *
+ * supply → demand → whose turn to be replaced it is → forecast and floors → assignment → bounds, last → who leaves → counts
+ */
+import { type Assignment, assign, type Offer } from './assignment/assignment.ts';
+import { measureRoom, type Room } from './assignment/launch-limits.ts';
+import { isPaid, paidFor, readNeeds } from './assignment/needs.ts';
+import { readOffers } from './assignment/offers.ts';
+import { readDue, readWarmth } from './assignment/ready.ts';
+import { readStock } from './assignment/stock-groups.ts';
+import {
+  type DueGroup,
+  type Group,
+  isPending,
+  isUrgent,
+  oldestOf,
+  PRICE_OF,
+  readDemand,
+  type TagGroup,
+} from './demand/demand.ts';
+import { readOutlook } from './forecast/pool-forecast.ts';
+import { lookAgainAfter } from './look-again.ts';
+import type { EpochMs } from './model/brands.ts';
+import { by, partition, sum } from './model/collections.ts';
+import type { Config } from './model/config.ts';
+import type { Action, Doubt, Plan } from './model/plan.ts';
+import type { Snapshot } from './model/snapshot.ts';
+import { covers } from './model/tags.ts';
+import { decidePool, type PoolDecision } from './pool-decision.ts';
+import { reportAssignment, reportFindings, reportUnserved } from './report/report.ts';
+import { forecastFindings, reportForecast } from './report/report-forecast.ts';
+import { isoTime } from './report/waiting.ts';
+import { markReplaced } from './scale-in/rolling.ts';
+import { daemonsWorth, launchCost } from './settings/patience.ts';
+import { judgeSight } from './supply/doubts.ts';
+import { removedPools } from './supply/removed-pools.ts';
+import { type PoolSight, readSupply } from './supply/supply.ts';
+
+export type JobAssignment = Assignment<TagGroup>;
+
+/** A plan with the steps that led to it, for whoever explains it. */
+export type Deliberation = {
+  readonly assignment: JobAssignment;
+  /** In order of name. */
+  readonly pools: readonly PoolDecision[];
+  readonly plan: Plan;
+};
+
+/** Decides what to do about a snapshot. Total: it has an answer for every snapshot. */
+export function decide(snapshot: Snapshot, config: Config): Plan {
+  return deliberate(snapshot, config).plan;
+}
+
+/** Decides, and shows its work. */
+export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
+  const pools = [...config.pools, ...removedPools(snapshot, config)];
+  const supply = readSupply(snapshot, { ...config, pools });
+  const demand = readDemand(snapshot).map((jobs) => withPatience(jobs, supply, snapshot.takenAt));
+  const sight = judgeSight(supply, snapshot);
+  const turns = supply.map((pool) => {
+    const percent = shareOf(sight.doubtsOf(pool), config);
+    return percent === undefined ? pool : markReplaced(pool, percent, snapshot.takenAt);
+  });
+  const { lookout, outlooks, openings } = readOutlook(snapshot, turns);
+  const room = measureRoom(outlooks, { config, doubtsOf: sight.doubtsOf });
+  const due = readDue(lookout.calls, turns, snapshot.takenAt);
+  const groups = inServingOrder(demand, due, [...readWarmth(room), ...readStock(room, snapshot)]);
+  const placed = assignWithin(groups, readOffers(room, demand, snapshot), room);
+  const assignment = ofJobs(placed);
+  const decisions = readNeeds(room, placed, due, snapshot.takenAt).map((need) =>
+    decidePool(need, sight.doubtsOf(need.sight), { snapshot, config }),
+  );
+  const plan: Plan = {
+    version: 1,
+    takenAt: isoTime(snapshot.takenAt),
+    pools: decisions.map((pool) => pool.plan),
+    actions: inOrder(decisions.flatMap(({ actions }) => actions)),
+    assignment: reportAssignment(assignment),
+    unserved: reportUnserved(assignment, supply, snapshot),
+    lookAgainAfterMs: lookAgainAfter(decisions, lookout, { config, now: snapshot.takenAt, placed }),
+    forecast: reportForecast(lookout, openings, snapshot.takenAt),
+    findings: [
+      ...reportFindings({ supply, sight, assignment, snapshot, config }),
+      ...forecastFindings(lookout, snapshot),
+    ],
+  };
+  return { assignment, pools: decisions, plan };
+}
+
+/**
+ * The share of a pool that may be replaced now, in percent; undefined: nobody. Where no daemon is listed at all although tasks hold
+ * leases, nobody is asked, but one more is launched: if its daemon comes, the others are proved to have none.
+ */
+function shareOf(doubts: readonly Doubt[], { roll }: Config): number | undefined {
+  if (doubts.length === 0) return roll.atOncePercent;
+  return doubts.every((doubt) => doubt === 'daemons-empty-while-leased') ? 0 : undefined;
+}
+
+/** How many of the jobs are worth a daemon each, in the pool that is cheapest to start. */
+function withPatience(group: TagGroup, supply: readonly PoolSight[], now: EpochMs): TagGroup {
+  const fitting = supply.filter(
+    ({ organization, tags }) => organization?.id === group.organizationId && covers(tags, group.tags),
+  );
+  const [cheapest] = fitting
+    .map((sight) => ({ sight, start: launchCost(sight.pool, sight.startTime.p50Ms) }))
+    .toSorted(by(({ start }) => start));
+  if (cheapest === undefined) return group;
+  const value = cheapest.sight.pool.waiting[PRICE_OF[group.for]];
+  const waitedMs = now - oldestOf(group);
+  return { ...group, atOnce: daemonsWorth({ ...group, waitedMs, value }, cheapest.start) };
+}
+
+/** Jobs that people wait for, those that are due, daemons kept by a setting, jobs that can wait, the rest. */
+function inServingOrder(
+  demand: readonly TagGroup[],
+  due: readonly DueGroup[],
+  ready: readonly Group[],
+): readonly Group[] {
+  const [urgent, patient] = partition(demand, isUrgent);
+  const [now, later] = partition(due, (group) => group.for === 'due');
+  const [warm, stock] = partition(ready, (group) => group.for === 'warm');
+  // what is kept for later launches nothing, so it must not take what was launched for the stock
+  return [...urgent, ...now, ...warm, ...patient, ...stock, ...later];
+}
+
+/**
+ * As many launches as the budget allows. What is too dear for the rest of it keeps nothing cheaper from being launched; but while
+ * the budget holds back a job that people wait for, that rest goes to no prebuild and no stock.
+ */
+function assignWithin(
+  groups: readonly Group[],
+  offers: readonly Offer[],
+  { total, budget }: Pick<Room, 'total' | 'budget'>,
+): Assignment {
+  const all = assign(groups, offers, total);
+  if (paidFor(all) <= budget) return all;
+  let open = offers;
+  for (;;) {
+    const best = mostWithin(groups, open, { total, budget });
+    const isHeld = urgentLaunches(best) < urgentLaunches(all);
+    const capped = capTooDear(open, best, budget - paidFor(best));
+    if (capped === undefined) return best;
+    open = isHeld ? capped.map(forUrgentOnly) : capped;
+  }
+}
+
+/** More launches never cost less, so the most that fit are searched for. */
+function mostWithin(
+  groups: readonly Group[],
+  offers: readonly Offer[],
+  { total, budget }: Pick<Room, 'total' | 'budget'>,
+): Assignment {
+  let [low, high] = [0, Math.max(0, total) + 1];
+  let best = assign(groups, offers, low);
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const tried = assign(groups, offers, middle);
+    if (paidFor(tried) <= budget) [low, best] = [middle, tried];
+    else high = middle;
+  }
+  return best;
+}
+
+/** No more launches of the pools that are too dear for what is left; undefined: there are none. */
+function capTooDear(
+  offers: readonly Offer[],
+  { assigned }: Assignment,
+  left: number,
+): readonly Offer[] | undefined {
+  const launched = (offer: Offer): number => sum(assigned, (row) => (row.offer === offer ? row.jobs : 0));
+  const isTooDear = (offer: Offer): boolean =>
+    isPaid(offer) && offer.price > left && offer.places > launched(offer);
+  if (!offers.some(isTooDear)) return undefined;
+  return offers.map((offer) => (isTooDear(offer) ? { ...offer, places: launched(offer) } : offer));
+}
+
+function forUrgentOnly(offer: Offer): Offer {
+  return { ...offer, bounds: { ...offer.bounds, prebuilds: 0, launchesStock: false } };
+}
+
+function urgentLaunches({ assigned }: Assignment): number {
+  return sum(assigned, ({ group, offer, jobs }) => (isUrgent(group) && isPaid(offer) ? jobs : 0));
+}
+
+/** The part of an assignment that is about jobs: what is kept ready is told by the pools. */
+function ofJobs({ assigned, unserved }: Assignment): JobAssignment {
+  return {
+    assigned: assigned.flatMap(({ group, ...row }) => (isPending(group) ? [{ ...row, group }] : [])),
+    unserved: unserved.filter(isPending),
+  };
+}
+
+/** Scale-outs first, then asks and protections, then lower counts. */
+function inOrder(actions: readonly Action[]): readonly Action[] {
+  const rank = (action: Action): number => {
+    if (action.kind !== 'set-desired') return 1;
+    return action.to > action.from ? 0 : 2;
+  };
+  return actions.toSorted((a, b) => rank(a) - rank(b));
+}

@@ -1,0 +1,39 @@
+/** Running builds of a pool, and how likely each is to end soon. */
+import type { EpochMs } from '../model/brands.ts';
+import { memoized } from '../model/memoize-by-object.ts';
+import type { Job, Reading } from '../model/snapshot.ts';
+import { workerOf } from '../supply/daemons.ts';
+import type { PoolSight } from '../supply/supply.ts';
+import type { TaskSight } from '../supply/task-state.ts';
+import { chanceToEnd, readRecord } from './record.ts';
+
+export type RunningBuild = {
+  readonly task: TaskSight;
+  readonly job: Job;
+  /** 0 where nothing is known of builds like it. */
+  readonly chanceToEnd: (withinMs: number) => number;
+};
+
+/** The builds of the tasks that stay: what a task does that is leaving frees nobody. */
+export function endsOf({ tasks, organization }: PoolSight, now: EpochMs): readonly RunningBuild[] {
+  if (organization === undefined) return [];
+  const jobs = jobsByWorker(organization.jobs);
+  const { durationsOf } = readRecord(organization);
+  return tasks.flatMap((task) => {
+    const job = task.daemon && jobs.get(task.daemon.id);
+    if (task.state !== 'working' || task.use !== 'busy' || job === undefined) return [];
+    const ageMs = Math.max(0, now - (job.started_at ?? now));
+    const durations = durationsOf(job);
+    return [{ task, job, chanceToEnd: (withinMs: number) => chanceToEnd(durations, { ageMs, withinMs }) }];
+  });
+}
+
+const jobsByWorker = memoized(
+  ({ items }: Reading<Job>) =>
+    new Map(
+      items.flatMap((job) => {
+        const worker = workerOf(job);
+        return worker === undefined ? [] : [[worker, job] as const];
+      }),
+    ),
+);

@@ -1,0 +1,83 @@
+/**
+ * The autostart schedules of workspaces, as coderd reads them (coderd/schedule/cron, robfig/cron): `CRON_TZ=Europe/Berlin 30 9 * * 1-5`,
+ * the parts being minute, hour, two stars and days of the week. Without a time zone it is UTC. A time that the clocks skip does not come
+ * on that day; one that they show twice comes twice.
+ */
+import type { EpochMs } from '../model/brands.ts';
+import { instantsShowing, isZone, WEEKDAYS, wallOf } from '../model/zones.ts';
+
+type Schedule = {
+  readonly zone: string;
+  /** Since midnight, by the clock on the wall. */
+  readonly timesMs: readonly number[];
+  /** 0 = Sunday. */
+  readonly weekdays: ReadonlySet<number>;
+};
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** A clock that is set back at midnight shows a day again; and in a week all days have come. */
+const DAYS = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
+
+/**
+ * The first time after another that is in a schedule, and on a day that the template allows by the clock of the schedule's zone
+ * (NextAllowedAutostart). Undefined: there is none, or the schedule can't be read.
+ */
+export function nextAutostart(
+  text: string,
+  after: EpochMs,
+  allowsDay: (weekday: string) => boolean,
+): EpochMs | undefined {
+  const schedule = parse(text);
+  if (schedule === undefined) return undefined;
+  const { zone, timesMs, weekdays } = schedule;
+  const today = Math.floor(wallOf(zone, after) / DAY_MS) * DAY_MS;
+  for (const days of DAYS) {
+    const midnight = today + days * DAY_MS;
+    const weekday = new Date(midnight).getUTCDay();
+    if (!weekdays.has(weekday) || !allowsDay(WEEKDAYS[weekday] ?? '')) continue;
+    const times = timesMs.flatMap((ms) => instantsShowing(zone, midnight + ms)).filter((at) => at > after);
+    if (times.length > 0) return Math.min(...times) as EpochMs;
+  }
+  return undefined;
+}
+
+/** The time zone of a schedule. */
+export function zoneOf(schedule: string): string {
+  return /^(?:CRON_TZ|TZ)=(\S+)/.exec(schedule)?.[1] ?? 'UTC';
+}
+
+function parse(text: string): Schedule | undefined {
+  const zone = zoneOf(text);
+  const [minute = '', hour = '', dayOfMonth, month, dayOfWeek = '', ...rest] = text
+    .replace(/^(?:CRON_TZ|TZ)=\S+/, '')
+    .trim()
+    .split(/\s+/);
+  if (!isZone(zone) || dayOfMonth !== '*' || month !== '*' || rest.length > 0) return undefined;
+  const [minutes, hours] = [numbers(minute, 59), numbers(hour, 23)];
+  const weekdays = numbers(dayOfWeek.toLowerCase().replace(/[a-z]+/g, numberOfDay), 6);
+  if (minutes === undefined || hours === undefined || weekdays === undefined) return undefined;
+  const timesMs = hours.flatMap((h) => minutes.map((m) => (h * 60 + m) * MINUTE_MS));
+  return { zone, timesMs, weekdays: new Set(weekdays) };
+}
+
+/** `mon`; what is no day stays what it is. */
+function numberOfDay(name: string): string {
+  const found = WEEKDAYS.findIndex((weekday) => weekday.slice(0, 3) === name);
+  return found < 0 ? name : String(found);
+}
+
+/** `*`, `1`, `1-5`, `1,3,5-6`, and every other of them: `*\/2`, `1-5/2`; `3/2` is from 3 on. Undefined: none of these. */
+function numbers(field: string, max: number): readonly number[] | undefined {
+  const found: number[] = [];
+  for (const part of field.split(',')) {
+    const [, all, first, last, step] = /^(?:([*?])|(\d+)(?:-(\d+))?)(?:\/(\d+))?$/.exec(part) ?? [];
+    if (all === undefined && first === undefined) return undefined;
+    const from = Number(first ?? 0);
+    const to = Number(last ?? (all !== undefined || step !== undefined ? max : from));
+    const by = Number(step ?? 1);
+    if (from > to || to > max || by === 0) return undefined;
+    for (let number = from; number <= to; number += by) found.push(number);
+  }
+  return found;
+}

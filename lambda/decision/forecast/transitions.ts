@@ -1,0 +1,151 @@
+/** What coderd will do to one workspace by itself, as its lifecycle executor decides it (docs/coder.md §10, lifecycle_executor.go). */
+
+import type { EpochMs } from '../model/brands.ts';
+import { compare } from '../model/collections.ts';
+import type { TransitionKind } from '../model/plan.ts';
+import type { Member, Template, Workspace } from '../model/snapshot.ts';
+import { cleansUpFailedStops } from '../model/version.ts';
+import { weekdayIn } from '../model/zones.ts';
+import { nextAutostart, zoneOf } from './autostart-schedule.ts';
+
+/** Something that coderd will do to a workspace. */
+export type Transition = {
+  readonly kind: TransitionKind;
+  readonly at: EpochMs;
+  /** Whether a job is to be expected: a stopped workspace is only marked as dormant, and the gate is asked all the same. */
+  readonly takesJob: boolean;
+};
+
+/** coderd waits so long after a deletion that failed. */
+const DELETE_AGAIN_MS = 24 * 3_600_000;
+
+/** What else a workspace's transitions depend on. */
+export type Circumstances = {
+  /** coderd's. @default unknown */
+  readonly version?: string | undefined;
+  /** When the workspace was read. @default unknown: what coderd is yet to work out is not told */
+  readonly readAt?: EpochMs | undefined;
+  /** Of the workspace. @default unknown, which counts as active */
+  readonly owner?: Member | undefined;
+};
+
+/** All that is to come for a workspace as it is, the earliest first; nothing while a build is under way. */
+export function transitionsOf(
+  workspace: Workspace,
+  template: Template | undefined,
+  { version, readAt, owner }: Circumstances = {},
+): readonly Transition[] {
+  if (IN_PROGRESS.has(workspace.latest_build.job.status)) return [];
+  return [
+    (owner?.status ?? 'active') === 'active' ? autostart(workspace, template, readAt) : undefined,
+    autostop(workspace, owner),
+    cleanup(workspace, template, version),
+    dormancy(workspace, template),
+    deletion(workspace, template),
+  ]
+    .filter((transition) => transition !== undefined)
+    .filter(({ at }) => at <= LAST_MS)
+    .toSorted(byTime);
+}
+
+/** The last time that there is a date for. */
+const LAST_MS = 8.64e15;
+
+export function byTime(a: Transition, b: Transition): number {
+  return a.at - b.at || compare(a.kind, b.kind);
+}
+
+/** What coderd does by itself, by the reason of the build (docs/coder.md §10). */
+export const AUTOMATIC: ReadonlyMap<string, TransitionKind> = new Map([
+  ['autostart', 'autostart'],
+  ['autostop', 'autostop'],
+  ['dormancy', 'dormancy'],
+  ['autodelete', 'deletion'],
+  ['task_auto_pause', 'autostop'],
+]);
+
+const IN_PROGRESS: ReadonlySet<string> = new Set(['pending', 'running', 'canceling']);
+
+function autostart(
+  workspace: Workspace,
+  template: Template | undefined,
+  readAt: EpochMs | undefined,
+): Transition | undefined {
+  const { latest_build: build, autostart_schedule: schedule, dormant_at } = workspace;
+  const isStopped = build.transition === 'stop' && build.job.status !== 'failed' && !isTime(dormant_at);
+  if (!isStopped || !schedule || template?.allow_user_autostart === false) return undefined;
+  const at = nextStart(workspace, { schedule, template, readAt });
+  return at === undefined ? undefined : { kind: 'autostart', at, takesJob: true };
+}
+
+/** Where coderd has none, as after dormancy, its next poll works it out by the schedule. */
+function nextStart(
+  { next_start_at }: Workspace,
+  given: {
+    readonly schedule: string;
+    readonly template: Template | undefined;
+    readonly readAt?: EpochMs | undefined;
+  },
+): EpochMs | undefined {
+  const { schedule, template, readAt } = given;
+  const days = template?.autostart_requirement?.days_of_week;
+  const allowsDay = (weekday: string): boolean => days == null || days.includes(weekday);
+  if (!isTime(next_start_at))
+    return readAt === undefined ? undefined : nextAutostart(schedule, readAt, allowsDay);
+  const weekday = weekdayIn(zoneOf(schedule), next_start_at);
+  return weekday === undefined || allowsDay(weekday) ? next_start_at : undefined;
+}
+
+/** Activity moves the deadline, up to the latest one. A suspended owner's workspaces are stopped at once. */
+function autostop(
+  { latest_build: build, dormant_at }: Workspace,
+  owner: Member | undefined,
+): Transition | undefined {
+  if (build.transition !== 'start' || build.job.status === 'failed' || isTime(dormant_at)) return undefined;
+  const ends =
+    owner?.status === 'suspended'
+      ? [Math.max(owner.user_updated_at ?? 0, build.created_at ?? 0)]
+      : [build.deadline, build.max_deadline].filter(isTime);
+  return ends.length === 0
+    ? undefined
+    : { kind: 'autostop', at: Math.min(...ends) as EpochMs, takesJob: true };
+}
+
+/** What failed to start, and since coder #26203 to stop, is stopped after a while. */
+function cleanup(
+  { latest_build: build }: Workspace,
+  template: Template | undefined,
+  version: string | undefined,
+): Transition | undefined {
+  const ttl = template?.failure_ttl_ms ?? 0;
+  const { status, completed_at } = build.job;
+  const isCleanedUp =
+    build.transition === 'start' || (build.transition === 'stop' && cleansUpFailedStops(version));
+  if (ttl <= 0 || status !== 'failed' || !isCleanedUp || !isTime(completed_at)) return undefined;
+  return { kind: 'autostop', at: (completed_at + ttl) as EpochMs, takesJob: true };
+}
+
+function dormancy(
+  { latest_build: build, last_used_at, dormant_at }: Workspace,
+  template: Template | undefined,
+): Transition | undefined {
+  const ttl = template?.time_til_dormant_ms ?? 0;
+  if (ttl <= 0 || isTime(dormant_at) || !isTime(last_used_at)) return undefined;
+  return { kind: 'dormancy', at: (last_used_at + ttl) as EpochMs, takesJob: build.transition === 'start' };
+}
+
+function deletion(
+  { latest_build: build, dormant_at, deleting_at }: Workspace,
+  template: Template | undefined,
+): Transition | undefined {
+  const isMeant = (template?.time_til_dormant_autodelete_ms ?? 0) > 0;
+  if (!isMeant || !isTime(dormant_at) || !isTime(deleting_at)) return undefined;
+  const hasFailed = build.transition === 'delete' && build.job.status === 'failed';
+  const again = hasFailed ? (build.job.completed_at ?? 0) + DELETE_AGAIN_MS : 0;
+  return { kind: 'deletion', at: Math.max(deleting_at, again) as EpochMs, takesJob: true };
+}
+
+/** Go writes the year 1 for a time that is not set. */
+function isTime(time: EpochMs | null | undefined): time is EpochMs {
+  return time != null && time > 0;
+}

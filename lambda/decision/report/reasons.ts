@@ -1,0 +1,276 @@
+/** Why a pool's numbers are what they are, in the order in which they come about. */
+
+import { launchesFor, type Need } from '../assignment/needs.ts';
+import { unplacedTasks } from '../capacity/capacity.ts';
+import { RAISE_ABOVE } from '../demand/stock.ts';
+import { configuredFloor } from '../forecast/floors.ts';
+import type { EpochMs } from '../model/brands.ts';
+import { sum } from '../model/collections.ts';
+import type { Config } from '../model/config.ts';
+import { type Doubt, type Override, REPLACING, type Reason } from '../model/plan.ts';
+import type { Confirming } from '../scale-in/confirm-rung.ts';
+import type { CountDecision } from '../scale-in/counts.ts';
+import type { LeaveDecision } from '../scale-in/leaving.ts';
+import { priceOf } from '../settings/prices.ts';
+import type { PoolSight } from '../supply/supply.ts';
+import { countTransitions } from './report-forecast.ts';
+import { isoTime } from './waiting.ts';
+
+export type ReasonInput = {
+  readonly leaving: readonly LeaveDecision[];
+  readonly count: CountDecision;
+  readonly confirming: Confirming;
+  readonly doubts: readonly Doubt[];
+  readonly config: Config;
+  readonly now: EpochMs;
+};
+
+/** All reasons of a pool, one of each kind; at least one. */
+export function reasonsOf(
+  need: Need,
+  { leaving, count, confirming, doubts, config, now }: ReasonInput,
+): readonly Reason[] {
+  const why = [
+    ...standingReasons(need, doubts),
+    ...jobReasons(need),
+    ...floorReasons(need),
+    ...stockReasons(need),
+    ...forecastReasons(need, now),
+    ...clockReasons(need, doubts),
+    ...boundReasons(need, config),
+    ...leaveReasons(need, leaving, doubts),
+    ...confirming.why,
+    ...count.why,
+  ];
+  // a doubt may hold both an ask and a count: one reason is enough
+  const once = [...new Map(why.map((reason) => [reason.code, reason])).values()];
+  const told = once.filter((reason) => !isOnlyPause(reason));
+  if (told.length > 0) return told;
+  return [doubts.length > 0 ? { code: 'holding-for-doubt', doubts } : { code: 'nothing-to-do' }];
+}
+
+/** What holds for as long as a person wants it to. */
+function standingReasons(need: Need, doubts: readonly Doubt[]): readonly Reason[] {
+  const { pool, overrides, service, listed } = need.sight;
+  const paused = overrides.find(({ kind }) => kind === 'pause-scale-in');
+  const isGone = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
+  return [
+    ...(paused === undefined ? [] : [{ code: 'scale-in-paused', ...said(paused) } as const]),
+    ...(pool.retiring ? (isGone ? [{ code: 'retired' } as const] : retiringWaits(need)) : []),
+  ];
+}
+
+/** What is still in the way of the end of a retiring pool, and not to be asked. */
+function retiringWaits({ sight: { tasks }, capacity: { starting, unguarded } }: Need): readonly Reason[] {
+  const leaving = tasks.filter(({ state }) => state === 'leaving').length;
+  if (starting + leaving + unguarded === 0) return [];
+  return [{ code: 'retiring-waits', starting, leaving, unguarded }];
+}
+
+/** Who said it, until when, and why. */
+export function said({ until, by, why }: Override) {
+  return { until, by, why };
+}
+
+/** That scale-in is paused has a reason of its own. */
+function isOnlyPause(reason: Reason): boolean {
+  return reason.code === 'holding-for-doubt' && reason.doubts.every((doubt) => doubt === 'scale-in-paused');
+}
+
+/** Who will run the jobs that are assigned to it. */
+export function jobReasons(need: Need): readonly Reason[] {
+  const reasons: Reason[] = [];
+  const [free, starting] = [need.jobs['by-free'], need.jobs['by-starting']];
+  const launches = launchesFor(need);
+  if (launches > 0) reasons.push({ code: 'pending-jobs', jobs: launches });
+  if (free > 0) reasons.push({ code: 'served-by-free', jobs: free });
+  if (starting > 0) reasons.push({ code: 'served-by-starting', jobs: starting });
+  return reasons;
+}
+
+function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
+  const floor = configuredFloor(outlook.floors, inUse);
+  return floor.count > inUse ? [{ code: 'floor', ...floor }] : [];
+}
+
+/** The price of waiting in numbers: what is kept free, and why not one more. */
+function stockReasons({ stock, stockFacts, sight, givenUp, heldForRecord, ready }: Need): readonly Reason[] {
+  const reasons: Reason[] = [];
+  if (stock > 0 && stockFacts !== undefined) {
+    const { perMinute, replaceMs, others, nextUsedEveryHours } = stockFacts;
+    reasons.push({
+      code: 'stock',
+      daemons: stock,
+      perMinute,
+      replaceSeconds: Math.round(replaceMs / 1000),
+      next: {
+        savesPerHour: (others[0] ?? 0) / 1e6,
+        costsPerHour: priceOf(sight.pool) / 1e6,
+        usedEveryHours: nextUsedEveryHours,
+      },
+    });
+  }
+  if (heldForRecord > ready) reasons.push({ code: 'holding-for-record', tasks: heldForRecord });
+  if (givenUp > 0) reasons.push({ code: 'making-room', tasks: givenUp });
+  return reasons;
+}
+
+/** What the forecast keeps or brings, beyond what is there for other reasons. */
+function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
+  const { outlook, sight, prewarmed, due } = need;
+  const { opening, isUnsure } = outlook;
+  const { max } = sight.pool.prewarm;
+  const reasons: Reason[] = [...heldBackReasons(need, now)];
+  const isKept = isKeptAwake(need);
+  if (isKept && opening !== undefined)
+    reasons.push({ code: 'awake-for', for: countTransitions([...opening.due, ...opening.soon], now) });
+  if (isKept && isUnsure) reasons.push({ code: 'holding-for-forecast' });
+  if (prewarmed > 0) reasons.push({ code: 'prewarm', daemons: prewarmed, due });
+  if (due > prewarmed && prewarmed >= max) reasons.push({ code: 'capped-at-prewarm-max', due, max });
+  return reasons;
+}
+
+/** What floors and the forecast want in vain while clocks differ. */
+function clockReasons({ floor, capacity }: Need, doubts: readonly Doubt[]): readonly Reason[] {
+  const isHeld = doubts.includes('clocks-differ') && floor.count > capacity.total;
+  return isHeld ? [{ code: 'launching-for-jobs-only', wanted: floor.count }] : [];
+}
+
+/** What waits until a person lets the pool be woken again. */
+export function heldBackReasons({ outlook: { heldBack } }: Need, now: EpochMs): readonly Reason[] {
+  return heldBack.length === 0 ? [] : [{ code: 'not-woken-for', for: countTransitions(heldBack, now) }];
+}
+
+/** Whether the forecast keeps tasks that nothing else does. */
+export function isKeptAwake({ outlook: { floors }, inUse }: Need): boolean {
+  return floors.wake > Math.max(inUse, configuredFloor(floors, inUse).count);
+}
+
+/** Each bound that bites: what was wanted of it, and what it left. */
+function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
+  const { sight, capacity, wanted, granted, prebuildsHeld, isRoomUsedUp } = need;
+  const { pool } = sight;
+  const reasons: Reason[] = [];
+  if (wanted > pool.max) reasons.push(...atMost(sight, wanted));
+  if (sight.minFrom === 'pin' && capacity.total > pool.min)
+    reasons.push({ code: 'above-pin', tasks: capacity.total - pool.min });
+  if (prebuildsHeld > 0)
+    reasons.push({
+      code: 'capped-at-prebuilds-max-tasks',
+      jobs: prebuildsHeld,
+      maxTasks: pool.prebuilds.maxTasks,
+    });
+  const belowMax = Math.min(wanted, pool.max);
+  if (capacity.isHeldBack && (granted < belowMax || sight.missing > 0))
+    reasons.push(...whyHeldBack(sight, { wanted: belowMax, granted }));
+  else if (granted < belowMax && isRoomUsedUp)
+    reasons.push(overallLimit(need, { wanted: belowMax, limits, waitMinutesPerHour: 60 * need.peopleHeld }));
+  return reasons.length > 0 ? reasons : stockBoundReasons(need, limits);
+}
+
+/** Why a pool gets one probe at a time. */
+function whyHeldBack(
+  sight: PoolSight,
+  counts: { readonly wanted: number; readonly granted: number },
+): readonly Reason[] {
+  const { failing, placement } = sight;
+  const reasons: Reason[] = [];
+  if (failing.isTripped)
+    reasons.push({
+      code: 'starts-failing',
+      failures: failing.count,
+      ...counts,
+      reason: failing.reason ?? 'ECS gives no reason',
+    });
+  if (placement !== undefined)
+    reasons.push({
+      code: 'placement-failing',
+      tasks: unplacedTasks(sight),
+      ...counts,
+      since: isoTime(placement.since),
+      reason: placement.reason,
+    });
+  return reasons;
+}
+
+/** A bound that keeps the stock from what it is worth. */
+function stockBoundReasons(need: Need, limits: Config['limits']): readonly Reason[] {
+  const { sight, granted, stockFacts, isRoomUsedUp, capacity } = need;
+  const worth = RAISE_ABOVE * priceOf(sight.pool);
+  const held = stockFacts?.others.filter((saves) => saves >= worth) ?? [];
+  if (held.length === 0 || stockFacts === undefined || capacity.isHeldBack) return [];
+  if (granted >= sight.pool.max) return atMost(sight, granted + held.length);
+  if (!isRoomUsedUp) return [];
+  const waitMinutesPerHour = Math.round(sum(held, (saves) => saves) / (stockFacts.person * 1e6));
+  const wanted = Math.min(sight.pool.max, granted + held.length);
+  return [overallLimit(need, { wanted, limits, waitMinutesPerHour })];
+}
+
+/** Which of the limits over all pools bites, and what it costs: a job that is held back waits for as long as it is. */
+function overallLimit(
+  { granted, isTooDear }: Need,
+  { wanted, limits: { maxTasks, dollarsPerHour }, waitMinutesPerHour }: Limited,
+): Reason {
+  const held = { wanted, granted, waitMinutesPerHour };
+  return isTooDear && dollarsPerHour !== undefined
+    ? { code: 'capped-at-dollars-per-hour', ...held, dollarsPerHour }
+    : { code: 'capped-at-max-tasks', ...held, maxTasks };
+}
+
+type Limited = {
+  readonly wanted: number;
+  readonly limits: Config['limits'];
+  readonly waitMinutesPerHour: number;
+};
+
+/** The bound of a pool, which a pin may have set. Of a retiring one nothing is wanted. */
+function atMost({ pool, overrides }: Need['sight'], wanted: number): readonly Reason[] {
+  if (pool.retiring) return [];
+  const pin = overrides.find(({ kind }) => kind === 'pin');
+  // one above the pool's own max bounds nothing
+  if (pin === undefined || (pin.count ?? 0) > pool.max)
+    return [{ code: 'capped-at-max', wanted, max: pool.max }];
+  return [{ code: 'pinned', wanted, count: pool.max, ...said(pin) }];
+}
+
+/**
+ * A daemon that has just left reads idle for up to 90 s, and its task has no lease then: until coderd sees that it is
+ * gone, nobody else is asked, or a pool would fall below its floor.
+ */
+export function maySomeoneLeave({ capacity }: Need, doubts: readonly Doubt[]): boolean {
+  return doubts.length === 0 && capacity.unguarded === 0;
+}
+
+function leaveReasons(
+  need: Need,
+  leaving: readonly LeaveDecision[],
+  doubts: readonly Doubt[],
+): readonly Reason[] {
+  const { unguarded } = need.capacity;
+  const isFree = maySomeoneLeave(need, doubts);
+  const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
+    leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
+  const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];
+  const replacing = REPLACING.flatMap((code): Reason[] => {
+    const tasks = count(code);
+    return tasks === 0 ? [] : [{ code, tasks, asked: isFree ? count(code, 'leave') : 0 }];
+  });
+  // what a doubtful look takes for a task to be replaced may be none
+  const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
+  if (long > 0 && isFree) reasons.push(...spareReasons(need, long));
+  const held = long + replacing.length;
+  if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
+  if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
+  const kept = count('holding-for-protection');
+  if (kept > 0) reasons.push({ code: 'holding-for-protection', tasks: kept });
+  if (count('holding-for-deployment') > 0) reasons.push({ code: 'holding-for-deployment' });
+  if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
+  return reasons;
+}
+
+function spareReasons({ sight }: Need, tasks: number): readonly Reason[] {
+  const { scaleIn } = sight.pool;
+  if (scaleIn === 'lease') return [{ code: 'idle-long-enough', tasks }];
+  // `confirm` has reasons of its own
+  return scaleIn === 'never' ? [{ code: 'never-scaled-in', tasks }] : [];
+}

@@ -1,0 +1,155 @@
+/** What the plan tells of the forecast: what is due, and what is wrong with it. */
+
+import type { Opening } from '../forecast/choose-pools-to-wake.ts';
+import { emptyWorkspaces, type TransitionGroup } from '../forecast/forecast.ts';
+import type { Transition } from '../forecast/transitions.ts';
+import type { Call, HeldBack, Lookout } from '../forecast/wake-demand.ts';
+import type { EpochMs, PoolName } from '../model/brands.ts';
+import { by, partition } from '../model/collections.ts';
+import type { Finding, ForecastReadingName, ForecastRow, Transitions } from '../model/plan.ts';
+import type { OrganizationSight, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
+import { displayTags } from '../model/tags.ts';
+import { wakeOverride } from '../settings/settings-in-force.ts';
+import { isoTime } from './waiting.ts';
+
+/** What comes later is left out of the plan. */
+const SHOWN_MS = 3_600_000;
+
+/** Transitions by kind, overdue ones apart from those to come, the earliest first. */
+export function countTransitions(transitions: readonly Transition[], now: EpochMs): readonly Transitions[] {
+  return partition(transitions, ({ at }) => at <= now)
+    .flatMap((part) => [...Map.groupBy(part, ({ kind }) => kind).values()])
+    .map((alike) => ({
+      kind: alike[0]?.kind ?? 'autostart',
+      transitions: alike.length,
+      earliest: alike.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY),
+    }))
+    .toSorted(
+      by(
+        ({ earliest }) => earliest,
+        ({ kind }) => kind,
+      ),
+    )
+    .map(({ earliest, ...count }) => ({ ...count, at: isoTime(earliest) }));
+}
+
+/** Rows for each tag set and kind: what coderd will do within the hour, and which pool is to be awake for it. */
+export function reportForecast(
+  { calls, heldBack }: Lookout,
+  openings: ReadonlyMap<PoolName, Opening>,
+  now: EpochMs,
+): readonly ForecastRow[] {
+  const openers = new Map(
+    [...openings].flatMap(([name, { due, soon }]) =>
+      [...due, ...soon].map((transition) => [transition, name] as const),
+    ),
+  );
+  return [...calls, ...heldBack].flatMap(({ group, ahead }) => {
+    const shown = ahead.filter(({ at }) => at <= now + SHOWN_MS);
+    const byOpener = Map.groupBy(shown, (transition) => openers.get(transition) ?? null);
+    return [...byOpener].flatMap(([pool, alike]) =>
+      countTransitions(alike, now).map((count) => ({ ...named(group), ...count, pool })),
+    );
+  });
+}
+
+/** What a person should know about the forecast. */
+export function forecastFindings(lookout: Lookout, snapshot: Snapshot): readonly Finding[] {
+  const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
+  return [
+    ...organizations.flatMap(readingFindings),
+    ...lookout.unheard.flatMap(({ group, due }) =>
+      countTransitions(due, snapshot.takenAt).map(
+        (count) => ({ code: 'transitions-without-pool', ...named(group), ...count }) as const,
+      ),
+    ),
+    ...lookout.heldBack.flatMap((call) => heldFindings(call, snapshot.takenAt)),
+    ...lookout.groups.flatMap((group) => refusedFindings(group, snapshot)),
+    ...[...lookout.calls, ...lookout.heldBack.filter(({ isWaiting }) => !isWaiting)].flatMap((call) =>
+      countTransitions(lateOf(call, snapshot.takenAt), snapshot.takenAt).map(
+        (count) => ({ code: 'transitions-late', ...named(call.group), ...count }) as const,
+      ),
+    ),
+  ];
+}
+
+/** Names of workspaces in one finding. */
+const MOST_NAMES = 10;
+
+function refusedFindings(group: TransitionGroup, { takenAt, coder }: Snapshot): readonly Finding[] {
+  const members = coder.organizations.find(({ id }) => id === group.organizationId)?.members;
+  const told = new Set(members?.items.flatMap(({ user_id, status }) => (status == null ? [] : user_id)));
+  const byKind = Map.groupBy(group.refused, ({ transition }) => transition.kind);
+  return [...byKind.values()].flatMap((refused) => {
+    const workspaces = refused.map(({ transition }) => transition.workspace);
+    const nextTryAt = isoTime(Math.min(...refused.map((refusal) => refusal.nextTryAt)));
+    return countTransitions(
+      refused.map(({ transition }) => transition),
+      takenAt,
+    ).map((count) => ({
+      code: 'transitions-refused',
+      ...named(group),
+      ...count,
+      workspaces: workspaces.slice(0, MOST_NAMES).map(nameOf),
+      ownersUnknown: workspaces.filter(({ owner_id }) => !told.has(owner_id ?? '')).length,
+      nextTryAt,
+    }));
+  });
+}
+
+function nameOf({ id, name, owner_name }: Workspace): string {
+  return `${owner_name ?? 'unknown'}/${name ?? id}`;
+}
+
+function named({ organization, tags }: Pick<TransitionGroup, 'organization' | 'tags'>) {
+  return { organization, tags: displayTags(tags) };
+}
+
+function heldFindings({ group, due, pools, isWaiting }: HeldBack, now: EpochMs): readonly Finding[] {
+  if (!isWaiting) return [];
+  const held = pools.flatMap(({ pool, overrides }) => {
+    const override = wakeOverride(overrides);
+    return override === undefined ? [] : [{ name: pool.name, override }];
+  });
+  return countTransitions(due, now).map((count) => ({
+    code: 'transitions-held',
+    ...named(group),
+    pools: held,
+    ...count,
+  }));
+}
+
+/** Late for want of a daemon: what coderd has refused is told apart. */
+function lateOf({ ahead, refused, pools, isOpen }: Call, now: EpochMs): readonly Transition[] {
+  if (isOpen) return [];
+  const tried = new Set<Transition>(refused.map(({ transition }) => transition));
+  const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
+  return ahead.filter((transition) => transition.at < since && !tried.has(transition));
+}
+
+function readingFindings(organization: OrganizationSight): readonly Finding[] {
+  const { name, workspaces, templates } = organization;
+  const jobs = emptyWorkspaces(organization);
+  return [
+    ...readingFinding('workspaces', workspaces, name),
+    ...readingFinding('templates', templates, name),
+    ...(jobs > 0 ? [{ code: 'workspaces-empty', organization: name, jobs } as const] : []),
+  ];
+}
+
+function readingFinding(
+  name: ForecastReadingName,
+  reading: Reading<unknown> | undefined,
+  organization: string,
+): readonly Finding[] {
+  if (reading === undefined || reading.status === 'ok') return [];
+  const { status, error, takenAt } = reading;
+  return [
+    {
+      code: `${name}-${status}`,
+      organization,
+      error,
+      ...(takenAt === undefined ? {} : { takenAt: isoTime(takenAt) }),
+    },
+  ];
+}

@@ -1,0 +1,271 @@
+/** What the plan tells beside its actions: who serves which jobs, which jobs nobody serves, what looks wrong. */
+import type { Assignment } from '../assignment/assignment.ts';
+import { unplacedTasks } from '../capacity/capacity.ts';
+import { oldestOf, type TagGroup } from '../demand/demand.ts';
+import type { EpochMs, TaskArn } from '../model/brands.ts';
+import { by, partition } from '../model/collections.ts';
+import type { Config, PoolConfig } from '../model/config.ts';
+import type { AssignmentRow, Finding, UnservedRow } from '../model/plan.ts';
+import { isForeign, POOL_TAG, tagOf } from '../model/service-tags.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import { covers, displayTags, type Tags, tagKey } from '../model/tags.ts';
+import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts';
+import type { Sight } from '../supply/doubts.ts';
+import type { PoolSight } from '../supply/supply.ts';
+import { drainedMs, type TaskSight } from '../supply/task-state.ts';
+import { failsAt, isoTime, waitingFindings } from './waiting.ts';
+
+/** One row for each tag group and place, in the order in which they are served. */
+export function reportAssignment({ assigned }: Assignment<TagGroup>): readonly AssignmentRow[] {
+  return assigned.map(({ group, offer, jobs }) => ({
+    organization: group.organization,
+    tags: displayTags(group.tags),
+    for: group.for,
+    jobs,
+    pool: offer.pool,
+    served: offer.served,
+  }));
+}
+
+/** The jobs that nothing can run, each with the pool that comes closest. */
+export function reportUnserved(
+  { unserved }: Assignment<TagGroup>,
+  pools: readonly PoolSight[],
+  snapshot: Snapshot,
+): readonly UnservedRow[] {
+  return unserved.map((group) => {
+    const near = pools.filter(({ organization }) => organization?.id === group.organizationId);
+    return {
+      organization: group.organization,
+      tags: displayTags(group.tags),
+      jobs: group.jobs,
+      oldest: isoTime(oldestOf(group)),
+      failsAt: failsAt(oldestOf(group), snapshot),
+      types: typesOf(group, snapshot),
+      ...reasonUnserved(group, near),
+    };
+  });
+}
+
+function typesOf({ key }: TagGroup, { coder }: Snapshot): readonly string[] {
+  const types = coder.organizations.flatMap(({ id, jobs }) =>
+    jobs.items.flatMap(({ status, tags, type }) =>
+      status === 'pending' && `${id} ${tagKey(tags)}` === key ? [type] : [],
+    ),
+  );
+  return [...new Set(types)].sort();
+}
+
+function reasonUnserved(group: TagGroup, near: readonly PoolSight[]): Pick<UnservedRow, 'why' | 'closest'> {
+  if (group.tags.scope === 'user') return { why: 'scope-is-user', closest: null };
+  if (near.length === 0) return { why: 'no-pool-in-this-organization', closest: null };
+  const fitting = near.filter(({ tags }) => covers(tags, group.tags));
+  if (fitting.length > 0) return { why: 'pool-is-retiring', closest: closestPool(group, fitting) };
+  return { why: 'no-pool-has-these-tags', closest: closestPool(group, near) };
+}
+
+function closestPool(group: TagGroup, pools: readonly PoolSight[]): UnservedRow['closest'] {
+  const [closest] = pools
+    .map(({ pool, tags }) => ({ pool: pool.name, ...compareTags(tags, group.tags) }))
+    .toSorted(
+      by(
+        ({ missing }) => Object.keys(missing).length,
+        // a tag with another value is closer than none: it is more likely a slip
+        ({ has }) => -Object.keys(has).length,
+        ({ surplus }) => Object.keys(surplus).length,
+        ({ pool }) => pool,
+      ),
+    );
+  return closest ?? null;
+}
+
+function compareTags(pool: Tags, job: Tags) {
+  const pick = (tags: Tags, isPicked: (name: string, value: string) => boolean): Tags =>
+    Object.fromEntries(Object.entries(tags).filter(([name, value]) => isPicked(name, value)));
+  return {
+    missing: pick(job, (name, value) => pool[name] !== value),
+    has: pick(pool, (name, value) => Object.hasOwn(job, name) && job[name] !== value),
+    surplus: pick(pool, (name) => !Object.hasOwn(job, name)),
+  };
+}
+
+type Reported = {
+  readonly supply: readonly PoolSight[];
+  readonly sight: Sight;
+  readonly assignment: Assignment<TagGroup>;
+  readonly snapshot: Snapshot;
+  readonly config: Config;
+};
+
+/** Everything that a person should look at. */
+export function reportFindings({
+  supply,
+  sight,
+  assignment,
+  snapshot,
+  config,
+}: Reported): readonly Finding[] {
+  const version: readonly Finding[] = isKnownVersion(snapshot.coder.buildInfo?.version)
+    ? []
+    : [{ code: 'version-unknown' }];
+  return [
+    ...version,
+    ...tokenFindings(snapshot),
+    ...sight.findings,
+    ...strayServices(snapshot, config, supply),
+    ...poolsAlike(supply),
+    ...supply.flatMap((pool) => [
+      ...serviceFindings(pool, snapshot),
+      ...imageFindings(pool, snapshot),
+      ...startFindings(pool),
+      ...taskFindings(pool, snapshot.takenAt),
+      ...drainFindings(pool, snapshot.takenAt, sight.doubtsOf(pool).length > 0),
+    ]),
+    ...waitingFindings(assignment, snapshot, config),
+  ];
+}
+
+/** Told early enough for somebody to make a new one. */
+const TOKEN_DAYS_MS = 14 * 24 * 3_600_000;
+
+function tokenFindings({ coder, takenAt }: Snapshot): readonly Finding[] {
+  const expiresAt = coder.token?.expiresAt;
+  if (expiresAt === undefined || expiresAt - takenAt >= TOKEN_DAYS_MS) return [];
+  return [{ code: 'token-expires', at: isoTime(expiresAt) }];
+}
+
+function strayServices(
+  { ecs }: Snapshot,
+  { pools }: Config,
+  supply: readonly PoolSight[],
+): readonly Finding[] {
+  const known = new Set<string>(pools.map(({ name }) => name));
+  const drains = new Set(supply.flatMap(({ pool, service }) => (known.has(pool.name) ? [] : [service])));
+  return ecs.services.items
+    .filter((service) => service.status === 'ACTIVE' && !isForeign(service, ecs.stack))
+    .flatMap((service) => {
+      const pool = tagOf(service, POOL_TAG);
+      if (pool === undefined || known.has(pool)) return [];
+      const { serviceName } = service;
+      return [
+        { code: 'service-without-pool', pool, service: serviceName, drains: drains.has(service) } as const,
+      ];
+    })
+    .toSorted(by(({ service }) => service));
+}
+
+/**
+ * Of pools with one organization and tag set the configuration can't see that they are alike: one may name it by UUID. A retiring one
+ * is like the pool that follows it.
+ */
+function poolsAlike(supply: readonly PoolSight[]): readonly Finding[] {
+  const known = supply.flatMap(({ pool, organization }) =>
+    organization === undefined || pool.retiring ? [] : [{ pool, organization }],
+  );
+  const alike = Map.groupBy(known, ({ pool, organization }) => `${organization.id} ${tagKey(pool.tags)}`);
+  return [...alike.values()].flatMap((members) => {
+    const [first] = members;
+    if (first === undefined || members.length < 2) return [];
+    return [
+      {
+        code: 'pools-alike',
+        organization: first.organization.name,
+        pools: members.map(({ pool }) => pool.name),
+      },
+    ];
+  });
+}
+
+function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot): readonly Finding[] {
+  if (rivals.length > 0) {
+    const services = rivals.map(({ serviceName }) => serviceName).sort();
+    return [{ code: 'service-ambiguous', pool: pool.name, services }];
+  }
+  if (service === undefined)
+    return ecs.services.status === 'ok' ? [{ code: 'service-missing', pool: pool.name }] : [];
+  const { changedFrom: from, desiredCount: to } = service;
+  return from === undefined ? [] : [{ code: 'count-changed-by-others', pool: pool.name, from, to }];
+}
+
+/** coderd refuses a daemon with a later API version than its own (docs/coder.md §5). */
+function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Finding[] {
+  const version = coder.buildInfo?.version;
+  if (version === undefined) return [];
+  const server = daemonApiOf(version);
+  const image = daemonApiOf(releaseOfImage(pool.image) ?? '');
+  if (server === undefined || image === undefined || image <= server) return [];
+  return [{ code: 'image-newer-than-server', pool: pool.name, image: pool.image, version }];
+}
+
+function startFindings(sight: PoolSight): readonly Finding[] {
+  const { pool, failing, orphans, placement } = sight;
+  const found: Finding[] = [];
+  const tasks = unplacedTasks(sight);
+  if (placement !== undefined && tasks > 0)
+    found.push({
+      code: 'placement-failing',
+      pool: pool.name,
+      tasks,
+      since: isoTime(placement.since),
+      reason: placement.reason,
+    });
+  if (failing.reason !== undefined && (failing.isTripped || failing.recent > 0))
+    found.push({ code: 'starts-failing', pool: pool.name, tasks: failing.count, reason: failing.reason });
+  if (orphans.length > 0) found.push({ code: 'daemons-without-task', pool: pool.name, daemons: orphans });
+  return found;
+}
+
+function taskFindings({ pool, tasks }: PoolSight, now: EpochMs): readonly Finding[] {
+  const found: Finding[] = [];
+  const stray = tasks.filter(({ hasOtherTags }) => hasOtherTags).flatMap(({ daemon }) => daemon?.name ?? []);
+  if (stray.length > 0) found.push({ code: 'daemon-tags-differ', pool: pool.name, daemons: stray });
+  const unguarded = arns(tasks.filter((task) => isSurelyUnguarded(task, pool, now)));
+  if (unguarded.length > 0) found.push({ code: 'tasks-unguarded', pool: pool.name, tasks: unguarded });
+  const silent = arns(tasks.filter(({ state, use }) => state === 'working' && use === 'silent'));
+  if (silent.length > 0) found.push({ code: 'tasks-without-daemon', pool: pool.name, tasks: silent });
+  const vacant = arns(tasks.filter(({ state, daemon }) => state === 'left' && daemon === undefined));
+  if (vacant.length > 0) found.push({ code: 'tasks-vacant', pool: pool.name, tasks: vacant });
+  return found;
+}
+
+/** A guard releases the protection within a minute of its daemon's end. */
+const WITHOUT_DAEMON_MS = 30 * 60_000;
+/** Longer than nearly all builds. */
+const LONG_DRAIN_MS = 6 * 3_600_000;
+
+/** In doubt a daemon may live although coderd does not list it: a deleted key takes its rows with it. */
+function drainFindings(
+  { pool: { name: pool }, tasks }: PoolSight,
+  now: EpochMs,
+  isDoubtful: boolean,
+): readonly Finding[] {
+  const isVain = (task: TaskSight) => !isDoubtful && silentDrainMs(task, now) >= WITHOUT_DAEMON_MS;
+  const [vain, alive] = partition(tasks, isVain);
+  const long = alive.filter((task) => (drainedMs(task) ?? 0) >= LONG_DRAIN_MS);
+  const found: Finding[] = [];
+  if (vain.length > 0) found.push({ code: 'tasks-draining-without-daemon', pool, tasks: arns(vain) });
+  if (long.length > 0) found.push({ code: 'tasks-draining-for-long', pool, tasks: arns(long) });
+  return found;
+}
+
+/** For how long it has drained without a live daemon, at the least. */
+function silentDrainMs(task: TaskSight, now: EpochMs): number {
+  if (task.use !== 'silent') return 0;
+  return Math.min(drainedMs(task) ?? 0, now - (task.daemon?.last_seen_at ?? 0));
+}
+
+const GRACE_MS = 5 * 60_000;
+
+/** An idle daemon may have left a moment ago: then it was asked when its `idleTimeout` was over, and not long after. */
+function isSurelyUnguarded(
+  { state, use, idleSince, leaseMs }: TaskSight,
+  { idleTimeoutMs }: PoolConfig,
+  now: EpochMs,
+): boolean {
+  if (state !== 'unguarded' || leaseMs === undefined) return false;
+  return use === 'busy' || (idleSince !== undefined && now - idleSince > 2 * idleTimeoutMs + GRACE_MS);
+}
+
+function arns(tasks: readonly TaskSight[]): readonly TaskArn[] {
+  return tasks.map(({ task }) => task.taskArn);
+}

@@ -1,0 +1,90 @@
+/** Leaving: which daemons are asked, and why the others are not. */
+import type { EpochMs } from '../model/brands.ts';
+import { by, partition } from '../model/collections.ts';
+import type { Replacing } from '../model/plan.ts';
+import { isOldRevision } from '../supply/older-tasks.ts';
+import type { PoolSight } from '../supply/supply.ts';
+import type { TaskSight } from '../supply/task-state.ts';
+import { replacementReason } from './rolling.ts';
+
+export type LeaveDecision =
+  | { readonly task: TaskSight; readonly kind: 'leave'; readonly why: 'idle-long-enough' | Replacing }
+  | {
+      readonly task: TaskSight;
+      readonly kind: 'keep';
+      readonly why: 'idle-too-briefly' | 'holding-for-protection' | 'holding-for-deployment' | Replacing;
+    };
+
+/**
+ * Decides for the daemons that are spare: only `working` tasks whose daemon is seen idle for `idleTimeout` (inclusive) are
+ * asked: old revisions first, then from the zone that has most tasks, there the longest idle.
+ */
+export function decideLeaving(sight: PoolSight, spare: number, now: EpochMs): readonly LeaveDecision[] {
+  if (spare <= 0) return [];
+  const idle = sight.tasks
+    .filter(({ state, use }) => state === 'working' && use === 'idle')
+    .toSorted(
+      by(
+        ({ idleSince }) => idleSince ?? Number.POSITIVE_INFINITY,
+        ({ task }) => task.taskArn,
+      ),
+    );
+  const [long, brief] = partition(idle, (task) => idleMs(task, now) >= sight.pool.idleTimeoutMs);
+  const leave = pickSpread(long, spare, sight);
+  return [
+    ...leave.map((task) => ({ task, kind: 'leave', why: 'idle-long-enough' }) as const),
+    ...brief
+      .slice(0, Math.max(0, spare - leave.length))
+      .map((task) => ({ task, kind: 'keep', why: 'idle-too-briefly' }) as const),
+  ];
+}
+
+/**
+ * Decides for the tasks whose turn to be replaced has come: they are asked, whatever they do, once nothing more is to be launched
+ * in their place.
+ */
+export function decideReplacing(
+  sight: PoolSight,
+  isGrowing: boolean,
+  now: EpochMs,
+): readonly LeaveDecision[] {
+  return sight.tasks.flatMap((task) => {
+    const why = replacementReason(sight, task, now);
+    if (why === undefined) return [];
+    return [{ task, kind: task.state === 'replacing' && !isGrowing ? 'leave' : 'keep', why } as const];
+  });
+}
+
+/** So many of these, which are in order: old ones first, and so that the zones stay as even as they can. */
+function pickSpread(
+  tasks: readonly TaskSight[],
+  count: number,
+  { service, tasks: all }: PoolSight,
+): TaskSight[] {
+  const zoneOf = ({ task }: TaskSight): string => task.availabilityZone ?? '';
+  const isOld = ({ task }: TaskSight): boolean => service !== undefined && isOldRevision(task, service);
+  const inZone = new Map([...Map.groupBy(all, zoneOf)].map(([zone, { length }]) => [zone, length]));
+  const places = tasks.map((task, place) => ({ task, place, zone: zoneOf(task), age: isOld(task) ? 0 : 1 }));
+  const queues = [...Map.groupBy(places, ({ age, zone }) => `${age} ${zone}`).values()];
+  const picked: TaskSight[] = [];
+  while (picked.length < count) {
+    const [next] = queues
+      .flatMap(([head]) => head ?? [])
+      .toSorted(
+        by(
+          ({ age }) => age,
+          ({ zone }) => -(inZone.get(zone) ?? 0),
+          ({ place }) => place,
+        ),
+      );
+    if (next === undefined) break;
+    queues.find(([head]) => head === next)?.shift();
+    inZone.set(next.zone, (inZone.get(next.zone) ?? 0) - 1);
+    picked.push(next.task);
+  }
+  return picked;
+}
+
+function idleMs({ idleSince }: TaskSight, now: EpochMs): number {
+  return idleSince === undefined ? Number.NEGATIVE_INFINITY : now - idleSince;
+}

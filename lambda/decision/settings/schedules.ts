@@ -1,0 +1,60 @@
+/**
+ * Schedules: floors at certain times, by the clock on the wall of a time zone.
+ *
+ * That clock is no straight line: at daylight saving it skips an hour, or shows one twice. A window begins at the first instant
+ * at which the clock shows its `from`, and ends at the last at which it shows its `to`; where the clock skips that time, the
+ * instant is the end of the gap. So a window is active whenever the clock shows a time of it.
+ */
+import type { EpochMs } from '../model/brands.ts';
+import type { Schedule } from '../model/config.ts';
+import { memoized } from '../model/memoize-by-object.ts';
+import { instantsOf, wallOf } from '../model/zones.ts';
+
+/** From inclusive, to exclusive. */
+export type Window = { readonly from: EpochMs; readonly to: EpochMs };
+export type ScheduledFloors = { readonly min: number; readonly warm: number };
+
+/** The highest `min` and the highest `warm` of the schedules that are active. */
+export function scheduledFloors(schedules: readonly Schedule[], now: EpochMs): ScheduledFloors {
+  const active = schedules.filter((schedule) => isActive(schedule, now));
+  return {
+    min: Math.max(0, ...active.map(({ min }) => min)),
+    warm: Math.max(0, ...active.map(({ warm }) => warm)),
+  };
+}
+
+/** Whether now is in a window of the schedule. */
+export function isActive(schedule: Schedule, now: EpochMs): boolean {
+  const today = Math.floor(wallOf(schedule.timezone, now) / DAY_MS);
+  // yesterday's may end today
+  return [today, today - 1].some((day) => {
+    const window = knownWindowOf(schedule, day);
+    return window !== undefined && window.from <= now && now < window.to;
+  });
+}
+
+/** By days since 1970: a zone's clock is slow to read, and every look asks for the same two days. */
+function knownWindowOf(schedule: Schedule, day: number): Window | undefined {
+  const windows = windowsOf(schedule);
+  if (!windows.has(day)) windows.set(day, windowOf(schedule, dateOf(day * DAY_MS)));
+  return windows.get(day);
+}
+
+const windowsOf = memoized((_: Schedule) => new Map<number, Window | undefined>());
+
+/** The window that begins on a date (`2026-12-25`), if one does; empty if the clock skips all of it. */
+export function windowOf(schedule: Schedule, date: string): Window | undefined {
+  const { days, except, fromMinute, toMinute, timezone } = schedule;
+  const midnight = Date.parse(`${date}T00:00:00Z`);
+  if (except.includes(date) || !days.some((day) => day === new Date(midnight).getUTCDay())) return undefined;
+  const end = midnight + toMinute * MINUTE_MS + (toMinute <= fromMinute ? DAY_MS : 0);
+  return {
+    from: Math.min(...instantsOf(timezone, midnight + fromMinute * MINUTE_MS)) as EpochMs,
+    to: Math.max(...instantsOf(timezone, end)) as EpochMs,
+  };
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+const dateOf = (wallMs: number): string => new Date(wallMs).toISOString().slice(0, 10);

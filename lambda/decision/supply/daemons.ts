@@ -1,0 +1,135 @@
+/** What the jobs and daemons of one organization say about its daemons. */
+import type { DaemonId, EpochMs } from '../model/brands.ts';
+import { by } from '../model/collections.ts';
+import { memoized } from '../model/memoize-by-object.ts';
+import type { Daemon, Job, OrganizationSight, Task } from '../model/snapshot.ts';
+
+/** coderd calls a daemon offline when it has not been seen for longer (docs/coder.md §2, StaleInterval). */
+export const STALE_AFTER_MS = 90_000;
+
+/**
+ * `busy`: may hold a job, whatever else is said of it. `idle`: alive, and everything says that it holds none.
+ * `offline`: not seen for 90 s, and holding no job that is known.
+ */
+export type Activity = 'busy' | 'idle' | 'offline';
+
+export type DaemonIndex = {
+  /** The daemon in a task: by the task id that ends its name, else by the private IP that is its name. */
+  readonly ofTask: (task: Task) => Daemon | undefined;
+  readonly activity: (daemon: Daemon) => Activity;
+  /** Since when an idle daemon has been idle; undefined when that can't be known. */
+  readonly idleSince: (daemon: Daemon, task: Task) => EpochMs | undefined;
+  /** The daemons whose names say that they are this pool's. */
+  readonly namedAfter: (pool: string) => readonly Daemon[];
+};
+
+/** Indexes the daemons of an organization as seen at `now`. */
+export function indexDaemons(sight: OrganizationSight, now: EpochMs): DaemonIndex {
+  const workers = busyWorkers(sight);
+  const previous = new Map(sight.previousJobs.items.map((job) => [job.id, job]));
+  const activity = (daemon: Daemon): Activity => {
+    if (workers.has(daemon.id) || daemon.current_job != null) return 'busy';
+    if (!isAlive(daemon, now)) return 'offline';
+    return HOLDS_NO_JOB.has(daemon.status ?? '') ? 'idle' : 'busy';
+  };
+  const holdsMost = by<Daemon>(
+    (daemon) => HOLDS[activity(daemon)],
+    ({ id }) => id,
+  );
+  const rows = sight.daemons.items;
+  const byTaskId = greatest(rows, (daemon) => partsOf(daemon).ending, holdsMost);
+  const ofHosts = rows.filter(({ name }) => name.startsWith(HOST));
+  const byHost = greatest(ofHosts, ({ name }) => name, holdsMost);
+  const byPool = Map.groupBy(rows, poolNamed);
+  return {
+    namedAfter: (pool) => byPool.get(pool) ?? [],
+    activity,
+    ofTask: (task) => byTaskId.get(taskId(task)) ?? daemonByAddress(task, byHost),
+    idleSince: (daemon, task) =>
+      idleSince(daemon, task, { previous, isWhole: sight.previousJobs.status === 'ok' }),
+  };
+}
+
+/** By key; of rows that share one the greatest. */
+function greatest(
+  rows: readonly Daemon[],
+  keyOf: (daemon: Daemon) => string,
+  order: (a: Daemon, b: Daemon) => number,
+): ReadonlyMap<string, Daemon> {
+  const found = new Map<string, Daemon>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const other = found.get(key);
+    if (other === undefined || order(other, row) <= 0) found.set(key, row);
+  }
+  return found;
+}
+
+/** coderd's "offline" is later than `now`, which may be a Date header in whole seconds, and says only when the daemon was seen. */
+const HOLDS_NO_JOB: ReadonlySet<string> = new Set(['idle', 'offline']);
+
+const HOLDS: Readonly<Record<Activity, number>> = { offline: 0, idle: 1, busy: 2 };
+
+/** Whether coderd has seen a daemon in the last 90 s; its own `status` may be as old as the list. */
+export function isAlive({ last_seen_at }: Daemon, now: EpochMs): boolean {
+  return last_seen_at != null && now - last_seen_at <= STALE_AFTER_MS;
+}
+
+/** The pool whose name a daemon has, `<pool>-<task id>`; undefined for any other name. */
+export function poolNamed(daemon: Daemon): string | undefined {
+  return partsOf(daemon).pool;
+}
+
+const partsOf = memoized(({ name }: Daemon) => nameInParts(name));
+
+/** A daemon's name, `<pool>-<task id>`, in parts; without a pool where it is no such name. Task ids are 32 hexadecimal digits. */
+export function nameInParts(name: string): { readonly pool: string | undefined; readonly ending: string } {
+  const end = name.lastIndexOf('-');
+  const ending = name.slice(end + 1);
+  return { ending, pool: end > 0 && TASK_ID.test(ending) ? name.slice(0, end) : undefined };
+}
+
+const TASK_ID = /^[0-9a-f]{32}$/;
+
+/** The id that ends a task's ARN. */
+export const taskId: (task: Task) => string = memoized(({ taskArn }) =>
+  taskArn.slice(taskArn.lastIndexOf('/') + 1),
+);
+
+const HOST = 'ip-';
+
+/**
+ * A daemon that nobody named has its host's name, `ip-10-0-1-2` (docs/coder.md §5). Addresses are used again, so
+ * a row that was last seen before this task ran is of an earlier task.
+ */
+function daemonByAddress(task: Task, byHost: ReadonlyMap<string, Daemon>): Daemon | undefined {
+  if (byHost.size === 0) return undefined;
+  const address = task.containers
+    .flatMap((container) => container.networkInterfaces ?? [])
+    .find((network) => network.privateIpv4Address !== undefined)?.privateIpv4Address;
+  if (address === undefined) return undefined;
+  const daemon = byHost.get(`${HOST}${address.replaceAll('.', '-')}`);
+  const isOfThisTask = (daemon?.last_seen_at ?? 0) >= (task.startedAt ?? Number.POSITIVE_INFINITY);
+  return isOfThisTask ? daemon : undefined;
+}
+
+function busyWorkers(sight: OrganizationSight): ReadonlySet<DaemonId> {
+  return new Set(sight.jobs.items.flatMap((job) => workerOf(job) ?? []));
+}
+
+/** The daemon that a job keeps busy: acquired and not completed, whatever its status is called. */
+export function workerOf({ worker_id, completed_at }: Job): DaemonId | undefined {
+  return completed_at == null ? (worker_id ?? undefined) : undefined;
+}
+
+type PreviousJobs = { readonly previous: ReadonlyMap<string, Job>; readonly isWhole: boolean };
+
+/** A previous job that coderd no longer has (its workspace was deleted) ended long ago, or doesn't matter. */
+function idleSince(daemon: Daemon, task: Task, { previous, isWhole }: PreviousJobs): EpochMs | undefined {
+  const registered = Math.max(daemon.created_at, task.startedAt ?? daemon.created_at);
+  if (daemon.previous_job == null) return registered as EpochMs;
+  const job = previous.get(daemon.previous_job.id);
+  if (job === undefined && isWhole) return registered as EpochMs;
+  const completedAt = job?.completed_at;
+  return completedAt == null ? undefined : (Math.max(registered, completedAt) as EpochMs);
+}

@@ -1,0 +1,265 @@
+/**
+ * How far the sight of each pool can be trusted. Any doubt holds scale-in; scale-out goes on upon what is
+ * seen, which is a lower bound.
+ */
+import type { EpochMs } from '../model/brands.ts';
+import { by, sum } from '../model/collections.ts';
+import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
+import type { Daemon, OrganizationSight, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
+import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
+import { isAlive, poolNamed, workerOf } from './daemons.ts';
+import { awsTimeOf, type PoolSight } from './supply.ts';
+
+export type Sight = {
+  /** All that makes a pool's sight less than full; empty = full sight. */
+  readonly doubtsOf: (sight: PoolSight) => readonly Doubt[];
+  /** What a person should know about the readings. */
+  readonly findings: readonly Finding[];
+};
+
+/** Judges the readings of one look. */
+export function judgeSight(pools: readonly PoolSight[], snapshot: Snapshot): Sight {
+  const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
+  const ofOrganization = new Map(
+    organizations.map((item) => [item, judgeOrganization(item, pools, snapshot)]),
+  );
+  const everywhere = [...judgeServer(snapshot), ...judgeClocks(snapshot), ...judgeCluster(snapshot)];
+  return {
+    doubtsOf: (sight) => {
+      const { organization } = sight;
+      const own =
+        organization === undefined ? [unknownOrganization(sight)] : ofOrganization.get(organization);
+      const found = [...(own ?? []), ...everywhere, ...judgeCounts(sight), ...judgeOverrides(sight)];
+      return [...new Set([...found.map(({ code }) => code), ...pausedScaleIn(sight)])];
+    },
+    findings: [
+      ...unknownOrganizations(pools),
+      ...organizations.flatMap((organization) => ofOrganization.get(organization) ?? []),
+      ...everywhere,
+      ...pools.flatMap(judgeCounts),
+      ...pools.flatMap(judgeOverrides),
+    ],
+  };
+}
+
+type DoubtFinding = Extract<Finding, { readonly code: Doubt }>;
+
+function judgeOrganization(
+  organization: OrganizationSight,
+  pools: readonly PoolSight[],
+  snapshot: Snapshot,
+): readonly DoubtFinding[] {
+  const { name, jobs, daemons, previousJobs } = organization;
+  return [
+    ...judgeReading('jobs', jobs, name),
+    ...judgeReading('daemons', daemons, name),
+    ...judgeReading('previous-jobs', previousJobs, name),
+    ...judgeEmptiness(organization, pools, snapshot.takenAt),
+    ...judgeWorkers(organization, pools, snapshot.takenAt),
+    ...judgeNames(organization),
+    ...judgeTimes(organization, snapshot.takenAt),
+  ];
+}
+
+function judgeCluster(snapshot: Snapshot): readonly DoubtFinding[] {
+  const { ecs } = snapshot;
+  const now = awsTimeOf(snapshot);
+  const newest = ecs.tasks.items.map(({ startedAt, createdAt }) => startedAt ?? createdAt ?? now);
+  const seconds = secondsAhead(newest, now);
+  return [
+    ...judgeReading('services', ecs.services),
+    ...judgeReading('tasks', ecs.tasks),
+    ...judgeReading('protections', ecs.protections),
+    ...(seconds > 0 ? [{ code: 'clocks-differ', where: 'tasks', seconds } as const] : []),
+  ];
+}
+
+function judgeReading(
+  name: ReadingName,
+  reading: Reading<unknown>,
+  organization?: string,
+): readonly DoubtFinding[] {
+  const status = effectiveStatus(reading);
+  const where = organization === undefined ? {} : { organization };
+  return status === 'ok' ? [] : [{ code: `${name}-${status}`, ...where, error: reading.error }];
+}
+
+/** A list that is as long as the limit asked for is taken for cut off, whatever it says of itself (docs/coder.md §1). */
+function effectiveStatus({ status, limit = 0, items }: Reading<unknown>): ReadingStatus {
+  return status === 'ok' && limit > 0 && items.length >= limit ? 'truncated' : status;
+}
+
+/** Below the oldest server no jobs can be read as needed: nothing is done at all. */
+function judgeServer({ coder }: Snapshot): readonly DoubtFinding[] {
+  const version = coder.buildInfo?.version;
+  const isOld = (compareVersion(version, OLDEST_SERVER) ?? 0) < 0;
+  return version !== undefined && isOld ? [{ code: 'server-too-old', version, oldest: OLDEST_SERVER }] : [];
+}
+
+/** An empty answer contradicts what other answers say (docs/adr/0004). */
+function judgeEmptiness(
+  organization: OrganizationSight,
+  pools: readonly PoolSight[],
+  now: EpochMs,
+): readonly DoubtFinding[] {
+  const { name, jobs, daemons } = organization;
+  const tasks = pools.filter((sight) => sight.organization === organization).flatMap((sight) => sight.tasks);
+  const leased = tasks.filter(({ state }) => state === 'working' || state === 'leaving').length;
+  const busy = daemons.items.filter(
+    (daemon) => isAlive(daemon, now) && isRunningJob(daemon.current_job),
+  ).length;
+  const found: DoubtFinding[] = [];
+  if (daemons.status === 'ok' && daemons.items.length === 0 && leased > 0)
+    found.push({ code: 'daemons-empty-while-leased', organization: name, tasks: leased });
+  if (jobs.status === 'ok' && jobs.items.length === 0 && busy > 0)
+    found.push({ code: 'jobs-empty-while-busy', organization: name, daemons: busy });
+  return found;
+}
+
+/** A job that is being cancelled keeps its daemon busy and is in neither list that is asked for. */
+function isRunningJob(job: Daemon['current_job']): boolean {
+  return job != null && job.status !== 'canceling';
+}
+
+/** A finding names no more jobs than these. */
+const JOBS_NAMED = 10;
+
+/** The daemons and the jobs are read side by side: a daemon may register in between, and take a job. */
+const BETWEEN_READINGS_MS = 10_000;
+
+/** Running tasks whose daemons are to come. */
+function registering({ tasks }: PoolSight): number {
+  return tasks.filter(({ use, task }) => use === 'registering' && task.lastStatus === 'RUNNING').length;
+}
+
+/**
+ * A deleted key takes its daemons' rows with it, and their jobs run on (docs/coder.md §3). No time ends this doubt: coderd fails a job
+ * that nobody updates for 5 minutes, so a job that is still running has a daemon.
+ */
+function judgeWorkers(
+  organization: OrganizationSight,
+  pools: readonly PoolSight[],
+  now: EpochMs,
+): readonly DoubtFinding[] {
+  const { name, jobs, daemons } = organization;
+  if (daemons.status !== 'ok') return [];
+  const unknown = new Set(jobs.items.flatMap((job) => workerOf(job) ?? []));
+  for (const { id } of daemons.items) unknown.delete(id);
+  if (unknown.size === 0) return [];
+  const unexplained = jobs.items.filter((job) => {
+    const worker = workerOf(job);
+    return worker !== undefined && unknown.has(worker);
+  });
+  const held = pools.filter((sight) => sight.organization === organization);
+  const isNew = unexplained.every(({ started_at }) => (started_at ?? 0) > now - BETWEEN_READINGS_MS);
+  // where a guard holds each lease, nothing is lost if that is wrong
+  const isGuarded = held.every(({ pool }) => pool.scaleIn === 'lease');
+  if (isGuarded && isNew && unknown.size <= sum(held, registering)) return [];
+  const ids = unexplained.map(({ id }) => id).sort();
+  return [
+    {
+      code: 'worker-unknown',
+      organization: name,
+      jobs: ids.length,
+      jobIds: ids.slice(0, JOBS_NAMED),
+      pools: held.map(({ pool }) => pool.name),
+    },
+  ];
+}
+
+/** Two live daemons with one name share a row, and their counts can't be told apart (docs/coder.md §2). */
+function judgeNames({ name, daemons }: OrganizationSight): readonly DoubtFinding[] {
+  const seen = new Set<string>();
+  const shared = new Set<string>();
+  for (const daemon of daemons.items) {
+    if (seen.has(daemon.name) && poolNamed(daemon) !== undefined) shared.add(daemon.name);
+    seen.add(daemon.name);
+  }
+  return shared.size === 0
+    ? []
+    : [{ code: 'daemons-share-name', organization: name, names: [...shared].sort() }];
+}
+
+/** Servers' clocks agree within a second or so; more than this is no clock to compare leases by. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+function judgeTimes(
+  { name, jobs, daemons, previousJobs, workspaces, templates }: OrganizationSight,
+  now: EpochMs,
+): readonly DoubtFinding[] {
+  const readAt = timesOf([jobs, daemons, previousJobs]);
+  // those of the forecast may be minutes old, so only the other direction tells anything
+  const forecastAt = timesOf([workspaces, templates]);
+  const ahead = {
+    // readings of one look, minutes apart: one of their clocks is wrong, or time went back
+    readings: Math.max(secondsApart([now, ...readAt]), secondsAhead(forecastAt, now)),
+    jobs: secondsAhead(
+      jobs.items.map(({ created_at }) => created_at),
+      now,
+    ),
+    daemons: secondsAhead(
+      daemons.items.map(({ last_seen_at, created_at }) => last_seen_at ?? created_at),
+      now,
+    ),
+  };
+  return (['readings', 'jobs', 'daemons'] as const).flatMap((where) =>
+    ahead[where] > 0
+      ? [{ code: 'clocks-differ', where, organization: name, seconds: ahead[where] } as const]
+      : [],
+  );
+}
+
+function timesOf(readings: readonly (Reading<unknown> | undefined)[]): readonly EpochMs[] {
+  return readings.flatMap((reading) =>
+    reading?.status === 'ok' && reading.takenAt !== undefined ? [reading.takenAt] : [],
+  );
+}
+
+function secondsApart(times: readonly EpochMs[]): number {
+  const earliest = times.reduce((least, time) => (time < least ? time : least));
+  return secondsAhead(times, earliest);
+}
+
+/** coderd's clock beside AWS's. A negative number of seconds: behind. */
+function judgeClocks(snapshot: Snapshot): readonly DoubtFinding[] {
+  const { status } = snapshot.ecs.services;
+  const ahead = snapshot.takenAt - awsTimeOf(snapshot);
+  if (status === 'failed' || status === 'forbidden' || Math.abs(ahead) <= CLOCK_TOLERANCE_MS) return [];
+  return [{ code: 'clocks-differ', where: 'coderd', seconds: Math.round(ahead / 1000) }];
+}
+
+/** How far the latest of these times is after `now`, in whole seconds; 0 within the tolerance. */
+function secondsAhead(times: readonly EpochMs[], now: EpochMs): number {
+  const latest = times.reduce((most, time) => (time > most ? time : most), now);
+  return latest - now > CLOCK_TOLERANCE_MS ? Math.round((latest - now) / 1000) : 0;
+}
+
+/** ECS counts more tasks than it lists: the list is older than the count, or not whole. */
+function judgeCounts({ pool, service, listed }: PoolSight): readonly DoubtFinding[] {
+  const counted = service === undefined ? 0 : service.runningCount + service.pendingCount;
+  return counted > listed
+    ? [{ code: 'tasks-fewer-than-counted', pool: pool.name, counted, seen: listed }]
+    : [];
+}
+
+/** Somebody wanted something, perhaps that nobody leaves (docs/adr/0016). */
+function judgeOverrides({ pool, malformed }: PoolSight): readonly DoubtFinding[] {
+  return malformed.map((override) => ({ code: 'override-malformed', pool: pool.name, ...override }));
+}
+
+function pausedScaleIn({ overrides }: PoolSight): readonly Doubt[] {
+  return overrides.some(({ kind }) => kind === 'pause' || kind === 'pause-scale-in')
+    ? ['scale-in-paused']
+    : [];
+}
+
+function unknownOrganization({ pool }: PoolSight): DoubtFinding {
+  return { code: 'organization-unknown', organization: pool.organization };
+}
+
+function unknownOrganizations(pools: readonly PoolSight[]): readonly DoubtFinding[] {
+  const unknown = pools.filter(({ organization }) => organization === undefined);
+  return [...Map.groupBy(unknown, ({ pool }) => pool.organization).values()]
+    .flatMap(([first]) => (first === undefined ? [] : [unknownOrganization(first)]))
+    .toSorted(by((finding) => JSON.stringify(finding)));
+}

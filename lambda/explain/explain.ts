@@ -1,0 +1,176 @@
+/** The whole story of one pool: demand, forecast, supply, assignment, floors, bounds, leaving, count. For people. */
+import type { Assigned } from '../decision/assignment/assignment.ts';
+import { launchesFor } from '../decision/assignment/needs.ts';
+import type { Deliberation } from '../decision/decide.ts';
+import { oldestOf, type TagGroup } from '../decision/demand/demand.ts';
+import { by } from '../decision/model/collections.ts';
+import { type Finding, REPLACING, type Served, type StartTime } from '../decision/model/plan.ts';
+import type { Snapshot } from '../decision/model/snapshot.ts';
+import { covers, displayTags } from '../decision/model/tags.ts';
+import type { PoolDecision } from '../decision/pool-decision.ts';
+import { isPaused } from '../decision/settings/settings-in-force.ts';
+import { taskId } from '../decision/supply/daemons.ts';
+import type { TaskSight } from '../decision/supply/task-state.ts';
+import { forecastLines } from './explain-forecast.ts';
+import { sentenceOf } from './finding-text.ts';
+import { ageText, seconds, some, tagText } from './format.ts';
+import { overrideText, reasonSentence } from './reason-text.ts';
+
+/** Explains one pool; undefined when there is none of that name. */
+export function explainPool(
+  name: string,
+  deliberation: Deliberation,
+  snapshot: Snapshot,
+): string | undefined {
+  const decision = deliberation.pools.find(({ plan }) => plan.name === name);
+  if (decision === undefined) return undefined;
+  const { pool } = decision.need.sight;
+  return [
+    `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${deliberation.plan.takenAt}`,
+    ...block('set by people', standingLines(decision)),
+    ...block('demand', demandLines(decision, deliberation, snapshot)),
+    ...block('what coderd will do by itself', forecastLines(decision.need.sight, deliberation, snapshot)),
+    ...block('supply', supplyLines(decision, snapshot)),
+    ...block('what it needs', needLines(decision)),
+    ...block('who leaves', leaveLines(decision)),
+    ...block('decided', decidedLines(decision)),
+    ...block('findings', findingLines(deliberation.plan.findings, decision)),
+  ].join('\n');
+}
+
+function block(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+/** What holds beside the configuration's numbers. */
+function standingLines({ need: { sight } }: PoolDecision): readonly string[] {
+  const retiring = sight.pool.retiring
+    ? ['retiring: everyone is asked to leave, and nothing is launched']
+    : [];
+  return [...retiring, ...sight.overrides.map(overrideText)];
+}
+
+function demandLines(
+  { need }: PoolDecision,
+  { assignment }: Deliberation,
+  snapshot: Snapshot,
+): readonly string[] {
+  const { organization, tags: own } = need.sight;
+  const groups = Map.groupBy(assignment.assigned, ({ group }) => group);
+  const lines = [...groups].flatMap(([group, rows]) =>
+    group.organizationId === organization?.id && covers(own, group.tags)
+      ? [groupLine(group, rows, snapshot)]
+      : [],
+  );
+  return lines.length > 0 ? lines : ['no pending job that this pool can run'];
+}
+
+function groupLine(group: TagGroup, rows: readonly Assigned<TagGroup>[], snapshot: Snapshot): string {
+  const age = ageText((snapshot.takenAt - oldestOf(group)) / 1000);
+  const places = rows.map(
+    ({ offer, jobs }) =>
+      `${jobs} ${SERVED[offer.served]} ${offer.pool === null ? 'of others' : `in "${offer.pool}"`}`,
+  );
+  return `${tagText(displayTags(group.tags))}, ${group.for}: ${some(group.jobs, 'job')}, the oldest for ${age} -> ${places.join(', ')}`;
+}
+
+const SERVED: Readonly<Record<Served, string>> = {
+  'by-free': 'by a free daemon',
+  'by-starting': 'by a starting daemon',
+  'by-launch': 'by a new task',
+  'when-there-is-room': 'when there is room',
+  'by-busy': 'by a busy daemon',
+};
+
+function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly string[] {
+  const { service, tasks, missing } = need.sight;
+  if (service === undefined) return ['no ECS service'];
+  return [
+    `desired count ${service.desiredCount}, ${some(tasks.length, 'task')}`,
+    ...tasks.map((task) => taskLine(task, snapshot)),
+    ...(missing > 0
+      ? [`${some(missing, 'task')} more ${missing === 1 ? 'is' : 'are'} desired and not there yet`]
+      : []),
+  ];
+}
+
+function taskLine({ task, state, use, daemon, idleSince }: TaskSight, snapshot: Snapshot): string {
+  const idle = idleSince === undefined ? '' : ` for ${ageText((snapshot.takenAt - idleSince) / 1000)}`;
+  const name = daemon === undefined ? 'no daemon' : `daemon ${use}${idle}`;
+  return `${taskId(task)}  ${state.padEnd(9)}  ${name}`;
+}
+
+function needLines({ need }: PoolDecision): readonly string[] {
+  const { capacity, jobs, inUse, floor, wanted, granted, sight } = need;
+  const { pool } = sight;
+  const launches = launchesFor(need);
+  return [
+    `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
+    `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
+    startTimeText(sight.startTime),
+    `bounds: wants ${wanted}, max ${pool.max}${maxFrom(sight)}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
+    `there are ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; beside them ${capacity.leaving} leaving, ${capacity.left} left`,
+  ];
+}
+
+/** What set the bound, where it is not the configuration's `max`. */
+function maxFrom({ pool, overrides, minFrom }: PoolDecision['need']['sight']): string {
+  if (pool.retiring) return ' (retiring)';
+  if (isPaused(overrides)) return ' (paused)';
+  return minFrom === 'pin' ? ' (pin)' : '';
+}
+
+function floorsText({ outlook, prewarmed, stock }: PoolDecision['need']): string {
+  const { min, minFrom, warm, warmFrom, wake } = outlook.floors;
+  return [
+    `min ${min}${minFrom === 'min' ? '' : ` (${minFrom})`}`,
+    `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`,
+    `wake ${wake}`,
+    `ready for what is due ${prewarmed}`,
+    `stock ${stock}`,
+  ].join(', ');
+}
+
+function startTimeText({ from, samples, p50Ms, p95Ms }: StartTime): string {
+  const seen = some(samples, 'start');
+  return from === 'learned'
+    ? `a new task has its daemon after ${seconds(p50Ms)}, nearly always within ${seconds(p95Ms)} (learned from ${seen})`
+    : `a new task has its daemon after ${seconds(p95Ms)} (startTime of the configuration; ${seen} seen, too few to learn it)`;
+}
+
+/** One line a task; where it is spare and to be replaced too, what is done about it counts. */
+function leaveLines({ leaving, need }: PoolDecision): readonly string[] {
+  const isGuarded = need.sight.pool.scaleIn === 'lease';
+  const inOrder = leaving.toSorted(by(({ kind }) => (kind === 'leave' ? 1 : 0)));
+  const decisions = new Map(inOrder.map((decision) => [decision.task.task.taskArn, decision]));
+  return leaving
+    .filter((decision) => decisions.get(decision.task.task.taskArn) === decision)
+    .map(({ task, kind, why }) => {
+      const stays = REPLACING.some((code) => code === why) ? 'waits for its turn' : 'stays';
+      return `${taskId(task.task)}  ${kind === 'keep' ? stays : isGuarded ? 'is asked' : 'is to be stopped'}: ${why}`;
+    });
+}
+
+function decidedLines({ plan, doubts, actions }: PoolDecision): readonly string[] {
+  const { from, to } = plan.desired;
+  return [
+    from === to ? `desired count stays ${from ?? 'unknown'}` : `desired count ${from} -> ${to}`,
+    ...plan.why.map((reason) => `because: ${reasonSentence(reason)}`),
+    ...(doubts.length > 0 ? [`in doubt: ${doubts.join(', ')}`] : []),
+    ...(actions.length === 0 ? ['no action'] : []),
+  ];
+}
+
+function findingLines(findings: readonly Finding[], { need }: PoolDecision): readonly string[] {
+  const { pool, organization } = need.sight;
+  return findings
+    .filter((finding) => {
+      if ('pool' in finding && finding.pool !== null) return finding.pool === pool.name;
+      return (
+        !('organization' in finding) ||
+        finding.organization === undefined ||
+        finding.organization === organization?.name
+      );
+    })
+    .map(sentenceOf);
+}

@@ -1,0 +1,107 @@
+/**
+ * Act: the actions of a plan, in the plan's order: raises, asks and protections, lower counts. Pools side by side; within a pool
+ * one after the other, and what fails ends that pool's turn.
+ */
+import type { PoolName, TaskArn } from '../decision/model/brands.ts';
+import { batchesOf } from '../decision/model/collections.ts';
+import type { Action } from '../decision/model/plan.ts';
+import type { Ecs, Refusal } from './ports.ts';
+
+/** What became of a plan's actions. */
+export type Outcome = {
+  readonly applied: readonly Action[];
+  readonly refused: readonly (Refusal & { readonly pool: PoolName })[];
+  readonly failures: readonly Failure[];
+};
+
+export type Failure = {
+  readonly message: string;
+  readonly cause?: unknown;
+  /** Absent: of no single pool. */
+  readonly pool?: PoolName;
+};
+
+/** ECS protects at most this many tasks a call (docs/aws.md §1). */
+const TASKS_A_CALL = 10;
+
+/** Applies all actions, until `signal` says that it is too late. Doesn't throw: a pool that fails is in `failures`, and the others go on. */
+export async function apply(actions: readonly Action[], ecs: Ecs, signal?: AbortSignal): Promise<Outcome> {
+  const failed = new Set<PoolName>();
+  const outcome: { applied: Action[]; refused: (Refusal & { pool: PoolName })[]; failures: Failure[] } = {
+    applied: [],
+    refused: [],
+    failures: [],
+  };
+  for (const stage of stagesOf(actions)) {
+    await Promise.all(
+      stage.map(async (call) => {
+        if (failed.has(call.pool) || signal?.aborted) return;
+        try {
+          const refused = await call.run(ecs);
+          outcome.applied.push(...call.actions);
+          outcome.refused.push(...refused.map((refusal) => ({ ...refusal, pool: call.pool })));
+        } catch (cause) {
+          failed.add(call.pool);
+          outcome.failures.push({ message: `${call.what}: ${messageOf(cause)}`, cause, pool: call.pool });
+        }
+      }),
+    );
+  }
+  return outcome;
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+type Call = {
+  readonly pool: PoolName;
+  readonly what: string;
+  readonly actions: readonly Action[];
+  readonly run: (ecs: Ecs) => Promise<readonly Refusal[]>;
+};
+
+type Write = Extract<Action, { readonly task: TaskArn }>;
+
+function stagesOf(actions: readonly Action[]): readonly (readonly Call[])[] {
+  const counts = actions.filter((action) => action.kind === 'set-desired');
+  const writes = actions.filter((action) => action.kind !== 'set-desired');
+  return [
+    counts.filter(({ from, to }) => to > from).map(setDesired),
+    [...Map.groupBy(writes, ({ pool, kind }) => `${pool} ${kind}`).values()].flatMap((alike) =>
+      batchesOf(alike, TASKS_A_CALL).flatMap(protectionCall),
+    ),
+    counts.filter(({ from, to }) => to < from).map(setDesired),
+  ];
+}
+
+function setDesired(action: Extract<Action, { kind: 'set-desired' }>): Call {
+  return {
+    pool: action.pool,
+    what: `setting the desired count of pool "${action.pool}" from ${action.from} to ${action.to}`,
+    actions: [action],
+    run: async (ecs) => {
+      await ecs.setDesired(action.service, action.to);
+      return [];
+    },
+  };
+}
+
+function protectionCall(actions: readonly Write[]): readonly Call[] {
+  const [first] = actions;
+  if (first === undefined) return [];
+  const tasks = actions.map(({ task }) => task);
+  const isAsk = first.kind === 'ask-to-leave';
+  const what = isAsk
+    ? `asking ${tasks.length} task(s) of pool "${first.pool}" to leave`
+    : `protecting ${tasks.length} task(s) of pool "${first.pool}"`;
+  return [
+    {
+      pool: first.pool,
+      what,
+      actions,
+      run: (ecs) => (isAsk ? ecs.askToLeave(tasks) : ecs.protect(tasks)),
+    },
+  ];
+}

@@ -1,0 +1,143 @@
+/** Look: one snapshot of coderd and ECS. All that can run side by side does. */
+import type { EpochMs, OrganizationId } from '../decision/model/brands.ts';
+import type { Config, PoolConfig } from '../decision/model/config.ts';
+import type {
+  Daemon,
+  ForecastSight,
+  Job,
+  OrganizationSight,
+  Reading,
+  Snapshot,
+} from '../decision/model/snapshot.ts';
+import type { Clock, Coderd, Ecs, Organization, Ports } from './ports.ts';
+
+/** Takes one snapshot. Doesn't throw for what can't be read: each reading carries its status. */
+export async function observe({ coderd, ecs, clock }: Ports, config: Config): Promise<Snapshot> {
+  const startedAt = clock.now();
+  const [coder, cluster] = await Promise.all([observeCoder({ coderd, clock }, config), observeEcs(ecs)]);
+  // by coderd's clock: liveness is compared with times that coderd wrote
+  const takenAt = timeOf(coder) ?? cluster.services.takenAt ?? clock.now();
+  return { version: 1, takenAt, clock: startedAt, coder, ecs: cluster };
+}
+
+/**
+ * The earliest time of this look's answers: where one clock is ahead, it is outvoted, and the core sees that the
+ * clocks differ.
+ */
+function timeOf({ organizations }: Snapshot['coder']): EpochMs | undefined {
+  const times = organizations
+    .flatMap(({ jobs, daemons, previousJobs }) => [jobs, daemons, previousJobs])
+    .flatMap(({ takenAt }) => (takenAt === undefined ? [] : [takenAt]));
+  return times.length === 0 ? undefined : (Math.min(...times) as EpochMs);
+}
+
+/** All that is read of coderd. Doesn't throw. */
+export async function observeCoder(
+  { coderd, clock }: { readonly coderd: Coderd; readonly clock: Pick<Clock, 'now'> },
+  config: Config,
+): Promise<Snapshot['coder']> {
+  const [build, known] = await Promise.all([coderd.buildInfo(), coderd.organizations()]);
+  const buildInfo = build.items[0];
+  const names = [...new Set(config.pools.map(({ organization }) => organization))].sort();
+  const found = names.map((name) => known.items.find((item) => isNamed(item, name)) ?? name);
+  const now = build.takenAt ?? clock.now();
+  const [expiresAt, forecast, ...organizations] = await Promise.all([
+    coderd.tokenExpiry(now),
+    forecastOf(coderd, known.items, config.pools, { now, build: buildInfo }),
+    ...[...new Set(found)].map((item) =>
+      typeof item === 'string'
+        ? unknownOrganization(item, known)
+        : observeOrganization(coderd, item, buildInfo),
+    ),
+  ]);
+  return {
+    ...(buildInfo === undefined ? {} : { buildInfo }),
+    ...(expiresAt === undefined ? {} : { token: { expiresAt } }),
+    organizations: organizations
+      .map((sight) => ({ ...sight, ...forecast.get(sight.id) }))
+      .map((sight) => (known.items.some(({ id }) => id === sight.id) ? recorded(coderd, sight, now) : sight)),
+  };
+}
+
+function isNamed({ id, name }: Organization, nameOrId: string): boolean {
+  return name === nameOrId || id === nameOrId;
+}
+
+const SHORTEST_REFRESH_MS = 60_000;
+const LONGEST_REFRESH_MS = 300_000;
+
+/** What is about to be due in the organizations that have a pool to wake. */
+async function forecastOf(
+  coderd: Coderd,
+  known: readonly Organization[],
+  pools: readonly PoolConfig[],
+  at: { readonly now: EpochMs; readonly build: Snapshot['coder']['buildInfo'] },
+): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
+  const waking = pools.filter(({ wake }) => wake.autostart || wake.autostop);
+  const organizations = known.filter((item) => waking.some((pool) => isNamed(item, pool.organization)));
+  if (organizations.length === 0) return new Map();
+  // a transition that a list was too old for is seen, and its daemon started, while maxDelay still runs
+  const thirdMs = Math.min(...waking.map(({ wake }) => wake.maxDelayMs)) / 3;
+  const refreshMs = Math.min(LONGEST_REFRESH_MS, Math.max(SHORTEST_REFRESH_MS, thirdMs));
+  return coderd.forecast(organizations, { ...at, refreshMs });
+}
+
+async function observeOrganization(
+  coderd: Coderd,
+  organization: Organization,
+  build: Snapshot['coder']['buildInfo'],
+): Promise<OrganizationSight> {
+  const [jobs, daemons] = await Promise.all([
+    coderd.jobs(organization, build),
+    coderd.daemons(organization, build),
+  ]);
+  // older servers list the offline rows of seven days: their previous jobs matter to nobody
+  const ids = daemons.items.flatMap(({ status, current_job, previous_job }) =>
+    status !== 'offline' && current_job == null && previous_job != null ? [previous_job.id] : [],
+  );
+  const previousJobs: Reading<Job> =
+    ids.length === 0
+      ? { status: 'ok', items: [] }
+      : await coderd.jobsByIds(organization, [...new Set(ids)].sort());
+  return { ...organization, jobs, daemons, previousJobs };
+}
+
+/** With the jobs that are known from this look and earlier ones. */
+function recorded(coderd: Coderd, sight: OrganizationSight, now: EpochMs): OrganizationSight {
+  const { jobs, previousJobs, workspaces } = sight;
+  return { ...sight, recentJobs: coderd.recentJobs(sight, { jobs, previousJobs, workspaces, now }) };
+}
+
+/**
+ * An organization of the configuration that coderd does not list stays in the snapshot, as unread. Its id is the name or UUID that the
+ * configuration has, so that it is none of the others; coderd's names are shorter than a UUID.
+ */
+function unknownOrganization(name: string, known: Reading<Organization>): OrganizationSight {
+  const missing: Reading<Job & Daemon> =
+    known.status === 'ok'
+      ? {
+          status: 'forbidden',
+          error: unlisted(name, known.items),
+          items: [],
+        }
+      : { status: known.status, error: known.error, items: [] };
+  return { id: name as OrganizationId, name, jobs: missing, daemons: missing, previousJobs: missing };
+}
+
+/** What to do about an organization that coderd does not list among these. */
+export function unlisted(name: string, known: readonly Organization[]): string {
+  const seen = known.map((item) => `"${item.name}"`).join(', ') || 'none';
+  return `finding organization "${name}": coderd lists ${seen}; check the name, and that the token's user is a member`;
+}
+
+/** Looks at the cluster. Doesn't throw. */
+export async function observeEcs(ecs: Ecs): Promise<Snapshot['ecs']> {
+  const services = await ecs.services();
+  const tasks = await ecs.tasks(services.items);
+  const running = tasks.items.filter(
+    ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',
+  );
+  const protections = await ecs.protections(running.map(({ taskArn }) => taskArn));
+  const { cluster, stack } = ecs;
+  return { cluster, ...(stack === undefined ? {} : { stack }), services, tasks, protections };
+}

@@ -1,0 +1,42 @@
+/** Logs and metrics of the function: one log event a look, a few metrics a look. */
+import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { type Look, lookEvent } from '../look/look-event.ts';
+import type { Clock } from '../look/ports.ts';
+import { lookMetrics, poolMetrics, stuckTasks, tokenDaysLeft } from './look-metrics.ts';
+import { STUCK_METRIC, TOKEN_METRIC } from './metric-names.ts';
+import { SightAge } from './sight-age.ts';
+
+export const logger = new Logger();
+
+export type ReporterOptions = {
+  readonly clock: Clock;
+  /** Whether each pool has metrics of its own, which CloudWatch bills one by one. */
+  readonly perPool: boolean;
+};
+
+/** Makes what logs a look and publishes its metrics. */
+export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) => void {
+  const metrics = new Metrics();
+  const age = new SightAge(clock);
+  return (look) => {
+    const { plan } = look.tick;
+    const event = lookEvent(look);
+    logger.info('look', event);
+    publish(metrics, lookMetrics(look.tick, event, age.after(plan)));
+    const rare = { [TOKEN_METRIC]: tokenDaysLeft(plan), [STUCK_METRIC]: stuckTasks(plan) };
+    for (const [name, value] of Object.entries(rare))
+      if (value !== undefined) publish(metrics, { [name]: value });
+    for (const pool of perPool ? plan.pools : []) {
+      metrics.addDimension('pool', pool.name);
+      publish(metrics, poolMetrics(pool));
+    }
+  };
+}
+
+/** Writes one event in CloudWatch's embedded metric format; dimensions that were added are of this one only. */
+function publish(metrics: Metrics, values: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(values))
+    metrics.addMetric(name, name.endsWith('Age') ? MetricUnit.Seconds : MetricUnit.Count, value);
+  metrics.publishStoredMetrics();
+}

@@ -1,0 +1,86 @@
+/** The AWS JSON 1.1 protocol (docs/aws.md §6): POST / with an `x-amz-target`, errors as HTTP 400 with a `__type`. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { type Caller, callEcs } from './ecs/api.ts';
+import type { EcsModel } from './ecs/model.ts';
+import { AwsError } from './ecs/wire/errors.ts';
+import { callLogs } from './logs/api.ts';
+import type { LogsModel } from './logs/model.ts';
+import { callScaling } from './scaling/api.ts';
+import { callSecretsManager } from './secrets/api.ts';
+import type { SecretsModel } from './secrets/model.ts';
+
+/** Which operation of which AWS service a request is for. */
+export type AwsTarget = { readonly service: string; readonly operation: string };
+
+type Models = { readonly ecs: EcsModel; readonly secrets: SecretsModel; readonly logs: LogsModel };
+
+/** Who signs with this access key is a person; everybody else is the autoscaler's role. */
+export const ACCESS_KEY_OF_A_PERSON = 'AKIAPERSON';
+
+/** A listener for the AWS services of the world. It takes no clock: the models' timeline is the time. */
+export function awsHandler(models: Models): RequestListener {
+  return (request, response) => {
+    response.setHeader('Date', new Date(models.ecs.now()).toUTCString());
+    answer(request, models)
+      .then((body) => send(response, 200, body))
+      .catch((error: unknown) => sendError(response, error));
+  };
+}
+
+const SERVICES: Readonly<Record<string, string>> = {
+  AmazonEC2ContainerServiceV20141113: 'ecs',
+  AnyScaleFrontendService: 'application-autoscaling',
+  secretsmanager: 'secretsmanager',
+  Logs_20140328: 'logs',
+};
+
+/** Reads the target of a request; `unknown` for a service that is not here. */
+export function awsTarget(request: IncomingMessage): AwsTarget {
+  const [prefix = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
+  return { service: SERVICES[prefix] ?? 'unknown', operation };
+}
+
+async function answer(request: IncomingMessage, models: Models): Promise<object> {
+  const { service, operation } = awsTarget(request);
+  const body = await readBody(request);
+  if (request.method !== 'POST' || request.url !== '/' || operation === '')
+    throw new AwsError('UnknownOperationException', 'the request is no POST / with an x-amz-target');
+  const caller = callerOf(request);
+  if (service === 'ecs') return callEcs(models.ecs, operation, body, caller);
+  if (service === 'logs') return callLogs(models.logs, operation, body, caller);
+  if (service === 'application-autoscaling') return callScaling(models.ecs, operation, body, caller);
+  if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body);
+  throw new AwsError(
+    'UnknownOperationException',
+    'this world has ECS, Application Auto Scaling, Secrets Manager and Logs only',
+  );
+}
+
+function callerOf({ headers: { authorization } }: IncomingMessage): Caller {
+  if (!authorization?.startsWith('AWS4-HMAC-SHA256 '))
+    throw new AwsError('MissingAuthenticationTokenException', 'Missing Authentication Token');
+  return authorization.includes(`Credential=${ACCESS_KEY_OF_A_PERSON}/`) ? 'person' : 'autoscaler';
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  try {
+    return await json(request);
+  } catch (cause) {
+    throw new AwsError('SerializationException', `reading the body: ${String(cause)}`);
+  }
+}
+
+function sendError(response: ServerResponse, error: unknown): void {
+  if (error instanceof AwsError) send(response, 400, { __type: error.type, message: error.message });
+  else send(response, 500, { __type: 'ServerException', message: String(error) });
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, {
+    'content-type': 'application/x-amz-json-1.1',
+    'x-amzn-requestid': randomUUID(),
+  });
+  response.end(JSON.stringify(body));
+}

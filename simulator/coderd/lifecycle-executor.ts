@@ -1,0 +1,64 @@
+import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';
+import { type DaemonTable, isOffline } from './tables/daemons.ts';
+import { tagsetContains } from './tables/tagset-contains.ts';
+import { isDue } from './tables/transitions.ts';
+import type { WorkspaceRecord } from './tables/workspace-records.ts';
+import type { WorkspaceTable } from './tables/workspaces.ts';
+
+/** The executor counts in whole minutes, however often it looks. */
+const MINUTE_MS = 60_000;
+
+type Gate = (organizationId: OrganizationId, tags: TagSet) => boolean;
+
+/**
+ * One tick of the lifecycle executor (docs/coder.md §10): does what is due, but only for workspaces for the tags of whose template's
+ * active version a daemon was seen just now; for the others nothing happens, not even a mark, and the next tick tries again.
+ */
+export function runLifecycle(given: {
+  readonly workspaces: WorkspaceTable;
+  readonly daemons: DaemonTable;
+  readonly now: EpochMs;
+  /** Whether this release asks for a daemon at all. */
+  readonly gated: boolean;
+}): void {
+  const { workspaces, daemons, now, gated } = given;
+  const isOpen = gated ? gateOf(daemons, now) : () => true;
+  const tick = (Math.floor(now / MINUTE_MS) * MINUTE_MS) as EpochMs;
+  for (const workspace of workspaces.dueAt(tick)) transition(workspace, { workspaces, tick, isOpen });
+}
+
+function transition(
+  workspace: WorkspaceRecord,
+  given: { readonly workspaces: WorkspaceTable; readonly tick: EpochMs; readonly isOpen: Gate },
+): void {
+  const { workspaces, tick, isOpen } = given;
+  const { id, organizationId, template, latestBuild, transitions } = workspace;
+  const due = transitions.find((one) => isDue(one, tick));
+  if (due === undefined || !isOpen(organizationId, template.activeVersion.tags)) {
+    workspaces.renewNextStart(id, tick);
+    return;
+  }
+  // one transaction: where a build can't be inserted, nothing is marked either
+  if (due.transition !== undefined && workspace.refusesBuilds) return;
+  if (due.transition !== undefined) {
+    // a second build while one is active is an error in coderd, which the next tick makes again
+    if (latestBuild.job.completedAt === undefined) return;
+    workspaces.build(id, { transition: due.transition, reason: due.reason });
+  }
+  if (due.reason === 'dormancy') workspaces.markDormant(id);
+}
+
+/** What it finds is remembered for the tick: there are far fewer tag sets than workspaces. */
+function gateOf(daemons: DaemonTable, now: EpochMs): Gate {
+  const seen = daemons.recent(now).filter((daemon) => !isOffline(daemon, now));
+  const known = new Map<string, boolean>();
+  return (organizationId, tags) => {
+    const key = `${organizationId} ${tagKey(tags)}`;
+    const isOpen =
+      known.get(key) ??
+      seen.some((daemon) => daemon.organizationId === organizationId && tagsetContains(daemon.tags, tags));
+    known.set(key, isOpen);
+    return isOpen;
+  };
+}

@@ -1,0 +1,539 @@
+/**
+ * A model of coderd on a virtual clock: the only coderd that our tests have, so it is not kind. It holds the tables,
+ * runs what coderd runs by itself, and lets daemons in; `http.ts` is its face, `job-list.ts` and `daemon-list.ts` are
+ * what it shows. The facts are those of docs/coder.md, the releases' differences stand in `versions.ts`.
+ */
+
+import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import { normalizeTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
+import type { DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
+import type { Random } from '../base/random.ts';
+import type { Timeline } from '../base/timeline.ts';
+import { Acquirer } from './acquirer.ts';
+import { admit } from './admission.ts';
+import { BuiltInDaemon } from './built-in-daemons.ts';
+import { runLifecycle } from './lifecycle-executor.ts';
+import { type DaemonAnswer, type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
+import { type JobAnswer, type JobQuery, jobAnswer, listJobs } from './queries/job-list.ts';
+import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
+import { Sessions } from './sessions.ts';
+import { type DaemonRecord, DaemonTable } from './tables/daemons.ts';
+import {
+  type Job,
+  type JobRecord,
+  JobTable,
+  type JobType,
+  type JobWorkspace,
+  type NewJob,
+  PREBUILDS_USER,
+} from './tables/jobs.ts';
+import { builtInKey, type ProvisionerKey, ProvisionerKeys } from './tables/keys.ts';
+import { Organizations } from './tables/organizations.ts';
+import { PendingQueue } from './tables/pending-queue.ts';
+import { CoderdRefusal } from './tables/refusal.ts';
+import {
+  type NewTemplate,
+  type NewVersion,
+  type TemplateRecord,
+  type TemplateSettings,
+  TemplateTable,
+  type TemplateVersion,
+} from './tables/templates.ts';
+import { type Authenticated, Tokens } from './tables/tokens.ts';
+import type { Transition } from './tables/transition.ts';
+import { type NewUser, type UserRecord, type UserStatus, Users } from './tables/users.ts';
+import { CoderVersion, DEFAULT_RELEASE } from './tables/versions.ts';
+import type { BuildRecord, NewWorkspace, WorkspaceRecord } from './tables/workspace-records.ts';
+import { type NewBuild, newBuild, WorkspaceTable } from './tables/workspaces.ts';
+
+export type CoderdOptions = {
+  readonly timeline: Timeline;
+  readonly random: Random;
+  /** @default `DEFAULT_RELEASE` */
+  readonly version?: string;
+  /** How often the lifecycle executor looks: CODER_AUTOBUILD_POLL_INTERVAL. @default a minute */
+  readonly autobuildPollMs?: number;
+  /** Names. The default organization is that called `default`, or else the first. */
+  readonly organizations: readonly string[];
+  /** Whether external daemons are licensed. @default true */
+  readonly licensed?: boolean;
+};
+
+/** Whether external daemons are licensed (docs/coder.md §3). */
+export type Licence = 'entitled' | 'grace_period' | 'not_entitled';
+
+const MINUTE_MS = 60_000;
+const YEAR_MS = 365 * 86_400_000;
+
+/** A job as a person, a template push or the prebuilds reconciler inserts it. */
+export type SubmittedJob = {
+  readonly organization: string;
+  readonly tags: Tags;
+  readonly durationMs: number;
+  /** @default 'user' */
+  readonly initiator?: 'user' | 'prebuilds';
+  /** @default 'workspace_build' */
+  readonly type?: JobType;
+  /** Of workspace builds. @default 'start' */
+  readonly transition?: Transition;
+  /** @default false */
+  readonly willFail?: boolean;
+};
+
+/** A version that a daemon has to import. */
+export type ImportedVersion = NewVersion & {
+  readonly organization: string;
+  /** Whose version it is. @default none yet */
+  readonly template?: TemplateRecord;
+  readonly durationMs: number;
+  readonly willFail?: boolean;
+};
+
+export class CoderdModel implements DaemonServer {
+  readonly timeline: Timeline;
+  readonly version: CoderVersion;
+  readonly deploymentId: string;
+  /** Owns and builds everything but the prebuilds, and the workspaces of `addUser`'s. */
+  readonly userId: string;
+  readonly organizations: Organizations;
+  readonly tokens: Tokens;
+  readonly #random: Random;
+  readonly #keys: ProvisionerKeys;
+  readonly #jobs: JobTable;
+  readonly #daemons: DaemonTable;
+  readonly #queue: PendingQueue;
+  readonly #acquirer: Acquirer;
+  readonly #templates: TemplateTable;
+  readonly #users: Users;
+  readonly #workspaces: WorkspaceTable;
+  readonly #sessions: Sessions;
+  /** By id of the version. */
+  readonly #imports = new Map<string, Job>();
+  #builtIns = 0;
+  #workspaceCount = 0;
+  #licence: Licence;
+
+  constructor(options: CoderdOptions) {
+    const { timeline, random } = options;
+    const release = options.version ?? DEFAULT_RELEASE;
+    this.timeline = timeline;
+    this.#random = random;
+    // buildinfo and daemons show the commit too: v2.34.0+3006da5 (docs/coder.md §2)
+    this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
+    this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
+    this.deploymentId = random.uuid();
+    this.#users = new Users(random);
+    const owner = this.#users.add({ username: 'testuser' }, timeline.now());
+    this.userId = owner.id;
+    this.organizations = new Organizations({ names: options.organizations, random, now: timeline.now() });
+    this.tokens = new Tokens(random, { fixesEnds: this.version.does('fixesTokenEnds') });
+    this.#keys = new ProvisionerKeys(random);
+    this.#daemons = new DaemonTable(random);
+    this.#templates = new TemplateTable(random);
+    this.#workspaces = new WorkspaceTable({
+      random,
+      now: () => timeline.now(),
+      name: () => this.#nameWorkspace(),
+      owner,
+      rules: { cleansUpFailedStops: this.version.does('cleansUpFailedStops') },
+      insert: (job, onInserted) => this.#insert(job, onInserted),
+    });
+    this.#jobs = new JobTable((job) => this.#workspaces.jobCompleted(job));
+    this.#queue = new PendingQueue({ prebuildsLast: this.version.does('runsPrebuildsLast') });
+    this.#acquirer = new Acquirer(this.#queue, random);
+    this.#sessions = new Sessions({
+      timeline,
+      jobs: this.#jobs,
+      daemons: this.#daemons,
+      acquirer: this.#acquirer,
+    });
+    this.#startLoops(options.autobuildPollMs ?? MINUTE_MS);
+  }
+
+  organizationId(name: string): OrganizationId {
+    return this.organizations.named(name).id;
+  }
+
+  /** Returns the key's secret, 43 characters. Throws CoderdRefusal: 400 bad name, 404 organization, 409 duplicate. */
+  addKey(key: { readonly organization: string; readonly name: string; readonly tags: Tags }): string {
+    return this.#keys.add({ ...key, organizationId: this.organizationId(key.organization) });
+  }
+
+  keyWithSecret(secret: string): ProvisionerKey | undefined {
+    return this.#keys.withSecret(secret);
+  }
+
+  /** Its daemon rows vanish at once; its live sessions work on (up to 2.36) or are closed when free (docs/coder.md §3). */
+  deleteKey(organization: string, name: string): void {
+    const { id } = this.#keys.delete(this.organizationId(organization), name);
+    this.#daemons.deleteWhere(({ keyId }) => keyId === id);
+    if (!this.version.does('closesSessionsOfDeletedKeys')) return;
+    this.#sessions.closeOfKey(id);
+  }
+
+  /**
+   * Returns a session token of a new user; `canRead`: where it may read jobs and daemons, `canReadWorkspaces`: where workspaces and
+   * templates too, `canReadMembers`: where other members too, all by organization name. @default as `canRead`, no owner, a year
+   */
+  addToken(token: {
+    readonly canRead: 'all' | readonly string[];
+    readonly canReadWorkspaces?: 'all' | readonly string[];
+    readonly canReadMembers?: 'all' | readonly string[];
+    readonly isOwner?: boolean;
+    readonly lifetimeMs?: number;
+    /** @default a user of its own */
+    readonly user?: UserRecord;
+  }): string {
+    const { canRead, canReadWorkspaces = canRead, canReadMembers = canRead } = token;
+    const { isOwner = false, lifetimeMs = YEAR_MS } = token;
+    const idsOf = (names: 'all' | readonly string[]) =>
+      names === 'all' ? names : new Set(names.map((name) => this.organizationId(name)));
+    return this.tokens.add({
+      isOwner,
+      canRead: idsOf(canRead),
+      canReadWorkspaces: idsOf(canReadWorkspaces),
+      canReadMembers: idsOf(canReadMembers),
+      lifetimeMs,
+      now: this.timeline.now(),
+      ...(token.user === undefined ? {} : { user: token.user }),
+    });
+  }
+
+  /** Who asks with this token. A dormant user is active from then on (coderd/httpmw/apikey.go). */
+  authenticate(token: string | undefined): Authenticated {
+    const who = this.tokens.authenticate(token, this.timeline.now());
+    const user = 'user' in who ? this.user(who.user.userId) : undefined;
+    if (user?.status === 'dormant') this.setUserStatus(user, 'active');
+    if (user?.status !== 'suspended') return who;
+    const text = 'User is not active (status = "suspended"). Contact an admin to reactivate your account.';
+    return { refusal: { message: text } };
+  }
+
+  get licence(): Licence {
+    return this.#licence;
+  }
+
+  setLicence(licence: Licence): void {
+    this.#licence = licence;
+  }
+
+  revokeToken(token: string): void {
+    this.tokens.revoke(token);
+  }
+
+  /** Its workspace, if it builds one, is known to nothing but the job: for those that live on there is `build`. */
+  submitJob(job: SubmittedJob): JobId {
+    const type = job.type ?? 'workspace_build';
+    const organizationId = this.organizationId(job.organization);
+    const tags = normalizeTags(job.tags);
+    const template = this.#templates.forJobs(organizationId, tags, this.timeline.now());
+    return this.#insert({
+      organizationId,
+      tags,
+      durationMs: job.durationMs,
+      initiatorId: job.initiator === 'prebuilds' ? PREBUILDS_USER : this.userId,
+      type,
+      transition: type === 'workspace_build' ? (job.transition ?? 'start') : undefined,
+      template,
+      version: template.activeVersion,
+      workspace: type === 'workspace_build' ? this.#nameWorkspace() : undefined,
+      willFail: job.willFail ?? false,
+    });
+  }
+
+  /**
+   * Throws CoderdRefusal: 404 unknown, 400 completed or cancelled before. A pending job is canceled at once; a running
+   * one is canceling until its daemon has heard of it, and failed from then on.
+   */
+  cancelJob(id: JobId): void {
+    const job = this.#jobs.get(id);
+    if (job === undefined) throw new CoderdRefusal(404, `cancelling job ${id}: there is none`);
+    if (job.completedAt !== undefined) throw new CoderdRefusal(400, 'Job has already completed!');
+    if (job.canceledAt !== undefined)
+      throw new CoderdRefusal(400, 'Job has already been marked as canceled!');
+    this.#jobs.cancel(job, this.timeline.now());
+    if (this.version.does('skipsCancelledJobs')) this.#queue.remove(job);
+    this.#sessions.tellCancelled(job);
+  }
+
+  addTemplate({ organization, tags = {}, ...settings }: NewTemplate): TemplateRecord {
+    const organizationId = this.organizationId(organization);
+    const added = this.#templates.add({ ...settings, organizationId, tags, now: this.timeline.now() });
+    const imported = this.#imports.get(added.activeVersion.id);
+    if (imported !== undefined) imported.template = added;
+    return added;
+  }
+
+  /** Inserts the job that imports a version. Until `addTemplate` or `activate`, nothing is built with it. */
+  importVersion(given: ImportedVersion): TemplateVersion {
+    const { organization, template, durationMs, willFail = false, ...version } = given;
+    const now = this.timeline.now();
+    const organizationId = this.organizationId(organization);
+    const added = this.#templates.newVersion(version, now);
+    const job: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'> = {
+      organizationId,
+      tags: added.tags,
+      durationMs,
+      initiatorId: this.userId,
+      type: 'template_version_import',
+      transition: undefined,
+      template: template ?? this.#templates.none(organizationId, now),
+      version: added,
+      workspace: undefined,
+      willFail,
+    };
+    this.#insert(job, (inserted) => this.#imports.set(added.id, inserted));
+    return added;
+  }
+
+  /** The job of `importVersion`; undefined: the version was there from the beginning. */
+  importOf(version: TemplateVersion): JobRecord | undefined {
+    return this.#imports.get(version.id);
+  }
+
+  activate(template: TemplateRecord, version: TemplateVersion): void {
+    this.#templates.activate(template.id, version, this.timeline.now());
+  }
+
+  /** Makes another version with these tags the active one, as if its import had succeeded just now. */
+  pushVersion(template: TemplateRecord, tags: Tags): void {
+    this.activate(template, this.#templates.newVersion({ tags }, this.timeline.now()));
+  }
+
+  /** Any version, and whose it is. */
+  findVersion(
+    id: string,
+  ): { readonly template: TemplateRecord; readonly version: TemplateVersion } | undefined {
+    const imported = this.#imports.get(id);
+    if (imported !== undefined) return imported;
+    for (const template of this.#templates.all()) {
+      const version = template.versions.find((one) => one.id === id);
+      if (version !== undefined) return { template, version };
+    }
+    return undefined;
+  }
+
+  /** Marks it as deprecated: its workspaces live on. */
+  deprecate(template: TemplateRecord, message = 'Use another one.'): void {
+    this.#templates.deprecate(template.id, message);
+  }
+
+  /** As an admin writes other settings: what they make due is due at the next poll. */
+  changeTemplate(template: TemplateRecord, settings: Partial<TemplateSettings>): void {
+    this.#templates.change(template.id, settings, this.timeline.now());
+    this.#workspaces.templateChanged(template.id);
+  }
+
+  addUser(user: NewUser = {}): UserRecord {
+    return this.#users.add(user, this.timeline.now());
+  }
+
+  /** As an admin does it, or coderd's own clock that finds a user dormant. */
+  setUserStatus(user: UserRecord, status: UserStatus): void {
+    this.#users.setStatus(user.id, status, this.timeline.now());
+    this.#workspaces.ownerChanged(user.id);
+  }
+
+  /** Oldest first; the records are live. */
+  users(): readonly UserRecord[] {
+    return this.#users.all();
+  }
+
+  user(id: string): UserRecord | undefined {
+    return this.#users.get(id);
+  }
+
+  addWorkspace(workspace: NewWorkspace): WorkspaceRecord {
+    return this.#workspaces.add(workspace);
+  }
+
+  /** As a person does it: its first build is a start that is inserted now. */
+  createWorkspace(workspace: NewWorkspace): WorkspaceRecord {
+    return this.#workspaces.create(workspace);
+  }
+
+  setSchedule(workspace: WorkspaceRecord, schedule: string | undefined): void {
+    this.#workspaces.setSchedule(workspace.id, schedule);
+  }
+
+  setTtl(workspace: WorkspaceRecord, ttlMs: number): void {
+    this.#workspaces.setTtl(workspace.id, ttlMs);
+  }
+
+  /** As coderd's own writes leave it at times: the next tick has to work it out anew. */
+  forgetNextStart(workspace: WorkspaceRecord): void {
+    this.#workspaces.forgetNextStart(workspace.id);
+  }
+
+  /** Without a build, as if it had never been. */
+  removeWorkspace(workspace: WorkspaceRecord): void {
+    this.#workspaces.remove(workspace.id);
+  }
+
+  /** A dormant workspace that its user has taken up again. */
+  markActive(workspace: WorkspaceRecord): void {
+    this.#workspaces.markActive(workspace.id);
+  }
+
+  /** Activity of its user. */
+  use(workspace: WorkspaceRecord): void {
+    this.#workspaces.use(workspace.id);
+  }
+
+  /** A build that a person asks for: inserted at once. Throws CoderdRefusal: 404 deleted, 409 the build before has not ended. */
+  build(
+    workspace: WorkspaceRecord,
+    transition: Transition,
+    options: Omit<NewBuild, 'transition' | 'reason'> = {},
+  ): void {
+    this.#workspaces.build(workspace.id, { ...options, transition, reason: 'initiator' });
+  }
+
+  /** Shows a build of another workspace as the latest one of this, unless this has a later one. */
+  adoptBuild(workspace: WorkspaceRecord, build: BuildRecord): void {
+    this.#workspaces.adopt(workspace.id, build);
+  }
+
+  /** Starts daemons inside coderd: untagged, in the default organization (docs/coder.md §7). */
+  addBuiltInDaemons(count: number): void {
+    for (let n = 0; n < count; n++) this.startBuiltInDaemon(`coderd-builtin-${this.#builtIns++}`, {});
+  }
+
+  /** A daemon inside coderd, in the default organization. */
+  startBuiltInDaemon(name: string, tags: Tags): BuiltInDaemon {
+    const key = builtInKey(this.organizations.default.id, tags);
+    const connection = this.#sessions.open(key, { name, version: this.version.text });
+    return new BuiltInDaemon(connection, this.timeline);
+  }
+
+  /** As if a daemon had been seen last at that time. */
+  setLastSeen(id: DaemonId, at: EpochMs): void {
+    this.#daemons.beat(id, at);
+  }
+
+  /** Runs the lifecycle executor once, as if it were that time. */
+  tick(at: EpochMs): void {
+    runLifecycle({
+      workspaces: this.#workspaces,
+      daemons: this.#daemons,
+      now: at,
+      gated: this.version.does('gatesAutostart'),
+    });
+  }
+
+  connect(daemon: {
+    readonly key: string;
+    readonly name: string;
+    readonly version: string;
+  }): DaemonConnection {
+    return this.#sessions.open(
+      admit(daemon, { keys: this.#keys, licensed: this.#licence !== 'not_entitled', version: this.version }),
+      daemon,
+    );
+  }
+
+  /** All jobs ever, oldest first; the records are live. */
+  jobs(): readonly JobRecord[] {
+    return this.#jobs.all();
+  }
+
+  /** The daemon rows that were seen within the hour, in any order. */
+  recentDaemons(): readonly DaemonRecord[] {
+    return this.#daemons.recent(this.timeline.now());
+  }
+
+  /** The jobs that are not completed, oldest first; the records are live. */
+  openJobs(): ReadonlySet<JobRecord> {
+    return this.#jobs.open();
+  }
+
+  job(id: JobId): JobRecord | undefined {
+    return this.#jobs.get(id);
+  }
+
+  /** What the daemon has, and what it had before. */
+  jobsOf(daemon: DaemonRecord): {
+    readonly current: readonly JobRecord[];
+    readonly previous: JobRecord | undefined;
+  } {
+    return { current: this.#jobs.currentOf(daemon.id), previous: this.#jobs.previousOf(daemon.id) };
+  }
+
+  /** Those of `addWorkspace` that are not deleted, oldest first; the records are live. */
+  workspaces(): readonly WorkspaceRecord[] {
+    return this.#workspaces.all();
+  }
+
+  /** Of one workspace, oldest first: one that is deleted, or that only a submitted job knows, too. Empty: no such workspace. */
+  buildsOf(workspaceId: string): readonly BuildRecord[] {
+    return (
+      this.#workspaces.builds(workspaceId) ??
+      this.#jobs.all().flatMap((job) => submittedBuild(job, workspaceId))
+    );
+  }
+
+  /** Oldest first; the records are live. */
+  templates(): readonly TemplateRecord[] {
+    return this.#templates.all();
+  }
+
+  /** All daemon rows, oldest first, offline ones too. */
+  daemons(): readonly DaemonRecord[] {
+    return this.#daemons.all().toArray();
+  }
+
+  /** The provisionerjobs answer, without its HTTP face. */
+  listJobs(query: JobQuery): readonly JobAnswer[] {
+    return listJobs(query, { jobs: this.#jobs, daemons: this.#daemons, version: this.version });
+  }
+
+  /** A job as it stands in the answer of its build. */
+  answerOf(job: JobRecord): JobAnswer {
+    return jobAnswer(job, { daemons: this.#daemons, version: this.version });
+  }
+
+  /** The provisionerdaemons answer, without its HTTP face. */
+  listDaemons(query: DaemonQuery): readonly DaemonAnswer[] {
+    const { timeline, version } = this;
+    return listDaemons(query, { jobs: this.#jobs, daemons: this.#daemons, version, now: timeline.now() });
+  }
+
+  #startLoops(autobuildPollMs: number): void {
+    const { timeline } = this;
+    timeline.every(autobuildPollMs, () => this.tick(timeline.now()));
+    timeline.every(REAP_EVERY_MS, () =>
+      reapJobs({
+        jobs: this.#jobs,
+        queue: this.#queue,
+        random: this.#random,
+        now: timeline.now(),
+        pendingToo: this.version.does('reapsPendingJobs'),
+      }),
+    );
+    timeline.every(PURGE_EVERY_MS, () => purgeDaemons(this.#daemons, timeline.now()));
+  }
+
+  #insert(given: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted?: (job: Job) => void): JobId {
+    const job = this.#jobs.insert({
+      ...given,
+      id: this.#random.uuid() as JobId,
+      createdAt: this.timeline.now(),
+      tagKey: tagKey(given.tags),
+    });
+    onInserted?.(job);
+    this.#acquirer.offer(job);
+    return job.id;
+  }
+
+  #nameWorkspace(): JobWorkspace {
+    const name = `workspace-${++this.#workspaceCount}`;
+    return { id: this.#random.uuid(), name, buildId: this.#random.uuid() };
+  }
+}
+
+/** The build that a job of `submitJob` is, if it is one of this workspace. */
+function submittedBuild(job: Job, workspaceId: string): readonly BuildRecord[] {
+  const { workspace, transition, version } = job;
+  if (workspace?.id !== workspaceId || transition === undefined) return [];
+  return [newBuild({ id: workspace.buildId, number: 1, transition, reason: 'initiator', version, job })];
+}

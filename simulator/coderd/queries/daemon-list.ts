@@ -1,0 +1,142 @@
+/** GetProvisionerDaemonsWithStatusByOrganization, and its JSON (docs/coder.md §2). */
+import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { type DaemonRecord, type DaemonTable, isOffline } from '../tables/daemons.ts';
+import type { Job, JobStatus, JobTable } from '../tables/jobs.ts';
+import { tagsetContains } from '../tables/tagset-contains.ts';
+import type { CoderVersion } from '../tables/versions.ts';
+import { rfc3339 } from './rfc3339.ts';
+
+export type DaemonQuery = {
+  readonly organizationId: OrganizationId;
+  /** 0 = all. */
+  readonly limit: number;
+  /** Lower-case; empty = any. */
+  readonly ids: readonly string[];
+  readonly tags: Tags;
+  /** Whether offline daemons are listed too. */
+  readonly offline: boolean;
+  /** Empty = any. */
+  readonly statuses: readonly string[];
+  /** Not seen for longer = left out; 0 = any. */
+  readonly maxAgeMs: number;
+};
+
+export type DaemonStatus = 'offline' | 'idle' | 'busy';
+
+type JobRefAnswer = {
+  readonly id: string;
+  readonly status: JobStatus;
+  readonly template_name: string;
+  readonly template_icon: string;
+  readonly template_display_name: string;
+};
+
+/** One item, as JSON; fields that are undefined are absent from it. */
+export type DaemonAnswer = {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly key_id: string;
+  readonly created_at: string;
+  readonly last_seen_at: string | null;
+  readonly name: string;
+  readonly version: string;
+  readonly api_version: string;
+  readonly provisioners: readonly string[];
+  readonly tags: Tags;
+  readonly key_name?: string;
+  readonly status?: DaemonStatus;
+  readonly current_job?: JobRefAnswer | null;
+  readonly previous_job?: JobRefAnswer | null;
+};
+
+type Tables = {
+  readonly jobs: JobTable;
+  readonly daemons: DaemonTable;
+  readonly version: CoderVersion;
+  readonly now: EpochMs;
+};
+
+type Row = {
+  readonly daemon: DaemonRecord;
+  readonly current: Job | undefined;
+  /** Not seen for 90 s, whatever its status says. */
+  readonly isStale: boolean;
+};
+
+export function listDaemons(query: DaemonQuery, tables: Tables): readonly DaemonAnswer[] {
+  const rows = tables.daemons
+    .all()
+    .filter((daemon) => matches(daemon, query, tables.now))
+    .flatMap((daemon) => rowsOf(daemon, tables))
+    .filter((row) => hasWantedStatus(row, query))
+    .toArray();
+  if (tables.version.does('listsNewestDaemonsFirst')) rows.reverse();
+  const listed = query.limit === 0 ? rows : rows.slice(0, query.limit);
+  return listed.map((row) => answer(row, tables));
+}
+
+function matches(daemon: DaemonRecord, query: DaemonQuery, now: EpochMs): boolean {
+  return (
+    daemon.organizationId === query.organizationId &&
+    (query.maxAgeMs === 0 || daemon.lastSeenAt >= now - query.maxAgeMs) &&
+    (query.ids.length === 0 || query.ids.includes(daemon.id)) &&
+    tagsetContains(daemon.tags, query.tags)
+  );
+}
+
+/** One row for each current job, as the SQL's join makes them: two live daemons of one name can have two. */
+function rowsOf(daemon: DaemonRecord, { jobs, now }: Tables): Row[] {
+  const current = jobs.currentOf(daemon.id);
+  const joined = current.length === 0 ? [undefined] : current;
+  const isStale = isOffline(daemon, now);
+  return joined.map((job) => ({ daemon, current: job, isStale }));
+}
+
+function statusOf({ current, isStale }: Row, version: CoderVersion): DaemonStatus {
+  const isBusy = current !== undefined;
+  if (isBusy && version.does('showsBusyRatherThanOffline')) return 'busy';
+  if (isStale) return 'offline';
+  return isBusy ? 'busy' : 'idle';
+}
+
+/** Stale daemons are listed when asked for in either way, and then whatever their jobs are. */
+function hasWantedStatus({ current, isStale }: Row, { offline, statuses }: DaemonQuery): boolean {
+  if (isStale) return offline || statuses.includes('offline');
+  return statuses.length === 0 || statuses.includes(current === undefined ? 'idle' : 'busy');
+}
+
+function answer(row: Row, { jobs, version }: Tables): DaemonAnswer {
+  const { daemon, current } = row;
+  const stored = {
+    id: daemon.id,
+    organization_id: daemon.organizationId,
+    key_id: daemon.keyId,
+    created_at: rfc3339(daemon.createdAt),
+    last_seen_at: rfc3339(daemon.lastSeenAt),
+    name: daemon.name,
+    version: daemon.version,
+    api_version: daemon.apiVersion,
+    provisioners: ['terraform'],
+    tags: daemon.tags,
+  };
+  if (!version.does('listsJobs')) return stored;
+  return {
+    ...stored,
+    key_name: daemon.keyName,
+    status: statusOf(row, version),
+    current_job: jobRef(current),
+    previous_job: jobRef(jobs.previousOf(daemon.id)),
+  };
+}
+
+function jobRef(job: Job | undefined): JobRefAnswer | null {
+  if (job === undefined) return null;
+  return {
+    id: job.id,
+    status: job.status,
+    template_name: job.template.name,
+    template_icon: '',
+    template_display_name: '',
+  };
+}

@@ -1,0 +1,182 @@
+/** GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and its JSON (docs/coder.md §1). */
+import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import type { DaemonTable } from '../tables/daemons.ts';
+import { type Job, type JobRecord, type JobStatus, type JobTable, PREBUILDS_USER } from '../tables/jobs.ts';
+import { NIL_UUID } from '../tables/keys.ts';
+import { tagsetContains } from '../tables/tagset-contains.ts';
+import type { CoderVersion } from '../tables/versions.ts';
+import { optionalTime, rfc3339 } from './rfc3339.ts';
+
+export type JobQuery = {
+  readonly organizationId: OrganizationId;
+  /** 0 = all. */
+  readonly limit: number;
+  /** Empty = any. */
+  readonly statuses: readonly string[];
+  /** Lower-case; empty = any. */
+  readonly ids: readonly string[];
+  readonly tags: Tags;
+  readonly initiatorId: string | undefined;
+};
+
+/** One item, as JSON; fields that are undefined are absent from it. */
+export type JobAnswer = {
+  readonly id: string;
+  readonly created_at: string;
+  readonly started_at: string | undefined;
+  readonly completed_at: string | undefined;
+  readonly canceled_at: string | undefined;
+  readonly error: string | undefined;
+  readonly status: JobStatus;
+  readonly worker_id: string | undefined;
+  readonly worker_name: string | undefined;
+  readonly file_id: string;
+  readonly tags: Tags;
+  readonly queue_position: number;
+  readonly queue_size: number;
+  readonly organization_id: string;
+  readonly initiator_id: string | undefined;
+  readonly input: { readonly workspace_build_id: string } | { readonly template_version_id: string };
+  readonly type: string;
+  readonly available_workers: readonly string[] | undefined;
+  readonly metadata: Readonly<Record<string, string | undefined>> | undefined;
+  readonly logs_overflowed: boolean | undefined;
+};
+
+type Tables = { readonly jobs: JobTable; readonly daemons: DaemonTable; readonly version: CoderVersion };
+
+const NO_METADATA = {
+  template_version_name: '',
+  template_id: NIL_UUID,
+  template_name: '',
+  template_display_name: '',
+  template_icon: '',
+} as const;
+
+const OPEN_STATUSES: readonly string[] = ['pending', 'running', 'canceling'];
+
+export function listJobs(query: JobQuery, tables: Tables): readonly JobAnswer[] {
+  const found = select(query, tables.jobs);
+  const positions = found.length === 0 ? new Map<Job, number>() : queuePositions(tables.jobs);
+  const workersFor = availableWorkers(query.organizationId, tables.daemons);
+  return found.map((job) => {
+    const position = positions.get(job) ?? 0;
+    const workers = job.startedAt === undefined ? workersFor(job) : undefined;
+    return jobAnswer(job, tables, { position, size: positions.size, workers });
+  });
+}
+
+/** Newest first. */
+function select(query: JobQuery, jobs: JobTable): readonly Job[] {
+  const found: Job[] = [];
+  const candidates = candidatesFor(query, jobs);
+  for (let index = candidates.length - 1; index >= 0; index--) {
+    const job = candidates[index];
+    if (job === undefined || !matches(job, query)) continue;
+    found.push(job);
+    if (found.length === query.limit) break;
+  }
+  return found;
+}
+
+/** A week of jobs is not looked through for those that are asked for by id, or as not completed. */
+function candidatesFor({ ids, statuses }: JobQuery, jobs: JobTable): readonly Job[] {
+  if (ids.length > 0)
+    return [...new Set(ids)].flatMap((id) => jobs.get(id) ?? []).sort((a, b) => a.sequence - b.sequence);
+  const onlyOpen = statuses.length > 0 && statuses.every((status) => OPEN_STATUSES.includes(status));
+  return onlyOpen ? [...jobs.open()] : jobs.all();
+}
+
+function matches(job: Job, query: JobQuery): boolean {
+  return (
+    job.organizationId === query.organizationId &&
+    (query.statuses.length === 0 || query.statuses.includes(job.status)) &&
+    tagsetContains(job.tags, query.tags) &&
+    (query.initiatorId === undefined || job.initiatorId === query.initiatorId)
+  );
+}
+
+/** Over all organizations and tags: prebuilds last, then the oldest first. */
+function queuePositions(jobs: JobTable): ReadonlyMap<Job, number> {
+  const pending = [...jobs.open()].filter(({ status }) => status === 'pending');
+  const isPrebuild = ({ initiatorId }: Job): boolean => initiatorId === PREBUILDS_USER;
+  const ranked = [...pending.filter((job) => !isPrebuild(job)), ...pending.filter(isPrebuild)];
+  return new Map(ranked.map((job, index) => [job, index + 1]));
+}
+
+/** Every daemon row that fits, offline ones too; undefined when there is none. */
+function availableWorkers(
+  organizationId: OrganizationId,
+  daemons: DaemonTable,
+): (job: Job) => readonly string[] | undefined {
+  const known = new Map<string, readonly string[]>();
+  const find = ({ tags }: Job): readonly string[] =>
+    daemons
+      .all()
+      .filter((daemon) => daemon.organizationId === organizationId && tagsetContains(daemon.tags, tags))
+      .map(({ id }) => id)
+      .toArray();
+  return (job) => {
+    const workers = known.get(job.tagKey) ?? find(job);
+    known.set(job.tagKey, workers);
+    return workers.length === 0 ? undefined : workers;
+  };
+}
+
+/** One item. Without `queue` as in the answers of builds and template versions: these tell of no names, and here of no queue. */
+export function jobAnswer(
+  job: JobRecord,
+  { daemons, version }: Pick<Tables, 'daemons' | 'version'>,
+  queue?: {
+    readonly position: number;
+    readonly size: number;
+    readonly workers: readonly string[] | undefined;
+  },
+): JobAnswer {
+  const isListed = queue !== undefined;
+  return {
+    id: job.id,
+    created_at: rfc3339(job.createdAt),
+    started_at: optionalTime(job.startedAt),
+    completed_at: optionalTime(job.completedAt),
+    canceled_at: optionalTime(job.canceledAt),
+    error: job.error,
+    status: job.status,
+    worker_id: job.workerId,
+    worker_name:
+      isListed && version.does('tellsWorkerNames') && job.workerId !== undefined
+        ? daemons.get(job.workerId)?.name
+        : undefined,
+    file_id: job.version.fileId,
+    tags: job.tags,
+    queue_position: queue?.position ?? 0,
+    queue_size: queue?.size ?? 0,
+    organization_id: job.organizationId,
+    initiator_id: version.does('knowsInitiators') ? job.initiatorId : undefined,
+    input:
+      job.workspace === undefined
+        ? { template_version_id: job.version.id }
+        : { workspace_build_id: job.workspace.buildId },
+    type: job.type,
+    available_workers: queue?.workers,
+    metadata: version.does('filtersLists') ? (isListed ? metadata(job, version) : NO_METADATA) : undefined,
+    logs_overflowed: version.does('tellsLogOverflow') ? false : undefined,
+  };
+}
+
+function metadata(
+  { template, version, workspace, transition }: JobRecord,
+  coder: CoderVersion,
+): NonNullable<JobAnswer['metadata']> {
+  return {
+    template_version_name: version.name,
+    template_id: template.id,
+    template_name: template.name,
+    template_display_name: '',
+    template_icon: '',
+    workspace_id: workspace?.id,
+    workspace_name: workspace?.name,
+    workspace_build_transition: coder.does('tellsTransitions') ? transition : undefined,
+  };
+}

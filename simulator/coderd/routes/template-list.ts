@@ -1,0 +1,95 @@
+/** Templates and their versions as JSON (codersdk of 2.30, docs/coder.md §10). */
+import type { JobId } from '../../../lambda/decision/model/brands.ts';
+import { tagKey } from '../../../lambda/decision/model/tags.ts';
+import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
+import type { CoderdModel } from '../model.ts';
+import { rfc3339 } from '../queries/rfc3339.ts';
+import { type JobRecord, pastJob } from '../tables/jobs.ts';
+import type { TemplateRecord, TemplateVersion } from '../tables/templates.ts';
+
+/** Monday first, as coderd lists them. */
+const WEEK = [...WEEKDAYS.slice(1), ...WEEKDAYS.slice(0, 1)];
+
+export function templateAnswer(template: TemplateRecord, model: CoderdModel) {
+  return {
+    id: template.id,
+    created_at: rfc3339(template.createdAt),
+    updated_at: rfc3339(template.updatedAt),
+    organization_id: template.organizationId,
+    organization_name: model.organizations.inPath(template.organizationId)?.name,
+    organization_display_name: '',
+    organization_icon: '',
+    name: template.name,
+    display_name: '',
+    provisioner: 'terraform',
+    active_version_id: template.activeVersion.id,
+    active_user_count: 0,
+    build_time_stats: buildTimeStats(template),
+    description: '',
+    deprecated: template.deprecated !== '',
+    deprecation_message: template.deprecated,
+    deleted: false,
+    icon: '',
+    default_ttl_ms: template.defaultTtlMs,
+    activity_bump_ms: template.activityBumpMs,
+    autostop_requirement: { days_of_week: [], weeks: 1 },
+    autostart_requirement: { days_of_week: WEEK.filter((day) => template.autostartDays.includes(day)) },
+    created_by_id: model.userId,
+    created_by_name: model.user(model.userId)?.username,
+    allow_user_autostart: template.allowUserAutostart,
+    allow_user_autostop: true,
+    allow_user_cancel_workspace_jobs: false,
+    failure_ttl_ms: template.failureTtlMs,
+    time_til_dormant_ms: template.timeTilDormantMs,
+    time_til_dormant_autodelete_ms: template.timeTilDormantAutodeleteMs,
+    require_active_version: template.requireActiveVersion,
+    max_port_share_level: 'public',
+    cors_behavior: 'simple',
+    use_classic_parameter_flow: false,
+    disable_module_cache: false,
+    time_til_autostop_notify_ms: 0,
+  };
+}
+
+/** TransitionStats has no JSON names, so its keys are upper-case, whatever the OpenAPI says. Milliseconds. */
+function buildTimeStats({ buildMs }: TemplateRecord) {
+  return Object.fromEntries(
+    Object.entries(buildMs).map(([transition, ms]) => [transition, { P50: ms, P95: ms }]),
+  );
+}
+
+export function versionAnswer(template: TemplateRecord, version: TemplateVersion, model: CoderdModel) {
+  return {
+    id: version.id,
+    template_id: template.id,
+    organization_id: template.organizationId,
+    created_at: rfc3339(version.createdAt),
+    updated_at: rfc3339(version.createdAt),
+    name: version.name,
+    message: '',
+    job: model.answerOf(model.importOf(version) ?? importJob(template, version, model.userId)),
+    readme: '',
+    created_by: { id: model.userId, username: model.user(model.userId)?.username },
+    archived: false,
+    has_external_agent: false,
+  };
+}
+
+/** Its id is that of the version: nothing else knows it. */
+function importJob(template: TemplateRecord, version: TemplateVersion, initiatorId: string): JobRecord {
+  return pastJob({
+    id: version.id as JobId,
+    createdAt: version.createdAt,
+    organizationId: template.organizationId,
+    initiatorId,
+    tags: version.tags,
+    tagKey: tagKey(version.tags),
+    type: 'template_version_import',
+    transition: undefined,
+    template,
+    version,
+    workspace: undefined,
+    durationMs: 0,
+    willFail: false,
+  });
+}

@@ -1,0 +1,147 @@
+/** Workspaces as JSON (codersdk of 2.30, docs/coder.md §10), in the order of GetWorkspaces. */
+
+import type { CoderdModel } from '../model.ts';
+import { optionalTime, rfc3339 } from '../queries/rfc3339.ts';
+import type { JobStatus } from '../tables/jobs.ts';
+import type { Transition } from '../tables/transition.ts';
+import type { BuildRecord, WorkspaceRecord } from '../tables/workspace-records.ts';
+
+/** What a workspace is called while the job of its latest build is running, and after it succeeded. */
+const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly succeeded: string }>> = {
+  start: { running: 'starting', succeeded: 'running' },
+  stop: { running: 'stopping', succeeded: 'stopped' },
+  delete: { running: 'deleting', succeeded: 'deleted' },
+};
+
+/** Those that run come first, so one that stops moves while somebody turns pages; then by owner and by name. */
+export function inListOrder(workspaces: readonly WorkspaceRecord[]): readonly WorkspaceRecord[] {
+  return workspaces.toSorted(
+    (a, b) =>
+      Number(isRunning(b)) - Number(isRunning(a)) ||
+      byText(a.owner.username, b.owner.username) ||
+      byText(a.name, b.name),
+  );
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
+  const { id, name, organizationId, owner, template, latestBuild } = workspace;
+  return {
+    id,
+    created_at: rfc3339(workspace.createdAt),
+    updated_at: rfc3339(latestBuild.createdAt),
+    owner_id: owner.id,
+    owner_name: owner.username,
+    owner_avatar_url: '',
+    organization_id: organizationId,
+    organization_name: model.organizations.inPath(organizationId)?.name,
+    template_id: template.id,
+    template_name: template.name,
+    template_display_name: '',
+    template_icon: '',
+    template_allow_user_cancel_workspace_jobs: false,
+    template_active_version_id: template.activeVersion.id,
+    template_require_active_version: template.requireActiveVersion,
+    template_use_classic_parameter_flow: false,
+    latest_build: buildAnswer(latestBuild, workspace, model),
+    latest_app_status: null,
+    outdated: latestBuild.version !== template.activeVersion,
+    name,
+    autostart_schedule: workspace.schedule,
+    ttl_ms: workspace.ttlMs === 0 ? undefined : workspace.ttlMs,
+    last_used_at: rfc3339(workspace.lastUsedAt),
+    deleting_at: nullableTime(workspace.deletingAt),
+    dormant_at: nullableTime(workspace.dormantAt),
+    health: { healthy: true, failing_agents: [] },
+    automatic_updates: workspace.keepsVersion ? 'never' : 'always',
+    allow_renames: false,
+    favorite: false,
+    next_start_at: nullableTime(workspace.nextStartAt),
+    is_prebuild: workspace.prebuilt,
+  };
+}
+
+/** A build of a workspace (codersdk.WorkspaceBuild). */
+export function buildAnswer(
+  build: BuildRecord,
+  workspace: { readonly id: string; readonly name: string },
+  model: CoderdModel,
+) {
+  // the prebuilds user has no row
+  const userOf = (id: string) => ({ id, name: model.user(id)?.username ?? 'prebuilds' });
+  const initiator = userOf(build.job.initiatorId);
+  const owner = userOf(build.job.workspace?.ownerId ?? build.job.initiatorId);
+  return {
+    id: build.id,
+    created_at: rfc3339(build.createdAt),
+    updated_at: rfc3339(build.createdAt),
+    workspace_id: workspace.id,
+    workspace_name: workspace.name,
+    workspace_owner_id: owner.id,
+    workspace_owner_name: owner.name,
+    template_version_id: build.version.id,
+    template_version_name: build.version.name,
+    build_number: build.number,
+    transition: build.transition,
+    initiator_id: initiator.id,
+    initiator_name: initiator.name,
+    job: model.answerOf(build.job),
+    reason: build.reason,
+    resources: hasStarted(build) ? [resource(build)] : [],
+    deadline: nullableTime(build.deadline),
+    max_deadline: nullableTime(build.maxDeadline),
+    status: statusOf(build.transition, build.job.status),
+    daily_cost: 0,
+    template_version_preset_id: null,
+  };
+}
+
+/** The bulk of a real answer is in here: agents with their apps, scripts and log sources. */
+function resource({ id, createdAt, job }: BuildRecord) {
+  return {
+    id,
+    created_at: rfc3339(createdAt),
+    job_id: job.id,
+    workspace_transition: 'start',
+    type: 'docker_container',
+    name: 'workspace',
+    hide: false,
+    icon: '/emojis/1f4e6.png',
+    agents: [
+      {
+        name: 'main',
+        status: 'connected',
+        lifecycle_state: 'ready',
+        architecture: 'amd64',
+        operating_system: 'linux',
+        directory: '/home/coder',
+        apps: [
+          { slug: 'code-server', display_name: 'code-server', health: 'healthy', sharing_level: 'owner' },
+        ],
+      },
+    ],
+    metadata: [{ key: 'image', value: 'codercom/enterprise-base:ubuntu', sensitive: false }],
+    daily_cost: 0,
+  };
+}
+
+function isRunning({ latestBuild }: WorkspaceRecord): boolean {
+  return hasStarted(latestBuild);
+}
+
+function hasStarted({ transition, job }: BuildRecord): boolean {
+  return transition === 'start' && job.status === 'succeeded';
+}
+
+/** convertWorkspaceStatus */
+function statusOf(transition: Transition, job: JobStatus): string {
+  return job === 'running' || job === 'succeeded' ? STATUSES[transition][job] : job;
+}
+
+/** NullTime: `null` rather than absent. */
+function nullableTime(time: number | undefined): string | null {
+  return optionalTime(time) ?? null;
+}

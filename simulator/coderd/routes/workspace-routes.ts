@@ -1,0 +1,129 @@
+/** The routes that tell what is about to be due: workspaces, templates, their versions, and what the user may read of them. */
+import { z } from 'zod';
+import { mayRead, mayReadWorkspaces, type TokenUser } from '../tables/tokens.ts';
+import { isUuid } from '../tables/uuids.ts';
+import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
+import { workspaceBuilds } from './build-routes.ts';
+import type { Route, UserRequest } from './route.ts';
+import { templateAnswer, versionAnswer } from './template-list.ts';
+import { inListOrder, workspaceAnswer } from './workspace-list.ts';
+
+/** Of `/api/v2/<collection>/…`; undefined: no such route. */
+export function routeOf(collection: string | undefined, rest: readonly string[]): Route | undefined {
+  if (collection === 'workspaces' && rest.length === 0) return { method: 'GET', handle: workspaces };
+  if (collection === 'workspaces' && rest.length === 2 && rest[1] === 'builds')
+    return { method: 'GET', handle: workspaceBuilds };
+  if (collection === 'templates' && rest.length === 0) return { method: 'GET', handle: templates };
+  if (collection === 'templateversions' && rest.length === 1)
+    return { method: 'GET', handle: templateVersion };
+  if (collection === 'authcheck' && rest.length === 0) return { method: 'POST', handle: authCheck };
+  return undefined;
+}
+
+/**
+ * Rows that the user may not read are left out of list and count, without a word. Other parameters are not looked at.
+ * The world knows no search keys, so any query is refused as coderd refuses unknown ones.
+ */
+function workspaces({ model, user, parameters }: UserRequest): Answer {
+  parameters.uuid('after_id');
+  const limit = parameters.positiveInt32('limit', 0);
+  const offset = parameters.positiveInt32('offset', 0);
+  const errors = parameters.invalid();
+  if (errors.length > 0) return invalid(errors, 'Query parameters have invalid values.');
+  const [field] = parameters.strings('q').map(searchKeyOf);
+  if (field !== undefined)
+    return invalid(
+      [{ field, detail: `"${field}" is not a valid query param` }],
+      'Invalid workspace search query.',
+    );
+  const readable = model.workspaces().filter(({ organizationId }) => mayReadWorkspaces(user, organizationId));
+  const page = inListOrder(readable).slice(offset, limit === 0 ? undefined : offset + limit);
+  const body = {
+    workspaces: page.map((workspace) => workspaceAnswer(workspace, model)),
+    count: readable.length,
+  };
+  return { status: 200, body };
+}
+
+/** Every member reads them, whatever its role: a new template is shared with everyone. Deprecated ones are listed alone, on demand. */
+function templates({ model, parameters }: UserRequest): Answer {
+  const [query = ''] = parameters.strings('q');
+  const [, asked] = /^deprecated:(true|false)$/.exec(query) ?? [];
+  if (query !== '' && asked === undefined) {
+    const field = searchKeyOf(query);
+    const detail =
+      field === 'deprecated'
+        ? `Query param "deprecated" must be a valid boolean: strconv.ParseBool: parsing "${query.slice(field.length + 1)}": invalid syntax`
+        : `"${field}" is not a valid query param`;
+    return invalid([{ field, detail }], 'Invalid template search query.');
+  }
+  const listsAll = asked === undefined && !model.version.does('hidesDeprecatedTemplates');
+  const body = model
+    .templates()
+    .filter(({ deprecated }) => listsAll || (deprecated !== '') === (asked === 'true'))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map((template) => templateAnswer(template, model));
+  return { status: 200, body };
+}
+
+function searchKeyOf(query: string): string {
+  return query.split(':')[0] ?? '';
+}
+
+/** Read by every member, as its template is. */
+function templateVersion({ model, rest: [id = ''] }: UserRequest): Answer {
+  if (!isUuid(id)) return badUuid(id);
+  const found = model.findVersion(id.toLowerCase());
+  return found === undefined
+    ? NOT_FOUND
+    : { status: 200, body: versionAnswer(found.template, found.version, model) };
+}
+
+const authorizationRequest = z.object({
+  checks: z
+    .record(
+      z.string(),
+      z.object({
+        action: z.string(),
+        object: z.object({
+          resource_type: z.string().default(''),
+          /** Absent or empty: all organizations. */
+          organization_id: z.string().default(''),
+        }),
+      }),
+    )
+    .default({}),
+});
+
+/** What a role allows, whoever owns the thing; the users of the world may read, and nothing else. */
+function authCheck({ user, body }: UserRequest): Answer {
+  const request = authorizationRequest.safeParse(parseJson(body));
+  if (!request.success) return { status: 400, body: { message: 'Request body must be valid JSON.' } };
+  const checks = Object.entries(request.data.checks);
+  const untyped = checks.find(([, { object }]) => object.resource_type === '');
+  if (untyped !== undefined) {
+    const message = `Object's "resource_type" field must be defined for key "${untyped[0]}".`;
+    return { status: 400, body: { message } };
+  }
+  const answers = checks.map(([name, { action, object }]) => [
+    name,
+    action === 'read' && mayReadAll(user, object.resource_type, object.organization_id),
+  ]);
+  return { status: 200, body: Object.fromEntries(answers) };
+}
+
+/** No role of an organization holds for all of them, and every member of one may read its daemons. */
+function mayReadAll(user: TokenUser, type: string, organizationId: string): boolean {
+  if (organizationId === '') return user.isOwner;
+  if (type === 'workspace' || type === 'template') return mayReadWorkspaces(user, organizationId);
+  if (type === 'provisioner_jobs') return mayRead(user, organizationId);
+  return type === 'provisioner_daemon';
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

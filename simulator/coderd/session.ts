@@ -1,0 +1,151 @@
+import type { DaemonId, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';
+import type { AcquiredJob, DaemonConnection } from '../base/daemon-connection.ts';
+import type { Planned, Timeline } from '../base/timeline.ts';
+import type { Acquirer, Asker } from './acquirer.ts';
+import { type DaemonRegistration, type DaemonTable, HEARTBEAT_MS } from './tables/daemons.ts';
+import type { Job, JobTable } from './tables/jobs.ts';
+
+/** How often a daemon sends updates of its job: with their answers it hears that the job was cancelled (docs/coder.md §5). */
+const UPDATE_MS = 500;
+
+export type SessionParts = {
+  readonly timeline: Timeline;
+  readonly jobs: JobTable;
+  readonly daemons: DaemonTable;
+  readonly acquirer: Acquirer;
+  readonly onClosed: (session: Session) => void;
+};
+
+/**
+ * One websocket of one daemon, as coderd sees it. It works for the row that it found or made when it was opened, even
+ * if that row is deleted or overwritten by another session later.
+ *
+ * A job is updated by the session that it was handed to. A session that finds running jobs of its row which nobody
+ * updates takes them for its own, as those of a daemon that has reconnected; if it then asks for a job, it was
+ * another process with the same name, and those jobs are as dead as before.
+ */
+export class Session implements DaemonConnection, Asker {
+  readonly id: DaemonId;
+  readonly organizationId: OrganizationId;
+  readonly tags: TagSet;
+  readonly tagKey: string;
+  readonly keyId: string;
+  readonly #parts: SessionParts;
+  readonly #heartbeat: Planned;
+  readonly #held = new Set<Job>();
+  readonly #adopted: readonly Job[];
+  #onJob: ((job: AcquiredJob) => void) | undefined;
+  #onCancel: (job: JobId) => void = () => {};
+  #state: 'open' | 'closing' | 'closed by coderd' | 'closed' = 'open';
+
+  constructor(registration: DaemonRegistration, parts: SessionParts) {
+    const { timeline, daemons, jobs } = parts;
+    this.id = daemons.upsert(registration, timeline.now()).id;
+    this.organizationId = registration.organizationId;
+    this.tags = registration.tags;
+    this.tagKey = tagKey(registration.tags);
+    this.keyId = registration.keyId;
+    this.#parts = parts;
+    this.#heartbeat = timeline.every(HEARTBEAT_MS, () => daemons.beat(this.id, timeline.now()));
+    this.#adopted = jobs.currentOf(this.id).filter((job) => job.updatedBy === undefined);
+    for (const job of this.#adopted) job.updatedBy = this;
+  }
+
+  acquire(onJob: (job: AcquiredJob) => void): void {
+    if (this.#state === 'closed by coderd') return;
+    this.#mustBeOpen('asking for a job');
+    if (this.#onJob !== undefined || this.#held.size > 0)
+      throw new Error(
+        `asking for a job: daemon ${this.id} has asked before and not finished; one job at a time`,
+      );
+    for (const job of this.#adopted) if (job.updatedBy === this) job.updatedBy = undefined;
+    this.#onJob = onJob;
+    this.#parts.acquirer.ask(this);
+  }
+
+  cancelAcquire(): void {
+    this.#onJob = undefined;
+    this.#parts.acquirer.withdraw(this);
+  }
+
+  onCancel(listener: (job: JobId) => void): void {
+    this.#onCancel = listener;
+  }
+
+  /** A job that this session updates was cancelled: its daemon hears of it with the answer to its next update. */
+  tellCancelled(job: Job): void {
+    this.#parts.timeline.after(UPDATE_MS, () => {
+      if (job.updatedBy === this) this.#onCancel(job.id);
+    });
+  }
+
+  /** Called by the acquirer. */
+  take(job: Job): void {
+    const { jobs, timeline } = this.#parts;
+    const onJob = this.#onJob;
+    if (onJob === undefined) throw new Error(`handing over job ${job.id}: daemon ${this.id} has not asked`);
+    const isCancelled = job.completedAt !== undefined;
+    jobs.start(job, { worker: this.id, session: this, at: timeline.now() });
+    this.#held.add(job);
+    this.#onJob = undefined;
+    onJob({
+      id: job.id,
+      durationMs: isCancelled ? UPDATE_MS : job.durationMs,
+      willFail: job.willFail && !isCancelled,
+    });
+  }
+
+  /** Refused by coderd, so without effect, if the row has another worker or the job has ended already (a reaper, a cancel). */
+  complete(id: JobId, result: 'succeeded' | 'failed' | 'canceled'): void {
+    if (this.#state === 'closed by coderd') return;
+    this.#mustBeOpen('completing a job');
+    const job = this.#parts.jobs.get(id);
+    if (job === undefined) throw new Error(`completing job ${id}: there is none`);
+    this.#held.delete(job);
+    if (job.workerId === this.id && job.completedAt === undefined) {
+      const error = errorOf(result);
+      this.#parts.jobs.complete(job, {
+        at: this.#parts.timeline.now(),
+        by: 'reported',
+        ...(error === undefined ? {} : { error }),
+      });
+    }
+    if (this.#state === 'closing') this.#close('closed by coderd');
+  }
+
+  close(): void {
+    if (this.#state === 'closed by coderd') this.#state = 'closed';
+    if (this.#state !== 'closed') this.#close('closed');
+  }
+
+  /** coderd closes the session of a deleted key, a busy one after its job (docs/coder.md §3). */
+  closeWhenFree(): void {
+    const isBusy = this.#held.size > 0 || this.#adopted.some((job) => job.updatedBy === this);
+    if (isBusy) this.#state = 'closing';
+    else this.#close('closed by coderd');
+  }
+
+  #close(state: 'closed by coderd' | 'closed'): void {
+    this.#state = state;
+    this.cancelAcquire();
+    this.#heartbeat.cancel();
+    for (const job of [...this.#held, ...this.#adopted]) {
+      if (job.updatedBy !== this) continue;
+      job.updatedBy = undefined;
+      job.updatedAt = this.#parts.timeline.now();
+    }
+    this.#parts.onClosed(this);
+  }
+
+  #mustBeOpen(doing: string): void {
+    if (this.#state === 'open' || this.#state === 'closing') return;
+    throw new Error(`${doing}: the websocket of daemon ${this.id} is closed; connect again`);
+  }
+}
+
+/** A daemon that was interrupted reports a failure, whoever has interrupted it (docs/coder.md §5). */
+function errorOf(result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
+  if (result === 'failed') return 'terraform apply: exit status 1';
+  return result === 'canceled' ? 'canceled' : undefined;
+}

@@ -1,0 +1,42 @@
+import type { DaemonConnection } from '../base/daemon-connection.ts';
+import { Session, type SessionParts } from './session.ts';
+import type { Job } from './tables/jobs.ts';
+import { daemonTags, type ProvisionerKey } from './tables/keys.ts';
+import { CoderVersion } from './tables/versions.ts';
+
+/** The open websockets. */
+export class Sessions {
+  readonly #open = new Set<Session>();
+  readonly #parts: Omit<SessionParts, 'onClosed'>;
+
+  constructor(parts: Omit<SessionParts, 'onClosed'>) {
+    this.#parts = parts;
+  }
+
+  /** For a daemon that has been let in. */
+  open(key: ProvisionerKey, daemon: { readonly name: string; readonly version: string }): DaemonConnection {
+    const session = new Session(
+      {
+        organizationId: key.organizationId,
+        name: daemon.name,
+        keyId: key.id,
+        keyName: key.name,
+        tags: daemonTags(key),
+        version: daemon.version,
+        apiVersion: new CoderVersion(daemon.version).provisionerApi,
+      },
+      { ...this.#parts, onClosed: (closed) => this.#open.delete(closed) },
+    );
+    this.#open.add(session);
+    return session;
+  }
+
+  tellCancelled(job: Job): void {
+    for (const session of this.#open) if (job.updatedBy === session) session.tellCancelled(job);
+  }
+
+  /** Busy ones after their jobs. */
+  closeOfKey(keyId: string): void {
+    for (const session of [...this.#open]) if (session.keyId === keyId) session.closeWhenFree();
+  }
+}

@@ -1,0 +1,99 @@
+import type { DaemonId, EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { TagSet } from '../../../lambda/decision/model/tags.ts';
+import type { Random } from '../../base/random.ts';
+
+/** A daemon not seen for longer reads offline and opens no autostart gate (docs/coder.md §2, §10). */
+export const STALE_MS = 90_000;
+/** How often coderd beats for an open websocket (docs/coder.md §2). */
+export const HEARTBEAT_MS = 60_000;
+
+/** What a daemon says of itself, and its key of it, when it connects. */
+export type DaemonRegistration = {
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly tags: TagSet;
+  readonly version: string;
+  readonly apiVersion: string;
+};
+
+/** A row of provisioner_daemons. */
+export type DaemonRecord = DaemonRegistration & {
+  readonly id: DaemonId;
+  readonly createdAt: EpochMs;
+  readonly lastSeenAt: EpochMs;
+};
+
+type Daemon = DaemonRecord & { lastSeenAt: EpochMs };
+
+const RECENT_MS = 3_600_000;
+
+/** The table provisioner_daemons. */
+export class DaemonTable {
+  readonly #byId = new Map<DaemonId, Daemon>();
+  /** Seen within the hour, and some that were not: a table has the rows of a week, and most questions are about now. */
+  readonly #recent = new Map<DaemonId, Daemon>();
+  readonly #idByName = new Map<string, DaemonId>();
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** UpsertProvisionerDaemon: organization, name and owner of a row that is there keep its id (docs/coder.md §2). */
+  upsert(registration: DaemonRegistration, now: EpochMs): DaemonRecord {
+    const name = uniqueName(registration);
+    const id = this.#idByName.get(name) ?? (this.#random.uuid() as DaemonId);
+    const createdAt = this.#byId.get(id)?.createdAt ?? now;
+    const daemon = { ...registration, id, createdAt, lastSeenAt: now };
+    this.#idByName.set(name, id);
+    this.#byId.set(id, daemon);
+    this.#recent.set(id, daemon);
+    return daemon;
+  }
+
+  /** Writes a heartbeat; a row that is gone stays gone. */
+  beat(id: DaemonId, now: EpochMs): void {
+    const daemon = this.#byId.get(id);
+    if (daemon === undefined) return;
+    daemon.lastSeenAt = now;
+    this.#recent.set(id, daemon);
+  }
+
+  get(id: DaemonId): DaemonRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Oldest first. */
+  all(): IteratorObject<DaemonRecord> {
+    return this.#byId.values();
+  }
+
+  /** Those seen within the hour, in any order. */
+  recent(now: EpochMs): readonly DaemonRecord[] {
+    const seen: Daemon[] = [];
+    for (const daemon of this.#recent.values())
+      if (daemon.lastSeenAt >= now - RECENT_MS) seen.push(daemon);
+      else this.#recent.delete(daemon.id);
+    return seen;
+  }
+
+  deleteWhere(isGone: (daemon: DaemonRecord) => boolean): void {
+    for (const daemon of this.#byId.values()) {
+      if (!isGone(daemon)) continue;
+      this.#byId.delete(daemon.id);
+      this.#recent.delete(daemon.id);
+      this.#idByName.delete(uniqueName(daemon));
+    }
+  }
+}
+
+export function isOffline(daemon: DaemonRecord, now: EpochMs): boolean {
+  return daemon.lastSeenAt < now - STALE_MS;
+}
+
+/** The unique index idx_provisioner_daemons_org_name_owner_key. */
+function uniqueName({ organizationId, name, tags }: DaemonRegistration): string {
+  return JSON.stringify([organizationId, name, tags.owner.toLowerCase()]);
+}

@@ -1,0 +1,201 @@
+import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { TagSet } from '../../../lambda/decision/model/tags.ts';
+import type { TemplateRecord, TemplateVersion } from './templates.ts';
+import type { Transition } from './transition.ts';
+
+/** The user that prebuilt workspaces belong to (docs/coder.md §10). */
+export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
+
+export type JobType = 'template_version_import' | 'workspace_build' | 'template_version_dry_run';
+export type JobStatus = 'pending' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed';
+
+/** What a build is of. */
+export type JobWorkspace = {
+  readonly id: string;
+  readonly name: string;
+  readonly buildId: string;
+  /** @default who has asked for the job */
+  readonly ownerId?: string;
+};
+
+/** A job as it is inserted. */
+export type NewJob = {
+  readonly id: JobId;
+  readonly createdAt: EpochMs;
+  readonly organizationId: OrganizationId;
+  readonly initiatorId: string;
+  readonly tags: TagSet;
+  /** `tagKey(tags)`. */
+  readonly tagKey: string;
+  readonly type: JobType;
+  /** Of workspace builds only. */
+  readonly transition: Transition | undefined;
+  readonly template: TemplateRecord;
+  readonly version: TemplateVersion;
+  /** Of workspace builds only. */
+  readonly workspace: JobWorkspace | undefined;
+  /** How long a daemon will take. */
+  readonly durationMs: number;
+  readonly willFail: boolean;
+};
+
+/** Who ended a job that failed: a reaper, or its daemon. */
+export type FailedBy = 'hung-reaper' | 'pending-reaper' | 'reported';
+
+/** A job, live: a record taken earlier shows what has happened since. */
+export type JobRecord = NewJob & {
+  readonly startedAt: EpochMs | undefined;
+  readonly canceledAt: EpochMs | undefined;
+  readonly completedAt: EpochMs | undefined;
+  readonly workerId: DaemonId | undefined;
+  readonly error: string | undefined;
+  readonly failedBy: FailedBy | undefined;
+  readonly status: JobStatus;
+};
+
+/** A row of provisioner_jobs. Only `JobTable` changes it. */
+export type Job = Omit<NewJob, 'template'> & {
+  /** A version that is imported may get its template later. */
+  template: TemplateRecord;
+  /** 1, 2, …: the order of insertion, and so of created_at. */
+  readonly sequence: number;
+  startedAt: EpochMs | undefined;
+  canceledAt: EpochMs | undefined;
+  completedAt: EpochMs | undefined;
+  workerId: DaemonId | undefined;
+  error: string | undefined;
+  failedBy: FailedBy | undefined;
+  /** When the last update came, while nobody sends any. */
+  updatedAt: EpochMs;
+  /** The open session that sends updates for it. */
+  updatedBy: object | undefined;
+  readonly status: JobStatus;
+};
+
+const NONE: readonly Job[] = [];
+
+type WorkerJobs = { readonly current: Set<Job>; previous: Job | undefined };
+
+/** The table provisioner_jobs with its indexes. */
+export class JobTable {
+  readonly #all: Job[] = [];
+  readonly #byId = new Map<string, Job>();
+  readonly #open = new Set<Job>();
+  readonly #byWorker = new Map<DaemonId, WorkerJobs>();
+  readonly #onCompleted: (job: Job) => void;
+
+  /** `onCompleted`: told of each job that has ended, in whatever way. */
+  constructor(onCompleted: (job: Job) => void) {
+    this.#onCompleted = onCompleted;
+  }
+
+  insert(given: NewJob): Job {
+    const job = newJob(given, this.#all.length + 1);
+    this.#all.push(job);
+    this.#byId.set(job.id, job);
+    this.#open.add(job);
+    return job;
+  }
+
+  get(id: string): Job | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Oldest first. */
+  all(): readonly Job[] {
+    return this.#all;
+  }
+
+  /** Those without a completed_at: pending, running and canceling. Oldest first. */
+  open(): ReadonlySet<Job> {
+    return this.#open;
+  }
+
+  currentOf(worker: DaemonId): readonly Job[] {
+    const current = this.#byWorker.get(worker)?.current;
+    return current === undefined || current.size === 0 ? NONE : [...current];
+  }
+
+  /** The one that was completed last. */
+  previousOf(worker: DaemonId): Job | undefined {
+    return this.#byWorker.get(worker)?.previous;
+  }
+
+  /** Hands a job to a daemon, whose `session` sends its updates from now on. */
+  start(
+    job: Job,
+    given: { readonly worker: DaemonId; readonly session: object; readonly at: EpochMs },
+  ): void {
+    job.startedAt = given.at;
+    job.updatedAt = given.at;
+    job.updatedBy = given.session;
+    job.workerId = given.worker;
+    const worker = this.#worker(given.worker);
+    if (job.completedAt === undefined) worker.current.add(job);
+    else if ((worker.previous?.completedAt ?? 0) < job.completedAt) worker.previous = job;
+  }
+
+  /** Marks a job as cancelled; one that no daemon has is thereby complete (workspace build cancel handler). */
+  cancel(job: Job, at: EpochMs): void {
+    job.canceledAt = at;
+    if (job.workerId === undefined) this.#close(job, at);
+  }
+
+  complete(job: Job, given: { readonly at: EpochMs; readonly error?: string; readonly by: FailedBy }): void {
+    job.startedAt ??= given.at; // the pending reaper sets it too
+    job.error = given.error;
+    job.failedBy = given.error === undefined ? undefined : given.by;
+    this.#close(job, given.at);
+  }
+
+  #close(job: Job, at: EpochMs): void {
+    job.completedAt = at;
+    job.updatedAt = at;
+    job.updatedBy = undefined;
+    this.#open.delete(job);
+    if (job.workerId !== undefined) {
+      const worker = this.#worker(job.workerId);
+      worker.current.delete(job);
+      worker.previous = job;
+    }
+    this.#onCompleted(job);
+  }
+
+  #worker(id: DaemonId): WorkerJobs {
+    const found = this.#byWorker.get(id) ?? { current: new Set(), previous: undefined };
+    this.#byWorker.set(id, found);
+    return found;
+  }
+}
+
+/** A job that succeeded when it was created, before the world began: it stands in no table. */
+export function pastJob(given: NewJob): JobRecord {
+  const { createdAt } = given;
+  return Object.assign(newJob(given, 0), { startedAt: createdAt, completedAt: createdAt });
+}
+
+function newJob(given: NewJob, sequence: number): Job {
+  return {
+    ...given,
+    sequence,
+    startedAt: undefined,
+    canceledAt: undefined,
+    completedAt: undefined,
+    workerId: undefined,
+    error: undefined,
+    failedBy: undefined,
+    updatedAt: given.createdAt,
+    updatedBy: undefined,
+    get status() {
+      return statusOf(this);
+    },
+  };
+}
+
+/** The generated column job_status of provisioner_jobs. */
+function statusOf(job: Job): JobStatus {
+  if (job.error !== undefined) return 'failed';
+  if (job.canceledAt !== undefined) return job.completedAt === undefined ? 'canceling' : 'canceled';
+  if (job.completedAt !== undefined) return 'succeeded';
+  return job.startedAt === undefined ? 'pending' : 'running';
+}

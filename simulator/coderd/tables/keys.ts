@@ -1,0 +1,89 @@
+import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import { normalizeTags, type TagSet, type Tags } from '../../../lambda/decision/model/tags.ts';
+import type { Random } from '../../base/random.ts';
+import { CoderdRefusal } from './refusal.ts';
+
+export type ProvisionerKey = {
+  readonly id: string;
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+  /** As given; its daemons get them normalised. */
+  readonly tags: Tags;
+};
+
+/** Characters of a key's secret (docs/coder.md §3). */
+export const SECRET_LENGTH = 43;
+
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+const BUILT_IN_ID = '00000000-0000-0000-0000-000000000001';
+const RESERVED_NAMES = ['built-in', 'user-auth', 'psk'];
+const MAX_NAME_BYTES = 64;
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** The provisioner keys, by their secrets. */
+export class ProvisionerKeys {
+  readonly #bySecret = new Map<string, ProvisionerKey>();
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** Returns the secret, which is never told again. Refuses as docs/coder.md §3 says. */
+  add(key: { readonly organizationId: OrganizationId; readonly name: string; readonly tags: Tags }): string {
+    checkName(key.name);
+    if (this.#find(key.organizationId, key.name) !== undefined)
+      throw new CoderdRefusal(409, `Provisioner key with name '${key.name}' already exists in organization`);
+    if (JSON.stringify(key.tags).includes('\\u0000'))
+      throw new CoderdRefusal(500, 'storing the tags of a provisioner key: Postgres takes no NUL byte');
+    const secret = Array.from({ length: SECRET_LENGTH }, () => this.#random.pick([...LETTERS])).join('');
+    this.#bySecret.set(secret, { ...key, tags: { ...key.tags }, id: this.#random.uuid() });
+    return secret;
+  }
+
+  /** Deletes a key and returns it. */
+  delete(organizationId: OrganizationId, name: string): ProvisionerKey {
+    if (isReserved(name))
+      throw new CoderdRefusal(400, `deleting the provisioner key "${name}": it is reserved`);
+    const found = this.#find(organizationId, name);
+    if (found === undefined)
+      throw new CoderdRefusal(404, `deleting the provisioner key "${name}": there is none`);
+    this.#bySecret.delete(found[0]);
+    return found[1];
+  }
+
+  withSecret(secret: string): ProvisionerKey | undefined {
+    return this.#bySecret.get(secret);
+  }
+
+  #find(organizationId: OrganizationId, name: string): readonly [string, ProvisionerKey] | undefined {
+    return this.#bySecret
+      .entries()
+      .find(([, key]) => key.organizationId === organizationId && key.name === name);
+  }
+}
+
+/** The reserved key that coderd's own daemons hang on (docs/coder.md §3). */
+export const builtInKey = (organizationId: OrganizationId, tags: Tags): ProvisionerKey => ({
+  id: BUILT_IN_ID,
+  organizationId,
+  name: 'built-in',
+  tags,
+});
+
+/** The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner (docs/coder.md §3). */
+export function daemonTags(key: ProvisionerKey): TagSet {
+  return normalizeTags(key.tags.scope === 'user' ? { ...key.tags, owner: NIL_UUID } : key.tags);
+}
+
+function checkName(name: string): void {
+  if (name === '' || Buffer.byteLength(name) > MAX_NAME_BYTES || isReserved(name))
+    throw new CoderdRefusal(
+      400,
+      `adding the provisioner key "${name}": names have 1 to ${MAX_NAME_BYTES} bytes and are none of ${RESERVED_NAMES.join(', ')}`,
+    );
+}
+
+function isReserved(name: string): boolean {
+  return RESERVED_NAMES.includes(name.toLowerCase());
+}

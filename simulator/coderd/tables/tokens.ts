@@ -1,0 +1,126 @@
+/** Session tokens and their users (docs/coder.md §9; coderd/httpmw/apikey.go). */
+import { type EpochMs, type OrganizationId, plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Random } from '../../base/random.ts';
+
+/** A user as its session token shows it: one token, one user. */
+export type TokenUser = {
+  readonly userId: string;
+  readonly username: string;
+  readonly isOwner: boolean;
+  /** Whose jobs and daemons it may read (docs/coder.md §9: the organization template admin role). */
+  readonly canRead: Organizations;
+  /** Whose workspaces and templates it may read: less than `canRead` with a custom role (docs/coder.md §1). */
+  readonly canReadWorkspaces: Organizations;
+  /** Whose other members it may read: none with a custom role that doesn't say so. */
+  readonly canReadMembers: Organizations;
+};
+
+type Organizations = 'all' | ReadonlySet<OrganizationId>;
+
+/** A token, without its secret. */
+export type ApiKey = {
+  readonly id: string;
+  readonly user: TokenUser;
+  readonly createdAt: EpochMs;
+  readonly expiresAt: EpochMs;
+  readonly lifetimeMs: number;
+};
+
+/** Who asks, or what coderd says in its refusal. */
+export type Authenticated =
+  | { readonly user: TokenUser }
+  | { readonly refusal: { readonly message: string; readonly detail?: string } };
+
+const HOUR_MS = 3_600_000;
+
+export class Tokens {
+  readonly #keys = new Map<string, ApiKey>();
+  readonly #random: Random;
+  #putsOffExpiry: boolean;
+
+  constructor(random: Random, { fixesEnds }: { readonly fixesEnds: boolean }) {
+    this.#random = random;
+    this.#putsOffExpiry = !fixesEnds;
+  }
+
+  /** Returns the token, in coderd's form: `<id>-<secret>`. */
+  add(
+    given: Omit<TokenUser, 'userId' | 'username'> & {
+      readonly now: EpochMs;
+      readonly lifetimeMs: number;
+      /** @default a user of its own */
+      readonly user?: { readonly id: string; readonly username: string };
+    },
+  ): string {
+    const { now, lifetimeMs, user: known, ...rights } = given;
+    const id = this.#random.hex(10);
+    const token = `${id}-${this.#random.hex(22)}`;
+    const username = known?.username ?? `autoscaler-${this.#keys.size + 1}`;
+    const user = { userId: known?.id ?? this.#random.uuid(), username, ...rights };
+    this.#keys.set(token, { id, user, createdAt: now, expiresAt: plusMs(now, lifetimeMs), lifetimeMs });
+    return token;
+  }
+
+  revoke(token: string): void {
+    this.#keys.delete(token);
+  }
+
+  /** As if coderd were started again, with CODER_DISABLE_SESSION_EXPIRY_REFRESH or as a release that fixes the ends. */
+  disableExpiryRefresh(): void {
+    this.#putsOffExpiry = false;
+  }
+
+  /** Where ends are not fixed, using a token puts its end off, once an hour. */
+  authenticate(token: string | undefined, now: EpochMs): Authenticated {
+    if (token === undefined)
+      return signedOut('Cookie "coder_session_token" or query parameter must be provided.');
+    const parts = token.split('-').length;
+    if (parts !== 2)
+      return signedOut(`Invalid API key format: incorrect amount of API key parts, expected 2 got ${parts}`);
+    const key = this.#keys.get(token);
+    if (key === undefined)
+      return signedOut(this.#hasId(token) ? 'API key secret is invalid.' : 'API key is invalid.');
+    if (key.expiresAt < now) return signedOut(`API key expired at "${goTime(key.expiresAt)}".`);
+    if (this.#putsOffExpiry && key.expiresAt - now <= key.lifetimeMs - HOUR_MS)
+      this.#keys.set(token, { ...key, expiresAt: plusMs(now, key.lifetimeMs) });
+    return { user: key.user };
+  }
+
+  /** Whether there is a token with this id, whatever its secret. */
+  #hasId(token: string): boolean {
+    const [id] = token.split('-');
+    return this.#keys.values().some((key) => key.id === id);
+  }
+
+  /** A token of this user. */
+  find(user: TokenUser, id: string): ApiKey | undefined {
+    return this.#keys.values().find((key) => key.id === id && key.user.userId === user.userId);
+  }
+}
+
+export function mayRead({ canRead }: TokenUser, organizationId: string): boolean {
+  return holds(canRead, organizationId);
+}
+
+export function mayReadWorkspaces({ canReadWorkspaces }: TokenUser, organizationId: string): boolean {
+  return holds(canReadWorkspaces, organizationId);
+}
+
+export function mayReadMembers({ canReadMembers }: TokenUser, organizationId: string): boolean {
+  return holds(canReadMembers, organizationId);
+}
+
+function holds(organizations: Organizations, id: string): boolean {
+  return organizations === 'all' || organizations.has(id as OrganizationId);
+}
+
+function signedOut(detail: string): Authenticated {
+  const message = 'You are signed out or your session has expired. Please sign in again to continue.';
+  return { refusal: { message, detail } };
+}
+
+/** time.Time.String(): a fraction of a second is written without trailing zeros. */
+function goTime(time: EpochMs): string {
+  const [, date, clock] = /^(.*)T(.*?)\.?0*Z$/.exec(new Date(time).toISOString()) ?? [];
+  return `${date} ${clock} +0000 UTC`;
+}

@@ -1,0 +1,65 @@
+/** The table users: those that own workspaces (coderd/database/queries/users.sql). */
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { Random } from '../../base/random.ts';
+import { CoderdRefusal } from './refusal.ts';
+
+/**
+ * `dormant`: never signed in, or not for 90 days. coderd autostarts the workspaces of active users only, and stops those of suspended
+ * users at once (lifecycle_executor.go).
+ */
+export type UserStatus = 'active' | 'dormant' | 'suspended';
+
+export type NewUser = {
+  /** @default `user-2`, … */
+  readonly username?: string;
+  /** @default 'active' */
+  readonly status?: UserStatus;
+};
+
+/** A user, live: a record taken earlier shows what has happened since. */
+export type UserRecord = Required<NewUser> & {
+  readonly id: string;
+  readonly createdAt: EpochMs;
+  readonly updatedAt: EpochMs;
+};
+
+type User = { -readonly [Key in keyof UserRecord]: UserRecord[Key] };
+
+/** All users are members of all organizations. */
+export class Users {
+  readonly #byId = new Map<string, User>();
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  add({ username, status = 'active' }: NewUser, createdAt: EpochMs): UserRecord {
+    const number = this.#byId.size + 1;
+    const added: User = {
+      id: this.#random.uuid(),
+      username: username ?? `user-${number}`,
+      status,
+      createdAt,
+      updatedAt: createdAt,
+    };
+    this.#byId.set(added.id, added);
+    return added;
+  }
+
+  /** Oldest first. */
+  all(): readonly UserRecord[] {
+    return [...this.#byId.values()];
+  }
+
+  get(id: string): UserRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  setStatus(id: string, status: UserStatus, updatedAt: EpochMs): void {
+    const user = this.#byId.get(id);
+    if (user === undefined) throw new CoderdRefusal(404, `setting the status of user ${id}: there is none`);
+    user.status = status;
+    user.updatedAt = updatedAt;
+  }
+}

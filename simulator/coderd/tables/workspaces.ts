@@ -1,0 +1,376 @@
+/** The tables workspaces and workspace_builds: what people and coderd itself make of workspaces (docs/coder.md §10). */
+import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
+import type { Random } from '../../base/random.ts';
+import { nextAllowedAutostart } from './autostart-schedule.ts';
+import { type Job, type JobWorkspace, type NewJob, pastJob } from './jobs.ts';
+import { CoderdRefusal } from './refusal.ts';
+import type { TemplateVersion } from './templates.ts';
+import type { Transition } from './transition.ts';
+import { type LifecycleRules, transitionsOf } from './transitions.ts';
+import type { UserRecord } from './users.ts';
+import type { BuildReason, BuildRecord, NewWorkspace, WorkspaceRecord } from './workspace-records.ts';
+
+/** Only `WorkspaceTable` changes it. */
+type Workspace = {
+  -readonly [Key in keyof WorkspaceRecord]: Key extends 'latestBuild' ? Build : WorkspaceRecord[Key];
+} & {
+  /** No transition is due before. */
+  dueFrom: number;
+};
+
+type Build = { -readonly [Key in keyof BuildRecord]: BuildRecord[Key] };
+
+export type WorkspaceTableParts = {
+  readonly random: Random;
+  readonly now: () => EpochMs;
+  /** Names a workspace, and gives it ids. */
+  readonly name: () => JobWorkspace;
+  readonly rules: LifecycleRules;
+  /** The user that workspaces belong to unless they say otherwise. */
+  readonly owner: UserRecord;
+  /** Inserts a job; `onInserted` comes before any daemon gets it. */
+  readonly insert: (job: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted: (job: Job) => void) => void;
+};
+
+export type NewBuild = {
+  readonly transition: Transition;
+  readonly reason: BuildReason;
+  readonly willFail?: boolean;
+  /** How long it takes. @default as the workspace's builds */
+  readonly durationMs?: number;
+  /** Whether the build before may still be going on, as coderd never lets it be. @default false */
+  readonly mayOverlap?: boolean;
+};
+
+export class WorkspaceTable {
+  readonly #byId = new Map<string, Workspace>();
+  /** By workspace, oldest first; those of deleted workspaces stay, as coderd's do. */
+  readonly #builds = new Map<string, Build[]>();
+  /** What `all` answers until one is added or gone. */
+  #all: readonly WorkspaceRecord[] | undefined;
+  readonly #parts: WorkspaceTableParts;
+
+  constructor(parts: WorkspaceTableParts) {
+    this.#parts = parts;
+  }
+
+  add(given: NewWorkspace): WorkspaceRecord {
+    const { since = this.#parts.now() } = given;
+    const names = this.#names(given);
+    return this.#put(given, names, this.#firstBuild(given, names, since));
+  }
+
+  /** As a person does it: its first build is a start that is inserted now. */
+  create(given: NewWorkspace): WorkspaceRecord {
+    const { template, owner = this.#parts.owner, initiator = owner, willFail = false } = given;
+    const names = this.#names(given);
+    const version = template.activeVersion;
+    const job = {
+      organizationId: template.organizationId,
+      initiatorId: initiator.id,
+      tags: tagsOf(version, given.ownTags ?? {}),
+      type: 'workspace_build',
+      transition: 'start',
+      ...{ template, version, willFail },
+      workspace: names,
+      durationMs: given.buildMs ?? template.buildMs.start,
+    } as const;
+    const added: WorkspaceRecord[] = [];
+    this.#parts.insert(job, (inserted) => {
+      const build = { id: names.buildId, number: 1, transition: 'start', reason: 'initiator' } as const;
+      added.push(this.#put(given, names, newBuild({ ...build, version, job: inserted })));
+    });
+    return this.#get(added[0]?.id ?? '', 'creating');
+  }
+
+  #names({ name, owner }: NewWorkspace): JobWorkspace {
+    const names = { ...this.#parts.name(), ownerId: (owner ?? this.#parts.owner).id };
+    return name === undefined ? names : { ...names, name };
+  }
+
+  #put(given: NewWorkspace, names: JobWorkspace, latestBuild: Build): WorkspaceRecord {
+    const { template, schedule, dormantAt, since = this.#parts.now() } = given;
+    const added: Workspace = {
+      id: names.id,
+      name: names.name,
+      organizationId: template.organizationId,
+      template,
+      createdAt: since,
+      schedule,
+      nextStartAt: undefined,
+      ttlMs: given.ttlMs ?? template.defaultTtlMs,
+      lastUsedAt: since,
+      dormantAt: undefined,
+      deletingAt: undefined,
+      owner: given.owner ?? this.#parts.owner,
+      initiator: given.initiator ?? given.owner ?? this.#parts.owner,
+      prebuilt: given.prebuilt ?? false,
+      willFail: given.willFail ?? false,
+      keepsVersion: given.keepsVersion ?? false,
+      ownTags: given.ownTags ?? {},
+      refusesBuilds: given.refusesBuilds ?? false,
+      buildMs: given.buildMs,
+      latestBuild,
+      transitions: [],
+      dueFrom: Number.POSITIVE_INFINITY,
+    };
+    this.#byId.set(added.id, added);
+    this.#all = undefined;
+    this.#builds.set(added.id, [added.latestBuild]);
+    setNextStart(added, since);
+    if (dormantAt !== undefined) setDormant(added, dormantAt);
+    this.#completed(added, since);
+    return added;
+  }
+
+  /** Those that are not deleted, oldest first. */
+  all(): readonly WorkspaceRecord[] {
+    this.#all ??= [...this.#byId.values()];
+    return this.#all;
+  }
+
+  /** The builds of a workspace, of one that is deleted too, oldest first; undefined: there never was such a one. */
+  builds(id: string): readonly BuildRecord[] | undefined {
+    return this.#builds.get(id);
+  }
+
+  /** Those that a transition may be due for, and those of which the executor has to find out when they start next. */
+  dueAt(tick: EpochMs): readonly WorkspaceRecord[] {
+    const due: Workspace[] = [];
+    for (const workspace of this.#byId.values()) if (workspace.dueFrom <= tick) due.push(workspace);
+    return due;
+  }
+
+  /** Activity of its user: ActivityBumpWorkspace. */
+  use(id: string): void {
+    const workspace = this.#get(id, 'using');
+    const { latestBuild } = workspace;
+    const now = this.#parts.now();
+    workspace.lastUsedAt = now;
+    const bumpMs = bumpOf(workspace, now);
+    const { deadline, maxDeadline = Number.POSITIVE_INFINITY } = latestBuild;
+    const isBumped = latestBuild.transition === 'start' && bumpMs > 0;
+    // coderd writes no deadline that would be moved by less than a twentieth of the bump
+    if (isBumped && deadline !== undefined && deadline - 0.95 * bumpMs < now)
+      latestBuild.deadline = Math.min(now + bumpMs, maxDeadline) as EpochMs;
+    this.#changed(workspace);
+  }
+
+  /** Inserts a build. Throws CoderdRefusal: 404 no such workspace, 409 the build before has not ended. */
+  build(id: string, given: NewBuild): void {
+    const workspace = this.#get(id, 'building');
+    const { latestBuild, template } = workspace;
+    if (latestBuild.job.completedAt === undefined && !given.mayOverlap)
+      throw new CoderdRefusal(409, 'A workspace build is already active.');
+    const { transition, reason, willFail = workspace.willFail } = given;
+    const keepsVersion = workspace.keepsVersion && !template.requireActiveVersion;
+    const version = keepsVersion ? latestBuild.version : template.activeVersion;
+    const buildId = this.#parts.random.uuid();
+    const job = {
+      organizationId: workspace.organizationId,
+      initiatorId: (reason === 'initiator' ? workspace.initiator : workspace.owner).id,
+      tags: tagsOf(version, workspace.ownTags),
+      type: 'workspace_build',
+      transition,
+      template,
+      version,
+      workspace: { id, name: workspace.name, buildId, ownerId: workspace.owner.id },
+      durationMs: given.durationMs ?? workspace.buildMs ?? template.buildMs[transition],
+      willFail,
+    } as const;
+    this.#parts.insert(job, (inserted) => {
+      const number = latestBuild.number + 1;
+      workspace.latestBuild = newBuild({ id: buildId, number, transition, reason, version, job: inserted });
+      this.#builds.get(id)?.push(workspace.latestBuild);
+      if (transition === 'stop') setNextStart(workspace, inserted.createdAt);
+      this.#changed(workspace);
+    });
+  }
+
+  /** Shows a build of another workspace as the latest one of this, unless this has a later one. Nothing becomes due by it. */
+  adopt(id: string, build: BuildRecord): void {
+    const workspace = this.#get(id, 'adopting a build for');
+    const { latestBuild } = workspace;
+    if (build.createdAt < latestBuild.createdAt) return;
+    workspace.latestBuild = newBuild({ ...build, number: latestBuild.number + 1 });
+    this.#builds.get(id)?.push(workspace.latestBuild);
+    this.#changed(workspace);
+  }
+
+  /** To be told of each job that has ended. */
+  jobCompleted(job: Job): void {
+    const workspace = job.workspace && this.#byId.get(job.workspace.id);
+    if (workspace !== undefined && job.completedAt !== undefined) this.#completed(workspace, job.completedAt);
+  }
+
+  setSchedule(id: string, schedule: string | undefined): void {
+    const workspace = this.#get(id, 'setting the schedule of');
+    workspace.schedule = schedule;
+    setNextStart(workspace, this.#parts.now());
+    this.#changed(workspace);
+  }
+
+  /** The deadline of a build that has ended stays. */
+  setTtl(id: string, ttlMs: number): void {
+    const workspace = this.#get(id, 'setting the time to live of');
+    workspace.ttlMs = ttlMs;
+    this.#changed(workspace);
+  }
+
+  forgetNextStart(id: string): void {
+    const workspace = this.#get(id, 'forgetting the next start of');
+    workspace.nextStartAt = undefined;
+    this.#changed(workspace);
+  }
+
+  /** Without a build, as if it had never been. */
+  remove(id: string): void {
+    this.#byId.delete(id);
+    this.#all = undefined;
+    this.#builds.delete(id);
+  }
+
+  markDormant(id: string): void {
+    const workspace = this.#get(id, 'marking as dormant');
+    setDormant(workspace, this.#parts.now());
+    this.#changed(workspace);
+  }
+
+  /** To be told when the status of a user has changed. */
+  ownerChanged(ownerId: string): void {
+    for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) this.#changed(workspace);
+  }
+
+  /** To be told when the settings of a template have changed. */
+  templateChanged(templateId: string): void {
+    for (const workspace of this.#byId.values())
+      if (workspace.template.id === templateId) this.#changed(workspace);
+  }
+
+  /** A dormant workspace that its user has taken up again: coderd's next poll finds out when it starts next. */
+  markActive(id: string): void {
+    const workspace = this.#get(id, 'marking as active');
+    workspace.dormantAt = undefined;
+    workspace.deletingAt = undefined;
+    workspace.lastUsedAt = this.#parts.now();
+    this.#changed(workspace);
+  }
+
+  /** What the executor does with each workspace that it leaves as it is. */
+  renewNextStart(id: string, tick: EpochMs): void {
+    const workspace = this.#get(id, 'renewing the next start of');
+    if (!lacksNextStart(workspace)) return;
+    setNextStart(workspace, tick);
+    this.#changed(workspace);
+  }
+
+  #firstBuild(given: NewWorkspace, names: JobWorkspace, createdAt: EpochMs): Build {
+    const { template, running = false, latest } = given;
+    const { reason = latest?.reason ?? 'initiator', owner = this.#parts.owner, ownTags = {} } = given;
+    const version = template.activeVersion;
+    const tags = tagsOf(version, ownTags);
+    const transition = running ? 'start' : 'stop';
+    const job =
+      latest?.job ??
+      pastJob({
+        id: this.#parts.random.uuid() as JobId,
+        createdAt,
+        organizationId: template.organizationId,
+        initiatorId: owner.id,
+        tags,
+        tagKey: tagKey(tags),
+        type: 'workspace_build',
+        transition,
+        template,
+        version,
+        workspace: names,
+        durationMs: template.buildMs[transition],
+        willFail: false,
+      });
+    return newBuild({ id: names.buildId, number: 1, transition, reason, version, job });
+  }
+
+  #completed(workspace: Workspace, at: EpochMs): void {
+    const { transition, job } = workspace.latestBuild;
+    if (job.status === 'succeeded') {
+      setDeadlines(workspace, at);
+      setNextStart(workspace, at);
+      if (transition === 'delete') {
+        this.#byId.delete(workspace.id);
+        this.#all = undefined;
+      }
+    }
+    this.#changed(workspace);
+  }
+
+  #changed(workspace: Workspace): void {
+    workspace.transitions = transitionsOf(workspace, this.#parts.rules);
+    workspace.dueFrom = lacksNextStart(workspace)
+      ? Number.NEGATIVE_INFINITY
+      : Math.min(...workspace.transitions.map(({ at }) => at));
+  }
+
+  #get(id: string, doing: string): Workspace {
+    const found = this.#byId.get(id);
+    if (found === undefined) throw new CoderdRefusal(404, `${doing} workspace ${id}: there is none`);
+    return found;
+  }
+}
+
+function tagsOf(version: TemplateVersion, ownTags: Tags): TagSet {
+  return normalizeTags({ ...version.tags, ...ownTags });
+}
+
+/** The deadlines come with its end. */
+export function newBuild(given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadline'>): Build {
+  return { ...given, createdAt: given.job.createdAt, deadline: undefined, maxDeadline: undefined };
+}
+
+/**
+ * Of builds of all kinds, but for prebuilt workspaces. An end that would come after the next autostart is put off to as long after that
+ * (CalculateAutostop).
+ */
+function setDeadlines(workspace: Workspace, at: EpochMs): void {
+  const { latestBuild, ttlMs, template, prebuilt } = workspace;
+  if (prebuilt) return;
+  const limit = template.maxLifetimeMs > 0 ? plusMs(at, template.maxLifetimeMs) : undefined;
+  const next = nextStartOf(workspace, at);
+  const end = plusMs(at, ttlMs);
+  const wanted = next !== undefined && end > next ? plusMs(next, ttlMs) : end;
+  const deadline = ttlMs > 0 ? wanted : limit;
+  latestBuild.maxDeadline = limit;
+  latestBuild.deadline = limit !== undefined && deadline !== undefined && limit < deadline ? limit : deadline;
+}
+
+/** None while it is dormant (trigger_nullify_next_start_at_on_workspace_autostart_modification). */
+function setNextStart(workspace: Workspace, after: EpochMs): void {
+  workspace.nextStartAt = workspace.dormantAt === undefined ? nextStartOf(workspace, after) : undefined;
+}
+
+function setDormant(workspace: Workspace, at: EpochMs): void {
+  const { timeTilDormantAutodeleteMs } = workspace.template;
+  workspace.dormantAt = at;
+  workspace.nextStartAt = undefined;
+  workspace.deletingAt = timeTilDormantAutodeleteMs > 0 ? plusMs(at, timeTilDormantAutodeleteMs) : undefined;
+}
+
+/** Whether the executor would find it for having no next_start_at (GetWorkspacesEligibleForTransition). */
+function lacksNextStart(workspace: Workspace): boolean {
+  const { prebuilt, owner, dormantAt, schedule, nextStartAt, latestBuild } = workspace;
+  const isStopped = latestBuild.transition === 'stop' && latestBuild.job.status !== 'failed';
+  const isMeant = !prebuilt && owner.status === 'active' && dormantAt === undefined && isStopped;
+  return isMeant && schedule !== undefined && nextStartAt === undefined;
+}
+
+/** Over the next autostart it is as if the workspace had been started then. */
+function bumpOf(workspace: Workspace, now: EpochMs): number {
+  const { activityBumpMs } = workspace.template;
+  const next = nextStartOf(workspace, now);
+  const crosses = next !== undefined && now + activityBumpMs > next;
+  return crosses ? next - now + workspace.ttlMs : activityBumpMs;
+}
+
+function nextStartOf({ schedule, template }: Workspace, after: EpochMs): EpochMs | undefined {
+  return schedule === undefined ? undefined : nextAllowedAutostart(after, schedule, template.autostartDays);
+}

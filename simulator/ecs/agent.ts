@@ -1,0 +1,70 @@
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Random } from '../base/random.ts';
+import type { Timeline } from '../base/timeline.ts';
+import type { AgentAnswer, TaskAgent } from './container.ts';
+import type { Latencies } from './latencies.ts';
+import type { ProtectionFailure } from './protection.ts';
+import type { EcsTask, Protection } from './task.ts';
+
+const UNREACHABLE: AgentAnswer = { kind: 'error', code: 'RequestCanceled' };
+const THROTTLED: AgentAnswer = { kind: 'error', code: 'ThrottlingException' };
+
+/** What goes wrong with single calls to agent endpoints, as shares of all calls. */
+export type AgentFaults = {
+  /** Nothing happens, and an error is answered. */
+  readonly failing: number;
+  /** It happens, and an error is answered. */
+  readonly losing: number;
+};
+
+/** What agents need of ECS. */
+export type ProtectionServer = {
+  readonly random: Random;
+  readonly timeline: Timeline;
+  readonly latencies: Pick<Latencies, 'lease'>;
+  readonly agentFaults: AgentFaults;
+  readonly agentsDown: boolean;
+  now(): EpochMs;
+  readTime(): EpochMs;
+  admits(operation: 'task-protection'): boolean;
+  protect(task: string, minutes: number): ProtectionFailure | undefined;
+  unprotect(task: string): ProtectionFailure | undefined;
+};
+
+/**
+ * The agent endpoint of one task. A call takes effect halfway, its answer comes later: with the endpoint down in
+ * between, a lease is taken that the guard does not know of.
+ */
+export function taskAgent(model: ProtectionServer, task: EcsTask): TaskAgent {
+  const call = (act: () => AgentAnswer, onAnswer: (answer: AgentAnswer) => void): void => {
+    const halfMs = Math.round(model.random.whole(...model.latencies.lease) / 2);
+    model.timeline.after(halfMs, () => {
+      const { failing, losing } = model.agentFaults;
+      const answer = happens(model, failing) ? UNREACHABLE : reach(model, act);
+      const isLost = happens(model, losing);
+      model.timeline.after(halfMs, () => onAnswer(model.agentsDown || isLost ? UNREACHABLE : answer));
+    });
+  };
+  const { id } = task.identity;
+  const write = (failure: ProtectionFailure | undefined): AgentAnswer =>
+    failure === undefined ? answerOf(task.protections.latest) : { kind: 'failure', reason: failure };
+  return {
+    protect: (minutes, onAnswer) => call(() => write(model.protect(id, minutes)), onAnswer),
+    release: (onAnswer) => call(() => write(model.unprotect(id)), onAnswer),
+    look: (onAnswer) => call(() => answerOf(task.protections.at(model.readTime())), onAnswer),
+    desiredStatus: () => (task.isToldToStop ? 'STOPPED' : 'RUNNING'),
+  };
+}
+
+/** Draws only where there is something to draw: a world without faults is the same as ever. */
+const happens = (model: ProtectionServer, share: number): boolean => share > 0 && model.random.next() < share;
+
+function reach(model: ProtectionServer, act: () => AgentAnswer): AgentAnswer {
+  if (model.agentsDown) return UNREACHABLE;
+  return model.admits('task-protection') ? act() : THROTTLED;
+}
+
+function answerOf(protection: Protection | undefined): AgentAnswer {
+  if (protection === undefined) return { kind: 'failure', reason: 'MISSING' };
+  return { kind: 'protection', enabled: protection.enabled, expiresAt: protection.expiresAt };
+}

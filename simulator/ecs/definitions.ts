@@ -1,0 +1,39 @@
+/** Task definitions: what a container is made of, and DescribeTaskDefinition. */
+import { z } from 'zod';
+import type { EcsModel } from './model.ts';
+import { operation } from './operation.ts';
+import type { TaskDefinition } from './task.ts';
+import { AwsError } from './wire/errors.ts';
+
+export const DEFINITIONS = {
+  DescribeTaskDefinition: operation(
+    'service-read',
+    z.object({ taskDefinition: z.string() }),
+    describeTaskDefinition,
+  ),
+};
+
+function describeTaskDefinition(model: EcsModel, request: { readonly taskDefinition: string }) {
+  const definition = model.findTaskDefinition(request.taskDefinition);
+  if (definition === undefined) throw new AwsError('ClientException', 'Unable to describe task definition.');
+  return { taskDefinition: wireDefinition(definition), tags: [] };
+}
+
+/** Secrets and environment are left out: nobody here asks for them. */
+function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
+  const { image, entryPoint, command, cpu, memory, architecture } = template;
+  return {
+    taskDefinitionArn: arn,
+    family,
+    revision,
+    status: 'ACTIVE',
+    networkMode: 'awsvpc',
+    requiresCompatibilities: ['FARGATE'],
+    cpu: `${cpu}`,
+    memory: `${memory}`,
+    runtimePlatform: { cpuArchitecture: architecture, operatingSystemFamily: 'LINUX' },
+    containerDefinitions: [
+      { name: 'provisioner', image, essential: true, entryPoint, command, stopTimeout: 120 },
+    ],
+  };
+}

@@ -1,0 +1,382 @@
+/**
+ * ECS as it is known (docs/aws.md §1 and §2), on virtual time: services, their tasks, task protection. It is the whole truth of
+ * now; what the API lets be seen of it, and late, is in api.ts. Things that happen to tasks are methods for tests.
+ */
+import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/decision/model/brands.ts';
+import type { Random } from '../base/random.ts';
+import type { Timeline } from '../base/timeline.ts';
+import { type AgentFaults, taskAgent } from './agent.ts';
+import type { StartContainer } from './container.ts';
+import { FARGATE, type Latencies } from './latencies.ts';
+import { emptiestZone, Subnets, type Victims } from './placement.ts';
+import {
+  type BlockedTasks,
+  type DeploymentBlocked,
+  isBlocked,
+  type ProtectionFailure,
+} from './protection.ts';
+import type { CleanupReading, RolloutReading } from './rollout.ts';
+import { type Deployment, EcsService, isCleaningUp } from './service.ts';
+import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
+import { BARE_TEMPLATE, type TaskTemplate } from './task-template.ts';
+import { invalidParameter, serviceNotActive, serviceNotFound } from './wire/errors.ts';
+import { type BucketName, Throttle } from './wire/throttle.ts';
+
+export type EcsOptions = {
+  readonly timeline: Timeline;
+  readonly random: Random;
+  /** @default `'Stack-Cluster-AbC123'` */
+  readonly clusterName?: string | undefined;
+  /** @default as far as known for Fargate */
+  readonly latencies?: Partial<Latencies> | undefined;
+  /** Each read of an entity sees it as it was up to this long ago, so a later read may see less. @default 0 */
+  readonly readLagMs?: number | undefined;
+  /** How far back the states of tasks and services are remembered, for those who tell their story. @default readLagMs */
+  readonly historyMs?: number | undefined;
+  /** AWS's request buckets. @default true */
+  readonly throttling?: boolean | undefined;
+  /** @default 'all' */
+  readonly deploymentBlocked?: DeploymentBlocked | undefined;
+  /** @default 'all' */
+  readonly blockedTasks?: BlockedTasks | undefined;
+  /** Whether a task that ECS has chosen to stop can still be protected, to no effect: nobody knows. @default 'taken' */
+  readonly lateLease?: 'taken' | 'refused' | undefined;
+  /** @default 'random' */
+  readonly victims?: Victims | undefined;
+  readonly rollout?: RolloutReading | undefined;
+  readonly cleanup?: CleanupReading | undefined;
+  /** Called when a task is STOPPED. */
+  readonly onStopped?: ((task: EcsTask) => void) | undefined;
+};
+
+export type NewService = {
+  readonly name: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly definition: TaskDefinition;
+  /** @default 1, as CloudFormation creates it */
+  readonly desiredCount?: number | undefined;
+  /** @default 0 */
+  readonly minimumHealthyPercent?: number | undefined;
+  /** @default 100 */
+  readonly maximumPercent?: number | undefined;
+  /** earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default a deployment ends when nothing old is left */
+  readonly earlySuccessPercent?: number | undefined;
+};
+
+const ARN_PREFIX = 'arn:aws:ecs:eu-central-1:123456789012';
+const ZONES = ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'];
+/** Stopped tasks can be seen for an hour (docs/aws.md §2). */
+const VISIBLE_MS = 60 * 60_000;
+
+export class EcsModel {
+  readonly clusterName: string;
+  readonly clusterArn: string;
+  readonly latencies: Latencies;
+  /** While true, no agent endpoint answers: guards are blind. */
+  agentsDown = false;
+  agentFaults: AgentFaults = { failing: 0, losing: 0 };
+  /** Ids of tasks for which UpdateTaskProtection refuses the whole call, with no word on the other tasks. */
+  readonly refusingTasks = new Set<string>();
+  /** Services, by name, that Application Auto Scaling is told to keep within bounds. */
+  readonly scalableTargets = new Map<string, { readonly min: number; readonly max: number }>();
+  readonly #options: EcsOptions;
+  readonly #throttle: Throttle;
+  readonly #subnets: Subnets;
+  readonly #services = new Map<string, EcsService>();
+  readonly #tasks = new Map<string, EcsTask>();
+  readonly #revisions = new Map<string, number>();
+  readonly #definitions = new Map<string, TaskDefinition>();
+  readonly #running = new Set<EcsTask>();
+  readonly #startFailures = new Map<TaskDefinition, string>();
+  #launched = 0;
+  #peak = 0;
+
+  constructor(options: EcsOptions) {
+    this.#options = options;
+    this.clusterName = options.clusterName ?? 'Stack-Cluster-AbC123';
+    this.clusterArn = `${ARN_PREFIX}:cluster/${this.clusterName}`;
+    this.latencies = { ...FARGATE, ...options.latencies };
+    this.#throttle = new Throttle(() => this.now());
+    this.#subnets = new Subnets(ZONES, options.random);
+  }
+
+  now(): EpochMs {
+    return this.#options.timeline.now();
+  }
+
+  get timeline(): Timeline {
+    return this.#options.timeline;
+  }
+
+  get random(): Random {
+    return this.#options.random;
+  }
+
+  /** The time whose state a read of one entity sees. */
+  readTime(): EpochMs {
+    const lagMs = this.#options.readLagMs ?? 0;
+    return (lagMs === 0 ? this.now() : this.now() - this.random.between(0, lagMs)) as EpochMs;
+  }
+
+  /** Whether the account still has a request of this kind. */
+  admits(bucket: BucketName): boolean {
+    return this.#options.throttling === false || this.#throttle.take(bucket);
+  }
+
+  services(): readonly EcsService[] {
+    return [...this.#services.values()];
+  }
+
+  /** By name; throws ServiceNotFoundException. */
+  service(name: string): EcsService {
+    const service = this.#services.get(name);
+    if (service === undefined) throw serviceNotFound();
+    return service;
+  }
+
+  /** By name; throws ServiceNotFoundException or ServiceNotActiveException. */
+  activeService(name: string): EcsService {
+    const service = this.service(name);
+    if (service.state.status !== 'ACTIVE') throw serviceNotActive();
+    return service;
+  }
+
+  /** All that have not been STOPPED for more than an hour. */
+  tasks(): readonly EcsTask[] {
+    return [...this.#tasks.values()];
+  }
+
+  /** By id or ARN. */
+  findTask(task: string): EcsTask | undefined {
+    return this.#tasks.get(task.slice(task.lastIndexOf('/') + 1));
+  }
+
+  /** RUNNING now, created so far, and the most that were RUNNING at one time. */
+  counts(): { readonly running: number; readonly launched: number; readonly peak: number } {
+    return { running: this.#running.size, launched: this.#launched, peak: this.#peak };
+  }
+
+  registerTaskDefinition(
+    family: string,
+    start: StartContainer,
+    template: TaskTemplate = BARE_TEMPLATE,
+  ): TaskDefinition {
+    const revision = (this.#revisions.get(family) ?? 0) + 1;
+    this.#revisions.set(family, revision);
+    const arn = `${ARN_PREFIX}:task-definition/${family}:${revision}`;
+    const definition = { arn, family, revision, start, template };
+    this.#definitions.set(arn, definition);
+    return definition;
+  }
+
+  /** By ARN, by `family:revision`, or the latest of a family. */
+  findTaskDefinition(named: string): TaskDefinition | undefined {
+    const name = named.slice(named.lastIndexOf('/') + 1);
+    const revision = name.includes(':') ? name : `${name}:${this.#revisions.get(name) ?? 0}`;
+    return this.#definitions.get(`${ARN_PREFIX}:task-definition/${revision}`);
+  }
+
+  createService(spec: NewService): EcsService {
+    const identity = {
+      arn: `${ARN_PREFIX}:service/${this.clusterName}/${spec.name}` as ServiceArn,
+      name: spec.name,
+      minimumHealthyPercent: spec.minimumHealthyPercent ?? 0,
+      maximumPercent: spec.maximumPercent ?? 100,
+      earlySuccessPercent: spec.earlySuccessPercent,
+      createdAt: this.now(),
+    };
+    const { definition, tags = {}, desiredCount = 1 } = spec;
+    const first = { definition, tags, desiredCount };
+    const service = new EcsService(identity, first, {
+      ...this.#around(),
+      victims: this.#options.victims ?? 'random',
+      rollout: this.#options.rollout ?? {},
+      cleanup: this.#options.cleanup ?? {},
+      launch: (of, deployment) => this.#launchFor(of, deployment),
+    });
+    this.#services.set(spec.name, service);
+    return service;
+  }
+
+  deleteService(name: string): void {
+    this.service(name).delete();
+  }
+
+  deploy(name: string, definition: TaskDefinition): void {
+    this.activeService(name).deploy(definition);
+  }
+
+  setDesiredCount(name: string, desiredCount: number): EcsService {
+    const service = this.activeService(name);
+    service.setDesiredCount(desiredCount);
+    return service;
+  }
+
+  /** A task that belongs to no service: it can't be protected. */
+  runTask(definition: TaskDefinition): EcsTask {
+    return this.#create({ definition, zone: this.random.pick(ZONES) });
+  }
+
+  /** UpdateTaskProtection of one task: what it refuses is returned. */
+  protect(task: string, minutes: number): ProtectionFailure | undefined {
+    const found = this.#protectable(task);
+    if (typeof found === 'string') return found;
+    if (!found.isWanted && this.#options.lateLease === 'refused') return 'TASK_NOT_VALID';
+    if (found.isWanted && this.#isBlocked(found)) return 'DEPLOYMENT_BLOCKED';
+    found.protect(expiryOf(this.now(), minutes));
+    return undefined;
+  }
+
+  /** UpdateTaskProtection(false) of one task. */
+  unprotect(task: string): ProtectionFailure | undefined {
+    const found = this.#protectable(task);
+    if (typeof found === 'string') return found;
+    found.unprotect();
+    return undefined;
+  }
+
+  /** AWS takes a Spot task back: SIGTERM, and 120 s; protection holds nothing. */
+  spotInterruption(task: string): void {
+    this.#mustFind(task).stop({
+      stopCode: 'SpotInterruption',
+      stoppedReason: 'Your Spot Task was interrupted.',
+    });
+  }
+
+  /** The host dies with everything on it. */
+  hostFailure(task: string): void {
+    this.#mustFind(task).crash({
+      stopCode: 'InfrastructureHealth',
+      stoppedReason: 'Task stopped due to a failure of the underlying infrastructure',
+    });
+  }
+
+  /** A person with StopTask in the console: protection holds nothing. */
+  stopTask(task: string): void {
+    this.#mustFind(task).stop({ stopCode: 'UserInitiated', stoppedReason: 'Task stopped by user' });
+  }
+
+  /** AWS retires the host of a task: its service replaces it, and protection holds nothing (docs/aws.md §1). */
+  retireHost(task: string, stopCode: 'ServiceSchedulerInitiated' | 'TerminationNotice'): void {
+    this.#mustFind(task).stop({
+      stopCode,
+      stoppedReason: 'ECS is performing maintenance on the underlying infrastructure hosting the task.',
+    });
+  }
+
+  /**
+   * Not ECS's: a task ends by its own decision and nothing takes its place, provided that the caller lowers its service's count in the
+   * same moment. EC2 has it (TerminateInstanceInAutoScalingGroup, ShouldDecrementDesiredCapacity); on ECS a task that ends and
+   * a lower count are two things, and in between the scheduler starts another task or stops a busy one.
+   */
+  endTask(task: string): void {
+    this.#mustFind(task).end();
+  }
+
+  /** A person takes a task's protection away. */
+  disableByHand(task: string): void {
+    this.#mustFind(task).disableByHand();
+  }
+
+  /** From now on the service's tasks stop before RUNNING, until called without a reason. */
+  failStarts(service: string, reason?: string): void {
+    this.service(service).startFailure = reason;
+  }
+
+  /** From now on ECS cannot place the service's tasks, until called without a reason. */
+  failPlacement(service: string, reason?: string): void {
+    const found = this.service(service);
+    found.placementFailure = reason;
+    found.touch();
+  }
+
+  /** From now on tasks of this revision stop before RUNNING. */
+  failRevision(definition: TaskDefinition, reason: string): void {
+    this.#startFailures.set(definition, reason);
+  }
+
+  #protectable(task: string): EcsTask | ProtectionFailure {
+    const found = this.findTask(task);
+    const lastStatus = found?.state.lastStatus ?? 'STOPPED';
+    if (found === undefined || lastStatus === 'STOPPED' || lastStatus === 'DEPROVISIONING') return 'MISSING';
+    return found.identity.serviceName === undefined ? 'TASK_NOT_VALID' : found;
+  }
+
+  #isBlocked(task: EcsTask): boolean {
+    const service = this.service(task.identity.serviceName ?? '');
+    const sight = {
+      desiredCount: service.state.desiredCount,
+      primaryId: service.state.primary.id,
+      tasks: [...service.tasks].map(protectionSight),
+      cleanup: isCleaningUp(service.state) ? (this.#options.cleanup ?? {}) : undefined,
+    };
+    return isBlocked(protectionSight(task), sight, {
+      calls: this.#options.deploymentBlocked ?? 'all',
+      tasks: this.#options.blockedTasks ?? 'all',
+    });
+  }
+
+  #mustFind(task: string): EcsTask {
+    const found = this.findTask(task);
+    if (found === undefined) throw invalidParameter('The referenced task was not found.');
+    return found;
+  }
+
+  #launchFor(service: EcsService, { definition, id }: Deployment): EcsTask | undefined {
+    if (!this.admits('fargate-launch')) return undefined;
+    const places = [...service.tasks].map((task) => task.identity.place);
+    const zone = emptiestZone(ZONES, places, this.random);
+    const task = this.#create({ definition, zone, service, startedBy: id });
+    service.add(task);
+    return task;
+  }
+
+  #create(of: {
+    definition: TaskDefinition;
+    zone: string | undefined;
+    service?: EcsService;
+    startedBy?: string;
+  }): EcsTask {
+    const id = this.random.hex(32);
+    const identity: TaskIdentity = {
+      id,
+      arn: `${ARN_PREFIX}:task/${this.clusterName}/${id}` as TaskArn,
+      definition: of.definition,
+      place: this.#subnets.take(of.zone ?? ZONES[0] ?? ''),
+      serviceName: of.service?.identity.name,
+      startedBy: of.startedBy,
+    };
+    const task = new EcsTask(identity, (it) => taskAgent(this, it), {
+      ...this.#around(),
+      startFailure: () => of.service?.startFailure ?? this.#startFailures.get(of.definition),
+      onChange: (changed) => this.#taskChanged(changed, of.service),
+    });
+    this.#tasks.set(id, task);
+    this.#launched++;
+    return task;
+  }
+
+  #taskChanged(task: EcsTask, service: EcsService | undefined): void {
+    service?.taskChanged(task);
+    if (task.state.lastStatus === 'RUNNING') this.#running.add(task);
+    else this.#running.delete(task);
+    this.#peak = Math.max(this.#peak, this.#running.size);
+    if (task.state.lastStatus === 'STOPPED') this.#retire(task);
+  }
+
+  #retire(task: EcsTask): void {
+    this.#subnets.free(task.identity.place);
+    this.#options.onStopped?.(task);
+    this.timeline.after(VISIBLE_MS, () => this.#tasks.delete(task.identity.id));
+  }
+
+  #around() {
+    const { timeline, random, readLagMs = 0, historyMs = 0 } = this.#options;
+    return { timeline, random, latencies: this.latencies, historyMs: Math.max(readLagMs, historyMs) };
+  }
+}
+
+const protectionSight = (task: EcsTask) => ({
+  isProtected: task.isProtected,
+  startedBy: task.identity.startedBy,
+});

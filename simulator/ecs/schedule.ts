@@ -1,0 +1,86 @@
+/**
+ * What the service scheduler does about a service, as a decision: how many tasks of which revision to start, which to stop.
+ * Rolling deployments keep minimumHealthyPercent running and maximumPercent at most; protected tasks are never stopped.
+ */
+import type { Random } from '../base/random.ts';
+import { type Candidate, harmOf, pickVictim, type Victims } from './placement.ts';
+
+export type ScheduledTask = Candidate & {
+  readonly deploymentId: string;
+  readonly isRunning: boolean;
+};
+
+export type ScheduleInput<T extends ScheduledTask> = {
+  readonly desiredCount: number;
+  readonly primaryId: string;
+  readonly minimumHealthyPercent: number;
+  readonly maximumPercent: number;
+  /** The service's tasks whose desired status is RUNNING. */
+  readonly tasks: readonly T[];
+  /** Tasks of the old revision that ECS means to start. @default 0 */
+  readonly owedOld?: number;
+  /** Whether old tasks that are still starting are left alone until they run. @default false */
+  readonly keepsStartingOld?: boolean;
+  /** Whether old tasks count against the desired count. @default true */
+  readonly countsOld?: boolean | undefined;
+};
+
+export type Schedule<T> = {
+  readonly stop: readonly T[];
+  /** Of the primary deployment. */
+  readonly start: number;
+  /** Of the deployment before it. */
+  readonly startOld: number;
+};
+
+type Choice = { readonly random: Random; readonly victims: Victims };
+
+export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, choice: Choice): Schedule<T> {
+  const outgoing = makeRoom(input, choice);
+  const rest = input.tasks.filter((task) => !outgoing.includes(task));
+  const room = Math.floor((input.desiredCount * input.maximumPercent) / 100);
+  const counted = input.countsOld === false ? rest.filter((task) => !isOld(input, task)) : rest;
+  const surplus = takeSurplus(input, counted, room, choice);
+  const left = counted.filter((task) => !surplus.includes(task));
+  const fresh = left.filter((task) => !isOld(input, task));
+  const { owedOld = 0 } = input;
+  const startOld = input.countsOld === false ? owedOld : Math.max(0, Math.min(owedOld, room - left.length));
+  const start = Math.min(input.desiredCount - fresh.length, room - left.length - startOld);
+  return { stop: [...outgoing, ...surplus], start: Math.max(0, start), startOld };
+}
+
+/** Old tasks go as far as enough running ones remain: those that still boot first, they count for nothing. */
+function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }: Choice): readonly T[] {
+  const floor = Math.ceil((input.desiredCount * input.minimumHealthyPercent) / 100);
+  const free = input.tasks.filter((task) => isOld(input, task) && !task.isProtected);
+  const running = input.tasks.filter((task) => task.isRunning).length;
+  const spare = Math.max(0, running - floor);
+  const going = free.filter((task) => task.isRunning);
+  const inOrder = victims === 'worst' ? going.toSorted((a, b) => harmOf(b) - harmOf(a)) : going;
+  const starting = input.keepsStartingOld ? [] : free.filter((task) => !task.isRunning);
+  return [...starting, ...inOrder.slice(0, spare)];
+}
+
+/** More than the desired count of the primary deployment, or than maximumPercent of it in all. */
+function takeSurplus<T extends ScheduledTask>(
+  input: ScheduleInput<T>,
+  tasks: readonly T[],
+  room: number,
+  choice: Choice,
+): readonly T[] {
+  const fresh = tasks.filter((task) => !isOld(input, task));
+  const count = Math.max(tasks.length - room, fresh.length - input.desiredCount);
+  const victims: T[] = [];
+  let rest = tasks;
+  while (victims.length < count) {
+    const victim = pickVictim(rest, choice);
+    if (victim === undefined) break;
+    victims.push(victim);
+    rest = rest.filter((task) => task !== victim);
+  }
+  return victims;
+}
+
+function isOld<T extends ScheduledTask>(input: ScheduleInput<T>, task: T): boolean {
+  return task.deploymentId !== input.primaryId;
+}

@@ -1,0 +1,313 @@
+/**
+ * The life of one Fargate task (docs/aws.md §2):
+ * PROVISIONING -> PENDING -> ACTIVATING -> RUNNING -> DEACTIVATING -> STOPPING -> DEPROVISIONING -> STOPPED.
+ * Being told to stop is the desired status; SIGTERM follows a moment later, SIGKILL `stopTimeoutMs` after that.
+ */
+import { type EpochMs, plusMs, type TaskArn } from '../../lambda/decision/model/brands.ts';
+import type { Random } from '../base/random.ts';
+import type { Planned, Timeline } from '../base/timeline.ts';
+import type { Container, StartContainer, TaskAgent } from './container.ts';
+import { History } from './history.ts';
+import type { Latencies } from './latencies.ts';
+import type { Place } from './placement.ts';
+import type { TaskTemplate } from './task-template.ts';
+
+export type LastStatus =
+  | 'PROVISIONING'
+  | 'PENDING'
+  | 'ACTIVATING'
+  | 'RUNNING'
+  | 'DEACTIVATING'
+  | 'STOPPING'
+  | 'DEPROVISIONING'
+  | 'STOPPED';
+
+export type StopWhy = {
+  readonly stopCode:
+    | 'EssentialContainerExited'
+    | 'InfrastructureHealth'
+    | 'ServiceSchedulerInitiated'
+    | 'SpotInterruption'
+    | 'TaskFailedToStart'
+    | 'TerminationNotice'
+    | 'UserInitiated';
+  readonly stoppedReason: string;
+};
+
+/** What changes in a task's life: one immutable record after another. */
+export type TaskState = Partial<StopWhy> & {
+  readonly lastStatus: LastStatus;
+  readonly desiredStatus: 'RUNNING' | 'STOPPED';
+  readonly createdAt: EpochMs;
+  readonly pullStartedAt?: EpochMs;
+  readonly pullStoppedAt?: EpochMs;
+  readonly startedAt?: EpochMs;
+  readonly stoppingAt?: EpochMs;
+  readonly executionStoppedAt?: EpochMs;
+  readonly stoppedAt?: EpochMs;
+  readonly exitCode?: number;
+  /** Whether a person had taken its protection away when it was chosen to be stopped; no API tells this. */
+  readonly isBared?: boolean;
+};
+
+export type Protection = {
+  readonly enabled: boolean;
+  readonly expiresAt?: EpochMs;
+  /** Disabled by a person. */
+  readonly byHand?: boolean;
+};
+
+export type TaskDefinition = {
+  readonly arn: string;
+  readonly family: string;
+  readonly revision: number;
+  readonly start: StartContainer;
+  readonly template: TaskTemplate;
+};
+
+/** What a task is from its first moment on. */
+export type TaskIdentity = {
+  readonly arn: TaskArn;
+  readonly id: string;
+  readonly definition: TaskDefinition;
+  readonly place: Place;
+  /** Absent for a task that no service has started. */
+  readonly serviceName?: string | undefined;
+  /** The deployment's id for a service's task. */
+  readonly startedBy?: string | undefined;
+};
+
+type Surroundings = {
+  readonly timeline: Timeline;
+  readonly random: Random;
+  readonly latencies: Latencies;
+  readonly historyMs: number;
+  /** Why the start fails before RUNNING, if it does. */
+  readonly startFailure: () => string | undefined;
+  readonly onChange: (task: EcsTask) => void;
+};
+
+/** How the reason begins when the scheduler stops a task for a scale-in or a deployment. */
+export const SCALING_REASON = 'Scaling activity initiated by';
+
+const SECONDS_TO_KILL = 120;
+const SIGKILLED = 137;
+const UNPROTECTED: Protection = { enabled: false };
+
+export class EcsTask {
+  readonly identity: TaskIdentity;
+  readonly states: History<TaskState>;
+  readonly protections: History<Protection>;
+  readonly #around: Surroundings;
+  readonly #agent: TaskAgent;
+  #container: Container | undefined;
+  #toldToStop = false;
+  #next: Planned | undefined;
+  #expiry: { readonly at: EpochMs; readonly planned: Planned } | undefined;
+
+  constructor(identity: TaskIdentity, agent: (task: EcsTask) => TaskAgent, around: Surroundings) {
+    this.identity = identity;
+    this.#around = around;
+    this.#agent = agent(this);
+    const now = around.timeline.now();
+    this.states = new History<TaskState>(around.historyMs, now, {
+      lastStatus: 'PROVISIONING',
+      desiredStatus: 'RUNNING',
+      createdAt: now,
+    });
+    this.protections = new History(around.historyMs, now, UNPROTECTED);
+    this.#boot();
+  }
+
+  get state(): TaskState {
+    return this.states.latest;
+  }
+
+  get isProtected(): boolean {
+    return this.protections.latest.enabled;
+  }
+
+  /** Whether ECS wants it to run. */
+  get isWanted(): boolean {
+    return this.state.desiredStatus === 'RUNNING';
+  }
+
+  /** Whether the agent has been told to stop it: then the container knows too. */
+  get isToldToStop(): boolean {
+    return this.#toldToStop;
+  }
+
+  get isBusy(): boolean {
+    return this.#container?.isBusy() ?? false;
+  }
+
+  get isWaiting(): boolean {
+    return this.#container?.isWaiting?.() ?? false;
+  }
+
+  /** Since when its process has had nothing to do; undefined while it has, where it does not run, or does not tell. */
+  get idleSince(): EpochMs | undefined {
+    return this.#container?.idleSince?.();
+  }
+
+  protect(expiresAt: EpochMs): void {
+    const wasProtected = this.isProtected;
+    this.protections.put(this.#now(), { enabled: true, expiresAt });
+    this.#expireAt(expiresAt);
+    if (!wasProtected) this.#around.onChange(this);
+  }
+
+  unprotect(): void {
+    this.#bare(UNPROTECTED);
+  }
+
+  /** A person takes the protection away. */
+  disableByHand(): void {
+    this.#bare({ enabled: false, byHand: true });
+  }
+
+  #bare(protection: Protection): void {
+    if (!this.isProtected) return;
+    this.protections.put(this.#now(), protection);
+    this.#around.onChange(this);
+  }
+
+  /** Asks it to stop: SIGTERM a moment later, SIGKILL after the stop timeout. Protection is the caller's business. */
+  stop(why: StopWhy): void {
+    if (!this.isWanted) return;
+    const booted = this.state.lastStatus === 'RUNNING';
+    const isBared = this.protections.latest.byHand === true;
+    this.#change({
+      ...why,
+      isBared,
+      desiredStatus: 'STOPPED',
+      ...(booted && { lastStatus: 'DEACTIVATING' }),
+    });
+    this.#then('signal', () => this.#terminate());
+  }
+
+  /** Its process is told to end from within, at once: what is idle gets no job in between. */
+  end(): void {
+    if (!this.isWanted || this.#container === undefined) return;
+    this.#change({ desiredStatus: 'STOPPED', lastStatus: 'DEACTIVATING' });
+    this.#terminate();
+  }
+
+  /** Loses the host: everything in it is gone at once, without a signal. */
+  crash(why: StopWhy): void {
+    if (this.state.lastStatus === 'DEPROVISIONING' || this.state.lastStatus === 'STOPPED') return;
+    const container = this.#container;
+    this.#toldToStop = true;
+    this.#deprovision(this.state.stopCode === undefined ? why : {});
+    container?.kill();
+  }
+
+  #boot(): void {
+    const { random, latencies } = this.#around;
+    const bootMs = random.whole(...latencies.boot);
+    // the network interface first, then the image (docs/aws.md §2: interface ~10 s, the whole image every time)
+    const interfaceMs = Math.round(0.3 * bootMs);
+    const pullMs = Math.round(0.6 * bootMs);
+    this.#after(interfaceMs, () => {
+      this.#change({ lastStatus: 'PENDING', pullStartedAt: this.#now() });
+      this.#after(pullMs, () => this.#pulled(bootMs - interfaceMs - pullMs));
+    });
+  }
+
+  #pulled(restMs: number): void {
+    const failure = this.#around.startFailure();
+    if (failure !== undefined) {
+      this.#deprovision({ stopCode: 'TaskFailedToStart', stoppedReason: failure });
+      return;
+    }
+    this.#change({ lastStatus: 'ACTIVATING', pullStoppedAt: this.#now() });
+    this.#after(restMs, () => this.#run());
+  }
+
+  #run(): void {
+    this.#change({ lastStatus: 'RUNNING', startedAt: this.#now() });
+    this.#container = this.identity.definition.start({
+      taskArn: this.identity.arn,
+      taskId: this.identity.id,
+      privateIp: this.identity.place.privateIp,
+      agent: this.#agent,
+      exit: (code) => this.#exited(code),
+    });
+  }
+
+  #terminate(): void {
+    this.#toldToStop = true;
+    if (this.#container === undefined) {
+      this.#deprovision({});
+      return;
+    }
+    this.#change({ lastStatus: 'STOPPING', stoppingAt: this.#now() });
+    this.#after(SECONDS_TO_KILL * 1000, () => {
+      this.#container?.kill();
+      this.#exited(SIGKILLED);
+    });
+    this.#container.terminate();
+  }
+
+  #exited(exitCode: number): void {
+    if (this.#container === undefined) return;
+    const why: Partial<StopWhy> =
+      this.state.stopCode === undefined
+        ? { stopCode: 'EssentialContainerExited', stoppedReason: 'Essential container in task exited' }
+        : {};
+    this.#deprovision({ exitCode, ...why });
+  }
+
+  #deprovision(change: Partial<TaskState>): void {
+    const now = this.#now();
+    const stoppingAt = this.state.stoppingAt ?? now;
+    const executed = this.#container === undefined ? {} : { executionStoppedAt: now };
+    this.#container = undefined;
+    this.#expiry?.planned.cancel();
+    this.#change({
+      lastStatus: 'DEPROVISIONING',
+      desiredStatus: 'STOPPED',
+      stoppingAt,
+      ...executed,
+      ...change,
+    });
+    this.#then('stop', () => this.#change({ lastStatus: 'STOPPED', stoppedAt: this.#now() }));
+  }
+
+  /** One planned expiry a task, never later than needed: one that comes early plans itself anew. */
+  #expireAt(at: EpochMs): void {
+    if (this.#expiry !== undefined && this.#expiry.at <= at) return;
+    this.#expiry?.planned.cancel();
+    this.#expiry = { at, planned: this.#around.timeline.after(at - this.#now(), () => this.#expire()) };
+  }
+
+  #expire(): void {
+    this.#expiry = undefined;
+    const { expiresAt } = this.protections.latest;
+    if (expiresAt === undefined) return;
+    if (expiresAt > this.#now()) this.#expireAt(expiresAt);
+    else this.unprotect();
+  }
+
+  #change(change: Partial<TaskState>): void {
+    this.states.put(this.#now(), { ...this.state, ...change });
+    this.#around.onChange(this);
+  }
+
+  #then(latency: 'signal' | 'stop', run: () => void): void {
+    this.#after(this.#around.random.whole(...this.#around.latencies[latency]), run);
+  }
+
+  /** What comes next in its life: at most one thing is planned. */
+  #after(ms: number, run: () => void): void {
+    this.#next?.cancel();
+    this.#next = this.#around.timeline.after(ms, run);
+  }
+
+  #now(): EpochMs {
+    return this.#around.timeline.now();
+  }
+}
+
+/** When a protection of so many minutes that begins now ends. */
+export const expiryOf = (now: EpochMs, minutes: number): EpochMs => plusMs(now, minutes * 60_000);

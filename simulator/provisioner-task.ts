@@ -1,0 +1,133 @@
+import type { EpochMs } from '../lambda/decision/model/brands.ts';
+import type { AcquiredJob, DaemonServer } from './base/daemon-connection.ts';
+import type { Random } from './base/random.ts';
+import type { Timeline } from './base/timeline.ts';
+import type { Container, ContainerHost, StartContainer } from './ecs/container.ts';
+import type { Latencies } from './ecs/latencies.ts';
+import { Daemon } from './task/daemon.ts';
+import { Guard } from './task/guard.ts';
+
+export type ProvisionerTaskOptions = {
+  readonly timeline: Timeline;
+  readonly random: Random;
+  readonly server: DaemonServer;
+  readonly latencies: Pick<Latencies, 'connect'>;
+  readonly pool: string;
+  /** The provisioner key, as it is injected when a container starts. */
+  readonly key: () => string;
+  /** Of the image. */
+  readonly version: string;
+  readonly onStart?: ((taskId: string, guard: Guard) => void) | undefined;
+  readonly onEnd?: ((taskId: string) => void) | undefined;
+  readonly onAcquired?: ((job: AcquiredJob, taskId: string) => void) | undefined;
+  readonly onKilledJob?: ((job: AcquiredJob, taskId: string) => void) | undefined;
+  /** The guard's daemon has exited because it was to: nobody stopped the task. */
+  readonly onLeft?: ((taskId: string, left: Left) => void) | undefined;
+};
+
+export type Left = {
+  /** When its daemon had nothing to do for the last time, or was started. */
+  readonly idleSince: EpochMs;
+};
+
+/** The image of a provisioner task: the guard, and the daemon that it starts. */
+export function provisionerTask(options: ProvisionerTaskOptions): StartContainer {
+  const { timeline, random, pool } = options;
+  return (host) => {
+    const process = daemonProcess(options, host);
+    const guard: Guard = new Guard({
+      timeline,
+      random,
+      pool,
+      host: {
+        ...host,
+        exit: (code) => {
+          host.exit(code);
+          // the first process of a container takes all others with it
+          guard.daemon?.kill();
+        },
+      },
+      startDaemon: (name, onExit) =>
+        process.start(name, (code) => {
+          onExit(code);
+          if (guard.phase === 'left') options.onLeft?.(host.taskId, { idleSince: process.idleSince() });
+        }),
+      onEnd: () => options.onEnd?.(host.taskId),
+    });
+    options.onStart?.(host.taskId, guard);
+    return guarded(guard);
+  };
+}
+
+/** An image without a guard: the daemon is the container's first process, has its host's name, and nothing protects it. */
+export function bareTask(options: ProvisionerTaskOptions): StartContainer {
+  return (host) => {
+    const process = daemonProcess(options, host);
+    const daemon = process.start(`ip-${host.privateIp.replaceAll('.', '-')}`, host.exit);
+    return {
+      terminate: () => daemon.terminate(),
+      kill: () => daemon.kill(),
+      isBusy: () => daemon.isBusy,
+      isWaiting: () => !daemon.isBusy,
+      idleSince: () => (daemon.isBusy ? undefined : process.idleSince()),
+    };
+  };
+}
+
+function guarded(guard: Guard): Container {
+  return {
+    terminate: () => guard.terminate(),
+    kill: () => guard.kill(),
+    isBusy: () => guard.isBusy(),
+    isWaiting: () => guard.phase === 'leasing' || guard.phase === 'working',
+  };
+}
+
+function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHost) {
+  const { timeline, random, version, onAcquired = () => {}, onKilledJob = () => {} } = options;
+  const key = options.key();
+  let idleSince = timeline.now();
+  const server = noticing(options.server, {
+    onIdle: () => {
+      idleSince = timeline.now();
+    },
+    onJob: (job) => onAcquired(job, taskId),
+  });
+  return {
+    idleSince: () => idleSince,
+    start: (name: string, onExit: (code: number) => void): Daemon =>
+      new Daemon({
+        ...{ timeline, random, server, key, name, version, onExit },
+        connect: options.latencies.connect,
+        onKilledJob: (job) => onKilledJob(job, taskId),
+      }),
+  };
+}
+
+/** The server, with a word each time that a daemon has nothing to do, or gets something. */
+function noticing(
+  server: DaemonServer,
+  { onIdle, onJob: onTaken }: { readonly onIdle: () => void; readonly onJob: (job: AcquiredJob) => void },
+): DaemonServer {
+  return {
+    connect: (daemon) => {
+      const connection = server.connect(daemon);
+      onIdle();
+      return {
+        id: connection.id,
+        acquire: (onJob) =>
+          connection.acquire((job) => {
+            onTaken(job);
+            onJob(job);
+          }),
+        cancelAcquire: () => connection.cancelAcquire(),
+        onCancel: (listener) => connection.onCancel(listener),
+        close: () => connection.close(),
+        complete: (job, result) => {
+          onIdle();
+          connection.complete(job, result);
+        },
+      };
+    },
+  };
+}

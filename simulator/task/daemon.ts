@@ -1,0 +1,152 @@
+/**
+ * A `coder provisioner start` process (docs/coder.md §5): connects, runs one job at a time. SIGTERM: takes no further job, finishes
+ * the one it has however long that takes, exits 0. SIGKILL: the connection is gone and the job stays unfinished.
+ */
+import {
+  type AcquiredJob,
+  ConnectionRefused,
+  type DaemonConnection,
+  type DaemonServer,
+} from '../base/daemon-connection.ts';
+import type { Random } from '../base/random.ts';
+import type { Planned, Timeline } from '../base/timeline.ts';
+import type { Range } from '../ecs/latencies.ts';
+
+export type DaemonOptions = {
+  readonly timeline: Timeline;
+  readonly random: Random;
+  readonly server: DaemonServer;
+  /** Started -> registered. */
+  readonly connect: Range;
+  readonly key: string;
+  readonly name: string;
+  readonly version: string;
+  readonly onExit: (code: number) => void;
+  /** A job that was running when the process was killed. */
+  readonly onKilledJob: (job: AcquiredJob) => void;
+};
+
+/** A daemon's process, as the container that runs it needs it. */
+export type DaemonProcess = Pick<Daemon, 'isBusy' | 'terminate' | 'kill'>;
+
+/** Between two tries to dial coderd: its backoff ends at 10 s. */
+const REDIAL_MS = 10_000;
+const EXIT_MS: Range = [50, 300];
+
+export class Daemon {
+  readonly #options: DaemonOptions;
+  #connection: DaemonConnection | undefined;
+  #job: { readonly acquired: AcquiredJob; readonly done: Planned } | undefined;
+  #dialling: Planned | undefined;
+  #terminating = false;
+  #hangs = false;
+  #gone = false;
+
+  constructor(options: DaemonOptions) {
+    this.#options = options;
+    this.#dialling = options.timeline.after(options.random.whole(...options.connect), () => this.#dial());
+  }
+
+  /** Whether coderd knows it. */
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  get isBusy(): boolean {
+    return this.#job !== undefined;
+  }
+
+  /** From now on it heeds no SIGTERM and ends no job, while its connection stays. */
+  hang(): void {
+    this.#hangs = true;
+    this.#job?.done.cancel();
+  }
+
+  /** SIGTERM. A second one has no effect. */
+  terminate(): void {
+    if (this.#terminating || this.#gone || this.#hangs) return;
+    this.#terminating = true;
+    this.#dialling?.cancel();
+    this.#connection?.cancelAcquire();
+    if (this.#job === undefined) this.#exit(0);
+  }
+
+  /** SIGKILL, or the host is gone. */
+  kill(): void {
+    const job = this.#die();
+    if (job !== undefined) this.#options.onKilledJob(job);
+  }
+
+  /** Ends by itself, unasked, with this code (a crash, out of memory). */
+  crash(code: number): void {
+    if (this.#gone) return;
+    this.#die();
+    this.#options.onExit(code);
+  }
+
+  /** Nothing more is said to coderd. Returns the job that stays unfinished. */
+  #die(): AcquiredJob | undefined {
+    if (this.#gone) return undefined;
+    this.#gone = true;
+    this.#dialling?.cancel();
+    this.#connection?.close();
+    const job = this.#job;
+    job?.done.cancel();
+    this.#job = undefined;
+    return job?.acquired;
+  }
+
+  #dial(): void {
+    const { server, key, name, version } = this.#options;
+    try {
+      this.#connection = server.connect({ key, name, version });
+    } catch (error) {
+      if (!(error instanceof ConnectionRefused)) throw error;
+      this.#refused(error);
+      return;
+    }
+    const connection = this.#connection;
+    connection.onCancel((id) => {
+      if (this.#job?.acquired.id === id && !this.#hangs) this.#finish(connection, 'canceled');
+    });
+    this.#acquire(connection);
+  }
+
+  /**
+   * A bad key: it ends at once. No licence: it stays, as a zombie that does nothing. A version that coderd doesn't
+   * understand: it redials for ever (docs/coder.md §5).
+   */
+  #refused({ status, message }: ConnectionRefused): void {
+    const redials = status === 400 && message.startsWith('Incompatible');
+    if (redials) this.#dialling = this.#options.timeline.after(REDIAL_MS, () => this.#dial());
+    else if (status !== 403) this.#exit(1);
+  }
+
+  #acquire(connection: DaemonConnection): void {
+    connection.acquire((acquired) => {
+      const result = acquired.willFail ? 'failed' : 'succeeded';
+      const done = this.#options.timeline.after(acquired.durationMs, () => this.#finish(connection, result));
+      this.#job = { acquired, done };
+    });
+  }
+
+  #finish(connection: DaemonConnection, result: 'succeeded' | 'failed' | 'canceled'): void {
+    if (this.#job === undefined) return;
+    const { acquired, done } = this.#job;
+    done.cancel();
+    this.#job = undefined;
+    connection.complete(acquired.id, result);
+    if (this.#terminating) this.#exit(0);
+    else this.#acquire(connection);
+  }
+
+  #exit(code: number): void {
+    const { timeline, random, onExit } = this.#options;
+    timeline.after(random.whole(...EXIT_MS), () => {
+      if (this.#gone) return;
+      this.#gone = true;
+      this.#connection?.close();
+      onExit(code);
+    });
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The guard as a transition table (docs/architecture.md, "The lease"). It is used three times: the world's guard is driven by it
+ * (guard.ts), the exploration steps it (verify/model-check), and guard.sh is tested against it, row by row.
+ *
+ *   leasing   takes the lease; the daemon is not started before it has been read that the lease is there
+ *   working   looks, renews; drains when asked to, or when it can't trust its lease any more
+ *   draining  has sent SIGTERM to the daemon, which finishes its job however long that takes
+ *   left      the daemon has exited, the protection is released: waits to be stopped
+ *   died      the daemon died unasked: releases, waits a minute, exits with its code, or with 76 instead of 0
+ *   stopping  the container got SIGTERM: it was passed on, the guard waits for the daemon and keeps the lease
+ *   ended     nothing runs any more
+ */
+
+export type GuardPhase = 'leasing' | 'working' | 'draining' | 'left' | 'died' | 'stopping' | 'ended';
+
+export type GuardInput =
+  /** Read back after taking: enabled with 24 h or more left, and the task's desired status is RUNNING. */
+  | 'lease-read'
+  | 'no-lease-read'
+  | 'lease-time-over'
+  /** A look: enabled with 24 h or more left. */
+  | 'lease-seen'
+  /** The same, and it is time to renew. */
+  | 'renewal-due'
+  /** A look: less than 24 h left. */
+  | 'ask-seen'
+  /** A look: less than 12 h left. */
+  | 'ask-seen-low'
+  /** A look: not enabled. */
+  | 'gone-seen'
+  /** A look without a usable answer; the second when there was none for 6 h. */
+  | 'blind'
+  | 'blind-for-6h'
+  | 'renewed'
+  /** A renewal refused with DEPLOYMENT_BLOCKED; the second when it is not the first one running. */
+  | 'renewal-refused'
+  | 'renewal-refused-again'
+  | 'renewal-unanswered'
+  | 'daemon-exited'
+  /** SIGTERM, or what else asks the container's first process to end. */
+  | 'stop'
+  | 'wait-over';
+
+export type GuardEffect =
+  /** PUT 48 h, then read back. */
+  | 'take-lease'
+  | 'start-daemon'
+  /** PUT 48 h. */
+  | 'renew'
+  /** PUT 23 h: seen by all as leaving. */
+  | 'hold'
+  | 'terminate-daemon'
+  /** PUT disabled. */
+  | 'release'
+  | 'exit-0'
+  | 'exit-75'
+  /** Exits as the daemon did. */
+  | 'exit-code';
+
+export type GuardTransition = { readonly to: GuardPhase; readonly effects: readonly GuardEffect[] };
+
+/** What the guard does in a phase about an input. */
+export type GuardTable = Readonly<Record<GuardPhase, Readonly<Partial<Record<GuardInput, GuardTransition>>>>>;
+
+export const GUARD_TABLE: GuardTable = {
+  leasing: {
+    'lease-read': go('working', 'start-daemon'),
+    'no-lease-read': go('leasing', 'take-lease'),
+    'lease-time-over': go('ended', 'exit-75'),
+    stop: go('ended', 'exit-0'),
+  },
+  working: {
+    'lease-seen': go('working'),
+    'renewal-due': go('working', 'renew'),
+    'ask-seen': go('draining', 'terminate-daemon'),
+    'ask-seen-low': go('draining', 'terminate-daemon', 'hold'),
+    'gone-seen': go('draining', 'hold', 'terminate-daemon'),
+    blind: go('working'),
+    'blind-for-6h': go('draining', 'terminate-daemon'),
+    renewed: go('working'),
+    'renewal-refused': go('working'),
+    'renewal-refused-again': go('draining', 'terminate-daemon'),
+    'renewal-unanswered': go('working'),
+    'daemon-exited': go('died', 'release'),
+    stop: go('stopping', 'terminate-daemon'),
+  },
+  draining: {
+    // a guard that drains by itself is to be seen as leaving
+    'lease-seen': go('draining', 'hold'),
+    'renewal-due': go('draining', 'hold'),
+    'ask-seen': go('draining'),
+    // the protection must not lapse under the job
+    'ask-seen-low': go('draining', 'hold'),
+    'gone-seen': go('draining', 'hold'),
+    blind: go('draining'),
+    'blind-for-6h': go('draining'),
+    'daemon-exited': go('left', 'release'),
+    stop: go('stopping'),
+  },
+  stopping: {
+    // a SIGTERM that is not ECS's: the job goes on, and so does its lease
+    'lease-seen': go('stopping'),
+    'renewal-due': go('stopping', 'renew'),
+    'ask-seen': go('stopping'),
+    'ask-seen-low': go('stopping', 'hold'),
+    'gone-seen': go('stopping', 'hold'),
+    blind: go('stopping'),
+    'blind-for-6h': go('stopping'),
+    renewed: go('stopping'),
+    'renewal-refused': go('stopping'),
+    'renewal-refused-again': go('stopping'),
+    'renewal-unanswered': go('stopping'),
+    'daemon-exited': go('ended', 'exit-code'),
+    stop: go('stopping'),
+  },
+  left: { ...releasedRows('left'), 'wait-over': go('ended', 'exit-0'), stop: go('ended', 'exit-0') },
+  died: { ...releasedRows('died'), 'wait-over': go('ended', 'exit-code'), stop: go('ended', 'exit-0') },
+  ended: {},
+};
+
+/** Steps the guard; total: an input without a row changes nothing. */
+export function stepGuard(
+  phase: GuardPhase,
+  input: GuardInput,
+  table: GuardTable = GUARD_TABLE,
+): GuardTransition {
+  return table[phase][input] ?? { to: phase, effects: [] };
+}
+
+function go(to: GuardPhase, ...effects: readonly GuardEffect[]): GuardTransition {
+  return { to, effects };
+}
+
+/** The daemon has exited: what protects the task for whatever reason is taken away again, unless it is seen to be gone. */
+function releasedRows(phase: 'left' | 'died') {
+  const again = go(phase, 'release');
+  return {
+    'gone-seen': go(phase),
+    'lease-seen': again,
+    'renewal-due': again,
+    'ask-seen': again,
+    'ask-seen-low': again,
+    blind: again,
+    'blind-for-6h': again,
+  };
+}

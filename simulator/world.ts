@@ -1,0 +1,306 @@
+/**
+ * The whole world on one virtual clock: a coderd, an ECS with one service a pool as the CDK stack would create it, Secrets Manager
+ * with the keys and a token, and tasks that play guard and daemon.
+ */
+import { readFileSync } from 'node:fs';
+import type { EpochMs } from '../lambda/decision/model/brands.ts';
+import {
+  LOG_GROUP_TAG,
+  ORGANIZATION_TAG,
+  POOL_TAG,
+  SCALE_IN_TAG,
+  STACK_TAG,
+} from '../lambda/decision/model/service-tags.ts';
+import type { Tags } from '../lambda/decision/model/tags.ts';
+import type { AcquiredJob } from './base/daemon-connection.ts';
+import { Random } from './base/random.ts';
+import { SkewedTimeline, Timeline } from './base/timeline.ts';
+import { CoderdModel } from './coderd/model.ts';
+import { DEFAULT_RELEASE } from './coderd/tables/versions.ts';
+import type { StartContainer } from './ecs/container.ts';
+import type { Latencies } from './ecs/latencies.ts';
+import { EcsModel, type EcsOptions } from './ecs/model.ts';
+import type { EcsService } from './ecs/service.ts';
+import { type EcsTask, SCALING_REASON } from './ecs/task.ts';
+import { BARE_TEMPLATE, type TaskTemplate } from './ecs/task-template.ts';
+import { LogsModel } from './logs/model.ts';
+import { bareTask, type ProvisionerTaskOptions, provisionerTask } from './provisioner-task.ts';
+import { SecretsModel } from './secrets/model.ts';
+import type { Guard } from './task/guard.ts';
+
+export type PoolSpec = {
+  readonly name: string;
+  readonly organization: string;
+  readonly tags: Tags;
+  /** What the service is created with. @default 1, as CloudFormation does */
+  readonly desiredCount?: number;
+  /** @default 0 */
+  readonly minimumHealthyPercent?: number;
+  /** @default 100 */
+  readonly maximumPercent?: number;
+  /** earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default a deployment ends when nothing old is left */
+  readonly earlySuccessPercent?: number;
+  /** `bare`: the daemon alone, without a guard. @default 'guarded' */
+  readonly image?: 'guarded' | 'bare';
+  /** What its task definition says otherwise than the CDK stack would. */
+  readonly template?: Partial<TaskTemplate>;
+};
+
+export type WorldOptions = Pick<
+  EcsOptions,
+  | 'readLagMs'
+  | 'historyMs'
+  | 'throttling'
+  | 'deploymentBlocked'
+  | 'blockedTasks'
+  | 'lateLease'
+  | 'victims'
+  | 'rollout'
+  | 'cleanup'
+> & {
+  readonly start: EpochMs;
+  readonly seed: number;
+  readonly pools: readonly PoolSpec[];
+  /** Names. @default those of the pools */
+  readonly organizations?: readonly string[];
+  /** Of coderd and of the daemons. @default `DEFAULT_RELEASE` */
+  readonly coderVersion?: string;
+  /** How far coderd's clock is ahead of AWS's and the function's; negative: behind. @default 0 */
+  readonly coderdAheadMs?: number;
+  /** How often coderd's lifecycle executor looks. @default a minute */
+  readonly autobuildPollMs?: number;
+  /** @default as far as known for Fargate */
+  readonly latencies?: Partial<Latencies>;
+  /** What the image of a pool with a guard runs. @default `provisionerTask`, where guard and daemon are played */
+  readonly guardedTask?: (options: ProvisionerTaskOptions) => StartContainer;
+  /** Told of each job that a daemon gets. */
+  readonly onAcquired?: (job: AcquiredJob, taskId: string, pool: string) => void;
+  /** Told of each task that is STOPPED. */
+  readonly onTaskStopped?: (task: EcsTask) => void;
+};
+
+export type Figures = {
+  readonly tasks: {
+    /** RUNNING now. */
+    readonly running: number;
+    /** Created since the beginning. */
+    readonly launched: number;
+    /** The most that were RUNNING at one time. */
+    readonly peak: number;
+  };
+  /** Jobs whose daemon was killed. */
+  readonly killed: number;
+  /** By a scale-in or a deployment, or by a guard that ended before its daemon: what the lease is to prevent. */
+  readonly killedByUs: number;
+  /** By Spot, a host that failed or was retired, StopTask, or a protection that a person took away. */
+  readonly killedByOthers: number;
+};
+
+/** A job whose daemon was killed. */
+export type Kill = {
+  readonly job: AcquiredJob;
+  /** As it is from then on: its histories tell what went before. */
+  readonly task: EcsTask;
+  readonly pool: string;
+  readonly at: EpochMs;
+  readonly by: 'us' | 'others';
+};
+
+/** A task whose guard was asked to leave, or drained by itself, and that is gone. */
+export type Leave = {
+  readonly taskId: string;
+  readonly pool: string;
+  /** When its daemon had nothing to do for the last time. */
+  readonly idleSince: EpochMs;
+  /** When it was STOPPED. */
+  readonly goneAt: EpochMs;
+};
+
+export class World {
+  readonly timeline: Timeline;
+  readonly coderd: CoderdModel;
+  readonly ecs: EcsModel;
+  readonly secrets: SecretsModel;
+  readonly logs: LogsModel;
+  /** The Secrets Manager name of a coderd token that may read all organizations. */
+  readonly tokenSecretName = 'coder/autoscaler-token';
+  /** The log group of the function: nobody writes to it unless a test does. */
+  readonly stackName = 'Stack';
+  readonly logGroupName = 'Stack-AutoscalerLogs-0A1B2C';
+  readonly #random: Random;
+  readonly #coderVersion: string;
+  readonly #guardedTask: (options: ProvisionerTaskOptions) => StartContainer;
+  readonly #told: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
+  readonly #services = new Map<string, EcsService>();
+  readonly #pools = new Map<string, PoolSpec>();
+  readonly #guards = new Map<string, Guard>();
+  readonly #kills: Kill[] = [];
+  readonly #leaves: Leave[] = [];
+  /** Of the tasks that have left and are not gone yet. */
+  readonly #leaving = new Map<string, Omit<Leave, 'goneAt'>>();
+
+  constructor(options: WorldOptions) {
+    const { start, seed, pools, latencies, coderVersion = DEFAULT_RELEASE } = options;
+    this.#random = new Random(seed);
+    this.#coderVersion = coderVersion;
+    this.#guardedTask = options.guardedTask ?? provisionerTask;
+    this.#told = options;
+    this.timeline = new Timeline(start);
+    this.logs = new LogsModel(this.timeline);
+    this.logs.createGroup(this.logGroupName);
+    const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
+    const { coderdAheadMs = 0, autobuildPollMs = 60_000 } = options;
+    const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
+    const coder = { version: coderVersion, organizations, autobuildPollMs };
+    this.coderd = new CoderdModel({ ...this.#surroundings(), timeline, ...coder });
+    this.ecs = new EcsModel({
+      ...options,
+      ...this.#surroundings(),
+      latencies,
+      onStopped: (task) => this.#stopped(task),
+    });
+    this.secrets = new SecretsModel(this.#surroundings());
+    this.secrets.put(this.tokenSecretName, this.coderd.addToken({ canRead: 'all' }));
+    for (const pool of pools) this.addPool(pool);
+  }
+
+  /** The ECS service of a pool. */
+  service(pool: string): EcsService {
+    const service = this.#services.get(pool);
+    if (service === undefined)
+      throw new Error(
+        `finding the service of pool "${pool}": the world has only ${[...this.#services.keys()].join(', ')}`,
+      );
+    return service;
+  }
+
+  /** Deploys a new revision of the pool's task definition, as a CDK deployment would. */
+  deploy(pool: string, changed: Partial<TaskTemplate> = {}): void {
+    const { name } = this.service(pool).identity;
+    const { family, start, template } = this.service(pool).state.primary.definition;
+    this.ecs.deploy(name, this.ecs.registerTaskDefinition(family, start, { ...template, ...changed }));
+  }
+
+  /** Deletes the pool's key in coderd: its daemon rows are gone, their jobs run on (docs/coder.md §3). */
+  deleteKey(pool: string): void {
+    this.coderd.deleteKey(this.#pool(pool).organization, pool);
+  }
+
+  /** Makes a new key of the same name and puts it into the pool's secret: tasks that start from now on get it. */
+  renewKey(pool: string): void {
+    const { organization, name, tags } = this.#pool(pool);
+    this.secrets.put(keySecretOf(name), this.coderd.addKey({ organization, name, tags }));
+  }
+
+  /** The guard in a task's container; undefined before it has started and after it has ended. */
+  guard(taskId: string): Guard | undefined {
+    return this.#guards.get(taskId);
+  }
+
+  figures(): Figures {
+    const killedByUs = this.#kills.filter(({ by }) => by === 'us').length;
+    const killed = this.#kills.length;
+    return { tasks: this.ecs.counts(), killed, killedByUs, killedByOthers: killed - killedByUs };
+  }
+
+  /** In order of time. */
+  kills(): readonly Kill[] {
+    return this.#kills;
+  }
+
+  /** In order of time. */
+  leaves(): readonly Leave[] {
+    return this.#leaves;
+  }
+
+  #pool(name: string): PoolSpec {
+    const pool = this.#pools.get(name);
+    if (pool === undefined)
+      throw new Error(`finding pool "${name}": the world has only ${[...this.#pools.keys()].join(', ')}`);
+    return pool;
+  }
+
+  /** With the service and the key that a deployment brings; its organization is one of the world's. */
+  addPool(pool: PoolSpec): void {
+    const { name } = pool;
+    this.#pools.set(name, pool);
+    this.renewKey(name);
+    const makeImage = pool.image === 'bare' ? bareTask : this.#guardedTask;
+    const start = makeImage({
+      ...this.#surroundings(),
+      server: this.coderd,
+      latencies: this.ecs.latencies,
+      pool: name,
+      key: () => this.secrets.find(keySecretOf(name))?.value ?? '',
+      version: this.#coderVersion,
+      onStart: (taskId, guard) => this.#guards.set(taskId, guard),
+      onEnd: (taskId) => this.#guards.delete(taskId),
+      onAcquired: (job, taskId) => this.#told.onAcquired?.(job, taskId, name),
+      onKilledJob: (job, taskId) => this.#killed(job, taskId, name),
+      onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
+    });
+    const id = `Pool${pascalCase(name)}`;
+    const family = `Stack${id}Task${this.#hash()}`;
+    const definition = this.ecs.registerTaskDefinition(family, start, templateOf(pool));
+    const service = this.ecs.createService({
+      ...pool,
+      name: `Stack-${id}Service-${this.#hash()}`,
+      tags: {
+        [POOL_TAG]: name,
+        [LOG_GROUP_TAG]: this.logGroupName,
+        [STACK_TAG]: this.stackName,
+        [ORGANIZATION_TAG]: pool.organization,
+        [SCALE_IN_TAG]: pool.image === 'bare' ? 'confirm' : 'lease',
+      },
+      definition,
+    });
+    this.#services.set(name, service);
+  }
+
+  #killed(job: AcquiredJob, taskId: string, pool: string): void {
+    const task = this.ecs.findTask(taskId);
+    if (task === undefined) throw new Error(`killing a job: there is no task ${taskId}`);
+    const at = this.timeline.now();
+    this.#kills.push({ job, task, pool, at, by: isOurs(task) ? 'us' : 'others' });
+  }
+
+  #stopped(task: EcsTask): void {
+    this.#told.onTaskStopped?.(task);
+    const { id } = task.identity;
+    const leave = this.#leaving.get(id);
+    if (leave !== undefined && this.#leaving.delete(id))
+      this.#leaves.push({ ...leave, goneAt: this.timeline.now() });
+  }
+
+  /** Each part has randomness of its own, so that one more call in one part changes nothing in another. */
+  #surroundings(): { readonly timeline: Timeline; readonly random: Random } {
+    return { timeline: this.timeline, random: new Random(this.#random.whole(0, 2 ** 31 - 1)) };
+  }
+
+  #hash(): string {
+    return this.#random.hex(12).toUpperCase();
+  }
+}
+
+/** As `infra/constructs/pool-service.ts` makes it. */
+function templateOf({ image, template }: PoolSpec): TaskTemplate {
+  const guarded = {
+    entryPoint: ['sh', '-c', guard, 'guard'],
+    command: ['/opt/coder', 'provisioner', 'start'],
+  };
+  return { ...BARE_TEMPLATE, ...(image === 'bare' ? {} : guarded), ...template };
+}
+
+const guard = readFileSync(new URL('../guard/guard.sh', import.meta.url), 'utf8');
+
+const keySecretOf = (pool: string): string => `coder/keys/${pool}`;
+
+/** Whether the stop of a task is one that the lease is to prevent while there is a job. */
+function isOurs({ state: { stopCode, stoppedReason = '', isBared } }: EcsTask): boolean {
+  if (stopCode === 'EssentialContainerExited') return true;
+  return stopCode === 'ServiceSchedulerInitiated' && stoppedReason.startsWith(SCALING_REASON) && !isBared;
+}
+
+function pascalCase(name: string): string {
+  return name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase()).replaceAll('-', '');
+}

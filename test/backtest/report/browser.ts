@@ -1,0 +1,68 @@
+/** Reports in a real Chromium: what it logs and asks for is seen, and nothing of it reaches a network. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, it, onTestFinished } from 'vitest';
+import type { Backtest } from '../../../backtest/replay/result.ts';
+import { renderReport } from '../../../backtest/report/render.ts';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const ARGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Where there is no Chromium these tests are left out, visibly. */
+export const browserTest = it.skipIf(!existsSync(CHROMIUM));
+
+export const DESKTOP = { viewport: { width: 1280, height: 900 } } as const;
+export const PHONE = { viewport: { width: 390, height: 844 } } as const;
+
+export type OpenReport = {
+  readonly page: Page;
+  /** Whatever the console said, and errors that nobody caught. */
+  readonly said: readonly string[];
+  readonly requests: readonly string[];
+  /** The report itself. */
+  readonly url: string;
+};
+
+/** One browser for the tests of a file. */
+export function reportBrowser(): (backtest: Backtest, options: BrowserContextOptions) => Promise<OpenReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'report-'));
+  const files = new Map<Backtest, string>();
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (existsSync(CHROMIUM)) browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true });
+  });
+  return async (backtest, options) => {
+    const file = files.get(backtest) ?? join(folder, `${files.size}.html`);
+    if (!files.has(backtest)) writeFileSync(file, renderReport(backtest));
+    files.set(backtest, file);
+    if (browser === undefined) throw new Error('opening a report: the browser has not been started');
+    const context = await browser.newContext(options);
+    onTestFinished(() => context.close());
+    return open(await context.newPage(), pathToFileURL(file).href);
+  };
+}
+
+async function open(page: Page, url: string): Promise<OpenReport> {
+  const [said, requests]: [string[], string[]] = [[], []];
+  page.on('console', (message) => said.push(message.text()));
+  page.on('pageerror', (error) => said.push(error.message));
+  page.on('request', (request) => requests.push(request.url()));
+  await page.goto(url);
+  return { page, said, requests, url };
+}

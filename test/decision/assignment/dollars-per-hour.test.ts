@@ -1,0 +1,166 @@
+/** `limits.dollarsPerHour`: what all tasks together may cost. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../../lambda/decision/decide.ts';
+import type { PoolPlan } from '../../../lambda/decision/model/plan.ts';
+import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import { priceOf } from '../../../lambda/decision/settings/prices.ts';
+import { ago, aJob, arnOf, aTask, MINUTE, SECOND } from '../../support/parts.ts';
+import { runs } from '../../support/runs.ts';
+import { comingEvery, deliberateOn, doneBy, PREBUILDS_USER, type Stocked } from '../../support/stocked.ts';
+import { uglyStates } from '../../support/ugly.ts';
+
+const jobs = (count: number, given: object = {}) =>
+  Array.from({ length: count }, (_, index) => aJob({ created_at: ago((index + 1) * SECOND), ...given }));
+/** A task of the default size costs $0.0395 an hour. */
+const tasks = (count: number): NonNullable<Stocked['limits']> => ({
+  maxTasks: 100,
+  dollarsPerHour: 0.0396 * count,
+});
+
+describe('launches', () => {
+  test.each([
+    { scenario: '10 pending, dollars for 4', limits: tasks(4), expected: ['cpu 0->4'] },
+    {
+      scenario: '10 pending, dollars for 4, maxTasks 3',
+      limits: { ...tasks(4), maxTasks: 3 },
+      expected: ['cpu 0->3'],
+    },
+    { scenario: '10 pending, no dollars', limits: tasks(0), expected: [] },
+    { scenario: '10 pending, dollars for 100', limits: tasks(100), expected: ['cpu 0->10'] },
+  ])('$scenario: $expected', ({ limits, expected }) => {
+    expect(doneBy({ pools: { cpu: {} }, pending: jobs(10), limits })).toEqual(expected);
+  });
+
+  test('count what is there already', () => {
+    const pools = { cpu: { busy: [MINUTE, MINUTE, MINUTE] } };
+    expect(doneBy({ pools, pending: jobs(10), limits: tasks(4) })).toEqual(['cpu 3->4']);
+    expect(doneBy({ pools, pending: jobs(10), limits: tasks(2) })).toEqual([]);
+  });
+
+  test('bring up a floor only as far as the dollars reach', () => {
+    expect(doneBy({ pools: { cpu: { config: { min: 5 } } }, limits: tasks(2) })).toEqual(['cpu 0->2']);
+  });
+
+  test('are for the stock only as far as the dollars reach', () => {
+    const recent = comingEvery({ everyMinutes: 1, forHours: 48 });
+    const dear = { waiting: { person: 10, autostart: 0.1, prebuild: 0.005, stop: 0.001 } };
+    expect(doneBy({ pools: { cpu: { config: dear } }, recent, limits: tasks(2) })).toEqual(['cpu 0->2']);
+  });
+
+  test('are for people before prebuilds, even if prebuilds wait for longer', () => {
+    const pending = [...jobs(6, { initiator_id: PREBUILDS_USER, created_at: ago(20 * MINUTE) }), ...jobs(4)];
+    const { plan } = deliberateOn({ pools: { cpu: {} }, pending, limits: tasks(5) });
+    const launched = (audience: string): number =>
+      plan.assignment
+        .filter((row) => row.for === audience && row.served === 'by-launch')
+        .reduce((sum, row) => sum + row.jobs, 0);
+    expect([launched('people'), launched('prebuilds')]).toEqual([4, 1]);
+  });
+
+  test.each([
+    { dollars: 2, expected: ['cpu 0->1'] },
+    { dollars: 0, expected: [] },
+  ])('that probe a pool whose starts fail count too: dollars for $dollars', ({ dollars, expected }) => {
+    const failed = Array.from({ length: 3 }, (_, index) =>
+      aTask({
+        taskArn: arnOf(900 + index),
+        lastStatus: 'STOPPED',
+        desiredStatus: 'STOPPED',
+        createdAt: ago(5 * MINUTE),
+        startedAt: undefined,
+        stoppedAt: ago(4 * MINUTE),
+        stopCode: 'TaskFailedToStart',
+      }),
+    );
+    const change: Stocked['change'] = (snapshot) => ({
+      ...snapshot,
+      ecs: { ...snapshot.ecs, tasks: { ...snapshot.ecs.tasks, items: failed } },
+    });
+    expect(doneBy({ pools: { cpu: {} }, pending: jobs(4), limits: tasks(dollars), change })).toEqual(
+      expected,
+    );
+  });
+
+  test('are of the cheaper pool where both can run a job', () => {
+    const gpu = { cluster: 'gpu' };
+    const pools = {
+      dear: { config: { tags: gpu, cpu: 4096, memory: 8192 } },
+      cheap: { config: { tags: { ...gpu, region: 'eu' } } },
+    };
+    expect(doneBy({ pools, pending: jobs(4, { tags: gpu }), limits: tasks(4) })).toEqual(['cheap 0->4']);
+  });
+});
+
+describe('a pool that is too dear for what is left of the dollars', () => {
+  const gpu = { cluster: 'gpu' };
+  const dear = { config: { tags: gpu, cpu: 4096, memory: 8192 } };
+  const limits = tasks(6);
+  const oldest = (count: number) => jobs(count, { tags: gpu, created_at: ago(2 * MINUTE) });
+
+  test('keeps no job from a cheaper pool, though its own job is older', () => {
+    const pending = [...oldest(2), ...jobs(5)];
+    expect(doneBy({ pools: { cpu: {}, dear }, pending, limits })).toEqual(['cpu 0->2', 'dear 0->1']);
+    expect(doneBy({ pools: { cpu: {}, dear }, pending, limits: tasks(3) })).toEqual(['cpu 0->3']);
+  });
+
+  test('gets the dollars that come free before prebuilds do', () => {
+    const pending = [...oldest(2), ...jobs(5, { initiator_id: PREBUILDS_USER })];
+    expect(doneBy({ pools: { cpu: {}, dear }, pending, limits })).toEqual(['dear 0->1']);
+  });
+
+  test('lets other prebuilds be launched where no person waits for it', () => {
+    const given = { initiator_id: PREBUILDS_USER };
+    const pending = [
+      ...jobs(2, { ...given, tags: gpu, created_at: ago(20 * MINUTE) }),
+      ...jobs(2, { ...given, created_at: ago(15 * MINUTE) }),
+    ];
+    expect(doneBy({ pools: { cpu: {}, dear }, pending, limits: tasks(3) })).toEqual(['cpu 0->2']);
+  });
+});
+
+test('the reason tells what was wanted, what the limit left, and the minutes an hour that people wait', () => {
+  const { plan } = deliberateOn({ pools: { cpu: {} }, pending: jobs(10), limits: tasks(4) });
+  expect(plan.pools[0]?.why).toContainEqual({
+    code: 'capped-at-dollars-per-hour',
+    wanted: 10,
+    granted: 4,
+    dollarsPerHour: 0.0396 * 4,
+    waitMinutesPerHour: 360,
+  });
+});
+
+test('without the limit nothing is capped', () => {
+  const { plan } = deliberateOn({ pools: { cpu: {} }, pending: jobs(10) });
+  expect(plan.pools[0]?.why.map(({ code }) => code)).not.toContain('capped-at-dollars-per-hour');
+});
+
+const thereIn = ({ ecs }: Snapshot, pool: string): number =>
+  ecs.tasks.items.filter(
+    ({ group, desiredStatus, lastStatus }) =>
+      group === `service:s-${pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
+  ).length;
+
+test('in every state launches never bring the tasks above the dollars', () => {
+  fc.assert(
+    fc.property(
+      uglyStates({ sight: 'full' }),
+      fc.constantFrom(0, 0.01, 0.05, 0.2, 1),
+      ({ snapshot, config }, dollarsPerHour) => {
+        const limits = { ...config.limits, dollarsPerHour };
+        const plan = decide(snapshot, { ...config, limits, roll: { atOncePercent: 1 } });
+        const dollarsOf = (tasksIn: (pool: PoolPlan) => number): number =>
+          config.pools.reduce((sum, pool) => {
+            const own = plan.pools.find(({ name }) => name === pool.name);
+            return sum + (own === undefined ? 0 : (tasksIn(own) * priceOf(pool)) / 1e6);
+          }, 0);
+        const before = dollarsOf(({ name, desired }) => Math.max(desired.from ?? 0, thereIn(snapshot, name)));
+        const after = dollarsOf(({ desired }) => desired.to ?? 0);
+        // one more task a pool may come in the place of one that is replaced
+        const replacing = dollarsOf(({ why }) => (why.some((reason) => 'asked' in reason) ? 1 : 0));
+        expect(after).toBeLessThanOrEqual(Math.max(dollarsPerHour, before) + replacing + 1e-6);
+      },
+    ),
+    runs(1000),
+  );
+});

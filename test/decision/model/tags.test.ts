@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  canRun,
+  displayTags,
+  normalizeTags,
+  type Tags,
+  tagKey,
+} from '../../../lambda/decision/model/tags.ts';
+import { runs } from '../../support/runs.ts';
+
+type Row = { provisioner: Tags; job: Tags; same_org: boolean; can_run: boolean };
+const { rows } = JSON.parse(
+  readFileSync(new URL('../../../verify/conformance/story/tag-matching.json', import.meta.url), 'utf8'),
+) as {
+  rows: readonly Row[];
+};
+
+const text = (tags: Tags): string => JSON.stringify(displayTags(tags));
+
+describe("Coder's own table of who can run what", () => {
+  test('has all of its 21 rows', () => expect(rows).toHaveLength(21));
+
+  test.each(rows)('$provisioner runs $job in the same organization ($same_org): $can_run', (row) => {
+    // the organization is compared by whoever calls canRun: here it is the table's column
+    expect(row.same_org && canRun(row.provisioner, row.job)).toBe(row.can_run);
+  });
+});
+
+const names = fc.constantFrom('scope', 'owner', 'env', 'dc', 'GPU', '', '__proto__x');
+const values = fc.constantFrom('user', 'organization', '', 'aaa', 'bbb', 'Chicago', 'chicago', 'weird');
+const tagSets = fc.dictionary(names, values, { maxKeys: 5, noNullPrototype: true });
+
+/** The rule of docs/coder.md §4 said once more, in another way: over text pairs, as Postgres does with JSON. */
+function independently(daemonTags: Tags, jobTags: Tags): boolean {
+  const pairs = (tags: Tags): ReadonlySet<string> => {
+    const user = tags.scope === 'user';
+    const rest = Object.entries(tags).filter(([name]) => name !== 'scope' && name !== 'owner');
+    const own = [
+      ['scope', user ? 'user' : 'organization'],
+      ['owner', user ? (tags.owner ?? '') : ''],
+    ];
+    return new Set([...own, ...rest].map((pair) => JSON.stringify(pair)));
+  };
+  const [daemon, job] = [pairs(daemonTags), pairs(jobTags)];
+  const untagged = pairs({});
+  const isUntagged = job.symmetricDifference(untagged).size === 0;
+  return isUntagged ? daemon.symmetricDifference(job).size === 0 : job.isSubsetOf(daemon);
+}
+
+describe('canRun', () => {
+  test('agrees with an independent statement of the rule on 1,000 random tag sets', () => {
+    fc.assert(
+      fc.property(tagSets, tagSets, (daemon, job) => {
+        expect(canRun(daemon, job), `${text(daemon)} runs ${text(job)}`).toBe(independently(daemon, job));
+      }),
+      runs(1000),
+    );
+  });
+
+  test('is true of a daemon with all tags of a tagged job, on 1,000 random tag sets', () => {
+    fc.assert(
+      fc.property(tagSets, tagSets, (job, extra) => {
+        const tagged = { ...job, env: 'prod' };
+        expect(canRun({ ...extra, ...tagged }, tagged)).toBe(independently({ ...extra, ...tagged }, tagged));
+      }),
+      runs(1000),
+    );
+  });
+});
+
+describe('normalizeTags', () => {
+  test.each([
+    { tags: {}, expected: { scope: 'organization', owner: '' }, because: 'no scope is the organization' },
+    {
+      tags: { scope: 'user', owner: 'aaa' },
+      expected: { scope: 'user', owner: 'aaa' },
+      because: 'a user keeps its owner',
+    },
+    { tags: { scope: 'user' }, expected: { scope: 'user', owner: '' }, because: 'an owner is always there' },
+    {
+      tags: { scope: 'site', owner: 'aaa', a: '1' },
+      expected: { scope: 'organization', owner: '', a: '1' },
+      because: 'any other scope is the organization',
+    },
+    {
+      tags: { owner: 'aaa' },
+      expected: { scope: 'organization', owner: '' },
+      because: 'an organization has no owner',
+    },
+  ])('makes $expected of $tags: $because', ({ tags, expected }) => {
+    expect(normalizeTags(tags)).toEqual(expected);
+  });
+});
+
+describe('tagKey', () => {
+  test('is the same for every order of the tags and differs for different tags', () => {
+    expect(tagKey({ a: '1', b: '2' })).toBe(tagKey({ b: '2', scope: 'organization', a: '1' }));
+    expect(tagKey({ a: '1' })).not.toBe(tagKey({ a: '2' }));
+    expect(tagKey({ 'a"': '1' })).not.toBe(tagKey({ a: '"1' }));
+  });
+});
+
+describe('displayTags', () => {
+  test('leaves out what says nothing', () => {
+    expect(displayTags({ a: '1' })).toEqual({ a: '1' });
+    expect(displayTags({ scope: 'user', owner: 'aaa', a: '1' })).toEqual({
+      scope: 'user',
+      owner: 'aaa',
+      a: '1',
+    });
+  });
+});

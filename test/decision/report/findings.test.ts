@@ -1,0 +1,594 @@
+/** What a person should look at: each finding where it belongs, and nowhere else. */
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../../lambda/decision/decide.ts';
+import type { Finding } from '../../../lambda/decision/model/plan.ts';
+import { unservedSentence } from '../../../lambda/explain/text.ts';
+import {
+  aConfig,
+  aJob,
+  anOrganization,
+  aPool,
+  aSnapshot,
+  MINUTE,
+  NOW,
+  reading,
+  taskIdOf,
+} from '../../support/parts.ts';
+import { idOf, type Picture, taskArn } from '../../support/picture.ts';
+import {
+  actionsOf,
+  addFailedStarts,
+  type Change,
+  edit,
+  organizationIn,
+  PULL_FAILURE,
+  planOf,
+  poolOf,
+} from '../../support/planned.ts';
+
+const gpu = { cluster: 'gpu' };
+const iso = (msAgo: number): string => new Date(NOW - msAgo).toISOString();
+const none: Change = () => {};
+
+type Row = {
+  readonly scenario: string;
+  readonly picture?: Picture;
+  readonly change?: Change;
+  /** Findings, their names unbranded. */
+  readonly expected: readonly object[];
+};
+
+const findingsOf = ({ picture = { pools: { cpu: {} } }, change = none }: Row): readonly Finding[] =>
+  planOf(picture, change).findings;
+
+/** A server of this version, and an image that is no newer. */
+const onServer =
+  (version: string): Change =>
+  ({ coder }, config) => {
+    coder.buildInfo = { version };
+    edit(config.pools as object[], 0, { image: 'coder:v2.18.0' });
+  };
+const withImage =
+  (image: string): Change =>
+  (_, config) =>
+    edit(config.pools as object[], 0, { image });
+const isNewer = (image: string): readonly object[] => [
+  { code: 'image-newer-than-server', pool: 'cpu', image, version: 'v2.30.0' },
+];
+
+const servers: readonly Row[] = [
+  {
+    scenario: 'coderd did not answer',
+    change: ({ coder }) => {
+      delete coder.buildInfo;
+    },
+    expected: [{ code: 'version-unknown' }],
+  },
+  {
+    scenario: 'a build that does not tell its release',
+    change: onServer('v0.0.0-devel+3006da5'),
+    expected: [{ code: 'version-unknown' }],
+  },
+  { scenario: 'the oldest server that will do', change: onServer('v2.20.0'), expected: [] },
+  {
+    scenario: 'one older than that',
+    change: onServer('v2.19.3'),
+    expected: [{ code: 'server-too-old', version: 'v2.19.3', oldest: '2.20' }],
+  },
+];
+
+const DAY = 24 * 60 * MINUTE;
+const withToken =
+  (msLeft: number): Change =>
+  ({ coder }) => {
+    Object.assign(coder, { token: { expiresAt: iso(-msLeft) } });
+  };
+
+const tokens: readonly Row[] = [
+  { scenario: 'a token that holds for 14 days', change: withToken(14 * DAY), expected: [] },
+  {
+    scenario: 'one that holds for less',
+    change: withToken(14 * DAY - 1),
+    expected: [{ code: 'token-expires', at: iso(1 - 14 * DAY) }],
+  },
+  {
+    scenario: 'one that has expired since',
+    change: withToken(-MINUTE),
+    expected: [{ code: 'token-expires', at: iso(MINUTE) }],
+  },
+];
+
+const images: readonly Row[] = [
+  { scenario: 'as old as the server', change: withImage('ghcr.io/coder/coder:v2.30.9'), expected: [] },
+  { scenario: 'older', change: withImage('ghcr.io/coder/coder:v2.29.0'), expected: [] },
+  { scenario: 'newer, with the same API', change: withImage('ghcr.io/coder/coder:v2.31.0'), expected: [] },
+  {
+    scenario: 'newer, with a newer API',
+    change: withImage('ghcr.io/coder/coder:v2.31.1'),
+    expected: isNewer('ghcr.io/coder/coder:v2.31.1'),
+  },
+  { scenario: 'one whose API is unknown', change: withImage('ghcr.io/coder/coder:v2.99.0'), expected: [] },
+  { scenario: 'a candidate', change: withImage('ghcr.io/coder/coder:v2.31.1-rc.1'), expected: [] },
+  {
+    scenario: 'newer, pinned',
+    change: withImage(`coder/coder:v2.32.0@sha256:${'0'.repeat(64)}`),
+    expected: isNewer(`coder/coder:v2.32.0@sha256:${'0'.repeat(64)}`),
+  },
+  {
+    scenario: 'an image of their own, with versions of its own',
+    change: withImage('myrepo/coder:2024.1'),
+    expected: [],
+  },
+  { scenario: 'latest', change: withImage('ghcr.io/coder/coder:latest'), expected: [] },
+  { scenario: 'no tag', change: withImage('ghcr.io/coder/coder'), expected: [] },
+  {
+    scenario: 'newer, under its short name',
+    change: withImage('coder/coder:v2.36.0'),
+    expected: isNewer('coder/coder:v2.36.0'),
+  },
+  { scenario: 'newer, without a v', change: withImage('coder/coder:9'), expected: [] },
+  { scenario: 'of somebody else', change: withImage('ghcr.io/somebody/coder:v9.0.0'), expected: [] },
+  {
+    scenario: 'the official one by a mirror',
+    change: withImage('mirror/ghcr.io/coder/coder:v2.33.2'),
+    expected: isNewer('mirror/ghcr.io/coder/coder:v2.33.2'),
+  },
+  {
+    scenario: 'newer than nobody knows what',
+    change: (snapshot, config) => {
+      withImage('coder/coder:v9.0.0')(snapshot, config);
+      delete snapshot.coder.buildInfo;
+    },
+    expected: [{ code: 'version-unknown' }],
+  },
+];
+
+const services: readonly Row[] = [
+  {
+    scenario: 'none',
+    change: ({ ecs }) => {
+      ecs.services.items = [];
+    },
+    expected: [{ code: 'service-missing', pool: 'cpu' }],
+  },
+  {
+    scenario: 'one that is being deleted',
+    change: ({ ecs }) => edit(ecs.services.items, 0, { status: 'DRAINING' }),
+    expected: [{ code: 'service-missing', pool: 'cpu' }],
+  },
+  {
+    scenario: 'one with further tags',
+    change: ({ ecs }) =>
+      edit(ecs.services.items, 0, {
+        tags: [
+          { key: 'team', value: 'platform' },
+          { key: 'coder-autoscaler:pool', value: 'cpu' },
+        ],
+      }),
+    expected: [],
+  },
+  {
+    scenario: "one with the pool's name under another key",
+    change: ({ ecs }) => edit(ecs.services.items, 0, { tags: [{ key: 'team', value: 'cpu' }] }),
+    expected: [{ code: 'service-missing', pool: 'cpu' }],
+  },
+  {
+    scenario: 'two, in whatever order',
+    change: ({ ecs }) => {
+      ecs.services.items.unshift({ ...ecs.services.items[0], serviceName: 'a', serviceArn: 'arn:a' });
+      ecs.services.items.reverse();
+    },
+    expected: [{ code: 'service-ambiguous', pool: 'cpu', services: ['Stack-cpu', 'a'] }],
+  },
+  {
+    scenario: 'two, in the other order',
+    change: ({ ecs }) => {
+      ecs.services.items.unshift({ ...ecs.services.items[0], serviceName: 'a', serviceArn: 'arn:a' });
+    },
+    expected: [{ code: 'service-ambiguous', pool: 'cpu', services: ['Stack-cpu', 'a'] }],
+  },
+  {
+    scenario: 'one that is listed twice',
+    change: ({ ecs }) => {
+      ecs.services.items.push({ ...ecs.services.items[0] });
+    },
+    expected: [],
+  },
+  {
+    scenario: 'those of pools that are in no configuration',
+    change: ({ ecs }) => {
+      const gone = (name: string) => ({
+        ...ecs.services.items[0],
+        serviceName: `Stack-${name}`,
+        serviceArn: `arn:${name}`,
+        tags: [
+          { key: 'team', value: 'cpu' },
+          { key: 'coder-autoscaler:pool', value: name },
+        ],
+      });
+      ecs.services.items.push(gone('old'), gone('ancient'), { ...gone('past'), status: 'INACTIVE' });
+    },
+    expected: [
+      { code: 'service-without-pool', pool: 'ancient', service: 'Stack-ancient', drains: false },
+      { code: 'service-without-pool', pool: 'old', service: 'Stack-old', drains: false },
+    ],
+  },
+];
+
+/** So much is left of the protection of the only task, and its daemon was last seen so long ago. */
+const draining =
+  (leftMinutes: number, seenMinutesAgo = 0): Change =>
+  (snapshot) => {
+    edit(snapshot.ecs.protections.items, 0, { expirationDate: iso(-leftMinutes * MINUTE) });
+    if (seenMinutesAgo === 0) return;
+    const { daemons, jobs } = organizationIn(snapshot);
+    edit(daemons.items, 0, { last_seen_at: iso(seenMinutesAgo * MINUTE), current_job: null });
+    jobs.items = [];
+  };
+const H = 60;
+const one: Picture = { pools: { cpu: { tasks: 'L' } } };
+const isLong = [{ code: 'tasks-draining-for-long', pool: 'cpu', tasks: [taskArn('cpu', 0)] }];
+const isVain = [{ code: 'tasks-draining-without-daemon', pool: 'cpu', tasks: [taskArn('cpu', 0)] }];
+
+const drains: readonly Row[] = [
+  {
+    scenario: 'a build that drains for less than 6 h',
+    picture: one,
+    change: draining(17 * H + 1),
+    expected: [],
+  },
+  { scenario: 'a build that drains for 6 h', picture: one, change: draining(17 * H), expected: isLong },
+  {
+    scenario: 'a protection that is longer than an ask leaves',
+    picture: one,
+    change: draining(24 * H - 1, 90),
+    expected: [],
+  },
+  {
+    scenario: 'a daemon that went 30 min ago, asked 29 min ago',
+    picture: one,
+    change: draining(23 * H - 29, 30),
+    expected: [],
+  },
+  {
+    scenario: 'a daemon that went 29 min ago, asked 30 min ago',
+    picture: one,
+    change: draining(23 * H - 30, 29),
+    expected: [],
+  },
+  {
+    scenario: 'a daemon that went 30 min ago, asked 30 min ago',
+    picture: one,
+    change: draining(23 * H - 30, 30),
+    expected: isVain,
+  },
+  {
+    scenario: 'a daemon that went 30 min ago, asked 6 h ago',
+    picture: one,
+    change: draining(17 * H, 30),
+    expected: isVain,
+  },
+  {
+    scenario: 'the same, while a running job has an unknown worker',
+    picture: one,
+    change: (snapshot, config) => {
+      const { jobs } = organizationIn(snapshot);
+      const [job] = jobs.items;
+      draining(23 * H - 30, 30)(snapshot, config);
+      jobs.items = [{ ...job, id: 'a', worker_id: 'gone' }];
+    },
+    expected: [{ code: 'worker-unknown', organization: 'default', jobs: 1, jobIds: ['a'], pools: ['cpu'] }],
+  },
+  {
+    scenario: 'a build without a guard, which the autoscaler protects for half an hour',
+    picture: one,
+    change: draining(29),
+    expected: [],
+  },
+];
+
+const tasks: readonly Row[] = [
+  {
+    scenario: 'one failed start',
+    change: (snapshot) => addFailedStarts(snapshot, 'cpu', 1),
+    expected: [{ code: 'starts-failing', pool: 'cpu', tasks: 1, reason: PULL_FAILURE }],
+  },
+  {
+    scenario: 'one failed start, long ago',
+    change: (snapshot) => {
+      addFailedStarts(snapshot, 'cpu', 1);
+      edit(snapshot.ecs.tasks.items, 0, { stoppedAt: iso(11 * MINUTE) });
+    },
+    expected: [],
+  },
+  {
+    scenario: 'three failed starts, long ago, and none since',
+    change: (snapshot) => {
+      addFailedStarts(snapshot, 'cpu', 3);
+      for (const index of [0, 1, 2]) edit(snapshot.ecs.tasks.items, index, { stoppedAt: iso(11 * MINUTE) });
+    },
+    expected: [{ code: 'starts-failing', pool: 'cpu', tasks: 3, reason: PULL_FAILURE }],
+  },
+  {
+    scenario: 'daemons with the tags of another pool',
+    picture: { pools: { cpu: { tasks: 'I1m P', daemonTags: gpu } } },
+    expected: [{ code: 'daemon-tags-differ', pool: 'cpu', daemons: [`cpu-${idOf('cpu', 0)}`] }],
+  },
+  {
+    scenario: 'a busy daemon without a lease',
+    picture: { pools: { cpu: { tasks: 'B B' } } },
+    change: ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false }),
+    expected: [{ code: 'tasks-unguarded', pool: 'cpu', tasks: [taskArn('cpu', 1)] }],
+  },
+  {
+    scenario: 'a daemon without a lease, idle for twice its timeout and five minutes',
+    picture: { pools: { cpu: { tasks: 'U25m' } } },
+    expected: [],
+  },
+  {
+    scenario: 'a daemon without a lease, idle for longer',
+    picture: { pools: { cpu: { tasks: 'U26m' } } },
+    expected: [{ code: 'tasks-unguarded', pool: 'cpu', tasks: [taskArn('cpu', 0)] }],
+  },
+  {
+    scenario: 'a daemon with a lease, idle for longer',
+    picture: { pools: { cpu: { tasks: 'I26m' } } },
+    expected: [],
+  },
+  {
+    scenario: 'busy daemons whose leases were not read',
+    picture: { pools: { cpu: { tasks: 'B U26m' } } },
+    change: ({ ecs }) => {
+      ecs.protections.items = [];
+    },
+    expected: [],
+  },
+  {
+    scenario: 'a lease without a daemon',
+    picture: { pools: { cpu: { tasks: 'B R Z' } } },
+    expected: [{ code: 'tasks-without-daemon', pool: 'cpu', tasks: [taskArn('cpu', 2)] }],
+  },
+  {
+    scenario: 'neither lease nor daemon',
+    picture: { pools: { cpu: { tasks: 'B Z N X' } } },
+    change: ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false }),
+    expected: [{ code: 'tasks-vacant', pool: 'cpu', tasks: [taskArn('cpu', 1)] }],
+  },
+  {
+    scenario: 'a live daemon whose task is gone',
+    picture: { pools: { cpu: { tasks: 'I1m B' } } },
+    change: ({ ecs }) => {
+      ecs.tasks.items.shift();
+      edit(ecs.services.items, 0, { desiredCount: 1, runningCount: 1 });
+    },
+    expected: [{ code: 'daemons-without-task', pool: 'cpu', daemons: [`cpu-${idOf('cpu', 0)}`] }],
+  },
+  {
+    scenario: 'a daemon that is as gone as its task',
+    picture: { pools: { cpu: { tasks: 'X B' } } },
+    change: ({ ecs }) => {
+      ecs.tasks.items.shift();
+      edit(ecs.services.items, 0, { desiredCount: 1, runningCount: 1 });
+    },
+    expected: [],
+  },
+  {
+    scenario: 'a live daemon whose task was not read',
+    picture: { pools: { cpu: { tasks: 'I1m B' } } },
+    change: ({ ecs }) => {
+      ecs.tasks.items.shift();
+      ecs.tasks.status = 'truncated';
+      edit(ecs.services.items, 0, { runningCount: 1 });
+    },
+    expected: [{ code: 'tasks-truncated' }],
+  },
+  {
+    scenario: 'a live daemon whose service is gone',
+    picture: { pools: { cpu: { tasks: 'I1m' } } },
+    change: ({ ecs }) => {
+      ecs.services.items = [];
+    },
+    expected: [{ code: 'service-missing', pool: 'cpu' }],
+  },
+];
+
+const pools: readonly Row[] = [
+  {
+    scenario: 'of one organization and tag set, one by its id',
+    picture: { pools: { b: { tags: gpu }, a: { tags: gpu, organization: 'org-default' }, c: {} } },
+    change: ({ coder }) => {
+      coder.organizations = coder.organizations.filter(({ name }) => name === 'default');
+    },
+    expected: [{ code: 'pools-alike', organization: 'default', pools: ['a', 'b'] }],
+  },
+  {
+    scenario: 'of two organizations',
+    picture: { pools: { b: { tags: gpu }, a: { tags: gpu, organization: 'data' } } },
+    expected: [],
+  },
+];
+
+describe.each([
+  { name: 'servers', rows: servers },
+  { name: 'tokens', rows: tokens },
+  { name: 'images', rows: images },
+  { name: 'services', rows: services },
+  { name: 'tasks', rows: tasks },
+  { name: 'drains', rows: drains },
+  { name: 'pools', rows: pools },
+])('$name', ({ rows }) => {
+  test.each(rows)('$scenario', (row) => {
+    expect(findingsOf(row)).toEqual(row.expected);
+  });
+});
+
+describe('a start has failed when its task has exited and no daemon of it ever came', () => {
+  const exited: Change = (snapshot) => {
+    addFailedStarts(snapshot, 'cpu', 3);
+    for (const item of snapshot.ecs.tasks.items)
+      Object.assign(item, { stopCode: 'EssentialContainerExited' });
+  };
+  test.each<{ scenario: string; change: Change; failing: number; because: string }>([
+    { scenario: 'no daemon came', change: none, failing: 3, because: 'a wrong key ends a daemon' },
+    {
+      scenario: 'the daemon of one came and went',
+      change: (snapshot) =>
+        organizationIn(snapshot).daemons.items.push({
+          id: 'came',
+          organization_id: 'org-default',
+          name: `cpu-${idOf('cpu', 101)}`,
+          created_at: iso(2 * MINUTE),
+          last_seen_at: iso(2 * MINUTE),
+          tags: {},
+          status: 'offline',
+        }),
+      failing: 0,
+      because: 'it was the newest, so what failed before it no longer counts',
+    },
+    {
+      scenario: 'the list of daemons is cut off',
+      change: (snapshot) => Object.assign(organizationIn(snapshot).daemons, { status: 'truncated' }),
+      failing: 0,
+      because: 'their rows may be among those that are missing',
+    },
+    {
+      scenario: 'the server may be one that does not list offline daemons',
+      change: ({ coder }) => {
+        delete coder.buildInfo;
+      },
+      failing: 0,
+      because: 'their rows may have been left out',
+    },
+    {
+      scenario: 'the server does not tell its release',
+      change: ({ coder }) => {
+        coder.buildInfo = { version: 'v0.0.0-devel+3006da5' };
+      },
+      failing: 0,
+      because: 'offline daemons are not asked for',
+    },
+  ])('$scenario: $failing, because $because', ({ change, failing }) => {
+    const plan = planOf({ pools: { cpu: {} } }, (snapshot, config) => {
+      exited(snapshot, config);
+      change(snapshot, config);
+    });
+    expect(poolOf(plan, 'cpu').daemons.failing).toBe(failing);
+  });
+});
+
+describe('jobs that nobody can run', () => {
+  const closest = (picture: Picture) => planOf(picture).unserved.map((row) => [row.why, row.closest?.pool]);
+  const job = { tags: { cluster: 'gpu', region: 'eu', size: 'xl' } };
+
+  test.each<{ scenario: string; pools: Picture['pools']; expected: string; because: string }>([
+    {
+      scenario: 'one pool lacks a tag, the other two',
+      pools: { a: { tags: gpu }, b: { tags: { ...gpu, region: 'eu' } } },
+      expected: 'b',
+      because: 'it lacks less',
+    },
+    {
+      scenario: 'one lacks a tag, the other has it otherwise',
+      pools: { a: { tags: { ...gpu, region: 'eu' } }, b: { tags: { ...gpu, region: 'eu', size: 's' } } },
+      expected: 'b',
+      because: 'a slip is more likely than an omission',
+    },
+    {
+      scenario: 'one has a tag more than the other',
+      pools: { a: { tags: { ...gpu, x: '1' } }, b: { tags: gpu } },
+      expected: 'b',
+      because: 'it has less that the job does not ask for',
+    },
+    {
+      scenario: 'both are as close',
+      pools: { b: { tags: gpu }, a: { tags: { region: 'eu' } } },
+      expected: 'a',
+      because: 'one order decides',
+    },
+    {
+      scenario: 'a closer pool of another organization',
+      pools: { a: { tags: { ...gpu, region: 'eu' }, organization: 'data' }, b: { tags: gpu } },
+      expected: 'b',
+      because: 'pools of others are no help',
+    },
+  ])('$scenario: $expected is the closest, because $because', ({ pools: given, expected }) => {
+    expect(closest({ pools: given, pending: [job] })).toEqual([['no-pool-has-these-tags', expected]]);
+  });
+
+  test('with the scope of a user are told as that, whatever the pools have', () => {
+    const pending = [{ tags: { ...gpu, scope: 'user', owner: 'ada' } }];
+    expect(closest({ pools: { a: { tags: gpu } }, pending })).toEqual([['scope-is-user', undefined]]);
+    const plan = planOf({ pools: { a: { tags: gpu } }, pending });
+    expect(plan.unserved.map((row) => unservedSentence(row, plan.takenAt))).toEqual([
+      expect.stringMatching(
+        /1 job \(workspace_build\), .*; they have scope=user, and a pool's daemons run jobs of the organization only: remove this tag from the template$/,
+      ),
+    ]);
+  });
+
+  test('are told with their types, each once', () => {
+    const snapshot = aSnapshot({
+      organizations: [
+        anOrganization({
+          jobs: reading(
+            ['template_version_import', 'workspace_build', 'template_version_import'].map((type) =>
+              aJob({ tags: { size: 'xl' }, type }),
+            ),
+          ),
+        }),
+      ],
+    });
+    expect(decide(snapshot, aConfig(aPool())).unserved.map(({ types }) => types)).toEqual([
+      ['template_version_import', 'workspace_build'],
+    ]);
+  });
+
+  test('are told what is missing, different and too much', () => {
+    const [row] = planOf({
+      pools: { a: { tags: { cluster: 'gpu', region: 'us', spare: '1' } } },
+      pending: [job],
+    }).unserved;
+    expect(row?.closest).toEqual({
+      pool: 'a',
+      missing: { region: 'eu', size: 'xl' },
+      has: { region: 'us' },
+      surplus: { spare: '1' },
+    });
+  });
+
+  test('may be of an organization without any pool', () => {
+    const plan = planOf({ pools: { a: {} }, pending: [{ organization: 'data' }] });
+    expect(plan.unserved).toMatchObject([{ why: 'no-pool-in-this-organization', closest: null }]);
+  });
+
+  test('count no pool whose organization nobody knows', () => {
+    const plan = planOf({ pools: { a: { organization: 'nowhere' } }, pending: [{}] }, ({ coder }) => {
+      coder.organizations = coder.organizations.filter(({ name }) => name === 'default');
+    });
+    expect(plan.unserved).toMatchObject([{ why: 'no-pool-in-this-organization', closest: null }]);
+  });
+});
+
+test('a pool may name its organization by id', () => {
+  const plan = planOf({ pools: { cpu: {} }, pending: [{}] }, (_, config) =>
+    edit(config.pools as object[], 0, { organization: 'org-default' }),
+  );
+  expect([actionsOf(plan), plan.findings]).toEqual([['cpu 0->1 pending-jobs'], []]);
+});
+
+test('tasks are told in one order, whatever the order of the list', () => {
+  const plan = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } });
+  const mixed = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } }, ({ ecs }) => ecs.tasks.items.reverse());
+  expect(mixed.findings).toEqual(plan.findings);
+});
+
+test('a live daemon named after a pool is told in one order', () => {
+  const plan = planOf({ pools: { cpu: { tasks: 'B' } } }, (snapshot) => {
+    const { daemons } = organizationIn(snapshot);
+    for (const index of [9, 8])
+      daemons.items.push({ ...daemons.items[0], id: `z${10 - index}`, name: `cpu-${taskIdOf(index)}` });
+  });
+  expect(plan.findings).toMatchObject([
+    { code: 'daemons-without-task', daemons: [`cpu-${taskIdOf(8)}`, `cpu-${taskIdOf(9)}`] },
+  ]);
+});

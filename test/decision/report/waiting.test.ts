@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import type { Assigned, Offer } from '../../../lambda/decision/assignment/assignment.ts';
+import { readDemand, type TagGroup } from '../../../lambda/decision/demand/demand.ts';
+import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { Served } from '../../../lambda/decision/model/plan.ts';
+import { normalizeTags } from '../../../lambda/decision/model/tags.ts';
+import { failsAt, waitingFindings } from '../../../lambda/decision/report/waiting.ts';
+import {
+  aConfig,
+  ago,
+  aJob,
+  anOrganization,
+  aSnapshot,
+  jobId,
+  MINUTE,
+  poolName,
+  reading,
+  SECOND,
+} from '../../support/parts.ts';
+
+const tags = { cluster: 'gpu' };
+
+const place = (served: Served, pool: string | null = 'gpu'): Offer => ({
+  organizationId: 'org-default' as OrganizationId,
+  pool: pool === null ? null : poolName(pool),
+  tags: normalizeTags(tags),
+  served,
+  places: 9,
+  price: 0,
+  bounds: { due: 0, prebuilds: 99, launchesStock: true, launch: 0, price: 0 },
+});
+
+function findings(agesMs: readonly number[], served: readonly Served[], version: string | null = 'v2.30.0') {
+  const jobs = agesMs.map((age, index) => aJob({ id: jobId(`j${index}`), tags, created_at: ago(age) }));
+  const snapshot = aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })], version });
+  const [group] = readDemand(snapshot);
+  if (group === undefined) throw new Error('no group');
+  // a job for each place
+  const assigned: readonly Assigned<TagGroup>[] = served.map((how) => ({
+    group,
+    offer: place(how),
+    jobs: 1,
+  }));
+  return waitingFindings({ assigned, unserved: [] }, snapshot, aConfig());
+}
+
+describe('jobs that wait for longer than alertAfter', () => {
+  test.each<{ scenario: string; ages: readonly number[]; expected: number | undefined }>([
+    { scenario: 'for just that long', ages: [5 * MINUTE], expected: undefined },
+    { scenario: 'for a moment longer', ages: [5 * MINUTE + 1], expected: 1 },
+    { scenario: 'two of three', ages: [6 * MINUTE, 9 * MINUTE, MINUTE], expected: 2 },
+  ])('$scenario: $expected', ({ ages, expected }) => {
+    const [found] = findings(
+      ages,
+      ages.map(() => 'by-free'),
+    );
+    expect(found && 'jobs' in found ? found.jobs : undefined).toBe(expected);
+  });
+
+  test('are told once, with the oldest and the pool of the first', () => {
+    expect(findings([6 * MINUTE, 9 * MINUTE], ['by-launch', 'when-there-is-room'])).toEqual([
+      {
+        code: 'jobs-waiting',
+        organization: 'default',
+        tags,
+        jobs: 2,
+        oldest: '2026-11-20T08:51:00.000Z',
+        pool: 'gpu',
+      },
+    ]);
+  });
+
+  test('may wait for a daemon of nobody here', () => {
+    const snapshot = aSnapshot({
+      organizations: [anOrganization({ jobs: reading([aJob({ created_at: ago(6 * MINUTE) })]) })],
+    });
+    const assigned = readDemand(snapshot).map((group) => ({ group, offer: place('by-busy', null), jobs: 1 }));
+    expect(waitingFindings({ assigned, unserved: [] }, snapshot, aConfig())).toMatchObject([{ pool: null }]);
+  });
+});
+
+describe('jobs that coderd fails before capacity can be there', () => {
+  /** How many are about to fail, or nothing. */
+  const late = (...given: Parameters<typeof findings>) =>
+    findings(...given).flatMap((found) => (found.code === 'jobs-about-to-fail' ? [found.jobs] : []));
+
+  test.each<{ scenario: string; ageMs: number; served: Served; expected: readonly number[] }>([
+    { scenario: '30 min old, free', ageMs: 30 * MINUTE, served: 'by-free', expected: [] },
+    { scenario: 'a moment older, free', ageMs: 30 * MINUTE + 1, served: 'by-free', expected: [] },
+    { scenario: '28 min old, launching', ageMs: 28 * MINUTE, served: 'by-launch', expected: [] },
+    {
+      scenario: 'a second older, launching',
+      ageMs: 28 * MINUTE + SECOND,
+      served: 'by-launch',
+      expected: [1],
+    },
+    {
+      scenario: 'a second older, starting',
+      ageMs: 28 * MINUTE + SECOND,
+      served: 'by-starting',
+      expected: [1],
+    },
+    {
+      scenario: 'a second older, no room',
+      ageMs: 28 * MINUTE + SECOND,
+      served: 'when-there-is-room',
+      expected: [1],
+    },
+    { scenario: 'a second older, busy', ageMs: 28 * MINUTE + SECOND, served: 'by-busy', expected: [] },
+  ])('$scenario: $expected', ({ ageMs, served, expected }) => {
+    expect(late([ageMs], [served])).toEqual(expected);
+  });
+
+  test('are counted as coderd hands out places: the oldest job takes the readiest', () => {
+    const ages = [29.5 * MINUTE, 29 * MINUTE, 27 * MINUTE];
+    expect(late(ages, ['by-launch', 'by-launch', 'by-free'])).toEqual([1]);
+    expect(late(ages, ['by-free', 'by-free', 'by-launch'])).toEqual([]);
+    expect(late(ages, ['by-launch', 'by-launch', 'by-launch'])).toEqual([2]);
+  });
+
+  test('are told with the time of the first', () => {
+    expect(findings([29 * MINUTE], ['by-launch'])).toContainEqual({
+      code: 'jobs-about-to-fail',
+      organization: 'default',
+      tags,
+      jobs: 1,
+      failsAt: '2026-11-20T09:01:00.000Z',
+    });
+  });
+
+  test('are none on a server that lets jobs wait', () => {
+    expect(late([29 * MINUTE], ['by-launch'], 'v2.22.0')).toEqual([]);
+    expect(late([29 * MINUTE], ['by-launch'], 'v2.23.0')).toEqual([1]);
+  });
+});
+
+test.each([
+  { version: 'v2.22.9', expected: null },
+  { version: 'v2.23.0', expected: '2026-11-20T09:29:00.000Z' },
+  { version: null, expected: '2026-11-20T09:29:00.000Z' },
+])('on $version a job of a minute fails at $expected', ({ version, expected }) => {
+  expect(failsAt(ago(MINUTE), aSnapshot({ version }))).toBe(expected);
+});

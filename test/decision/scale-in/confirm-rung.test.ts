@@ -1,0 +1,330 @@
+/** Rungs `confirm` and `never`: tasks without a guard, which the autoscaler itself protects. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../../lambda/decision/decide.ts';
+import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
+import type { Plan } from '../../../lambda/decision/model/plan.ts';
+import { NOW } from '../../support/parts.ts';
+import { taskArn } from '../../support/picture.ts';
+import { addFailedStarts, type Change, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
+import { runs } from '../../support/runs.ts';
+import { type Ugly, uglyStates } from '../../support/ugly.ts';
+
+/** Minutes of protection of each task, 0 for none. */
+function drawn(
+  tasks: string,
+  minutes: readonly number[],
+  { rung = 'confirm' as ScaleIn, min = 0, desired = -1 } = {},
+  further: Change = () => {},
+): Plan {
+  const change: Change = (snapshot, config) => {
+    further(snapshot, config);
+    edit((config as { pools: object[] }).pools, 0, { scaleIn: rung });
+    if (desired >= 0) edit(snapshot.ecs.services.items, 0, { desiredCount: desired });
+    for (const [index, left] of minutes.entries())
+      edit(snapshot.ecs.protections.items, index, {
+        protectionEnabled: left > 0,
+        expirationDate: new Date(Date.parse(snapshot.takenAt) + left * 60_000).toISOString(),
+      });
+  };
+  return planOf({ pools: { cpu: { tasks, min } } }, change);
+}
+
+/** `protect 1 may-hold-a-job`, `2 -> 1 stopping 0`. */
+function actionsOf({ actions }: Plan): readonly string[] {
+  const indexOf = (arn: string): number =>
+    [...Array(9).keys()].find((index) => taskArn('cpu', index) === arn) ?? -1;
+  return actions.map((action) =>
+    action.kind === 'set-desired'
+      ? `${action.from} -> ${action.to} stopping ${(action.stops ?? []).map(indexOf).join(' ')}`
+      : `${action.kind} ${indexOf(action.task)} ${action.why}`,
+  );
+}
+
+describe('confirm', () => {
+  test.each<{ tasks: string; minutes: readonly number[]; expected: readonly string[]; because: string }>([
+    {
+      tasks: 'B',
+      minutes: [0],
+      expected: ['protect 0 may-hold-a-job'],
+      because: 'a build has no other guard',
+    },
+    { tasks: 'B', minutes: [20], expected: [], because: 'it is protected for long enough' },
+    { tasks: 'B', minutes: [19], expected: ['protect 0 may-hold-a-job'], because: 'it is time to renew' },
+    { tasks: 'I1m', minutes: [0], expected: [], because: 'nobody is to go, so nobody needs to be kept' },
+    { tasks: 'I20m', minutes: [0], expected: ['1 -> 0 stopping 0'], because: 'ECS has no other choice' },
+    { tasks: 'I20m', minutes: [12], expected: [], because: 'nobody takes a protection away' },
+    {
+      tasks: 'I20m I1m',
+      minutes: [0, 0],
+      expected: ['protect 1 is-to-stay'],
+      because: 'ECS could choose the other one',
+    },
+    {
+      tasks: 'I20m I1m B',
+      minutes: [0, 25, 25],
+      expected: ['2 -> 1 stopping 0'].map((text) => text.replace('2 -> 1', '3 -> 2')),
+      because: 'all others are protected',
+    },
+    {
+      tasks: 'I20m B',
+      minutes: [0, 4],
+      expected: ['protect 1 may-hold-a-job'],
+      because: 'its protection could end meanwhile',
+    },
+    {
+      tasks: 'I20m N',
+      minutes: [0, 0],
+      expected: [],
+      because: 'a task that starts could get a job',
+    },
+  ])('$tasks with $minutes min: $expected, because $because', ({ tasks, minutes, expected }) => {
+    expect(actionsOf(drawn(tasks, minutes))).toEqual(expected);
+  });
+
+  test('the plan says its rung, and what it waits for', () => {
+    const pool = poolOf(drawn('I20m I20m B', [0, 25, 0]), 'cpu');
+    expect(pool.scaleIn).toBe('confirm');
+    expect(pool.why).toEqual([
+      { code: 'holding-for-protection', tasks: 1 },
+      { code: 'protecting', tasks: 1 },
+      { code: 'stopping-after-confirmation', tasks: 1, unprotected: 1 },
+    ]);
+  });
+
+  test('the plan says that idle ones wait for one that leaves', () => {
+    const plan = drawn('I20m L', [0, 22 * 60]);
+    expect(plan.actions).toEqual([]);
+    expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-leaving', tasks: 1 }]);
+  });
+
+  test('doubt protects, and lowers nothing', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I20m B' } } }, (snapshot, config) => {
+      edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
+      for (const index of [0, 1]) edit(snapshot.ecs.protections.items, index, { protectionEnabled: false });
+      organizationIn(snapshot).jobs.status = 'truncated';
+    });
+    expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
+  });
+
+  test('min keeps what it keeps', () => {
+    expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 1 }))).toEqual(['protect 0 is-to-stay']);
+    expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 2 }))).toEqual([]);
+  });
+});
+
+test.each<{ name: string; change: Change; expected: readonly string[] }>([
+  {
+    name: 'while ECS deploys nobody is stopped, and idle ones are not kept in the way of it',
+    change: ({ ecs }) =>
+      edit(ecs.services.items, 0, { deployments: [{ id: 'a', rolloutState: 'IN_PROGRESS' }] }),
+    expected: ['holding-for-deployment'],
+  },
+  {
+    name: 'tasks that ECS has been told to stop are not called back',
+    change: ({ ecs }) => edit(ecs.services.items, 0, { desiredCount: 1 }),
+    expected: ['idle-too-briefly'],
+  },
+])('confirm: $name', ({ change, expected }) => {
+  const plan = planOf({ pools: { cpu: { tasks: 'I20m I1m' } } }, (snapshot, config) => {
+    edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
+    for (const index of [0, 1]) edit(snapshot.ecs.protections.items, index, { protectionEnabled: false });
+    change(snapshot, config);
+  });
+  expect(plan.actions).toEqual([]);
+  expect(poolOf(plan, 'cpu').why.map(({ code }) => code)).toEqual(expect.arrayContaining([...expected]));
+});
+
+describe('confirm: a count below the tasks', () => {
+  test.each<{
+    tasks: string;
+    minutes: readonly number[];
+    desired: number;
+    min?: number;
+    expected: string[];
+    because: string;
+  }>([
+    {
+      tasks: 'I20m B',
+      minutes: [0, 25],
+      desired: 1,
+      expected: [],
+      because: 'ECS stops the one that nothing protects',
+    },
+    {
+      tasks: 'I20m B',
+      minutes: [25, 25],
+      desired: 1,
+      expected: ['1 -> 2 stopping '],
+      because: 'ECS can stop none of them',
+    },
+    {
+      tasks: 'B B',
+      minutes: [0, 25],
+      desired: 1,
+      expected: ['1 -> 2 stopping ', 'protect 0 may-hold-a-job'],
+      because: 'ECS would stop one that is busy',
+    },
+    {
+      tasks: 'I20m I20m B',
+      minutes: [0, 0, 25],
+      desired: 0,
+      expected: ['0 -> 3 stopping '],
+      because: 'more are to go than nothing protects',
+    },
+    {
+      tasks: 'I20m I1m',
+      minutes: [0, 0],
+      desired: 1,
+      min: 2,
+      expected: ['1 -> 2 stopping '],
+      because: 'both are wanted',
+    },
+    {
+      tasks: 'I20m I1m',
+      minutes: [0, 0],
+      desired: 1,
+      min: 1,
+      expected: [],
+      because: 'one is wanted, and one goes',
+    },
+  ])('$tasks, $desired desired, $minutes min: $expected, because $because', (row) => {
+    const { tasks, minutes, desired, min = 0 } = row;
+    expect(actionsOf(drawn(tasks, minutes, { min, desired }))).toEqual(row.expected);
+  });
+});
+
+test('confirm: nobody is stopped in doubt, and while tasks start the plan says so', () => {
+  const doubtful = planOf({ pools: { cpu: { tasks: 'I20m' } } }, (snapshot, config) => {
+    edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
+    edit(snapshot.ecs.protections.items, 0, { protectionEnabled: false });
+    organizationIn(snapshot).jobs.status = 'truncated';
+  });
+  expect(doubtful.actions).toEqual([]);
+  expect(poolOf(drawn('I20m N', [0, 0]), 'cpu').why).toEqual([{ code: 'holding-for-starting', tasks: 1 }]);
+});
+
+describe('a pool whose rung was changed', () => {
+  test('to confirm: tasks with a guard are asked, a share at a time', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m B L' } } }, (snapshot, config) => {
+      edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
+      edit(snapshot.ecs.services.items, 0, { taskDefinition: 'cpu:2' });
+    });
+    expect(actionsOf(plan)).toEqual(['ask-to-leave 0 old-revision']);
+    expect(poolOf(plan, 'cpu').daemons.leaving).toBe(1);
+  });
+
+  test('to lease: busy tasks without a guard are protected until their builds end', () => {
+    const minutes = (left: number): Plan =>
+      planOf({ pools: { cpu: { tasks: 'B' } } }, ({ ecs, takenAt }) =>
+        edit(ecs.protections.items, 0, {
+          expirationDate: new Date(Date.parse(takenAt) + left * 60_000).toISOString(),
+        }),
+      );
+    expect(actionsOf(minutes(19))).toEqual(['protect 0 may-hold-a-job']);
+    expect(actionsOf(minutes(20))).toEqual([]);
+  });
+});
+
+describe('what ECS cannot start', () => {
+  const desiring = (minutes: readonly number[], rung: ScaleIn) =>
+    drawn('I1m B', minutes, { rung, desired: 5 }, (snapshot) => addFailedStarts(snapshot, 'cpu', 4));
+
+  test.each<ScaleIn>(['confirm', 'never'])(
+    'is given up after a second look while all tasks are protected, rung %s',
+    (rung) => {
+      const { actions } = desiring([25, 25], rung);
+      expect(actions).toEqual([
+        expect.objectContaining({ kind: 'set-desired', from: 5, to: 2, why: 'starts-failing', stops: [] }),
+      ]);
+    },
+  );
+
+  test('stays desired while a task is not protected: ECS could choose it', () => {
+    expect(desiring([0, 25], 'confirm').actions).toEqual([]);
+  });
+
+  test('is given up together with a spare daemon, once all others are protected', () => {
+    const plan = drawn('I20m B', [0, 25], { desired: 5 }, (snapshot) => addFailedStarts(snapshot, 'cpu', 4));
+    expect(plan.actions).toEqual([
+      expect.objectContaining({ kind: 'set-desired', from: 5, to: 1, why: 'stopping-after-confirmation' }),
+    ]);
+  });
+});
+
+describe('never', () => {
+  test('protects what may hold a job, and lowers nothing', () => {
+    const plan = drawn('I20m B', [0, 0], { rung: 'never' });
+    expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
+    expect(poolOf(plan, 'cpu').why).toEqual([
+      { code: 'never-scaled-in', tasks: 1 },
+      { code: 'protecting', tasks: 1 },
+    ]);
+  });
+});
+
+describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn) => {
+  const RUNS = runs(1000);
+  const states = uglyStates({ sight: 'any' }).map(
+    ({ snapshot, config }): Ugly => ({
+      snapshot,
+      config: { ...config, pools: config.pools.map((pool) => ({ ...pool, scaleIn })) },
+    }),
+  );
+  const leftOf = ({ snapshot }: Ugly, arn: string): number => {
+    const found = snapshot.ecs.protections.items.find(({ taskArn: of }) => of === arn);
+    return found?.protectionEnabled ? (found.expirationDate ?? NOW) - NOW : 0;
+  };
+
+  test('asks only who has a guard, and stops only what nothing protects, beside tasks that are all protected', () => {
+    fc.assert(
+      fc.property(states, (ugly) => {
+        for (const action of decide(ugly.snapshot, ugly.config).actions) {
+          if (action.kind === 'ask-to-leave')
+            expect(leftOf(ugly, action.task)).toBeGreaterThanOrEqual(24 * 3_600_000);
+          if (action.kind !== 'set-desired' || action.to >= action.from) continue;
+          const tasks = ugly.snapshot.ecs.tasks.items.filter(
+            ({ group, desiredStatus, lastStatus }) =>
+              group === `service:s-${action.pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
+          );
+          if (action.stops === undefined) {
+            expect(action).toBe('one that says who is stopped');
+            continue;
+          }
+          if (action.stops.length > 0) expect(scaleIn).toBe('confirm');
+          // what could not start is given up, but for one probe
+          const probe = action.stops.length === 0 ? 1 : 0;
+          expect([0, probe]).toContain(action.to - (tasks.length - action.stops.length));
+          for (const { taskArn: arn } of tasks)
+            if (action.stops.includes(arn)) expect(leftOf(ugly, arn)).toBe(0);
+            else expect(leftOf(ugly, arn)).toBeGreaterThanOrEqual(5 * 60_000);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('every busy task is protected for 20 min or more, or is now', () => {
+    fc.assert(
+      fc.property(states, (ugly) => {
+        fc.pre(ugly.snapshot.ecs.services.items.length > 0);
+        const plan = decide(ugly.snapshot, ugly.config);
+        const kept = new Set<string>(
+          plan.actions.flatMap((action) => (action.kind === 'protect' ? action.task : [])),
+        );
+        const jobs = ugly.snapshot.coder.organizations.flatMap((organization) => organization.jobs.items);
+        const busy = new Set(jobs.filter((job) => job.completed_at == null).map((job) => job.worker_id));
+        for (const task of ugly.snapshot.ecs.tasks.items) {
+          if (task.lastStatus !== 'RUNNING' || task.desiredStatus !== 'RUNNING') continue;
+          const id = task.taskArn.slice(task.taskArn.lastIndexOf('/') + 1);
+          const rows = ugly.snapshot.coder.organizations
+            .flatMap(({ daemons }) => daemons.items)
+            .filter(({ name }) => name.endsWith(id));
+          if (!rows.some((row) => busy.has(row.id))) continue;
+          expect(kept.has(task.taskArn) || leftOf(ugly, task.taskArn) >= 20 * 60_000).toBe(true);
+        }
+      }),
+      RUNS,
+    );
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import { decideLeaving } from '../../../lambda/decision/scale-in/leaving.ts';
+import { readSupply } from '../../../lambda/decision/supply/supply.ts';
+import {
+  aConfig,
+  aDaemon,
+  ago,
+  aJob,
+  aLease,
+  anOrganization,
+  aPool,
+  arnOf,
+  aService,
+  aSnapshot,
+  aTask,
+  daemonId,
+  jobId,
+  MINUTE,
+  NOW,
+  reading,
+  taskIdOf,
+} from '../../support/parts.ts';
+
+/** A working task with an idle daemon: for so many minutes, or nobody knows how long. */
+type Idle = {
+  readonly minutes: number | 'unknown';
+  readonly revision?: string;
+  readonly isBusy?: true;
+  readonly zone?: string;
+};
+
+function worldOf(idle: readonly Idle[]): Snapshot {
+  return aSnapshot({
+    services: [aService({ desiredCount: idle.length, taskDefinition: 'cpu:2' })],
+    tasks: idle.map(({ revision = 'cpu:2', zone = 'a' }, index) =>
+      aTask({ taskArn: arnOf(index), taskDefinitionArn: revision, availabilityZone: zone }),
+    ),
+    protections: idle.map((_, index) => aLease({ taskArn: arnOf(index) })),
+    organizations: [
+      anOrganization({
+        daemons: reading(
+          idle.map(({ isBusy }, index) =>
+            aDaemon({
+              id: daemonId(`d${index}`),
+              name: `cpu-${taskIdOf(index)}`,
+              status: isBusy ? 'busy' : 'idle',
+              previous_job: { id: jobId(`p${index}`), status: 'succeeded' },
+            }),
+          ),
+        ),
+        previousJobs: reading(
+          idle.map(({ minutes }, index) =>
+            aJob({
+              id: jobId(`p${index}`),
+              ...(minutes === 'unknown' ? {} : { completed_at: ago(minutes * MINUTE) }),
+            }),
+          ),
+        ),
+      }),
+    ],
+  });
+}
+
+/** Who is considered, in order: `leave 1`, `keep 0`. */
+function decide(idle: readonly Idle[], spare: number): readonly string[] {
+  const [sight] = readSupply(worldOf(idle), aConfig(aPool()));
+  if (sight === undefined) throw new Error('no pool');
+  return decideLeaving(sight, spare, NOW).map(
+    ({ kind, task }) => `${kind} ${idle.findIndex((_, index) => arnOf(index) === task.task.taskArn)}`,
+  );
+}
+
+describe('who is asked', () => {
+  test.each<{
+    scenario: string;
+    idle: readonly Idle[];
+    spare: number;
+    expected: readonly string[];
+    because: string;
+  }>([
+    {
+      scenario: '9 and 10 min',
+      idle: [{ minutes: 9 }, { minutes: 10 }],
+      spare: 2,
+      expected: ['leave 1', 'keep 0'],
+      because: 'idleTimeout is inclusive, and the longest idle goes first',
+    },
+    {
+      scenario: 'old revisions',
+      idle: [{ minutes: 60 }, { minutes: 20, revision: 'cpu:1' }],
+      spare: 1,
+      expected: ['leave 1'],
+      because: 'old revisions go before new ones',
+    },
+    {
+      scenario: 'two of an old revision',
+      idle: [
+        { minutes: 20, revision: 'cpu:1' },
+        { minutes: 60, revision: 'cpu:1' },
+      ],
+      spare: 1,
+      expected: ['leave 1'],
+      because: 'among them the longest idle goes first',
+    },
+    {
+      scenario: 'one idle for nobody knows how long',
+      idle: [{ minutes: 'unknown' }, { minutes: 1 }],
+      spare: 2,
+      expected: ['keep 1', 'keep 0'],
+      because: 'what is not known is not long, and comes last',
+    },
+    {
+      scenario: 'idle equally long',
+      idle: [{ minutes: 20 }, { minutes: 20 }],
+      spare: 1,
+      expected: ['leave 0'],
+      because: 'one order decides, always the same',
+    },
+    {
+      scenario: 'one in the zone that has two',
+      idle: [{ minutes: 20 }, { minutes: 30 }, { minutes: 60, zone: 'b' }],
+      spare: 1,
+      expected: ['leave 1'],
+      because: 'the zones stay even, and there the longest idle goes',
+    },
+    {
+      scenario: 'one in a zone with a busy one',
+      idle: [{ minutes: 60, zone: 'b' }, { minutes: 20 }, { minutes: 5, isBusy: true }],
+      spare: 2,
+      expected: ['leave 1', 'leave 0'],
+      because: 'those that stay count for their zone',
+    },
+    {
+      scenario: 'zones that are even',
+      idle: [{ minutes: 20 }, { minutes: 30, zone: 'b' }],
+      spare: 1,
+      expected: ['leave 1'],
+      because: 'then the longest idle goes first',
+    },
+    {
+      scenario: 'an old one in an empty zone',
+      idle: [{ minutes: 20 }, { minutes: 30 }, { minutes: 11, zone: 'b', revision: 'cpu:1' }],
+      spare: 1,
+      expected: ['leave 2'],
+      because: 'old revisions go before anything else',
+    },
+    {
+      scenario: 'a busy one',
+      idle: [{ minutes: 60, isBusy: true }, { minutes: 20 }],
+      spare: 2,
+      expected: ['leave 1'],
+      because: 'a busy daemon is never asked',
+    },
+    {
+      scenario: 'none to spare',
+      idle: [{ minutes: 60 }],
+      spare: 0,
+      expected: [],
+      because: 'the floor keeps it',
+    },
+    {
+      scenario: 'fewer than the floor',
+      idle: [{ minutes: 60 }, { minutes: 60 }],
+      spare: -1,
+      expected: [],
+      because: 'the floor keeps all',
+    },
+  ])('$scenario: $expected, because $because', ({ idle, spare, expected }) => {
+    expect(decide(idle, spare)).toEqual(expected);
+  });
+});

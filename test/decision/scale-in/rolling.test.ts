@@ -1,0 +1,403 @@
+import { describe, expect, test } from 'vitest';
+import type { Service, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
+import { markReplaced } from '../../../lambda/decision/scale-in/rolling.ts';
+import { readSupply } from '../../../lambda/decision/supply/supply.ts';
+import {
+  aConfig,
+  aDaemon,
+  ago,
+  aLease,
+  anOrganization,
+  aPool,
+  arnOf,
+  aService,
+  aSnapshot,
+  aTask,
+  daemonId,
+  HOUR,
+  jobId,
+  MINUTE,
+  NOW,
+  reading,
+  SECOND,
+  taskIdOf,
+} from '../../support/parts.ts';
+import { actionsOf, addFailedStarts, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
+
+/** A task of revision 1 (`old`) or 2, RUNNING for a day. */
+type Drawn = {
+  readonly old?: true;
+  readonly busy?: true;
+  /** Idle for so many minutes. */
+  readonly idle?: number;
+  /** Minutes of its lease; default 47 h. */
+  readonly lease?: number;
+  /** No daemon row. */
+  readonly isAlone?: true;
+  readonly task?: Partial<Task>;
+};
+
+function worldOf(tasks: readonly Drawn[], service: Partial<Service> = {}): Snapshot {
+  return aSnapshot({
+    services: [aService({ desiredCount: tasks.length, taskDefinition: 'cpu:2', ...service })],
+    tasks: tasks.map(({ old, task }, index) =>
+      aTask({ taskArn: arnOf(index), taskDefinitionArn: old ? 'cpu:1' : 'cpu:2', ...task }),
+    ),
+    protections: tasks.map(({ lease = 47 * 60 }, index) =>
+      aLease({
+        taskArn: arnOf(index),
+        protectionEnabled: lease > 0,
+        expirationDate: ago(-lease * MINUTE),
+      }),
+    ),
+    organizations: [
+      anOrganization({
+        daemons: reading(
+          tasks.flatMap(({ busy, idle = 1, isAlone }, index) =>
+            isAlone
+              ? []
+              : [
+                  aDaemon({
+                    id: daemonId(`d${index}`),
+                    name: `cpu-${taskIdOf(index)}`,
+                    created_at: ago(idle * MINUTE),
+                    status: busy ? 'busy' : 'idle',
+                    current_job: busy ? { id: jobId(`j${index}`), status: 'running' } : null,
+                  }),
+                ],
+          ),
+        ),
+      }),
+    ],
+  });
+}
+
+/** Whose turn it is, by place in the list. */
+function turns(tasks: readonly Drawn[], percent = 25, service: Partial<Service> = {}): readonly number[] {
+  const [sight] = readSupply(worldOf(tasks, service), aConfig(aPool()));
+  if (sight === undefined) throw new Error('no pool');
+  return markReplaced(sight, percent, NOW).tasks.flatMap(({ state, task }) =>
+    state === 'replacing' ? [tasks.findIndex((_, index) => arnOf(index) === task.taskArn)] : [],
+  );
+}
+
+const old = (given: Omit<Drawn, 'old'> = {}): Drawn => ({ old: true, ...given });
+const many = (count: number, drawn: Drawn): readonly Drawn[] => Array<Drawn>(count).fill(drawn);
+
+describe('whose turn it is to be replaced', () => {
+  test.each<{
+    scenario: string;
+    tasks: readonly Drawn[];
+    percent?: number;
+    service?: Partial<Service>;
+    expected: readonly number[];
+    because: string;
+  }>([
+    { scenario: 'all new', tasks: [{}, {}], expected: [], because: 'nothing is to be replaced' },
+    { scenario: 'one old', tasks: [{}, old()], expected: [1], because: 'at least one at a time' },
+    { scenario: 'eight old', tasks: many(8, old()), expected: [0, 1], because: '25 % of eight are two' },
+    { scenario: 'nine old', tasks: many(9, old()), expected: [0, 1, 2], because: 'a share is rounded up' },
+    {
+      scenario: 'three old at 100 %',
+      tasks: many(3, old()),
+      percent: 100,
+      expected: [0, 1, 2],
+      because: 'all at once is allowed',
+    },
+    {
+      scenario: 'a busy one and two idle ones',
+      tasks: [old({ busy: true }), old({ idle: 5 }), old({ idle: 20 })],
+      expected: [2],
+      because: 'idle ones first, the longest idle of them',
+    },
+    { scenario: 'busy ones only', tasks: [old({ busy: true })], expected: [0], because: 'they finish first' },
+    {
+      scenario: 'one that starts',
+      tasks: [old(), old(), { lease: 0, isAlone: true, task: { startedAt: ago(SECOND) } }],
+      expected: [],
+      because: 'the share before is not settled',
+    },
+    {
+      scenario: 'one that boots',
+      tasks: [
+        old(),
+        old(),
+        { lease: 0, isAlone: true, task: { lastStatus: 'PENDING', startedAt: undefined } },
+      ],
+      expected: [],
+      because: 'the share before is not settled',
+    },
+    {
+      scenario: 'one that is desired only',
+      tasks: [old(), old()],
+      service: { desiredCount: 3 },
+      expected: [],
+      because: 'the share before is not settled',
+    },
+    {
+      scenario: 'one with a lease and no daemon yet',
+      tasks: [old(), old(), { isAlone: true, task: { startedAt: ago(MINUTE) } }],
+      expected: [],
+      because: 'the share before is not settled',
+    },
+    {
+      scenario: 'one that waits for its lease for 2 min',
+      tasks: [old(), old(), { lease: 0, isAlone: true, task: { startedAt: ago(2 * MINUTE) } }],
+      expected: [0],
+      because: 'ECS may refuse it as long as old tasks hold theirs',
+    },
+    {
+      scenario: 'one asked half a minute ago',
+      tasks: [old(), old(), old({ lease: 23 * 60 - 0.5, busy: true })],
+      expected: [],
+      because: 'shares come a minute apart',
+    },
+    {
+      scenario: 'one asked a minute ago',
+      tasks: [old(), old(), old({ lease: 23 * 60 - 1, busy: true })],
+      expected: [0],
+      because: 'who drains a long build holds up nobody',
+    },
+    {
+      scenario: 'a forced deployment of the same revision',
+      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
+      service: {
+        deployments: [
+          { id: 'b', status: 'PRIMARY' },
+          { id: 'a', status: 'ACTIVE' },
+        ],
+      },
+      expected: [0],
+      because: 'ECS waits for the tasks of the older deployment',
+    },
+    {
+      scenario: 'a deployment that has ended',
+      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
+      service: { deployments: [{ id: 'b', status: 'PRIMARY' }] },
+      expected: [],
+      because: 'a rollback leaves tasks of several deployments behind',
+    },
+    {
+      scenario: 'the same revision anew, after an early success',
+      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
+      service: {
+        deployments: [{ id: 'b', status: 'PRIMARY' }],
+        deploymentConfiguration: { earlySuccessCriteria: { enable: true } },
+      },
+      expected: [0],
+      because: 'ECS removes the tasks of the older deployment in the background',
+    },
+    {
+      scenario: 'an old one that leaves',
+      tasks: [old({ lease: 22 * 60, busy: true })],
+      expected: [],
+      because: 'it has been asked',
+    },
+  ])('$scenario: $expected, because $because', ({ tasks, percent, service, expected }) => {
+    expect(turns(tasks, percent, service)).toEqual(expected);
+  });
+
+  test('tasks of no use come before old ones', () => {
+    expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 34)).toEqual([0, 1]);
+    expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 1)).toEqual([1]);
+  });
+});
+
+describe('tasks of earlier deployments', () => {
+  const earlier = { task: { startedBy: 'a', taskDefinitionArn: 'cpu:1' } };
+  const recent = { task: { startedBy: 'b' } };
+  const primary = { id: 'b', status: 'PRIMARY', rolloutState: 'COMPLETED' };
+
+  test.each<{ scenario: string; tasks: readonly Drawn[]; service: Partial<Service>; expected: object }>([
+    {
+      scenario: 'as many tasks as desired',
+      tasks: [earlier, recent],
+      service: { desiredCount: 2 },
+      expected: { older: 1, uncounted: 0 },
+    },
+    {
+      scenario: 'more tasks than desired',
+      tasks: [earlier, recent],
+      service: { desiredCount: 1 },
+      expected: { older: 1, uncounted: 1 },
+    },
+    {
+      scenario: 'more new ones alone than desired, after somebody lowered the count',
+      tasks: [earlier, recent, recent],
+      service: { desiredCount: 1 },
+      expected: { older: 1, uncounted: 0 },
+    },
+    {
+      scenario: 'more tasks than desired while the deployment goes on',
+      tasks: [earlier, recent],
+      service: { desiredCount: 1, deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }] },
+      expected: { older: 1, uncounted: 0 },
+    },
+    {
+      scenario: 'tasks of the same revision that a rollback left',
+      tasks: [{ task: { startedBy: 'a' } }, recent],
+      service: { desiredCount: 1 },
+      expected: { older: 0, uncounted: 0 },
+    },
+  ])('with $scenario are $expected', ({ tasks, service, expected }) => {
+    const snapshot = worldOf(tasks, { deployments: [primary], ...service });
+    const [sight] = readSupply(snapshot, aConfig(aPool()));
+    expect(sight?.olderTasks).toEqual(expected);
+  });
+});
+
+describe('a task of no use', () => {
+  const silentFor = (ms: number, startedAt = ago(24 * HOUR)) => {
+    const snapshot = worldOf([{ task: { startedAt } }, {}]);
+    const [row] = snapshot.coder.organizations[0]?.daemons.items ?? [];
+    if (row !== undefined) Object.assign(row, { last_seen_at: ago(ms) });
+    const [sight] = readSupply(snapshot, aConfig(aPool()));
+    return sight && markReplaced(sight, 25, NOW).tasks[0]?.state;
+  };
+
+  test('is one whose daemon was last seen more than 5 min ago', () => {
+    expect(silentFor(5 * MINUTE)).toBe('working');
+    expect(silentFor(5 * MINUTE + 1)).toBe('replacing');
+  });
+
+  test('is none while it may still boot', () => {
+    expect(silentFor(6 * MINUTE, ago(15 * MINUTE - 1))).toBe('working');
+    expect(silentFor(6 * MINUTE, ago(15 * MINUTE))).toBe('replacing');
+  });
+});
+
+describe('in the plan', () => {
+  const toSecond = (count: number) => (snapshot: Parameters<typeof organizationIn>[0]) => {
+    edit(snapshot.ecs.services.items, 0, { taskDefinition: 'cpu:2' });
+    for (const index of snapshot.ecs.tasks.items.keys())
+      edit(snapshot.ecs.tasks.items, index, { taskDefinitionArn: index < count ? 'cpu:1' : 'cpu:2' });
+  };
+
+  test('what is wanted in its place is launched first', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', min: 2 } } }, toSecond(2));
+    expect(actionsOf(plan)).toEqual(['cpu 2->3 floor']);
+    expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'old-revision', tasks: 2, asked: 0 });
+  });
+
+  test('once it is there, the old one is asked', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m I1m', min: 2 } } }, toSecond(2));
+    expect(actionsOf(plan)).toEqual(['ask cpu#1']);
+    expect(plan.actions).toMatchObject([{ why: 'old-revision' }]);
+    expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'old-revision', tasks: 2, asked: 1 });
+    expect(poolOf(plan, 'cpu').daemons).toMatchObject({ idle: 3, leaving: 0 });
+  });
+
+  test('a busy one is asked at once when nothing is wanted in its place', () => {
+    expect(actionsOf(planOf({ pools: { cpu: { tasks: 'B' } } }, toSecond(1)))).toEqual(['ask cpu#0']);
+  });
+
+  test('max may be passed by those that are being replaced', () => {
+    expect(actionsOf(planOf({ pools: { cpu: { tasks: 'B', min: 1, max: 1 } } }, toSecond(1)))).toEqual([
+      'cpu 1->2 floor',
+    ]);
+  });
+
+  test('where maxTasks leaves no room, they go first', () => {
+    const picture = { pools: { cpu: { tasks: 'I1m I1m', min: 2 } }, maxTasks: 2 };
+    expect(actionsOf(planOf(picture, toSecond(2)))).toEqual(['ask cpu#1']);
+  });
+
+  test('nobody is asked while new tasks fail to start, but for want of a lease', () => {
+    const failing = (exitCode?: number) => (snapshot: Parameters<typeof organizationIn>[0]) => {
+      toSecond(2)(snapshot);
+      addFailedStarts(snapshot, 'cpu', 3);
+      for (const task of snapshot.ecs.tasks.items.filter(({ lastStatus }) => lastStatus === 'STOPPED'))
+        Object.assign(task, {
+          ...(exitCode === undefined ? {} : { stopCode: 'EssentialContainerExited' }),
+          containers: exitCode === undefined ? [] : [{ exitCode }],
+        });
+    };
+    const picture = { pools: { cpu: { tasks: 'I1m I1m' } } };
+    expect(actionsOf(planOf(picture, failing()))).toEqual([]);
+    expect(actionsOf(planOf(picture, failing(1)))).toEqual([]);
+    expect(actionsOf(planOf(picture, failing(75)))).toEqual(['ask cpu#1']);
+  });
+
+  test('doubt asks nobody and launches nothing for them', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', min: 2 } } }, (snapshot) => {
+      toSecond(2)(snapshot);
+      organizationIn(snapshot).jobs.status = 'truncated';
+    });
+    expect(plan.actions).toEqual([]);
+    expect(poolOf(plan, 'cpu').why).toEqual([
+      { code: 'floor', count: 2, from: 'min' },
+      { code: 'holding-for-doubt', doubts: ['jobs-truncated'] },
+    ]);
+  });
+
+  test('a task without a lease holds them', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m U1m' } } }, toSecond(2));
+    expect(plan.actions).toEqual([]);
+    expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'holding-for-unguarded', tasks: 1 });
+  });
+
+  test('a zombie with a lease does not fill a floor, and is asked', () => {
+    const zombie = planOf({ pools: { cpu: { tasks: 'Z', min: 1 } } }, (snapshot) => {
+      edit(snapshot.ecs.tasks.items, 0, { startedAt: new Date(Date.parse(snapshot.takenAt) - 16 * 60_000) });
+      // somebody else's daemon, so that the list is not empty
+      organizationIn(snapshot).daemons.items.push({
+        id: 'other',
+        name: 'coderd-0',
+        organization_id: organizationIn(snapshot).id,
+        created_at: snapshot.takenAt,
+        last_seen_at: snapshot.takenAt,
+        tags: { x: '1' },
+        status: 'idle',
+      });
+    });
+    expect(actionsOf(zombie)).toEqual(['cpu 1->2 floor']);
+    expect(poolOf(zombie, 'cpu').why).toContainEqual({ code: 'no-daemon', tasks: 1, asked: 0 });
+  });
+
+  test('a daemon with a wrong key is asked once its replacement is there', () => {
+    const gpu = { cluster: 'gpu' };
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', tags: gpu, min: 1 } } }, (snapshot) =>
+      edit(organizationIn(snapshot).daemons.items, 0, { tags: { scope: 'organization', owner: '' } }),
+    );
+    expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'wrong-key' }]);
+  });
+
+  test.each([
+    {
+      tasks: 'Z',
+      min: 1,
+      expected: ['cpu 1->2 floor'],
+      because: 'one more may prove that the others have none',
+    },
+    { tasks: 'Z Z', min: 1, expected: [], because: 'one more is there already' },
+    { tasks: 'Z Z', min: 0, expected: [], because: 'nothing is wanted' },
+  ])('where coderd lists no daemon, $tasks at min $min: $expected, because $because', (row) => {
+    const plan = planOf({ pools: { cpu: { tasks: row.tasks, min: row.min } } }, (snapshot) => {
+      const startedAt = new Date(Date.parse(snapshot.takenAt) - 16 * 60_000).toISOString();
+      for (const index of snapshot.ecs.tasks.items.keys())
+        edit(snapshot.ecs.tasks.items, index, { startedAt });
+    });
+    expect(actionsOf(plan)).toEqual(row.expected);
+    expect(plan.findings).toMatchObject([
+      { code: 'daemons-empty-while-leased' },
+      { code: 'tasks-without-daemon' },
+    ]);
+  });
+
+  test('new tasks that wait in vain for a lease hold up nobody', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m P N' } } }, (snapshot) => {
+      toSecond(2)(snapshot);
+      addFailedStarts(snapshot, 'cpu', 3);
+      for (const task of snapshot.ecs.tasks.items.filter(({ lastStatus }) => lastStatus === 'STOPPED'))
+        Object.assign(task, { stopCode: 'EssentialContainerExited', containers: [{ exitCode: 75 }] });
+    });
+    expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-revision' }]);
+  });
+
+  test('who is only spare stays while ECS deploys: another would come in its place', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I20m B', deploying: true } } });
+    expect(plan.actions).toEqual([]);
+    expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-deployment' }]);
+    expect(actionsOf(planOf({ pools: { cpu: { tasks: 'I20m B' } } }))).toEqual(['ask cpu#0']);
+  });
+});

@@ -1,0 +1,304 @@
+import { describe, expect, test } from 'vitest';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { Schedule, Weekday } from '../../../lambda/decision/model/config.ts';
+import { isActive, scheduledFloors, windowOf } from '../../../lambda/decision/settings/schedules.ts';
+
+const EVERY_DAY: readonly Weekday[] = [0, 1, 2, 3, 4, 5, 6];
+const MON_TO_FRI: readonly Weekday[] = [1, 2, 3, 4, 5];
+
+type Written = Partial<Omit<Schedule, 'fromMinute' | 'toMinute'>> & {
+  readonly from: string;
+  readonly to: string;
+};
+
+function aSchedule({ from, to, ...rest }: Written): Schedule {
+  return {
+    days: EVERY_DAY,
+    timezone: 'Europe/Berlin',
+    min: 0,
+    warm: 1,
+    except: [],
+    ...rest,
+    fromMinute: minuteOf(from),
+    toMinute: minuteOf(to),
+  };
+}
+
+const minuteOf = (text: string) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
+
+const at = (text: string) => Date.parse(text) as EpochMs;
+
+const utc = (time: number) => new Date(time).toISOString().slice(0, 16);
+
+type Row = Written & { readonly date: string; readonly window: string; readonly because: string };
+
+const rows: readonly Row[] = [
+  {
+    from: '08:30',
+    to: '18:30',
+    date: '2026-01-15',
+    window: '2026-01-15T07:30 to 2026-01-15T17:30',
+    because: 'Berlin is an hour ahead in winter',
+  },
+  {
+    from: '08:30',
+    to: '18:30',
+    date: '2026-07-15',
+    window: '2026-07-15T06:30 to 2026-07-15T16:30',
+    because: 'and two in summer',
+  },
+  {
+    from: '08:30',
+    to: '18:30',
+    days: MON_TO_FRI,
+    date: '2026-01-17',
+    window: 'none',
+    because: 'it is a Saturday',
+  },
+  {
+    from: '22:00',
+    to: '06:00',
+    days: MON_TO_FRI,
+    date: '2026-01-16',
+    window: '2026-01-16T21:00 to 2026-01-17T05:00',
+    because: 'it begins on the Friday, and ends when it ends',
+  },
+  {
+    from: '22:00',
+    to: '06:00',
+    days: MON_TO_FRI,
+    date: '2026-01-18',
+    window: 'none',
+    because: 'the night to Monday begins on a Sunday',
+  },
+  {
+    from: '22:00',
+    to: '06:00',
+    except: ['2026-12-25'],
+    date: '2026-12-25',
+    window: 'none',
+    because: 'the date on which it begins counts',
+  },
+  {
+    from: '22:00',
+    to: '06:00',
+    except: ['2026-12-25'],
+    date: '2026-12-24',
+    window: '2026-12-24T21:00 to 2026-12-25T05:00',
+    because: 'the date on which it ends does not',
+  },
+  {
+    from: '09:00',
+    to: '09:00',
+    date: '2026-01-15',
+    window: '2026-01-15T08:00 to 2026-01-16T08:00',
+    because: 'equal times are a day and a night',
+  },
+  {
+    from: '08:00',
+    to: '24:00',
+    date: '2026-01-15',
+    window: '2026-01-15T07:00 to 2026-01-15T23:00',
+    because: '24:00 is the midnight that ends the day',
+  },
+  {
+    from: '08:00',
+    to: '00:00',
+    date: '2026-01-15',
+    window: '2026-01-15T07:00 to 2026-01-15T23:00',
+    because: '00:00 is on the next day, so the same midnight',
+  },
+  {
+    from: '22:00',
+    to: '06:00',
+    date: '2028-02-28',
+    window: '2028-02-28T21:00 to 2028-02-29T05:00',
+    because: '2028 has a 29th of February',
+  },
+  {
+    from: '22:00',
+    to: '06:00',
+    date: '2028-02-29',
+    window: '2028-02-29T21:00 to 2028-03-01T05:00',
+    because: 'and a night after it',
+  },
+  {
+    from: '22:00',
+    to: '06:00',
+    date: '2026-02-28',
+    window: '2026-02-28T21:00 to 2026-03-01T05:00',
+    because: '2026 has none',
+  },
+  {
+    from: '00:00',
+    to: '24:00',
+    date: '2026-03-29',
+    window: '2026-03-28T23:00 to 2026-03-29T22:00',
+    because: 'the day on which the clock skips an hour has 23',
+  },
+  {
+    from: '00:00',
+    to: '24:00',
+    date: '2026-10-25',
+    window: '2026-10-24T22:00 to 2026-10-25T23:00',
+    because: 'the day on which it shows one twice has 25',
+  },
+  {
+    from: '02:30',
+    to: '05:00',
+    date: '2026-03-29',
+    window: '2026-03-29T01:00 to 2026-03-29T03:00',
+    because: 'a window that would begin in the gap begins at its end',
+  },
+  {
+    from: '01:00',
+    to: '02:30',
+    date: '2026-03-29',
+    window: '2026-03-29T00:00 to 2026-03-29T01:00',
+    because: 'one that would end in the gap ends at its end',
+  },
+  {
+    from: '02:15',
+    to: '02:45',
+    date: '2026-03-29',
+    window: '2026-03-29T01:00 to 2026-03-29T01:00',
+    because: 'the clock shows no time of it on that day',
+  },
+  {
+    from: '02:30',
+    to: '05:00',
+    date: '2026-10-25',
+    window: '2026-10-25T00:30 to 2026-10-25T04:00',
+    because: 'it begins when the clock shows 02:30 for the first time',
+  },
+  {
+    from: '01:00',
+    to: '02:30',
+    date: '2026-10-25',
+    window: '2026-10-24T23:00 to 2026-10-25T01:30',
+    because: 'it ends when the clock shows 02:30 for the second time',
+  },
+  {
+    from: '23:00',
+    to: '02:00',
+    date: '2026-10-24',
+    window: '2026-10-24T21:00 to 2026-10-25T01:00',
+    because: 'the clock shows 02:00 again when it is set back from 03:00',
+  },
+  {
+    from: '23:00',
+    to: '03:00',
+    date: '2026-10-24',
+    window: '2026-10-24T21:00 to 2026-10-25T02:00',
+    because: 'the clock that is set back at 03:00 shows it an hour later',
+  },
+  {
+    from: '01:45',
+    to: '02:15',
+    timezone: 'Australia/Lord_Howe',
+    date: '2026-10-04',
+    window: '2026-10-03T15:15 to 2026-10-03T15:30',
+    because: 'the gap is half an hour there',
+  },
+  {
+    from: '01:45',
+    to: '02:15',
+    timezone: 'Australia/Lord_Howe',
+    date: '2026-04-05',
+    window: '2026-04-04T14:45 to 2026-04-04T15:45',
+    because: 'and so is what is shown twice',
+  },
+  {
+    from: '23:30',
+    to: '24:00',
+    timezone: 'America/Santiago',
+    date: '2026-04-04',
+    window: '2026-04-05T02:30 to 2026-04-05T04:00',
+    because: 'the clock is set back at midnight there, and the second midnight counts',
+  },
+  {
+    from: '00:00',
+    to: '06:00',
+    timezone: 'America/Santiago',
+    date: '2026-09-06',
+    window: '2026-09-06T04:00 to 2026-09-06T09:00',
+    because: 'the day begins at 01:00',
+  },
+  {
+    from: '08:30',
+    to: '18:30',
+    timezone: 'Asia/Kolkata',
+    date: '2026-01-15',
+    window: '2026-01-15T03:00 to 2026-01-15T13:00',
+    because: 'Kolkata is five hours and a half ahead',
+  },
+  {
+    from: '08:30',
+    to: '18:30',
+    timezone: 'UTC',
+    date: '2026-01-15',
+    window: '2026-01-15T08:30 to 2026-01-15T18:30',
+    because: 'UTC is a time zone too',
+  },
+];
+
+test.each(rows)(
+  '$from to $to on $date in $timezone: $because',
+  ({ date, window, because: _, ...written }) => {
+    const found = windowOf(aSchedule(written), date);
+    expect(found === undefined ? 'none' : `${utc(found.from)} to ${utc(found.to)}`).toBe(window);
+  },
+);
+
+describe('a schedule is active', () => {
+  const office = aSchedule({ from: '08:30', to: '18:30', days: MON_TO_FRI });
+  const night = aSchedule({ from: '22:00', to: '06:00', days: MON_TO_FRI, except: ['2026-12-25'] });
+
+  test.each([
+    { schedule: office, now: '2026-01-15T07:29:59.999Z', active: false, because: 'a moment before `from`' },
+    { schedule: office, now: '2026-01-15T07:30:00Z', active: true, because: '`from` is inclusive' },
+    { schedule: office, now: '2026-01-15T17:29:59.999Z', active: true, because: 'a moment before `to`' },
+    { schedule: office, now: '2026-01-15T17:30:00Z', active: false, because: '`to` is exclusive' },
+    { schedule: office, now: '2026-01-17T12:00:00Z', active: false, because: 'it is a Saturday' },
+    {
+      schedule: night,
+      now: '2026-01-17T04:59:59.999Z',
+      active: true,
+      because: "Friday's window goes on into Saturday",
+    },
+    { schedule: night, now: '2026-01-17T05:00:00Z', active: false, because: 'until six' },
+    { schedule: night, now: '2026-01-19T00:00:00Z', active: false, because: 'none begins on a Sunday' },
+    {
+      schedule: night,
+      now: '2026-12-25T04:00:00Z',
+      active: true,
+      because: "the eve's window goes on into the exception",
+    },
+    { schedule: night, now: '2026-12-25T22:00:00Z', active: false, because: 'the exception' },
+  ])('$active at $now: $because', ({ schedule, now, active }) => {
+    expect(isActive(schedule, at(now))).toBe(active);
+  });
+});
+
+describe('the floors', () => {
+  const overlapping = [
+    aSchedule({ from: '08:00', to: '18:00', min: 2, warm: 5 }),
+    aSchedule({ from: '09:00', to: '10:00', min: 6, warm: 1 }),
+    aSchedule({ from: '09:30', to: '20:00', min: 1, warm: 7, timezone: 'UTC' }),
+  ];
+
+  test.each([
+    { now: '2026-01-15T06:00:00Z', floors: { min: 0, warm: 0 }, because: 'none is active' },
+    { now: '2026-01-15T07:30:00Z', floors: { min: 2, warm: 5 }, because: 'one is' },
+    { now: '2026-01-15T08:30:00Z', floors: { min: 6, warm: 5 }, because: 'the highest of each counts' },
+    { now: '2026-01-15T10:00:00Z', floors: { min: 2, warm: 7 }, because: 'each has its own time zone' },
+    { now: '2026-01-15T18:00:00Z', floors: { min: 1, warm: 7 }, because: 'the others have ended' },
+  ])('at $now: $because', ({ now, floors }) => {
+    expect(scheduledFloors(overlapping, at(now))).toEqual(floors);
+    expect(scheduledFloors(overlapping.toReversed(), at(now))).toEqual(floors);
+  });
+
+  test('are 0 without schedules', () => {
+    expect(scheduledFloors([], at('2026-01-15T12:00:00Z'))).toEqual({ min: 0, warm: 0 });
+  });
+});

@@ -1,0 +1,207 @@
+/** Rules of one line each: prices, versions, floors, orders. */
+import { describe, expect, test } from 'vitest';
+import { configuredFloors, floorOf } from '../../lambda/decision/forecast/floors.ts';
+import { by, compare, sum } from '../../lambda/decision/model/collections.ts';
+import type { PoolConfig, Schedule } from '../../lambda/decision/model/config.ts';
+import {
+  cleansUpFailedStops,
+  compareVersion,
+  daemonApiOf,
+  releaseOfImage,
+} from '../../lambda/decision/model/version.ts';
+import { priceOf } from '../../lambda/decision/settings/prices.ts';
+import { aPool, NOW } from '../support/parts.ts';
+
+describe("a task's price an hour is Fargate's, in micro-dollars", () => {
+  // worked out by hand from the price list: vCPU and GB
+  test.each<{ size: Partial<PoolConfig>; expected: number; because: string }>([
+    { size: { cpu: 1024, memory: 2048 }, expected: 39_500, because: '0.03238 + 2 × 0.00356' },
+    { size: { cpu: 4096, memory: 8192 }, expected: 158_000, because: 'four times as much of both' },
+    { size: { cpu: 256, memory: 512 }, expected: 9_875, because: 'a quarter of both' },
+    {
+      size: { architecture: 'x86_64', cpu: 1024, memory: 2048 },
+      expected: 49_370,
+      because: '0.04048 + 2 × 0.004445',
+    },
+    { size: { cpu: 1024, memory: 2048, spot: true }, expected: 11_850, because: 'Spot takes 70 % off' },
+  ])('$size: $expected, because $because', ({ size, expected }) => {
+    expect(priceOf(aPool(size))).toBe(expected);
+  });
+});
+
+describe('versions', () => {
+  test.each([
+    { version: 'v2.19.0', expected: false },
+    { version: 'v2.33.7+3006da5', expected: false },
+    { version: 'v2.33.8+3006da5', expected: true },
+    { version: 'v2.33.11', expected: true },
+    { version: 'v2.34.0-rc.0', expected: false },
+    { version: 'v2.34.1', expected: false },
+    { version: 'v2.34.2', expected: true },
+    { version: 'v2.35.0-rc.1', expected: true },
+    { version: 'v2.36.0', expected: true },
+    { version: 'v3.0.0', expected: true },
+    { version: 'v1.44.6', expected: false },
+    { version: 'v2.33.1-devel+3006da5', expected: true },
+    { version: 'v0.0.0-devel', expected: true },
+    { version: 'latest', expected: true },
+    { version: undefined, expected: true },
+  ])('of $version clean up failed stops: $expected', ({ version, expected }) => {
+    expect(cleansUpFailedStops(version)).toBe(expected);
+  });
+
+  test.each([
+    { version: 'v2.30.0+3006da5', other: '2.30', expected: 0 },
+    { version: '2.30.7', other: '2.30', expected: 0 },
+    { version: 'v2.18.5', other: '2.19', expected: -1 },
+    { version: 'v2.9.0', other: '2.19', expected: -10 },
+    { version: 'v2.100.0', other: '2.19', expected: 81 },
+    { version: 'v3.0.0', other: '2.19', expected: 1 },
+    { version: 'v1.44.0', other: '2.19', expected: -1 },
+    { version: 'v12.1', other: '2.1', expected: 10 },
+    { version: 'v0.1.0', other: '2.19', expected: -2 },
+    { version: 'v0.0.0-devel', other: '2.19', expected: undefined },
+    { version: undefined, other: '2.19', expected: undefined },
+    { version: 'latest', other: '2.19', expected: undefined },
+    { version: 'v2', other: '2.19', expected: undefined },
+    { version: 'main-v2.30', other: '2.19', expected: undefined },
+    { version: 'v2.30', other: 'latest', expected: undefined },
+  ])('$version beside $other: $expected', ({ version, other, expected }) => {
+    expect(compareVersion(version, other)).toBe(expected);
+  });
+});
+
+describe('floors', () => {
+  test.each([
+    { min: 0, warm: 0, inUse: 3, expected: { count: 0, from: 'min' }, because: 'no floor' },
+    { min: 2, warm: 0, inUse: 3, expected: { count: 2, from: 'min' }, because: 'min counts busy ones too' },
+    { min: 2, warm: 1, inUse: 3, expected: { count: 4, from: 'warm' }, because: 'warm comes on top' },
+    { min: 4, warm: 1, inUse: 3, expected: { count: 4, from: 'min' }, because: 'a tie goes to min' },
+    { min: 5, warm: 1, inUse: 3, expected: { count: 5, from: 'min' }, because: 'the higher one counts' },
+  ])('min $min, warm $warm, $inUse in use: $expected, because $because', ({ min, warm, inUse, expected }) => {
+    expect(
+      floorOf(
+        { ...configuredFloors({ pool: aPool({ min, warm }), minFrom: 'min' }, NOW), wake: 0 },
+        { inUse, due: 0, stock: 0 },
+      ),
+    ).toEqual(expected);
+  });
+
+  const allDay = (given: Partial<Schedule>): Schedule => ({
+    days: [0, 1, 2, 3, 4, 5, 6],
+    fromMinute: 0,
+    toMinute: 1440,
+    timezone: 'UTC',
+    min: 0,
+    warm: 0,
+    except: [],
+    ...given,
+  });
+  test.each([
+    {
+      scenario: 'a schedule above min',
+      pool: { min: 1, schedules: [allDay({ min: 3 })] },
+      due: 0,
+      expected: { count: 3, from: 'schedule' },
+    },
+    {
+      scenario: 'a schedule at min',
+      pool: { min: 3, schedules: [allDay({ min: 3 })] },
+      due: 0,
+      expected: { count: 3, from: 'min' },
+    },
+    {
+      scenario: 'a schedule below min',
+      pool: { min: 4, schedules: [allDay({ min: 3 })] },
+      due: 0,
+      expected: { count: 4, from: 'min' },
+    },
+    {
+      scenario: 'a schedule above warm',
+      pool: { warm: 1, schedules: [allDay({ warm: 2 })] },
+      due: 0,
+      expected: { count: 4, from: 'schedule' },
+    },
+    {
+      scenario: 'a schedule that is not active',
+      pool: { warm: 1, schedules: [allDay({ warm: 2, days: [] })] },
+      due: 0,
+      expected: { count: 3, from: 'warm' },
+    },
+    { scenario: 'jobs that are due', pool: {}, due: 5, expected: { count: 7, from: 'wake' } },
+    {
+      scenario: 'jobs that are due beside warm',
+      pool: { warm: 1 },
+      due: 5,
+      expected: { count: 8, from: 'wake' },
+    },
+    {
+      scenario: 'jobs that are due below min',
+      pool: { min: 9 },
+      due: 5,
+      expected: { count: 9, from: 'min' },
+    },
+  ])('$scenario, 2 in use: $expected', ({ pool, due, expected }) => {
+    expect(
+      floorOf(
+        { ...configuredFloors({ pool: aPool(pool), minFrom: 'min' }, NOW), wake: 0 },
+        { inUse: 2, due, stock: 0 },
+      ),
+    ).toEqual(expected);
+  });
+});
+
+describe('orders', () => {
+  test('strings go by code unit', () => {
+    expect(['b', 'a', 'B', 'a', 'ä', ''].sort(compare)).toEqual(['', 'B', 'a', 'a', 'b', 'ä']);
+    expect([compare('a', 'b'), compare('b', 'a'), compare('a', 'a')]).toEqual([-1, 1, 0]);
+  });
+
+  test('the first key that differs decides', () => {
+    const order = by<readonly [number, string]>(
+      ([first]) => first,
+      ([, second]) => second,
+    );
+    expect([order([1, 'b'], [2, 'a']), order([2, 'a'], [1, 'b'])]).toEqual([-1, 1]);
+    expect([order([1, 'a'], [1, 'b']), order([1, 'b'], [1, 'a']), order([1, 'a'], [1, 'a'])]).toEqual([
+      -1, 1, 0,
+    ]);
+  });
+
+  test('a sum is over all', () => expect(sum([1, 2, 3], (item) => item * 2)).toBe(12));
+});
+
+describe('the daemon API of a release', () => {
+  test.each([
+    { version: 'v2.18.5', api: 1 },
+    { version: 'v2.19.3', api: 2 },
+    { version: 'v2.26.0', api: 9 },
+    { version: 'v2.29.19', api: 12 },
+    { version: 'v2.30.0+3006da5', api: 14 },
+    { version: 'v2.31.0', api: 14 },
+    { version: 'v2.31.1', api: 15 },
+    { version: 'v2.31', api: 14 },
+    { version: 'v2.32.8', api: 16 },
+    { version: 'v2.33.9-our-terraform', api: 17 },
+    { version: 'v2.34.8', api: 18 },
+    { version: 'v2.36.0', api: 18 },
+    { version: 'v2.37.0', api: undefined },
+    { version: 'v2.34.0-rc.0', api: undefined },
+    { version: 'v2.36.1-devel+abc', api: undefined },
+    { version: 'v3.30.0', api: undefined },
+    { version: 'latest', api: undefined },
+  ])('$version: 1.$api', ({ version, api }) => {
+    expect(daemonApiOf(version)).toBe(api);
+  });
+});
+
+test.each([
+  { image: 'ghcr.io/coder/coder:v2.34.8', release: 'v2.34.8' },
+  { image: 'mirror/ghcr.io/coder/coder:v2.34.8@sha256:00', release: 'v2.34.8' },
+  { image: 'coder/coder:v2.34', release: 'v2.34' },
+  { image: 'ghcr.io/coder/coder:latest', release: undefined },
+  { image: 'ghcr.io/coder/coder', release: undefined },
+  { image: 'ghcr.io/somebody/coder:v2.34.8', release: undefined },
+])('the release in the tag of $image is $release', ({ image, release }) => {
+  expect(releaseOfImage(image)).toBe(release);
+});

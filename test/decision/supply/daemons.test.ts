@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'vitest';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { Daemon, Job, Task } from '../../../lambda/decision/model/snapshot.ts';
+import { indexDaemons, nameInParts, workerOf } from '../../../lambda/decision/supply/daemons.ts';
+import {
+  aDaemon,
+  ago,
+  aJob,
+  anOrganization,
+  arnOf,
+  aTask,
+  daemonId,
+  HOUR,
+  jobId,
+  MINUTE,
+  NOW,
+  reading,
+  SECOND,
+  taskIdOf,
+} from '../../support/parts.ts';
+
+const NAME = `cpu-${taskIdOf(1)}`;
+
+describe('activity', () => {
+  const running = { status: 'running', worker_id: daemonId('daemon') };
+  test.each<{
+    scenario: string;
+    daemon?: Partial<Daemon>;
+    job?: Partial<Job>;
+    expected: string;
+    because: string;
+  }>([
+    {
+      scenario: 'idle, seen 90 s ago',
+      daemon: { last_seen_at: ago(90 * SECOND) },
+      expected: 'idle',
+      because: '90 s is still alive',
+    },
+    {
+      scenario: 'idle, seen longer ago',
+      daemon: { last_seen_at: ago(90 * SECOND + 1) },
+      expected: 'offline',
+      because: 'its status is older than it is',
+    },
+    {
+      scenario: 'offline, seen 90 s ago',
+      daemon: { status: 'offline', last_seen_at: ago(90 * SECOND) },
+      expected: 'idle',
+      because: 'its status was made later than the Date header, which has whole seconds',
+    },
+    {
+      scenario: 'idle, with a current job',
+      daemon: { current_job: { id: jobId('x'), status: 'running' } },
+      expected: 'busy',
+      because: 'either field is enough',
+    },
+    {
+      scenario: 'idle, though a job names it',
+      job: running,
+      expected: 'busy',
+      because: 'the list of jobs may be newer',
+    },
+    {
+      scenario: 'offline, though a job names it',
+      daemon: { last_seen_at: ago(HOUR) },
+      job: running,
+      expected: 'busy',
+      because: 'its job is not ended by that',
+    },
+    {
+      scenario: 'idle, its job completed',
+      job: { ...running, completed_at: ago(SECOND) },
+      expected: 'idle',
+      because: 'a completed job holds nobody',
+    },
+    {
+      scenario: 'idle, the job of another',
+      job: { ...running, worker_id: daemonId('other') },
+      expected: 'idle',
+      because: 'that is not its job',
+    },
+    {
+      scenario: 'alive, no status',
+      daemon: { status: null },
+      expected: 'busy',
+      because: 'only idle is idle',
+    },
+    {
+      scenario: 'alive, a new word',
+      daemon: { status: 'dreaming' },
+      expected: 'busy',
+      because: 'only idle is idle',
+    },
+  ])('$scenario: $expected, because $because', ({ daemon, job, expected }) => {
+    const row = aDaemon(daemon);
+    const sight = anOrganization({
+      daemons: reading([row]),
+      jobs: reading(job === undefined ? [] : [aJob(job)]),
+    });
+    expect(indexDaemons(sight, NOW).activity(row)).toBe(expected);
+  });
+});
+
+describe('a job holds a worker', () => {
+  test.each<{ scenario: string; job: Partial<Job>; expected: boolean }>([
+    { scenario: 'running', job: { status: 'running', worker_id: daemonId('d') }, expected: true },
+    { scenario: 'under a new word', job: { status: 'resting', worker_id: daemonId('d') }, expected: true },
+    { scenario: 'completed', job: { worker_id: daemonId('d'), completed_at: NOW }, expected: false },
+    { scenario: 'pending', job: { worker_id: null }, expected: false },
+    { scenario: 'pending, field absent', job: {}, expected: false },
+  ])('$scenario: $expected', ({ job, expected }) => expect(workerOf(aJob(job)) !== undefined).toBe(expected));
+});
+
+describe('idle since', () => {
+  const previous_job = { id: jobId('previous'), status: 'succeeded' };
+  test.each<{
+    scenario: string;
+    daemon?: Partial<Daemon>;
+    task?: Partial<Task>;
+    previous?: Partial<Job>;
+    isCut?: boolean;
+    expected: EpochMs | undefined;
+    because: string;
+  }>([
+    {
+      scenario: 'no previous job',
+      expected: ago(23 * HOUR),
+      because: 'it has been idle since it registered',
+    },
+    {
+      scenario: 'a row older than its task',
+      task: { startedAt: ago(HOUR) },
+      expected: ago(HOUR),
+      because: 'rows are used again under one name',
+    },
+    {
+      scenario: 'a task that started nobody knows when',
+      task: { startedAt: undefined },
+      expected: ago(23 * HOUR),
+      because: 'the row says when it registered',
+    },
+    {
+      scenario: 'a previous job',
+      daemon: { previous_job },
+      previous: { completed_at: ago(MINUTE) },
+      expected: ago(MINUTE),
+      because: 'it ended then',
+    },
+    {
+      scenario: 'a previous job that ended before it registered',
+      daemon: { previous_job },
+      previous: { completed_at: ago(30 * HOUR) },
+      expected: ago(23 * HOUR),
+      because: 'nobody is idle before he is there',
+    },
+    {
+      scenario: 'a previous job that has not ended',
+      daemon: { previous_job },
+      previous: {},
+      expected: undefined,
+      because: 'a contradiction says nothing',
+    },
+    {
+      scenario: 'a previous job that coderd no longer has',
+      daemon: { previous_job },
+      expected: ago(23 * HOUR),
+      because: 'it ended long ago',
+    },
+    {
+      scenario: 'a previous job that was not read',
+      daemon: { previous_job },
+      isCut: true,
+      expected: undefined,
+      because: 'it may have ended a moment ago',
+    },
+    {
+      scenario: 'a previous job in a list that is cut off',
+      daemon: { previous_job },
+      previous: { completed_at: ago(MINUTE) },
+      isCut: true,
+      expected: ago(MINUTE),
+      because: 'what is there is true',
+    },
+  ])('$scenario: because $because', ({ daemon, task, previous, isCut, expected }) => {
+    const row = aDaemon(daemon);
+    const jobs = previous === undefined ? [] : [aJob({ id: jobId('previous'), ...previous })];
+    const sight = anOrganization({
+      daemons: reading([row]),
+      previousJobs: reading(jobs, isCut ? 'truncated' : 'ok'),
+    });
+    expect(indexDaemons(sight, NOW).idleSince(row, aTask(task))).toBe(expected);
+  });
+});
+
+describe('the daemon of a task', () => {
+  const ofTask = (daemons: readonly Daemon[], task: Partial<Task> = {}) =>
+    indexDaemons(anOrganization({ daemons: reading(daemons) }), NOW).ofTask(aTask(task))?.id;
+  const address = (privateIpv4Address: string) => ({
+    startedAt: ago(HOUR),
+    containers: [{}, { networkInterfaces: [{}, { privateIpv4Address }] }],
+  });
+  const host = aDaemon({ name: 'ip-10-0-1-17' });
+
+  test('is the one whose name ends with its id', () => {
+    expect(ofTask([aDaemon()])).toBe('daemon');
+    expect(ofTask([aDaemon()], { taskArn: arnOf(2) })).toBeUndefined();
+    expect(ofTask([aDaemon({ name: taskIdOf(1) })])).toBe('daemon');
+  });
+
+  test('is, of two with one name, the one that holds most', () => {
+    const busy = aDaemon({ id: daemonId('a'), status: 'busy' });
+    const idle = aDaemon({ id: daemonId('b') });
+    const offline = aDaemon({ id: daemonId('c'), last_seen_at: ago(HOUR) });
+    expect(ofTask([busy, idle, offline])).toBe('a');
+    expect(ofTask([offline, idle])).toBe('b');
+    expect(ofTask([aDaemon({ id: daemonId('d') }), idle])).toBe('d');
+    expect(ofTask([idle, aDaemon({ id: daemonId('d') })])).toBe('d');
+  });
+
+  test('is the one named after its address, if it was seen since the task started', () => {
+    expect(ofTask([host], address('10.0.1.17'))).toBe('daemon');
+    expect(ofTask([host], address('10.0.1.18'))).toBeUndefined();
+    expect(ofTask([{ ...host, last_seen_at: ago(HOUR) }], address('10.0.1.17'))).toBe('daemon');
+    expect(ofTask([{ ...host, last_seen_at: ago(HOUR + 1) }], address('10.0.1.17'))).toBeUndefined();
+    expect(ofTask([{ ...host, last_seen_at: null }], address('10.0.1.17'))).toBeUndefined();
+    expect(ofTask([host], { ...address('10.0.1.17'), startedAt: undefined })).toBeUndefined();
+  });
+
+  test('is nobody for a task without an address', () => {
+    expect(ofTask([aDaemon({ name: 'ip-undefined' })], { containers: [{}] })).toBeUndefined();
+  });
+});
+
+test('a pool knows the daemons that have its name', () => {
+  const index = indexDaemons(anOrganization({ daemons: reading([aDaemon()]) }), NOW);
+  expect(index.namedAfter('cpu').map(({ name }) => name)).toEqual([NAME]);
+  expect(index.namedAfter('gpu')).toEqual([]);
+});
+
+test.each([
+  { name: NAME, expected: 'cpu' },
+  { name: `a-b-${taskIdOf(1)}`, expected: 'a-b' },
+  { name: `-${taskIdOf(1)}`, expected: undefined },
+  { name: `cpu${taskIdOf(1)}`, expected: undefined },
+  { name: `${NAME}-1`, expected: undefined },
+  { name: `cpu-${taskIdOf(1).slice(1)}`, expected: undefined },
+  { name: `cpu-${taskIdOf(1).replace('0', 'g')}`, expected: undefined },
+  { name: 'coderd-0', expected: undefined },
+])('the name $name is of the pool $expected', ({ name, expected }) => {
+  expect(nameInParts(name).pool).toBe(expected);
+});

@@ -1,0 +1,166 @@
+/** Starts that don't come, and what looks like trouble and is none. */
+import { describe, expect, test } from 'vitest';
+import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
+import { type Drawn, draw, type Picture } from '../../support/picture.ts';
+
+const gpu = { cluster: 'gpu' };
+const dear = { tags: { ...gpu, region: 'eu' }, cpu: 4096 };
+
+type Change = (drawn: Drawn['snapshot']) => void;
+
+function plan(picture: Picture, change: Change = () => {}) {
+  const { snapshot, config } = draw(picture);
+  change(snapshot);
+  return planSnapshot(snapshot, config);
+}
+
+const countsOf = (result: ReturnType<typeof plan>): readonly string[] =>
+  result.actions.map((action) =>
+    action.kind === 'set-desired' ? `${action.pool} ${action.from}->${action.to}` : `ask ${action.pool}`,
+  );
+const codesOf = (result: ReturnType<typeof plan>): readonly string[] =>
+  result.findings.map(({ code }) => code);
+
+const ended =
+  (pool: string, exitCode: number): Change =>
+  ({ ecs }) => {
+    for (const index of [1, 2, 3])
+      ecs.tasks.items.push({
+        taskArn: `arn:${pool}-${index}`,
+        group: `service:Stack-${pool}`,
+        lastStatus: 'STOPPED',
+        desiredStatus: 'STOPPED',
+        createdAt: '2026-11-20T08:50:00Z',
+        stoppedAt: `2026-11-20T08:58:0${index}Z`,
+        stopCode: 'EssentialContainerExited',
+        containers: [{ name: 'provisioner', exitCode }],
+      });
+  };
+
+const pendingSince =
+  (createdAt: string): Change =>
+  ({ ecs }) => {
+    for (const task of ecs.tasks.items) if (task.lastStatus === 'PENDING') task.createdAt = createdAt;
+  };
+
+describe('a task that has not begun to run', () => {
+  const picture: Picture = { pools: { cheap: { tags: gpu, tasks: 'P' }, dear }, pending: [{ tags: gpu }] };
+
+  test.each([
+    { createdAt: '2026-11-20T08:50:00Z', expected: [], because: 'for ten minutes it may still come' },
+    { createdAt: '2026-11-20T08:49:59Z', expected: ['dear 0->1'], because: 'after that nobody counts on it' },
+  ])('created at $createdAt: $expected, because $because', ({ createdAt, expected }) => {
+    expect(countsOf(plan(picture, pendingSince(createdAt)))).toEqual(expected);
+  });
+
+  test('does not hold a pool back in which a daemon has registered since', () => {
+    const mixed: Picture = { pools: { cheap: { tags: gpu, tasks: 'P B' }, dear }, pending: [{ tags: gpu }] };
+    const registered = plan(mixed, (snapshot) => {
+      pendingSince('2026-11-20T08:40:00Z')(snapshot);
+      for (const daemon of snapshot.coder.organizations[0]?.daemons.items ?? [])
+        daemon.created_at = '2026-11-20T08:45:00Z';
+    });
+    expect(countsOf(registered)).toEqual(['cheap 2->3']);
+  });
+});
+
+describe('tasks that ended without a daemon in any list', () => {
+  const picture: Picture = { pools: { cheap: { tags: gpu }, dear }, pending: [{ tags: gpu }] };
+
+  test('have failed when they ended with an error', () => {
+    expect(countsOf(plan(picture, ended('cheap', 1)))).toEqual(['dear 0->1']);
+  });
+
+  test('have left when they ended well: their rows may be gone by now', () => {
+    expect(countsOf(plan(picture, ended('cheap', 0)))).toEqual(['cheap 0->1']);
+  });
+});
+
+describe('a pool that is held back', () => {
+  test('gives up what it desires in vain, a deployment or not: nothing is there to be stopped', () => {
+    const picture: Picture = { pools: { cheap: { tags: gpu, desired: 5, deploying: true } } };
+    expect(countsOf(plan(picture, ended('cheap', 1)))).toEqual(['cheap 5->0']);
+  });
+
+  test('holds on to it while anything is in doubt', () => {
+    const picture: Picture = {
+      pools: { cheap: { tags: gpu, desired: 5 }, dear },
+      pending: [{ tags: dear.tags, jobs: 3 }],
+      maxTasks: 5,
+    };
+    const doubtful = plan(picture, (snapshot) => {
+      ended('cheap', 1)(snapshot);
+      Object.assign(snapshot.ecs.protections, { status: 'truncated' });
+    });
+    expect(countsOf(doubtful)).toEqual([]);
+  });
+
+  test('gets its probe within maxTasks, one pool after the other', () => {
+    const both = (maxTasks: number) =>
+      plan(
+        {
+          pools: { one: { tags: gpu }, two: { tags: { cluster: 'tpu' } } },
+          pending: [{ tags: gpu }, { tags: { cluster: 'tpu' } }],
+          maxTasks,
+        },
+        (snapshot) => {
+          ended('one', 1)(snapshot);
+          ended('two', 1)(snapshot);
+        },
+      );
+    expect(countsOf(both(2))).toEqual(['one 0->1', 'two 0->1']);
+    expect(countsOf(both(1))).toEqual(['one 0->1']);
+  });
+
+  test('gets no second probe beside a first', () => {
+    const picture: Picture = {
+      pools: { cheap: { tags: gpu, tasks: 'N' } },
+      pending: [{ tags: gpu, jobs: 3 }],
+    };
+    expect(countsOf(plan(picture, ended('cheap', 1)))).toEqual([]);
+  });
+});
+
+describe('a daemon without a lease', () => {
+  test.each([
+    { tasks: 'U9m', expected: [], because: 'it may have left a moment ago' },
+    { tasks: 'U25m', expected: [], because: 'twice its idleTimeout and five minutes are inclusive' },
+    { tasks: 'U26m', expected: ['tasks-unguarded'], because: 'it would have been gone long ago' },
+  ])('$tasks: $expected, because $because', ({ tasks, expected }) => {
+    expect(codesOf(plan({ pools: { cpu: { tasks } } }))).toEqual(expected);
+  });
+});
+
+describe('a build that is being cancelled', () => {
+  test.each([
+    { status: 'canceling', expected: [], because: 'it is in neither list that is asked for' },
+    { status: 'running', expected: ['jobs-empty-while-busy'], because: 'it should be listed' },
+  ])('$status: $expected, because $because', ({ status, expected }) => {
+    const cancelled = plan({ pools: { cpu: { tasks: 'B' } } }, ({ coder }) => {
+      const [organization] = coder.organizations;
+      if (organization === undefined) return;
+      organization.jobs.items = [];
+      for (const daemon of organization.daemons.items) daemon.current_job = { id: 'c', status };
+    });
+    expect(codesOf(cancelled)).toEqual(expected);
+  });
+});
+
+describe('a daemon with the tags of another pool', () => {
+  test('will run jobs of its tags when it is free: they are not lost from the plan', () => {
+    const stray = plan({
+      pools: { gpu: { tags: gpu, tasks: 'B', daemonTags: { cluster: 'tpu' }, ageMinutes: 14 } },
+      pending: [{ tags: { cluster: 'tpu' }, jobs: 2 }],
+    });
+    expect(stray.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
+      ['gpu', 2, 'by-busy'],
+    ]);
+    expect(stray.unserved).toEqual([]);
+    expect(countsOf(stray)).toEqual([]);
+  });
+});
+
+test('a daemon that a job is planned for is not asked to leave, max or not', () => {
+  expect(countsOf(plan({ pools: { cpu: { tasks: 'B B I20m', max: 1 } }, pending: [{}] }))).toEqual([]);
+  expect(countsOf(plan({ pools: { cpu: { tasks: 'B B I20m', max: 1 } } }))).toEqual(['ask cpu']);
+});

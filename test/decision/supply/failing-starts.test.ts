@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest';
+import type { Daemon, ReadingStatus, Task } from '../../../lambda/decision/model/snapshot.ts';
+import type { FailingStarts } from '../../../lambda/decision/supply/failing-starts.ts';
+import { readSupply } from '../../../lambda/decision/supply/supply.ts';
+import {
+  aConfig,
+  aDaemon,
+  ago,
+  anOrganization,
+  aPool,
+  arnOf,
+  aSnapshot,
+  aTask,
+  daemonId,
+  HOUR,
+  MINUTE,
+  NOW,
+  reading,
+  SECOND,
+  taskIdOf,
+} from '../../support/parts.ts';
+
+/** A task that could not start and stopped so long ago. */
+function failed(index: number, stoppedMsAgo: number, given: Partial<Task> = {}): Task {
+  return aTask({
+    taskArn: arnOf(index),
+    lastStatus: 'STOPPED',
+    desiredStatus: 'STOPPED',
+    stopCode: 'TaskFailedToStart',
+    createdAt: ago(stoppedMsAgo + MINUTE),
+    stoppedAt: ago(stoppedMsAgo),
+    stoppedReason: `reason ${index}`,
+    ...given,
+  });
+}
+
+/** The daemon of a task that has registered, and when; it is gone by now. */
+const registered = (index: number, msAgo: number): Daemon =>
+  aDaemon({
+    id: daemonId(`d${index}`),
+    name: `cpu-${taskIdOf(index)}`,
+    created_at: ago(msAgo),
+    last_seen_at: ago(msAgo),
+    status: 'offline',
+  });
+
+type Known = { readonly daemons?: readonly Daemon[]; readonly status?: ReadingStatus };
+
+function judge(tasks: readonly Task[], { daemons = [], status = 'ok' }: Known = {}): FailingStarts {
+  const organizations = [anOrganization({ daemons: reading(daemons, status) })];
+  const [sight] = readSupply(aSnapshot({ tasks, organizations }), aConfig(aPool()));
+  if (sight === undefined) throw new Error('no pool');
+  return sight.failing;
+}
+
+const three = [failed(1, 3 * MINUTE), failed(2, 2 * MINUTE), failed(3, MINUTE)];
+
+describe('the breaker', () => {
+  test.each<{ scenario: string; tasks: readonly Task[]; isTripped: boolean; recent: number }>([
+    { scenario: 'nothing failed', tasks: [], isTripped: false, recent: 0 },
+    { scenario: 'two failed', tasks: three.slice(1), isTripped: false, recent: 2 },
+    { scenario: 'three failed within ten minutes', tasks: three, isTripped: true, recent: 3 },
+    {
+      scenario: 'three failed over just ten minutes',
+      tasks: [failed(1, 10 * MINUTE), failed(2, 5 * MINUTE), failed(3, 0)],
+      isTripped: true,
+      recent: 3,
+    },
+    {
+      scenario: 'three failed over a little more',
+      tasks: [failed(1, 10 * MINUTE + 1), failed(2, 5 * MINUTE), failed(3, 0)],
+      isTripped: false,
+      recent: 2,
+    },
+    {
+      scenario: 'three failed half an hour ago',
+      tasks: [failed(1, 32 * MINUTE), failed(2, 31 * MINUTE), failed(3, 30 * MINUTE)],
+      isTripped: true,
+      recent: 0,
+    },
+    {
+      scenario: 'three of four failed close together',
+      tasks: [
+        failed(1, 50 * MINUTE),
+        ...three.map((task) => ({ ...task, taskArn: `${task.taskArn}x` as typeof task.taskArn })),
+      ],
+      isTripped: true,
+      recent: 3,
+    },
+    {
+      scenario: 'three that stop, of no known end',
+      tasks: three.map((task) => ({ ...task, stoppedAt: undefined })),
+      isTripped: true,
+      recent: 3,
+    },
+    {
+      scenario: 'three of no known end that began long ago',
+      tasks: three.map((task) => ({ ...task, stoppedAt: undefined, createdAt: ago(HOUR) })),
+      isTripped: true,
+      recent: 0,
+    },
+  ])('$scenario: $isTripped, $recent of late', ({ tasks, isTripped, recent }) => {
+    expect(judge(tasks)).toMatchObject({ isTripped, recent });
+  });
+
+  test('goes by when a task began to stop where its end is not known', () => {
+    const stopping = three.map((task) => ({ ...task, stoppedAt: undefined, stoppingAt: ago(HOUR) }));
+    expect(judge(stopping).recent).toBe(0);
+  });
+});
+
+describe('a task that does not begin to run', () => {
+  const waiting = (createdMsAgo: number, given: Partial<Task> = {}) =>
+    aTask({ lastStatus: 'PENDING', createdAt: ago(createdMsAgo), ...given });
+  const STALLED = /^ECS has not begun to run a desired task for over 10 min/;
+
+  test.each<{ scenario: string; task: Task; known?: Known; isTripped: boolean }>([
+    { scenario: 'for 10 min', task: waiting(10 * MINUTE), isTripped: false },
+    { scenario: 'for longer', task: waiting(10 * MINUTE + 1), isTripped: true },
+    {
+      scenario: 'for longer, and is to stop',
+      task: waiting(HOUR, { desiredStatus: 'STOPPED' }),
+      isTripped: false,
+    },
+    { scenario: 'and runs', task: waiting(HOUR, { lastStatus: 'RUNNING' }), isTripped: false },
+    { scenario: 'and has stopped', task: waiting(HOUR, { lastStatus: 'STOPPED' }), isTripped: false },
+  ])('$scenario: held back $isTripped', ({ task, isTripped }) => {
+    const judged = judge([task]);
+    expect(judged).toMatchObject({ isTripped, recent: isTripped ? 1 : 0, count: 0 });
+    expect(judged.reason ?? '').toMatch(isTripped ? STALLED : /^$/);
+  });
+
+  test('says so only where no start has failed', () => {
+    const both = judge([waiting(HOUR), failed(2, MINUTE)]);
+    expect(both).toMatchObject({ isTripped: true, recent: 2, reason: 'reason 2' });
+  });
+
+  test('is forgiven when a daemon has registered since it was made', () => {
+    const after = (msAgo: number) =>
+      judge([waiting(20 * MINUTE), aTask({ taskArn: arnOf(9) })], { daemons: [registered(9, msAgo)] });
+    const judged = [19, 20, 21].map((minutes) => after(minutes * MINUTE));
+    expect(judged.map(({ isTripped, recent }) => [isTripped, recent])).toEqual([
+      [false, 0],
+      [false, 0],
+      [true, 1],
+    ]);
+  });
+});
+
+describe('a start has failed', () => {
+  const exited = { stopCode: 'EssentialContainerExited' };
+  test.each<{ scenario: string; given: Partial<Task>; known?: Known; expected: boolean }>([
+    { scenario: 'ECS could not start it', given: {}, known: { status: 'failed' }, expected: true },
+    { scenario: 'it exited and no daemon came', given: exited, expected: true },
+    {
+      scenario: 'it exited and its daemon had come',
+      given: exited,
+      known: { daemons: [registered(1, 90 * SECOND)] },
+      expected: false,
+    },
+    {
+      scenario: 'it exited with 0, and its row is gone',
+      given: { ...exited, containers: [{ exitCode: 0 }] },
+      expected: false,
+    },
+    {
+      scenario: 'one of its containers did not exit with 0',
+      given: { ...exited, containers: [{ exitCode: 0 }, { exitCode: 1 }] },
+      expected: true,
+    },
+    {
+      scenario: 'ECS could not start it, whatever its containers say',
+      given: { containers: [{ exitCode: 0 }] },
+      expected: true,
+    },
+    { scenario: 'it exited and nobody knows', given: exited, known: { status: 'failed' }, expected: false },
+    { scenario: 'ECS stopped it', given: { stopCode: 'ServiceSchedulerInitiated' }, expected: false },
+    { scenario: 'it is about to stop', given: { lastStatus: 'DEPROVISIONING' }, expected: false },
+  ])('$scenario: $expected', ({ given, known, expected }) => {
+    expect(judge([failed(1, MINUTE, given)], known).recent === 1).toBe(expected);
+  });
+});
+
+test('a daemon that exits 0 unasked again and again trips the breaker', () => {
+  const ended = [3, 2, 1].map((minutes) =>
+    failed(minutes, minutes * MINUTE, {
+      stopCode: 'EssentialContainerExited',
+      containers: [{ exitCode: 76 }],
+    }),
+  );
+  expect(judge(ended)).toMatchObject({ isTripped: true, recent: 3 });
+});
+
+test('a daemon that came after all that failed clears it, one that came before clears nothing', () => {
+  const judged = (msAgo: number) =>
+    judge([aTask({ taskArn: arnOf(9), createdAt: ago(msAgo) }), ...three], {
+      daemons: [registered(9, msAgo)],
+    });
+  expect(judged(0)).toMatchObject({ recent: 0, isTripped: false, reason: undefined });
+  expect(judged(5 * MINUTE)).toMatchObject({ recent: 3, isTripped: true });
+  // they ended 3, 2 and 1 minutes ago
+  expect([4, 3, 2, 1].map((minutes) => judged(minutes * MINUTE).count)).toEqual([3, 2, 1, 0]);
+});
+
+test('a task whose daemon never came clears nothing', () => {
+  expect(judge([aTask({ taskArn: arnOf(9), createdAt: NOW }), ...three]).isTripped).toBe(true);
+});
+
+describe('the reason', () => {
+  test('is that of the newest failure, whatever the order', () => {
+    expect(judge(three).reason).toBe('reason 3');
+    expect(judge(three.toReversed()).reason).toBe('reason 3');
+  });
+
+  test('is, of two at one time, always the same', () => {
+    const two = [failed(1, MINUTE), failed(2, MINUTE)];
+    expect([judge(two).reason, judge(two.toReversed()).reason]).toEqual(['reason 2', 'reason 2']);
+  });
+
+  test('is absent where nothing failed', () => expect(judge([]).reason).toBeUndefined());
+
+  test.each<{ scenario: string; given: Partial<Task>; expected: string }>([
+    {
+      scenario: 'the container says more',
+      given: {
+        stoppedReason: 'Essential container exited',
+        containers: [{ reason: 'OutOfMemory', exitCode: 137 }],
+      },
+      expected: 'Essential container exited; OutOfMemory; exit code 137',
+    },
+    {
+      scenario: 'the container says why, and never ran',
+      given: { stoppedReason: 'Task failed to start', containers: [{ reason: 'CannotPull' }] },
+      expected: 'Task failed to start; CannotPull',
+    },
+    {
+      scenario: 'the container says the same',
+      given: { stoppedReason: 'CannotPull', containers: [{ reason: 'CannotPull' }] },
+      expected: 'CannotPull',
+    },
+    {
+      scenario: 'only the second container has ended',
+      given: { stoppedReason: '', containers: [{ name: 'a' }, { exitCode: 0 }] },
+      expected: 'exit code 0',
+    },
+    {
+      scenario: 'the guard tells that its daemon ended by itself',
+      given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 76 }] },
+      expected:
+        'Essential container in task exited; exit code 76: the daemon exited with 0, although nobody asked it to. Check the image and its coder',
+    },
+    {
+      scenario: 'the guard tells that the image lacks a tool',
+      given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 78 }] },
+      expected:
+        'Essential container in task exited; exit code 78: the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm',
+    },
+    {
+      scenario: 'nobody says anything',
+      given: { stoppedReason: undefined },
+      expected: 'ECS gives no reason',
+    },
+  ])('$scenario: $expected', ({ given, expected }) => {
+    expect(judge([failed(1, SECOND, given)]).reason).toBe(expected);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import type { ServiceEvent } from '../../../lambda/decision/model/snapshot.ts';
+import { placementEvents, readPlacement } from '../../../lambda/decision/supply/placement.ts';
+import { ago, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
+import { actionsOf, edit, planOf } from '../../support/planned.ts';
+
+const CAPACITY =
+  'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
+const QUOTA = "You've reached the limit on the number of vCPUs you can run concurrently";
+
+const paused = { pause: 'all', 'pause-until': '2026-11-20T10:00:00.000Z' };
+
+const said = (words: string, ms: number): ServiceEvent => ({
+  createdAt: ago(ms),
+  message: `(service Stack-cpu) ${words}`,
+});
+const failed = (ms: number, reason = CAPACITY) => said(`was unable to place a task. Reason: ${reason}`, ms);
+const started = (ms: number) => said('has started 2 tasks: (task 0a) (task 0b).', ms);
+
+describe('a placement failure', () => {
+  test.each([
+    { name: 'no event', events: [], since: undefined },
+    { name: 'one event', events: [failed(20 * MINUTE)], since: 20 * MINUTE },
+    {
+      name: 'a role that ECS may not assume',
+      events: [said('failed to launch a task with (error ECS was unable to assume the role)', MINUTE)],
+      since: MINUTE,
+    },
+    { name: 'an event of almost six hours ago', events: [failed(6 * HOUR)], since: 6 * HOUR },
+    { name: 'an event of more than six hours ago', events: [failed(6 * HOUR + SECOND)], since: undefined },
+    {
+      name: 'repeated after six hours',
+      events: [failed(MINUTE), failed(6 * HOUR + MINUTE)],
+      since: 6 * HOUR + MINUTE,
+    },
+    { name: 'a later start', events: [started(MINUTE), failed(20 * MINUTE)], since: undefined },
+    { name: 'an earlier start', events: [failed(MINUTE), started(20 * MINUTE)], since: MINUTE },
+    {
+      name: 'one try that placed some tasks and not others',
+      events: [started(20 * MINUTE - 30 * SECOND), failed(20 * MINUTE)],
+      since: 20 * MINUTE,
+    },
+    { name: 'events in any order', events: [failed(20 * MINUTE), started(MINUTE)], since: undefined },
+    {
+      name: 'a start between two failures',
+      events: [failed(5 * MINUTE), started(10 * MINUTE), failed(20 * MINUTE)],
+      since: 5 * MINUTE,
+    },
+    {
+      name: 'a steady state, which proves no start',
+      events: [said('has reached a steady state.', MINUTE), failed(20 * MINUTE)],
+      since: 20 * MINUTE,
+    },
+  ])('$name', ({ events, since }) => {
+    const found = readPlacement({ events }, [], NOW);
+    expect(found?.since).toBe(since === undefined ? undefined : ago(since));
+  });
+
+  test.each([
+    { name: 'a younger task record ends it, even a PENDING one', created: 10 * MINUTE, holds: false },
+    { name: 'an older task record does not', created: 30 * MINUTE, holds: true },
+    { name: 'a task record of the same try does not', created: 20 * MINUTE - 30 * SECOND, holds: true },
+  ])('$name', ({ created, holds }) => {
+    const task = aTask({ lastStatus: 'PENDING', createdAt: ago(created) });
+    expect(readPlacement({ events: [failed(20 * MINUTE)] }, [task], NOW) !== undefined).toBe(holds);
+  });
+
+  test("has ECS's own words of the newest event, without the service's name", () => {
+    const events = [failed(MINUTE, QUOTA), failed(20 * MINUTE)];
+    expect(readPlacement({ events }, [], NOW)).toEqual({
+      since: ago(20 * MINUTE),
+      reason: QUOTA,
+    });
+  });
+
+  test('is unknown in a snapshot without events', () => {
+    expect(readPlacement({}, [], NOW)).toBeUndefined();
+  });
+});
+
+test('of the events of a service the ten newest about placement are kept', () => {
+  const events = Array.from({ length: 30 }, (_, index) =>
+    index % 2 === 0 ? started((30 - index) * MINUTE) : said('has reached a steady state.', index * MINUTE),
+  );
+  const kept = placementEvents(events);
+  expect(kept).toHaveLength(10);
+  expect(kept[0]).toEqual(started(2 * MINUTE));
+  expect(kept.map(({ message }) => message)).not.toContain('has reached a steady state.');
+});
+
+test.each([
+  {
+    cpu: { tasks: 'B', desired: 2 },
+    expected: ['gpu 0->1 pending-jobs', 'cpu 2->1 placement-failing'],
+    because: 'it is given up',
+  },
+  { cpu: { tasks: 'N', desired: 2 }, expected: [], because: 'ECS might stop the task without a lease' },
+  { cpu: { tasks: 'B', desired: 2, overrides: paused }, expected: [], because: 'a person paused the pool' },
+  {
+    cpu: { tasks: 'U9m', desired: 2, min: 1, scaleIn: 'confirm' },
+    expected: [],
+    because: 'ECS might stop a task that is not protected for long enough',
+  },
+])('what ECS cannot place takes room for as long as it is desired: $because', ({ cpu, expected }) => {
+  const { scaleIn = 'lease', ...pool } = cpu;
+  const gpu = { pool: 'gpu' };
+  const picture = {
+    pools: { cpu: pool, gpu: { tags: gpu } },
+    pending: [{ tags: gpu, jobs: 1 }],
+    maxTasks: 2,
+  };
+  const plan = planOf(picture, ({ ecs, takenAt }, config) => {
+    edit(ecs.services.items, 0, { events: [{ ...failed(0), createdAt: takenAt }] });
+    edit((config as { pools: object[] }).pools, 0, { scaleIn });
+  });
+  expect(actionsOf(plan)).toEqual(expected);
+});

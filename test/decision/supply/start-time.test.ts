@@ -1,0 +1,86 @@
+/** How long starts take, from the tasks in sight. */
+import { describe, expect, test } from 'vitest';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { learnStartTime } from '../../../lambda/decision/supply/start-time.ts';
+import { ago, arnOf, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
+
+/** Tasks that took so long each, in seconds; the first one is the newest. */
+function learn(seconds: readonly (number | 'never')[]) {
+  const createdAt = (index: number): EpochMs => ago((index + 20) * MINUTE);
+  const tasks = seconds.map((_, index) =>
+    aTask({ taskArn: arnOf(index), createdAt: createdAt(index), startedAt: createdAt(index) }),
+  );
+  return learnStartTime({
+    tasks,
+    settingMs: 90 * SECOND,
+    registration: (task) => {
+      const index = tasks.indexOf(task);
+      const took = seconds[index];
+      return typeof took === 'number' ? ((createdAt(index) + took * SECOND) as EpochMs) : 'never';
+    },
+  });
+}
+
+describe('the start time of a pool', () => {
+  test.each([
+    {
+      seconds: [],
+      expected: { from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 },
+      because: 'nothing was seen',
+    },
+    {
+      seconds: [30, 40],
+      expected: { from: 'setting', samples: 2, p50Ms: 90_000, p95Ms: 90_000 },
+      because: 'two say nothing yet',
+    },
+    {
+      seconds: [30, 50, 40],
+      expected: { from: 'learned', samples: 3, p50Ms: 40_000, p95Ms: 50_000 },
+      because: 'three do',
+    },
+    {
+      seconds: [30, 'never', 40],
+      expected: { from: 'setting', samples: 2, p50Ms: 90_000, p95Ms: 90_000 },
+      because: 'one whose daemon never came is no start',
+    },
+    {
+      seconds: [30, 50, 40, 901, -1],
+      expected: { from: 'learned', samples: 3, p50Ms: 40_000, p95Ms: 50_000 },
+      because: 'a daemon that registered anew, or before its task, tells nothing of a start',
+    },
+    {
+      seconds: Array.from({ length: 20 }, (_, index) => index + 1),
+      expected: { from: 'learned', samples: 20, p50Ms: 10_000, p95Ms: 19_000 },
+      because: 'one start in twenty may take longer',
+    },
+    {
+      seconds: [...Array<number>(50).fill(30), ...Array<number>(50).fill(300)],
+      expected: { from: 'learned', samples: 50, p50Ms: 30_000, p95Ms: 30_000 },
+      because: 'the newest fifty count',
+    },
+  ] as const)('of $seconds is $expected, because $because', ({ seconds, expected }) => {
+    expect(learn(seconds)).toEqual(expected);
+  });
+
+  test('needs to know when a task was made', () => {
+    const tasks = [1, 2, 3].map((index) => {
+      const { createdAt: _, ...task } = aTask({ taskArn: arnOf(index) });
+      return task;
+    });
+    expect(learnStartTime({ tasks, settingMs: 1, registration: () => NOW }).from).toBe('setting');
+  });
+});
+
+test('a daemon that had to wait for its lease tells nothing of a start', () => {
+  const [quick, late] = [10 * SECOND, 121 * SECOND];
+  const of = (ms: number) =>
+    learnStartTime({
+      tasks: [1, 2, 3].map((index) =>
+        aTask({ taskArn: arnOf(index), createdAt: ago(HOUR), startedAt: ago(HOUR - 30 * SECOND) }),
+      ),
+      settingMs: 90 * SECOND,
+      registration: () => ago(HOUR - 30 * SECOND - ms),
+    });
+  expect(of(quick)).toMatchObject({ from: 'learned', p95Ms: 40_000 });
+  expect(of(late)).toMatchObject({ from: 'setting', samples: 0 });
+});

@@ -1,0 +1,108 @@
+/** `whenBlind`: tasks that are kept while coderd can't be read. */
+import { describe, expect, test } from 'vitest';
+import type { ReadingStatus } from '../../../lambda/decision/model/snapshot.ts';
+import { ago, arnOf, aTask, HOUR, MINUTE, reading } from '../../support/parts.ts';
+import { deliberateOn, doneBy, type Stocked } from '../../support/stocked.ts';
+
+const floor = (count: number, given: object = {}) => ({ config: { whenBlind: { floor: count }, ...given } });
+const unread = (status: ReadingStatus): Pick<Stocked, 'organization'> => ({
+  organization: {
+    jobs: reading([], status),
+    daemons: reading([], status),
+    previousJobs: reading([], status),
+  },
+});
+const coderdIsAway: Stocked['change'] = (snapshot) => ({
+  ...snapshot,
+  coder: { organizations: [] },
+});
+
+/** Tasks of the pool that started and exited at once, a few minutes ago. */
+const exiting =
+  (count: number): NonNullable<Stocked['change']> =>
+  (snapshot) => ({
+    ...snapshot,
+    ecs: {
+      ...snapshot.ecs,
+      tasks: reading([
+        ...snapshot.ecs.tasks.items,
+        ...Array.from({ length: count }, (_, index) =>
+          aTask({
+            taskArn: arnOf(900 + index),
+            lastStatus: 'STOPPED',
+            desiredStatus: 'STOPPED',
+            createdAt: ago((index + 3) * MINUTE),
+            startedAt: ago((index + 2) * MINUTE),
+            stoppedAt: ago((index + 1) * MINUTE),
+            stopCode: 'EssentialContainerExited',
+            containers: [{ name: 'provisioner', exitCode: 1 }],
+          }),
+        ),
+      ]),
+    },
+  });
+
+describe('while coderd can’t be read the floor holds', () => {
+  test.each<{ scenario: string; world: Partial<Stocked>; expected: readonly string[] }>([
+    { scenario: 'both lists failed', world: unread('failed'), expected: ['cpu 0->3'] },
+    { scenario: 'both lists are forbidden', world: unread('forbidden'), expected: ['cpu 0->3'] },
+    {
+      scenario: 'only the jobs failed',
+      world: { organization: { jobs: reading([], 'failed') } },
+      expected: ['cpu 0->3'],
+    },
+    {
+      scenario: 'only the daemons failed',
+      world: { organization: { daemons: reading([], 'failed') } },
+      expected: ['cpu 0->3'],
+    },
+    { scenario: 'no organization is known', world: { change: coderdIsAway }, expected: ['cpu 0->3'] },
+    { scenario: 'both lists were read', world: {}, expected: [] },
+    { scenario: 'both lists are truncated', world: unread('truncated'), expected: [] },
+    {
+      scenario: 'only the earlier jobs failed',
+      world: { organization: { previousJobs: reading([], 'failed') } },
+      expected: [],
+    },
+  ])('$scenario: $expected', ({ world, expected }) => {
+    expect(doneBy({ pools: { cpu: floor(3) }, ...world })).toEqual(expected);
+  });
+
+  test('the plan names it', () => {
+    const [pool] = deliberateOn({ pools: { cpu: floor(3) }, ...unread('failed') }).plan.pools;
+    expect(pool?.floor).toEqual({ count: 3, from: 'when-blind' });
+  });
+
+  test('a higher min counts', () => {
+    expect(doneBy({ pools: { cpu: floor(2, { min: 4 }) }, ...unread('failed') })).toEqual(['cpu 0->4']);
+  });
+
+  test('max, maxTasks and dollarsPerHour come last', () => {
+    expect(doneBy({ pools: { cpu: floor(30, { max: 5 }) }, ...unread('failed') })).toEqual(['cpu 0->5']);
+    const limits = { maxTasks: 2 };
+    expect(doneBy({ pools: { cpu: floor(3) }, ...unread('failed'), limits })).toEqual(['cpu 0->2']);
+    const dollars = { maxTasks: 100, dollarsPerHour: 0.04 };
+    expect(doneBy({ pools: { cpu: floor(3) }, ...unread('failed'), limits: dollars })).toEqual(['cpu 0->1']);
+  });
+
+  test('a pool that retires stays at none', () => {
+    expect(doneBy({ pools: { cpu: floor(3, { retiring: true }) }, ...unread('failed') })).toEqual([]);
+  });
+
+  test('no daemon is asked to drain, whatever there is', () => {
+    const pools = { cpu: { ...floor(1), idle: [2 * HOUR, HOUR, HOUR] } };
+    expect(doneBy({ pools, ...unread('failed') })).toEqual([]);
+  });
+});
+
+describe('with daemons that exit at once', () => {
+  test('nothing more is launched than one task at a time', () => {
+    const world = { pools: { cpu: floor(6) }, ...unread('failed') };
+    const launched = doneBy({ ...world, change: exiting(5) });
+    expect(launched.length === 0 || launched[0] === 'cpu 0->1').toBe(true);
+  });
+
+  test('the floor holds again once coderd is read', () => {
+    expect(doneBy({ pools: { cpu: floor(3, { min: 1 }) } })).toEqual(['cpu 0->1']);
+  });
+});

@@ -1,0 +1,117 @@
+/** What the function finds when it runs: a coderd that can fall silent, an ECS with two empty pools, and the bundle itself. */
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import { bundleFunction } from '../../infra/bundle.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { coderdHandler } from '../../simulator/coderd/routes/http.ts';
+import { serveWorld } from '../../simulator/serve.ts';
+import { World } from '../../simulator/world.ts';
+
+const OUT_DIR = fileURLToPath(new URL('../../dist/lambda-runtime', import.meta.url));
+
+const POOLS = [
+  { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 },
+  { name: 'data', organization: 'data', tags: { team: 'data' }, desiredCount: 0 },
+];
+
+export type Deployment = {
+  readonly world: World;
+  /** The folder that Lambda would run. */
+  readonly taskRoot: string;
+  /** What the stack and the world say to the function. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly submitJobs: (organization: string, count: number) => void;
+  /** From now on the token reads only these organizations; the old one is refused. */
+  readonly restrictToken: (organizations: readonly string[] | 'all') => void;
+  /** Whether coderd answers at all. */
+  readonly setSilent: (silent: boolean) => void;
+  readonly close: () => Promise<void>;
+};
+
+/** Serves a world that moves with real time, and bundles the function for it. */
+export async function deploy(): Promise<Deployment> {
+  const world = new World({ start: Date.now() as EpochMs, seed: 1, pools: POOLS });
+  const served = await serveWorld(world, { clock: () => Date.now() as EpochMs });
+  const coderd = await serveCoderd(world);
+  const taskRoot = bundle(coderd.url);
+  return {
+    world,
+    taskRoot,
+    environment: {
+      AUTOSCALER_CLUSTER: world.ecs.clusterName,
+      AWS_ENDPOINT_URL_ECS: served.awsUrl,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: served.awsUrl,
+      NODE_OPTIONS: '--enable-source-maps',
+      POWERTOOLS_SERVICE_NAME: 'coder-provisioner-autoscaler',
+      POWERTOOLS_METRICS_NAMESPACE: 'CoderProvisionerAutoscaler',
+    },
+    submitJobs: (organization, count) => submitJobs(world, organization, count),
+    restrictToken: (organizations) => restrictToken(world, organizations),
+    setSilent: coderd.setSilent,
+    close: async () => {
+      coderd.close();
+      await served.close();
+    },
+  };
+}
+
+async function serveCoderd(world: World) {
+  const handle = coderdHandler(world.coderd);
+  let silent = false;
+  const server = createServer((request, response) => {
+    world.timeline.advanceTo(Date.now() as EpochMs);
+    if (!silent) handle(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('serving coderd: no port was given');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    setSilent: (value: boolean): void => {
+      silent = value;
+    },
+    close: (): void => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function bundle(coderdUrl: string): string {
+  mkdirSync(OUT_DIR, { recursive: true });
+  const configFile = join(OUT_DIR, 'autoscaler.yaml');
+  const config = {
+    coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
+    looks: { every: '1s' },
+    pools: POOLS.map(({ name, organization, tags }) => ({
+      name,
+      organization,
+      tags,
+      key: { secret: `coder/keys/${name}` },
+      min: 0,
+      // the checks count the tasks of their jobs alone
+      warm: 0,
+    })),
+  };
+  writeFileSync(configFile, stringify(config));
+  const taskRoot = join(OUT_DIR, 'function');
+  bundleFunction({ configFile, outDir: taskRoot });
+  return taskRoot;
+}
+
+function submitJobs(world: World, organization: string, count: number): void {
+  const tags = POOLS.find((pool) => pool.organization === organization)?.tags ?? {};
+  for (let index = 0; index < count; index++)
+    world.coderd.submitJob({ organization, tags, durationMs: 600_000 });
+}
+
+function restrictToken(world: World, canRead: readonly string[] | 'all'): void {
+  const { coderd, secrets, tokenSecretName } = world;
+  coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? '');
+  secrets.put(tokenSecretName, coderd.addToken({ canRead }));
+}

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { PoolName, ServiceArn, TaskArn } from '../../lambda/decision/model/brands.ts';
+import type { Action } from '../../lambda/decision/model/plan.ts';
+import { apply } from '../../lambda/look/apply.ts';
+import type { Ecs, Refusal } from '../../lambda/look/ports.ts';
+
+const count = (pool: string, from: number, to: number): Action => ({
+  kind: 'set-desired',
+  pool: pool as PoolName,
+  service: `arn:${pool}` as ServiceArn,
+  from,
+  to,
+  why: 'pending-jobs',
+});
+const ask = (pool: string, task: string): Action => ({
+  kind: 'ask-to-leave',
+  pool: pool as PoolName,
+  task: task as TaskArn,
+  why: 'idle-long-enough',
+});
+
+/** An ECS that writes down what it is asked, and fails for one service. */
+function recorder(
+  failing?: string,
+  refusals: readonly Refusal[] = [],
+): { readonly ecs: Ecs; readonly calls: string[] } {
+  const calls: string[] = [];
+  const reading = async () => ({ status: 'ok', items: [] }) as const;
+  const ecs: Ecs = {
+    cluster: 'c',
+    services: reading,
+    tasks: reading,
+    protections: reading,
+    setDesired: async (service, to) => {
+      if (service === failing) throw new Error('ECS says no');
+      calls.push(`${service}=${to}`);
+    },
+    askToLeave: async (tasks) => {
+      calls.push(`ask ${tasks.join(' ')}`);
+      return refusals;
+    },
+    protect: async (tasks) => {
+      calls.push(`protect ${tasks.join(' ')}`);
+      return [];
+    },
+  };
+  return { ecs, calls };
+}
+
+test('raises come before asks, and asks before lower counts', async () => {
+  const { ecs, calls } = recorder();
+  await apply([count('a', 3, 1), ask('b', 't1'), count('c', 0, 2)], ecs);
+  expect(calls).toEqual(['arn:c=2', 'ask t1', 'arn:a=1']);
+});
+
+test('asks ten tasks a call, as many as ECS takes', async () => {
+  const { ecs, calls } = recorder();
+  await apply(
+    Array.from({ length: 23 }, (_, index) => ask('a', `t${index}`)),
+    ecs,
+  );
+  expect(calls.map((call) => call.split(' ').length - 1)).toEqual([10, 10, 3]);
+});
+
+test('a pool that fails gets no further turn, and the others go on', async () => {
+  const { ecs, calls } = recorder('arn:a');
+  const outcome = await apply([count('a', 0, 2), count('b', 0, 1), ask('a', 't1'), ask('b', 't2')], ecs);
+  expect(calls).toEqual(['arn:b=1', 'ask t2']);
+  expect(outcome.failures).toMatchObject([
+    { message: 'setting the desired count of pool "a" from 0 to 2: ECS says no' },
+  ]);
+  expect(outcome.applied).toHaveLength(2);
+});
+
+test('tells which pool was refused an ask', async () => {
+  const { ecs } = recorder(undefined, [{ task: 't1' as TaskArn, reason: 'DEPLOYMENT_BLOCKED' }]);
+  expect((await apply([ask('a', 't1')], ecs)).refused).toMatchObject([
+    { pool: 'a', task: 't1', reason: 'DEPLOYMENT_BLOCKED' },
+  ]);
+});
+
+test('does nothing more once it is too late', async () => {
+  const { ecs, calls } = recorder();
+  const outcome = await apply([count('a', 0, 2), ask('b', 't1')], ecs, AbortSignal.abort());
+  expect(calls).toEqual([]);
+  expect(outcome).toEqual({ applied: [], refused: [], failures: [] });
+});

@@ -1,0 +1,125 @@
+/** A tick may be lost, repeated, overlapped or cut short anywhere: nothing is lost, nothing is doubled. */
+import { describe, expect, test } from 'vitest';
+import type { Ports } from '../../lambda/look/ports.ts';
+import { tick } from '../../lambda/look/tick.ts';
+import { cleanTick, type Lab, startLab } from '../support/lab.ts';
+
+const POOLS = [
+  { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 },
+  { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, desiredCount: 0 },
+  { name: 'data', organization: 'data', tags: { team: 'data' }, desiredCount: 0 },
+];
+
+/** Submits builds so that raises, asks and lower counts all happen within 15 minutes. */
+function submit({ world }: Lab): void {
+  const build = (organization: string, tags: Record<string, string>, afterS: number, seconds: number) =>
+    world.timeline.after(afterS * 1000, () =>
+      world.coderd.submitJob({ organization, tags, durationMs: seconds * 1000 }),
+    );
+  for (let index = 0; index < 4; index++) build('default', {}, 5, 30 + 40 * index);
+  for (let index = 0; index < 3; index++) build('data', { team: 'data' }, 60, 50);
+  build('default', { cluster: 'gpu' }, 200, 30);
+  build('default', {}, 300, 20);
+}
+
+type Outcome = {
+  readonly launched: number;
+  readonly statuses: readonly string[];
+  readonly killed: number;
+  readonly end: number;
+};
+
+async function outcomeOf(lab: Lab): Promise<Outcome> {
+  const { tasks, killed } = lab.world.figures();
+  const statuses = lab.world.coderd.jobs().map(({ status }) => status);
+  return { launched: tasks.launched, statuses, killed, end: tasks.running };
+}
+
+const ALL_DONE = { statuses: Array(9).fill('succeeded'), killed: 0, end: 0 };
+const LENGTH_S = 960;
+const CUT_S = 400;
+
+/** Runs the scenario; `each` is what happens every 10 s until CUT_S, clean ticks after that. */
+async function scenario(each: (lab: Lab, ports: Ports) => Promise<unknown>, readLagMs = 0): Promise<Outcome> {
+  const lab = await startLab({ pools: POOLS, readLagMs });
+  try {
+    submit(lab);
+    const ports = lab.ports();
+    for (let passed = 0; passed < LENGTH_S; passed += 10) {
+      lab.pass(10);
+      await (passed < CUT_S ? each(lab, ports) : cleanTick(ports, lab.config));
+    }
+    return await outcomeOf(lab);
+  } finally {
+    await lab.close();
+  }
+}
+
+/** Ports that die after some calls, as a Lambda function does that is cut off. */
+function cutAfter(ports: Ports, calls: number): { readonly ports: Ports; readonly made: () => number } {
+  let made = 0;
+  const cut = <T extends object>(port: T): T =>
+    new Proxy(port, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          if (name === 'clock') return member.apply(target, args);
+          if (made >= calls) throw new Error('cut off');
+          made += 1;
+          return member.apply(target, args);
+        };
+      },
+    });
+  return { ports: { coderd: cut(ports.coderd), ecs: cut(ports.ecs), clock: ports.clock }, made: () => made };
+}
+
+/** Nine builds: a task each at the most. */
+const MOST_TASKS = 9;
+
+describe('the same tick', () => {
+  test('done once launches a task a build at the most, and loses nothing', async () => {
+    const once = await scenario((lab, ports) => cleanTick(ports, lab.config));
+    expect(once).toMatchObject(ALL_DONE);
+    expect(once.launched).toBeLessThanOrEqual(MOST_TASKS);
+  });
+
+  test('done twice at once doubles nothing', async () => {
+    const done = await scenario(twice);
+    expect(done).toMatchObject(ALL_DONE);
+    expect(done.launched).toBeLessThanOrEqual(MOST_TASKS);
+  });
+
+  test('done twice at once on reads that are late loses and kills nothing', async () => {
+    expect(await scenario(twice, 3_000)).toMatchObject(ALL_DONE);
+  });
+
+  test('cut off after every single call loses nothing and doubles nothing', async () => {
+    const most = await mostCalls();
+    expect(most).toBeGreaterThan(10);
+    for (let calls = 0; calls <= most; calls++) {
+      // a cut tick rejects, or ends with failures: the next one must not care
+      const cut = await scenario((lab, ports) =>
+        tick(cutAfter(ports, calls).ports, lab.config).catch(() => {}),
+      );
+      expect(cut, `cut off after ${calls} calls`).toMatchObject(ALL_DONE);
+      expect(cut.launched, `tasks launched when cut off after ${calls} calls`).toBeLessThanOrEqual(
+        MOST_TASKS,
+      );
+    }
+  });
+});
+
+const twice = (lab: Lab, ports: Ports): Promise<unknown> =>
+  Promise.all([cleanTick(ports, lab.config), cleanTick(lab.ports(), lab.config)]);
+
+/** The most calls that one tick of the scenario makes. */
+async function mostCalls(): Promise<number> {
+  let most = 0;
+  await scenario(async (lab, ports) => {
+    const counted = cutAfter(ports, Number.POSITIVE_INFINITY);
+    await cleanTick(counted.ports, lab.config);
+    most = Math.max(most, counted.made());
+  });
+  return most;
+}

@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
+import type { Tick } from '../../lambda/look/tick.ts';
+import { type Lab, type LabPool, startLab } from '../support/lab.ts';
+
+const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
+const data: LabPool = { name: 'data', organization: 'data', tags: { team: 'data' }, desiredCount: 0 };
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+/** One invocation whose clock is the world's: sleeping lets the world's time pass. */
+async function invoke(
+  on: Lab,
+  timeoutS = 55,
+  onTick: (tick: Tick) => void = () => {},
+): Promise<readonly number[]> {
+  const { timeline } = on.world;
+  const start = timeline.now();
+  const looksAt: number[] = [];
+  const clock = {
+    now: () => timeline.now(),
+    sleep: async (ms: number) => on.pass(ms / 1000),
+  };
+  await runLooks({
+    ports: { ...on.ports(), clock },
+    config: on.config,
+    remainingMs: () => timeoutS * 1000 - (timeline.now() - start),
+    onTick: (done) => {
+      looksAt.push((timeline.now() - start) / 1000);
+      onTick(done);
+    },
+  });
+  return looksAt;
+}
+
+describe('a scheduled invocation', () => {
+  test('looks once when all is quiet', async () => {
+    lab = await startLab({ pools: [cpu] });
+    expect(await invoke(lab)).toEqual([0]);
+  });
+
+  test('looks every 10 s while a task is starting, and never into the last 5 s', async () => {
+    lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+    expect(await invoke(lab)).toEqual([0, 10, 20, 30, 40]);
+    expect(await invoke(lab, 16)).toEqual([0, 10]);
+    expect(await invoke(lab, 15)).toEqual([0]);
+  });
+
+  test('looks once when the only job is one that no pool can run', async () => {
+    lab = await startLab({ pools: [cpu] });
+    lab.world.coderd.submitJob({ organization: 'default', tags: { cluster: 'tpu' }, durationMs: 60_000 });
+    expect(await invoke(lab)).toEqual([0]);
+  });
+
+  test('tells its report how long the look took', async () => {
+    lab = await startLab({ pools: [cpu] });
+    const { timeline } = lab.world;
+    const { ecs, ...ports } = lab.ports();
+    const services = ecs.services.bind(ecs);
+    ecs.services = async () => {
+      lab?.pass(3);
+      return services();
+    };
+    const tookMs: number[] = [];
+    await runLooks({
+      ports: { ...ports, ecs, clock: { now: () => timeline.now(), sleep: async () => {} } },
+      config: lab.config,
+      remainingMs: () => 6_000,
+      onTick: (_, durationMs) => tookMs.push(durationMs),
+    });
+    expect(tookMs).toEqual([3_000]);
+  });
+
+  test('goes on when the report of a look throws', async () => {
+    lab = await startLab({ pools: [cpu] });
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+    const looks = await invoke(lab, 55, () => {
+      throw new Error('no space left for logs');
+    });
+    expect(looks.length).toBeGreaterThan(1);
+  });
+});
+
+describe('a pool that fails', () => {
+  test('does not stop the others, and the invocation fails with one line a cause', async () => {
+    lab = await startLab({ pools: [cpu, data] });
+    const { world } = lab;
+    for (const organization of ['default', 'data'])
+      world.coderd.submitJob({
+        organization,
+        tags: organization === 'data' ? { team: 'data' } : {},
+        durationMs: 1000,
+      });
+    world.secrets.put(world.tokenSecretName, world.coderd.addToken({ canRead: ['default'] }));
+    const error = await invoke(lab, 15).catch((cause: unknown) => cause);
+    expect(world.service('cpu').state.desiredCount).toBe(1);
+    expect(world.service('data').state.desiredCount).toBe(0);
+    expect(error).toBeInstanceOf(InvocationError);
+    const lines = (error as InvocationError).message.split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(
+      /^organization "data": the list of jobs is forbidden: listing provisioner jobs of organization "data": coderd answered 404.*organization template admin role/,
+    );
+    expect(lines[1]).toMatch(/^organization "data": the list of daemons is forbidden/);
+  });
+
+  test('fails alone when ECS refuses its update', async () => {
+    lab = await startLab({ pools: [cpu, { ...data, organization: 'default' }] });
+    for (const tags of [{}, { team: 'data' }])
+      lab.world.coderd.submitJob({ organization: 'default', tags, durationMs: 1000 });
+    const { ecs, ...ports } = lab.ports();
+    const service = lab.world.service('cpu').identity.arn;
+    const setDesired = ecs.setDesired.bind(ecs);
+    ecs.setDesired = async (arn, count) => {
+      if (arn === service) throw new Error('ServiceNotActiveException: Service was not ACTIVE.');
+      await setDesired(arn, count);
+    };
+    const failed = runLooks({
+      ports: { ...ports, ecs },
+      config: lab.config,
+      remainingMs: () => 6_000,
+      onTick: () => {},
+    });
+    await expect(failed).rejects.toThrow(
+      'setting the desired count of pool "cpu" from 0 to 1: ServiceNotActiveException: Service was not ACTIVE.',
+    );
+    expect(lab.world.service('data').state.desiredCount).toBe(1);
+  });
+});

@@ -1,0 +1,355 @@
+/** The log event of a look, and the metrics that are made of it. */
+import { describe, expect, test } from 'vitest';
+import { documentOf } from '../../bench/fleet/document.ts';
+import { makeFleet } from '../../bench/fleet/fleet.ts';
+import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { decide } from '../../lambda/decision/decide.ts';
+import type { EpochMs, PoolName, TaskArn } from '../../lambda/decision/model/brands.ts';
+import type { Action, Finding, Plan } from '../../lambda/decision/model/plan.ts';
+import type { Job, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { bytesOf, fitting } from '../../lambda/explain/truncate-rows.ts';
+import { answerOf } from '../../lambda/look/answer.ts';
+import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
+import type { Tick } from '../../lambda/look/tick.ts';
+import { lookMetrics, stuckTasks, tokenDaysLeft } from '../../lambda/telemetry/look-metrics.ts';
+import { METRICS } from '../../lambda/telemetry/metric-names.ts';
+import { SightAge } from '../../lambda/telemetry/sight-age.ts';
+import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
+import { draw, type Picture } from '../support/picture.ts';
+
+/** A tick that carried all its plan out. */
+function tickOf(snapshot: Snapshot, plan: Plan, changed: Partial<Tick['outcome']> = {}): Tick {
+  const outcome = { applied: plan.actions, refused: [], failures: [], ...changed };
+  return { snapshot, plan, outcome, failures: outcome.failures };
+}
+
+function tickOn(picture: Picture, changed?: (actions: readonly Action[]) => Partial<Tick['outcome']>): Tick {
+  const { snapshot: document, config } = draw(picture);
+  const snapshot = parseSnapshot(document);
+  const plan = decide(snapshot, checkConfig(config).config);
+  return tickOf(snapshot, plan, changed?.(plan.actions));
+}
+
+const CALLS = { coderd: { requests: 7, throttled: 1 }, ecs: { requests: 4, throttled: 0 } };
+const eventOf = (tick: Tick): LookEvent => lookEvent({ tick, calls: CALLS, durationMs: 120 });
+
+const BUSY: Picture = {
+  pools: {
+    cpu: { tasks: 'B I9m I9m X L', max: 4, idleTimeout: '5m' },
+    gpu: { tasks: 'B P', tags: { gpu: 'a' }, max: 2 },
+  },
+  pending: [
+    { tags: { gpu: 'a' }, jobs: 3, ageS: 400 },
+    { tags: { gpu: 'a' }, jobs: 1, ageS: 20, prebuilds: true },
+    { tags: { tpu: 'x' }, jobs: 2, ageS: 700 },
+  ],
+};
+
+describe('the event of a look', () => {
+  const event = eventOf(tickOn(BUSY));
+
+  test('counts who waits: the oldest of the jobs that pools serve, and apart from them those that nobody can run', () => {
+    expect(event).toMatchObject({ pending: 4, oldestPendingSeconds: 400, unserved: 2, durationMs: 120 });
+  });
+
+  test('has a row a pool with its tasks by what they do', () => {
+    expect(event.pools).toMatchObject([
+      { name: 'cpu', desiredFrom: 5, tasks: 5, busy: 1, idle: 2, left: 1, leaving: 1, asks: 2, atMax: 0 },
+      { name: 'gpu', desiredFrom: 2, desiredTo: 2, tasks: 2, busy: 1, starting: 1, pending: 4, atMax: 1 },
+    ]);
+  });
+
+  test('has a row a tag group, the longest waiting first, with who serves it', () => {
+    expect(event.groups).toMatchObject([
+      { tags: 'tpu=x', pending: 2, oldestSeconds: 700, served: '2 unserved', pools: '' },
+      {
+        tags: 'gpu=a',
+        pending: 4,
+        oldestSeconds: 400,
+        served: '1 by-starting, 3 when-there-is-room',
+        pools: 'gpu',
+        running: 1,
+      },
+      { tags: '(untagged)', pending: 0, oldestSeconds: 0, served: '', pools: '', running: 2 },
+    ]);
+    expect(event.groups[1]?.since).toBe('2026-11-20T08:53:20.000Z');
+  });
+
+  test('tells requests and throttles by API', () => {
+    expect(event.calls).toEqual([
+      { api: 'coderd', requests: 7, throttled: 1 },
+      { api: 'ecs', requests: 4, throttled: 0 },
+    ]);
+  });
+
+  test('leaves nothing out where there is room', () => {
+    expect(event.leftOut).toEqual({});
+  });
+});
+
+describe('the queue wait of a tag group', () => {
+  const waited = (waitS: number): Job =>
+    aJob({ status: 'running', created_at: ago(40 * MINUTE), started_at: ago(40 * MINUTE - waitS * 1000) });
+  const once = waited(10);
+  const early = aJob({ status: 'running', created_at: ago(MINUTE), started_at: ago(2 * MINUTE) });
+  const queued = aJob({ status: 'running', created_at: ago(MINUTE) });
+  const groupOf = (jobs: readonly Job[]) => {
+    const snapshot = aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })] });
+    return eventOf(tickOf(snapshot, decide(snapshot, aConfig(aPool())))).groups[0];
+  };
+
+  test.each([
+    { jobs: [5, 10, 20, 300].map(waited), p50: 10, p95: 300, because: 'of four, the second and the last' },
+    { jobs: [waited(5)], p50: 5, p95: 5, because: 'one is both' },
+    { jobs: [early], p50: 0, p95: 0, because: 'clocks differ, and nobody waits for less than no time' },
+    {
+      jobs: [once, once, queued],
+      p50: 10,
+      p95: 10,
+      because: 'a row may be listed twice, and a start not be told',
+    },
+  ])(
+    'is from when a job was made until a daemon took it: $p50 s and $p95 s ($because)',
+    ({ jobs, p50, p95 }) => {
+      expect(groupOf(jobs)).toMatchObject({ queueWaitP50Seconds: p50, queueWaitP95Seconds: p95 });
+    },
+  );
+
+  test('is not told where no job runs', () => {
+    expect(groupOf([aJob()])).not.toHaveProperty('queueWaitP50Seconds');
+  });
+});
+
+describe('an action', () => {
+  const spare: Picture = { pools: { cpu: { tasks: 'I9m I9m', idleTimeout: '5m' } } };
+  const refuse = (actions: readonly Action[]): Partial<Tick['outcome']> => ({
+    refused: actions
+      .slice(0, 1)
+      .flatMap((action) =>
+        action.kind === 'set-desired'
+          ? []
+          : [{ pool: action.pool, task: action.task, reason: 'DEPLOYMENT_BLOCKED' }],
+      ),
+  });
+
+  test.each([
+    { changed: () => ({}), outcomes: ['applied', 'applied'], asks: 2 },
+    { changed: refuse, outcomes: ['refused', 'applied'], asks: 1 },
+    { changed: () => ({ applied: [] }), outcomes: ['open', 'open'], asks: 0 },
+  ])('is told with what became of it: $outcomes', ({ changed, outcomes, asks }) => {
+    const event = eventOf(tickOn(spare, changed));
+    expect(event.actions.map(({ outcome }) => outcome)).toEqual(outcomes);
+    expect(event.pools[0]?.asks).toBe(asks);
+  });
+
+  test('names the task by its id, and why ECS refused', () => {
+    const [action] = eventOf(tickOn(spare, refuse)).actions;
+    expect(action).toMatchObject({ kind: 'ask-to-leave', reason: 'DEPLOYMENT_BLOCKED' });
+    expect(action?.task).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
+
+describe('the metrics of a look', () => {
+  const metricsOf = (tick: Tick) => lookMetrics(tick, eventOf(tick), 0);
+
+  test('are the ten that are paid for', () => {
+    expect(Object.keys(metricsOf(tickOn(BUSY)))).toEqual([...METRICS]);
+    expect(METRICS).toHaveLength(10);
+  });
+
+  test('are of all pools together', () => {
+    expect(metricsOf(tickOn(BUSY))).toEqual({
+      PendingJobs: 4,
+      OldestPendingAge: 400,
+      UnservedJobs: 2,
+      BusyDaemons: 2,
+      IdleDaemons: 2,
+      StartingDaemons: 1,
+      Launches: 0,
+      FailedStarts: 0,
+      PoolsAtMax: 1,
+      TickAge: 0,
+    });
+  });
+
+  const due: Picture = { pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 3 }] };
+  test.each([
+    { picture: due, changed: () => ({}), launches: 3, because: 'from 1 to 4' },
+    { picture: due, changed: () => ({ applied: [] }), launches: 0, because: 'ECS was not told' },
+    {
+      picture: { pools: { cpu: { tasks: 'B B', desired: 1 } } },
+      changed: () => ({}),
+      launches: 0,
+      because: 'the count is put right and no task comes of it',
+    },
+  ])('count $launches launches where $because', ({ picture, changed, launches }) => {
+    expect(metricsOf(tickOn(picture, changed)).Launches).toBe(launches);
+  });
+
+  test('do not count a pinned pool as at its max', () => {
+    const tick = tickOn(BUSY);
+    const pin = { kind: 'pin', count: 2, until: '2026-11-21T00:00:00.000Z', by: 'me', why: 'test' } as const;
+    const pools = tick.plan.pools.map((pool) => ({ ...pool, overrides: [pin] }));
+    expect(metricsOf({ ...tick, plan: { ...tick.plan, pools } }).PoolsAtMax).toBe(0);
+  });
+
+  test('have the days that the token has left only while it is about to expire', () => {
+    const { plan } = tickOn(BUSY);
+    expect(tokenDaysLeft(plan)).toBeUndefined();
+    const finding: Finding = { code: 'token-expires', at: '2026-11-23T21:00:00.000Z' };
+    expect(tokenDaysLeft({ ...plan, findings: [finding] })).toBe(3.5);
+  });
+});
+
+test('tasks that drain and do not leave are counted only while there are any', () => {
+  const { plan } = tickOn(BUSY);
+  expect(stuckTasks(plan)).toBeUndefined();
+  const pool = 'cpu' as PoolName;
+  const tasks = ['a', 'b'] as unknown as readonly TaskArn[];
+  const findings: readonly Finding[] = [
+    { code: 'tasks-draining-for-long', pool, tasks },
+    { code: 'tasks-draining-without-daemon', pool, tasks: tasks.slice(1) },
+    { code: 'tasks-vacant', pool, tasks },
+  ];
+  expect(stuckTasks({ ...plan, findings })).toBe(3);
+});
+
+describe('the age of the last full sight', () => {
+  const { plan } = tickOn(BUSY);
+  const calm = { ...plan, findings: [] };
+  const seen = (...findings: readonly Finding[]): Plan => ({ ...plan, findings });
+
+  function ages(...looks: readonly (readonly [atS: number, plan: Plan])[]): readonly number[] {
+    let nowS = 0;
+    const age = new SightAge({ now: () => (nowS * 1000) as EpochMs, sleep: async () => {} });
+    return looks.map(([atS, look]) => {
+      nowS = atS;
+      return age.after(look);
+    });
+  }
+
+  test('is nothing after a look that saw everything, and grows until the next one', () => {
+    const blind = seen({ code: 'jobs-failed', organization: 'default', error: 'no' });
+    expect(ages([5, calm], [65, blind], [125, blind], [185, calm])).toEqual([0, 60, 120, 0]);
+  });
+
+  test('counts from the start of the instance where nothing was ever seen, and never backwards', () => {
+    const blind = seen({ code: 'tasks-failed' });
+    expect(ages([10, blind], [-60, blind])).toEqual([10, 0]);
+  });
+
+  const token: Finding = { code: 'token-expires', at: '2026-11-23T21:00:00.000Z' };
+  test.each([
+    { finding: token, age: 0, because: 'all is seen' },
+    {
+      finding: {
+        code: 'override-malformed',
+        pool: 'cpu' as PoolName,
+        tag: 't',
+        seen: 'x',
+        problem: 'no-end',
+      } as const,
+      age: 0,
+      because: 'it is what somebody wrote',
+    },
+    {
+      finding: { code: 'workspaces-failed', organization: 'a' } as const,
+      age: 0,
+      because: 'the forecast is no part of it',
+    },
+    {
+      finding: { code: 'worker-unknown', organization: 'a', jobs: 1, jobIds: [], pools: [] } as const,
+      age: 60,
+      because: 'coderd contradicts itself',
+    },
+    {
+      finding: { code: 'jobs-truncated', organization: 'a' } as const,
+      age: 60,
+      because: 'the oldest jobs are missing',
+    },
+  ])('is $age s after $finding.code: $because', ({ finding, age }) => {
+    expect(ages([0, calm], [60, seen(finding)])[1]).toBe(age);
+  });
+});
+
+describe('what has no room', () => {
+  /** Lambda's and CloudWatch's own limits. */
+  const LOG_EVENT = 256 * 1024;
+  const ANSWER = 6 * 1024 * 1024;
+  const ENVELOPE = 2 * 1024;
+  const fleet = makeFleet({ jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 2_000, seed: 1 });
+  const snapshot = inGroups(parseSnapshot(documentOf(fleet)), 8_000);
+  const plan = decide(snapshot, checkConfig(fleet.config('http://127.0.0.1')).config);
+
+  /** Every job gets one more tag, so that there are as many tag groups. */
+  function inGroups({ coder, ...rest }: Snapshot, groups: number): Snapshot {
+    let count = 0;
+    const organizations = coder.organizations.map((organization) => ({
+      ...organization,
+      jobs: {
+        ...organization.jobs,
+        items: organization.jobs.items.map((job) =>
+          job.status === 'pending' && ++count <= groups
+            ? { ...job, tags: { ...job.tags, ticket: `${count}` } }
+            : job,
+        ),
+      },
+    }));
+    return { ...rest, coder: { ...coder, organizations } };
+  }
+
+  /** As many long texts as can be. */
+  function withTexts(given: Plan): Plan {
+    const text = 'x'.repeat(256);
+    const override = { until: given.takenAt, by: text, why: text };
+    const overrides = [
+      { kind: 'pause', ...override },
+      { kind: 'pause-scale-in', ...override },
+      { kind: 'pin', count: 1, ...override },
+    ] as const;
+    return { ...given, pools: given.pools.map((pool) => ({ ...pool, overrides })) };
+  }
+
+  test('of 8,000 tag groups and 50 pools is left out and counted: the event stays one event', () => {
+    const full = withTexts(plan);
+    const failures = Array.from({ length: 50 }, () => ({ message: 'é'.repeat(5_000) }));
+    const event = eventOf({ ...tickOf(snapshot, full), failures });
+    expect(bytesOf(event)).toBeLessThan(LOG_EVENT - ENVELOPE);
+    expect(event.pools).toHaveLength(50);
+    expect(event.groups.length).toBeGreaterThan(100);
+    expect(event.groups.length + (event.leftOut.groups ?? 0)).toBeGreaterThan(8_000);
+    expect(event.failures.length).toBeGreaterThan(0);
+    expect(event.groups.map(({ oldestSeconds }) => oldestSeconds)).toEqual(
+      event.groups.map(({ oldestSeconds }) => oldestSeconds).toSorted((a, b) => b - a),
+    );
+  });
+
+  test('is left out of the answer of a dry run, whose text says so in its last line', () => {
+    const answer = answerOf(withTexts(plan));
+    expect(bytesOf(answer)).toBeLessThan(ANSWER);
+    expect(answer.pools).toHaveLength(50);
+    expect(answer.unserved.length + (answer.leftOut.unserved ?? 0)).toBe(plan.unserved.length);
+    expect(answer.leftOut.unserved).toBeGreaterThan(0);
+    expect(answer.text.split('\n').at(-1)).toMatch(
+      /^left out, since Lambda answers 6 MB at the most: .*\d+ rows of unserved.*; autoscaler plan tells all$/,
+    );
+  });
+
+  test('is nothing of a small plan', () => {
+    const { plan: small } = tickOn(BUSY);
+    const { text, leftOut, ...rest } = answerOf(small);
+    expect(rest).toEqual(small);
+    expect(leftOut).toEqual({});
+    expect(text).not.toMatch(/left out/);
+  });
+
+  test.each([
+    { rows: ['a', 'b'], bytes: 8, kept: ['a', 'b'], because: 'each takes its quotes and a comma' },
+    { rows: ['a', 'b'], bytes: 7, kept: ['a'], because: 'one byte is missing' },
+    { rows: ['é', 'b'], bytes: 8, kept: ['é'], because: 'bytes are counted, not characters' },
+    { rows: [], bytes: 0, kept: [], because: 'nothing needs no room' },
+  ])('of $rows in $bytes bytes leaves $kept: $because', ({ rows, bytes, kept }) => {
+    expect(fitting(rows, bytes)).toEqual(kept);
+  });
+});

@@ -1,0 +1,241 @@
+/** What a look asks coderd about the future and the past, and what it does with the answers. */
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../lambda/decision/decide.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import type { ForecastSight, Job, Reading, RecentJobs } from '../../lambda/decision/model/snapshot.ts';
+import { observe } from '../../lambda/look/observe.ts';
+import type { Coderd, Ecs, Organization, SeenJobs } from '../../lambda/look/ports.ts';
+import { startLab } from '../support/lab.ts';
+import {
+  aConfig,
+  aDaemon,
+  ago,
+  aJob,
+  aPool,
+  aTemplate,
+  aWorkspace,
+  jobId,
+  MINUTE,
+  NOW,
+  poolName,
+  reading,
+  SECOND,
+} from '../support/parts.ts';
+
+const organization = (name: string): Organization => ({ id: `org-${name}` as OrganizationId, name });
+
+const FORECAST: ForecastSight = {
+  workspaces: { ...reading([aWorkspace()]), takenAt: ago(3 * MINUTE) },
+  templates: { ...reading([aTemplate()]), takenAt: ago(4 * MINUTE) },
+  activeVersionTags: { template: { size: 'big' } },
+};
+
+type Asked = { readonly organizations: readonly string[]; readonly now: EpochMs; readonly refreshMs: number };
+
+const at = <T>(items: readonly T[], takenAt: EpochMs): Reading<T> => ({ status: 'ok', takenAt, items });
+
+const RECENT: RecentJobs = { ...at([aJob()], NOW), since: ago(MINUTE) };
+
+/** A coderd with these organizations and nothing in them, and what it is asked for. */
+function coderdOf(names: readonly string[]) {
+  const asked: Asked[] = [];
+  const recorded: (SeenJobs & { readonly name: string })[] = [];
+  const coderd: Coderd = {
+    buildInfo: async () => at([{ version: 'v2.30.0' }], NOW),
+    organizations: async () => reading(names.map(organization)),
+    jobs: async () => at([], NOW),
+    daemons: async () => at([], NOW),
+    jobsByIds: async () => reading([]),
+    forecast: async (organizations, when) => {
+      asked.push({ organizations: organizations.map(({ name }) => name), ...when });
+      return new Map(organizations.map(({ id }) => [id, FORECAST]));
+    },
+    recentJobs: ({ name }, seen) => {
+      recorded.push({ name, ...seen });
+      return RECENT;
+    },
+    tokenExpiry: async () => undefined,
+  };
+  return { coderd, asked, recorded };
+}
+
+const ecs: Ecs = {
+  cluster: 'coder',
+  services: async () => reading([]),
+  tasks: async () => reading([]),
+  protections: async () => reading([]),
+  setDesired: async () => {},
+  askToLeave: async () => [],
+  protect: async () => [],
+};
+const clock = { now: () => ago(-SECOND), sleep: async () => {} };
+
+async function observed({ coderd }: { readonly coderd: Coderd }, ...pools: readonly PoolConfig[]) {
+  return observe({ coderd, ecs, clock }, aConfig(...pools));
+}
+
+const wake = (given: Partial<PoolConfig['wake']> = {}) => ({
+  wake: { autostart: false, autostop: false, maxDelayMs: 10 * MINUTE, ...given },
+});
+
+describe('the forecast', () => {
+  test('is in the sight of an organization that has a pool to wake, and in no other', async () => {
+    const own = coderdOf(['default', 'data']);
+    const { coder, takenAt } = await observed(
+      own,
+      aPool(),
+      aPool({ organization: 'data', ...wake() }),
+      aPool({ organization: 'missing' }),
+    );
+    const [data, known, missing] = coder.organizations;
+    expect(known).toMatchObject({ name: 'default', ...FORECAST });
+    expect(data).not.toHaveProperty('workspaces');
+    expect(missing).not.toHaveProperty('workspaces');
+    const build = { version: 'v2.30.0' };
+    expect(own.asked).toEqual([
+      { organizations: ['default'], now: NOW, build, refreshMs: (10 * MINUTE) / 3 },
+    ]);
+    // the forecast is minutes old, what is decided by it isn't
+    expect(takenAt).toBe(NOW);
+  });
+
+  test('is not asked for where no pool is woken', async () => {
+    const own = coderdOf(['default']);
+    await observed(own, aPool(wake()));
+    expect(own.asked).toEqual([]);
+  });
+
+  test.each([
+    { pool: wake({ autostart: true }), because: 'for autostarts alone' },
+    { pool: wake({ autostop: true }), because: 'for autostops alone' },
+    { pool: { organization: 'org-default' }, because: 'the organization is named by its id' },
+  ])('is asked for $because', async ({ pool }) => {
+    const own = coderdOf(['default']);
+    await observed(own, aPool(pool));
+    expect(own.asked.map(({ organizations }) => organizations)).toEqual([['default']]);
+  });
+
+  test.each([
+    { maxDelays: [6], refresh: 2, because: 'a third' },
+    { maxDelays: [60, 9, 12], refresh: 3, because: 'of the shortest' },
+    { maxDelays: [2], refresh: 1, because: 'no more than once a minute' },
+    { maxDelays: [60], refresh: 5, because: 'no less than every five minutes' },
+  ])(
+    'of maxDelay $maxDelays min is refreshed after $refresh min: $because',
+    async ({ maxDelays, refresh }) => {
+      const own = coderdOf(['default']);
+      const pools = maxDelays.map((minutes) => aPool(wake({ autostop: true, maxDelayMs: minutes * MINUTE })));
+      await observed(own, ...pools, aPool(wake({ maxDelayMs: MINUTE })));
+      expect(own.asked.map(({ refreshMs }) => refreshMs)).toEqual([refresh * MINUTE]);
+    },
+  );
+
+  test('is kept from one invocation to the next', async () => {
+    const requests: string[] = [];
+    const lab = await startLab({
+      pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
+      onRequest: ({ operation }) => requests.push(operation),
+    });
+    for (const seconds of [60, 60, 200]) {
+      const { coder } = await observe(lab.ports(), lab.config);
+      expect(coder.organizations[0]?.workspaces?.status).toBe('ok');
+      lab.pass(seconds);
+    }
+    await observe(lab.ports(), lab.config);
+    await lab.close();
+    expect(requests.filter((operation) => operation.endsWith('/workspaces'))).toHaveLength(2);
+  });
+
+  test('is timed by our own clock where coderd has not said what time it is', async () => {
+    const { coderd, asked } = coderdOf(['default']);
+    const mute: Coderd = {
+      ...coderd,
+      buildInfo: async () => ({ status: 'failed', error: 'none', items: [] }),
+    };
+    await observed({ coderd: mute }, aPool());
+    expect(asked.map(({ now }) => now)).toEqual([ago(-SECOND)]);
+  });
+});
+
+describe('organizations that could not be read', () => {
+  test('are told apart: pools of two of them are not taken for alike', async () => {
+    const own = coderdOf([]);
+    const failed: Reading<never> = { status: 'failed', error: 'no answer from coderd', items: [] };
+    const coderd: Coderd = { ...own.coderd, organizations: async () => failed };
+    const pools = [
+      aPool({ name: poolName('cpu') }),
+      aPool({ name: poolName('data-cpu'), organization: 'data' }),
+    ];
+    const snapshot = await observed({ coderd }, ...pools);
+    expect(snapshot.coder.organizations.map(({ jobs }) => jobs.status)).toEqual(['failed', 'failed']);
+    const codes = decide(snapshot, aConfig(...pools)).findings.map(({ code }) => code);
+    expect(codes).toContain('jobs-failed');
+    expect(codes).not.toContain('pools-alike');
+  });
+});
+
+describe('the record of recent jobs', () => {
+  test('gets the lists of this look, and is in the sight of each organization that coderd lists', async () => {
+    const own = coderdOf(['default', 'data']);
+    const [jobs, previous] = [at([aJob()], NOW), at([aJob()], NOW)];
+    const idle = aDaemon({ previous_job: { id: jobId('previous'), status: 'succeeded' } });
+    const coderd: Coderd = {
+      ...own.coderd,
+      jobs: async () => jobs,
+      daemons: async () => at([idle], NOW),
+      jobsByIds: async () => previous,
+    };
+    const pools = [aPool(), aPool({ organization: 'data', ...wake() }), aPool({ organization: 'missing' })];
+    const { coder } = await observed({ coderd }, ...pools);
+    expect(coder.organizations.map(({ recentJobs }) => recentJobs)).toEqual([RECENT, RECENT, undefined]);
+    expect(coder.organizations.at(-1)).not.toHaveProperty('recentJobs');
+    expect(own.recorded.map(({ name }) => name)).toEqual(['data', 'default']);
+    const [data, known] = own.recorded;
+    expect(known).toEqual({
+      name: 'default',
+      jobs,
+      previousJobs: previous,
+      workspaces: FORECAST.workspaces,
+      now: NOW,
+    });
+    // the record knows a list that it has read by the object
+    expect(known?.workspaces).toBe(FORECAST.workspaces);
+    expect(data?.workspaces).toBeUndefined();
+  });
+
+  test('gets the lists that could be read when others failed', async () => {
+    const own = coderdOf(['default']);
+    const failed: Reading<never> = { status: 'failed', error: 'none', items: [] };
+    const coderd: Coderd = {
+      ...own.coderd,
+      buildInfo: async () => failed,
+      jobs: async () => failed,
+      forecast: async () => new Map(),
+    };
+    const { coder } = await observed({ coderd }, aPool());
+    expect(coder.organizations.map(({ recentJobs }) => recentJobs)).toEqual([RECENT]);
+    expect(own.recorded).toMatchObject([{ jobs: failed, previousJobs: { status: 'ok' }, now: ago(-SECOND) }]);
+  });
+
+  test('is kept from one invocation to the next', async () => {
+    const lab = await startLab({
+      pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],
+    });
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 20 * SECOND });
+    const items: (readonly Job[])[] = [];
+    for (const seconds of [0, 300, 10, 10]) {
+      lab.pass(seconds);
+      const { coder } = await observe(lab.ports(), lab.config);
+      items.push(coder.organizations[0]?.recentJobs?.items ?? []);
+    }
+    await lab.close();
+    expect(items.map((jobs) => jobs.map(({ status }) => status))).toEqual([
+      ['pending'],
+      ['succeeded'],
+      ['succeeded'],
+      ['succeeded'],
+    ]);
+    expect(items[3]).toBe(items[1]);
+  });
+});

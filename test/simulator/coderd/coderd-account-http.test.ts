@@ -1,0 +1,180 @@
+/** What the world's coderd tells of the token's user, the token, the licence and keys (docs/coder.md §3, §9). */
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { Random } from '../../../simulator/base/random.ts';
+import { Timeline } from '../../../simulator/base/timeline.ts';
+import { CoderdModel } from '../../../simulator/coderd/model.ts';
+import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
+import { START } from '../../support/lab.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOT_FOUND = { message: 'Resource not found or you do not have access to this resource' };
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+async function world(version?: string) {
+  const timeline = new Timeline(START);
+  const model = new CoderdModel({
+    timeline,
+    random: new Random(1),
+    organizations: ['default', 'data'],
+    ...(version === undefined ? {} : { version }),
+  });
+  const server = createServer(coderdHandler(model));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  cleanUps.push(
+    () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  );
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('starting a server: it has no port');
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`http://127.0.0.1:${address.port}/api/v2/${path}`, { headers });
+    const body: unknown = await response.json();
+    return { status: response.status, body };
+  };
+  const as = (token: string) => ({ 'Coder-Session-Token': token });
+  const later = (ms: number): void => timeline.advanceTo(plusMs(timeline.now(), ms));
+  return { model, get, as, later };
+}
+
+const idOf = (token: string): string => token.split('-')[0] ?? '';
+
+describe('users/me', () => {
+  it('answers who the token is of, and whether it is an owner', async () => {
+    const { model, get, as } = await world();
+    const [plain, owner] = [false, true].map((isOwner) => model.addToken({ canRead: 'all', isOwner }));
+    expect(await get('users/me', as(plain ?? ''))).toMatchObject({
+      status: 200,
+      body: { username: 'autoscaler-1', roles: [] },
+    });
+    expect((await get('users/me', as(owner ?? ''))).body).toMatchObject({
+      username: 'autoscaler-2',
+      roles: [{ name: 'owner' }],
+    });
+  });
+
+  it('asks for a token, and knows nobody else', async () => {
+    const { model, get, as } = await world();
+    expect((await get('users/me')).status).toBe(401);
+    expect(await get('users/ada', as(model.addToken({ canRead: 'all' })))).toEqual({
+      status: 404,
+      body: NOT_FOUND,
+    });
+  });
+});
+
+describe('a token', () => {
+  it('tells when it ends, to its own user alone', async () => {
+    const { model, get, as } = await world();
+    const own = model.addToken({ canRead: 'all', lifetimeMs: 7 * DAY });
+    const other = model.addToken({ canRead: 'all' });
+    const path = `users/me/keys/${idOf(own)}`;
+    expect(await get(path, as(own))).toMatchObject({
+      status: 200,
+      body: {
+        created_at: '2026-03-02T09:00:00Z',
+        expires_at: '2026-03-09T09:00:00Z',
+        lifetime_seconds: 604_800,
+      },
+    });
+    expect(await get(path, as(other))).toEqual({ status: 404, body: NOT_FOUND });
+    expect((await get(path)).status).toBe(401);
+  });
+
+  it.each(['v2.29.17', 'v2.30.9', 'v2.34.2'])(
+    'lives as long as it is used, once an hour, in %s',
+    async (version) => {
+      const { model, get, as, later } = await world(version);
+      const token = model.addToken({ canRead: 'all', lifetimeMs: DAY });
+      const path = `users/me/keys/${idOf(token)}`;
+      later(HOUR - 1000);
+      expect((await get(path, as(token))).body).toMatchObject({ expires_at: '2026-03-03T09:00:00Z' });
+      later(1000);
+      expect((await get(path, as(token))).body).toMatchObject({ expires_at: '2026-03-03T10:00:00Z' });
+    },
+  );
+
+  it.each(['v2.29.18', 'v2.34.3', 'v2.35.0'])('keeps its end however it is used in %s', async (version) => {
+    const { model, get, as, later } = await world(version);
+    const token = model.addToken({ canRead: 'all', lifetimeMs: DAY });
+    later(HOUR);
+    expect((await get(`users/me/keys/${idOf(token)}`, as(token))).body).toMatchObject({
+      expires_at: '2026-03-03T09:00:00Z',
+    });
+  });
+
+  it.each([
+    { change: (token: string) => `${token}x`, detail: 'API key secret is invalid.' },
+    { change: (token: string) => `x${token}`, detail: 'API key is invalid.' },
+  ])('that is changed is refused: $detail', async ({ change, detail }) => {
+    const { model, get, as } = await world();
+    const token = model.addToken({ canRead: 'all' });
+    const { status, body } = await get('users/me', as(change(token)));
+    expect({ status, body }).toMatchObject({ status: 401, body: { detail } });
+  });
+
+  it('ends in any case where that is switched off, and says so', async () => {
+    const { model, get, as, later } = await world();
+    model.tokens.disableExpiryRefresh();
+    const token = model.addToken({ canRead: 'all', lifetimeMs: DAY });
+    later(DAY);
+    expect((await get('users/me', as(token))).status).toBe(200);
+    later(1000);
+    expect(await get('users/me', as(token))).toEqual({
+      status: 401,
+      body: {
+        message: 'You are signed out or your session has expired. Please sign in again to continue.',
+        detail: 'API key expired at "2026-03-03 09:00:00 +0000 UTC".',
+      },
+    });
+  });
+});
+
+describe('entitlements', () => {
+  it.each([
+    { licence: 'entitled', enabled: true },
+    { licence: 'grace_period', enabled: true },
+    { licence: 'not_entitled', enabled: false },
+  ] as const)('tell whether external daemons are licensed: $licence', async ({ licence, enabled }) => {
+    const { model, get } = await world();
+    model.setLicence(licence);
+    expect(await get('entitlements')).toMatchObject({
+      status: 200,
+      body: { features: { external_provisioner_daemons: { entitlement: licence, enabled } } },
+    });
+    const key = model.addKey({ organization: 'default', name: 'cpu', tags: {} });
+    const connect = () => model.connect({ key, name: 'cpu-1', version: 'v2.30.0' });
+    if (enabled) expect(connect).not.toThrow();
+    else expect(connect).toThrow('External provisioner daemons is an Enterprise feature');
+  });
+});
+
+describe('a provisioner key', () => {
+  it('is told to whoever has it, whatever the path says, with its tags as given', async () => {
+    const { model, get } = await world();
+    const key = model.addKey({ organization: 'data', name: 'gpu', tags: { gpu: 'a10' } });
+    expect(await get('provisionerkeys/anything', { 'Coder-Provisioner-Daemon-Key': key })).toMatchObject({
+      status: 200,
+      body: { name: 'gpu', organization: model.organizationId('data'), tags: { gpu: 'a10' } },
+    });
+  });
+
+  it.each([
+    { key: undefined, status: 401, message: 'provisioner daemon key required' },
+    { key: 'short', status: 400, message: 'provisioner daemon key invalid' },
+    { key: 'k'.repeat(43), status: 401, message: 'provisioner daemon key invalid' },
+  ])('is refused with $status: $message ($key)', async ({ key, status, message }) => {
+    const { model, get, as } = await world();
+    const token = as(model.addToken({ canRead: 'all' }));
+    const headers = { ...token, ...(key === undefined ? {} : { 'Coder-Provisioner-Daemon-Key': key }) };
+    expect(await get('provisionerkeys/self', headers)).toMatchObject({ status, body: { message } });
+  });
+});

@@ -1,0 +1,336 @@
+import { describe, expect, it } from 'vitest';
+import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import type { AcquiredJob, DaemonConnection } from '../../../simulator/base/daemon-connection.ts';
+import { Random } from '../../../simulator/base/random.ts';
+import { Timeline } from '../../../simulator/base/timeline.ts';
+import { CoderdModel, type CoderdOptions } from '../../../simulator/coderd/model.ts';
+
+const START = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
+const SECOND = 1_000;
+
+function world(options: Partial<CoderdOptions> = {}) {
+  const timeline = new Timeline(START);
+  const random = new Random(1);
+  const model = new CoderdModel({ timeline, random, organizations: ['default', 'data'], ...options });
+  const daemon = (name: string, tags: Tags = {}, organization = 'default'): DaemonConnection => {
+    const key = model.addKey({ organization, name: `key-of-${name}`, tags });
+    return model.connect({ key, name, version: 'v2.15.0' });
+  };
+  const submit = (job: Partial<Parameters<CoderdModel['submitJob']>[0]> = {}): JobId =>
+    model.submitJob({ organization: 'default', tags: {}, durationMs: 60 * SECOND, ...job });
+  const job = (id: JobId) => {
+    const found = model.jobs().find((record) => record.id === id);
+    if (found === undefined) throw new Error(`finding job ${id}: there is none`);
+    return found;
+  };
+  const later = (ms: number): void => timeline.advanceTo((timeline.now() + ms) as EpochMs);
+  return { timeline, model, daemon, submit, job, later };
+}
+
+/** Lets the daemon work off everything it is given, at once; returns the order. */
+function workOff(connection: DaemonConnection): JobId[] {
+  const order: JobId[] = [];
+  const work = (job: AcquiredJob): void => {
+    order.push(job.id);
+    connection.complete(job.id, job.willFail ? 'failed' : 'succeeded');
+    connection.acquire(work);
+  };
+  connection.acquire(work);
+  return order;
+}
+
+describe('handing over jobs', () => {
+  it('gives a pending job at once to a daemon that asks', () => {
+    const { daemon, submit, job } = world();
+    const id = submit({ durationMs: 7, willFail: true });
+    const given: AcquiredJob[] = [];
+    const connection = daemon('one');
+    connection.acquire((acquired) => given.push(acquired));
+    expect(given).toEqual([{ id, durationMs: 7, willFail: true }]);
+    expect(job(id)).toMatchObject({ status: 'running', startedAt: START, workerId: connection.id });
+  });
+
+  it('gives a new job at once to a daemon that waits', () => {
+    const { daemon, submit, later } = world();
+    const given: JobId[] = [];
+    daemon('one').acquire(({ id }) => given.push(id));
+    later(20 * SECOND);
+    expect(given).toEqual([]);
+    expect(given).toEqual([submit()]);
+  });
+
+  it('gives one job to one daemon', () => {
+    const { daemon, submit, model } = world();
+    const given: JobId[] = [];
+    for (const name of ['aa', 'bb', 'cc']) daemon(name).acquire(({ id }) => given.push(id));
+    const id = submit();
+    expect(given).toEqual([id]);
+    expect(model.jobs()).toHaveLength(1);
+  });
+
+  it('refuses to give a second job to a daemon that has one, or that has asked already', () => {
+    const { daemon, submit } = world();
+    const connection = daemon('one');
+    connection.acquire(() => {});
+    expect(() => connection.acquire(() => {})).toThrow(/one job at a time/);
+    submit();
+    expect(() => connection.acquire(() => {})).toThrow(/one job at a time/);
+  });
+
+  it('gives nothing to a daemon that took its request back or closed its websocket', () => {
+    const { daemon, submit, job } = world();
+    const [withdrawn, closed] = [daemon('one'), daemon('two')];
+    for (const connection of [withdrawn, closed]) connection.acquire(() => expect.unreachable());
+    withdrawn.cancelAcquire();
+    closed.close();
+    expect(job(submit()).status).toBe('pending');
+    expect(() => closed.acquire(() => {})).toThrow(/closed/);
+    expect(() => closed.complete('x' as JobId, 'succeeded')).toThrow(/closed/);
+  });
+
+  it('takes the oldest first, prebuilds after people', () => {
+    const { daemon, submit, later } = world();
+    const order = ['prebuilds', 'user', 'prebuilds', 'user'] as const;
+    const ids = order.map((initiator) => {
+      later(SECOND);
+      return submit({ initiator });
+    });
+    expect(workOff(daemon('one'))).toEqual([ids[1], ids[3], ids[0], ids[2]]);
+  });
+
+  it('takes a prebuild after people of other tag sets too', () => {
+    const { daemon, submit } = world();
+    const [prebuild, user] = [
+      submit({ initiator: 'prebuilds', tags: { a: '1' } }),
+      submit({ tags: { b: '1' } }),
+    ];
+    expect(workOff(daemon('one', { a: '1', b: '1' }))).toEqual([user, prebuild]);
+  });
+
+  it('takes prebuilds in their turn before 2.25', () => {
+    const { daemon, submit } = world({ version: 'v2.24.4' });
+    const ids = [submit({ initiator: 'prebuilds' }), submit(), submit({ initiator: 'prebuilds' })];
+    expect(workOff(daemon('one'))).toEqual(ids);
+  });
+
+  it('takes the oldest first over all tag sets that a daemon can run', () => {
+    const { daemon, submit } = world();
+    const ids = [{ a: '1' }, { b: '1' }, { a: '1', b: '1' }, { a: '1' }].map((tags) => submit({ tags }));
+    expect(workOff(daemon('one', { a: '1', b: '1' }))).toEqual(ids);
+  });
+
+  it('lets the seed decide which of several waiting daemons gets a job', () => {
+    const winners = new Set(
+      Array.from({ length: 20 }, (_, seed) => {
+        const { daemon, submit, job } = world({ random: new Random(seed) });
+        const waiting = ['aa', 'bb', 'cc'].map((name) => daemon(name));
+        for (const connection of waiting) connection.acquire(() => {});
+        const winner = job(submit()).workerId;
+        return waiting.findIndex(({ id }) => id === winner);
+      }),
+    );
+    expect([...winners].sort()).toEqual([0, 1, 2]);
+  });
+});
+
+describe('ends of jobs', () => {
+  it('tells success, failure, interruption and cancel apart', () => {
+    const { daemon, submit, job, model, later } = world();
+    const connection = daemon('one');
+    const end = (result: 'succeeded' | 'failed' | 'canceled', cancelled: boolean) => {
+      const id = submit();
+      connection.acquire(() => {});
+      if (cancelled) model.cancelJob(id);
+      later(SECOND);
+      connection.complete(id, result);
+      const { status, failedBy } = job(id);
+      return { status, failedBy };
+    };
+    expect(end('succeeded', false)).toEqual({ status: 'succeeded', failedBy: undefined });
+    expect(end('failed', false)).toEqual({ status: 'failed', failedBy: 'reported' });
+    expect(end('canceled', false)).toEqual({ status: 'failed', failedBy: 'reported' });
+    expect(end('canceled', true)).toEqual({ status: 'failed', failedBy: 'reported' });
+    expect(end('succeeded', true)).toEqual({ status: 'canceled', failedBy: undefined });
+  });
+
+  it('refuses the end of a job that the daemon does not have', () => {
+    const { daemon, submit, job } = world();
+    const [owner, other] = [daemon('one'), daemon('two')];
+    const id = submit();
+    owner.acquire(() => {});
+    other.complete(id, 'failed');
+    expect(job(id).status).toBe('running');
+    expect(() => owner.complete('unknown' as JobId, 'succeeded')).toThrow(/there is none/);
+  });
+
+  it('refuses a second end', () => {
+    const { daemon, submit, job } = world();
+    const connection = daemon('one');
+    const id = submit();
+    connection.acquire(() => {});
+    connection.complete(id, 'succeeded');
+    connection.complete(id, 'failed');
+    expect(job(id)).toMatchObject({ status: 'succeeded', completedAt: START });
+  });
+});
+
+describe('cancelling', () => {
+  it('ends a pending job at once', () => {
+    const { submit, model, job } = world();
+    const id = submit();
+    model.cancelJob(id);
+    expect(job(id)).toMatchObject({
+      status: 'canceled',
+      canceledAt: START,
+      completedAt: START,
+      startedAt: undefined,
+    });
+  });
+
+  it('leaves a running job canceling until its daemon completes it', () => {
+    const { daemon, submit, model, job } = world();
+    const connection = daemon('one');
+    const id = submit();
+    connection.acquire(() => {});
+    model.cancelJob(id);
+    expect(job(id)).toMatchObject({ status: 'canceling', completedAt: undefined });
+    connection.complete(id, 'succeeded');
+    expect(job(id).status).toBe('canceled');
+  });
+
+  it('refuses what has ended, what has been cancelled, and what is not there', () => {
+    const { daemon, submit, model } = world();
+    const [pending, done, canceling] = [submit(), submit(), submit()];
+    model.cancelJob(pending);
+    expect(() => model.cancelJob(pending)).toThrow('Job has already completed!');
+    expect(() => model.cancelJob('x' as JobId)).toThrow(expect.objectContaining({ status: 404 }));
+    const connection = daemon('one');
+    for (const id of [pending, done]) {
+      connection.acquire(() => {});
+      connection.complete(id, 'succeeded');
+    }
+    expect(() => model.cancelJob(done)).toThrow(expect.objectContaining({ status: 400 }));
+    connection.acquire(() => {});
+    model.cancelJob(canceling);
+    expect(() => model.cancelJob(canceling)).toThrow('Job has already been marked as canceled!');
+  });
+
+  it('still hands over a job cancelled while pending below 2.31.1, for one update', () => {
+    const { daemon, submit, model, job } = world({ version: 'v2.31.0' });
+    const [cancelled, next] = [submit(), submit()];
+    model.cancelJob(cancelled);
+    const given: AcquiredJob[] = [];
+    const connection = daemon('one');
+    connection.acquire((acquired) => given.push(acquired));
+    expect(given).toEqual([{ id: cancelled, durationMs: 500, willFail: false }]);
+    connection.complete(cancelled, 'canceled');
+    connection.acquire((acquired) => given.push(acquired));
+    expect(given[1]?.id).toBe(next);
+    expect(job(cancelled)).toMatchObject({ status: 'canceled', workerId: connection.id, startedAt: START });
+  });
+
+  it('never hands over a cancelled job from 2.31.1 on', () => {
+    const { daemon, submit, model } = world({ version: 'v2.31.1' });
+    const [cancelled, next] = [submit(), submit()];
+    model.cancelJob(cancelled);
+    expect(workOff(daemon('one'))).toEqual([next]);
+  });
+});
+
+describe('tags and organizations', () => {
+  const rows: readonly { daemon: Tags; job: Tags; runs: boolean; because: string }[] = [
+    { daemon: {}, job: {}, runs: true, because: 'untagged runs untagged' },
+    { daemon: { env: 'a' }, job: {}, runs: false, because: 'a tagged daemon runs no untagged job' },
+    { daemon: {}, job: { env: 'a' }, runs: false, because: 'the daemon lacks the tag' },
+    { daemon: { env: 'a', dc: 'x' }, job: { env: 'a' }, runs: true, because: 'the daemon has more' },
+    { daemon: { env: 'a' }, job: { env: 'a', dc: 'x' }, runs: false, because: 'the job has more' },
+    { daemon: { dc: 'new_york' }, job: { dc: 'chicago' }, runs: false, because: 'the values differ' },
+    { daemon: { env: 'A' }, job: { env: 'a' }, runs: false, because: 'values are case-sensitive' },
+    { daemon: {}, job: { scope: 'user', owner: 'aaa' }, runs: false, because: 'the scopes differ' },
+    {
+      daemon: { scope: 'user', owner: 'aaa' },
+      job: { scope: 'user', owner: 'aaa' },
+      runs: false,
+      because: 'a user-scoped key gets the nil owner',
+    },
+    { daemon: { scope: 'odd' }, job: {}, runs: true, because: 'an unknown scope means organization' },
+  ];
+  it.each(rows)('$runs: daemon $daemon, job $job ($because)', ({ daemon: tags, job: jobTags, runs }) => {
+    const { daemon, submit } = world();
+    const id = submit({ tags: jobTags });
+    expect(workOff(daemon('one', tags))).toEqual(runs ? [id] : []);
+  });
+
+  it('gives no job of another organization', () => {
+    const { daemon, submit } = world();
+    submit({ organization: 'data' });
+    expect(workOff(daemon('one'))).toEqual([]);
+  });
+
+  it('agrees with an independent statement of the rule on 1,000 random tag sets', () => {
+    const pairs = (tags: Tags): readonly string[] =>
+      Object.entries({ scope: 'organization', owner: '', ...tags }).map((pair) => pair.join('='));
+    const runs = (daemonTags: Tags, jobTags: Tags): boolean => {
+      const [have, want] = [pairs(daemonTags), pairs(jobTags)];
+      const missing = want.filter((pair) => !have.includes(pair));
+      return missing.length === 0 && (want.length > 2 || have.length === 2);
+    };
+    for (let seed = 1; seed <= 1_000; seed++) {
+      const random = new Random(seed);
+      const tags = (): Tags =>
+        Object.fromEntries(
+          ['env', 'dc', 'os'].flatMap((name) =>
+            random.next() < 0.5 ? [] : [[name, random.pick(['1', '2']) ?? '']],
+          ),
+        );
+      const { daemon, submit } = world();
+      const [daemonTags, jobTags] = [tags(), tags()];
+      const id = submit({ tags: jobTags });
+      const expected = runs(daemonTags, jobTags) ? [id] : [];
+      expect(workOff(daemon('one', daemonTags)), `seed ${seed}`).toEqual(expected);
+    }
+  });
+});
+
+describe('built-in daemons', () => {
+  it('work untagged jobs of the default organization, one after the other', () => {
+    const { model, submit, job, later } = world({ organizations: ['coder', 'data'] });
+    model.addBuiltInDaemons(1);
+    const ids = [submit({ organization: 'coder' }), submit({ organization: 'coder', willFail: true })];
+    const others = [submit({ organization: 'data' }), submit({ organization: 'coder', tags: { env: 'a' } })];
+    later(59 * SECOND);
+    expect(ids.map((id) => job(id).status)).toEqual(['running', 'pending']);
+    later(62 * SECOND);
+    expect(ids.map((id) => job(id).status)).toEqual(['succeeded', 'failed']);
+    expect(others.map((id) => job(id).status)).toEqual(['pending', 'pending']);
+    expect(model.daemons()).toMatchObject([
+      { keyName: 'built-in', keyId: '00000000-0000-0000-0000-000000000001' },
+    ]);
+  });
+});
+
+describe('size', () => {
+  it('runs 25,000 builds of a week in seconds', () => {
+    const { model, daemon, submit, timeline, later } = world();
+    const work =
+      (connection: DaemonConnection) =>
+      (job: AcquiredJob): void => {
+        timeline.after(job.durationMs, () => {
+          connection.complete(job.id, 'succeeded');
+          connection.acquire(work(connection));
+        });
+      };
+    for (let n = 0; n < 20; n++) {
+      const connection = daemon(`daemon-${n}`, { env: String(n % 4) });
+      connection.acquire(work(connection));
+    }
+    const week = 7 * 24 * 3_600 * SECOND;
+    for (let n = 0; n < 25_000; n++)
+      timeline.after(Math.floor((n * week) / 25_000), () =>
+        submit({ tags: { env: String(n % 4) }, durationMs: 120 * SECOND }),
+      );
+    later(week + 3_600 * SECOND);
+    expect(model.jobs().filter(({ status }) => status === 'succeeded')).toHaveLength(25_000);
+  });
+});

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
+import { nextAllowedAutostart, type Weekday } from '../../../simulator/coderd/tables/autostart-schedule.ts';
+
+const MINUTE = 60_000;
+const WEEK = 7 * 24 * 60 * MINUTE;
+
+const time = (text: string): EpochMs => Date.parse(text) as EpochMs;
+const next = (after: string, schedule: string, days: readonly Weekday[] = WEEKDAYS): string | undefined => {
+  const found = nextAllowedAutostart(time(after), schedule, days);
+  return found === undefined ? undefined : new Date(found).toISOString().replace(':00.000Z', 'Z');
+};
+
+describe('the next autostart', () => {
+  const rows: readonly {
+    readonly after: string;
+    readonly schedule: string;
+    readonly days?: readonly Weekday[];
+    readonly expected: string | undefined;
+    readonly because: string;
+  }[] = [
+    {
+      after: '2026-03-02T08:00:00Z',
+      schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
+      expected: '2026-03-03T08:00Z',
+      because: 'it is later than the time given',
+    },
+    {
+      after: '2026-03-02T07:59:59.999Z',
+      schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
+      expected: '2026-03-02T08:00Z',
+      because: 'a millisecond before is before',
+    },
+    {
+      after: '2026-03-06T12:00:00Z',
+      schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
+      expected: '2026-03-09T08:00Z',
+      because: 'there is no weekend in it',
+    },
+    {
+      after: '2026-03-02T12:00:00Z',
+      schedule: '15,45 6-7,20 * * *',
+      expected: '2026-03-02T20:15Z',
+      because: 'lists and ranges, and UTC where no zone is given',
+    },
+    {
+      after: '2026-03-02T20:15:00Z',
+      schedule: '15,45 6-7,20 * * *',
+      expected: '2026-03-02T20:45Z',
+      because: 'the other minute of the hour',
+    },
+    {
+      after: '2026-03-02T12:00:00Z',
+      schedule: '* * * * *',
+      expected: '2026-03-02T12:01Z',
+      because: 'every minute',
+    },
+    {
+      after: '2026-03-02T12:00:00Z',
+      schedule: 'CRON_TZ=Asia/Kolkata 0 1 * * 2',
+      days: ['tuesday'],
+      expected: '2026-03-02T19:30Z',
+      because: "the day is that of the zone's clock, which is half an hour off",
+    },
+    {
+      after: '2026-03-02T12:00:00Z',
+      schedule: 'CRON_TZ=Asia/Kolkata 0 1 * * 2',
+      days: ['monday'],
+      expected: undefined,
+      because: 'the template allows no day of the schedule',
+    },
+    {
+      after: '2026-03-02T12:00:00Z',
+      schedule: '0 9 * * 1-5',
+      days: ['sunday', 'thursday'],
+      expected: '2026-03-05T09:00Z',
+      because: 'days count that are in both',
+    },
+    {
+      after: '2026-03-28T12:00:00Z',
+      schedule: 'CRON_TZ=Europe/Berlin 0 9 * * *',
+      expected: '2026-03-29T07:00Z',
+      because: 'summer time has begun',
+    },
+    {
+      after: '2026-03-28T12:00:00Z',
+      schedule: 'CRON_TZ=Europe/Berlin 30 2 * * *',
+      expected: '2026-03-30T00:30Z',
+      because: 'there is no half past two on that night',
+    },
+    {
+      after: '2026-10-24T12:00:00Z',
+      schedule: 'CRON_TZ=Europe/Berlin 30 2 * * *',
+      expected: '2026-10-25T00:30Z',
+      because: 'the first half past two of that night',
+    },
+    {
+      after: '2026-10-25T00:30:00Z',
+      schedule: 'CRON_TZ=Europe/Berlin 30 2 * * *',
+      expected: '2026-10-25T01:30Z',
+      because: 'the second half past two of that night',
+    },
+    {
+      after: '2026-10-19T07:00:00Z',
+      schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1',
+      expected: '2026-10-26T08:00Z',
+      because: 'a week with 169 hours',
+    },
+    {
+      after: '2026-04-04T12:00:00Z',
+      schedule: 'CRON_TZ=Australia/Lord_Howe 45 1 * * *',
+      expected: '2026-04-04T14:45Z',
+      because: 'half an hour comes twice there: the first',
+    },
+  ];
+  it.each(rows)(
+    'after $after in $schedule is $expected ($because)',
+    ({ after, schedule, days, expected }) => {
+      expect(next(after, schedule, days)).toBe(expected);
+    },
+  );
+
+  it.each([
+    '0 9 1 * *',
+    '0 9 * 3 *',
+    '0 9 * *',
+    '60 9 * * *',
+    '0 24 * * *',
+    '0 9 * * 7',
+    '5-1 9 * * *',
+    '0 9 * * mon',
+    '*/5 9 * * *',
+  ])('is none of what the world cannot read: %s', (schedule) => {
+    expect(() => next('2026-03-02T12:00:00Z', schedule)).toThrow(/^reading (the|a) schedule/);
+  });
+
+  it('is the first minute at which the clock of the zone shows what the schedule says', () => {
+    const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'];
+    const some = (max: number) => fc.uniqueArray(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...zones),
+        some(59),
+        some(23),
+        some(6),
+        fc.uniqueArray(fc.constantFrom(...WEEKDAYS)),
+        fc.integer({ min: time('2026-01-01T00:00:00Z'), max: time('2027-12-31T00:00:00Z') }),
+        (zone, minutes, hours, days, allowed, after) => {
+          const schedule = `CRON_TZ=${zone} ${minutes} ${hours} * * ${days}`;
+          const found = nextAllowedAutostart(after as EpochMs, schedule, allowed);
+          const shows = clockOf(zone);
+          const fits = (at: number): boolean => {
+            const { weekday, hour, minute } = shows(at);
+            return (
+              minutes.includes(minute) &&
+              hours.includes(hour) &&
+              days.includes(WEEKDAYS.indexOf(weekday)) &&
+              allowed.includes(weekday)
+            );
+          };
+          const until = found ?? after + WEEK;
+          expect(minutesBetween(after, until).filter(fits)).toEqual([]);
+          if (found !== undefined) expect(fits(found)).toBe(true);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function minutesBetween(after: number, until: number): number[] {
+  const first = Math.floor(after / MINUTE) * MINUTE + MINUTE;
+  return Array.from(
+    { length: Math.max(0, Math.ceil((until - first) / MINUTE)) },
+    (_, n) => first + n * MINUTE,
+  );
+}
+
+/** What a clock on the wall there shows: by another way than the world's own, which reads Intl once a quarter of an hour. */
+function clockOf(zone: string) {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    weekday: 'long',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  return (at: number): { readonly weekday: Weekday; readonly hour: number; readonly minute: number } => {
+    const [weekday = '', clock = ''] = format.format(at).split(/,? /);
+    const [hour, minute] = clock.split(':').map(Number);
+    const found = WEEKDAYS.find((day) => day === weekday.toLowerCase());
+    if (found === undefined || hour === undefined || minute === undefined)
+      throw new Error(`reading a clock of ${zone}: "${format.format(at)}"`);
+    return { weekday: found, hour, minute };
+  };
+}

@@ -1,0 +1,564 @@
+import { describe, expect, it } from 'vitest';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
+import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
+import { coderdWorld, DAY, HOUR, MINUTE, SECOND, START } from './coderd-workspaces-fixture.ts';
+
+const EVER = 100 * DAY;
+
+describe('when a transition is due', () => {
+  const rows: readonly {
+    readonly workspace: Partial<NewWorkspace>;
+    readonly template?: Partial<NewTemplate>;
+    readonly minute: number;
+    readonly expected: string;
+    readonly because: string;
+  }[] = [
+    {
+      workspace: { running: true, ttlMs: 10 * MINUTE },
+      minute: 11,
+      expected: 'stop autostop',
+      because: 'at its deadline itself a workspace is not stopped yet',
+    },
+    {
+      workspace: { running: true, ttlMs: 10 * MINUTE - 1 },
+      minute: 10,
+      expected: 'stop autostop',
+      because: 'its deadline is past',
+    },
+    {
+      workspace: { running: true, ttlMs: 30 * MINUTE },
+      template: { maxLifetimeMs: 10 * MINUTE - 1 },
+      minute: 10,
+      expected: 'stop autostop',
+      because: 'no deadline goes beyond the maximum',
+    },
+    {
+      workspace: { running: true },
+      template: { maxLifetimeMs: 10 * MINUTE - 1 },
+      minute: 10,
+      expected: 'stop autostop',
+      because: 'the maximum holds without a ttl too',
+    },
+    {
+      workspace: { running: true },
+      template: { defaultTtlMs: 10 * MINUTE - 1 },
+      minute: 10,
+      expected: 'stop autostop',
+      because: 'the ttl is that of the template unless it has one',
+    },
+    {
+      workspace: { schedule: '10 8 * * *' },
+      minute: 10,
+      expected: 'start autostart',
+      because: 'a start is due at its minute',
+    },
+    {
+      workspace: { schedule: '0 8 * * *' },
+      minute: 1440,
+      expected: 'start autostart',
+      because: 'the first time counts that is later than the last build',
+    },
+    {
+      workspace: { schedule: '10 8 * * *', since: (START - 20 * DAY) as EpochMs },
+      minute: 1,
+      expected: 'start autostart',
+      because: 'what is overdue is due',
+    },
+    {
+      workspace: { schedule: '0 8 * * *' },
+      template: { autostartDays: ['thursday'] },
+      minute: 4320,
+      expected: 'start autostart',
+      because: 'the template allows Thursdays only',
+    },
+    {
+      workspace: { running: true },
+      template: { timeTilDormantMs: 10 * MINUTE },
+      minute: 11,
+      expected: 'stop dormancy',
+      because: 'unused for exactly so long is not longer',
+    },
+    {
+      workspace: { running: true },
+      template: { timeTilDormantMs: 10 * MINUTE - 1 },
+      minute: 10,
+      expected: 'stop dormancy',
+      because: 'it is longer',
+    },
+    {
+      workspace: { dormantAt: START },
+      template: { timeTilDormantAutodeleteMs: 10 * MINUTE },
+      minute: 11,
+      expected: 'delete autodelete',
+      because: 'deleting_at itself is not past',
+    },
+    {
+      workspace: { dormantAt: START },
+      template: { timeTilDormantAutodeleteMs: 10 * MINUTE - 1 },
+      minute: 10,
+      expected: 'delete autodelete',
+      because: 'it is past',
+    },
+  ];
+  it.each(rows)(
+    '$expected in minute $minute: $workspace of $template ($because)',
+    ({ workspace, template, minute, expected }) => {
+      const { onlooker, at, inserted, ...world } = coderdWorld();
+      onlooker();
+      const record = world.workspace(workspace, template);
+      at(minute * MINUTE - 1);
+      expect(inserted()).toEqual([]);
+      at(minute * MINUTE);
+      expect(inserted()).toHaveLength(1);
+      const { transition, reason, number } = record.latestBuild;
+      expect([`${transition} ${reason}`, number]).toEqual([expected, 2]);
+    },
+  );
+
+  it('is told to the whole minute, rounded down, whenever in a minute the executor ticks', () => {
+    const { model, at, onlooker, template, inserted } = coderdWorld({
+      start: (START + 30 * SECOND) as EpochMs,
+    });
+    onlooker();
+    for (const ttlMs of [9 * MINUTE + 29 * SECOND, 9 * MINUTE + 45 * SECOND])
+      model.addWorkspace({ template: template(), running: true, ttlMs });
+    at(20 * MINUTE);
+    expect(inserted()).toEqual(['10 stop', '11 stop']);
+  });
+});
+
+describe('the poll interval', () => {
+  it('is when the executor comes, who counts in whole minutes all the same', () => {
+    const { at, onlooker, workspace, inserted } = coderdWorld({ autobuildPollMs: 5 * MINUTE });
+    onlooker();
+    workspace({ schedule: '1 8 * * *' });
+    workspace({ running: true, ttlMs: 5 * MINUTE - 1 });
+    workspace({ running: true, ttlMs: 5 * MINUTE });
+    at(15 * MINUTE);
+    expect(inserted()).toEqual(['5 start', '5 stop', '10 stop']);
+  });
+});
+
+describe('no transition is due', () => {
+  const rows: readonly {
+    readonly workspace: Partial<NewWorkspace>;
+    readonly template?: Partial<NewTemplate>;
+    readonly because: string;
+  }[] = [
+    { workspace: { running: true }, because: 'it runs without end' },
+    { workspace: {}, because: 'it has no schedule' },
+    { workspace: { running: true, schedule: '5 8 * * *' }, because: 'it is started' },
+    {
+      workspace: { schedule: '5 8 * * *' },
+      template: { allowUserAutostart: false },
+      because: 'the template forbids',
+    },
+    { workspace: { schedule: '5 8 * * *' }, template: { autostartDays: [] }, because: 'no day is allowed' },
+    { workspace: { schedule: '5 8 * * *', dormantAt: START }, because: 'it is dormant' },
+    { workspace: { running: true, ttlMs: MINUTE, dormantAt: START }, because: 'it is dormant' },
+    {
+      workspace: { running: true, ttlMs: MINUTE, prebuilt: true },
+      template: { timeTilDormantMs: MINUTE },
+      because: 'prebuilt ones are left out',
+    },
+    { workspace: { dormantAt: START }, because: 'nothing says when to delete it' },
+  ];
+  it.each(rows)('for $workspace of $template: $because', ({ workspace, template }) => {
+    const world = coderdWorld();
+    world.onlooker();
+    world.workspace(workspace, template);
+    world.at(8 * DAY);
+    expect(world.inserted()).toEqual([]);
+  });
+});
+
+describe('failed builds', () => {
+  function failing(
+    transition: 'start' | 'stop' | 'delete',
+    settings: Partial<NewTemplate>,
+    workspace: Partial<NewWorkspace> = {},
+    version = 'v2.36.0',
+  ) {
+    const world = coderdWorld({ version });
+    const connection = world.onlooker();
+    const record = world.workspace({ running: transition !== 'start', ...workspace }, settings);
+    connection.acquire(({ id }) => connection.complete(id, 'failed'));
+    world.model.build(record, transition);
+    return { ...world, record };
+  }
+
+  it.each(['start', 'stop'] as const)('of a %s are stopped when the failure ttl is over', (transition) => {
+    const { at, inserted, record } = failing(transition, { failureTtlMs: 10 * MINUTE });
+    at(10 * MINUTE);
+    expect(inserted()).toEqual([`0 ${transition}`]);
+    at(20 * MINUTE);
+    expect(inserted()).toEqual([`0 ${transition}`, '11 stop']);
+    expect(record.latestBuild.reason).toBe('autostop');
+  });
+
+  it.each([
+    { version: 'v2.32.9', inserted: 1 },
+    { version: 'v2.33.7', inserted: 1 },
+    { version: 'v2.33.8', inserted: 2 },
+    { version: 'v2.34.0', inserted: 1 },
+    { version: 'v2.34.2+3006da5', inserted: 2 },
+    { version: 'v2.35.0', inserted: 2 },
+  ])('of a stop are left alone before #26203: $version', ({ version, inserted }) => {
+    const failed = failing('stop', { failureTtlMs: 10 * MINUTE }, {}, version);
+    failed.at(20 * MINUTE);
+    expect(failed.inserted()).toHaveLength(inserted);
+  });
+
+  it('of a delete are not', () => {
+    const { at, inserted } = failing('delete', { failureTtlMs: 10 * MINUTE });
+    at(DAY);
+    expect(inserted()).toEqual(['0 delete']);
+  });
+
+  it.each([
+    { transition: 'start', workspace: { ttlMs: MINUTE }, because: 'it has no deadline' },
+    { transition: 'stop', workspace: { schedule: '5 8 * * *' }, because: 'what has failed is not started' },
+  ] as const)('of a $transition are left alone otherwise: $because', ({ transition, workspace }) => {
+    const { at, inserted } = failing(transition, {}, workspace);
+    at(8 * DAY);
+    expect(inserted()).toEqual([`0 ${transition}`]);
+  });
+
+  it('of a deletion are tried again a day later', () => {
+    const { at, model, worker, template, inserted } = coderdWorld();
+    worker();
+    const made = template({ timeTilDormantAutodeleteMs: MINUTE, buildMs: { delete: 30 * SECOND } });
+    model.addWorkspace({ template: made, dormantAt: START, willFail: true });
+    at(2 * MINUTE + 30 * SECOND + DAY);
+    expect(inserted()).toEqual(['2 delete']);
+    at(2 * DAY);
+    expect(inserted()).toEqual(['2 delete', '1443 delete']);
+  });
+});
+
+describe('the status of an owner', () => {
+  it('stops the workspaces of a suspended one at once, and of nobody else', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    const owner = model.addUser();
+    const record = workspace({ running: true, ttlMs: EVER, owner });
+    workspace({ running: true, ttlMs: EVER });
+    at(5 * MINUTE);
+    model.setUserStatus(owner, 'suspended');
+    at(20 * MINUTE);
+    expect(inserted()).toEqual(['6 stop']);
+    expect(record.latestBuild).toMatchObject({ reason: 'autostop', job: { initiatorId: owner.id } });
+  });
+
+  it('stops what a suspended one has started within the minute', () => {
+    const { model, at, onlooker, template, inserted } = coderdWorld({
+      start: (START + 30 * SECOND) as EpochMs,
+    });
+    onlooker();
+    const owner = model.addUser({ status: 'suspended' });
+    model.addWorkspace({ template: template(), running: true, ttlMs: EVER, owner });
+    model.tick((START + 40 * SECOND) as EpochMs);
+    at(10 * SECOND);
+    expect(inserted()).toEqual(['0 stop']);
+  });
+
+  it('stops nothing of a dormant one before its deadline', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    workspace({ running: true, ttlMs: 10 * MINUTE, owner: model.addUser({ status: 'dormant' }) });
+    at(12 * MINUTE);
+    expect(inserted()).toEqual(['11 stop']);
+  });
+
+  it.each(['suspended', 'dormant'] as const)('keeps those of a %s one from starting', (status) => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    const owner = model.addUser({ status });
+    workspace({ schedule: '5 8 * * *', owner });
+    at(10 * MINUTE);
+    expect(inserted()).toEqual([]);
+    model.setUserStatus(owner, 'active');
+    at(12 * MINUTE);
+    expect(inserted()).toEqual(['11 start']);
+  });
+
+  it('does not stop a start that has failed', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    const connection = onlooker();
+    connection.acquire(({ id }) => connection.complete(id, 'failed'));
+    model.build(workspace({ owner: model.addUser({ status: 'suspended' }) }), 'start');
+    at(DAY);
+    expect(inserted()).toEqual(['0 start']);
+  });
+});
+
+describe('a build that can not be inserted', () => {
+  it('leaves no job and no mark, however often coderd tries', () => {
+    const { at, onlooker, workspace, inserted } = coderdWorld();
+    onlooker();
+    const record = workspace({ running: true, refusesBuilds: true }, { timeTilDormantMs: 10 * MINUTE });
+    at(HOUR);
+    expect(inserted()).toEqual([]);
+    expect(record.dormantAt).toBeUndefined();
+  });
+});
+
+describe('the tags of a job', () => {
+  it('are those of its version, and those that its own parameters give, while the gate asks for the former', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    workspace({ schedule: '5 8 * * *', ownTags: { region: 'eu' } });
+    at(10 * MINUTE);
+    expect(inserted()).toEqual(['5 start']);
+    expect(model.jobs().at(-1)?.tags).toEqual({ scope: 'organization', owner: '', region: 'eu' });
+  });
+
+  it.each([
+    { requireActiveVersion: false, expected: {} },
+    { requireActiveVersion: true, expected: { pushed: 'yes' } },
+  ])('are of the active version where the template requires it: $requireActiveVersion', (row) => {
+    const { at, onlooker, workspace, model } = coderdWorld();
+    onlooker({ pushed: 'yes' });
+    const { template } = workspace(
+      { schedule: '5 8 * * *', keepsVersion: true },
+      { requireActiveVersion: row.requireActiveVersion },
+    );
+    model.pushVersion(template, { pushed: 'yes' });
+    at(10 * MINUTE);
+    expect(model.jobs().at(-1)?.tags).toEqual({ scope: 'organization', owner: '', ...row.expected });
+  });
+});
+
+describe('precedence', () => {
+  it('stops for the deadline rather than for dormancy, and marks nothing', () => {
+    const { at, onlooker, workspace } = coderdWorld();
+    onlooker();
+    const record = workspace({ running: true, ttlMs: 5 * MINUTE - 1 }, { timeTilDormantMs: 4 * MINUTE });
+    at(5 * MINUTE);
+    expect(record).toMatchObject({ latestBuild: { reason: 'autostop' }, dormantAt: undefined });
+  });
+
+  it('starts rather than marks as dormant', () => {
+    const { at, onlooker, workspace } = coderdWorld();
+    onlooker();
+    const record = workspace({ schedule: '5 8 * * *' }, { timeTilDormantMs: 4 * MINUTE });
+    at(5 * MINUTE);
+    expect(record).toMatchObject({ latestBuild: { reason: 'autostart' }, dormantAt: undefined });
+  });
+
+  it('cleans up rather than marks as dormant', () => {
+    const { at, onlooker, workspace, model } = coderdWorld();
+    const connection = onlooker();
+    connection.acquire(({ id }) => connection.complete(id, 'failed'));
+    const record = workspace({}, { timeTilDormantMs: 4 * MINUTE, failureTtlMs: 4 * MINUTE });
+    model.build(record, 'start');
+    at(5 * MINUTE);
+    expect(record).toMatchObject({ latestBuild: { reason: 'autostop' }, dormantAt: undefined });
+  });
+});
+
+describe('dormancy', () => {
+  it('is only a mark for a workspace that is stopped, and says when it will be deleted', () => {
+    const { at, onlooker, workspace, inserted } = coderdWorld();
+    onlooker();
+    const template = { timeTilDormantMs: MINUTE, timeTilDormantAutodeleteMs: HOUR };
+    const record = workspace({}, template);
+    at(3 * MINUTE);
+    expect(inserted()).toEqual([]);
+    expect(record).toMatchObject({
+      dormantAt: START + 2 * MINUTE,
+      deletingAt: START + 2 * MINUTE + HOUR,
+      latestBuild: { number: 1 },
+    });
+  });
+
+  it('ends in deletion, after which the workspace is listed no more', () => {
+    const { at, worker, workspace, model, inserted } = coderdWorld();
+    worker();
+    workspace({ running: true }, { timeTilDormantMs: MINUTE, timeTilDormantAutodeleteMs: HOUR });
+    at(61 * MINUTE);
+    expect(model.workspaces()).toHaveLength(1);
+    at(HOUR + 4 * MINUTE);
+    expect(inserted()).toEqual(['2 stop', '63 delete']);
+    expect(model.workspaces()).toEqual([]);
+  });
+});
+
+describe('a dormant workspace that is taken up again', () => {
+  /** Made active a minute and a half before its next start at 8:20; its stop was on the day before. */
+  function woken(template: Partial<NewTemplate> = {}) {
+    const world = coderdWorld();
+    const since = (START - DAY) as EpochMs;
+    const schedule = '20 8 * * *';
+    const record = world.workspace(
+      { schedule, since, dormantAt: START },
+      { tags: { env: 'a' }, ...template },
+    );
+    world.at(18 * MINUTE + 30 * SECOND);
+    world.model.markActive(record);
+    return { ...world, record };
+  }
+
+  it('has no next start until the executor has come by', () => {
+    const { at, record } = woken();
+    expect(record).toMatchObject({ dormantAt: undefined, nextStartAt: undefined });
+    at(19 * MINUTE);
+    expect(record.nextStartAt).toBe(START + 20 * MINUTE);
+  });
+
+  it('is started by that poll, for a time since its stop, if the gate is open', () => {
+    const { at, onlooker, inserted } = woken();
+    onlooker({ env: 'a' });
+    at(30 * MINUTE);
+    expect(inserted()).toEqual(['19 start']);
+  });
+
+  it('is started at its next time otherwise', () => {
+    const { at, onlooker, inserted } = woken();
+    at(19 * MINUTE);
+    onlooker({ env: 'a' });
+    at(30 * MINUTE);
+    expect(inserted()).toEqual(['20 start']);
+  });
+
+  it('never has one where the template allows no day', () => {
+    const { at, onlooker, record, inserted } = woken({ autostartDays: [] });
+    onlooker({ env: 'a' });
+    at(DAY);
+    expect(record.nextStartAt).toBeUndefined();
+    expect(inserted()).toEqual([]);
+  });
+});
+
+describe('a build that has not ended', () => {
+  it('keeps the next one waiting', () => {
+    const { at, onlooker, workspace, model, inserted } = coderdWorld();
+    onlooker();
+    const record = workspace({ running: true, schedule: '5 8 * * *' });
+    model.build(record, 'stop');
+    at(10 * MINUTE);
+    expect(inserted()).toEqual(['0 stop']);
+    expect(() => model.build(record, 'start')).toThrow('A workspace build is already active.');
+  });
+});
+
+describe('the gate', () => {
+  it('lets nothing happen while no daemon fits, not even a mark', () => {
+    const { at, onlooker, workspace, template, model, inserted } = coderdWorld();
+    const tagged = template({ tags: { env: 'a' }, timeTilDormantMs: HOUR });
+    model.addWorkspace({ template: tagged, running: true, ttlMs: MINUTE });
+    const idle = model.addWorkspace({ template: tagged });
+    workspace({ dormantAt: START }, { tags: { env: 'a' }, timeTilDormantAutodeleteMs: MINUTE });
+    onlooker();
+    onlooker({ env: 'b' });
+    onlooker({ env: 'a' }, 'data');
+    at(120 * MINUTE);
+    expect(inserted()).toEqual([]);
+    expect(idle.dormantAt).toBeUndefined();
+  });
+
+  it('lets the whole backlog through at the first tick after a fitting daemon was seen', () => {
+    const { at, onlooker, template, model, inserted } = coderdWorld();
+    const made = template({ tags: { env: 'a' } });
+    for (const minute of [0, 3, 7, 20])
+      model.addWorkspace({ template: made, schedule: `${minute + 1} 8 * * *` });
+    at(10 * MINUTE + 1);
+    onlooker({ env: 'a', dc: 'x' });
+    expect(inserted()).toEqual([]);
+    at(11 * MINUTE);
+    expect(inserted()).toEqual(['11 start', '11 start', '11 start']);
+    at(22 * MINUTE);
+    expect(inserted()).toHaveLength(4);
+  });
+
+  it('opens for a daemon that has stopped but was seen at most 90 s ago', () => {
+    const { at, onlooker, workspace, inserted } = coderdWorld();
+    at(30 * SECOND);
+    onlooker().close();
+    workspace({ schedule: '2 8 * * *' });
+    at(2 * MINUTE);
+    expect(inserted()).toEqual(['2 start']);
+  });
+
+  it('stays shut for a daemon seen longer ago', () => {
+    const { at, onlooker, workspace, inserted } = coderdWorld();
+    at(30 * SECOND - 1);
+    onlooker().close();
+    workspace({ schedule: '2 8 * * *' });
+    at(3 * MINUTE);
+    expect(inserted()).toEqual([]);
+  });
+
+  it('does not exist before 2.26', () => {
+    const { at, workspace, inserted } = coderdWorld({ version: 'v2.25.3' });
+    workspace({ schedule: '1 8 * * *' });
+    at(MINUTE);
+    expect(inserted()).toEqual(['1 start']);
+  });
+
+  it('is not asked for what people and prebuilds submit', () => {
+    const { model, workspace, inserted } = coderdWorld();
+    model.build(workspace(), 'start');
+    model.submitJob({ organization: 'default', tags: {}, durationMs: 1 });
+    expect(inserted()).toEqual(['0 start', '0 start']);
+  });
+
+  it.each([
+    { keepsVersion: false, tags: { env: 'b' }, because: 'it builds the active version' },
+    { keepsVersion: true, tags: { env: 'a' }, because: 'it builds the version that it had' },
+  ])('asks for the tags of the active version: $because', ({ keepsVersion, tags }) => {
+    const { at, onlooker, template, model } = coderdWorld();
+    const made = template({ tags: { env: 'a' } });
+    model.addWorkspace({ template: made, schedule: '1 8 * * *', keepsVersion });
+    model.pushVersion(made, { env: 'b' });
+    onlooker({ env: 'a' });
+    at(2 * MINUTE);
+    expect(model.jobs()).toEqual([]);
+    onlooker({ env: 'b' });
+    at(3 * MINUTE);
+    expect(model.jobs()).toMatchObject([{ tags }]);
+  });
+
+  it('is one for each tag set', () => {
+    const { at, onlooker, workspace, model } = coderdWorld();
+    for (const tags of [{}, { env: 'a' }, { env: 'b' }]) workspace({ schedule: '1 8 * * *' }, { tags });
+    onlooker({ env: 'a' });
+    at(MINUTE);
+    expect(model.jobs()).toMatchObject([{ tags: { env: 'a' } }]);
+  });
+
+  it('is one for each organization', () => {
+    const { at, onlooker, template, model } = coderdWorld();
+    for (const organization of ['default', 'data'])
+      model.addWorkspace({ template: template({ organization }), schedule: '1 8 * * *' });
+    onlooker({}, 'data');
+    at(2 * MINUTE);
+    expect(model.jobs()).toMatchObject([{ organizationId: model.organizationId('data') }]);
+  });
+});
+
+describe('a morning', () => {
+  it('begins with 200 jobs at one tick, of 200 workspaces', () => {
+    const { at, onlooker, template, model } = coderdWorld();
+    onlooker();
+    const made = template();
+    for (let n = 0; n < 200; n++) model.addWorkspace({ template: made, schedule: '0 9 * * 1-5' });
+    at(HOUR - 1);
+    expect(model.jobs()).toEqual([]);
+    at(HOUR);
+    expect(model.jobs().map(({ workspace }) => workspace?.id)).toEqual(
+      model.workspaces().map(({ id }) => id),
+    );
+  });
+
+  it('and its evenings are a week of 2,000 workspaces in seconds', () => {
+    const { at, worker, template, model } = coderdWorld();
+    for (let n = 0; n < 40; n++) worker();
+    const made = template({ timeTilDormantMs: 30 * DAY });
+    for (let n = 0; n < 2_000; n++)
+      model.addWorkspace({ template: made, schedule: `${n % 60} 9 * * 1-5`, ttlMs: 8 * HOUR });
+    at(7 * DAY);
+    expect(model.jobs().filter(({ status }) => status === 'succeeded')).toHaveLength(2_000 * 5 * 2);
+  });
+});

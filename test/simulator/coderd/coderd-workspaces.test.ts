@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
+import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
+import { coderdWorld, DAY, HOUR, MINUTE, SECOND, START } from './coderd-workspaces-fixture.ts';
+
+describe('a build', () => {
+  it('is a job of the workspace, with the tags and the length that its template says', () => {
+    const { model, workspace } = coderdWorld();
+    const record = workspace({}, { tags: { env: 'a' }, buildMs: { start: 7 * SECOND } });
+    model.build(record, 'start');
+    expect(model.jobs()).toMatchObject([
+      {
+        status: 'pending',
+        transition: 'start',
+        tags: { env: 'a', scope: 'organization', owner: '' },
+        durationMs: 7 * SECOND,
+        workspace: { id: record.id, name: record.name, buildId: record.latestBuild.id },
+      },
+    ]);
+    expect(record.latestBuild).toMatchObject({ number: 2, reason: 'initiator', createdAt: START });
+    expect(record.latestBuild.job).toBe(model.jobs()[0]);
+  });
+
+  it('gives a deadline when a start succeeds, not before', () => {
+    const { model, at, worker, workspace } = coderdWorld();
+    worker();
+    const record = workspace({ ttlMs: HOUR }, { maxLifetimeMs: 2 * HOUR });
+    model.build(record, 'start');
+    at(MINUTE - 1);
+    expect(record.latestBuild).toMatchObject({ deadline: undefined, maxDeadline: undefined });
+    at(MINUTE);
+    const end = START + MINUTE;
+    expect(record.latestBuild).toMatchObject({ deadline: end + HOUR, maxDeadline: end + 2 * HOUR });
+  });
+
+  it('gives no deadline when a start fails or is cancelled', () => {
+    const { model, at, worker, workspace } = coderdWorld();
+    const [failing, cancelled] = [workspace({ ttlMs: HOUR, willFail: true }), workspace({ ttlMs: HOUR })];
+    for (const record of [failing, cancelled]) model.build(record, 'start');
+    const job = model.jobs()[1];
+    if (job !== undefined) model.cancelJob(job.id);
+    worker();
+    at(2 * DAY);
+    for (const { latestBuild } of [failing, cancelled]) expect(latestBuild.deadline).toBeUndefined();
+    expect(model.jobs().map(({ status }) => status)).toEqual(['failed', 'canceled']);
+  });
+
+  it('fails if it says so, or if its workspace does and it says nothing', () => {
+    const { model, at, worker, workspace } = coderdWorld();
+    worker();
+    const fails: readonly { readonly workspace: Partial<NewWorkspace>; readonly willFail?: boolean }[] = [
+      { workspace: {} },
+      { workspace: {}, willFail: true },
+      { workspace: { willFail: true } },
+      { workspace: { willFail: true }, willFail: false },
+    ];
+    for (const { workspace: given, ...build } of fails) model.build(workspace(given), 'start', build);
+    at(HOUR);
+    expect(model.jobs().map(({ status }) => status)).toEqual(['succeeded', 'failed', 'failed', 'succeeded']);
+  });
+
+  it('deletes the workspace when a delete succeeds, and nothing can be done with it then', () => {
+    const { model, at, worker, workspace } = coderdWorld();
+    worker();
+    const record = workspace();
+    model.build(record, 'delete');
+    expect(model.workspaces()).toEqual([record]);
+    at(MINUTE);
+    expect(model.workspaces()).toEqual([]);
+    for (const act of [() => model.use(record), () => model.build(record, 'start')])
+      expect(act).toThrow(expect.objectContaining({ status: 404 }));
+  });
+});
+
+describe('the next start', () => {
+  it('is set anew when a stop is inserted and when it has ended', () => {
+    const { model, at, worker, workspace } = coderdWorld();
+    const record = workspace({ schedule: '10 8 * * *', running: true });
+    at(DAY + 9 * MINUTE + 50 * SECOND);
+    model.build(record, 'stop');
+    expect(record.nextStartAt).toBe(START + DAY + 10 * MINUTE);
+    worker();
+    at(DAY + 20 * MINUTE);
+    expect(record).toMatchObject({ latestBuild: { number: 2 }, nextStartAt: START + 2 * DAY + 10 * MINUTE });
+  });
+
+  it('is told anew when a start has ended, as by every build', () => {
+    const { at, worker, workspace } = coderdWorld();
+    worker();
+    const record = workspace({ schedule: '10 8 * * *' });
+    at(DAY);
+    expect(record).toMatchObject({
+      latestBuild: { transition: 'start', number: 2 },
+      nextStartAt: START + DAY + 10 * MINUTE,
+    });
+  });
+
+  it('is told though the template forbids autostarts, and missing where no day is allowed', () => {
+    const { workspace } = coderdWorld();
+    const given = { schedule: '10 8 * * *' };
+    expect(workspace(given, { allowUserAutostart: false }).nextStartAt).toBe(START + 10 * MINUTE);
+    expect(workspace(given, { autostartDays: [] }).nextStartAt).toBeUndefined();
+  });
+});
+
+describe('use', () => {
+  const rows: readonly {
+    readonly workspace: Partial<NewWorkspace>;
+    readonly template?: Partial<NewTemplate>;
+    readonly afterMs: number;
+    readonly deadlineMs: number | undefined;
+    readonly because: string;
+  }[] = [
+    { workspace: { ttlMs: HOUR }, afterMs: HOUR / 2, deadlineMs: 1.5 * HOUR, because: 'an hour from now' },
+    {
+      workspace: { ttlMs: HOUR },
+      afterMs: 3 * MINUTE,
+      deadlineMs: HOUR,
+      because: 'it would move by no more than a twentieth of the bump',
+    },
+    {
+      workspace: { ttlMs: HOUR },
+      afterMs: 3 * MINUTE + 1,
+      deadlineMs: HOUR + 3 * MINUTE + 1,
+      because: 'it would move by more than that',
+    },
+    { workspace: { ttlMs: 9 * HOUR }, afterMs: HOUR, deadlineMs: 9 * HOUR, because: 'it never goes back' },
+    {
+      workspace: { ttlMs: HOUR },
+      template: { maxLifetimeMs: 70 * MINUTE },
+      afterMs: HOUR / 2,
+      deadlineMs: 70 * MINUTE,
+      because: 'not beyond the maximum',
+    },
+    {
+      workspace: { ttlMs: HOUR },
+      template: { activityBumpMs: 0 },
+      afterMs: HOUR / 2,
+      deadlineMs: HOUR,
+      because: 'the template bumps nothing',
+    },
+    {
+      workspace: { ttlMs: 2 * HOUR, schedule: '0 9 * * *' },
+      afterMs: HOUR / 2,
+      deadlineMs: 3 * HOUR,
+      because: 'as if it had been autostarted at nine',
+    },
+    {
+      workspace: { ttlMs: HOUR },
+      afterMs: 2 * HOUR,
+      deadlineMs: 3 * HOUR,
+      because: 'also one that has passed while the gate was shut',
+    },
+    {
+      workspace: { ttlMs: HOUR },
+      template: { activityBumpMs: 0 },
+      afterMs: 2 * HOUR,
+      deadlineMs: HOUR,
+      because: 'but not where the template bumps nothing',
+    },
+    { workspace: { ttlMs: 0 }, afterMs: HOUR / 2, deadlineMs: undefined, because: 'it runs without end' },
+    {
+      workspace: { ttlMs: HOUR, running: false },
+      afterMs: HOUR / 2,
+      deadlineMs: HOUR,
+      because: 'stops have one too, and it stays',
+    },
+    {
+      workspace: { ttlMs: HOUR, prebuilt: true },
+      afterMs: HOUR / 2,
+      deadlineMs: undefined,
+      because: 'prebuilt workspaces have none',
+    },
+  ];
+  it.each(rows)('moves the deadline to $deadlineMs: $because', ({ deadlineMs, afterMs, ...given }) => {
+    const { model, at, ...world } = coderdWorld();
+    const record = world.workspace({ running: true, ...given.workspace }, given.template);
+    at(afterMs);
+    model.use(record);
+    expect(record.lastUsedAt).toBe(START + afterMs);
+    expect(record.latestBuild.deadline).toBe(deadlineMs === undefined ? undefined : START + deadlineMs);
+  });
+
+  it('puts off autostop and dormancy', () => {
+    const { model, at, onlooker, workspace, inserted } = coderdWorld();
+    onlooker();
+    const stopping = workspace({ running: true, ttlMs: HOUR });
+    const sleeping = workspace({}, { timeTilDormantMs: HOUR });
+    at(HOUR - 1);
+    for (const record of [stopping, sleeping]) model.use(record);
+    at(2 * HOUR - 1);
+    expect(inserted()).toEqual([]);
+    expect(sleeping.dormantAt).toBeUndefined();
+    at(2 * HOUR);
+    expect(inserted()).toEqual(['120 stop']);
+    expect(sleeping.dormantAt).toBe(START + 2 * HOUR);
+  });
+});
+
+describe('a template', () => {
+  it('keeps its versions, and refuses one for a template that it has not', () => {
+    const { model, template } = coderdWorld();
+    const made = template({ tags: { env: 'a' } });
+    const first = made.activeVersion;
+    model.pushVersion(made, { env: 'b' });
+    expect(made.activeVersion).toMatchObject({ tags: { env: 'b', scope: 'organization', owner: '' } });
+    expect(made.versions).toEqual([first, made.activeVersion]);
+    expect(() => model.pushVersion({ ...made, id: 'x' }, {})).toThrow(
+      expect.objectContaining({ status: 404 }),
+    );
+  });
+
+  it('is made for the jobs of each tag set that are submitted without one', () => {
+    const { model, template } = coderdWorld();
+    template();
+    for (const tags of [{}, {}, { env: 'a' }])
+      model.submitJob({ organization: 'default', tags, durationMs: 1 });
+    expect(model.templates().map(({ name }) => name)).toEqual(['template-1', 'template-2', 'template-3']);
+    expect(model.workspaces()).toEqual([]);
+  });
+});

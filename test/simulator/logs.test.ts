@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { Timeline } from '../../simulator/base/timeline.ts';
+import { callLogs } from '../../simulator/logs/api.ts';
+import { LogsModel } from '../../simulator/logs/model.ts';
+import { SECOND, START } from './ecs/ecs-fixture.ts';
+
+/** A group with one line a second from the beginning on. */
+function logged(...lines: readonly string[]) {
+  const timeline = new Timeline(START);
+  const model = new LogsModel(timeline);
+  model.createGroup('group');
+  for (const line of lines) {
+    model.put('group', line);
+    timeline.advanceTo(plusMs(timeline.now(), SECOND));
+  }
+  const filter = (query: object = {}) =>
+    callLogs(model, 'FilterLogEvents', { logGroupName: 'group', ...query }, 'person') as {
+      readonly events: readonly { readonly message: string; readonly timestamp: number }[];
+      readonly nextToken?: string;
+    };
+  return { model, filter };
+}
+
+const messages = ({ events }: { readonly events: readonly { readonly message: string }[] }) =>
+  events.map(({ message }) => message);
+
+describe('FilterLogEvents', () => {
+  it('lists the lines in order of time, with their times', () => {
+    const { filter } = logged('a', 'b');
+    expect(filter().events).toMatchObject([
+      { message: 'a', timestamp: START },
+      { message: 'b', timestamp: START + SECOND },
+    ]);
+    expect(filter()).not.toHaveProperty('nextToken');
+  });
+
+  it('keeps to the times, both ends included', () => {
+    const { filter } = logged('a', 'b', 'c', 'd');
+    expect(messages(filter({ startTime: START + SECOND, endTime: START + 2 * SECOND }))).toEqual(['b', 'c']);
+  });
+
+  it('keeps to JSON lines whose field has the value', () => {
+    const { filter } = logged('look', '{"message":"look","n":1}', '{"message":"other"}', '["look"]', '3');
+    expect(messages(filter({ filterPattern: '{ $.message = "look" }' }))).toEqual([
+      '{"message":"look","n":1}',
+    ]);
+  });
+
+  it('gives pages, and those may be empty though more come', () => {
+    const { filter } = logged('a', 'b', '{"message":"look"}');
+    const look = { filterPattern: '{ $.message = "look" }', limit: 2 };
+    const first = filter(look);
+    expect(messages(first)).toEqual([]);
+    expect(messages(filter({ ...look, nextToken: first.nextToken }))).toEqual(['{"message":"look"}']);
+  });
+
+  it('ends a page at 1 MiB', () => {
+    const long = 'x'.repeat(400_000);
+    const { filter } = logged(long, long, long);
+    expect(filter().events).toHaveLength(2);
+    expect(filter({ nextToken: filter().nextToken }).events).toHaveLength(1);
+  });
+
+  it.each([
+    { query: { logGroupName: 'other' }, type: 'ResourceNotFoundException' },
+    { query: { filterPattern: '[ip, user]' }, type: 'InvalidParameterException' },
+    { query: { limit: 0 }, type: 'InvalidParameterException' },
+  ])('refuses $query with $type', ({ query, type }) => {
+    const { filter } = logged('a');
+    expect(() => filter(query)).toThrow(expect.objectContaining({ type }));
+  });
+
+  it("is no operation of the autoscaler's role", () => {
+    const { model } = logged('a');
+    expect(() => callLogs(model, 'FilterLogEvents', { logGroupName: 'group' }, 'autoscaler')).toThrow(
+      expect.objectContaining({ type: 'AccessDeniedException' }),
+    );
+  });
+});

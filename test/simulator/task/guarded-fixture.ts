@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { EcsTask } from '../../../simulator/ecs/task.ts';
+import { GuardedTasks, type GuardedTasksOptions } from '../../../simulator/guarded/guarded-tasks.ts';
+import { World } from '../../../simulator/world.ts';
+import { START } from '../ecs/ecs-fixture.ts';
+
+/** Guards hurry more than their world, which so has patience with a busy machine. */
+const GUARD_SPEED = 60;
+const STEP = { everyMs: 10, worldMs: 200 };
+
+/** Resolves once it holds: it is looked at again and again, since processes tell nobody when they are done. */
+export function until(holds: () => boolean, beforeLook: () => void = () => {}): Promise<void> {
+  return new Promise((resolve) => {
+    const looking = setInterval(() => {
+      beforeLook();
+      if (!holds()) return;
+      clearInterval(looking);
+      resolve();
+    }, STEP.everyMs);
+  });
+}
+
+/** A world with one pool of one task, which runs the real guard. Its time moves on while the test waits. */
+export class GuardedWorld {
+  readonly world: World;
+  readonly tasks: GuardedTasks;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'guarded-'));
+
+  private constructor(options: Pick<GuardedTasksOptions, 'startDaemon'>) {
+    const clock = (): EpochMs => this.world.timeline.now();
+    this.tasks = new GuardedTasks({ clock, speed: GUARD_SPEED, logFile: this.#logFile, ...options });
+    this.world = new World({
+      start: START,
+      seed: 3,
+      pools: [{ name: 'gpu', organization: 'data', tags: { gpu: 'yes' } }],
+      latencies: { boot: [500, 1_000], connect: [500, 1_000], stop: [500, 1_000] },
+      guardedTask: this.tasks.task,
+    });
+  }
+
+  static async open(options: Pick<GuardedTasksOptions, 'startDaemon'> = {}): Promise<GuardedWorld> {
+    const guarded = new GuardedWorld(options);
+    await guarded.tasks.open();
+    return guarded;
+  }
+
+  until(holds: () => boolean): Promise<void> {
+    return until(holds, () => this.pass(STEP.worldMs));
+  }
+
+  pass(ms: number): void {
+    this.world.timeline.advanceTo((this.world.timeline.now() + ms) as EpochMs);
+  }
+
+  submit(durationMs: number): void {
+    this.world.coderd.submitJob({ organization: 'data', tags: { gpu: 'yes' }, durationMs });
+  }
+
+  desire(count: number): void {
+    this.world.ecs.setDesiredCount(this.world.service('gpu').identity.name, count);
+  }
+
+  /** The first task, when there is one. */
+  task(): EcsTask | undefined {
+    return this.world.ecs.tasks()[0];
+  }
+
+  jobs(): readonly string[] {
+    return this.world.coderd.jobs().map(({ status }) => status);
+  }
+
+  /** What the guards have logged: state and why. */
+  states(): readonly string[] {
+    return readFileSync(this.#logFile, 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line): { state: string; why: string } => JSON.parse(line))
+      .map(({ state, why }) => `${state} ${why}`);
+  }
+
+  async close(): Promise<void> {
+    await this.tasks.close();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  get #logFile(): string {
+    return join(this.#folder, 'log');
+  }
+}

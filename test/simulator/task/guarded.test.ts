@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
+import { MINUTE } from '../ecs/ecs-fixture.ts';
+import { GuardedWorld } from './guarded-fixture.ts';
+
+const ASK_MINUTES = 1380;
+const open: GuardedWorld[] = [];
+
+async function worldWithGuard(...options: Parameters<typeof GuardedWorld.open>): Promise<GuardedWorld> {
+  const guarded = await GuardedWorld.open(...options);
+  open.push(guarded);
+  return guarded;
+}
+
+/** With a job that is running. */
+async function worldAtWork(jobMs: number) {
+  const guarded = await worldWithGuard();
+  guarded.submit(jobMs);
+  await guarded.until(() => guarded.jobs()[0] === 'running');
+  const task = guarded.task();
+  if (task === undefined) throw new Error('running a job: the world has no task');
+  return { guarded, task, id: task.identity.id };
+}
+
+afterEach(async () => {
+  for (const guarded of open.splice(0)) await guarded.close();
+});
+
+describe('what the real guard needs', () => {
+  it('is asked for where it is missing', () => {
+    expect(missingForGuard('/nowhere')).toEqual([
+      'a POSIX shell as "sh", for example dash',
+      'curl',
+      'a "date" that knows -d: GNU coreutils or busybox',
+    ]);
+  });
+});
+
+describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.sh', () => {
+  it('names its daemon, takes its lease, and leaves when asked, after its job', async () => {
+    const { guarded, task, id } = await worldAtWork(3 * MINUTE);
+    expect(guarded.world.coderd.daemons().map(({ name }) => name)).toEqual([`gpu-${id}`]);
+    expect(task.isProtected).toBe(true);
+    expect(task.isBusy).toBe(true);
+
+    expect(guarded.world.ecs.protect(id, ASK_MINUTES)).toBeUndefined();
+    await guarded.until(() => guarded.states().includes('draining asked'));
+    expect(guarded.jobs()).toEqual(['running']);
+    guarded.pass(3 * MINUTE);
+    await guarded.until(() => !task.isProtected);
+    expect(guarded.jobs()).toEqual(['succeeded']);
+
+    guarded.desire(0);
+    await guarded.until(() => task.state.lastStatus === 'STOPPED');
+    expect(task.state).toMatchObject({ stopCode: 'ServiceSchedulerInitiated', exitCode: 0 });
+    expect(guarded.tasks.figures()).toEqual({ started: 1, exited: 1, killed: 0 });
+    expect(guarded.states()).toEqual([
+      'leasing started',
+      'working leased',
+      'draining asked',
+      'left daemon-exited',
+      'ended signal',
+    ]);
+  });
+
+  it('passes a stop on to its daemon, which finishes its job within the 120 s', async () => {
+    const { guarded, task, id } = await worldAtWork(MINUTE / 2);
+    guarded.world.ecs.stopTask(id);
+    await guarded.until(() => guarded.states().includes('stopping signal'));
+    guarded.pass(MINUTE / 2);
+    await guarded.until(() => task.state.lastStatus === 'STOPPED');
+    expect(guarded.jobs()).toEqual(['succeeded']);
+    expect(task.state.exitCode).toBe(0);
+    expect(guarded.world.figures().killed).toBe(0);
+  });
+
+  it('is killed with its daemon and the job when the 120 s are over', async () => {
+    const { guarded, task, id } = await worldAtWork(10 * MINUTE);
+    guarded.world.ecs.stopTask(id);
+    await guarded.until(() => guarded.states().includes('stopping signal'));
+    guarded.pass(2 * MINUTE);
+    expect(task.state.exitCode).toBe(137);
+    expect(guarded.world.figures().killed).toBe(1);
+    await guarded.until(() => guarded.tasks.figures().killed === 1);
+    expect(guarded.tasks.figures()).toMatchObject({ exited: 0 });
+  });
+
+  it("ends with its daemon's code when coderd doesn't know its key", async () => {
+    const guarded = await worldWithGuard();
+    guarded.world.deleteKey('gpu');
+    await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
+    expect(guarded.task()?.state).toMatchObject({ stopCode: 'EssentialContainerExited', exitCode: 1 });
+    expect(guarded.states()).toContain('died exit-code-1');
+  });
+
+  it('starts the daemon that it is given, passes SIGTERM on to it, and ends when it exits', async () => {
+    const told: string[] = [];
+    const guarded = await worldWithGuard({
+      startDaemon: ({ name, onExit }, pool) => {
+        told.push(`${pool} starts ${name}`);
+        const terminate = (): void => {
+          told.push(`SIGTERM for ${name}`);
+          onExit(0);
+        };
+        return { isBusy: false, terminate, kill: () => {} };
+      },
+    });
+    await guarded.until(() => told.length > 0);
+    const id = guarded.task()?.identity.id ?? '';
+    guarded.world.ecs.stopTask(id);
+    await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
+    expect(told).toEqual(expect.arrayContaining([`gpu starts gpu-${id}`, `SIGTERM for gpu-${id}`]));
+    expect(guarded.task()?.state.exitCode).toBe(0);
+  });
+
+  it('is gone when the world is closed', async () => {
+    const { guarded } = await worldAtWork(10 * MINUTE);
+    await open.pop()?.close();
+    expect(guarded.tasks.figures()).toEqual({ started: 1, exited: 0, killed: 1 });
+  });
+});

@@ -1,0 +1,43 @@
+/** The simulated coderd against what real ones said: the same story, played on both. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { compareEntries, type Difference } from '../../../verify/conformance/answers/compare.ts';
+import { KNOWN_DIFFERENCES, knownDifference } from '../../../verify/conformance/answers/known-differences.ts';
+import type { Transcript } from '../../../verify/conformance/answers/transcript.ts';
+import { LabStage } from '../../../verify/conformance/stage/lab-stage.ts';
+import { playStory } from '../../../verify/conformance/story/story.ts';
+
+const folder = new URL('../../../verify/conformance/recorded/', import.meta.url);
+const recorded = readdirSync(folder).map(
+  (file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Transcript,
+);
+
+const found = new Map<string, readonly Difference[]>();
+for (const real of recorded) {
+  const stage = await LabStage.at(real.version);
+  try {
+    found.set(real.version, compareEntries(real.entries, await playStory(stage)));
+  } finally {
+    await stage.close();
+  }
+}
+
+describe('the simulated coderd behaves as the real one', () => {
+  test('of at least four releases, one from before the autostart gate', () => {
+    const minors = recorded.map(({ version }) => Number(version.split('.')[1])).toSorted((a, b) => a - b);
+    expect(minors.length).toBeGreaterThanOrEqual(4);
+    expect(minors[0]).toBeLessThan(26);
+  });
+
+  test.each(recorded.map(({ version }) => version))('%s, but for known differences', (version) => {
+    const unknown = (found.get(version) ?? []).filter(
+      (difference) => knownDifference(difference) === undefined,
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test('and each known difference is still one', () => {
+    const seen = new Set([...found.values()].flat().map(knownDifference));
+    expect(KNOWN_DIFFERENCES.filter((known) => !seen.has(known))).toEqual([]);
+  });
+});

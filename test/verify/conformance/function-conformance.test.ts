@@ -1,0 +1,189 @@
+/** What a run against a real coderd translates; the run itself needs a coderd with a control port. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../../lambda/config/read.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { Random } from '../../../simulator/base/random.ts';
+import { Timeline } from '../../../simulator/base/timeline.ts';
+import { CoderdModel } from '../../../simulator/coderd/model.ts';
+import type { RealJob, RealWorkspace } from '../../../verify/conformance/function/coderd-api.ts';
+import { recordOf } from '../../../verify/conformance/function/look-record.ts';
+import { RealDaemons } from '../../../verify/conformance/function/real-daemons.ts';
+import { problemsOf, type Run, reportText } from '../../../verify/conformance/function/report.ts';
+import { configOf } from '../../../verify/conformance/function/story.ts';
+import type { DaemonState } from '../../../verify/conformance/stage/control-port.ts';
+
+const START = 1_000_000 as EpochMs;
+const CONNECT_MS = 3_000;
+
+/** A daemon of pool gpu, and what the control port was asked and the guard was told. */
+function daemonOfTask({ refuses = false } = {}) {
+  const timeline = new Timeline(START);
+  const told: string[] = [];
+  let states: readonly DaemonState[] = [];
+  const daemons = new RealDaemons({
+    control: {
+      start: async (name, tags) => {
+        told.push(`start ${name} ${JSON.stringify(tags)}`);
+        if (refuses) throw new Error('409');
+      },
+      signal: async (name, signal) => void told.push(`${signal} ${name}`),
+      list: async () => states,
+    },
+    tagsOf: (pool) => ({ pool }),
+    onError: (error) => told.push(String(error)),
+  });
+  const random = new Random(1);
+  const daemon = daemons.start(
+    {
+      timeline,
+      random,
+      server: new CoderdModel({ timeline, random, organizations: ['default'] }),
+      connect: [CONNECT_MS, CONNECT_MS],
+      key: '',
+      name: 'gpu-1',
+      version: '',
+      onExit: (code) => told.push(`exit ${code}`),
+      onKilledJob: () => {},
+    },
+    'gpu',
+  );
+  return {
+    daemon,
+    daemons,
+    told,
+    connect: async (): Promise<void> => {
+      timeline.advanceTo((START + CONNECT_MS) as EpochMs);
+      await turn();
+    },
+    see: async (...listed: readonly DaemonState[]): Promise<void> => {
+      states = listed;
+      await daemons.poll();
+    },
+  };
+}
+
+describe('a real daemon of a task', () => {
+  it("is started with its pool's tags, as late as a daemon connects", async () => {
+    const { told, connect } = daemonOfTask();
+    expect(told).toEqual([]);
+    await connect();
+    expect(told).toEqual(['start gpu-1 {"pool":"gpu"}']);
+  });
+
+  it('is told to terminate after its start, and tells its guard of the exit once', async () => {
+    const { daemon, told, connect, see } = daemonOfTask();
+    await connect();
+    daemon.terminate();
+    await turn();
+    await see({ name: 'gpu-1', state: 'terminating' });
+    expect(told.slice(1)).toEqual(['terminate gpu-1']);
+    for (let poll = 0; poll < 2; poll++) await see({ name: 'gpu-1', state: 'exited', exitCode: 0 });
+    daemon.kill();
+    expect(told.slice(2)).toEqual(['exit 0']);
+  });
+
+  it('exits without a start when it is told to terminate before it has connected', async () => {
+    const { daemon, told, connect } = daemonOfTask();
+    daemon.terminate();
+    await connect();
+    expect(told).toEqual(['exit 0']);
+  });
+
+  it('is counted as killed where it had not exited, and its guard hears nothing more', async () => {
+    const { daemon, daemons, told, connect, see } = daemonOfTask();
+    await connect();
+    daemon.kill();
+    await turn();
+    await see({ name: 'gpu-1', state: 'exited', exitCode: 137 });
+    expect(daemons.killed).toEqual(['gpu-1']);
+    expect(told.slice(1)).toEqual(['kill gpu-1']);
+  });
+
+  it('exits with 1 when the control port refuses its start', async () => {
+    const { told, connect } = daemonOfTask({ refuses: true });
+    await connect();
+    expect(told.slice(1)).toEqual(['Error: 409', 'exit 1']);
+  });
+});
+
+describe('the configuration of the run', () => {
+  it('is one that the product takes, without warnings', () => {
+    const { warnings } = readConfig(
+      configOf({ url: 'http://127.0.0.1:3000', organization: 'coder', version: 'v2.36.0' }),
+      'autoscaler.yaml',
+    );
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('the log of the function', () => {
+  it('is counted by reason, finding and failure; other lines are kept', () => {
+    const pool = { name: 'gpu', why: [{ code: 'nothing-to-do' }] };
+    const look = { message: 'look', pools: [pool], findings: ['late'], failures: [] };
+    expect(recordOf([JSON.stringify(look), JSON.stringify(look), 'Warning: x', ''])).toEqual({
+      looks: 2,
+      reasons: { gpu: { 'nothing-to-do': 2 } },
+      findings: { late: 2 },
+      failures: {},
+      otherLines: ['Warning: x'],
+    });
+  });
+});
+
+const gpuJob = (change: Partial<RealJob> = {}): RealJob => ({
+  id: 'j1',
+  type: 'workspace_build',
+  status: 'succeeded',
+  created_at: 1_000,
+  started_at: 61_000,
+  completed_at: 90_000,
+  tags: { pool: 'gpu', scope: 'organization', owner: '' },
+  worker_name: 'gpu-2',
+  ...change,
+});
+const sleeper = (reason: string): RealWorkspace => ({
+  id: 'w1',
+  name: 'w1',
+  latest_build: { id: 'b1', reason, transition: 'start', created_at: 120_400, job: gpuJob() },
+});
+const run: Run = {
+  coderdVersion: 'v2.36.0',
+  jobs: [gpuJob(), gpuJob({ id: 'j2', worker_name: 'gpu-1' })],
+  asked: 1,
+  sleepers: [sleeper('autostart')],
+  dueAt: new Date(120_000),
+  tasks: [
+    { pool: 'gpu', daemon: 'gpu-1', goneAt: 80_000 },
+    { pool: 'gpu', daemon: 'gpu-2', goneAt: undefined },
+  ],
+  remaining: 0,
+  killed: [],
+  looks: recordOf([]),
+  invocations: 1,
+  errors: [],
+};
+
+describe('the report of the run', () => {
+  it('has a row for each pool with waits in seconds, and when autostarts were made', () => {
+    const text = reportText(run);
+    expect(text).toMatch(/gpu +│ 2 +│ 2 +│ 0 +│ 60\.0 +│ 60\.0 +│ 60\.0 +│ 2 /);
+    expect(text).toContain('autostart of w1: created 0.4 s after its time, succeeded');
+    expect(problemsOf(run)).toEqual([]);
+  });
+
+  it.each<{ readonly change: Partial<Run>; readonly problem: string }>([
+    { change: { asked: 2 }, problem: 'coderd has 2 builds, and 3 were asked for or due' },
+    {
+      change: { jobs: [gpuJob(), gpuJob({ status: 'failed', error: 'terminated' })] },
+      problem: 'build job j1 is failed: terminated',
+    },
+    { change: { sleepers: [sleeper('initiator')] }, problem: 'workspace w1 was not started by its schedule' },
+    { change: { killed: ['gpu-1'] }, problem: 'daemon gpu-1 was killed' },
+    { change: { tasks: [] }, problem: 'no pool was scaled in while a build ran' },
+    { change: { remaining: 1 }, problem: '1 tasks are left' },
+    { change: { errors: ['unreachable'] }, problem: 'unreachable' },
+  ])('names as a problem: $problem', ({ change, problem }) => {
+    expect(problemsOf({ ...run, ...change })).toContain(problem);
+  });
+});

@@ -1,0 +1,102 @@
+/** What a stranger's coderd is asked, and which releases it is held against. */
+import { describe, expect, test } from 'vitest';
+import { compareWithAll } from '../../../verify/conformance/answers/answer-differences.ts';
+import { readOnlyQuestions } from '../../../verify/conformance/answers/read-only-steps.ts';
+import {
+  readTranscript,
+  recordedReleases,
+  releasesToCompare,
+} from '../../../verify/conformance/answers/recordings.ts';
+
+const questions = readOnlyQuestions(readTranscript(recordedReleases().at(-1) ?? ''));
+
+describe('the questions', () => {
+  test('are these, and no others', () => {
+    const asked = questions.map(({ method, path, query, as, schema }) => {
+      const search = query.map((pair) => pair.join('=')).join('&');
+      return `${schema === undefined ? 'refused' : 'read'} ${method} ${path}${search === '' ? '' : `?${search}`} as ${as}`;
+    });
+    expect(asked).toEqual([
+      'read GET /organizations/{organization}/provisionerjobs?status=pending,running&limit=0 as reader',
+      'read GET /buildinfo as nobody',
+      'read GET /organizations as reader',
+      'read GET /users/me as reader',
+      'read GET /users/me/keys/{key of reader} as reader',
+      'read GET /organizations/{organization}/members as reader',
+      'read GET /organizations/{organization}/provisionerdaemons?limit=1 as reader',
+      'read GET /organizations/{organization}/provisionerdaemons?max_age=1h&offline=true&limit=2 as reader',
+      'read GET /workspaces?limit=1 as reader',
+      'read GET /templates as reader',
+      'read GET /templates?q=deprecated:true as reader',
+      'read GET /templateversions/{linux-2} as reader',
+      'read POST /authcheck as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?status=pending as nobody',
+      'refused GET /organizations/{organization}/provisionerjobs?status=pending as abcdefghij-abcdefghijklmnopqrstuv',
+      'refused GET /organizations/{organization}/provisionerjobs?status=pending as wrong',
+      'refused GET /organizations/{organization}/provisionerjobs?limit=-1&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?limit=many&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?limit=2147483648&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?limit=1&limit=2&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?offset=1&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?ids=nope&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?tags=nope&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?tags={"a":1}&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?initiator=nope&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerjobs?limit=-1&ids=nope&what=ever&status=pending as reader',
+      'refused GET /organizations/{organization}/provisionerdaemons?limit=-1 as reader',
+      'refused GET /organizations/{organization}/provisionerdaemons?what=ever as reader',
+      'refused GET /organizations/{organization}/provisionerdaemons?ids=nope as reader',
+      'refused GET /organizations/{organization}/provisionerdaemons?tags=nope as reader',
+      'refused GET /organizations/{organization}/provisionerdaemons?offline=maybe as reader',
+      'refused GET /organizations/{organization}/provisionerdaemons?max_age=soon as reader',
+      'refused GET /workspaces?limit=-1 as reader',
+      'refused GET /workspaces?offset=x&limit=1 as reader',
+      'refused GET /workspaces?after_id=nope&limit=1 as reader',
+      'refused GET /workspaces?q=bogus:1&limit=1 as reader',
+      'refused GET /templates?q=bogus:1 as reader',
+      'refused GET /templates?q=deprecated:maybe as reader',
+      'refused GET /organizations/00000000-0000-4000-8000-000000000000/provisionerjobs?status=pending as reader',
+      'refused GET /organizations/00000000-0000-4000-8000-000000000000/provisionerdaemons as reader',
+      'refused GET /organizations/{organization}/provisionerjobs/00000000-0000-4000-8000-000000000000 as reader',
+      'refused GET /organizations/{organization}/provisionerjobs/nope as reader',
+      'refused GET /templateversions/00000000-0000-4000-8000-000000000000 as reader',
+      'refused GET /templateversions/nope as reader',
+      'refused GET /workspaces/00000000-0000-4000-8000-000000000000/builds as reader',
+      'refused GET /workspaces/nope/builds as reader',
+      'refused GET /users/me/keys/00000000-0000-4000-8000-000000000000 as reader',
+      'refused POST /authcheck as reader',
+    ]);
+  });
+
+  test.each(recordedReleases())('are all in the transcript of %s, which refuses the same ones', (release) => {
+    const transcript = readTranscript(release);
+    for (const question of questions) {
+      const entry = transcript.entries.find(({ step }) => step === question.step);
+      if (entry === undefined || !('asked' in entry)) throw new Error(`not played: ${question.step}`);
+      if (question.schema !== undefined) continue;
+      expect(entry.status).toBeGreaterThanOrEqual(400);
+      expect(compareWithAll(question, entry, [transcript])).toEqual({ kind: 'same' });
+    }
+  });
+});
+
+describe('the releases to compare with', () => {
+  const recorded = ['v2.25.3', 'v2.29.5', 'v2.29.19', 'v2.34.8'];
+
+  test.each([
+    { version: 'v2.25.3', expected: ['v2.25.3'], because: 'it was recorded' },
+    { version: 'v2.29.7+3006da5', expected: ['v2.29.5'], because: 'it is the nearest that is not newer' },
+    { version: 'v2.29.20', expected: ['v2.29.19'], because: 'it is the nearest that is not newer' },
+    { version: 'v2.29.0', expected: ['v2.29.5'], because: 'patch releases seldom change answers' },
+    { version: 'v2.20.1', expected: ['v2.25.3'], because: 'it is older than the oldest' },
+    {
+      version: 'v2.27.4',
+      expected: ['v2.25.3', 'v2.29.5'],
+      because: 'what changed may have changed before it',
+    },
+    { version: 'v2.40.0', expected: ['v2.34.8'], because: 'it is newer than the newest' },
+    { version: 'v0.0.0-devel', expected: ['v2.34.8'], because: 'it tells no release' },
+  ])('of $version are $expected: $because', ({ version, expected }) => {
+    expect(releasesToCompare(version, recorded)).toEqual(expected);
+  });
+});

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CodeSet } from '../../../verify/model-check/code-set.ts';
+import { GuardsModel } from '../../../verify/model-check/guards.ts';
+import { Interned } from '../../../verify/model-check/interned.ts';
+import { PoolCodes } from '../../../verify/model-check/pool-state.ts';
+import { type Model, search } from '../../../verify/model-check/search.ts';
+import { NEW_TASK, type TaskState } from '../../../verify/model-check/task.ts';
+import { runs } from '../../support/runs.ts';
+
+/** Doubles a number or adds one, up to a hundred. */
+function counting(isWrong: (value: number) => boolean): Model {
+  return {
+    initial: 1,
+    expand: (value, emit, fail) => {
+      if (isWrong(value)) fail('safety', `${value} is reached`, -1);
+      if (value * 2 <= 100) emit(value * 2, 'is doubled', -1);
+      if (value < 100) emit(value + 1, 'grows by one', 0);
+    },
+    describe: String,
+  };
+}
+
+describe('the search', () => {
+  it('reaches every state once', () => {
+    expect(search(counting(() => false))).toMatchObject({ states: 100, failure: undefined });
+  });
+
+  it('shows the shortest way to what is wrong', () => {
+    const { failure } = search(counting((value) => value === 10));
+    expect(failure).toMatchObject({ property: 'safety', what: '10 is reached', steps: 5 });
+    expect(failure?.trace.join('\n')).toBe(
+      [
+        '  0. at first\n       1',
+        '  1. is doubled\n       2',
+        '  2. is doubled\n       4',
+        '  3. task 1: grows by one\n       5',
+        '  4. is doubled\n       10',
+        '  => SAFETY: 10 is reached',
+      ].join('\n'),
+    );
+  });
+
+  it('stops at a state that is judged wrong, and shows how that goes on', () => {
+    const model: Model = {
+      ...counting(() => false),
+      judge: (value) =>
+        value === 3
+          ? { property: 'progress', what: 'three is odd', afterwards: ['and stays odd'] }
+          : undefined,
+    };
+    const { failure } = search(model);
+    expect(failure?.trace.slice(-2)).toEqual(['and stays odd', '  => PROGRESS: three is odd']);
+  });
+});
+
+describe('the set of states', () => {
+  it('holds what a set holds, in the order of arrival', () => {
+    const code = fc.oneof(
+      fc.maxSafeNat(),
+      fc.nat(50),
+      fc.nat(50).map((high) => high * 2 ** 32),
+    );
+    fc.assert(
+      fc.property(fc.array(code, { maxLength: 300 }), (codes) => {
+        const set = new CodeSet();
+        const added = codes.map((value, index) => set.add(value, index - 1));
+        const distinct = [...new Set(codes)];
+        expect(added).toEqual(codes.map((value, index) => codes.indexOf(value) === index));
+        expect(Array.from({ length: set.size }, (_, index) => set.codeAt(index))).toEqual(distinct);
+        expect(distinct.every((value) => set.has(value))).toBe(true);
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('grows beyond its first room', () => {
+    const set = new CodeSet();
+    for (let value = 0; value < 20_000; value++) set.add(value * 4_294_967_311, -1);
+    expect(set.size).toBe(20_000);
+    expect(set.has(19_999 * 4_294_967_311)).toBe(true);
+    expect(set.has(1)).toBe(false);
+  });
+});
+
+describe('the encoding of a pool', () => {
+  it('comes back as it went', () => {
+    const codes = new PoolCodes({ tasks: 3, jobs: 2 });
+    const guards = ['leasing', 'working', 'draining', 'left', 'died'] as const;
+    const kinds = guards.map((guard): TaskState => ({ ...NEW_TASK, ecs: 'running', guard }));
+    for (const kind of kinds) codes.kinds.idOf(kind);
+    const place = fc.nat(kinds.length);
+    const states = fc.record({
+      ids: fc.tuple(place, place, place).map(([...ids]) => ids as number[]),
+      desired: fc.nat(6),
+      pending: fc.nat(2),
+      isDeploying: fc.boolean(),
+      isUnplaced: fc.boolean(),
+      mind: fc.nat(60_000),
+    });
+    fc.assert(
+      fc.property(states, (state) => {
+        const back = codes.empty();
+        codes.unpack(codes.pack(state), back);
+        expect(back).toEqual(state);
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('is of one number for tasks in any order', () => {
+    const pair = search(new GuardsModel({ tasks: 2, jobs: 2 })).states;
+    const single = search(new GuardsModel({ tasks: 1, jobs: 1 })).states;
+    expect(pair).toBeLessThanOrEqual((single * (single + 1)) / 2);
+    expect(pair).toBeGreaterThan(single * 10);
+  });
+
+  it('says so when there are more parts than it has room for', () => {
+    const interned = new Interned(String, 2);
+    expect([interned.idOf(7), interned.idOf(8), interned.idOf(7)]).toEqual([0, 1, 0]);
+    expect(() => interned.idOf(9)).toThrow(/more than 2 different parts/);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Action, OverrideKind } from '../../../lambda/decision/model/plan.ts';
+import { tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
+import type { Tick } from '../../../lambda/look/tick.ts';
+import { World } from '../../../simulator/world.ts';
+import { drawPlan } from '../../../verify/random-worlds/plan.ts';
+import { TickLog } from '../../../verify/random-worlds/tick-log.ts';
+
+const SECOND_MS = 1_000;
+const READ_LAG_MS = 10 * SECOND_MS;
+
+function aWorld() {
+  const pools = [{ name: 'cpu', organization: 'default', tags: {} }];
+  const world = new World({ ...drawPlan(1).world, pools, historyMs: 3_600_000 });
+  const log = new TickLog({ world, readLagMs: READ_LAG_MS, say: undefined });
+  const pass = (seconds: number) =>
+    world.timeline.advanceTo(plusMs(world.timeline.now(), seconds * SECOND_MS));
+  const override = (kind: OverrideKind, seconds: number) => {
+    const until = new Date(world.timeline.now() + seconds * SECOND_MS).toISOString();
+    const service = world.service('cpu');
+    service.setTags({ ...service.state.tags, ...tagsOfOverride({ kind, until, by: 'anna', why: 'a test' }) });
+  };
+  pass(60);
+  return { world, log, pass, override };
+}
+
+/** A look that did these. */
+function tickOf(...actions: readonly object[]): Tick {
+  const done = actions.map((action) => ({ pool: 'cpu', why: 'test', ...action })) as unknown as Action[];
+  const tick = {
+    plan: { actions: done, findings: [], pools: [] },
+    outcome: { applied: done, refused: [], failures: [] },
+    failures: [],
+  };
+  return tick as unknown as Tick;
+}
+
+const ASK = { kind: 'ask-to-leave', task: 'arn:1' };
+const RAISE = { kind: 'set-desired', from: 1, to: 2 };
+const LOWER = { kind: 'set-desired', from: 2, to: 1 };
+const PROTECT = { kind: 'protect', task: 'arn:1' };
+
+describe('a look that does something during a pause is a problem', () => {
+  it.each([
+    { pause: 'pause', actions: [RAISE, ASK, LOWER], problems: 3, because: 'a pause forbids them all' },
+    { pause: 'pause', actions: [PROTECT], problems: 0, because: 'it saves a build' },
+    { pause: 'pause-scale-in', actions: [RAISE, PROTECT], problems: 0, because: 'the pool may grow' },
+    { pause: 'pause-scale-in', actions: [ASK, LOWER], problems: 2, because: 'the pool may not shrink' },
+    { pause: 'floor', actions: [RAISE, ASK, LOWER], problems: 0, because: 'a floor is no pause' },
+  ] as const)(
+    '$pause, $actions.length actions: $problems, since $because',
+    ({ pause, actions, problems }) => {
+      const { log, pass, override } = aWorld();
+      override(pause, 3600);
+      pass(60);
+      log.add(tickOf(...actions), SECOND_MS);
+      expect(log.problems).toHaveLength(problems);
+    },
+  );
+
+  it.each([
+    { setBefore: 12, lasts: 60, problems: 1, because: 'no read was early or late enough to miss it' },
+    { setBefore: 10, lasts: 60, problems: 0, because: 'reads lag, so that it may not have been seen' },
+    { setBefore: 12, lasts: 11, problems: 0, because: 'it has expired meanwhile' },
+  ])(
+    'set $setBefore s before its end for $lasts s: $problems, since $because',
+    ({ setBefore, lasts, problems }) => {
+      const { log, pass, override } = aWorld();
+      override('pause', lasts);
+      pass(setBefore);
+      log.add(tickOf(ASK), SECOND_MS);
+      expect(log.problems).toHaveLength(problems);
+    },
+  );
+});
+
+it('a task that is asked again and again is a problem, once', () => {
+  const { log } = aWorld();
+  for (let look = 0; look < 20; look++) log.add(tickOf(ASK), SECOND_MS);
+  expect(log.problems).toEqual([]);
+  for (let look = 0; look < 20; look++) log.add(tickOf(ASK), SECOND_MS);
+  expect(log.problems).toEqual(['task arn:1 has been asked to leave more than 20 times']);
+});

@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { sumUp } from '../../../verify/random-worlds/figures.ts';
+import { drawPlan, type WorldPlan, worldSeeds } from '../../../verify/random-worlds/plan.ts';
+import { runWorld } from '../../../verify/random-worlds/run-world.ts';
+import { runWorlds } from '../../../verify/random-worlds/worlds.ts';
+
+const SEED = 23;
+/** A short one, in which people set counts by hand all the time. */
+const SMALL_WORLD = 0;
+
+describe('random worlds', () => {
+  it('lose no build by us, come to rest, and are the same whoever runs them', async () => {
+    const [alone, together] = await Promise.all([
+      runWorlds({ leaves: 250, seed: SEED }),
+      runWorlds({ leaves: 250, seed: SEED, workers: 2 }),
+    ]);
+    expect(alone.flatMap(({ seed, problems }) => problems.map((problem) => `${seed}: ${problem}`))).toEqual(
+      [],
+    );
+    expect(together).toEqual(alone);
+    const figures = sumUp(alone, { seed: SEED, seconds: 0 });
+    expect(figures.leaves).toBeGreaterThanOrEqual(250);
+    expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: SEED });
+    expect(figures.builds).toBeGreaterThan(250);
+    expect(figures.overrides).toBeGreaterThan(10);
+    expect(figures.retired).toBeGreaterThan(0);
+    expect(figures.idleToGoneSeconds.p95).toBeGreaterThan(figures.idleToGoneSeconds.p50);
+  });
+
+  it('are no more than it takes', async () => {
+    const few = await runWorlds({ leaves: 1, seed: SEED });
+    expect(few).toHaveLength(1);
+  });
+
+  it('differ from seed to seed', () => {
+    const drawn = worldSeeds(SEED).take(200).map(drawPlan).toArray();
+    const kinds = (of: (plan: (typeof drawn)[number]) => unknown) => new Set(drawn.map(of)).size;
+    expect(kinds(({ seed }) => seed)).toBe(200);
+    expect(kinds(({ pools }) => pools.length)).toBe(4);
+    expect(kinds(({ world }) => `${world.deploymentBlocked} ${world.blockedTasks} ${world.lateLease}`)).toBe(
+      12,
+    );
+    expect(new Set(drawn.flatMap(({ incidents }) => Object.keys(incidents))).size).toBe(14);
+    expect(drawn.filter(({ overridesAnHour }) => overridesAnHour > 1).length).toBeGreaterThan(50);
+    const retirements = drawn.flatMap((plan) => plan.retirements);
+    expect(new Set(retirements.map((it) => `${it.isRenamed} ${it.backAfterHours !== undefined}`)).size).toBe(
+      4,
+    );
+  });
+});
+
+describe('a world that once did not come to rest does', () => {
+  it.each([
+    { seed: 69511682, isHeld: false, because: 'a pool of zombies gets a task that proves it' },
+    {
+      seed: 884168991,
+      isHeld: false,
+      because: 'spare daemons stay while a long build holds a deployment open',
+    },
+    { seed: 114607478, isHeld: true, because: 'an only key was deleted: held, and reported' },
+  ])('$seed: $because', async ({ seed, isHeld }) => {
+    expect(await runWorld(withoutPeople(seed))).toMatchObject({ problems: [], killedByUs: 0, isHeld });
+  });
+});
+
+/** As it was when nobody overrode or retired anything. */
+function withoutPeople(seed: number): WorldPlan {
+  return { ...drawPlan(seed), overridesAnHour: 0, retirements: [] };
+}
+
+describe('the simulation can fail', () => {
+  it('finds builds killed by us where tasks have no guard, and tells their story', async () => {
+    const { killedByUs, problems } = await runWorld(drawPlan(SMALL_WORLD), { isUnguarded: true });
+    expect(killedByUs).toBeGreaterThan(0);
+    expect(problems[0]).toMatch(
+      /^task [0-9a-f]{32} of pool "[a-z-]+" was killed at .*: ServiceSchedulerInitiated/,
+    );
+    expect(problems[0]).toContain('to be STOPPED');
+    expect(problems.join('\n')).toContain('the world does not come to rest');
+  });
+
+  it('ends with 1 then, and says how to run that world alone', async () => {
+    const { code, stdout } = await main('--world', `${SMALL_WORLD}`, '--no-guards', '--json');
+    expect(code).toBe(1);
+    expect(stdout).toContain(`npm run sim:leaves -- --world ${SMALL_WORLD} --no-guards`);
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '').killedByUs).toBeGreaterThan(0);
+  });
+
+  it('ends with 0 where nothing is wrong, with the figures on the last line', async () => {
+    const { code, stdout } = await main('--leaves', '1', '--seed', `${SEED}`, '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toEqual({
+      leaves: expect.any(Number),
+      builds: expect.any(Number),
+      killedByUs: 0,
+      killedByOthers: expect.any(Number),
+      asksRefused: expect.any(Number),
+      idleToGoneSeconds: { p50: expect.any(Number), p95: expect.any(Number) },
+      worlds: 1,
+      heldWorlds: 0,
+      ticks: expect.any(Number),
+      overrides: expect.any(Number),
+      retired: expect.any(Number),
+      seed: SEED,
+      seconds: expect.any(Number),
+    });
+  });
+});
+
+const MAIN = fileURLToPath(new URL('../../../verify/random-worlds/main.ts', import.meta.url));
+
+function main(
+  ...args: readonly string[]
+): Promise<{ readonly code: number | undefined; readonly stdout: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [MAIN, ...args], { maxBuffer: 2 ** 26 }, (_, stdout) =>
+      resolve({ code: child.exitCode ?? undefined, stdout }),
+    );
+  });
+}

@@ -1,0 +1,165 @@
+/** Where a coderd answers a question otherwise than a recorded one, as far as the product builds on it. */
+import * as z from 'zod';
+import { describeMisfit } from '../../../lambda/adapters/shared/schema-mismatch.ts';
+import type { DeepQuestion } from './read-only-steps.ts';
+import type { Transcript } from './transcript.ts';
+
+/** `body`: undefined where it is no JSON. */
+export type Said = { readonly status: number; readonly body: unknown };
+
+export type Verdict =
+  /** `isEmpty`: of a list that was read; without items nothing could be compared. */
+  | { readonly kind: 'same'; readonly isEmpty?: boolean }
+  /** The token's user may not read it. */
+  | { readonly kind: 'forbidden' }
+  /** `isUnreadable`: by the product. */
+  | {
+      readonly kind: 'differs';
+      readonly isUnreadable: boolean;
+      readonly said: string;
+      readonly tested: string;
+    };
+
+const SAME: Verdict = { kind: 'same' };
+
+/** Against all of these releases: an answer that one of them gives is none that differs. A difference is told from the first. */
+export function compareWithAll(question: DeepQuestion, said: Said, tested: readonly Transcript[]): Verdict {
+  const verdicts = tested.map((transcript) => compareAnswer(question, said, transcript));
+  return verdicts.find(({ kind }) => kind !== 'differs') ?? verdicts[0] ?? SAME;
+}
+
+function compareAnswer(question: DeepQuestion, said: Said, { entries }: Transcript): Verdict {
+  const entry = entries.find(({ step }) => step === question.step);
+  if (entry === undefined || !('asked' in entry)) return SAME;
+  if (isForbidden(question, said, entry)) return { kind: 'forbidden' };
+  const { schema, as } = question;
+  // whatever signs people in before coderd answers so; the product always comes with a token
+  if (as === 'nobody' && schema === undefined && said.body === undefined) return SAME;
+  return schema !== undefined && said.status === 200 && entry.status === 200
+    ? compareReading({ schema, said, samples: samplesOf(question, entries) })
+    : compareRefusal(said, entry);
+}
+
+/** coderd answers both where somebody may not read; a proxy's own words are no answer of coderd's. */
+function isForbidden({ as, path, schema }: DeepQuestion, { status, body }: Said, expected: Said): boolean {
+  const isAboutRights = schema !== undefined || path.includes('{organization}');
+  const isRefused = (status === 403 || status === 404) && status !== expected.status;
+  return as === 'reader' && isAboutRights && isRefused && refusal.safeParse(body).success;
+}
+
+const refusal = z.object({
+  message: z.string(),
+  validations: z.array(z.object({ field: z.string(), detail: z.string() })).nullish(),
+});
+
+/** The status, the message and the fields that are invalid, in coderd's own words: after a colon come those of Go. */
+function compareRefusal(said: Said, entry: Said): Verdict {
+  const isSame =
+    said.status === entry.status && (said.status === 200 || sense(said.body) === sense(entry.body));
+  return isSame
+    ? SAME
+    : { kind: 'differs', isUnreadable: false, said: describe(said), tested: describe(entry) };
+}
+
+function sense(body: unknown): string {
+  const { message, validations } = refusal.safeParse(body).data ?? {};
+  return JSON.stringify([message, (validations ?? []).map(({ field, detail }) => [field, ownWords(detail)])]);
+}
+
+function ownWords(detail: string): string {
+  return detail.replace(/: .*/s, '');
+}
+
+function describe({ status, body }: Said): string {
+  const { message, validations } = refusal.safeParse(body).data ?? {};
+  if (message !== undefined)
+    return `${status} ${JSON.stringify(short(message))}${(validations ?? []).map(({ detail }) => `, ${short(ownWords(detail))}`).join('')}`;
+  if (body === undefined) return `${status} without JSON`;
+  return `${status} with ${Array.isArray(body) ? `a list of ${body.length}` : 'a document'}`;
+}
+
+const short = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+type ReadingAnswer = {
+  readonly schema: z.ZodType;
+  readonly said: Said;
+  /** Answers to the like at the release that was tested. */
+  readonly samples: readonly unknown[];
+};
+
+function compareReading({ schema, said, samples }: ReadingAnswer): Verdict {
+  const tested = '200 with what the product reads';
+  const parsed = schema.safeParse(said.body);
+  if (said.body === undefined) return { kind: 'differs', isUnreadable: true, said: describe(said), tested };
+  if (!parsed.success) {
+    const misfit = `200 with another shape, ${describeMisfit(parsed.error, said.body)}`;
+    return { kind: 'differs', isUnreadable: true, said: misfit, tested };
+  }
+  const missing = fieldsRead(schema).filter(
+    (field) => share(samples, field) === 'all' && share([said.body], field) === 'none',
+  );
+  if (missing.length === 0) return { kind: 'same', isEmpty: isEmptyList(said.body) };
+  const names = missing.map((field) => field.join('.')).join(', ');
+  return { kind: 'differs', isUnreadable: false, said: `200 without ${names}`, tested: `200 with ${names}` };
+}
+
+/** A list, or a page of one. */
+function isEmptyList(body: unknown): boolean {
+  const list = isObject(body) ? Object.values(body).find(Array.isArray) : body;
+  return Array.isArray(list) && list.length === 0;
+}
+
+/** What the story was answered at this path, whoever asked with whatever parameters. */
+function samplesOf({ step, path, body }: DeepQuestion, entries: Transcript['entries']): readonly unknown[] {
+  const place = placeOf(path);
+  return entries.flatMap((entry) => {
+    if (!('asked' in entry) || entry.status !== 200) return [];
+    // where the question has a body, the answer depends on it
+    if (body !== undefined && entry.step !== step) return [];
+    const [, asked] = /^\w+ (.*?)(?:\?.*)? as \S+$/.exec(entry.asked) ?? [];
+    return placeOf(asked ?? '') === place ? [entry.body] : [];
+  });
+}
+
+const placeOf = (path: string): string => path.replaceAll(/\{[^}]*\}/g, '{}');
+
+type Field = readonly string[];
+
+/** The paths of all fields that a schema names; lists are no step of a path. */
+function fieldsRead(schema: z.ZodType): readonly Field[] {
+  return [...fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))];
+}
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+function* fieldsOf(schema: z.core.JSONSchema._JSONSchema, path: Field = []): Iterable<Field> {
+  if (typeof schema === 'boolean') return;
+  const { properties = {}, items, anyOf = [] }: JsonSchema = schema;
+  for (const part of [...anyOf, items ?? true].flat()) yield* fieldsOf(part, path);
+  for (const [name, part] of Object.entries(properties)) {
+    yield [...path, name];
+    yield* fieldsOf(part, [...path, name]);
+  }
+}
+
+/** How many of the objects that can have the field have it, null or not. */
+function share(documents: readonly unknown[], field: Field): 'all' | 'some' | 'none' | undefined {
+  const name = field.at(-1) ?? '';
+  const objects = field
+    .slice(0, -1)
+    .reduce((found, step) => objectsIn(found.map((object) => object[step])), objectsIn(documents));
+  if (objects.length === 0) return undefined;
+  const having = objects.filter((object) => object[name] !== undefined).length;
+  if (having === 0) return 'none';
+  return having === objects.length ? 'all' : 'some';
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function objectsIn(values: readonly unknown[]): readonly Fields[] {
+  return values.flat().filter(isObject);
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,132 @@
+/**
+ * Chooses, from a recorded transcript, the questions that any coderd may be asked: they change nothing, they need only a token and an
+ * organization, and no answer makes coderd read all of its jobs or log an internal error.
+ */
+import * as z from 'zod';
+import {
+  apiKeySchema,
+  buildInfoSchema,
+  daemonSchema,
+  jobSchema,
+  listedTemplateSchema,
+  memberSchema,
+  organizationSchema,
+  templateVersionSchema,
+  userSchema,
+  workspacesPageSchema,
+} from '../../../lambda/adapters/coderd/http/schemas.ts';
+import { CHECKS } from '../story/story-refusals.ts';
+import type { Entry, Transcript } from './transcript.ts';
+
+type Pair = readonly [name: string, value: string];
+
+export type DeepQuestion = {
+  /** Of the story. */
+  readonly step: string;
+  readonly method: 'GET' | 'POST';
+  /** From `/api/v2` on, with names in braces for ids. */
+  readonly path: string;
+  readonly query: readonly Pair[];
+  readonly body?: unknown;
+  /** `reader`: the token's own user. `nobody`: without a token. Anything else is sent as a token, and is none. */
+  readonly as: string;
+  /** How the product reads the answer. Undefined: the question is one that coderd refuses. */
+  readonly schema?: z.ZodType;
+};
+
+const ORGANIZATION = '/organizations/{organization}';
+const JOBS = `${ORGANIZATION}/provisionerjobs`;
+/** The id in the path of the step that reads a template version. */
+export const VERSION = 'linux-2';
+
+/** As `authorizationSchema`, with the names of what the story asks for. */
+const authorizations = z.object({
+  ...{ workspace: z.boolean().nullish(), template: z.boolean().nullish() },
+  ...{ provisioner_jobs: z.boolean().nullish(), provisioner_daemon: z.boolean().nullish() },
+});
+
+type Reading = { readonly schema: z.ZodType; readonly more?: readonly Pair[]; readonly body?: unknown };
+
+/** Steps that read, with what is asked beside so that the answer stays small. */
+const READINGS: ReadonlyMap<string, Reading> = new Map<string, Reading>([
+  ['no open jobs', { schema: z.array(jobSchema) }],
+  ['the build info', { schema: buildInfoSchema }],
+  ['the organizations', { schema: z.array(organizationSchema) }],
+  ['the reader itself', { schema: userSchema }],
+  ["the reader's token", { schema: apiKeySchema }],
+  ['members', { schema: z.array(memberSchema) }],
+  ['the newest daemon', { schema: z.array(daemonSchema) }],
+  ['daemons seen just now', { schema: z.array(daemonSchema) }],
+  ['workspaces as reader', { schema: workspacesPageSchema, more: [['limit', '1']] }],
+  ['templates as reader', { schema: z.array(listedTemplateSchema) }],
+  ['templates?q=deprecated:true', { schema: z.array(listedTemplateSchema) }],
+  ['the active version of linux', { schema: templateVersionSchema }],
+  ['authorization check of its organization', { schema: authorizations }],
+]);
+
+/** Of a transcript of the newest release: the readings in the order of the table, then what coderd refuses. */
+export function readOnlyQuestions({ entries }: Transcript): readonly DeepQuestion[] {
+  const asked = entries.filter((entry): entry is AskedEntry => 'asked' in entry);
+  const bySteps = new Map(asked.map((entry) => [entry.step, entry]));
+  const readings = [...READINGS].flatMap(([step, { schema, more = [] }]) => {
+    const entry = bySteps.get(step);
+    const question = entry && parse(entry);
+    return question === undefined ? [] : [{ ...question, query: [...question.query, ...more], schema }];
+  });
+  const refusals = asked
+    .filter(({ step, status, body }) => !READINGS.has(step) && isRefusal(status, body))
+    .flatMap((entry) => parse(entry) ?? [])
+    .filter(mayBeAsked)
+    .map(bounded);
+  return [...readings, ...refusals];
+}
+
+/** Whether it is asked of one organization. */
+export function isOfOrganization({ path, body }: DeepQuestion): boolean {
+  return `${path} ${JSON.stringify(body)}`.includes('{organization}');
+}
+
+type AskedEntry = Extract<Entry, { readonly asked: string }>;
+
+/** `GET /workspaces?limit=-1 as reader`. */
+function parse({ step, asked }: AskedEntry): DeepQuestion | undefined {
+  const [, method, path, search, as] = /^(GET|POST) ([^?]+?)(?:\?(.*))? as (\S+)$/.exec(asked) ?? [];
+  if ((method !== 'GET' && method !== 'POST') || path === undefined || as === undefined) return undefined;
+  const query = (search ?? '').split('&').flatMap((text) => {
+    const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value] as const];
+  });
+  const body = CHECKS.find(([name]) => step === `authorization check ${name}`)?.[2];
+  return { step, method, path, query, as, ...(body === undefined ? {} : { body }) };
+}
+
+/** Not those of unknown routes: whatever stands before coderd may answer there. Nor internal errors, which coderd logs. */
+function isRefusal(status: number, body: unknown): boolean {
+  const { message } = z.object({ message: z.string() }).safeParse(body).data ?? {};
+  return status >= 400 && status < 500 && message !== undefined && message !== 'Route not found.';
+}
+
+function mayBeAsked({ method, path, query, body, as }: DeepQuestion): boolean {
+  const target = `${path}?${query.join('&')}`;
+  const names = target.matchAll(/\{([^{}":]+)\}/g).map(([, name]) => name);
+  return (
+    (method === 'GET' || (path === '/authcheck' && body !== undefined)) &&
+    names.every((name) => name === 'organization') &&
+    // an internal error at some releases, which coderd logs
+    !target.includes('nonsense') &&
+    // somebody's organization may be called so
+    !path.startsWith('/organizations/nope') &&
+    // bad tokens once each: a firewall may count them
+    (as === 'reader' || (path === JOBS && !['mia', 'tessa', 'cyd', 'first'].includes(as)))
+  );
+}
+
+/** Should coderd answer after all, its answer is to be a small one. */
+function bounded(question: DeepQuestion): DeepQuestion {
+  const { path, query } = question;
+  const has = (name: string): boolean => query.some(([given]) => given === name);
+  if (path.endsWith('/provisionerjobs') && !has('status'))
+    return { ...question, query: [...query, ['status', 'pending']] };
+  if (path === '/workspaces' && !has('limit')) return { ...question, query: [...query, ['limit', '1']] };
+  return question;
+}

@@ -1,0 +1,38 @@
+/** The recorded transcripts, and which of them a coderd is to be held against. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { compareVersion, isKnownVersion } from '../../../lambda/decision/model/version.ts';
+import type { Transcript } from './transcript.ts';
+
+const FOLDER = new URL('../recorded/', import.meta.url);
+
+export function readTranscript(release: string): Transcript {
+  return JSON.parse(readFileSync(new URL(`${release}.json`, FOLDER), 'utf8')) as Transcript;
+}
+
+/** The releases that have played the story, the oldest first. */
+export function recordedReleases(): readonly string[] {
+  const releases = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
+  return releases.sort((a, b) => (compareVersion(a, b) ?? 0) || patchOf(a) - patchOf(b));
+}
+
+/**
+ * The releases whose answers a coderd may give, of those that were recorded, the oldest first: the one of its own minor release, or else
+ * the nearest older one and the nearest newer one, since what changed between these may have changed before it. Before the oldest: the
+ * oldest. After the newest, or where the version tells no release: the newest.
+ */
+export function releasesToCompare(version: string, recorded: readonly string[]): readonly string[] {
+  const newest = recorded.slice(-1);
+  if (!isKnownVersion(version)) return newest;
+  const isOlder = (release: string): boolean => (compareVersion(release, version) ?? 0) < 0;
+  const own = recorded.filter((release) => compareVersion(release, version) === 0);
+  const notNewer = own.filter((release) => patchOf(release) <= patchOf(version));
+  if (own.length > 0) return notNewer.length > 0 ? notNewer.slice(-1) : own.slice(0, 1);
+  const [before] = recorded.filter(isOlder).slice(-1);
+  const [after] = recorded.filter((release) => !isOlder(release));
+  if (after === undefined) return newest;
+  return before === undefined ? [after] : [before, after];
+}
+
+function patchOf(version: string): number {
+  return Number(/^v?\d+\.\d+\.(\d+)/.exec(version)?.[1] ?? 0);
+}

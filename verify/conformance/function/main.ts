@@ -1,0 +1,194 @@
+/**
+ * The function that the stack deploys, against a real coderd:
+ *
+ *   node verify/conformance/function/main.ts --coderd <url> --control <url> --token-file <file>
+ *
+ * Real provisioner daemons run its builds. A task of the simulated ECS starts each; its first process is the real guard.sh. All times
+ * are real ones: a run takes 8 min. Needs a coderd with a control port (control-port.ts), so CI does not run it. Exits with 1 if
+ * anything is otherwise than promised.
+ */
+import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { Command } from 'commander';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { EcsTask } from '../../../simulator/ecs/task.ts';
+import { GuardedTasks, killAtExit } from '../../../simulator/guarded/guarded-tasks.ts';
+import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
+import { serveWorld } from '../../../simulator/serve.ts';
+import { synthesizeStack } from '../../../simulator/synthesized-stack.ts';
+import { World } from '../../../simulator/world.ts';
+import { ControlPort } from '../stage/control-port.ts';
+import { CoderdApi } from './coderd-api.ts';
+import { recordOf } from './look-record.ts';
+import { RealDaemons } from './real-daemons.ts';
+import { type LaunchedTask, problemsOf, reportText } from './report.ts';
+import type { Invoked, ScheduledFunction } from './scheduled-function.ts';
+import { configOf, POOLS, play, prepare } from './story.ts';
+
+const STEP_MS = 250;
+const READ_LAG_MS = 2_000;
+const MINUTE_MS = 60_000;
+const GIVE_UP_MS = 15 * MINUTE_MS;
+
+const program = new Command('function-on-coderd')
+  .description('run the autoscaler against a real coderd and an embedded ECS')
+  .requiredOption('--coderd <url>', 'where coderd listens')
+  .requiredOption('--control <url>', 'its control port')
+  .option('--token-file <file>', "a file with an owner's session token; without it: $CODER_SESSION_TOKEN")
+  .parse();
+const options = program.opts<{ coderd: string; control: string; tokenFile?: string }>();
+const { tokenFile } = options;
+const token = (tokenFile ? readFileSync(tokenFile, 'utf8') : (process.env.CODER_SESSION_TOKEN ?? '')).trim();
+if (token === '')
+  program.error('reading the token: there is none; give --token-file, or set CODER_SESSION_TOKEN');
+const missing = missingForGuard();
+if (missing.length > 0)
+  program.error(`running guard.sh: this machine lacks what it needs; install ${missing.join(', and ')}`);
+
+const clock = (): EpochMs => Date.now() as EpochMs;
+const errors: string[] = [];
+const say = (line: string): void =>
+  void process.stderr.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
+const fail = (error: unknown): void => {
+  errors.push(error instanceof Error ? error.message : String(error));
+  say(`error: ${errors.at(-1)}`);
+};
+
+const coderd = await CoderdApi.open(options.coderd, token);
+const control = new ControlPort(options.control);
+const outDir = `dist/conformance/function/${coderd.version}`;
+mkdirSync(outDir, { recursive: true });
+say(`coderd ${coderd.version}: importing templates`);
+const functionToken = await coderd.makeFunctionToken();
+const stack = synthesizeStack(
+  configOf({ url: options.coderd, organization: coderd.organization.name, version: coderd.version }),
+  `${outDir}/cdk.out`,
+);
+const prepared = await prepare(coderd, control);
+say(
+  `${prepared.sleepers.length} workspaces of pool sleeping are to start at ${prepared.dueAt.toISOString()}`,
+);
+
+const tagsOf = (pool: string) => POOLS.find(({ name }) => name === pool)?.tags ?? {};
+const daemons = new RealDaemons({ control, tagsOf, onError: fail });
+const startDaemon = daemons.start;
+const guarded = new GuardedTasks({ clock, speed: 1, logFile: `${outDir}/guards.log`, startDaemon });
+await guarded.open();
+killAtExit(guarded);
+const startedAt = Date.now();
+const world = new World({
+  start: clock(),
+  coderVersion: coderd.version,
+  seed: startedAt % 2 ** 31,
+  pools: POOLS.map((pool) => ({ ...pool, organization: coderd.organization.name, desiredCount: 0 })),
+  readLagMs: READ_LAG_MS,
+  guardedTask: guarded.task,
+});
+world.secrets.put(world.tokenSecretName, functionToken);
+const served = await serveWorld(world, { clock });
+// by then ECS, whose answers lag behind, knows the services
+await sleep(READ_LAG_MS + STEP_MS);
+
+const invocations: Invoked[] = [];
+const lines: string[] = [];
+const lambda = new Worker(new URL('scheduled-function.ts', import.meta.url), {
+  stdout: true,
+  workerData: { stack, environment: environmentOf(served.awsUrl) } satisfies ScheduledFunction,
+});
+lambda.on('error', fail);
+lambda.on('message', (invoked: Invoked) => {
+  invocations.push(invoked);
+  if (invoked.error !== undefined) fail(`the invocation failed: ${invoked.error}`);
+});
+lambda.stdout.pipe(createWriteStream(`${outDir}/function.log`));
+createInterface({ input: lambda.stdout }).on('line', (line) => lines.push(line));
+
+let asked: number | undefined;
+play(coderd, prepared, say).then(({ builds }) => {
+  asked = builds;
+}, fail);
+const desired = new Map<string, number>();
+let nextTick = Math.ceil(startedAt / MINUTE_MS) * MINUTE_MS;
+while (Date.now() < startedAt + GIVE_UP_MS && !(await isOver())) {
+  world.timeline.advanceTo(clock());
+  await daemons.poll().catch(fail);
+  if (Date.now() >= nextTick) {
+    nextTick += MINUTE_MS;
+    await tick().catch(fail);
+  }
+  sayCounts();
+  await sleep(STEP_MS);
+}
+await lambda.terminate();
+
+const jobs = await coderd.jobsSince(startedAt);
+const run = {
+  coderdVersion: coderd.version,
+  jobs,
+  asked: asked ?? 0,
+  sleepers: await Promise.all(prepared.sleepers.map((it) => coderd.workspace(it))),
+  dueAt: prepared.dueAt,
+  tasks: POOLS.flatMap(({ name }) => tasksOf(name).map((task) => launchedTask(name, task))),
+  remaining: remaining(),
+  killed: daemons.killed,
+  looks: recordOf(lines),
+  invocations: invocations.length,
+  errors,
+};
+process.stdout.write(`${reportText(run)}\nthe run took ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
+process.exitCode = problemsOf(run).length > 0 ? 1 : 0;
+await Promise.all([served.close(), guarded.close()]);
+
+function environmentOf(awsUrl: string): Readonly<Record<string, string>> {
+  return {
+    AUTOSCALER_CLUSTER: world.ecs.clusterName,
+    AUTOSCALER_STACK: world.stackName,
+    AWS_ENDPOINT_URL_ECS: awsUrl,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: awsUrl,
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'conformance',
+    AWS_SECRET_ACCESS_KEY: 'conformance',
+    POWERTOOLS_METRICS_DISABLED: 'true',
+  };
+}
+
+function tasksOf(pool: string): readonly EcsTask[] {
+  const { name } = world.service(pool).identity;
+  return world.ecs.tasks().filter(({ identity }) => identity.serviceName === name);
+}
+
+function launchedTask(pool: string, { identity, state }: EcsTask): LaunchedTask {
+  return { pool, daemon: `${pool}-${identity.id}`, goneAt: state.executionStoppedAt };
+}
+
+/** Tasks that exist or are desired. */
+function remaining(): number {
+  const alive = world.ecs.tasks().filter((task) => task.state.lastStatus !== 'STOPPED').length;
+  return Math.max(alive, ...POOLS.map(({ name }) => world.service(name).state.desiredCount));
+}
+
+async function isOver(): Promise<boolean> {
+  const isQuiet =
+    asked !== undefined && remaining() === 0 && Date.now() > prepared.dueAt.getTime() + MINUTE_MS;
+  if (!isQuiet) return false;
+  return (await coderd.jobsSince(startedAt)).every(({ completed_at }) => completed_at != null);
+}
+
+/** coderd's own executor looks once a minute. */
+async function tick(): Promise<void> {
+  const { transitions, errors: refused } = await control.tick(new Date());
+  const count = Object.keys(transitions).length;
+  if (count > 0) say(`coderd starts ${count} workspaces by their schedule`);
+  for (const [id, why] of Object.entries(refused)) fail(`the executor could not start ${id}: ${why}`);
+}
+
+function sayCounts(): void {
+  for (const { name } of POOLS) {
+    const { desiredCount } = world.service(name).state;
+    const before = desired.get(name) ?? 0;
+    if (before !== desiredCount) say(`pool ${name}: desired count ${before} -> ${desiredCount}`);
+    desired.set(name, desiredCount);
+  }
+}

@@ -1,0 +1,26 @@
+/** A thread that invokes the bundled handler once a minute, as EventBridge does. The function's log is the thread's output. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { loadFunction } from '../../../demo/deployed-function.ts';
+import type { SynthesizedStack } from '../../../simulator/synthesized-stack.ts';
+
+/** What the thread is started with. */
+export type ScheduledFunction = {
+  readonly stack: SynthesizedStack;
+  readonly environment: Readonly<Record<string, string>>;
+};
+/** What the thread tells of each invocation. */
+export type Invoked = { readonly error: string | undefined };
+
+const SCHEDULE_MS = 60_000;
+
+const { stack, environment } = workerData as ScheduledFunction;
+const autoscaler = await loadFunction(stack, environment);
+for (let dueAt = performance.now(); ; dueAt += SCHEDULE_MS) {
+  await sleep(Math.max(0, dueAt - performance.now()));
+  const error = await autoscaler.tick().then(
+    () => undefined,
+    (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown)),
+  );
+  parentPort?.postMessage({ error } satisfies Invoked);
+}

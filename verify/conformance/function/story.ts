@@ -1,0 +1,118 @@
+/**
+ * What happens in the run, as in the demo: bursts from zero in tag sets of their own, builds of different lengths, so that a pool is
+ * scaled in while some run, stops of workspaces, and workspaces that start by their schedule while their pool is at zero.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import type { ControlPort } from '../stage/control-port.ts';
+import type { CoderdApi, RealWorkspace } from './coderd-api.ts';
+
+export const POOLS = [
+  { name: 'untagged', tags: {}, max: 3 },
+  { name: 'linux', tags: { pool: 'linux' }, max: 4 },
+  { name: 'gpu', tags: { pool: 'gpu' }, max: 2 },
+  { name: 'sleeping', tags: { pool: 'sleeping' }, max: 3 },
+] as const satisfies readonly { readonly name: string; readonly tags: Tags; readonly max: number }[];
+export type PoolName = (typeof POOLS)[number]['name'];
+
+type Step = {
+  readonly atS: number;
+  readonly pool: PoolName;
+  /** One workspace each, whose build takes so long. */
+  readonly buildS: readonly number[];
+};
+
+const STEPS: readonly Step[] = [
+  { atS: 5, pool: 'linux', buildS: [10, 15, 20, 30, 120, 150] },
+  { atS: 15, pool: 'untagged', buildS: [20, 30, 40, 90] },
+  { atS: 25, pool: 'gpu', buildS: [40, 60] },
+  { atS: 160, pool: 'linux', buildS: [20, 30] },
+];
+/** Of the first burst, those workspaces whose build is over by then are stopped. */
+const STOPS_AT_S = 200;
+const STOP_MS = 5_000;
+const AUTOSTARTS = 3;
+const AUTOSTART_BUILD_MS = 8_000;
+/** Longer than coderd believes that the daemons of the preparation are there (90 s). */
+const AUTOSTART_AFTER_MS = 170_000;
+const MINUTE_MS = 60_000;
+
+/** What the run finds: templates by pool, and stopped workspaces that are to start at `dueAt`. */
+export type Prepared = {
+  readonly templates: Readonly<Record<PoolName, string>>;
+  readonly sleepers: readonly RealWorkspace[];
+  readonly dueAt: Date;
+};
+
+export type Asked = { readonly builds: number };
+
+/** Imports the templates and builds the workspaces that sleep, with a daemon for each pool that ends before the run begins. */
+export async function prepare(coderd: CoderdApi, control: ControlPort): Promise<Prepared> {
+  const nameOf = (pool: string): string => `preparing-${pool}-${Date.now()}`;
+  const helpers = POOLS.map(({ name, tags }) => ({ name: nameOf(name), tags }));
+  await Promise.all(helpers.map(({ name, tags }) => control.start(name, tags)));
+  const entries = await Promise.all(
+    POOLS.map(async ({ name, tags }) => [name, await coderd.pushTemplate(name, tags)] as const),
+  );
+  const templates = Object.fromEntries(entries) as Record<PoolName, string>;
+  const sleepers: RealWorkspace[] = [];
+  for (let index = 0; index < AUTOSTARTS; index++) {
+    const workspace = await coderd.createWorkspace(templates.sleeping, 500);
+    await coderd.settle(workspace);
+    await coderd.stopWorkspace(workspace, AUTOSTART_BUILD_MS);
+    await coderd.settle(workspace);
+    sleepers.push(workspace);
+  }
+  await Promise.all(helpers.map(({ name }) => control.signal(name, 'terminate')));
+  const dueAt = new Date(Math.ceil((Date.now() + AUTOSTART_AFTER_MS) / MINUTE_MS) * MINUTE_MS);
+  for (const workspace of sleepers) await coderd.setAutostart(workspace, dueAt);
+  return { templates, sleepers, dueAt };
+}
+
+/** Asks for the builds of all steps, each in its time from now on. */
+export async function play(
+  coderd: CoderdApi,
+  { templates }: Prepared,
+  announce: (line: string) => void,
+): Promise<Asked> {
+  const startedAt = Date.now();
+  const at = (seconds: number) => sleep(Math.max(0, startedAt + seconds * 1000 - Date.now()));
+  const made: RealWorkspace[] = [];
+  for (const { atS, pool, buildS } of STEPS) {
+    await at(atS);
+    announce(
+      `${buildS.length} workspaces of pool ${pool} are created; their builds take ${buildS.join(', ')} s`,
+    );
+    for (const seconds of buildS) made.push(await coderd.createWorkspace(templates[pool], seconds * 1000));
+  }
+  await at(STOPS_AT_S);
+  const firsts = await Promise.all(made.slice(0, STEPS[0]?.buildS.length).map((it) => coderd.workspace(it)));
+  const built = firsts.filter(({ latest_build }) => latest_build.job.status === 'succeeded');
+  announce(`${built.length} workspaces of pool linux are stopped`);
+  for (const workspace of built) await coderd.stopWorkspace(workspace, STOP_MS);
+  return { builds: made.length + built.length };
+}
+
+export type Deployed = { readonly url: string; readonly organization: string; readonly version: string };
+
+/** As a user would write it. The looks, latencies and intervals are those of the product: nothing is shortened. */
+export function configOf({ url, organization, version }: Deployed): string {
+  return [
+    'coder:',
+    `  url: ${url}`,
+    '  token: { secret: coder/autoscaler-token }',
+    'limits: { maxTasks: 12 }',
+    `defaults: { image: "ghcr.io/coder/coder:${version}" }`,
+    'pools:',
+    ...POOLS.flatMap(({ name, tags, max }) => [
+      `  - name: ${name}`,
+      `    organization: ${organization}`,
+      `    tags: ${JSON.stringify(tags)}`,
+      `    key: { secret: coder/keys/${name} }`,
+      `    max: ${max}`,
+      // as in the demo: a burst would have it keep daemons for the next, and the run ends at zero
+      '    warm: 0',
+    ]),
+    '',
+  ].join('\n');
+}

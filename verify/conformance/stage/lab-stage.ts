@@ -1,0 +1,304 @@
+/** The simulated coderd: reads go through its HTTP face, deeds straight to the model, and time moves only when the story waits. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { Random } from '../../../simulator/base/random.ts';
+import { Timeline } from '../../../simulator/base/timeline.ts';
+import type { BuiltInDaemon } from '../../../simulator/coderd/built-in-daemons.ts';
+import { CoderdModel } from '../../../simulator/coderd/model.ts';
+import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
+import { CoderdRefusal } from '../../../simulator/coderd/tables/refusal.ts';
+import type { TemplateRecord, TemplateVersion } from '../../../simulator/coderd/tables/templates.ts';
+import type { UserRecord } from '../../../simulator/coderd/tables/users.ts';
+import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
+import { askCoderd } from './ask.ts';
+import { Names } from './names.ts';
+import type {
+  Answer,
+  NewVersion,
+  NewWorkspace,
+  Outcome,
+  Question,
+  Role,
+  Script,
+  Stage,
+  Tick,
+  Transition,
+  UserStatus,
+} from './stage.ts';
+
+const START = Date.parse('2026-11-20T09:00:30Z') as EpochMs;
+const PATIENCE_MS = 120_000;
+const POLL_MS = 100;
+/** The lifecycle executor runs only when the story says so. */
+const NEVER_MS = 1e12;
+const DAY_MS = 86_400_000;
+
+type Version = { readonly given: NewVersion; readonly version: TemplateVersion };
+
+export class LabStage implements Stage {
+  readonly version: string;
+  readonly names = new Names(START);
+  readonly #timeline = new Timeline(START);
+  readonly #model: CoderdModel;
+  readonly #server: Server;
+  readonly #tokens = new Map<string, string>();
+  readonly #users = new Map<string, UserRecord>();
+  readonly #versions = new Map<string, Version>();
+  readonly #templates = new Map<string, TemplateRecord>();
+  readonly #workspaces = new Map<string, WorkspaceRecord>();
+  readonly #daemons = new Map<string, BuiltInDaemon>();
+  readonly #files = new Map<string, string>();
+  readonly #random = new Random(7);
+
+  private constructor(release: string) {
+    this.#model = new CoderdModel({
+      timeline: this.#timeline,
+      random: new Random(1),
+      organizations: ['coder'],
+      version: release,
+      autobuildPollMs: NEVER_MS,
+    });
+    this.version = release;
+    this.#server = createServer(coderdHandler(this.#model, { rateLimit: 1e9 }));
+  }
+
+  /** A coderd of that release, served on loopback until `close`. */
+  static async at(release: string): Promise<LabStage> {
+    const stage = new LabStage(release);
+    await new Promise<void>((resolve) => stage.#server.listen(0, '127.0.0.1', resolve));
+    stage.#begin();
+    return stage;
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  now(): EpochMs {
+    return this.#timeline.now();
+  }
+
+  ask(question: Question): Promise<Answer> {
+    const { as = 'first' } = question;
+    const token = as === 'nobody' ? undefined : (this.#tokens.get(as) ?? as);
+    return askCoderd({ url: this.#url, names: this.names, token }, question);
+  }
+
+  http(as: string): CoderdHttp {
+    const token = this.#tokens.get(as) ?? '';
+    return new CoderdHttp({ url: this.#url, token: { read: async () => token } });
+  }
+
+  async addUser(user: { readonly name: string; readonly role: Role; readonly status: UserStatus }) {
+    const { name, role, status } = user;
+    const added = this.#model.addUser({ username: name, status });
+    this.#users.set(name, added);
+    this.names.set(name, added.id);
+    this.#addToken(name, role, added);
+  }
+
+  async setUserStatus(name: string, status: UserStatus): Promise<void> {
+    this.#model.setUserStatus(known(this.#users, name), status);
+  }
+
+  importVersion(given: NewVersion): Promise<Outcome> {
+    return outcomeOf(() => {
+      const { parameter, script, name, template, tags } = given;
+      const own = parameter === undefined ? {} : { [parameter.name]: parameter.value };
+      const version = this.#model.importVersion({
+        organization: 'coder',
+        name,
+        tags: { ...tags, ...own },
+        durationMs: script?.import?.ms ?? 0,
+        willFail: script?.import?.fails ?? false,
+        fileId: this.#fileOf(given),
+        ...(template === undefined ? {} : { template: known(this.#templates, template) }),
+      });
+      this.#versions.set(name, { given, version });
+      this.names.set(name, version.id);
+      this.names.set(`import of ${name}`, this.#model.importOf(version)?.id ?? '');
+      if (this.names.find(version.fileId) === undefined)
+        this.names.set(`file of import of ${name}`, version.fileId);
+    });
+  }
+
+  cancelImport(version: string): Promise<Outcome> {
+    return outcomeOf(() => {
+      const job = this.#model.importOf(known(this.#versions, version).version);
+      if (job !== undefined) this.#model.cancelJob(job.id);
+    });
+  }
+
+  addTemplate({
+    name,
+    version: first,
+  }: {
+    readonly name: string;
+    readonly version: string;
+  }): Promise<Outcome> {
+    return outcomeOf(() => {
+      const { given, version } = known(this.#versions, first);
+      const template = this.#model.addTemplate({
+        ...{ organization: 'coder', name, version },
+        buildMs: buildMsOf(given.script),
+      });
+      this.#templates.set(name, template);
+      this.names.set(name, template.id);
+    });
+  }
+
+  activate(template: string, version: string): Promise<Outcome> {
+    return outcomeOf(() =>
+      this.#model.activate(known(this.#templates, template), known(this.#versions, version).version),
+    );
+  }
+
+  addWorkspace(given: NewWorkspace): Promise<Outcome> {
+    return outcomeOf(() => {
+      const { name, owner, by = owner, schedule, ttlMs, parameters } = given;
+      const template = known(this.#templates, given.template);
+      const script = this.#scriptOf(template);
+      const workspace = this.#model.createWorkspace({
+        ...{ name, template, owner: known(this.#users, owner), initiator: known(this.#users, by) },
+        ...(schedule === undefined ? {} : { schedule }),
+        ...(ttlMs === undefined ? {} : { ttlMs }),
+        ...(parameters === undefined ? {} : { ownTags: parameters }),
+        willFail: script?.start?.fails ?? false,
+        keepsVersion: true,
+      });
+      this.#workspaces.set(name, workspace);
+      this.names.set(name, workspace.id);
+      this.#nameBuild(name, workspace);
+    });
+  }
+
+  build(name: string, transition: Transition): Promise<Outcome> {
+    return outcomeOf(() => {
+      const workspace = known(this.#workspaces, name);
+      const willFail = this.#scriptOf(workspace.template)?.[transition]?.fails ?? false;
+      this.#model.build(workspace, transition, { willFail });
+      this.#nameBuild(name, workspace);
+    });
+  }
+
+  cancelBuild(name: string): Promise<Outcome> {
+    return outcomeOf(() => this.#model.cancelJob(known(this.#workspaces, name).latestBuild.job.id));
+  }
+
+  setSchedule(name: string, schedule: string | undefined): Promise<Outcome> {
+    return outcomeOf(() => this.#model.setSchedule(known(this.#workspaces, name), schedule));
+  }
+
+  setTtl(name: string, ttlMs: number | undefined): Promise<Outcome> {
+    return outcomeOf(() => this.#model.setTtl(known(this.#workspaces, name), ttlMs ?? 0));
+  }
+
+  async startDaemon(name: string, tags: Tags): Promise<void> {
+    const daemon = this.#model.startBuiltInDaemon(name, tags);
+    this.#daemons.set(name, daemon);
+    this.names.set(`daemon ${name}`, daemon.id);
+  }
+
+  async stopDaemon(name: string, how: 'terminate' | 'kill'): Promise<void> {
+    const daemon = known(this.#daemons, name);
+    if (how === 'kill') daemon.kill();
+    else daemon.terminate();
+    await this.until(`daemon ${name} is gone`, async () => daemon.isGone);
+  }
+
+  async tick(at: EpochMs): Promise<Tick> {
+    const before = new Map([...this.#workspaces].map(([name, { latestBuild }]) => [name, latestBuild]));
+    this.#model.tick(at);
+    const built = [...this.#workspaces].filter(([name, { latestBuild }]) => latestBuild !== before.get(name));
+    for (const [name, workspace] of built) this.#nameBuild(name, workspace);
+    const transitions = built.map(([, { id, latestBuild }]) => [id, latestBuild.transition]);
+    return { transitions: Object.fromEntries(transitions), errors: {} };
+  }
+
+  async setLastSeen(name: string, at: EpochMs): Promise<void> {
+    this.#model.setLastSeen(known(this.#daemons, name).id, at);
+  }
+
+  async forgetNextStart(name: string): Promise<void> {
+    this.#model.forgetNextStart(known(this.#workspaces, name));
+  }
+
+  async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    const end = this.now() + PATIENCE_MS;
+    while (!(await isSo())) {
+      if (this.now() > end) throw new Error(`playing the story: it never comes that ${what}`);
+      this.#timeline.advanceTo((this.now() + POLL_MS) as EpochMs);
+    }
+  }
+
+  get #url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  #begin(): void {
+    const first = this.#model.user(this.#model.userId);
+    if (first === undefined) throw new Error('playing the story: the simulated coderd has no first user');
+    this.#users.set('first', first);
+    this.names.set('first', first.id);
+    this.names.set('organization', this.#model.organizationId('coder'));
+    this.names.set('url', this.#url);
+    this.names.set('version', this.#model.version.text);
+    this.#addToken('first', 'owner', first);
+  }
+
+  #addToken(name: string, role: Role, user: UserRecord): void {
+    const canRead = role === 'owner' || role === 'organization-template-admin' ? 'all' : [];
+    const canReadWorkspaces = role === 'template-admin' ? [] : canRead;
+    const isOwner = role === 'owner';
+    const lifetimeMs = DAY_MS;
+    const canReadMembers = this.#model.version.does('letsMembersReadMembers') ? 'all' : canRead;
+    const rights = { canRead, canReadWorkspaces, canReadMembers, isOwner } as const;
+    const token = this.#model.addToken({ ...rights, user, lifetimeMs });
+    this.#tokens.set(name, token);
+    this.names.set(`key of ${name}`, token.split('-')[0] ?? '');
+  }
+
+  /** Files are known by their content. */
+  #fileOf({ script = {}, parameter }: NewVersion): string {
+    const content = JSON.stringify([script, parameter]);
+    const id = this.#files.get(content) ?? this.#random.uuid();
+    this.#files.set(content, id);
+    return id;
+  }
+
+  #scriptOf(template: TemplateRecord): Script | undefined {
+    return this.#versions.values().find(({ version }) => version === template.activeVersion)?.given.script;
+  }
+
+  #nameBuild(workspace: string, { latestBuild: { id, number, job } }: WorkspaceRecord): void {
+    this.names.set(`build ${number} of ${workspace}`, id);
+    this.names.set(`job ${number} of ${workspace}`, job.id);
+  }
+}
+
+function known<T>(things: ReadonlyMap<string, T>, name: string): T {
+  const found = things.get(name);
+  if (found === undefined) throw new Error(`playing the story: nothing is called "${name}"`);
+  return found;
+}
+
+async function outcomeOf(deed: () => void): Promise<Outcome> {
+  try {
+    deed();
+    return 'done';
+  } catch (cause) {
+    if (!(cause instanceof CoderdRefusal)) throw cause;
+    return { status: cause.status, message: cause.message };
+  }
+}
+
+function buildMsOf(script: Script = {}) {
+  const { start, stop, delete: remove } = script;
+  return { start: start?.ms ?? 0, stop: stop?.ms ?? 0, delete: remove?.ms ?? 0 };
+}

@@ -1,0 +1,80 @@
+/**
+ * A fixed story, played through coderd's public API: every answer that the product builds on is read back, raw and through the
+ * product's own adapters. It waits for what it has asked for, and for nothing else.
+ */
+import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
+import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import { Recorder, type Transcript } from '../answers/transcript.ts';
+import type { Stage } from '../stage/stage.ts';
+import { playAutostarts } from './story-autostarts.ts';
+import { playBuilds } from './story-builds.ts';
+import { playImports } from './story-imports.ts';
+import { playRefusals } from './story-refusals.ts';
+import { playTagTable } from './story-tags.ts';
+
+/** Plays all chapters. Throws where something that was asked for does not come. */
+export async function playStory(stage: Stage): Promise<Transcript['entries']> {
+  const recorder = new Recorder(stage);
+  await playUsers(stage, recorder);
+  await playRefusals(recorder);
+  await playImports(stage, recorder);
+  await playTagTable(stage, recorder);
+  await playBuilds(stage, recorder);
+  await playAutostarts(stage, recorder);
+  await playReadings(stage, recorder);
+  return recorder.entries;
+}
+
+async function playUsers(stage: Stage, recorder: Recorder): Promise<void> {
+  await recorder.asks('the build info', { path: '/buildinfo', as: 'nobody' });
+  await stage.addUser({ name: 'reader', role: 'organization-template-admin', status: 'active' });
+  await stage.addUser({ name: 'mia', role: 'member', status: 'active' });
+  await stage.addUser({ name: 'tessa', role: 'template-admin', status: 'active' });
+  await stage.addUser({ name: 'ann', role: 'member', status: 'active' });
+  await stage.addUser({ name: 'ben', role: 'member', status: 'dormant' });
+  await stage.addUser({ name: 'cyd', role: 'member', status: 'suspended' });
+  await recorder.asks('the organizations', { path: '/organizations', as: 'reader' });
+  await recorder.asks('the reader itself', { path: '/users/me', as: 'reader' });
+  await recorder.asks("the reader's token", { path: '/users/me/keys/{key of reader}', as: 'reader' });
+  await recorder.asks('members', { path: '/organizations/{organization}/members', as: 'reader' });
+  await recorder.asks('members, as a member', { path: '/organizations/{organization}/members', as: 'mia' });
+  await recorder.asks('the licence', { path: '/entitlements', as: 'reader' });
+}
+
+/** What the product makes of it all. */
+async function playReadings(stage: Stage, recorder: Recorder): Promise<void> {
+  const http = stage.http('reader');
+  try {
+    const coderd = new CoderdAdapter(http);
+    const build = (await coderd.buildInfo()).items[0];
+    const [organization] = (await coderd.organizations()).items;
+    if (organization === undefined) throw new Error('playing the story: the reader sees no organization');
+    const now = stage.now();
+    const [jobs, daemons, forecasts] = [
+      await coderd.jobs(organization, build),
+      await coderd.daemons(organization, build),
+      await coderd.forecast([organization], { now, refreshMs: 0, build }),
+    ];
+    const ids = jobs.items.map(({ id }) => id);
+    recorder.finds('the product reads jobs', told(jobs));
+    recorder.finds('the product reads jobs by id', told(await coderd.jobsByIds(organization, ids)));
+    recorder.finds('the product reads daemons', told(daemons));
+    const forecast = forecasts.get(organization.id as OrganizationId);
+    recorder.finds('the product reads workspaces', told(forecast?.workspaces));
+    recorder.finds('the product reads templates', told(forecast?.templates));
+    recorder.finds('the product reads tags of active versions', forecast?.activeVersionTags);
+    recorder.finds('the product reads members', told(forecast?.members));
+    recorder.finds('the product reads offline daemons', told(forecast?.offlineDaemons));
+  } finally {
+    await http.close();
+  }
+}
+
+/** A reading, with times as coderd writes them. */
+function told(reading: unknown): unknown {
+  return JSON.parse(JSON.stringify(reading ?? null), (key, value: unknown) =>
+    typeof value === 'number' && value > 1e12 && /(?:_at|At|deadline)$/.test(key)
+      ? new Date(value as EpochMs).toISOString()
+      : value,
+  );
+}

@@ -1,0 +1,128 @@
+/** The explorations, each for any variant of the protocol: as it is, or a mutant of it. */
+import type { Reading } from '../../simulator/ecs/protection.ts';
+import { GUARD_TABLE } from '../../simulator/task/guard-table.ts';
+import { nonsense } from './autoscalers.ts';
+import type { Rules } from './clock-moves.ts';
+import { type Decide, type Decider, deciderOf, PRODUCT } from './decider.ts';
+import { GuardsModel } from './guards.ts';
+import { PoolModel } from './pool.ts';
+import { type PoolBound, PoolCodes } from './pool-state.ts';
+import { Product } from './product.ts';
+import { progressJudge } from './progress.ts';
+import type { Model } from './search.ts';
+import { type Bounds, configOf } from './sight.ts';
+import { ASK } from './task.ts';
+import { twoPoolsModel } from './two-pools.ts';
+import type { TwoPoolsLimits } from './two-pools-tick.ts';
+
+/** What may be changed to see whether the explorations notice. */
+export type Variant = Omit<Rules, 'hasLateLooks'> & { readonly decide: Decide };
+
+export const AS_IT_IS: Variant = {
+  table: GUARD_TABLE,
+  ask: ASK,
+  stopsPromptly: true,
+  drainsInTime: true,
+  decide: PRODUCT,
+};
+
+export type Exploration = {
+  readonly name: string;
+  readonly bound: PoolBound;
+  readonly build: (variant: Variant) => Model;
+};
+
+/** Every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1): which calls are refused, and whose; and early successes that do not count old tasks. */
+export const READINGS: readonly Reading[] = [
+  { calls: 'off', tasks: 'all' },
+  { calls: 'new-only', tasks: 'all' },
+  { calls: 'new-only', tasks: 'old-revision' },
+  { calls: 'all', tasks: 'all' },
+  { calls: 'all', tasks: 'old-revision' },
+  { calls: 'off', tasks: 'all', cleanup: { counts: false } },
+  { calls: 'all', tasks: 'all', cleanup: { counts: false } },
+];
+
+/** Guards under a nonsense autoscaler and the worst of schedulers, with a clock. */
+export function guards(bound: PoolBound, looks: 'prompt' | 'late'): Exploration {
+  return {
+    name: `guards: a clock, calls under way${looks === 'late' ? ', looks answered late' : ''}`,
+    bound,
+    build: ({ decide: _, ...rules }) => new GuardsModel(bound, { ...rules, hasLateLooks: looks === 'late' }),
+  };
+}
+
+/** A pool under a nonsense autoscaler. */
+export function nonsensePool(bound: PoolBound, limits: Bounds): Exploration {
+  return {
+    name: 'a pool: a nonsense autoscaler, until the world is quiet',
+    bound,
+    build: ({ table, decide }) => {
+      const codes = new PoolCodes(bound);
+      const rules = { table, autoscaler: nonsense, hasHands: false, endsSessions: false };
+      return new PoolModel(codes, rules, settlesFrom(codes, { table, limits, decide }));
+    },
+  };
+}
+
+/** How many ticks may be at work at one time; 0: each is over at once. */
+const TICKS = {
+  0: 'ticks one after the other',
+  1: 'ticks read at two moments, are cut off, lose replies',
+  2: 'ticks overlap, read at two moments, are cut off, lose replies',
+} as const;
+
+/** A pool under the product's autoscaler, with hands that take protections away. */
+export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1 | 2): Exploration {
+  const ticks = TICKS[overlapping];
+  return {
+    name: `a pool: the product's ${ticks}`,
+    bound,
+    build: ({ table, decide }) => {
+      const codes = new PoolCodes(bound);
+      const decider = deciderFor(limits, decide);
+      const autoscaler = (of: PoolCodes) => new Product(of, { decider, overlapping });
+      const rules = { table, autoscaler, hasHands: true, endsSessions: true };
+      return new PoolModel(codes, rules, settlesFrom(codes, { table, limits, decide }));
+    },
+  };
+}
+
+/** Two pools under the product's autoscaler and one `maxTasks`. */
+export function twoPools(jobs: number, limits: Omit<TwoPoolsLimits, 'max'>): Exploration {
+  const { maxTasks, min, hasStock } = limits;
+  const kept = hasStock ? 'a stock' : min.some((count) => count > 0) ? 'a floor' : 'nothing kept';
+  return {
+    name: `two pools under one maxTasks of ${maxTasks}: ${kept}`,
+    bound: { tasks: maxTasks, jobs },
+    build: ({ decide }) => twoPoolsModel({ ...limits, max: 2, jobs, decide }),
+  };
+}
+
+type Quiet = Pick<Variant, 'table' | 'decide'> & { readonly limits: Bounds };
+
+/** Progress: from every state, under every reading, the product brings a quiet world to rest. */
+function settlesFrom(codes: PoolCodes, { table, limits, decide }: Quiet): Model['judge'] {
+  const decider = deciderFor(limits, decide);
+  const judges = READINGS.map((reading) =>
+    progressJudge(codes, { table, reading, decider, min: limits.min }),
+  );
+  return (code) => {
+    for (const judge of judges) {
+      const violation = judge(code);
+      if (violation !== undefined) return violation;
+    }
+    return undefined;
+  };
+}
+
+const deciders = new Map<string, Decider>();
+
+/** What the product decides is the same in every exploration; a mutant's decisions are its own. */
+function deciderFor(limits: Bounds, decide: Decide): Decider {
+  if (decide !== PRODUCT) return deciderOf(configOf(limits), decide);
+  const key = `${limits.min} ${limits.max}`;
+  const known = deciders.get(key) ?? deciderOf(configOf(limits), decide);
+  deciders.set(key, known);
+  return known;
+}

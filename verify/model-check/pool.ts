@@ -1,0 +1,192 @@
+/**
+ * The exploration of a pool: guards, daemons, coderd's rows, ECS's scheduler with its count and its deployments, and an autoscaler,
+ * nonsense or the product. ECS accepts or refuses calls as it likes; a look that fails is one that did not happen.
+ */
+import type { Autoscaler } from './autoscalers.ts';
+import { remembered } from './interned.ts';
+import { type PoolMove, poolMovesOf, type TaskRules, withoutKey } from './pool-moves.ts';
+import { copyInto, NOBODY, type PoolCodes, type PoolState } from './pool-state.ts';
+import type { Emit, Fail, Model } from './search.ts';
+import { holdsJob, isAtRisk, NEW_TASK, type TaskState, UNPROTECTED } from './task.ts';
+
+export type PoolRules = TaskRules & {
+  readonly autoscaler: (codes: PoolCodes) => Autoscaler;
+  /** Whether a hand, or an expiry, takes away the protection of a task while ECS and the autoscaler are at rest. */
+  readonly hasHands: boolean;
+};
+
+/** What a step of one task needs to know of it. */
+type Kind = {
+  readonly task: TaskState | undefined;
+  readonly moves: readonly (Omit<PoolMove, 'to'> & { readonly to: number })[];
+  readonly isHolding: boolean;
+  readonly isOld: boolean;
+  readonly isFree: boolean;
+  readonly isAtRisk: boolean;
+  readonly asOld: number;
+  readonly withoutRow: number;
+  readonly withoutLease: number;
+};
+
+/** The model of a pool. */
+export class PoolModel implements Model {
+  readonly initial: number;
+  readonly judge: Model['judge'];
+  readonly #codes: PoolCodes;
+  readonly #hasHands: boolean;
+  readonly #autoscaler: Autoscaler;
+  readonly #fresh: number;
+  readonly #freshOld: number;
+  readonly #kindOf: (id: number) => Kind;
+  readonly #now: PoolState;
+  readonly #next: PoolState;
+
+  constructor(codes: PoolCodes, rules: PoolRules, judge?: Model['judge']) {
+    this.judge = judge;
+    this.#codes = codes;
+    this.#hasHands = rules.hasHands;
+    this.#autoscaler = rules.autoscaler(codes);
+    this.#fresh = codes.kinds.idOf(NEW_TASK);
+    this.#freshOld = codes.kinds.idOf({ ...NEW_TASK, revision: 'old' });
+    this.#kindOf = remembered((id) => readKind(codes, id, rules));
+    this.#now = codes.empty();
+    this.#next = codes.empty();
+    this.initial = codes.pack(this.#now);
+  }
+
+  expand(code: number, emit: Emit, fail: Fail): void {
+    this.#codes.unpack(code, this.#now);
+    const kinds = this.#now.ids.map(this.#kindOf);
+    for (const [slot, kind] of kinds.entries()) this.#expandTask(slot, kind, emit, fail);
+    this.#expandScheduler(kinds, emit, fail);
+    this.#expandDeployment(kinds, emit);
+    this.#expandJobs(kinds, emit);
+    this.#expandKey(kinds, emit);
+    if (this.#hasHands) this.#expandHands(kinds, emit);
+    this.#autoscaler.expand(this.#now, emit, fail);
+  }
+
+  describe(code: number): string {
+    this.#codes.unpack(code, this.#now);
+    return this.#codes.describe(this.#now) + this.#autoscaler.describe(this.#now.mind);
+  }
+
+  #expandTask(slot: number, { moves }: Kind, emit: Emit, fail: Fail): void {
+    for (const { to, what, takesJob, fails } of moves) {
+      if (takesJob === true && this.#now.pending === 0) continue;
+      if (fails !== undefined) fail('safety', `${what}: ${fails}`, slot);
+      const next = this.#withTask(slot, to);
+      if (takesJob === true) next.pending--;
+      this.#emit(emit, what, slot);
+    }
+  }
+
+  /**
+   * ECS keeps the count, with minimumHealthyPercent 0 and maximumPercent 100, and picks the worst victims. While it deploys it may
+   * start tasks of either revision; after an early success it may count old tasks or not (simulator/ecs/rollout.ts).
+   */
+  #expandScheduler(kinds: readonly Kind[], emit: Emit, fail: Fail): void {
+    const { desired, isDeploying } = this.#now;
+    const count = kinds.filter(({ task }) => task !== undefined).length;
+    const old = kinds.filter(({ isOld }) => isOld).length;
+    const counted = isDeploying ? count : count - old;
+    if (counted < desired && !this.#now.isUnplaced) {
+      this.#asNow().isUnplaced = true;
+      this.#emit(emit, 'ECS cannot place a task', -1);
+    }
+    for (const [slot, kind] of kinds.entries()) {
+      if (kind.task === undefined) {
+        if (counted >= desired) continue;
+        this.#withTask(slot, this.#fresh).isUnplaced = false;
+        this.#emit(emit, 'ECS starts it', slot);
+        if (!isDeploying && old === 0) continue;
+        this.#withTask(slot, this.#freshOld).isUnplaced = false;
+        this.#emit(emit, 'ECS starts it of the old revision', slot);
+      } else if (kind.isFree && (count > desired || kind.isOld)) {
+        if (kind.isAtRisk) fail('safety', 'ECS stops a task whose daemon holds a job, or may', slot);
+        this.#withTask(slot, NOBODY);
+        this.#emit(emit, 'ECS stops it', slot);
+      }
+    }
+  }
+
+  #expandDeployment(kinds: readonly Kind[], emit: Emit): void {
+    // as soon as one new task runs, where deployments may succeed early
+    const isOver =
+      this.#now.desired === 0 || kinds.some(({ task, isOld }) => task?.ecs === 'running' && !isOld);
+    if (this.#now.isDeploying && isOver) {
+      this.#asNow().isDeploying = false;
+      this.#emit(emit, 'the deployment is complete', -1);
+    }
+    // whom a hand has unprotected nothing keeps from a deployment
+    if (kinds.some((kind) => kind.isFree && kind.isAtRisk)) return;
+    const next = this.#asNow();
+    next.isDeploying = true;
+    for (const [slot, { asOld }] of kinds.entries()) next.ids[slot] = asOld;
+    this.#emit(emit, 'a deployment begins', -1);
+  }
+
+  #expandJobs(kinds: readonly Kind[], emit: Emit): void {
+    const held = kinds.filter(({ isHolding }) => isHolding).length;
+    if (this.#now.pending + held >= this.#codes.bound.jobs) return;
+    this.#asNow().pending++;
+    this.#emit(emit, 'a job is submitted', -1);
+  }
+
+  #expandKey(kinds: readonly Kind[], emit: Emit): void {
+    const next = this.#asNow();
+    for (const [slot, { withoutRow }] of kinds.entries()) next.ids[slot] = withoutRow;
+    this.#emit(emit, 'the provisioner key is deleted, and coderd forgets its daemons', -1);
+  }
+
+  /** While ECS and the autoscaler are at rest: what is being stopped at that moment is nobody's fault but the hand's. */
+  #expandHands(kinds: readonly Kind[], emit: Emit): void {
+    const { isDeploying, mind, desired } = this.#now;
+    const count = kinds.filter(({ task }) => task !== undefined).length;
+    if (isDeploying || mind !== 0 || count > desired || kinds.some(({ isOld }) => isOld)) return;
+    for (const [slot, kind] of kinds.entries()) {
+      if (kind.isFree || kind.isOld || !kind.isAtRisk) continue;
+      this.#withTask(slot, kind.withoutLease);
+      this.#emit(emit, 'its protection is taken away by a hand', slot);
+    }
+  }
+
+  #asNow(): PoolState {
+    copyInto(this.#now, this.#next);
+    return this.#next;
+  }
+
+  /** What comes next, but for one place. */
+  #withTask(slot: number, id: number): PoolState {
+    const next = this.#asNow();
+    next.ids[slot] = id;
+    if (id === NOBODY && next.mind !== 0) next.mind = this.#autoscaler.withoutTask(next.mind, slot);
+    return next;
+  }
+
+  #emit(emit: Emit, what: string, slot: number): void {
+    const mind = this.#autoscaler.afterStep(this.#next.mind);
+    if (mind === 'not-now') return;
+    this.#next.mind = mind;
+    emit(this.#autoscaler.canonical(this.#next), what, slot);
+  }
+}
+
+function readKind(codes: PoolCodes, id: number, rules: TaskRules): Kind {
+  const { kinds } = codes;
+  const task = kinds.at(id);
+  const nobody = { asOld: id, withoutRow: id, withoutLease: id };
+  if (task === undefined)
+    return { task, moves: [], isHolding: false, isOld: false, isFree: true, isAtRisk: false, ...nobody };
+  return {
+    task,
+    moves: poolMovesOf(task, rules).map((move) => ({ ...move, to: kinds.idOf(move.to) })),
+    isHolding: holdsJob(task),
+    isOld: task.revision === 'old',
+    isFree: task.protection === UNPROTECTED,
+    isAtRisk: isAtRisk(task),
+    asOld: kinds.idOf({ ...task, revision: 'old' }),
+    withoutRow: kinds.idOf(withoutKey(task, rules)),
+    withoutLease: kinds.idOf({ ...task, protection: UNPROTECTED }),
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * `npm run sim:leaves`: random worlds with all faults at once, the real tick, virtual time, until so many tasks have left. Exits
+ * with 1 if a build was killed by us, or a world that has turned quiet does not come to rest.
+ */
+import { Command } from 'commander';
+import { createLogUpdate } from 'log-update';
+import { wholeNumber } from '../../simulator/base/whole-number.ts';
+import { sumUp, tableOf } from './figures.ts';
+import { drawPlan } from './plan.ts';
+import { runWorld, type WorldResult } from './run-world.ts';
+import { runWorlds } from './worlds.ts';
+
+type Options = {
+  readonly leaves: number;
+  readonly seed: number;
+  readonly workers: number;
+  readonly json: boolean;
+  readonly guards: boolean;
+  readonly world?: number;
+};
+
+/** Of one world: the first ones tell enough. */
+const STORIES = 8;
+
+const options = new Command('sim:leaves')
+  .description(
+    'let tasks leave in random worlds with all faults at once, and count the builds that are killed',
+  )
+  .option('--leaves <number>', 'how many tasks are to leave, at least', wholeNumber, 10_000)
+  .option('--seed <number>', 'another seed gives other worlds', wholeNumber, 1)
+  .option('--workers <number>', 'threads; the figures are the same', wholeNumber, 1)
+  .option('--world <seed>', 'run one world alone, and tell all that happens in it', wholeNumber)
+  .option('--no-guards', 'tasks without a guard, to see that builds are killed then')
+  .option('--json', 'end with one JSON object on the last line', false)
+  .parse()
+  .opts<Options>();
+
+const startedAt = performance.now();
+const results = options.world === undefined ? await runAll(options) : [await runOne(options.world, options)];
+const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+const figures = sumUp(results, { seed: options.seed, seconds });
+process.stdout.write(`${tableOf(figures)}\n`);
+for (const result of results) process.stdout.write(problemsText(result, options));
+if (options.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
+process.exitCode = results.some(({ problems }) => problems.length > 0) ? 1 : 0;
+
+async function runAll({ leaves, seed, workers, guards }: Options): Promise<readonly WorldResult[]> {
+  const update = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
+  const onProgress = (left: number): void =>
+    update?.(`${left.toLocaleString('en')} of ${leaves.toLocaleString('en')} tasks have left`);
+  const all = await runWorlds({
+    leaves,
+    seed,
+    workers: Math.max(1, workers),
+    isUnguarded: !guards,
+    onProgress,
+  });
+  update?.clear();
+  return all;
+}
+
+function runOne(seed: number, { guards }: Options): Promise<WorldResult> {
+  const plan = drawPlan(seed);
+  process.stdout.write(`${JSON.stringify(plan, undefined, 2)}\n`);
+  return runWorld(plan, { isUnguarded: !guards, say: (line) => void process.stdout.write(`${line}\n`) });
+}
+
+function problemsText({ seed, problems }: WorldResult, { guards }: Options): string {
+  if (problems.length === 0) return '';
+  const again = `npm run sim:leaves -- --world ${seed}${guards ? '' : ' --no-guards'}`;
+  const more = problems.length - STORIES;
+  return [
+    `\nworld ${seed} (alone: ${again})`,
+    ...problems.slice(0, STORIES),
+    ...(more > 0 ? [`and ${more} more`] : []),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,89 @@
+/** The product's own adapters on a world in the same process: no sockets, but every limit, schema and page of the APIs. */
+import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
+import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
+import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
+import type { Ports } from '../../lambda/look/ports.ts';
+import { InProcessCoderd } from '../../simulator/coderd/routes/in-process.ts';
+import { callEcs } from '../../simulator/ecs/api.ts';
+import type { EcsModel } from '../../simulator/ecs/model.ts';
+import { AwsError } from '../../simulator/ecs/wire/errors.ts';
+import type { World } from '../../simulator/world.ts';
+import type { Line } from './line.ts';
+import type { Pace } from './pace.ts';
+
+/** The ports of one invocation. */
+export function portsOf(
+  world: World,
+  lines: { readonly aws: Line; readonly coderd: Line; readonly pace: Pace },
+): Ports {
+  return {
+    ecs: new EcsAdapter(new WorldEcs(world.ecs, lines.aws), world.ecs.clusterName, {
+      stack: world.stackName,
+    }),
+    coderd: new CoderdAdapter(new InProcessCoderd(world.coderd, (answer) => lines.coderd.call(answer))),
+    clock: { now: () => lines.pace.now(), sleep: (ms) => lines.pace.wait(ms) },
+  };
+}
+
+const NOBODY = { region: 'eu-central-1', credentials: { accessKeyId: 'lab', secretAccessKey: 'lab' } };
+
+class WorldEcs extends ECSClient {
+  readonly #model: EcsModel;
+  readonly #line: Line;
+
+  constructor(model: EcsModel, line: Line) {
+    super(NOBODY);
+    this.#model = model;
+    this.#line = line;
+  }
+
+  override async send(command: { readonly input: object }): Promise<never> {
+    const operation = command.constructor.name.replace(/Command$/, '');
+    const answer = await this.#line.call(() => answerAws(this.#model, operation, command.input));
+    return withDates(answer) as never;
+  }
+}
+
+/** An error has the name that the SDK gives it. */
+function answerAws(model: EcsModel, operation: string, input: object): object {
+  try {
+    return callEcs(model, operation, input);
+  } catch (cause) {
+    if (!(cause instanceof AwsError)) throw cause;
+    const { type: name, message } = cause;
+    throw new ECSServiceException({ name, message, $fault: 'client', $metadata: {} });
+  }
+}
+
+/** The SDK makes a Date of each epoch second that AWS writes. */
+function withDates(answer: object): object {
+  return Object.fromEntries(
+    Object.entries(answer).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(itemWithDates) : value,
+    ]),
+  );
+}
+
+const TIMES: readonly string[] = [
+  'createdAt',
+  'updatedAt',
+  'pullStartedAt',
+  'pullStoppedAt',
+  'startedAt',
+  'stoppingAt',
+  'executionStoppedAt',
+  'stoppedAt',
+  'expirationDate',
+];
+
+function itemWithDates(item: unknown): unknown {
+  if (typeof item !== 'object' || item === null) return item;
+  const dated: Record<string, unknown> = { ...item };
+  for (const name of TIMES) if (typeof dated[name] === 'number') dated[name] = new Date(dated[name] * 1000);
+  for (const name of ['deployments', 'events']) {
+    const list = dated[name];
+    if (Array.isArray(list)) dated[name] = list.map(itemWithDates);
+  }
+  return dated;
+}
