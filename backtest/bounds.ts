@@ -1,7 +1,7 @@
 /** The jobs of a trace as the bounds see them: when each starts in a world in which nobody waits, and where it can run. */
 import type { Deployment } from '../lambda/config/rules/deployment.ts';
 import { meanOf } from '../simulator/base/mean.ts';
-import { FARGATE, type Latencies } from '../simulator/ecs/latencies.ts';
+import { FARGATE, type Latencies } from '../simulator/ecs/parts/latencies.ts';
 import { busyHours } from './bounds/busy-hours.ts';
 import { clairvoyant } from './bounds/clairvoyant.ts';
 import type { BoundJob, BoundPool } from './bounds/demand.ts';

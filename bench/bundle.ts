@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { bundleFunction } from '../infra/bundle.ts';
+import { bundleFunction } from '../infra/constructs/bundle.ts';
 import { median } from './shared/statistics.ts';
 
 export type BundleFigures = {

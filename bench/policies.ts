@@ -6,11 +6,11 @@
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import { SCENARIOS } from '../backtest/scenarios/index.ts';
-import { startCrew } from '../backtest/search/crew.ts';
+import { startCrew } from '../backtest/search/worker-pool.ts';
 import type { Scenario } from '../backtest/trace/generate/scenario.ts';
 import { showProgress } from '../cli/backtest/progress.ts';
 import { wholeNumber } from '../simulator/base/whole-number.ts';
-import { type Contest, holdContest } from './policies/contest.ts';
+import { type Contest, holdContest } from './policies/policy-comparison.ts';
 import { benchText } from './policies/show.ts';
 import { matchesOf, overallOf } from './policies/standings.ts';
 

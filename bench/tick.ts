@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { bundleFunction } from '../infra/bundle.ts';
+import { bundleFunction } from '../infra/constructs/bundle.ts';
 import { makeFleet } from './fleet/fleet.ts';
 import { type Calls, type ServedFleet, serveFleet } from './fleet/serve.ts';
 import type { FleetSize } from './fleet/size.ts';

@@ -1,8 +1,8 @@
 /** The demo's figures. */
 import { normalizeTags } from '../lambda/decision/model/tags.ts';
 import { percentile } from '../simulator/base/percentile.ts';
+import { tagsetContains } from '../simulator/coderd/rules/tagset-contains.ts';
 import type { JobRecord } from '../simulator/coderd/tables/jobs.ts';
-import { tagsetContains } from '../simulator/coderd/tables/tagset-contains.ts';
 import type { GuardFigures } from '../simulator/guarded/guarded-tasks.ts';
 import type { World } from '../simulator/world.ts';
 import { type Autostarts, countAutostarts } from './autostarts.ts';

@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { json } from 'node:stream/consumers';
 import { type Caller, callEcs } from './ecs/api.ts';
 import type { EcsModel } from './ecs/model.ts';
-import { AwsError } from './ecs/wire/errors.ts';
+import { AwsError } from './ecs/requests/errors.ts';
 import { callLogs } from './logs/api.ts';
 import type { LogsModel } from './logs/model.ts';
 import { callScaling } from './scaling/api.ts';

@@ -2,8 +2,8 @@ import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { AcquiredJob, DaemonServer } from './base/daemon-connection.ts';
 import type { Random } from './base/random.ts';
 import type { Timeline } from './base/timeline.ts';
-import type { Container, ContainerHost, StartContainer } from './ecs/container.ts';
-import type { Latencies } from './ecs/latencies.ts';
+import type { Container, ContainerHost, StartContainer } from './ecs/parts/container.ts';
+import type { Latencies } from './ecs/parts/latencies.ts';
 import { Daemon } from './task/daemon.ts';
 import { Guard } from './task/guard.ts';
 

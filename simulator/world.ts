@@ -16,13 +16,13 @@ import type { AcquiredJob } from './base/daemon-connection.ts';
 import { Random } from './base/random.ts';
 import { SkewedTimeline, Timeline } from './base/timeline.ts';
 import { CoderdModel } from './coderd/model.ts';
-import { DEFAULT_RELEASE } from './coderd/tables/versions.ts';
-import type { StartContainer } from './ecs/container.ts';
-import type { Latencies } from './ecs/latencies.ts';
+import { DEFAULT_RELEASE } from './coderd/rules/versions.ts';
 import { EcsModel, type EcsOptions } from './ecs/model.ts';
+import type { StartContainer } from './ecs/parts/container.ts';
+import type { Latencies } from './ecs/parts/latencies.ts';
+import { BARE_TEMPLATE, type TaskTemplate } from './ecs/parts/task-template.ts';
 import type { EcsService } from './ecs/service.ts';
 import { type EcsTask, SCALING_REASON } from './ecs/task.ts';
-import { BARE_TEMPLATE, type TaskTemplate } from './ecs/task-template.ts';
 import { LogsModel } from './logs/model.ts';
 import { bareTask, type ProvisionerTaskOptions, provisionerTask } from './provisioner-task.ts';
 import { SecretsModel } from './secrets/model.ts';
@@ -282,7 +282,7 @@ export class World {
   }
 }
 
-/** As `infra/constructs/pool-service.ts` makes it. */
+/** As `infra/constructs/pool/pool-service.ts` makes it. */
 function templateOf({ image, template }: PoolSpec): TaskTemplate {
   const guarded = {
     entryPoint: ['sh', '-c', guard, 'guard'],

@@ -7,9 +7,9 @@ import type { Ports } from '../../lambda/look/ports.ts';
 import type { Tick } from '../../lambda/look/tick.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { World } from '../../simulator/world.ts';
-import type { Pace } from '../../verify/random-worlds/pace.ts';
+import type { Pace } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import type { Scene } from '../policies/policy.ts';
-import { virtualPorts } from './ports.ts';
+import { virtualPorts } from './ports/ports.ts';
 
 const SCHEDULE_MS = 60_000;
 /** What the CDK stack gives the function. */

@@ -2,18 +2,18 @@
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
-import type { Latencies } from '../../simulator/ecs/latencies.ts';
+import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import { World } from '../../simulator/world.ts';
-import { Pace } from '../../verify/random-worlds/pace.ts';
+import { Pace } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import type { Policy, PolicySettings, Scene } from '../policies/policy.ts';
 import type { Trace, TraceJob } from '../trace/trace.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
 import { Demand } from './demand.ts';
-import { DesiredCounts } from './desired-counts.ts';
 import { hoursOfWeek, type JobOutcome, jobFigures, ofPeople, outcomeOf, waitCounts } from './figures.ts';
 import { fittingOf } from './fitting.ts';
 import { Ledger, type TaskFigures } from './ledger.ts';
+import { DesiredCounts } from './desired-counts.ts';
 import { Replay } from './replay.ts';
 import {
   type Change,
@@ -90,7 +90,7 @@ class Stage {
       seed,
       pools: config.pools.map(({ name, organization, tags, scaleIn }) => ({
         ...{ name, organization, tags, desiredCount: 0 },
-        // as infra/constructs/pool-task.ts has it; the others have no guard, and no use for one
+        // as infra/constructs/pool/pool-task.ts has it; the others have no guard, and no use for one
         image: isGuarded && scaleIn === 'lease' ? 'guarded' : 'bare',
       })),
       organizations: organizationsOf(options),

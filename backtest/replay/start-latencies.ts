@@ -1,5 +1,5 @@
 /** Start times as a trace tells them, as the latencies of a world. */
-import { FARGATE, type Latencies, type Range } from '../../simulator/ecs/latencies.ts';
+import { FARGATE, type Latencies, type Range } from '../../simulator/ecs/parts/latencies.ts';
 
 /** Of a task with a guard, from RUNNING to a registered daemon: two calls of 50 to 400 ms, 3 s of waiting to be told, the daemon's own start. */
 const AFTER_BOOT_MS: Range = [100 + 3_000 + 2_500, 800 + 3_000 + 6_000];

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Backtest } from '../replay/result.ts';
-import { headlineOf } from './headline.ts';
 import { pageScript } from './page-script.ts';
+import { headlineOf } from './parts/headline.ts';
 import { Html, html, jsonForScript } from './parts/html.ts';
 import { jobsLabel } from './parts/numbers.ts';
 import { periodLabel } from './parts/wall-clock.ts';

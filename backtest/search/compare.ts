@@ -10,9 +10,9 @@ import { stepOf } from '../replay/sampler.ts';
 import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
 import type { Trace } from '../trace/trace.ts';
-import type { Crew, Order } from './crew.ts';
 import { runsOf, search } from './search.ts';
 import { sweepPoint, sweepPrices } from './sweep.ts';
+import type { Crew, Order } from './worker-pool.ts';
 
 export type CompareOptions = {
   readonly trace: Trace;

@@ -3,7 +3,7 @@ import { meanOf } from '../../simulator/base/mean.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import type { Figures } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
-import type { Order } from './crew.ts';
+import type { Order } from './worker-pool.ts';
 
 /** What is made as small as possible, in dollars: tasks, waiting, and what came to nothing. */
 export const objectiveOf = ({ dollars }: Figures): number => dollars.total;

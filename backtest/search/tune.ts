@@ -6,7 +6,6 @@ import type { Run } from '../replay/run.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
 import type { Trace } from '../trace/trace.ts';
 import { orderOf } from './compare.ts';
-import type { Crew } from './crew.ts';
 import { findPrice, type Target } from './price-search.ts';
 import {
   type Recommendation,
@@ -16,6 +15,7 @@ import {
   withStartTime,
 } from './recommendation.ts';
 import { SWEEP_PRICES, sweepPoint, sweepPrices } from './sweep.ts';
+import type { Crew } from './worker-pool.ts';
 
 export type TuneOptions = {
   readonly trace: Trace;

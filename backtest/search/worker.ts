@@ -1,6 +1,6 @@
 /** A thread that runs the orders it is given, one after the other. */
 import { parentPort } from 'node:worker_threads';
-import { type Order, type Report, runOrder } from './crew.ts';
+import { type Order, type Report, runOrder } from './worker-pool.ts';
 
 const port = parentPort;
 if (port === null)

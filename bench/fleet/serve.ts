@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { awsTarget } from '../../simulator/aws-http.ts';
-import { pageOf } from '../../simulator/ecs/wire/paging.ts';
+import { pageOf } from '../../simulator/ecs/requests/paging.ts';
 import { type Count, coderd } from './coderd.ts';
 import type { Fleet } from './fleet.ts';
 

@@ -2,8 +2,8 @@
 
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import type { Random } from '../../simulator/base/random.ts';
-import { TEMPLATE } from './ballast.ts';
 import type { TagGroup } from './jobs.ts';
+import { TEMPLATE } from './response-padding.ts';
 
 export type FleetTemplate = {
   readonly organization: string;

@@ -1,6 +1,6 @@
 /** Workspaces as coderd lists them (docs/coder.md §10), 90 seconds before many of them are to start. */
 import type { Random } from '../../simulator/base/random.ts';
-import { BUILD, WORKSPACE } from './ballast.ts';
+import { BUILD, WORKSPACE } from './response-padding.ts';
 import type { FleetTemplate } from './templates.ts';
 
 export type FleetWorkspace = ReturnType<typeof makeWorkspace>;

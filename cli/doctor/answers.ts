@@ -16,7 +16,7 @@ import {
   recordedReleases,
   releasesToCompare,
 } from '../../verify/conformance/answers/recordings.ts';
-import type { Transcript } from '../../verify/conformance/answers/transcript.ts';
+import type { Transcript } from '../../verify/conformance/stage/transcript.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 import { Interview } from './interview.ts';
 

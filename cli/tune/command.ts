@@ -1,9 +1,9 @@
 /** `autoscaler tune`: the settings that a history recommends, and what they would have changed in it. */
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CrewError, startCrew } from '../../backtest/search/crew.ts';
 import type { Target } from '../../backtest/search/price-search.ts';
 import { type Tuning, tune } from '../../backtest/search/tune.ts';
+import { CrewError, startCrew } from '../../backtest/search/worker-pool.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { cautionsOf } from '../backtest/cautions.ts';
 import { parseRegion, parseValue, parseWorkers } from '../backtest/options.ts';

@@ -12,16 +12,16 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, DependencyGroup } from 'constructs';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import type { AwsSettings, Deployment } from '../../lambda/config/rules/deployment.ts';
-import { Alarms } from './alarms.ts';
-import { AutoscalerFunction } from './autoscaler-function.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
-import { Dashboard } from './dashboard.ts';
 import { allowServices } from './encryption.ts';
-import { type LogSettings, logGroup } from './log-group.ts';
-import { LogQueries } from './log-queries.ts';
-import { Network } from './network.ts';
-import { PoolService, type PoolServiceProps } from './pool-service.ts';
+import { AutoscalerFunction } from './function/autoscaler-function.ts';
+import { PoolService, type PoolServiceProps } from './pool/pool-service.ts';
 import { bundleWithSettings, type SettingsSource } from './settings.ts';
+import { type LogSettings, logGroup } from './shared/log-group.ts';
+import { Network } from './shared/network.ts';
+import { Alarms } from './watching/alarms.ts';
+import { Dashboard } from './watching/dashboard.ts';
+import { LogQueries } from './watching/log-queries.ts';
 
 /** What is there already. Each wins over what the section `aws` of the settings says of the same. */
 export interface ExistingResources {

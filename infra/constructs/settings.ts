@@ -8,7 +8,7 @@ import { checkDeployment } from '../../lambda/config/check.ts';
 import { type LoadedConfig, loadDeployment } from '../../lambda/config/load.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
 import type { configSchema } from '../../lambda/config/schema/schema.ts';
-import { bundleFunction } from '../bundle.ts';
+import { bundleFunction } from './bundle.ts';
 
 /** What autoscaler.yaml holds; docs/settings.md has every setting. A relative `coder.caBundle` lies below the working directory. */
 export type Settings = z.input<typeof configSchema>;

@@ -1,5 +1,5 @@
 /**
- * The log event of a look: what was seen, decided and done, as numbers that saved queries read (infra/constructs/log-queries.ts)
+ * The log event of a look: what was seen, decided and done, as numbers that saved queries read (infra/constructs/watching/log-queries.ts)
  * and sentences for who is paged. One event a look, whatever the size of the deployment.
  */
 import { sum } from '../decision/model/collections.ts';

@@ -1,6 +1,6 @@
 import { ConnectionRefused } from '../base/daemon-connection.ts';
+import { CoderVersion } from './rules/versions.ts';
 import { type ProvisionerKey, type ProvisionerKeys, SECRET_LENGTH } from './tables/keys.ts';
-import { CoderVersion } from './tables/versions.ts';
 
 /** What the CLI of a daemon allows (docs/coder.md §5). */
 const DAEMON_NAME = /^[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9]$/;

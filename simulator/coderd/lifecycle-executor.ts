@@ -1,7 +1,7 @@
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';
+import { tagsetContains } from './rules/tagset-contains.ts';
 import { type DaemonTable, isOffline } from './tables/daemons.ts';
-import { tagsetContains } from './tables/tagset-contains.ts';
 import { isDue } from './tables/transitions.ts';
 import type { WorkspaceRecord } from './tables/workspace-records.ts';
 import type { WorkspaceTable } from './tables/workspaces.ts';

@@ -16,6 +16,8 @@ import { runLifecycle } from './lifecycle-executor.ts';
 import { type DaemonAnswer, type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
 import { type JobAnswer, type JobQuery, jobAnswer, listJobs } from './queries/job-list.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
+import { CoderdRefusal } from './rules/refusal.ts';
+import { CoderVersion, DEFAULT_RELEASE } from './rules/versions.ts';
 import { Sessions } from './sessions.ts';
 import { type DaemonRecord, DaemonTable } from './tables/daemons.ts';
 import {
@@ -30,7 +32,6 @@ import {
 import { builtInKey, type ProvisionerKey, ProvisionerKeys } from './tables/keys.ts';
 import { Organizations } from './tables/organizations.ts';
 import { PendingQueue } from './tables/pending-queue.ts';
-import { CoderdRefusal } from './tables/refusal.ts';
 import {
   type NewTemplate,
   type NewVersion,
@@ -42,7 +43,6 @@ import {
 import { type Authenticated, Tokens } from './tables/tokens.ts';
 import type { Transition } from './tables/transition.ts';
 import { type NewUser, type UserRecord, type UserStatus, Users } from './tables/users.ts';
-import { CoderVersion, DEFAULT_RELEASE } from './tables/versions.ts';
 import type { BuildRecord, NewWorkspace, WorkspaceRecord } from './tables/workspace-records.ts';
 import { type NewBuild, newBuild, WorkspaceTable } from './tables/workspaces.ts';
 

@@ -1,8 +1,8 @@
 import type { DaemonConnection } from '../base/daemon-connection.ts';
+import { CoderVersion } from './rules/versions.ts';
 import { Session, type SessionParts } from './session.ts';
 import type { Job } from './tables/jobs.ts';
 import { daemonTags, type ProvisionerKey } from './tables/keys.ts';
-import { CoderVersion } from './tables/versions.ts';
 
 /** The open websockets. */
 export class Sessions {

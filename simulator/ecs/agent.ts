@@ -1,8 +1,8 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
-import type { AgentAnswer, TaskAgent } from './container.ts';
-import type { Latencies } from './latencies.ts';
+import type { AgentAnswer, TaskAgent } from './parts/container.ts';
+import type { Latencies } from './parts/latencies.ts';
 import type { ProtectionFailure } from './protection.ts';
 import type { EcsTask, Protection } from './task.ts';
 

@@ -7,12 +7,12 @@ import { DEFINITIONS } from './definitions.ts';
 import type { EcsModel } from './model.ts';
 import { checkCount, type Operation, operation } from './operation.ts';
 import { DEFAULT_MINUTES, MAX_MINUTES } from './protection.ts';
+import { AwsError, clusterNotFound, invalidParameter } from './requests/errors.ts';
+import { pageOf } from './requests/paging.ts';
+import type { BucketName } from './requests/throttle.ts';
 import { TAGGING } from './tagging.ts';
 import type { EcsTask } from './task.ts';
-import { AwsError, clusterNotFound, invalidParameter } from './wire/errors.ts';
-import { pageOf } from './wire/paging.ts';
-import type { BucketName } from './wire/throttle.ts';
-import { type TaskSight, wireProtection, wireService, wireTags, wireTask } from './wire/wire.ts';
+import { type TaskSight, wireProtection, wireService, wireTags, wireTask } from './wire.ts';
 
 const inCluster = { cluster: z.string().optional() };
 const paged = { maxResults: z.number().optional(), nextToken: z.string().optional() };

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { EcsModel } from './model.ts';
 import { operation } from './operation.ts';
+import { AwsError } from './requests/errors.ts';
 import type { TaskDefinition } from './task.ts';
-import { AwsError } from './wire/errors.ts';
 
 export const DEFINITIONS = {
   DescribeTaskDefinition: operation(

@@ -6,8 +6,9 @@ import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/decision/model/b
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { type AgentFaults, taskAgent } from './agent.ts';
-import type { StartContainer } from './container.ts';
-import { FARGATE, type Latencies } from './latencies.ts';
+import type { StartContainer } from './parts/container.ts';
+import { FARGATE, type Latencies } from './parts/latencies.ts';
+import { BARE_TEMPLATE, type TaskTemplate } from './parts/task-template.ts';
 import { emptiestZone, Subnets, type Victims } from './placement.ts';
 import {
   type BlockedTasks,
@@ -15,12 +16,11 @@ import {
   isBlocked,
   type ProtectionFailure,
 } from './protection.ts';
+import { invalidParameter, serviceNotActive, serviceNotFound } from './requests/errors.ts';
+import { type BucketName, Throttle } from './requests/throttle.ts';
 import type { CleanupReading, RolloutReading } from './rollout.ts';
 import { type Deployment, EcsService, isCleaningUp } from './service.ts';
 import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
-import { BARE_TEMPLATE, type TaskTemplate } from './task-template.ts';
-import { invalidParameter, serviceNotActive, serviceNotFound } from './wire/errors.ts';
-import { type BucketName, Throttle } from './wire/throttle.ts';
 
 export type EcsOptions = {
   readonly timeline: Timeline;

@@ -1,8 +1,8 @@
 /** What every operation of the ECS API does first, as AWS does: throttle, then the request's shape. */
 import { z } from 'zod';
 import type { EcsModel } from './model.ts';
-import { AwsError, invalidParameter, throttled } from './wire/errors.ts';
-import type { BucketName } from './wire/throttle.ts';
+import { AwsError, invalidParameter, throttled } from './requests/errors.ts';
+import type { BucketName } from './requests/throttle.ts';
 
 /** A request's body in, an answer's body out, or an AwsError. */
 export type Operation = (model: EcsModel, body: unknown) => object;

@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import type { EcsModel } from './model.ts';
 import { checkCount, operation } from './operation.ts';
+import { AwsError, clusterNotFound, invalidParameter } from './requests/errors.ts';
 import type { EcsService } from './service.ts';
-import { AwsError, clusterNotFound, invalidParameter } from './wire/errors.ts';
 
 const MOST_TAGS = 50;
 const ALLOWED = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;

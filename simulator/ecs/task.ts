@@ -6,11 +6,11 @@
 import { type EpochMs, plusMs, type TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
-import type { Container, StartContainer, TaskAgent } from './container.ts';
-import { History } from './history.ts';
-import type { Latencies } from './latencies.ts';
+import type { Container, StartContainer, TaskAgent } from './parts/container.ts';
+import { History } from './parts/history.ts';
+import type { Latencies } from './parts/latencies.ts';
+import type { TaskTemplate } from './parts/task-template.ts';
 import type { Place } from './placement.ts';
-import type { TaskTemplate } from './task-template.ts';
 
 export type LastStatus =
   | 'PROVISIONING'

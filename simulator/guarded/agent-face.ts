@@ -1,7 +1,7 @@
 /** What a task finds at `ECS_AGENT_URI` and `ECS_CONTAINER_METADATA_URI_V4` (docs/aws.md §1). */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { AgentAnswer, ContainerHost } from '../ecs/container.ts';
+import type { AgentAnswer, ContainerHost } from '../ecs/parts/container.ts';
 
 /** An HTTP answer: a status and what is to be sent as JSON. */
 export type FaceAnswer = { readonly status: number; readonly body: object | undefined };

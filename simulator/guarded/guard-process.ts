@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Container, ContainerHost } from '../ecs/container.ts';
+import type { Container, ContainerHost } from '../ecs/parts/container.ts';
 import type { DaemonProcess } from '../task/daemon.ts';
 
 export type GuardProcessOptions = {

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Timeline } from '../base/timeline.ts';
-import type { ContainerHost, StartContainer } from '../ecs/container.ts';
+import type { ContainerHost, StartContainer } from '../ecs/parts/container.ts';
 import type { ProvisionerTaskOptions } from '../provisioner-task.ts';
 import { Daemon, type DaemonOptions, type DaemonProcess } from '../task/daemon.ts';
 import { GuardProcess, SIGNALLED } from './guard-process.ts';

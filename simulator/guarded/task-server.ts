@@ -8,7 +8,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { ContainerHost } from '../ecs/container.ts';
+import type { ContainerHost } from '../ecs/parts/container.ts';
 import { answerMetadata, answerProtection, type FaceAnswer } from './agent-face.ts';
 
 export type TaskDaemon = { readonly name: string; readonly key: string };

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { Caller } from '../ecs/api.ts';
-import { AwsError } from '../ecs/wire/errors.ts';
+import { AwsError } from '../ecs/requests/errors.ts';
 import type { LogEvent, LogsModel } from './model.ts';
 
 const MOST_EVENTS = 10_000;

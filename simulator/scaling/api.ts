@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Caller } from '../ecs/api.ts';
 import type { EcsModel } from '../ecs/model.ts';
-import { AwsError } from '../ecs/wire/errors.ts';
+import { AwsError } from '../ecs/requests/errors.ts';
 
 const request = z.object({ ServiceNamespace: z.literal('ecs'), NextToken: z.string().optional() });
 const PAGE = 50;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AwsError } from '../ecs/wire/errors.ts';
+import { AwsError } from '../ecs/requests/errors.ts';
 import type { SecretsModel } from './model.ts';
 
 const CURRENT = 'AWSCURRENT';

@@ -10,7 +10,7 @@ import {
 } from '../base/daemon-connection.ts';
 import type { Random } from '../base/random.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
-import type { Range } from '../ecs/latencies.ts';
+import type { Range } from '../ecs/parts/latencies.ts';
 
 export type DaemonOptions = {
   readonly timeline: Timeline;

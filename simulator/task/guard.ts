@@ -11,8 +11,8 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
-import type { AgentAnswer, Container, ContainerHost } from '../ecs/container.ts';
-import type { Range } from '../ecs/latencies.ts';
+import type { AgentAnswer, Container, ContainerHost } from '../ecs/parts/container.ts';
+import type { Range } from '../ecs/parts/latencies.ts';
 import type { Daemon } from './daemon.ts';
 import { type GuardEffect, type GuardInput, type GuardPhase, stepGuard } from './guard-table.ts';
 

@@ -5,8 +5,8 @@ import { STATIC_FLEET } from '../../backtest/policies/static-fleet.ts';
 import { dollarsPerHour } from '../../backtest/replay/prices.ts';
 import type { Run } from '../../backtest/replay/run.ts';
 import { type CompareOptions, compare, orderOf } from '../../backtest/search/compare.ts';
-import { type Crew, type Order, runOrder, startCrew } from '../../backtest/search/crew.ts';
 import { search } from '../../backtest/search/search.ts';
+import { type Crew, type Order, runOrder, startCrew } from '../../backtest/search/worker-pool.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline } from './support.ts';
 

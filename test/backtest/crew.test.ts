@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
 import { orderOf } from '../../backtest/search/compare.ts';
-import { CrewError, type Order, startCrew } from '../../backtest/search/crew.ts';
+import { CrewError, type Order, startCrew } from '../../backtest/search/worker-pool.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
 

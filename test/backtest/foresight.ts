@@ -4,7 +4,7 @@
  */
 import type { Policy, Scene } from '../../backtest/policies/policy.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
-import type { Latencies } from '../../simulator/ecs/latencies.ts';
+import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 
 /** No task of the world starts faster. */
 export const FASTEST: Latencies = {

@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { boundsOf } from '../../backtest/bounds.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
 import type { Run, RunOptions } from '../../backtest/replay/run.ts';
-import type { Latencies } from '../../simulator/ecs/latencies.ts';
+import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import {
   aDeployment,
   aTrace,

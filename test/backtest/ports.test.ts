@@ -1,6 +1,6 @@
 /** The virtual ports against the product's own adapters over HTTP: the same trace gives the same plans, tick by tick. */
 import { expect, test } from 'vitest';
-import { virtualPorts } from '../../backtest/replay/ports.ts';
+import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { Replay } from '../../backtest/replay/replay.ts';
 import { JOB_KINDS, TRANSITIONS, type TraceJob } from '../../backtest/trace/trace.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
@@ -8,7 +8,7 @@ import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import type { Tick } from '../../lambda/look/tick.ts';
 import { Random } from '../../simulator/base/random.ts';
-import { Pace } from '../../verify/random-worlds/pace.ts';
+import { Pace } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
 
 const MINUTES = 75;

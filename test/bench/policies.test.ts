@@ -3,9 +3,9 @@ import { BASELINES } from '../../backtest/policies/index.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
 import type { Run } from '../../backtest/replay/run.ts';
 import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
-import { type Crew, type Order, runOrder, startCrew } from '../../backtest/search/crew.ts';
 import { runsOf } from '../../backtest/search/search.ts';
-import { type Contest, holdContest } from '../../bench/policies/contest.ts';
+import { type Crew, type Order, runOrder, startCrew } from '../../backtest/search/worker-pool.ts';
+import { type Contest, holdContest } from '../../bench/policies/policy-comparison.ts';
 import { benchText } from '../../bench/policies/show.ts';
 import { matchesOf, overallOf } from '../../bench/policies/standings.ts';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { run } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
 import { draw } from '../support/picture.ts';
-import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-cli-'));
 const file = (name: string, text: string): string => {

@@ -11,9 +11,9 @@ import type { World } from '../../simulator/world.ts';
 import { recordedReleases } from '../../verify/conformance/answers/recordings.ts';
 import { LabStage } from '../../verify/conformance/stage/lab-stage.ts';
 import { playStory } from '../../verify/conformance/story/story.ts';
+import { runIn } from '../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
 import { Servers } from '../support/servers.ts';
-import { runIn } from './run.ts';
 
 type Reply = { readonly status: number; readonly text: string; readonly type: string };
 /** What stands before coderd makes of its answer. `asked`: `GET /api/v2/…`. */

@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vit
 import { stringify } from 'yaml';
 import type { Override } from '../../lambda/decision/model/plan.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
+import { run, runIn } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
-import { run, runIn } from './run.ts';
 
 const pools = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 5 },

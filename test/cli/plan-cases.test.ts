@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { run } from '../support/cli-run.ts';
 import { type Drawn, draw, type Picture } from '../support/picture.ts';
 import { addFailedStarts } from '../support/planned.ts';
-import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-plan-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -9,8 +9,8 @@ import { checkConfig } from '../../lambda/config/check.ts';
 import { lookEvent } from '../../lambda/look/look-event.ts';
 import { tick } from '../../lambda/look/tick.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
+import { type Answer, runIn } from '../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
-import { type Answer, runIn } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-status-'));
 const file = join(folder, 'autoscaler.yaml');

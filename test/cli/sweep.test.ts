@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { SweepPoint } from '../../backtest/replay/result.ts';
-import { run } from './run.ts';
+import { run } from '../support/cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-sweep-'));
 const file = (name: string, lines: readonly string[]): string => {

@@ -21,6 +21,7 @@ import { displayTags } from '../../lambda/decision/model/tags.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import type { JobRecord } from '../../simulator/coderd/tables/jobs.ts';
 import type { World } from '../../simulator/world.ts';
+import { type Answer, runIn } from '../support/cli-run.ts';
 import {
   type Lab,
   type LabOptions,
@@ -30,7 +31,6 @@ import {
   startLab,
   timeOf,
 } from '../support/lab.ts';
-import { type Answer, runIn } from './run.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

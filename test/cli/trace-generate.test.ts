@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCENARIOS } from '../../backtest/scenarios/index.ts';
 import { readTrace } from '../../backtest/trace/read.ts';
-import { run } from './run.ts';
+import { run } from '../support/cli-run.ts';
 
 let folder = '';
 beforeAll(() => {

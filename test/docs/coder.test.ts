@@ -1,7 +1,7 @@
 /** docs/coder.md: each fact says what it stands on, each proof is in the recordings, and each citation in the code leads to a section. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Transcript } from '../../verify/conformance/answers/transcript.ts';
+import type { Transcript } from '../../verify/conformance/stage/transcript.ts';
 
 const root = new URL('../../', import.meta.url);
 const text = readFileSync(new URL('docs/coder.md', root), 'utf8');
@@ -53,7 +53,19 @@ describe('each fact', () => {
 });
 
 describe('each citation', () => {
-  const FOLDERS = ['backtest', 'bench', 'cli', 'demo', 'docs', 'guard', 'infra', 'lambda', 'simulator', 'test', 'verify'];
+  const FOLDERS = [
+    'backtest',
+    'bench',
+    'cli',
+    'demo',
+    'docs',
+    'guard',
+    'infra',
+    'lambda',
+    'simulator',
+    'test',
+    'verify',
+  ];
   const cited = FOLDERS.flatMap((folder) =>
     readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(?:ts|tsx|md|sh)$/.test(path) && !path.includes('node_modules'))

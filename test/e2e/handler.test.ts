@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { bundleFunction } from '../../infra/bundle.ts';
+import { bundleFunction } from '../../infra/constructs/bundle.ts';
 import type { Plan } from '../../lambda/decision/model/plan.ts';
 import type { LookEvent } from '../../lambda/look/look-event.ts';
 import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';

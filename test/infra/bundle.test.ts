@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleFunction } from '../../infra/bundle.ts';
+import { bundleFunction } from '../../infra/constructs/bundle.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
-import { pem } from './certificate.ts';
+import { pem } from './support/certificate.ts';
 
 const pool = `pools:
   - name: default # the only one
@@ -31,7 +31,7 @@ const bundle = (configFile: string, outDir: string): void =>
 
 /** In a process that was started in `cwd`. */
 function bundleFrom(cwd: string, configFile: string, outDir: string): void {
-  const { href } = pathToFileURL(resolve('infra/bundle.ts'));
+  const { href } = pathToFileURL(resolve('infra/constructs/bundle.ts'));
   const call = `bundleFunction(${JSON.stringify({ configFile, outDir })})`;
   const script = `const { bundleFunction } = await import('${href}'); ${call};`;
   execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd });

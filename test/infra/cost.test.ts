@@ -16,7 +16,7 @@ import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
 import { METRICS, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';
-import { EVERYTHING, EXISTING, MINIMAL, synthesize } from './synthesized.ts';
+import { EVERYTHING, EXISTING, MINIMAL, synthesize } from './support/synthesized.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
 

@@ -26,8 +26,8 @@ import {
   stackOf,
   synthesize,
   templateOf,
-} from './synthesized.ts';
-import { idsOf, resourcesOf, serviceOf, taskOf } from './template-parts.ts';
+} from './support/synthesized.ts';
+import { idsOf, resourcesOf, serviceOf, taskOf } from './support/template-parts.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'existing-'));
 afterAll(() => rmSync(folder, { recursive: true }));

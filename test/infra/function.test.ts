@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { operate } from './operated.ts';
+import { operate } from './support/operated.ts';
 
 const outside = operate({ settings: { inVpc: false }, alarms: { emails: ['night@example.com'] } });
 const everything = operate({ settings: { tracing: true, reservedConcurrency: 2 }, encrypted: true });

@@ -3,7 +3,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { AwsSolutionsChecks, type NagPack, ServerlessChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 import { describe, expect, it } from 'vitest';
-import { EVERYTHING, EXISTING, MINIMAL, stackOf } from './synthesized.ts';
+import { EVERYTHING, EXISTING, MINIMAL, stackOf } from './support/synthesized.ts';
 
 const PACKS = [new AwsSolutionsChecks(), new ServerlessChecks()];
 

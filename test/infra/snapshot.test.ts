@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EVERYTHING, synthesize } from './synthesized.ts';
+import { EVERYTHING, synthesize } from './support/synthesized.ts';
 
 /** Without what changes with every line of code: hashes of assets, and the text of the guard. */
 function normalized(template: object): string {

@@ -1,8 +1,16 @@
 /** The stack as a whole. What belongs to one idea has a file of its own beside this one. */
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { cpu, deployment, EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL, synthesize } from './synthesized.ts';
-import { idsOf, resourcesOf } from './template-parts.ts';
+import {
+  cpu,
+  deployment,
+  EVERYTHING,
+  EXISTING,
+  FIFTY_POOLS,
+  MINIMAL,
+  synthesize,
+} from './support/synthesized.ts';
+import { idsOf, resourcesOf } from './support/template-parts.ts';
 
 const everything = synthesize(EVERYTHING);
 const stacks = [

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Settings } from '../../infra/constructs/settings.ts';
-import { cpu, deployment, EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL } from './synthesized.ts';
+import { cpu, deployment, EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL } from './support/synthesized.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'synth-'));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { bundleFunction } from '../../infra/bundle.ts';
+import { bundleFunction } from '../../infra/constructs/bundle.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { coderdHandler } from '../../simulator/coderd/routes/http.ts';
 import { serveWorld } from '../../simulator/serve.ts';

@@ -7,7 +7,7 @@ import type { Config, ScaleIn } from '../../lambda/decision/model/config.ts';
 import { runLooks } from '../../lambda/look/invocation.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import { type Tick, tick } from '../../lambda/look/tick.ts';
-import { DEFAULT_RELEASE } from '../../simulator/coderd/tables/versions.ts';
+import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
 import { type Requested, serveWorld } from '../../simulator/serve.ts';
 import { type PoolSpec, World, type WorldOptions } from '../../simulator/world.ts';
 import { type ForecastSettings, forecastSettings } from './settings.ts';

@@ -1,8 +1,8 @@
 /** Plays the story on a real coderd and writes down what it said: docs/conformance.md. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { transcriptText } from './answers/transcript.ts';
 import { RealStage, type RealStageOptions } from './stage/real-stage.ts';
+import { transcriptText } from './stage/transcript.ts';
 import { playStory } from './story/story.ts';
 
 const USAGE =

@@ -1,19 +1,19 @@
 /** The explorations, each for any variant of the protocol: as it is, or a mutant of it. */
 import type { Reading } from '../../simulator/ecs/protection.ts';
 import { GUARD_TABLE } from '../../simulator/task/guard-table.ts';
-import { nonsense } from './autoscalers.ts';
-import type { Rules } from './clock-moves.ts';
-import { type Decide, type Decider, deciderOf, PRODUCT } from './decider.ts';
-import { GuardsModel } from './guards.ts';
-import { PoolModel } from './pool.ts';
-import { type PoolBound, PoolCodes } from './pool-state.ts';
-import { Product } from './product.ts';
-import { progressJudge } from './progress.ts';
-import type { Model } from './search.ts';
-import { type Bounds, configOf } from './sight.ts';
-import { ASK } from './task.ts';
-import { twoPoolsModel } from './two-pools.ts';
-import type { TwoPoolsLimits } from './two-pools-tick.ts';
+import { type Decide, type Decider, deciderOf, PRODUCT } from './deciders/decider.ts';
+import { Product } from './deciders/product.ts';
+import { type Bounds, configOf } from './deciders/view.ts';
+import { progressJudge } from './progress/progress.ts';
+import { twoPoolsModel } from './two-pools/two-pools.ts';
+import type { TwoPoolsLimits } from './two-pools/two-pools-tick.ts';
+import { nonsense } from './world/autoscalers.ts';
+import type { Rules } from './world/clock-moves.ts';
+import { GuardsModel } from './world/guards.ts';
+import { PoolModel } from './world/pool.ts';
+import { type PoolBound, PoolCodes } from './world/pool-state.ts';
+import type { Model } from './world/search.ts';
+import { ASK } from './world/task.ts';
 
 /** What may be changed to see whether the explorations notice. */
 export type Variant = Omit<Rules, 'hasLateLooks'> & { readonly decide: Decide };

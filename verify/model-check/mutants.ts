@@ -12,7 +12,7 @@ import {
   type GuardPhase,
   type GuardTable,
 } from '../../simulator/task/guard-table.ts';
-import type { Decide } from './decider.ts';
+import type { Decide } from './deciders/decider.ts';
 import { AS_IT_IS, type Variant } from './explorations.ts';
 
 export type Mutant = { readonly name: string; readonly variant: Variant };

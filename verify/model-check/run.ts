@@ -9,7 +9,7 @@ import {
   type Variant,
 } from './explorations.ts';
 import { MUTANTS } from './mutants.ts';
-import { type Failure, type Found, search } from './search.ts';
+import { type Failure, type Found, search } from './world/search.ts';
 
 export type Explored = { readonly exploration: Exploration; readonly found: Found; readonly seconds: number };
 

@@ -4,13 +4,13 @@ import type { Config } from '../../lambda/decision/model/config.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { Tick } from '../../lambda/look/tick.ts';
 import type { Random } from '../../simulator/base/random.ts';
-import type { Range } from '../../simulator/ecs/latencies.ts';
+import type { Range } from '../../simulator/ecs/parts/latencies.ts';
 import type { World } from '../../simulator/world.ts';
-import type { Fleet, FleetPool } from './fleet.ts';
-import { Line, type LineFaults } from './line.ts';
-import type { Pace } from './pace.ts';
-import type { WorldPlan } from './plan.ts';
 import { portsOf } from './ports.ts';
+import { Line, type LineFaults } from './world/faulty-connection.ts';
+import type { Fleet, FleetPool } from './world/fleet.ts';
+import type { WorldPlan } from './world/plan.ts';
+import type { Pace } from './world/virtual-scheduler.ts';
 
 const SCHEDULE_MS = 60_000;
 /** What the CDK stack gives the function. */

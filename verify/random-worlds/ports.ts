@@ -6,10 +6,10 @@ import type { Ports } from '../../lambda/look/ports.ts';
 import { InProcessCoderd } from '../../simulator/coderd/routes/in-process.ts';
 import { callEcs } from '../../simulator/ecs/api.ts';
 import type { EcsModel } from '../../simulator/ecs/model.ts';
-import { AwsError } from '../../simulator/ecs/wire/errors.ts';
+import { AwsError } from '../../simulator/ecs/requests/errors.ts';
 import type { World } from '../../simulator/world.ts';
-import type { Line } from './line.ts';
-import type { Pace } from './pace.ts';
+import type { Line } from './world/faulty-connection.ts';
+import type { Pace } from './world/virtual-scheduler.ts';
 
 /** The ports of one invocation. */
 export function portsOf(

@@ -2,17 +2,17 @@
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { World } from '../../simulator/world.ts';
 import { Autoscaler } from './autoscaler.ts';
-import { planBuilds } from './builds.ts';
-import { Fleet } from './fleet.ts';
-import { planIncidents } from './incidents.ts';
-import { type Overrides, planOverrides } from './overrides.ts';
-import { Pace } from './pace.ts';
-import { seeded, type WorldPlan } from './plan.ts';
-import { planRetirements } from './retirements.ts';
+import { planBuilds } from './happenings/builds.ts';
+import { planIncidents } from './happenings/incidents.ts';
+import { type Overrides, planOverrides } from './happenings/overrides.ts';
+import { planRetirements } from './happenings/retirements.ts';
+import { planWorkspaces } from './happenings/workspaces.ts';
+import { storyOf, timeText } from './kill-report.ts';
 import { unsettled } from './settled.ts';
-import { storyOf, timeText } from './story.ts';
 import { TickLog } from './tick-log.ts';
-import { planWorkspaces } from './workspaces.ts';
+import { Fleet } from './world/fleet.ts';
+import { seeded, type WorldPlan } from './world/plan.ts';
+import { Pace } from './world/virtual-scheduler.ts';
 
 export type WorldResult = {
   readonly seed: number;

@@ -1,7 +1,7 @@
 /** Who runs worlds: this thread, or a worker. */
 import { Worker } from 'node:worker_threads';
-import { drawPlan } from './plan.ts';
 import { runWorld, type WorldResult } from './run-world.ts';
+import { drawPlan } from './world/plan.ts';
 
 /** Which world to run. */
 export type Order = { readonly seed: number; readonly isUnguarded: boolean };

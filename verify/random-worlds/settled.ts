@@ -1,8 +1,8 @@
 /** Whether a world that has turned quiet has come to rest: each pool at its floor, every workspace stopped, nothing left over, deployments ended. */
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { World } from '../../simulator/world.ts';
-import type { FleetPool } from './fleet.ts';
-import { running } from './workspaces.ts';
+import { running } from './happenings/workspaces.ts';
+import type { FleetPool } from './world/fleet.ts';
 
 /** What the last look has told. */
 export type Told = {

@@ -3,8 +3,8 @@
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Tick } from '../../lambda/look/tick.ts';
 import type { World } from '../../simulator/world.ts';
-import { brokenPauses } from './pauses.ts';
 import type { Told } from './settled.ts';
+import { brokenPauses } from './world/pauses.ts';
 
 type Scene = {
   readonly world: World;

@@ -1,8 +1,8 @@
 /** Runs world after world until enough tasks have left. With workers some run side by side; the result is the same. */
 
-import { worldSeeds } from './plan.ts';
 import type { WorldResult } from './run-world.ts';
 import { type Runner, threadRunner, workerRunner } from './runners.ts';
+import { worldSeeds } from './world/plan.ts';
 
 export type WorldsOptions = {
   /** How many tasks are to leave, at least. */

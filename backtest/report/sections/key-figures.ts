@@ -1,6 +1,6 @@
 /** What one would say aloud about the autoscaler's run, each figure beside the fleet's. */
 import type { Backtest, Figures, PolicyRun, WaitFigures } from '../../replay/result.ts';
-import { bestRivalOf, foresightOf, staticFleetOf } from '../headline.ts';
+import { bestRivalOf, foresightOf, staticFleetOf } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, seconds, share } from '../parts/numbers.ts';
 

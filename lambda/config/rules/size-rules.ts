@@ -58,7 +58,7 @@ function checkTemplate(config: ConfigDraft, caBundle: string | undefined): Findi
   return [error(['pools'], message)];
 }
 
-/** About as many bytes as the template has, and not fewer: the constants are measured (test/infra/sizes.test.ts). */
+/** About as many bytes as the template has, and not fewer: the constants are measured (test/infra/pool/sizes.test.ts). */
 export function templateBytes({ pools, raw }: ConfigDraft, caBundle: string | undefined): number {
   const tags =
     jsonBytes(toMapping(raw.aws).tags ?? {}) + 20 * Object.keys(toMapping(toMapping(raw.aws).tags)).length;

@@ -1,10 +1,10 @@
 /** GetProvisionerDaemonsWithStatusByOrganization, and its JSON (docs/coder.md §2). */
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { tagsetContains } from '../rules/tagset-contains.ts';
+import type { CoderVersion } from '../rules/versions.ts';
 import { type DaemonRecord, type DaemonTable, isOffline } from '../tables/daemons.ts';
 import type { Job, JobStatus, JobTable } from '../tables/jobs.ts';
-import { tagsetContains } from '../tables/tagset-contains.ts';
-import type { CoderVersion } from '../tables/versions.ts';
 import { rfc3339 } from './rfc3339.ts';
 
 export type DaemonQuery = {

@@ -1,11 +1,11 @@
 /** GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and its JSON (docs/coder.md §1). */
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { tagsetContains } from '../rules/tagset-contains.ts';
+import type { CoderVersion } from '../rules/versions.ts';
 import type { DaemonTable } from '../tables/daemons.ts';
 import { type Job, type JobRecord, type JobStatus, type JobTable, PREBUILDS_USER } from '../tables/jobs.ts';
 import { NIL_UUID } from '../tables/keys.ts';
-import { tagsetContains } from '../tables/tagset-contains.ts';
-import type { CoderVersion } from '../tables/versions.ts';
 import { optionalTime, rfc3339 } from './rfc3339.ts';
 
 export type JobQuery = {

@@ -1,6 +1,6 @@
 /** Answers that several routes of coderd give. */
 
-import { uuidFlaw } from '../tables/uuids.ts';
+import { uuidFlaw } from '../rules/uuids.ts';
 import type { ValidationError } from './parameters.ts';
 
 export type Answer = { readonly status: number; readonly body: unknown };

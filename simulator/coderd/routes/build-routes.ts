@@ -1,7 +1,7 @@
 /** `GET /api/v2/workspaces/{workspace}/builds`: what became of a workspace (coderd/workspacebuilds.go, GetWorkspaceBuildsByWorkspaceID). */
 
+import { isUuid } from '../rules/uuids.ts';
 import { mayReadWorkspaces } from '../tables/tokens.ts';
-import { isUuid } from '../tables/uuids.ts';
 import type { BuildRecord } from '../tables/workspace-records.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import type { UserRequest } from './route.ts';

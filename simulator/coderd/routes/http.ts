@@ -8,9 +8,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';
+import { isUuid } from '../rules/uuids.ts';
 import type { Organization } from '../tables/organizations.ts';
 import { type Authenticated, mayRead } from '../tables/tokens.ts';
-import { isUuid } from '../tables/uuids.ts';
 import { entitlements, provisionerKey, userRoute } from './account-routes.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { members } from './member-routes.ts';

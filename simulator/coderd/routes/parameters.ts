@@ -1,6 +1,6 @@
 /** Query parameters as coderd's QueryParamParser reads them: strictly, and all errors at once (docs/coder.md §1). */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import { isUuid, uuidFlaw } from '../tables/uuids.ts';
+import { isUuid, uuidFlaw } from '../rules/uuids.ts';
 
 export type ValidationError = { readonly field: string; readonly detail: string };
 

@@ -1,7 +1,7 @@
 /** The routes that tell what is about to be due: workspaces, templates, their versions, and what the user may read of them. */
 import { z } from 'zod';
+import { isUuid } from '../rules/uuids.ts';
 import { mayRead, mayReadWorkspaces, type TokenUser } from '../tables/tokens.ts';
-import { isUuid } from '../tables/uuids.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { workspaceBuilds } from './build-routes.ts';
 import type { Route, UserRequest } from './route.ts';

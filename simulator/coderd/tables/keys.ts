@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
-import { CoderdRefusal } from './refusal.ts';
+import { CoderdRefusal } from '../rules/refusal.ts';
 
 export type ProvisionerKey = {
   readonly id: string;

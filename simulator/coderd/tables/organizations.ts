@@ -1,6 +1,6 @@
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../base/random.ts';
-import { CoderdRefusal } from './refusal.ts';
+import { CoderdRefusal } from '../rules/refusal.ts';
 
 export type Organization = {
   readonly id: OrganizationId;

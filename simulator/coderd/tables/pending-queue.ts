@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { TagSet } from '../../../lambda/decision/model/tags.ts';
+import { tagsetContains } from '../rules/tagset-contains.ts';
 import { type Job, PREBUILDS_USER } from './jobs.ts';
-import { tagsetContains } from './tagset-contains.ts';
 
 /** Tags with their `tagKey`. */
 type Tagged = { readonly tags: TagSet; readonly tagKey: string };

@@ -2,9 +2,9 @@ import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/bra
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
 import type { Random } from '../../base/random.ts';
+import { CoderdRefusal } from '../rules/refusal.ts';
 import type { Weekday } from './autostart-schedule.ts';
 import { NIL_UUID } from './keys.ts';
-import { CoderdRefusal } from './refusal.ts';
 import type { Transition } from './transition.ts';
 
 export type TemplateSettings = {

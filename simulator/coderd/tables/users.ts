@@ -1,7 +1,7 @@
 /** The table users: those that own workspaces (coderd/database/queries/users.sql). */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../base/random.ts';
-import { CoderdRefusal } from './refusal.ts';
+import { CoderdRefusal } from '../rules/refusal.ts';
 
 /**
  * `dormant`: never signed in, or not for 90 days. coderd autostarts the workspaces of active users only, and stops those of suspended

@@ -2,9 +2,9 @@
 import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
+import { CoderdRefusal } from '../rules/refusal.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
 import { type Job, type JobWorkspace, type NewJob, pastJob } from './jobs.ts';
-import { CoderdRefusal } from './refusal.ts';
 import type { TemplateVersion } from './templates.ts';
 import type { Transition } from './transition.ts';
 import { type LifecycleRules, transitionsOf } from './transitions.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Backtest, Figures } from '../../../backtest/replay/result.ts';
-import { headlineOf } from '../../../backtest/report/headline.ts';
+import { headlineOf } from '../../../backtest/report/parts/headline.ts';
 import { plausibleBacktest } from './fixture.ts';
 
 const BASE = plausibleBacktest(1);

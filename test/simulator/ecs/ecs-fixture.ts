@@ -1,8 +1,8 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
-import type { Container, ContainerHost, StartContainer } from '../../../simulator/ecs/container.ts';
 import { EcsModel, type EcsOptions, type NewService } from '../../../simulator/ecs/model.ts';
+import type { Container, ContainerHost, StartContainer } from '../../../simulator/ecs/parts/container.ts';
 import type { EcsService } from '../../../simulator/ecs/service.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 

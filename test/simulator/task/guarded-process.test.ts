@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../../../simulator/base/random.ts';
-import type { ContainerHost } from '../../../simulator/ecs/container.ts';
+import type { ContainerHost } from '../../../simulator/ecs/parts/container.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { answerMetadata, answerProtection } from '../../../simulator/guarded/agent-face.ts';
 import { GuardProcess } from '../../../simulator/guarded/guard-process.ts';

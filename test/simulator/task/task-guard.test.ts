@@ -8,7 +8,7 @@ import {
 } from '../../../simulator/base/daemon-connection.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
-import type { AgentAnswer, TaskAgent } from '../../../simulator/ecs/container.ts';
+import type { AgentAnswer, TaskAgent } from '../../../simulator/ecs/parts/container.ts';
 import { Daemon } from '../../../simulator/task/daemon.ts';
 import { Guard } from '../../../simulator/task/guard.ts';
 import {

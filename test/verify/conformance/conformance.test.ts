@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { compareEntries, type Difference } from '../../../verify/conformance/answers/compare.ts';
 import { KNOWN_DIFFERENCES, knownDifference } from '../../../verify/conformance/answers/known-differences.ts';
-import type { Transcript } from '../../../verify/conformance/answers/transcript.ts';
 import { LabStage } from '../../../verify/conformance/stage/lab-stage.ts';
+import type { Transcript } from '../../../verify/conformance/stage/transcript.ts';
 import { playStory } from '../../../verify/conformance/story/story.ts';
 
 const folder = new URL('../../../verify/conformance/recorded/', import.meta.url);

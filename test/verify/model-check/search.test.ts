@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CodeSet } from '../../../verify/model-check/code-set.ts';
-import { GuardsModel } from '../../../verify/model-check/guards.ts';
-import { Interned } from '../../../verify/model-check/interned.ts';
-import { PoolCodes } from '../../../verify/model-check/pool-state.ts';
-import { type Model, search } from '../../../verify/model-check/search.ts';
-import { NEW_TASK, type TaskState } from '../../../verify/model-check/task.ts';
+import { CodeSet } from '../../../verify/model-check/world/code-set.ts';
+import { GuardsModel } from '../../../verify/model-check/world/guards.ts';
+import { Interned } from '../../../verify/model-check/world/interned.ts';
+import { PoolCodes } from '../../../verify/model-check/world/pool-state.ts';
+import { type Model, search } from '../../../verify/model-check/world/search.ts';
+import { NEW_TASK, type TaskState } from '../../../verify/model-check/world/task.ts';
 import { runs } from '../../support/runs.ts';
 
 /** Doubles a number or adds one, up to a hundred. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { World } from '../../../simulator/world.ts';
-import { Fleet, type FleetPool } from '../../../verify/random-worlds/fleet.ts';
-import { drawPlan } from '../../../verify/random-worlds/plan.ts';
+import { Fleet, type FleetPool } from '../../../verify/random-worlds/world/fleet.ts';
+import { drawPlan } from '../../../verify/random-worlds/world/plan.ts';
 
 function aFleet() {
   const pool = { min: 0, max: 5, warm: 0, idleTimeoutS: 60, image: 'guarded', retiring: false } as const;

@@ -4,9 +4,9 @@ import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../../lambda/look/observe.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
-import { Line, type LineFaults } from '../../../verify/random-worlds/line.ts';
-import { Pace } from '../../../verify/random-worlds/pace.ts';
 import { portsOf } from '../../../verify/random-worlds/ports.ts';
+import { Line, type LineFaults } from '../../../verify/random-worlds/world/faulty-connection.ts';
+import { Pace } from '../../../verify/random-worlds/world/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { World } from '../../../simulator/world.ts';
-import type { FleetPool } from '../../../verify/random-worlds/fleet.ts';
-import { drawPlan } from '../../../verify/random-worlds/plan.ts';
 import { unsettled } from '../../../verify/random-worlds/settled.ts';
+import type { FleetPool } from '../../../verify/random-worlds/world/fleet.ts';
+import { drawPlan } from '../../../verify/random-worlds/world/plan.ts';
 
 const MINUTE_MS = 60_000;
 

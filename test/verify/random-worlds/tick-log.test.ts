@@ -4,8 +4,8 @@ import type { Action, OverrideKind } from '../../../lambda/decision/model/plan.t
 import { tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
 import type { Tick } from '../../../lambda/look/tick.ts';
 import { World } from '../../../simulator/world.ts';
-import { drawPlan } from '../../../verify/random-worlds/plan.ts';
 import { TickLog } from '../../../verify/random-worlds/tick-log.ts';
+import { drawPlan } from '../../../verify/random-worlds/world/plan.ts';
 
 const SECOND_MS = 1_000;
 const READ_LAG_MS = 10 * SECOND_MS;

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { sumUp } from '../../../verify/random-worlds/figures.ts';
-import { drawPlan, type WorldPlan, worldSeeds } from '../../../verify/random-worlds/plan.ts';
 import { runWorld } from '../../../verify/random-worlds/run-world.ts';
+import { drawPlan, type WorldPlan, worldSeeds } from '../../../verify/random-worlds/world/plan.ts';
 import { runWorlds } from '../../../verify/random-worlds/worlds.ts';
 
 const SEED = 23;

@@ -1,8 +1,8 @@
 /** Where a coderd answers a question otherwise than a recorded one, as far as the product builds on it. */
 import * as z from 'zod';
 import { describeMisfit } from '../../../lambda/adapters/shared/schema-mismatch.ts';
+import type { Transcript } from '../stage/transcript.ts';
 import type { DeepQuestion } from './read-only-steps.ts';
-import type { Transcript } from './transcript.ts';
 
 /** `body`: undefined where it is no JSON. */
 export type Said = { readonly status: number; readonly body: unknown };

@@ -1,5 +1,5 @@
 /** Where two transcripts of the story differ. */
-import type { Entry } from './transcript.ts';
+import type { Entry } from '../stage/transcript.ts';
 
 export type Difference = {
   readonly step: string;

@@ -15,8 +15,8 @@ import {
   userSchema,
   workspacesPageSchema,
 } from '../../../lambda/adapters/coderd/http/schemas.ts';
+import type { Entry, Transcript } from '../stage/transcript.ts';
 import { CHECKS } from '../story/story-refusals.ts';
-import type { Entry, Transcript } from './transcript.ts';
 
 type Pair = readonly [name: string, value: string];
 

@@ -1,7 +1,7 @@
 /** The recorded transcripts, and which of them a coderd is to be held against. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { compareVersion, isKnownVersion } from '../../../lambda/decision/model/version.ts';
-import type { Transcript } from './transcript.ts';
+import type { Transcript } from '../stage/transcript.ts';
 
 const FOLDER = new URL('../recorded/', import.meta.url);
 

@@ -9,7 +9,7 @@ import { Timeline } from '../../../simulator/base/timeline.ts';
 import type { BuiltInDaemon } from '../../../simulator/coderd/built-in-daemons.ts';
 import { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
-import { CoderdRefusal } from '../../../simulator/coderd/tables/refusal.ts';
+import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
 import type { TemplateRecord, TemplateVersion } from '../../../simulator/coderd/tables/templates.ts';
 import type { UserRecord } from '../../../simulator/coderd/tables/users.ts';
 import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';

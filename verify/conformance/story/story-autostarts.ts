@@ -3,8 +3,8 @@
  * told them, and daemons are made to have been seen at them.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import type { Recorder } from '../answers/transcript.ts';
 import type { Stage } from '../stage/stage.ts';
+import type { Recorder } from '../stage/transcript.ts';
 import { read, untilSettled } from './reading.ts';
 
 const HOUR = 3_600_000;

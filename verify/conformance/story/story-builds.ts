@@ -1,7 +1,7 @@
 /** Builds that people ask for: waiting, running, cancelled, failing, and what daemons that leave do to them. */
 
-import type { Recorder } from '../answers/transcript.ts';
 import type { Stage } from '../stage/stage.ts';
+import type { Recorder } from '../stage/transcript.ts';
 import { job, read, untilSettled } from './reading.ts';
 
 const LINUX = { pool: 'linux' };

@@ -1,7 +1,7 @@
 /** Template versions: imports that wait, succeed, fail and are cancelled, and the templates made of them. */
 
-import type { Recorder } from '../answers/transcript.ts';
 import type { Stage } from '../stage/stage.ts';
+import type { Recorder } from '../stage/transcript.ts';
 import { isSettled, job, read, untilSettled } from './reading.ts';
 
 const LINUX = { pool: 'linux' };

@@ -1,7 +1,7 @@
 /** What coderd refuses, and in which words: who may not read, and what may not be asked. */
 
-import type { Recorder } from '../answers/transcript.ts';
 import type { Question } from '../stage/stage.ts';
+import type { Recorder } from '../stage/transcript.ts';
 
 const JOBS = '/organizations/{organization}/provisionerjobs';
 const DAEMONS = '/organizations/{organization}/provisionerdaemons';

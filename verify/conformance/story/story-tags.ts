@@ -1,8 +1,8 @@
 /** Coder's table of which daemon runs which job: asked of the filter by tags, and tried with jobs where the public API can. */
 import { readFileSync } from 'node:fs';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import type { Recorder } from '../answers/transcript.ts';
 import type { Stage } from '../stage/stage.ts';
+import type { Recorder } from '../stage/transcript.ts';
 import { job, read, untilSettled } from './reading.ts';
 
 type Row = { readonly provisioner: Tags; readonly job: Tags; readonly same_org: boolean };

@@ -4,8 +4,8 @@
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
-import { Recorder, type Transcript } from '../answers/transcript.ts';
 import type { Stage } from '../stage/stage.ts';
+import { Recorder, type Transcript } from '../stage/transcript.ts';
 import { playAutostarts } from './story-autostarts.ts';
 import { playBuilds } from './story-builds.ts';
 import { playImports } from './story-imports.ts';

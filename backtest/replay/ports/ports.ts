@@ -1,0 +1,174 @@
+/**
+ * What a tick needs of the world, without HTTP, JSON or schemas in between: the two lists that every look reads are made straight from
+ * the models, so that a week passes in seconds. The same plans as over HTTP, tick by tick (test/backtest/ports.test.ts).
+ */
+import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
+import { type Asked, reading } from '../../../lambda/adapters/coderd/http/reading.ts';
+import type { EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import { batchesOf } from '../../../lambda/decision/model/collections.ts';
+import type { BuildInfo, Daemon, Job, Reading } from '../../../lambda/decision/model/snapshot.ts';
+import type { Coderd, Organization, Ports } from '../../../lambda/look/ports.ts';
+import type { CoderdModel } from '../../../simulator/coderd/model.ts';
+import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
+import type { DaemonRecord } from '../../../simulator/coderd/tables/daemons.ts';
+import { isOffline } from '../../../simulator/coderd/tables/daemons.ts';
+import type { JobRecord } from '../../../simulator/coderd/tables/jobs.ts';
+import type { World } from '../../../simulator/world.ts';
+import type { Pace } from '../../../verify/random-worlds/world/virtual-scheduler.ts';
+import { VirtualCoderd } from './coderd-http.ts';
+import { EcsPort } from './ecs-port.ts';
+import type { OnCall } from './on-call.ts';
+
+export type PortsOptions = {
+  readonly world: World;
+  readonly pace: Pace;
+  readonly isCoderdDown: () => boolean;
+  readonly onCall: OnCall;
+};
+
+/** The ports of each invocation; what a warm function remembers, they remember. */
+export function virtualPorts({ world, pace, isCoderdDown, onCall }: PortsOptions): () => Ports {
+  const coderd = new CoderdPort(world.coderd, { isCoderdDown, onCall });
+  const clock = { now: () => pace.now(), sleep: (ms: number) => pace.wait(ms) };
+  return () => ({ coderd, ecs: new EcsPort(world.ecs, onCall), clock });
+}
+
+const IDS_A_REQUEST = 100;
+
+/** What is read seldom comes through the product's own adapter; the lists of jobs and daemons are made here. */
+class CoderdPort implements Coderd {
+  readonly #model: CoderdModel;
+  readonly #seldom: CoderdAdapter;
+  readonly #http: VirtualCoderd;
+
+  constructor(model: CoderdModel, options: Pick<PortsOptions, 'isCoderdDown' | 'onCall'>) {
+    this.#model = model;
+    this.#http = new VirtualCoderd(model, async (answer) => {
+      options.onCall('coderd', 1);
+      if (options.isCoderdDown()) throw new NoAnswer('the world has an outage');
+      return answer();
+    });
+    this.#seldom = new CoderdAdapter(this.#http);
+  }
+
+  buildInfo(): Promise<Reading<BuildInfo>> {
+    return this.#seldom.buildInfo();
+  }
+
+  organizations(): Promise<Reading<Organization>> {
+    return this.#seldom.organizations();
+  }
+
+  jobs({ id, name }: Organization): Promise<Reading<Job>> {
+    return this.#listed({ what: `listing provisioner jobs of organization "${name}"`, limit: 0 }, () => {
+      const listed: Job[] = [];
+      for (const job of this.#model.openJobs())
+        if (job.organizationId === id && job.status !== 'canceling') listed.push(jobOf(job));
+      return listed;
+    });
+  }
+
+  daemons({ id, name }: Organization): Promise<Reading<Daemon>> {
+    return this.#listed({ what: `listing provisioner daemons of organization "${name}"`, limit: 0 }, () =>
+      this.#daemonsOf(id),
+    );
+  }
+
+  jobsByIds({ name }: Organization, ids: readonly JobId[]): Promise<Reading<Job>> {
+    return reading({ what: `reading previous jobs of organization "${name}"` }, async () => {
+      const parts = await Promise.all(
+        batchesOf(ids, IDS_A_REQUEST).map((batch) => this.#http.getMade(() => this.#jobsNamed(batch))),
+      );
+      return { value: parts.flatMap(({ value }) => value), date: parts[0]?.date };
+    });
+  }
+
+  forecast(...given: Parameters<Coderd['forecast']>): ReturnType<Coderd['forecast']> {
+    return this.#seldom.forecast(...given);
+  }
+
+  recentJobs(...given: Parameters<Coderd['recentJobs']>): ReturnType<Coderd['recentJobs']> {
+    return this.#seldom.recentJobs(...given);
+  }
+
+  /** The world's token is good for longer than any trace. */
+  async tokenExpiry(): Promise<undefined> {
+    return undefined;
+  }
+
+  #listed<T>(asked: Asked, make: () => readonly T[]): Promise<Reading<T>> {
+    return reading(asked, () => this.#http.getMade(make));
+  }
+
+  #jobsNamed(ids: readonly JobId[]): readonly Job[] {
+    return ids.flatMap((id) => {
+      const job = this.#model.job(id);
+      return job === undefined ? [] : jobOf(job);
+    });
+  }
+
+  #daemonsOf(organizationId: OrganizationId): readonly Daemon[] {
+    const now = this.#model.timeline.now();
+    const listed: Daemon[] = [];
+    for (const daemon of this.#model.recentDaemons())
+      if (daemon.organizationId === organizationId) listed.push(...this.#rowsOf(daemon, now));
+    return listed;
+  }
+
+  /** One row for each current job, as the SQL's join makes them. */
+  #rowsOf(daemon: DaemonRecord, now: EpochMs): readonly Daemon[] {
+    const known = this.#offline.get(daemon);
+    if (known !== undefined && known.last_seen_at === daemon.lastSeenAt) return [known];
+    const { current, previous } = this.#model.jobsOf(daemon);
+    const offline = isOffline(daemon, now);
+    if (current.length > 0) return current.map((job) => rowOf(daemon, 'busy', { job, previous }));
+    const row = rowOf(daemon, offline ? 'offline' : 'idle', { job: undefined, previous });
+    if (offline) this.#offline.set(daemon, row);
+    return [row];
+  }
+
+  /** Of those that have nothing to do: until they are seen again nothing changes, and they are most of a list. */
+  readonly #offline = new WeakMap<DaemonRecord, Daemon>();
+}
+
+type Jobs = { readonly job: JobRecord | undefined; readonly previous: JobRecord | undefined };
+
+function rowOf(daemon: DaemonRecord, status: 'offline' | 'idle' | 'busy', { job, previous }: Jobs): Daemon {
+  return {
+    id: daemon.id,
+    organization_id: daemon.organizationId,
+    key_id: daemon.keyId,
+    key_name: daemon.keyName,
+    created_at: daemon.createdAt,
+    last_seen_at: daemon.lastSeenAt,
+    name: daemon.name,
+    version: daemon.version,
+    tags: daemon.tags,
+    status,
+    current_job: refOf(job),
+    previous_job: refOf(previous),
+  };
+}
+
+function jobOf(job: JobRecord): Job {
+  const { startedAt, completedAt, canceledAt, workerId, workspace, template } = job;
+  return {
+    id: job.id,
+    created_at: job.createdAt,
+    started_at: startedAt,
+    completed_at: completedAt,
+    canceled_at: canceledAt,
+    status: job.status,
+    worker_id: workerId,
+    organization_id: job.organizationId,
+    initiator_id: job.initiatorId,
+    tags: job.tags,
+    type: job.type,
+    metadata: {
+      template_id: template.id,
+      ...(workspace === undefined ? {} : { workspace_id: workspace.id }),
+    },
+  };
+}
+
+const refOf = (job: JobRecord | undefined) => (job === undefined ? null : { id: job.id, status: job.status });

@@ -1,0 +1,24 @@
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import type { ICluster } from 'aws-cdk-lib/aws-ecs';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
+import type { SecretRef } from '../../../lambda/decision/model/config.ts';
+
+export type AutoscalerFunctionProps = {
+  readonly cluster: ICluster;
+  /** Where the function runs if `settings.inVpc`. */
+  readonly vpc: IVpc;
+  /** @default the VPC's private subnets */
+  readonly vpcSubnets?: SubnetSelection;
+  /** @default one of its own, egress only */
+  readonly securityGroups?: ISecurityGroup[];
+  /** The secret that holds coderd's API token. */
+  readonly token: SecretRef;
+  /** What `bundleFunction` made. */
+  readonly functionDir: string;
+  readonly settings: AwsSettings['function'];
+  readonly logGroup: ILogGroup;
+  /** Encrypts the environment, the schedule and the queue. @default keys of AWS */
+  readonly kmsKey?: IKey;
+};

@@ -1,0 +1,173 @@
+import { Duration, Size, Tags, Validations } from 'aws-cdk-lib';
+import {
+  AwsLogDriverMode,
+  type ContainerDefinition,
+  ContainerImage,
+  CpuArchitecture,
+  FargateTaskDefinition,
+  type ICluster,
+  LinuxParameters,
+  type LogDriver,
+  LogDrivers,
+  OperatingSystemFamily,
+  Secret,
+} from 'aws-cdk-lib/aws-ecs';
+import type { IRole } from 'aws-cdk-lib/aws-iam';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
+import type { Architecture } from '../../../lambda/decision/model/config.ts';
+import { importSecret } from '../shared/imported-secret.ts';
+import { executionRole, taskRole, taskTags } from './pool-roles.ts';
+import { CA_BUNDLE_VARIABLE, trusting } from './trust.ts';
+import { addWritableFolders } from './writable-folders.ts';
+
+export type PoolTaskProps = {
+  readonly cluster: ICluster;
+  readonly coderUrl: string;
+  readonly pool: DeployedPool;
+  /** The text of guard.sh. */
+  readonly guard: string;
+  /** PEM text: whom to trust for coderd beside the image's own authorities. */
+  readonly caBundle?: string | undefined;
+  readonly logGroup: ILogGroup;
+  /** Whether the tasks' role is bound to their own pool. */
+  readonly bindTaskRoles: boolean;
+};
+
+/** The task definition of a pool: one provisioner daemon under the guard. */
+export class PoolTask extends Construct {
+  readonly definition: FargateTaskDefinition;
+  /** With all that it may do: the first task needs it. */
+  readonly executionRole: IRole;
+
+  constructor(scope: Construct, id: string, props: PoolTaskProps) {
+    super(scope, id);
+    const { cluster, pool, logGroup } = props;
+    const secrets = importSecrets(this, pool);
+    const role = executionRole(this, { pool, logGroup, secrets: secrets.map(({ secret }) => secret) });
+    this.executionRole = role;
+    this.definition = new FargateTaskDefinition(this, 'Definition', {
+      cpu: pool.cpu,
+      memoryLimitMiB: pool.memory,
+      // 20 is what every task has; Fargate takes only more
+      ephemeralStorageGiB: pool.ephemeralStorage > 20 ? pool.ephemeralStorage : undefined,
+      runtimePlatform: {
+        cpuArchitecture: cpuArchitectures[pool.architecture],
+        operatingSystemFamily: OperatingSystemFamily.LINUX,
+      },
+      taskRole: taskRole(this, { cluster, pool, isBound: props.bindTaskRoles }),
+      // it has been given exactly what it needs; CDK would add more
+      executionRole: role.withoutPolicyUpdates(),
+    });
+    acknowledgeFindings(this.definition);
+    for (const [tag, value] of Object.entries(taskTags(this, pool.name)))
+      Tags.of(this.definition).add(tag, value, { includeResourceTypes: ['AWS::ECS::TaskDefinition'] });
+    const provisioner = addProvisioner(this, props, secrets);
+    const folders = { provisioner, image: pool.image, owner: DAEMON_USER, logging: logDriver(props) };
+    if (pool.readonlyRootFilesystem) addWritableFolders(this.definition, folders);
+  }
+}
+
+function acknowledgeFindings(definition: FargateTaskDefinition): void {
+  Validations.of(definition).acknowledge(
+    {
+      id: 'AwsSolutions-ECS2',
+      reason:
+        'what is plain is the address of coderd and settings of Terraform; what is secret comes from Secrets Manager',
+    },
+    {
+      id: 'Annotation::@aws-cdk/aws-ecs:ecrImageRequiresPolicy',
+      reason: 'the execution role may pull exactly the repository that the image names',
+    },
+  );
+}
+
+function addProvisioner(
+  task: PoolTask,
+  props: PoolTaskProps,
+  secrets: readonly InjectedSecret[],
+): ContainerDefinition {
+  const { pool } = props;
+  return task.definition.addContainer('provisioner', {
+    image: ContainerImage.fromRegistry(pool.image),
+    ...daemonCommand(props),
+    user: DAEMON_USER,
+    readonlyRootFilesystem: pool.readonlyRootFilesystem,
+    environment: containerEnvironment(props),
+    secrets: containerSecrets(secrets),
+    portMappings: pool.prometheusPort === undefined ? [] : [{ containerPort: pool.prometheusPort }],
+    // the longest that Fargate grants between SIGTERM and SIGKILL (docs/aws.md §2)
+    stopTimeout: Duration.seconds(120),
+    linuxParameters: new LinuxParameters(task, 'LinuxParameters', { initProcessEnabled: true }),
+    logging: logDriver(props),
+  });
+}
+
+/** coder's own in coder's image (docs/coder.md §6). */
+const DAEMON_USER = '1000:1000';
+
+function daemonCommand({ pool, guard, caBundle }: PoolTaskProps): {
+  readonly entryPoint: string[];
+  readonly command: string[];
+} {
+  // the image's own entry point is `/opt/coder server` (docs/coder.md §6)
+  if (pool.scaleIn !== 'lease') return { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] };
+  const guarded = ['sh', '-c', guard, 'guard'];
+  return {
+    entryPoint: caBundle === undefined ? guarded : trusting(guarded),
+    command: ['/opt/coder', 'provisioner', 'start'],
+  };
+}
+
+function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Record<string, string> {
+  const { name, scaleIn, environment, prometheusPort } = pool;
+  const isGuarded = scaleIn === 'lease';
+  return {
+    ...environment,
+    CODER_URL: coderUrl,
+    // the guard names the daemon after pool and task; without a guard it has the name of its host
+    ...(isGuarded && { AUTOSCALER_POOL: name }),
+    ...(isGuarded && caBundle !== undefined && { [CA_BUNDLE_VARIABLE]: caBundle }),
+    ...(prometheusPort !== undefined && {
+      CODER_PROMETHEUS_ENABLE: 'true',
+      CODER_PROMETHEUS_ADDRESS: `0.0.0.0:${prometheusPort}`,
+    }),
+  };
+}
+
+/** A log that can't be delivered must hold up neither the guard nor a build: what doesn't fit the buffer is lost. */
+function logDriver({ pool, logGroup }: PoolTaskProps): LogDriver {
+  return LogDrivers.awsLogs({
+    streamPrefix: pool.name,
+    logGroup,
+    mode: AwsLogDriverMode.NON_BLOCKING,
+    maxBufferSize: Size.mebibytes(10),
+  });
+}
+
+const cpuArchitectures: Readonly<Record<Architecture, CpuArchitecture>> = {
+  arm64: CpuArchitecture.ARM64,
+  x86_64: CpuArchitecture.X86_64,
+};
+
+type InjectedSecret = {
+  readonly name: string;
+  readonly secret: ISecret;
+  readonly jsonKey: string | undefined;
+};
+
+function importSecrets(scope: Construct, { secrets, key }: DeployedPool): InjectedSecret[] {
+  return Object.entries({ ...secrets, CODER_PROVISIONER_DAEMON_KEY: key }).map(([name, ref]) => ({
+    name,
+    secret: importSecret(scope, `Secret-${name}`, ref),
+    jsonKey: ref.jsonKey,
+  }));
+}
+
+function containerSecrets(injected: readonly InjectedSecret[]): Record<string, Secret> {
+  return Object.fromEntries(
+    injected.map(({ name, secret, jsonKey }) => [name, Secret.fromSecretsManager(secret, jsonKey)]),
+  );
+}

@@ -1,0 +1,216 @@
+/** What a deployment changes in AWS, setting by setting: docs/lifecycle.md says the same, and what it means for builds. */
+import { readFileSync } from 'node:fs';
+import { fullDiff, ResourceImpact } from '@aws-cdk/cloudformation-diff';
+import type { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import type { Settings } from '../../../infra/constructs/settings.ts';
+import {
+  arnOf,
+  cpu,
+  deployment,
+  EXISTING,
+  gpu,
+  type PoolSettings,
+  synthesize,
+} from '../support/synthesized.ts';
+import { type Resource, resourcesOf } from '../support/template-parts.ts';
+
+type Step = { readonly change: string; readonly from?: Settings; readonly to: Settings };
+
+const before = deployment([cpu, gpu]);
+const pool = (change: Partial<PoolSettings>): Settings => deployment([{ ...cpu, ...change }, gpu]);
+const aws = (change: NonNullable<Settings['aws']>): Settings => deployment([cpu, gpu], change);
+const { vpc, subnets } = EXISTING.aws?.network ?? {};
+
+const STEPS: readonly Step[] = [
+  { change: 'nothing', to: before },
+  {
+    change: '`max`, `min`, `warm`, `waiting`, `idleTimeout`, `schedules`, `wake`, `limits`, `looks`',
+    to: {
+      ...pool({
+        max: 50,
+        min: 2,
+        warm: 1,
+        waiting: { person: 1 },
+        idleTimeout: '10m',
+        wake: { maxDelay: '4m' },
+        schedules: [{ days: 'mon-fri', from: '08:00', to: '18:00', timezone: 'Europe/Berlin', warm: 3 }],
+      }),
+      limits: { maxTasks: 70 },
+      looks: { every: '5s' },
+    },
+  },
+  { change: '`tags` of a pool (its key has them too: see `key`)', to: pool({ tags: { size: 'large' } }) },
+  { change: '`retiring: true`', to: pool({ retiring: true }) },
+  { change: '`image`', to: pool({ image: 'ghcr.io/coder/coder:v2.31.0' }) },
+  {
+    change: '`cpu`, `memory`, `architecture`, `ephemeralStorage`',
+    to: pool({ cpu: 2048, memory: 4096, architecture: 'x86_64', ephemeralStorage: 40 }),
+  },
+  {
+    change: '`environment`, `prometheusPort`, `readonlyRootFilesystem`',
+    to: pool({ environment: { TF_LOG: 'warn' }, prometheusPort: 2112, readonlyRootFilesystem: true }),
+  },
+  { change: '`key` or `secrets` (another secret)', to: pool({ key: { secret: 'coder/keys/cpu-2' } }) },
+  { change: '`coder.url`', to: { ...before, coder: { ...before.coder, url: 'https://builds.example.com' } } },
+  {
+    change: '`coder.token` (another secret), `coder.proxy`',
+    to: {
+      ...before,
+      coder: { ...before.coder, token: { secret: 'other' }, proxy: 'http://proxy.internal:3128' },
+    },
+  },
+  { change: '`scaleIn`', to: pool({ scaleIn: 'confirm' }) },
+  { change: '`organization`', to: pool({ organization: 'data' }) },
+  { change: '`spot`, `spotBase`', to: pool({ spot: true, spotBase: 1 }) },
+  {
+    change: '`taskRole` (policies, statements)',
+    to: pool({ taskRole: { statements: [{ actions: ['s3:GetObject'], resources: ['*'] }] } }),
+  },
+  {
+    change: '`taskRole.arn` instead of a role of its own',
+    to: pool({ taskRole: { arn: 'arn:aws:iam::123456789012:role/terraform' } }),
+  },
+  { change: 'one more pool', to: deployment([cpu, gpu, { ...gpu, name: 'new', tags: { gpu: 'new' } }]) },
+  { change: 'a pool removed', to: deployment([gpu]) },
+  {
+    change: '`aws.network.subnets`, `securityGroups`',
+    from: EXISTING,
+    to: {
+      ...EXISTING,
+      aws: {
+        ...EXISTING.aws,
+        network: {
+          ...EXISTING.aws?.network,
+          subnets: ['subnet-00000000000000001'],
+          securityGroups: ['sg-00000000000000001'],
+        },
+      },
+    },
+  },
+  {
+    change: '`aws.network.natGateways`, `endpoints`',
+    to: aws({ network: { natGateways: 2, endpoints: true } }),
+  },
+  {
+    change: '`aws.network.vpc` (another network)',
+    to: aws({ network: { vpc: vpc ?? '', subnets: [...(subnets ?? [])] } }),
+  },
+  { change: '`aws.cluster`', to: aws({ cluster: 'platform' }) },
+  {
+    change: '`aws.logs.retentionDays`, `aws.kmsKey`',
+    to: aws({
+      logs: { retentionDays: 90 },
+      kmsKey: arnOf('kms', 'key/01234567-89ab-cdef-0123-456789abcdef'),
+    }),
+  },
+  { change: '`aws.logs.group`', to: aws({ logs: { group: '/platform/coder' } }) },
+  {
+    change: '`aws.permissionsBoundary`',
+    to: aws({ permissionsBoundary: 'arn:aws:iam::123456789012:policy/boundary' }),
+  },
+  {
+    change: '`aws.function` (memory, tracing, reservedConcurrency)',
+    to: aws({ function: { memory: 1024, tracing: true, reservedConcurrency: 2 } }),
+  },
+  { change: '`aws.earlySuccess`', to: aws({ earlySuccess: true }) },
+  { change: '`aws.alarms`', to: aws({ alarms: { enabled: false } }) },
+  { change: '`aws.tags`', to: aws({ tags: { team: 'platform' } }) },
+  { change: '`aws.metrics.perPool`', to: aws({ metrics: { perPool: true } }) },
+];
+
+const rows = readFileSync('docs/lifecycle.md', 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$/g, '').trim()));
+
+const standing = propertiesOf(synthesize(before));
+
+describe('a deployment that changes', () => {
+  it.each(STEPS)('$change does to AWS what docs/lifecycle.md says', ({ change, from = before, to }) => {
+    const row = rows.find(([first]) => first === change)?.slice(1, 5);
+    expect(row).toEqual(changesOf(from, to));
+  });
+});
+
+/** These stop the tasks of a pool, or take their network away: docs/lifecycle.md says so. */
+const NOT_ROLLED = ['a pool removed', '`aws.cluster`', '`aws.network.vpc` (another network)'];
+
+describe('with early success, while old tasks are still there, a deployment that changes', () => {
+  const early = (settings: Settings): Settings => ({
+    ...settings,
+    aws: { ...settings.aws, earlySuccess: true },
+  });
+  const rolled = STEPS.filter(({ change }) => !NOT_ROLLED.includes(change));
+
+  it.each(rolled)('$change deletes nothing that they use', ({ from = before, to }) => {
+    const old = propertiesOf(synthesize(early(from)));
+    const now = propertiesOf(synthesize(early(to)));
+    const changes = Object.entries(fullDiff({ Resources: old }, { Resources: now }).resources.changes);
+    const deleted = changes.filter(([, { changeImpact }]) => DELETING.has(changeImpact));
+    const kinds = deleted.map(([id]) => old[id]?.Type ?? '');
+    // running tasks need the revision that they were started from no more
+    expect(kinds.filter((kind) => USED_BY_TASKS.test(kind) && kind !== 'AWS::ECS::TaskDefinition')).toEqual(
+      [],
+    );
+  });
+});
+
+const DELETING = new Set([
+  ResourceImpact.WILL_DESTROY,
+  ResourceImpact.WILL_REPLACE,
+  ResourceImpact.MAY_REPLACE,
+]);
+const USED_BY_TASKS = /^AWS::(IAM|ECS|EC2|SecretsManager|KMS)::|^AWS::Logs::LogGroup$/;
+
+type Resources = Readonly<Record<string, Resource>>;
+
+/** The cells of the table: replaced, changed in place, made, removed. */
+function changesOf(from: Settings, to: Settings): string[] {
+  const old = from === before ? standing : propertiesOf(synthesize(from));
+  const now = propertiesOf(synthesize(to));
+  const { changes } = fullDiff({ Resources: old }, { Resources: now }).resources;
+  const { WILL_REPLACE, MAY_REPLACE, WILL_UPDATE, WILL_CREATE, WILL_DESTROY, WILL_ORPHAN } = ResourceImpact;
+  const having = (...impacts: ResourceImpact[]): string[] =>
+    Object.keys(changes).filter((id) =>
+      impacts.includes(changes[id]?.changeImpact ?? ResourceImpact.NO_CHANGE),
+    );
+  const replaced = having(WILL_REPLACE, MAY_REPLACE);
+  const updated = [...having(WILL_UPDATE), ...namersOf(replaced, now)];
+  const inPlace = updated.filter((id) => !replaced.includes(id) && old[id] !== undefined);
+  return [
+    summaryOf(replaced, old),
+    summaryOf(inPlace, old),
+    summaryOf(having(WILL_CREATE), now),
+    summaryOf(having(WILL_DESTROY, WILL_ORPHAN), old),
+  ];
+}
+
+/** Of the rest of a resource, CloudFormation updates nothing in AWS. */
+function propertiesOf(template: Template): Resources {
+  const resources = Object.entries(resourcesOf(template));
+  return Object.fromEntries(
+    resources.map(([id, { Type, Properties, DeletionPolicy }]) => [
+      id,
+      { Type, Properties, ...(DeletionPolicy && { DeletionPolicy }) },
+    ]),
+  );
+}
+
+/** What names a resource gets the name of the new one. */
+function namersOf(ids: readonly string[], resources: Resources): string[] {
+  return Object.keys(resources).filter((id) => {
+    const text = JSON.stringify(resources[id]?.Properties ?? {});
+    return ids.some(
+      (named) => text.includes(`{"Ref":"${named}"}`) || text.includes(`{"Fn::GetAtt":["${named}"`),
+    );
+  });
+}
+
+/** Networks are made of many: one word for all. */
+function summaryOf(ids: readonly string[], resources: Resources): string {
+  const kinds = ids
+    .map((id) => resources[id]?.Type ?? '')
+    .map((type) => (type.startsWith('AWS::EC2::') ? 'network' : type.split('::').slice(1).join(' ')));
+  return [...new Set(kinds)].sort().join(', ') || '–';
+}

@@ -1,0 +1,71 @@
+/** A certificate authority of the user's own reaches the tasks: coderd's certificate is none of the public ones'. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { checkConfig } from '../../../lambda/config/check.ts';
+import { GUARD_SHELLS, type Shell } from '../../guard/running-guard.ts';
+import { pem } from '../support/certificate.ts';
+import { cpu, deployment, gpu, type PoolSettings, synthesize } from '../support/synthesized.ts';
+import { type Container, containerOf } from '../support/template-parts.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'trust-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const caBundle = join(folder, 'corp.pem');
+writeFileSync(caBundle, pem);
+
+const withTrust = (...pools: PoolSettings[]) => {
+  const settings = deployment(pools);
+  return { ...settings, coder: { ...settings.coder, caBundle } };
+};
+const trusted = containerOf(synthesize(withTrust(cpu)), 'cpu');
+const plain = containerOf(synthesize(deployment([cpu])), 'cpu');
+
+/** What a command sees that is run in the guard's place. */
+function seenBy(container: Container, environment: Readonly<Record<string, string>>, shell: Shell) {
+  const [, ...trust] = container.EntryPoint.slice(0, -4);
+  const command = [
+    'sh',
+    '-c',
+    'echo "$SSL_CERT_DIR"; cat "$(echo "$SSL_CERT_DIR" | cut -d: -f1)"/*; env',
+    'command',
+  ];
+  const { stdout, status } = spawnSync('env', [...shell.command, ...trust, ...command], {
+    encoding: 'utf8',
+    env: {
+      PATH: `${shell.path}:${process.env.PATH}`,
+      ...Object.fromEntries(container.Environment.map(({ Name, Value }) => [Name, Value])),
+      ...environment,
+    },
+  });
+  return { stdout, status };
+}
+
+test('the guard is started as without it, once the certificates lie where Go looks', () => {
+  expect(trusted.EntryPoint.slice(-4)).toEqual(plain.EntryPoint);
+  expect(trusted.Command).toEqual(plain.Command);
+});
+
+test.each<{ environment: Readonly<Record<string, string>>; others: string; because: string }>([
+  { environment: {}, others: '/etc/ssl/certs:/etc/pki/tls/certs', because: 'Go looks there by itself' },
+  { environment: { SSL_CERT_DIR: '/own' }, others: '/own', because: 'the user says where the others are' },
+])('beside $others: $because', ({ environment, others }) => {
+  for (const shell of GUARD_SHELLS.filter(({ isMissing }) => !isMissing)) {
+    const { stdout, status } = seenBy(trusted, environment, shell);
+    expect(status).toBe(0);
+    expect(stdout.split('\n')[0]).toMatch(new RegExp(`^/[^:]+:${others}$`));
+    expect(stdout).toContain(pem);
+    expect(stdout).not.toContain('AUTOSCALER_CA_BUNDLE');
+  }
+});
+
+test('a task without a shell gets none, which its owner is told', () => {
+  const settings = withTrust(cpu, { ...gpu, scaleIn: 'confirm' });
+  const bare = containerOf(synthesize(settings), 'gpu');
+  expect(bare.EntryPoint).toEqual(['/opt/coder']);
+  expect(bare.Environment.map(({ Name }) => Name)).toEqual(['CODER_URL']);
+  expect(checkConfig(settings).warnings.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+    'pools[1].scaleIn: with "confirm" the tasks have no shell that brings the certificates of coder.caBundle; the image must trust them itself',
+  ]);
+});

@@ -1,0 +1,85 @@
+/** The function, its alarms and its dashboard in a stack of their own, beside a cluster that is there already. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import type { Template } from 'aws-cdk-lib/assertions';
+import { Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Cluster } from 'aws-cdk-lib/aws-ecs';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { afterAll } from 'vitest';
+import { allowServices } from '../../../infra/constructs/encryption.ts';
+import { AutoscalerFunction } from '../../../infra/constructs/function/autoscaler-function.ts';
+import { Alarms } from '../../../infra/constructs/watching/alarms.ts';
+import { Dashboard } from '../../../infra/constructs/watching/dashboard.ts';
+import type { AwsSettings, DeployedPool } from '../../../lambda/config/rules/deployment.ts';
+import { aPool, poolName } from '../../support/parts.ts';
+import { templateOf } from './synthesized.ts';
+
+export function deployedPool(pool: Partial<DeployedPool> = {}): DeployedPool {
+  return {
+    ...aPool(),
+    spotBase: 0,
+    ephemeralStorage: 20,
+    readonlyRootFilesystem: false,
+    taskRole: { kind: 'own', policies: [], statements: [] },
+    ...pool,
+  };
+}
+
+export type Operated = {
+  readonly settings?: Partial<AwsSettings['function']>;
+  readonly alarms?: Partial<AwsSettings['alarms']>;
+  readonly pools?: readonly DeployedPool[];
+  readonly perPool?: boolean;
+  readonly encrypted?: boolean;
+};
+
+const functionDir = mkdtempSync(join(tmpdir(), 'function-'));
+writeFileSync(join(functionDir, 'index.mjs'), 'export const handler = async () => {};\n');
+afterAll(() => rmSync(functionDir, { recursive: true }));
+
+export function operate(operated: Operated = {}): Template {
+  return templateOf(operatedStack(operated));
+}
+
+export function operatedStack({
+  settings,
+  alarms,
+  pools,
+  perPool = false,
+  encrypted = false,
+}: Operated): Stack {
+  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+  const stack = new Stack(new App({ context }), 'Test');
+  const vpc = Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-0123456789abcdef0',
+    availabilityZones: ['eu-central-1a'],
+  });
+  const subnet = Subnet.fromSubnetAttributes(stack, 'Subnet', {
+    subnetId: 'subnet-0123456789abcdef0',
+    routeTableId: 'rtb-0123456789abcdef0',
+  });
+  const kmsKey = encrypted ? new Key(stack, 'Key', { enableKeyRotation: true }) : undefined;
+  if (kmsKey !== undefined) allowServices(stack, kmsKey);
+  const sized = pools ?? [deployedPool({ name: poolName('cpu') })];
+  const autoscaler = new AutoscalerFunction(stack, 'Autoscaler', {
+    cluster: Cluster.fromClusterAttributes(stack, 'Cluster', { clusterName: 'builds', vpc }),
+    vpc,
+    vpcSubnets: { subnets: [subnet] },
+    token: { secret: 'coder/autoscaler-token' },
+    functionDir,
+    settings: { memory: 512, inVpc: true, tracing: false, ...settings },
+    logGroup: new LogGroup(stack, 'Logs'),
+    kmsKey,
+  });
+  const operated = { autoscaler, pools: sized };
+  const made = new Alarms(stack, 'Alarms', {
+    ...operated,
+    settings: { enabled: true, emails: [], ...alarms },
+    kmsKey,
+  });
+  new Dashboard(stack, 'Dashboard', { ...operated, perPool, alarms: made.alarms });
+  return stack;
+}

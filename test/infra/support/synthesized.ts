@@ -1,0 +1,126 @@
+/** Deployments to look at, synthesized with the feature flags that are deployed. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, type Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { afterAll } from 'vitest';
+import type { Settings } from '../../../infra/constructs/settings.ts';
+import { AutoscalerStack } from '../../../infra/stack.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'synthesized-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+export type PoolSettings = Settings['pools'][number];
+
+export const ACCOUNT = '123456789012';
+const REGION = 'eu-central-1';
+export const arnOf = (service: string, resource: string): string =>
+  `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`;
+
+export const cpu: PoolSettings = {
+  name: 'cpu',
+  organization: 'default',
+  key: { secret: 'coder/keys/cpu', jsonKey: 'value' },
+  environment: { HTTPS_PROXY: 'http://proxy.internal:3128' },
+  secrets: { TF_TOKEN: { secret: arnOf('secretsmanager', 'secret:tf-token-AbCdEf') } },
+};
+export const gpu: PoolSettings = {
+  name: 'gpu',
+  organization: 'default',
+  tags: { gpu: 'true' },
+  key: { secret: arnOf('secretsmanager', 'secret:coder/keys/gpu') },
+  cpu: 4096,
+  memory: 8192,
+  architecture: 'x86_64',
+};
+
+export function deployment(pools: readonly PoolSettings[], aws: Settings['aws'] = {}): Settings {
+  return {
+    coder: { url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } },
+    pools: [...pools],
+    aws,
+  };
+}
+
+export const MINIMAL = deployment([
+  { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } },
+]);
+
+/** Every setting that makes a difference to the template, in a network and cluster of its own. */
+export const EVERYTHING = deployment(
+  [
+    {
+      ...cpu,
+      image: `${ACCOUNT}.dkr.ecr.${REGION}.amazonaws.com/coder/provisioner:v2.30.0`,
+      spot: true,
+      spotBase: 2,
+      ephemeralStorage: 50,
+      readonlyRootFilesystem: true,
+      prometheusPort: 2112,
+      taskRole: {
+        policies: ['arn:aws:iam::aws:policy/ReadOnlyAccess'],
+        statements: [{ actions: ['ec2:RunInstances', 'ec2:TerminateInstances'], resources: ['*'] }],
+      },
+    },
+    { ...gpu, taskRole: { arn: `arn:aws:iam::${ACCOUNT}:role/terraform/gpu` } },
+    { ...gpu, name: 'old', retiring: true },
+  ],
+  {
+    stack: 'Everything',
+    network: { natGateways: 2, endpoints: true },
+    logs: { retentionDays: 90 },
+    kmsKey: arnOf('kms', 'key/01234567-89ab-cdef-0123-456789abcdef'),
+    permissionsBoundary: `arn:aws:iam::${ACCOUNT}:policy/boundary`,
+    function: { memory: 1024, tracing: true, reservedConcurrency: 2 },
+    alarms: { emails: ['platform@example.com'] },
+    metrics: { perPool: true },
+    tags: { 'cost-center': '4711' },
+  },
+);
+
+/** Network, cluster, log group and topic are there already. */
+export const EXISTING = deployment([cpu, gpu], {
+  network: {
+    vpc: 'vpc-0123456789abcdef0',
+    subnets: ['subnet-0123456789abcdef0', 'subnet-0fedcba9876543210'],
+    securityGroups: ['sg-0123456789abcdef0'],
+  },
+  cluster: 'platform',
+  logs: { group: '/platform/coder' },
+  alarms: { topic: arnOf('sns', 'oncall') },
+});
+
+/** As many pools as a deployment may have, of a usual kind. */
+export const FIFTY_POOLS = deployment(
+  Array.from({ length: 50 }, (_, index) => ({
+    ...cpu,
+    name: `pool-${index}`,
+    tags: { team: `team-${index}`, size: 'large' },
+    key: { secret: `coder/keys/pool-${index}` },
+  })),
+  { tags: { 'cost-center': '4711', team: 'platform' } },
+);
+
+export function stackOf(settings: Settings, app = newApp()): AutoscalerStack {
+  return new AutoscalerStack(app, settings.aws?.stack ?? 'Test', { autoscaler: settings });
+}
+
+export function newApp(): App {
+  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+  return new App({ context, outdir: mkdtempSync(join(folder, 'cdk.out-')) });
+}
+
+export function synthesize(settings: Settings): Template {
+  return templateOf(stackOf(settings));
+}
+
+/** Without CDK's own validation, which takes seconds; synth.test.ts has it. */
+export function templateOf(stack: Stack): Template {
+  process.env.CDK_VALIDATION = 'false';
+  try {
+    return Template.fromStack(stack);
+  } finally {
+    delete process.env.CDK_VALIDATION;
+  }
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../../lambda/telemetry/metric-names.ts';
+import { poolName } from '../../support/parts.ts';
+import { deployedPool, operate } from '../support/operated.ts';
+
+const pools = ['cpu', 'gpu'].map((name) => deployedPool({ name: poolName(name), cpu: 2048, memory: 4096 }));
+
+type Widget = {
+  readonly type: 'text' | 'metric' | 'log' | 'alarm';
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly properties: {
+    readonly title?: string;
+    readonly markdown?: string;
+    readonly query?: string;
+    readonly metrics?: readonly (readonly unknown[])[];
+    readonly alarms?: readonly unknown[];
+  };
+};
+
+/** References are text here. */
+function widgetsOf(template: ReturnType<typeof operate>): readonly Widget[] {
+  const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
+  const parts: readonly (string | object)[] = dashboard?.Properties.DashboardBody['Fn::Join'][1];
+  const body = parts.map((part) => (typeof part === 'string' ? part : Object.values(part).flat().join('.')));
+  return JSON.parse(body.join('')).widgets;
+}
+
+/** Namespace, name, then pairs of dimensions. */
+function metricsOf(widgets: readonly Widget[]): readonly (readonly unknown[])[] {
+  return widgets
+    .flatMap(({ properties }) => properties.metrics ?? [])
+    .filter(([namespace]) => typeof namespace === 'string');
+}
+
+const plain = operate({ pools });
+const detailed = operate({ pools, perPool: true });
+
+describe('the dashboard', () => {
+  const widgets = widgetsOf(plain);
+
+  it('asks four questions, in this order', () => {
+    const headings = widgets.filter(({ properties }) => properties.markdown?.startsWith('## '));
+    expect(headings.toSorted((a, b) => a.y - b.y).map(({ properties }) => properties.markdown)).toEqual([
+      '## Is anyone waiting?',
+      '## Is capacity coming?',
+      '## What does it cost?',
+      '## What is broken?',
+    ]);
+  });
+
+  it('begins with what to type, and where the runbook is', () => {
+    const [first] = widgets;
+    expect(first?.properties.markdown).toMatch(/autoscaler status.*autoscaler doctor.*docs\/runbook\.md/s);
+  });
+
+  it('draws only metrics that the function emits, of this deployment, and fewer than 50', () => {
+    const metrics = metricsOf(widgets);
+    const own = metrics.filter(([namespace]) => namespace === METRICS_NAMESPACE);
+    expect(new Set(own.map(([, name]) => name))).toEqual(new Set(METRICS));
+    for (const [, , dimension, service] of own) expect([dimension, service]).toEqual(['service', 'Test']);
+    expect(metrics.length).toBeLessThan(50);
+  });
+
+  it('prices a daemon at what the dearest pool costs an hour', () => {
+    const expressions = widgets.flatMap(({ properties }) => properties.metrics ?? []).flat();
+    // 2 vCPU and 4 GB of arm64 on demand
+    expect(expressions).toContainEqual(
+      expect.objectContaining({ expression: '0.079 * (busy + idle + starting)' }),
+    );
+  });
+
+  it('shows overrides, retiring pools, findings, failures and the state of every alarm', () => {
+    const queries = widgets.flatMap(({ properties }) => properties.query ?? []).join('\n');
+    for (const field of ['override.until', 'pool.retiring', 'look.findings', 'look.failures'])
+      expect(queries).toContain(field);
+    const alarms = widgets.flatMap(({ properties }) => properties.alarms ?? []);
+    expect(alarms).toHaveLength(Object.keys(plain.findResources('AWS::CloudWatch::Alarm')).length);
+  });
+
+  it('has a graph of each metric of a pool where pools have metrics, and else none', () => {
+    const byPool = (of: readonly Widget[]): readonly unknown[] =>
+      metricsOf(of).filter((metric) => metric.includes('pool'));
+    expect(byPool(widgets)).toEqual([]);
+    const expected = POOL_METRICS.flatMap((name) => pools.map((pool) => `${name} ${pool.name}`));
+    const drawn = byPool(widgetsOf(detailed)) as string[][];
+    expect(drawn.map(([, name, , pool]) => `${name} ${pool}`).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('lays nothing over anything', () => {
+    for (const each of [widgets, widgetsOf(detailed)]) {
+      const places = each.map(({ x, y }) => `${x} ${y}`);
+      expect(new Set(places).size).toBe(places.length);
+      for (const { x, width } of each) expect(x + width).toBeLessThanOrEqual(24);
+    }
+  });
+});

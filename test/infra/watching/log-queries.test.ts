@@ -1,0 +1,125 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { describe, expect, test } from 'vitest';
+import { LogQueries, queryLines, queryNames } from '../../../infra/constructs/watching/log-queries.ts';
+import { parseSnapshot } from '../../../lambda/adapters/snapshot/schema.ts';
+import { checkConfig } from '../../../lambda/config/check.ts';
+import { decide } from '../../../lambda/decision/decide.ts';
+import { lookEvent } from '../../../lambda/look/look-event.ts';
+import { draw } from '../../support/picture.ts';
+
+/** What is in the log: a look at somebody who waits, somebody who works, somebody who is asked, and an override. */
+function anEvent(): unknown {
+  const { snapshot: document, config } = draw({
+    pools: { cpu: { tasks: 'B I9m', idleTimeout: '5m' }, gpu: { tasks: 'B', tags: { gpu: 'a' }, max: 1 } },
+    pending: [{ tags: { gpu: 'a' } }, { tags: { tpu: 'x' } }],
+  });
+  for (const job of document.coder.organizations.flatMap(({ jobs }) => jobs.items))
+    if (job.status === 'running') job.started_at = job.created_at;
+  const snapshot = parseSnapshot(document);
+  const plan = decide(snapshot, checkConfig(config).config);
+  const override = { kind: 'pin', count: 1, until: plan.takenAt, by: 'me', why: 'test' } as const;
+  const pools = plan.pools.map((pool) => ({ ...pool, overrides: [override] }));
+  const refused = plan.actions.flatMap((action) =>
+    action.kind === 'ask-to-leave' ? [{ pool: action.pool, task: action.task, reason: 'MISSING' }] : [],
+  );
+  const outcome = { applied: plan.actions, refused, failures: [] };
+  const raise = {
+    kind: 'set-desired',
+    pool: 'gpu',
+    service: 'arn',
+    from: 1,
+    to: 2,
+    why: 'pending-jobs',
+  } as unknown as (typeof plan.actions)[number];
+  const tick = {
+    snapshot,
+    plan: {
+      ...plan,
+      pools,
+      actions: [...plan.actions, raise],
+      findings: [{ code: 'version-unknown' } as const],
+    },
+    outcome,
+    failures: [{ message: 'no' }],
+  };
+  const event = lookEvent({ tick, calls: { coderd: { requests: 1, throttled: 0 } }, durationMs: 1 });
+  return JSON.parse(JSON.stringify({ message: 'look', service: 'Coder', ...event }));
+}
+
+const WORDS =
+  /^(filter|fields|as|unnest|into|stats|by|sort|desc|asc|display|limit|and|or|not|in|like|avg|max|min|sum|count|latest|bin|ispresent|jsonParse|\d+[mh]?)$/;
+
+/** The names in a command that are neither words of the language nor texts. */
+function namesIn(command: string): readonly string[] {
+  return [...command.replaceAll(/"[^"]*"/g, '').matchAll(/[@\w]+(?:\.\w+)*/g)]
+    .map(([name]) => name)
+    .filter((name) => !WORDS.test(name));
+}
+
+type Scope = ReadonlyMap<string, readonly unknown[]>;
+
+/** The values at a path like `pool.startP50Seconds`, of all records. */
+function valuesAt(scope: Scope, name: string): readonly unknown[] {
+  const [first = '', ...rest] = name.split('.');
+  return rest.reduce<readonly unknown[]>(
+    (values, key) =>
+      values.flatMap((value) =>
+        typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+          ? [(value as Readonly<Record<string, unknown>>)[key]]
+          : [],
+      ),
+    scope.get(first) ?? [],
+  );
+}
+
+/** The names of a query that nothing in the event and no command before has. */
+function unknownNames(commands: readonly string[], event: object): readonly string[] {
+  const start: [string, readonly unknown[]][] = Object.entries(event).map(([name, value]) => [name, [value]]);
+  const scope = new Map<string, readonly unknown[]>([
+    ...start,
+    ['@message', [event]],
+    ['@timestamp', ['now']],
+  ]);
+  return commands.flatMap((command) => {
+    const [, list, item] = /^unnest (\S+) into (\S+)$/.exec(command) ?? [];
+    if (list !== undefined && item !== undefined) scope.set(item, valuesAt(scope, list).flat());
+    for (const [, alias = ''] of command.matchAll(/ as (\w+)/g))
+      scope.set(alias, alias === 'look' ? [event] : ['a value']);
+    return namesIn(command).filter((name) => valuesAt(scope, name).length === 0);
+  });
+}
+
+describe('the saved queries', () => {
+  const event = anEvent() as object;
+
+  test.each(queryNames)('%s: every field is one that a look event has', (name) => {
+    expect(unknownNames(queryLines(name, 'Coder'), event)).toEqual([]);
+  });
+
+  test('would be caught with a field that no look event has', () => {
+    const [lookFilter = '', parse = ''] = queryLines('findings', 'Coder');
+    const wrong = [
+      lookFilter,
+      parse,
+      'unnest look.pools into pool',
+      'stats max(pool.size) as most by nothing',
+    ];
+    expect(unknownNames(wrong, event)).toEqual(['pool.size', 'nothing']);
+  });
+
+  test('lie in a folder of the stack, on the log group of the function', () => {
+    const stack = new Stack(new App(), 'Coder');
+    new LogQueries(stack, 'Queries', { logGroup: new LogGroup(stack, 'Logs') });
+    const found = Object.values(Template.fromStack(stack).findResources('AWS::Logs::QueryDefinition'));
+    expect(found).toHaveLength(queryNames.length);
+    for (const { Properties } of found) {
+      expect(Properties.Name).toMatch(/^coder-provisioner-autoscaler\/Coder\/\w/);
+      expect(Properties.LogGroupNames).toEqual([{ Ref: expect.stringMatching(/^Logs/) }]);
+      expect(Properties.QueryString).toMatch(
+        /^filter message = "look" and service = "Coder"\n\| fields jsonParse\(@message\) as look\n\| /,
+      );
+    }
+  });
+});

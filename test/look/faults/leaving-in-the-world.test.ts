@@ -1,0 +1,29 @@
+/** Tasks that leave, looked at in the moment in which coderd begins to call their daemons offline. */
+import { afterEach, expect, test } from 'vitest';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { cleanTick, type Lab, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const STALE_MS = 90_000;
+
+test('does not take a daemon that has left for a busy one in the second in which it becomes stale', async () => {
+  const own = await startLab({
+    pools: [{ name: 'gpu', organization: 'default', tags: {}, desiredCount: 1 }],
+  });
+  lab = own;
+  const { world, config, ports } = own;
+  own.pass(120);
+  const [task] = world.service('gpu').tasks;
+  for (let looks = 0; task?.isProtected && looks < 30; looks++) await own.run(10);
+  expect(task?.isProtected).toBe(false);
+  const [daemon] = world.coderd.daemons();
+  // coderd's Date header has whole seconds: a look at this time reads as one before it
+  const staleAt = (daemon?.lastSeenAt ?? 0) + STALE_MS;
+  expect(staleAt % 1000).toBeGreaterThan(0);
+  world.timeline.advanceTo((staleAt + 1) as EpochMs);
+  const { plan } = await cleanTick(ports(), config);
+  expect(plan.pools.map(({ daemons }) => daemons)).toMatchObject([{ busy: 0, unguarded: 1 }]);
+  expect(plan.findings).toEqual([]);
+});

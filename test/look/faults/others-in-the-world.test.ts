@@ -1,0 +1,40 @@
+/** Daemons that no pool owns, with the real tick against the real clients. */
+import { afterEach, expect, test } from 'vitest';
+import { DEFAULT_RELEASE } from '../../../simulator/coderd/rules/versions.ts';
+import { type Lab, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const GPU = { organization: 'default', tags: { pool: 'gpu' } };
+
+/** A pool at zero, and a daemon of somebody else with its tags, which asks for jobs. */
+async function besideAnother() {
+  const own = await startLab({ pools: [{ ...GPU, name: 'gpu', desiredCount: 0 }] });
+  lab = own;
+  const { coderd } = own.world;
+  const key = coderd.addKey({ ...GPU, name: 'theirs' });
+  const other = coderd.connect({ key, name: 'theirs', version: DEFAULT_RELEASE });
+  const submit = () => coderd.submitJob({ ...GPU, durationMs: 60_000 });
+  return { own, other, submit, desired: () => own.world.service('gpu').state.desiredCount };
+}
+
+test('launches nothing for a job that the idle daemon of somebody else takes', async () => {
+  const { own, other, submit, desired } = await besideAnother();
+  await own.run(20);
+  other.acquire(() => {});
+  submit();
+  await own.run(30);
+  expect(desired()).toBe(0);
+});
+
+test('launches for a job that waits beside an idle daemon of somebody else, which has ended', async () => {
+  const { own, other, submit, desired } = await besideAnother();
+  await own.run(20);
+  other.close();
+  submit();
+  await own.run(10);
+  expect(desired()).toBe(0);
+  await own.run(10);
+  expect(desired()).toBe(1);
+});

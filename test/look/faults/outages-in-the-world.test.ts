@@ -1,0 +1,200 @@
+/** Long outages and what people do by hand, while builds run: no build is killed by us, and all are served once it is over. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
+import type { Ports } from '../../../lambda/look/ports.ts';
+import { type Tick, tick } from '../../../lambda/look/tick.ts';
+import { type Lab, type LabPool, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+const HOUR_S = 3_600;
+const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
+
+async function start(pool: LabPool = cpu): Promise<Lab> {
+  lab = await startLab({ pools: [pool] });
+  return lab;
+}
+
+/** Builds of so many minutes each. */
+function submit({ world }: Lab, ...minutes: readonly number[]): void {
+  for (const length of minutes)
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: length * MINUTE_MS });
+}
+
+/** A look every half minute, whatever it fails with. */
+async function look(on: Lab, seconds: number, ports: Ports = on.ports()): Promise<readonly Tick[]> {
+  const ticks: Tick[] = [];
+  for (let passed = 0; passed < seconds; passed += 30) {
+    on.pass(30);
+    ticks.push(await tick(ports, on.config));
+  }
+  return ticks;
+}
+
+const idOf = ({ world }: Lab): string => world.service('cpu').identity.name;
+const running = ({ world }: Lab): number => world.ecs.counts().running;
+const messages = (ticks: readonly Tick[]): string =>
+  [...new Set(ticks.flatMap(({ failures }) => failures.map(({ message }) => message)))].join('\n');
+
+function expectAllServed({ world }: Lab, jobs: number): void {
+  expect(world.coderd.jobs().map(({ status }) => status)).toEqual(Array(jobs).fill('succeeded'));
+  expect(world.figures().killed).toBe(0);
+}
+
+const failed = async (what: string): Promise<Reading<never>> => ({
+  status: 'failed',
+  error: `${what}: ServiceUnavailableException`,
+  items: [],
+});
+const refuse = (): never => {
+  throw new Error('ServiceUnavailableException');
+};
+
+const withoutEcs = (ports: Ports): Ports => ({
+  ...ports,
+  ecs: {
+    cluster: ports.ecs.cluster,
+    stack: ports.ecs.stack,
+    services: () => failed('listing services'),
+    tasks: () => failed('listing tasks'),
+    protections: () => failed('reading task protection'),
+    setDesired: refuse,
+    askToLeave: refuse,
+    protect: refuse,
+  },
+});
+
+const withoutCoderd = (ports: Ports): Ports => ({
+  ...ports,
+  coderd: {
+    buildInfo: () => failed('reading the build info'),
+    organizations: () => failed('listing organizations'),
+    jobs: () => failed('listing jobs'),
+    daemons: () => failed('listing daemons'),
+    jobsByIds: () => failed('listing jobs'),
+    forecast: async () => new Map(),
+    recentJobs: refuse,
+    tokenExpiry: async () => undefined,
+  },
+});
+
+describe('an outage', () => {
+  test('of ECS for 2 hours drains nothing, and is told by every look', async () => {
+    const on = await start({ ...cpu, min: 2 });
+    submit(on, 90, 30);
+    await look(on, 300);
+    const ticks = await look(on, 2 * HOUR_S, withoutEcs(on.ports()));
+    expect(running(on)).toBe(2);
+    expect(ticks.every(({ failures }) => failures.length > 0)).toBe(true);
+    expect(messages(ticks)).toMatch(/listing services: ServiceUnavailableException/);
+    submit(on, 5, 5, 5);
+    await look(on, 1_800);
+    expectAllServed(on, 5);
+    expect(running(on)).toBe(2);
+  });
+
+  test('of coderd for 3 hours drains nothing, and is told by every look', async () => {
+    const on = await start();
+    submit(on, 10, 10, 200);
+    await look(on, 300);
+    const ticks = await look(on, 3 * HOUR_S, withoutCoderd(on.ports()));
+    expect(running(on)).toBe(3);
+    expect(ticks.every(({ failures }) => failures.length > 0)).toBe(true);
+    expect(messages(ticks)).toMatch(/listing organizations: ServiceUnavailableException/);
+    await look(on, HOUR_S);
+    expectAllServed(on, 3);
+    expect(running(on)).toBe(0);
+  });
+});
+
+describe('Spot', () => {
+  test('taking half of the tasks costs their builds, and the rest go on and are joined by as many as are needed', async () => {
+    const on = await start();
+    submit(on, 30, 30, 30, 30, 30, 30);
+    await look(on, 300);
+    const tasks = [...on.world.service('cpu').tasks];
+    expect(tasks).toHaveLength(6);
+    for (const task of tasks.slice(0, 3)) on.world.ecs.spotInterruption(task.identity.id);
+    submit(on, 5, 5, 5);
+    await look(on, 2 * HOUR_S);
+    const { killedByUs, killedByOthers } = on.world.figures();
+    expect({ killedByUs, killedByOthers }).toEqual({ killedByUs: 0, killedByOthers: 3 });
+    const statuses = on.world.coderd.jobs().map(({ status }) => status);
+    expect(statuses.filter((status) => status === 'succeeded')).toHaveLength(6);
+    expect(running(on)).toBe(0);
+  });
+});
+
+describe('a deployment', () => {
+  test('of a revision that does not start is told, kills nothing, and ends with the next one', async () => {
+    const on = await start();
+    submit(on, 25, 25);
+    await look(on, 300);
+    on.world.deploy('cpu');
+    const { definition } = on.world.service('cpu').state.primary;
+    on.world.ecs.failRevision(definition, 'CannotPullContainerError: no such image');
+    submit(on, 5);
+    const ticks = await look(on, 600);
+    expect(ticks.at(-1)?.plan.findings).toContainEqual(expect.objectContaining({ code: 'starts-failing' }));
+    expect(running(on)).toBeGreaterThanOrEqual(2);
+    on.world.deploy('cpu');
+    await look(on, 2 * HOUR_S);
+    expectAllServed(on, 3);
+    expect(on.world.service('cpu').state.primary.rolloutState).toBe('COMPLETED');
+  });
+
+  test('that is rolled back while builds run kills nothing and ends', async () => {
+    const on = await start();
+    submit(on, 25, 25);
+    await look(on, 300);
+    const { definition } = on.world.service('cpu').state.primary;
+    on.world.deploy('cpu');
+    await look(on, 120);
+    on.world.ecs.deploy(idOf(on), definition);
+    submit(on, 5);
+    await look(on, 2 * HOUR_S);
+    expectAllServed(on, 3);
+    expect(on.world.service('cpu').state.primary.rolloutState).toBe('COMPLETED');
+    expect(running(on)).toBe(0);
+  });
+});
+
+describe('a person', () => {
+  test.each([0, 30])(
+    'who sets the count to %i while builds run kills nothing, and it is set right',
+    async (count) => {
+      const on = await start();
+      submit(on, 30, 30);
+      await look(on, 300);
+      const ports = on.ports();
+      await look(on, 30, ports);
+      on.world.ecs.setDesiredCount(idOf(on), count);
+      const ticks = await look(on, 60, ports);
+      expect(ticks.flatMap(({ plan }) => plan.findings)).toContainEqual(
+        expect.objectContaining({ code: 'count-changed-by-others', to: count }),
+      );
+      await look(on, 2 * HOUR_S, ports);
+      expectAllServed(on, 2);
+      expect(running(on)).toBe(0);
+    },
+  );
+
+  test('who removes the tags of a service is told so, and its tasks go on', async () => {
+    const on = await start();
+    submit(on, 30);
+    await look(on, 300);
+    const service = on.world.service('cpu');
+    const { tags } = service.state;
+    service.setTags({});
+    const ticks = await look(on, HOUR_S);
+    expect(messages(ticks)).toMatch(/pool "cpu": no active ECS service in the cluster has the tag/);
+    expect(running(on)).toBe(1);
+    service.setTags(tags);
+    submit(on, 5);
+    await look(on, HOUR_S);
+    expectAllServed(on, 2);
+    expect(running(on)).toBe(0);
+  });
+});

@@ -1,0 +1,119 @@
+/** Capacity that ECS cannot place: jobs go to pools that can have tasks, the count goes down, and the reason is told. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Tick } from '../../../lambda/look/tick.ts';
+import { type Lab, type LabOptions, type LabPool, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const CAPACITY =
+  'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
+const cheap: LabPool = {
+  name: 'cheap',
+  organization: 'default',
+  tags: { size: 's' },
+  desiredCount: 0,
+  idleTimeout: '60s',
+  max: 4,
+};
+const other: LabPool = { ...cheap, name: 'other', tags: { size: 's', disk: 'ssd' } };
+
+const poolOf = (tick: Tick | undefined, name: string) => tick?.plan.pools.find((pool) => pool.name === name);
+const codes = (tick: Tick | undefined, name: string) => poolOf(tick, name)?.why.map(({ code }) => code);
+
+async function start(pools: readonly LabPool[], options: Omit<LabOptions, 'pools'> = {}) {
+  lab = await startLab({ pools, ...options });
+  const { world } = lab;
+  const name = (pool: string): string => world.service(pool).identity.name;
+  return {
+    ...lab,
+    failPlacement: (pool: string, reason?: string) => world.ecs.failPlacement(name(pool), reason),
+    addJobs: (count: number, tags = { size: 's' }) => {
+      for (let index = 0; index < count; index++)
+        world.coderd.submitJob({ organization: 'default', tags, durationMs: 60_000 });
+    },
+    desired: (pool: string) => world.service(pool).state.desiredCount,
+    succeeded: () => world.coderd.jobs().filter(({ status }) => status === 'succeeded').length,
+  };
+}
+
+describe('a pool whose tasks ECS cannot place', () => {
+  test('leaves its jobs to another pool that can run them', async () => {
+    const { run, failPlacement, addJobs, desired, succeeded, world } = await start([cheap, other], {
+      maxTasks: 3,
+    });
+    failPlacement('cheap', CAPACITY);
+    addJobs(3);
+    const ticks = await run(60);
+    expect(desired('cheap') + desired('other')).toBeLessThanOrEqual(4);
+    const told = ticks.find((tick) => codes(tick, 'cheap')?.includes('placement-failing'));
+    expect(told?.plan.findings).toContainEqual(
+      expect.objectContaining({ code: 'placement-failing', pool: 'cheap', tasks: 3 }),
+    );
+    expect(poolOf(told, 'cheap')?.daemons).toMatchObject({ starting: 0, failing: 3 });
+    await run(600);
+    expect(succeeded()).toBe(3);
+    expect(desired('cheap')).toBe(0);
+    expect(world.figures().killed).toBe(0);
+  });
+
+  test('is tried with one task while nothing else can run the jobs, and grows once ECS places it', async () => {
+    const { run, failPlacement, addJobs, desired, succeeded } = await start([cheap]);
+    failPlacement('cheap', CAPACITY);
+    addJobs(3);
+    const ticks = await run(300);
+    expect(desired('cheap')).toBe(1);
+    expect(poolOf(ticks.at(-1), 'cheap')?.why).toContainEqual(
+      expect.objectContaining({ code: 'placement-failing', tasks: 1, wanted: 3, granted: 1 }),
+    );
+    failPlacement('cheap');
+    await run(300);
+    expect(succeeded()).toBe(3);
+  });
+
+  test('keeps the tasks that run, and lowers its count to them', async () => {
+    const { run, failPlacement, addJobs, desired, succeeded, world } = await start([cheap]);
+    addJobs(2);
+    await run(90);
+    expect(desired('cheap')).toBe(2);
+    failPlacement('cheap', CAPACITY);
+    addJobs(1);
+    await run(30);
+    const count = desired('cheap');
+    expect(count).toBeGreaterThanOrEqual(2);
+    await run(900);
+    expect(succeeded()).toBe(3);
+    expect(desired('cheap')).toBe(0);
+    expect(world.figures().killed).toBe(0);
+  });
+
+  test('counts as starting where no event tells of it', async () => {
+    const { run, addJobs, failPlacement, world } = await start([cheap]);
+    failPlacement('cheap', CAPACITY);
+    world.service('cheap').tellsEvents = false;
+    addJobs(2);
+    const last = (await run(300)).at(-1);
+    expect(poolOf(last, 'cheap')?.daemons).toMatchObject({ starting: 2, failing: 0 });
+    expect(last?.plan.findings.map(({ code }) => code)).not.toContain('placement-failing');
+  });
+
+  test('keeps its old tasks and a steady count while a deployment waits for it', async () => {
+    const pool = { ...cheap, min: 4 };
+    const { run, failPlacement, desired, world } = await start([pool], { deploymentBlocked: 'off' });
+    await run(180);
+    failPlacement('cheap', CAPACITY);
+    world.deploy('cheap');
+    await run(60);
+    const counts = new Set<number>();
+    for (const tick of await run(120)) {
+      counts.add(desired('cheap'));
+      expect(tick.plan.actions).toEqual([]);
+    }
+    expect([...counts]).toEqual([5]);
+    expect(world.figures().tasks.running).toBe(4);
+    failPlacement('cheap');
+    await run(900);
+    expect(world.service('cheap').state).toMatchObject({ older: [], primary: { rolloutState: 'COMPLETED' } });
+    expect(world.figures().killed).toBe(0);
+  });
+});

@@ -1,0 +1,92 @@
+/** A pool retires under load: everyone leaves and no build is killed, with the real tick against the real clients. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Config } from '../../../lambda/decision/model/config.ts';
+import type { Plan } from '../../../lambda/decision/model/plan.ts';
+import { cleanTick, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+const cpu: LabPool = {
+  name: 'cpu',
+  organization: 'default',
+  tags: { os: 'linux' },
+  desiredCount: 0,
+  min: 2,
+  warm: 1,
+};
+
+function submit({ world }: Lab, count: number, minutes: (index: number) => number): void {
+  for (let index = 0; index < count; index++)
+    world.coderd.submitJob({
+      organization: 'default',
+      tags: { os: 'linux' },
+      durationMs: minutes(index) * MINUTE_MS,
+    });
+}
+
+/** The configuration in which the pool `cpu` is retiring. */
+const retired = ({ config }: Lab): Config => ({
+  ...config,
+  pools: config.pools.map((pool) => (pool.name === 'cpu' ? { ...pool, retiring: true } : pool)),
+});
+
+/** A tick every 30 s, and the last plan; more jobs keep coming, so many each 5 minutes. */
+async function retire(own: Lab, minutes: number, jobs = 0): Promise<Plan | undefined> {
+  const ports = own.ports();
+  let plan: Plan | undefined;
+  for (let look = 0; look < 2 * minutes; look++) {
+    if (look % 10 === 0) submit(own, jobs, (index) => 1 + index);
+    own.pass(30);
+    ({ plan } = await cleanTick(ports, retired(own)));
+  }
+  return plan;
+}
+
+const tasksIn = ({ world }: Lab, pool: string): number => world.service(pool).tasks.size;
+const why = (plan: Plan | undefined) => plan?.pools.find(({ name }) => name === 'cpu')?.why;
+
+const unserved = (plan: Plan | undefined) => plan?.unserved.map(({ why: reason }) => reason);
+const unfinished = ({ world }: Lab): number =>
+  world.coderd.jobs().filter(({ status }) => status !== 'succeeded').length;
+
+function expectNobodyLeft(own: Lab, plan: Plan | undefined): void {
+  expect(why(plan)).toEqual([{ code: 'retired' }]);
+  expect(tasksIn(own, 'cpu')).toBe(0);
+  expect(own.world.service('cpu').state.desiredCount).toBe(0);
+  expect(own.world.figures().killed).toBe(0);
+}
+
+describe('under load everyone leaves', () => {
+  test.each([1, 2, 3])('and another pool that can does the jobs, seed %i', async (seed) => {
+    const next: LabPool = { ...cpu, name: 'next', tags: { ...cpu.tags, generation: '2' }, min: 0, warm: 0 };
+    lab = await startLab({ pools: [cpu, next], victims: 'worst', readLagMs: 3_000, seed });
+    submit(lab, 8, (index) => 5 + 4 * index);
+    await lab.run(300);
+    expectNobodyLeft(lab, await retire(lab, 60, 3));
+    await retire(lab, 10);
+    expect(unfinished(lab)).toBe(0);
+  });
+
+  test('and jobs that no other pool can do are told, while those it has taken end', async () => {
+    lab = await startLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000 });
+    submit(lab, 6, (index) => 5 + 4 * index);
+    await lab.run(300);
+    submit(lab, 4, () => 1);
+    const plan = await retire(lab, 20);
+    expectNobodyLeft(lab, await retire(lab, 20, 2));
+    const first = lab.world.coderd.jobs().slice(0, 6);
+    expect(first.map(({ status }) => status)).toEqual(Array(6).fill('succeeded'));
+    expect(unserved(plan)).toEqual(['pool-is-retiring']);
+  });
+
+  test('of a pool without a guard too, as each becomes idle', async () => {
+    const bare: LabPool = { ...cpu, image: 'bare', scaleIn: 'confirm', idleTimeout: '30m' };
+    lab = await startLab({ pools: [bare], victims: 'worst', readLagMs: 3_000 });
+    submit(lab, 5, (index) => 2 + 8 * index);
+    await lab.run(180);
+    expectNobodyLeft(lab, await retire(lab, 90));
+    expect(unfinished(lab)).toBe(0);
+  });
+});

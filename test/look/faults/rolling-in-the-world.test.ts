@@ -1,0 +1,120 @@
+/** A deployment in the middle of the day: old tasks are replaced, a share at a time, and no build is killed. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
+import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
+import type { EcsTask } from '../../../simulator/ecs/task.ts';
+import { cleanTick, type Lab, type LabOptions, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+const UNBLOCKED: readonly DeploymentBlocked[] = ['off', 'new-only'];
+const READINGS: readonly DeploymentBlocked[] = [...UNBLOCKED, 'all'];
+const [newest = {}] = ROLLOUTS;
+const both: RolloutReading = { replacement: 'same', scaleOut: 'both' };
+
+function isDeployed({ world }: Lab, pool: string): boolean {
+  const { primary, older } = world.service(pool).state;
+  return older.length === 0 && primary.rolloutState === 'COMPLETED';
+}
+
+function revisionsOf({ world }: Lab, pool: string): readonly number[] {
+  return [...world.service(pool).tasks].map(({ identity }) => identity.definition.revision);
+}
+
+function oldTasks({ world }: Lab): readonly EcsTask[] {
+  const { tasks, state } = world.service('cpu');
+  return [...tasks].filter(({ identity }) => identity.startedBy !== state.primary.id);
+}
+
+function submit({ world }: Lab, count: number, minutes: (index: number) => number): void {
+  for (let index = 0; index < count; index++)
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes(index) * MINUTE_MS });
+}
+
+/** A pool with two daemons at least, and a deployment five minutes after eight builds began. */
+async function deployAmongBuilds(options: Partial<LabOptions>, earlySuccessPercent?: number): Promise<Lab> {
+  const early = earlySuccessPercent === undefined ? {} : { earlySuccessPercent };
+  const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, min: 2, warm: 1, ...early };
+  const started = await startLab({ pools: [pool], victims: 'worst', readLagMs: 3_000, ...options });
+  lab = started;
+  submit(started, 8, (index) => 5 + 4 * index);
+  await started.run(300);
+  started.world.deploy('cpu');
+  return started;
+}
+
+type Rollout = { readonly minutes: number; readonly successAfter: number; readonly mostTasks: number };
+
+/** Looks until nothing old is left, while more builds come; old daemons end now and then if told to. */
+async function rollOut(on: Lab, crash: boolean): Promise<Rollout> {
+  const ports = on.ports();
+  const service = on.world.service('cpu');
+  let successAfter = Number.POSITIVE_INFINITY;
+  let mostTasks = 0;
+  let minutes = 0;
+  for (; minutes < 180 && !isDeployed(on, 'cpu'); minutes += 1) {
+    if (minutes % 10 === 0) submit(on, 2, (index) => 1 + 8 * index);
+    if (crash && minutes < 10) crashIdle(on);
+    for (let look = 0; look < 3; look++) {
+      on.pass(20);
+      await cleanTick(ports, on.config);
+      mostTasks = Math.max(mostTasks, service.tasks.size);
+    }
+    if (service.state.primary.rolloutState === 'COMPLETED') successAfter = Math.min(successAfter, minutes);
+  }
+  return { minutes, successAfter, mostTasks };
+}
+
+/** One old daemon without a job ends by itself. */
+function crashIdle(on: Lab): void {
+  const daemons = oldTasks(on).map(({ identity }) => on.world.guard(identity.id)?.daemon);
+  daemons.find((daemon) => daemon?.isBusy === false)?.crash(137);
+}
+
+/** All builds end well, and the pool is at its floor, of the new revision. */
+async function expectRest(on: Lab): Promise<void> {
+  const { world } = on;
+  await on.run(1_500);
+  expect(world.coderd.jobs().every(({ status }) => status === 'succeeded')).toBe(true);
+  expect(world.figures().killed).toBe(0);
+  expect(revisionsOf(on, 'cpu')).toEqual([2, 2]);
+  expect(world.service('cpu').state.desiredCount).toBe(2);
+}
+
+describe.each(READINGS)('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked) => {
+  test.each([2, 3])('a deployment among long builds ends, seed %i', async (seed) => {
+    const on = await deployAmongBuilds({ deploymentBlocked, seed });
+    const { minutes } = await rollOut(on, false);
+    expect(minutes).toBeLessThan(90);
+    expect(new Set(revisionsOf(on, 'cpu'))).toEqual(new Set([2]));
+    await expectRest(on);
+  });
+
+  test('a deployment ends although ECS replaces old tasks by old ones and raises both revisions', async () => {
+    const on = await deployAmongBuilds({ deploymentBlocked, rollout: both });
+    const { minutes } = await rollOut(on, true);
+    expect(minutes).toBeLessThan(90);
+    await expectRest(on);
+  });
+});
+
+describe('after an early success', () => {
+  const readings = CLEANUPS.map((cleanup, index) => ({
+    cleanup,
+    rollout: ROLLOUTS[index % ROLLOUTS.length] ?? newest,
+    text: Object.entries(cleanup).flatMap(([name, holds]) => (holds ? [name] : [])),
+  }));
+
+  test.each(readings)('old tasks leave and the count stays bounded where ECS $text', async (reading) => {
+    const { cleanup, rollout } = reading;
+    const on = await deployAmongBuilds({ deploymentBlocked: 'all', cleanup, rollout }, 1);
+    const { minutes, successAfter, mostTasks } = await rollOut(on, true);
+    expect(minutes).toBeLessThan(90);
+    expect(successAfter).toBeLessThan(minutes);
+    // eight builds on old tasks, and as many new ones as the pool would have without them
+    expect(mostTasks).toBeLessThan(25);
+    await expectRest(on);
+  });
+});

@@ -1,0 +1,92 @@
+/** Pools whose image has no guard: the autoscaler protects what may hold a job. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
+import type { Coderd } from '../../../lambda/look/ports.ts';
+import { look } from '../../../lambda/look/tick.ts';
+import { cleanTick, type Lab, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+
+/** A pool of bare daemons, of which ECS stops busy ones first, and so many builds. */
+async function withBuilds(scaleIn: ScaleIn, minutes: readonly number[], seed = 1): Promise<Lab> {
+  const pool = {
+    name: 'cpu',
+    organization: 'default',
+    tags: {},
+    desiredCount: 0,
+    image: 'bare',
+    scaleIn,
+  } as const;
+  lab = await startLab({ pools: [pool], victims: 'worst', readLagMs: 3_000, seed });
+  for (const length of minutes)
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: length * MINUTE_MS });
+  return lab;
+}
+
+const succeeded = ({ world }: Lab): number =>
+  world.coderd.jobs().filter(({ status }) => status === 'succeeded').length;
+
+/** A tick every half minute. */
+async function pass({ pass: wait, ports, config }: Lab, minutes: number): Promise<void> {
+  const real = ports();
+  for (let look = 0; look < 2 * minutes; look++) {
+    wait(30);
+    await cleanTick(real, config);
+  }
+}
+
+describe('confirm', () => {
+  test.each([1, 2])(
+    'builds end, and spare daemons are stopped within the hour after, seed %i',
+    async (seed) => {
+      const own = await withBuilds('confirm', [2, 5, 20, 45, 90], seed);
+      await pass(own, 60);
+      expect(own.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(1);
+      await pass(own, 110);
+      expect(succeeded(own)).toBe(5);
+      expect(own.world.figures().killed).toBe(0);
+      expect(own.world.service('cpu').state.desiredCount).toBe(0);
+    },
+  );
+
+  test('a job that is taken after the first look is seen by the second one, and nothing is stopped', async () => {
+    const own = await withBuilds('confirm', [1]);
+    const { world, config } = own;
+    const real = own.ports();
+    const wouldStop = async (): Promise<boolean> =>
+      (await look(real, config)).plan.actions.some((action) => action.kind === 'set-desired' && action.stops);
+    await pass(own, 5);
+    for (own.pass(30); !(await wouldStop()); own.pass(30)) await cleanTick(real, config);
+    let lists = 0;
+    const jobs: Coderd['jobs'] = (...args) => {
+      if (++lists === 2) {
+        world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 10 * MINUTE_MS });
+        own.pass(5);
+      }
+      return real.coderd.jobs(...args);
+    };
+    const coderd = new Proxy(real.coderd, {
+      get: (it, name) => {
+        const member: unknown = name === 'jobs' ? jobs : Reflect.get(it, name);
+        return typeof member === 'function' ? member.bind(it) : member;
+      },
+    });
+    await cleanTick({ ...real, coderd }, config);
+    expect(lists).toBe(2);
+    expect(world.service('cpu').state.desiredCount).toBe(1);
+    await pass(own, 15);
+    expect(succeeded(own)).toBe(2);
+    expect(world.figures().killed).toBe(0);
+  });
+});
+
+test('never: no count is lowered, whatever time passes', async () => {
+  const own = await withBuilds('never', [2, 5]);
+  await pass(own, 100);
+  expect(succeeded(own)).toBe(2);
+  expect(own.world.service('cpu').state.desiredCount).toBe(2);
+  expect(own.world.figures().killed).toBe(0);
+});

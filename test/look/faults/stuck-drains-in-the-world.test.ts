@@ -1,0 +1,56 @@
+/** Tasks that drain and do not leave, with the real tick against the real clients. */
+import { afterEach, expect, test } from 'vitest';
+import type { Finding } from '../../../lambda/decision/model/plan.ts';
+import type { Guard } from '../../../simulator/task/guard.ts';
+import { cleanTick, type Lab, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+/** One task with an idle daemon, which nothing needs, and a fault before the autoscaler asks for it. */
+async function drainAfter(fault: (guard: Guard) => void) {
+  const own = await startLab({
+    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],
+  });
+  lab = own;
+  own.pass(2 * MINUTE);
+  const [task] = own.world.service('cpu').tasks;
+  const guard = task && own.world.guard(task.identity.id);
+  if (guard === undefined) throw new Error('no guard');
+  fault(guard);
+  await own.run(2 * MINUTE);
+  const look = async (): Promise<readonly Finding[]> =>
+    (await cleanTick(own.ports(), own.config)).plan.findings;
+  return { own, look, arn: task?.identity.arn };
+}
+
+test('reports a task that has drained for 30 minutes without a live daemon', async () => {
+  const { own, look, arn } = await drainAfter((guard) => {
+    guard.hang();
+    guard.daemon?.crash(1);
+  });
+  own.pass(25 * MINUTE);
+  expect(await look()).toEqual([]);
+  own.pass(8 * MINUTE);
+  expect(await look()).toEqual([{ code: 'tasks-draining-without-daemon', pool: 'cpu', tasks: [arn] }]);
+});
+
+test('reports a task that has drained for 6 hours', async () => {
+  const { own, look, arn } = await drainAfter((guard) => guard.daemon?.hang());
+  own.pass(5 * HOUR);
+  expect(await look()).toEqual([]);
+  own.pass(HOUR);
+  expect(await look()).toEqual([{ code: 'tasks-draining-for-long', pool: 'cpu', tasks: [arn] }]);
+});
+
+test('a task that drains and leaves is reported at no time', async () => {
+  const { own, look } = await drainAfter(() => {});
+  for (let hour = 0; hour < 8; hour++) {
+    own.pass(HOUR);
+    expect(await look()).toEqual([]);
+  }
+  expect(own.world.service('cpu').tasks.size).toBe(0);
+});

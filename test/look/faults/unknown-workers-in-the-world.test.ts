@@ -1,0 +1,116 @@
+/** Running jobs whose daemon coderd no longer lists, with the real tick against the real clients. */
+import { afterEach, expect, test } from 'vitest';
+import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
+import type { Ports } from '../../../lambda/look/ports.ts';
+import type { Tick } from '../../../lambda/look/tick.ts';
+import { cleanTick, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+const pool = (name: string): LabPool => ({ name, organization: 'default', tags: { pool: name } });
+
+/** One build in `cpu`, whose key somebody then deletes, and one idle daemon in `gpu`. */
+async function deletedKey(buildMinutes: number) {
+  const own = await startLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }, pool('gpu')] });
+  lab = own;
+  own.pass(120);
+  const id = own.world.coderd.submitJob({
+    organization: 'default',
+    tags: { pool: 'cpu' },
+    durationMs: buildMinutes * MINUTE_MS,
+  });
+  await own.run(30);
+  own.world.deleteKey('cpu');
+  return { own, id };
+}
+
+/** A tick a minute; the last one. */
+async function runMinutes({ pass, ports, config }: Lab, minutes: number): Promise<Tick | undefined> {
+  const own = ports();
+  let last: Tick | undefined;
+  for (let minute = 0; minute < minutes; minute++) {
+    pass(60);
+    last = await cleanTick(own, config);
+  }
+  return last;
+}
+
+const findingsOf = (done: Tick | undefined) => done?.plan.findings.map(({ code }) => code);
+const statuses = ({ world }: Lab) => world.coderd.jobs().map(({ status }) => status);
+
+test('holds scale-in for a build of a deleted key as long as it runs, and names it', async () => {
+  const { own, id } = await deletedKey(10);
+  // longer than the reaper waits: the job is updated, so a daemon runs it
+  const held = await runMinutes(own, 8);
+  const finding = held?.plan.findings.find(({ code }) => code === 'worker-unknown');
+  expect(finding).toEqual({
+    code: 'worker-unknown',
+    organization: 'default',
+    jobs: 1,
+    jobIds: [id],
+    pools: ['cpu', 'gpu'],
+  });
+  expect(finding && sentenceOf(finding)).toContain(id);
+  expect(statuses(own)).toEqual(['running']);
+  expect(own.world.service('gpu').state.desiredCount).toBe(1);
+  const last = await runMinutes(own, 10);
+  expect(findingsOf(last)).not.toContain('worker-unknown');
+  expect(statuses(own)).toEqual(['succeeded']);
+  expect(own.world.service('gpu').state.desiredCount).toBe(0);
+  expect(own.world.figures().killed).toBe(0);
+});
+
+test('scale-in goes on once coderd has failed a job that no daemon updates', async () => {
+  const { own } = await deletedKey(60);
+  for (const { identity } of own.world.service('cpu').tasks) own.world.ecs.hostFailure(identity.id);
+  const last = await runMinutes(own, 10);
+  expect(statuses(own)).toEqual(['failed']);
+  expect(findingsOf(last)).not.toContain('worker-unknown');
+  expect(own.world.service('gpu').state.desiredCount).toBe(0);
+});
+
+/** Reads the daemons, lets time pass, and reads the jobs: side by side, as a look does, either may come first. */
+function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
+  const { coderd } = given;
+  const read = Promise.withResolvers<void>();
+  return {
+    ...given,
+    coderd: {
+      buildInfo: () => coderd.buildInfo(),
+      organizations: () => coderd.organizations(),
+      jobsByIds: (...asked) => coderd.jobsByIds(...asked),
+      forecast: (...asked) => coderd.forecast(...asked),
+      recentJobs: (...asked) => coderd.recentJobs(...asked),
+      tokenExpiry: (now) => coderd.tokenExpiry(now),
+      daemons: async (...asked) => {
+        const daemons = await coderd.daemons(...asked);
+        meanwhile();
+        read.resolve();
+        return daemons;
+      },
+      jobs: async (...asked) => {
+        await read.promise;
+        return coderd.jobs(...asked);
+      },
+    },
+  };
+}
+
+test('does not doubt a job that a daemon took which came after the daemons were read', async () => {
+  const own = await startLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }] });
+  lab = own;
+  const { world } = own;
+  world.coderd.submitJob({ organization: 'default', tags: { pool: 'cpu' }, durationMs: MINUTE_MS });
+  const guardOf = () => [...world.service('cpu').tasks].map(({ identity }) => world.guard(identity.id))[0];
+  for (let steps = 0; guardOf()?.phase !== 'working' && steps < 1000; steps++) own.pass(0.1);
+  expect(statuses(own)).toEqual(['pending']);
+  // a daemon connects within 6 s
+  const done = await cleanTick(
+    jobsAfterDaemons(own.ports(), () => own.pass(6)),
+    own.config,
+  );
+  expect(statuses(own)).toEqual(['running']);
+  expect(findingsOf(done)).not.toContain('worker-unknown');
+});

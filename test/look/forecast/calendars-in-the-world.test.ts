@@ -1,0 +1,94 @@
+/** Any calendar: whatever people do and whenever the schedule comes, nothing that could be foreseen is left undone. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { Random } from '../../../simulator/base/random.ts';
+import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
+import type { World } from '../../../simulator/world.ts';
+import { type Lab, type LabPool, START, startLab } from '../../support/lab.ts';
+import { watch } from '../../support/watch.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+const MINUTES = 100;
+/** What is due before can't be foreseen: a first look, and a start. */
+const WARM_UP = 5;
+
+/** Each contains the one before, but for the first: that is for jobs without tags only. */
+const TAG_SETS: readonly Tags[] = [{}, { gpu: 'yes' }, { gpu: 'yes', region: 'eu' }];
+
+/** Templates of all kinds of settings, and workspaces in all kinds of states, which are used, started and stopped by people. */
+function fill({ coderd, timeline }: World, random: Random): void {
+  const minutes = (from: number, to: number): number => random.whole(from * MINUTE_MS, to * MINUTE_MS);
+  const maybe = (ms: number): number => (random.next() < 0.5 ? ms : 0);
+  const templates = [...TAG_SETS, ...TAG_SETS].map((tags) =>
+    coderd.addTemplate({
+      organization: 'default',
+      tags,
+      timeTilDormantMs: maybe(minutes(30, MINUTES)),
+      timeTilDormantAutodeleteMs: maybe(minutes(5, 60)),
+      failureTtlMs: maybe(minutes(5, 60)),
+      activityBumpMs: minutes(0, 60),
+    }),
+  );
+  for (const template of [...templates, ...templates, ...templates]) {
+    const schedule = `${random.whole(0, 59)} ${random.whole(9, 10)} * * *`;
+    const workspace = coderd.addWorkspace({
+      template,
+      running: random.next() < 0.6,
+      ttlMs: minutes(30, MINUTES + 30),
+      since: plusMs(START, -minutes(0, 20)),
+      ...(random.next() < 0.6 ? { schedule } : {}),
+    });
+    const act = random.pick([
+      () => coderd.use(workspace),
+      () => coderd.build(workspace, 'start'),
+      () => coderd.build(workspace, 'stop'),
+      undefined,
+    ]);
+    if (act !== undefined) timeline.after(minutes(0, MINUTES), () => unlessRefused(act));
+  }
+}
+
+/** Its workspace may be gone or building by then, and coderd says so. */
+function unlessRefused(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (!(error instanceof CoderdRefusal)) throw error;
+  }
+}
+
+const MAX_DELAYS = ['3m', '10m', '15m'];
+const LONGEST_DELAY_MS = 15 * MINUTE_MS;
+
+describe('from any calendar', () => {
+  test.each([1, 2])('starts happen at once and all else within maxDelay, seed %i', async (seed) => {
+    const random = new Random(seed);
+    const pools = TAG_SETS.map(
+      (tags, place): LabPool => ({
+        name: `pool-${place}`,
+        organization: 'default',
+        tags,
+        desiredCount: 0,
+        idleTimeout: random.pick(['60s', '10m']) ?? '5m',
+        prewarm: { max: random.whole(0, 20) },
+        wake: { maxDelay: random.pick(MAX_DELAYS) ?? '5m' },
+      }),
+    );
+    // coderd's executor comes at any second of the minute, and so does the schedule
+    const start = plusMs(START, random.whole(0, 59) * 1000);
+    lab = await startLab({ pools, seed, start, phaseS: random.whole(1, 59) });
+    const { world } = lab;
+    const watched = watch(world);
+    fill(world, random);
+    await lab.invoke(MINUTES);
+    const late = watched.late(LONGEST_DELAY_MS);
+    expect(late.filter(({ at }) => at > plusMs(start, WARM_UP * MINUTE_MS))).toEqual([]);
+    expect(world.coderd.jobs().length).toBeGreaterThan(10);
+    expect(world.coderd.jobs().filter(({ status }) => status === 'failed')).toEqual([]);
+    expect(world.figures().killed).toBe(0);
+  });
+});

@@ -1,0 +1,188 @@
+/** A forecast that can't be read, is old or says nonsense: nothing fails for it, nobody is sent away for it, and what was known still happens. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type * as z from 'zod';
+import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
+import { Forecast } from '../../../lambda/adapters/coderd/forecast/forecast.ts';
+import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
+import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
+import type { Ports } from '../../../lambda/look/ports.ts';
+import type { Tick } from '../../../lambda/look/tick.ts';
+import { type Lab, type LabPool, START, startLab } from '../../support/lab.ts';
+import { type Watch, watch } from '../../support/watch.ts';
+
+let lab: Lab | undefined;
+let http: FaultyHttp | undefined;
+afterEach(async () => {
+  await http?.close();
+  http = undefined;
+  await lab?.close();
+});
+
+const MINUTE_MS = 60_000;
+/** The default of `wake.maxDelay`. */
+const MAX_DELAY_MS = 10 * 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
+
+/** A workspace that is to be stopped at half past nine. */
+async function start(): Promise<Lab & { readonly watched: Watch }> {
+  const started = await startLab({ pools: [cpu] });
+  lab = started;
+  const { coderd } = started.world;
+  const template = coderd.addTemplate({ organization: 'default', defaultTtlMs: HOUR_MS / 2 });
+  coderd.addWorkspace({ template, running: true });
+  return { ...started, watched: watch(started.world) };
+}
+
+const atMinute = (minutes: number): EpochMs => plusMs(START, minutes * MINUTE_MS);
+
+const submit = ({ world }: Lab): unknown =>
+  world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: MINUTE_MS });
+
+function expectNoHarm({ world }: Lab): void {
+  expect(world.coderd.jobs().filter(({ status }) => status !== 'succeeded')).toEqual([]);
+  expect(world.figures().killed).toBe(0);
+}
+
+function findingsOf(tick: Tick | undefined): readonly string[] {
+  return [...new Set(tick?.plan.findings.map(({ code }) => code))].sort();
+}
+
+/** coderd answers 500 to some of what is asked. */
+class FaultyHttp extends CoderdHttp {
+  failing: RegExp | undefined;
+
+  override async get<T extends z.ZodType>(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    schema: T,
+    signal?: AbortSignal,
+  ): Promise<Document<z.output<T>>> {
+    if (this.failing?.test(path)) throw new CoderdError('refused', 'coderd answered 500');
+    return super.get(path, query, schema, signal);
+  }
+}
+
+function makeFaulty({ world, coderdUrl }: Lab): FaultyHttp {
+  const read = async (): Promise<string> => world.secrets.find(world.tokenSecretName)?.value ?? '';
+  const made = new FaultyHttp({ url: coderdUrl, token: { read } });
+  http = made;
+  return made;
+}
+
+describe('a forecast that fails', () => {
+  test.each<{ failing: RegExp; findings: readonly string[] }>([
+    { failing: /\/workspaces$/, findings: ['workspaces-stale'] },
+    { failing: /\/templates$/, findings: ['templates-stale'] },
+    { failing: /\/(?:workspaces|templates)/, findings: ['templates-stale', 'workspaces-stale'] },
+  ])(
+    'in a warm function: what was known still happens, and the last daemon stays until it can be read again, $failing',
+    async ({ failing, findings }) => {
+      const on = await start();
+      const faulty = makeFaulty(on);
+      const forecast = new Forecast(faulty);
+      const ports = (): Ports => ({ ...on.ports(), coderd: new CoderdAdapter(faulty, forecast) });
+      await on.invoke(10, ports);
+      faulty.failing = failing;
+      const ticks = await on.invoke(60, ports);
+      expect(findingsOf(ticks.at(-1))).toEqual(findings);
+      expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
+      expect(on.world.coderd.workspaces()[0]?.latestBuild.reason).toBe('autostop');
+      // nobody was launched in doubt, and the one that was there for the stop stays
+      expect(on.watched.mostRunning(START, atMinute(26))).toBe(0);
+      expect(on.world.figures().tasks).toMatchObject({ launched: 1, running: 1 });
+      faulty.failing = undefined;
+      await on.invoke(10, ports);
+      expect(on.world.figures().tasks.running).toBe(0);
+      expectNoHarm(on);
+    },
+  );
+
+  test('in functions that are all cold: nothing fails, and what is overdue happens soon after it can be read', async () => {
+    const on = await start();
+    const faulty = makeFaulty(on);
+    const ports = (): Ports => ({ ...on.ports(), coderd: new CoderdAdapter(faulty) });
+    faulty.failing = /\/workspaces$/;
+    const ticks = await on.invoke(40, ports);
+    expect(findingsOf(ticks.at(-1))).toEqual(['workspaces-failed']);
+    expect(on.world.figures().tasks.launched).toBe(0);
+    expect(on.watched.left).not.toEqual([]);
+    faulty.failing = undefined;
+    await on.invoke(12, ports);
+    expect(on.watched.left.at(-1)?.at).toBeLessThanOrEqual(atMinute(44));
+    expect(on.world.figures().tasks).toMatchObject({ launched: 1, running: 0 });
+    expectNoHarm(on);
+  });
+});
+
+test('a forecast that is forbidden launches nobody and keeps the last daemon, until the role is there', async () => {
+  const on = await start();
+  const { coderd, secrets, tokenSecretName } = on.world;
+  const poor = coderd.addToken({ canRead: 'all', canReadWorkspaces: [] });
+  secrets.put(tokenSecretName, poor);
+  const before = await on.invoke(10);
+  expect(findingsOf(before.at(-1))).toEqual(['templates-forbidden', 'workspaces-forbidden']);
+  expect(on.world.figures().tasks.launched).toBe(0);
+  submit(on);
+  submit(on);
+  const ticks = await on.invoke(40);
+  expect(ticks.at(-1)?.plan.pools[0]?.why).toContainEqual({ code: 'holding-for-forecast' });
+  expect(on.watched.mostRunning(atMinute(20), atMinute(50))).toBe(1);
+  // since it stayed
+  expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
+  secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
+  coderd.revokeToken(poor);
+  const after = await on.invoke(12);
+  expect(findingsOf(after.at(-1))).toEqual([]);
+  expect(on.world.figures().tasks.running).toBe(0);
+  expectNoHarm(on);
+});
+
+describe('a forecast of nonsense', () => {
+  const ABSURD: readonly Partial<Workspace>[] = [
+    { next_start_at: plusMs(START, -365 * 24 * HOUR_MS) },
+    { next_start_at: plusMs(START, 365 * 24 * HOUR_MS) },
+    { next_start_at: null },
+    { next_start_at: Date.parse('0001-01-01T00:00:00Z') as EpochMs },
+    { next_start_at: 8.64e15 as EpochMs },
+    { next_start_at: START, autostart_schedule: 'CRON_TZ=Atlantis/Lost 61 25 * * 8' },
+  ];
+
+  test('keeps nobody from work that is there, and is bounded in what it costs', async () => {
+    const on = await startLab({ pools: [cpu] });
+    lab = on;
+    const watched = watch(on.world);
+    const { coderd } = on.world;
+    const template = coderd.addTemplate({ organization: 'default', autostartDays: ['monday', 'sunday'] });
+    for (const _ of ABSURD) coderd.addWorkspace({ template, schedule: '0 9 * * 0' });
+    // builds that tell that coderd looks every minute
+    for (const minutes of [44, 31, 14, 7])
+      coderd.addWorkspace({ template, reason: 'autostop', since: plusMs(START, -minutes * 60_000) });
+    const sensible = coderd.addWorkspace({ template, running: true, ttlMs: 2 * HOUR_MS });
+    const ports = (): Ports => {
+      const { coderd: adapter, ...others } = on.ports();
+      const forecast = adapter.forecast.bind(adapter);
+      adapter.forecast = async (...asked) =>
+        new Map(
+          [...(await forecast(...asked))].map(([id, sight]) => {
+            const items = sight.workspaces.items.map((item, place) =>
+              item.id === sensible.id ? item : { ...item, ...ABSURD[place % ABSURD.length] },
+            );
+            return [id, { ...sight, workspaces: { ...sight.workspaces, items } }];
+          }),
+        );
+      return { ...others, coderd: adapter };
+    };
+    await on.invoke(180, ports);
+    expect(sensible.latestBuild.reason).toBe('autostop');
+    expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+    expect(on.world.coderd.jobs()).toHaveLength(1);
+    expectNoHarm(on);
+    // some of it is overdue for ever: one start an hour for that
+    const { launched } = on.world.figures().tasks;
+    expect(launched).toBeLessThanOrEqual(5);
+    expect(watched.taskMinutes()).toBeLessThanOrEqual(launched * 10);
+  });
+});

@@ -1,0 +1,199 @@
+/** A morning from zero: what coderd is to start at nine finds its daemons ready, and they leave soon after. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
+import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
+import { type Lab, type LabPool, startLab, timeOf } from '../../support/lab.ts';
+import { type Watch, watch } from '../../support/watch.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const NINE = timeOf('2026-03-02T09:00:00Z');
+const MINUTE_MS = 60_000;
+const FARGATE_START_MS = [27_000, 67_000] as const;
+
+type Morning = { readonly pool?: Partial<LabPool>; readonly autostarts: number; readonly phaseS?: number };
+
+/** Half an hour before nine, and workspaces that have been stopped since yesterday. */
+async function startMorning({ pool, autostarts, phaseS = 20 }: Morning): Promise<Lab & { watched: Watch }> {
+  const started = await startLab({
+    start: plusMs(NINE, -30 * MINUTE_MS),
+    phaseS,
+    maxTasks: 300,
+    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 250, ...pool }],
+  });
+  lab = started;
+  const { coderd } = started.world;
+  const template = coderd.addTemplate({ organization: 'default' });
+  for (let index = 0; index < autostarts; index++)
+    coderd.addWorkspace({ template, schedule: '0 9 * * 1-5', since: plusMs(NINE, -15 * 60 * MINUTE_MS) });
+  return { ...started, watched: watch(started.world) };
+}
+
+/** How long each job waited for its daemon, the shortest first. */
+function waitsMs({ world }: Lab): readonly number[] {
+  return world.coderd
+    .jobs()
+    .map(({ createdAt, startedAt = Number.POSITIVE_INFINITY }) => startedAt - createdAt)
+    .toSorted((a, b) => a - b);
+}
+
+function expectAllWell({ world }: Lab, jobs: number): void {
+  expect(world.coderd.jobs().map(({ status }) => status)).toEqual(Array(jobs).fill('succeeded'));
+  expect(world.figures()).toMatchObject({ killed: 0, tasks: { running: 0 } });
+}
+
+describe('200 autostarts at nine', () => {
+  test.each<{ phaseS: number; pool: Partial<LabPool>; because: string }>([
+    { phaseS: 0, pool: { idleTimeout: '60s' }, because: 'the invocation comes together with the executor' },
+    {
+      phaseS: 30,
+      pool: { idleTimeout: '20s' },
+      because: 'a short idle timeout drains no daemon before its start is due',
+    },
+    { phaseS: 59, pool: {}, because: 'the invocation comes just before the executor' },
+  ])(
+    'are all running within one look with prewarm 200, $phaseS s after the minute: $because',
+    async ({ phaseS, pool }) => {
+      const morning = await startMorning({
+        autostarts: 200,
+        phaseS,
+        pool: { prewarm: { max: 200 }, ...pool },
+      });
+      const { world, watched } = morning;
+      await morning.invoke(40);
+      expect(new Set(world.coderd.jobs().map(({ createdAt }) => createdAt))).toEqual(new Set([NINE]));
+      expect(waitsMs(morning).at(-1)).toBeLessThanOrEqual(10_000);
+      expectAllWell(morning, 200);
+      // nobody before it is time, one daemon a job, and nobody stays
+      expect(watched.mostRunning(plusMs(NINE, -30 * MINUTE_MS), plusMs(NINE, -4 * MINUTE_MS))).toBe(0);
+      expect(world.figures().tasks).toMatchObject({ launched: 200, peak: 200 });
+      expect(watched.mostRunning(plusMs(NINE, 6 * MINUTE_MS), plusMs(NINE, 10 * MINUTE_MS))).toBe(0);
+      // at the most 3 min before nine, 1 min of build and 4 min until it is gone
+      expect(watched.taskMinutes()).toBeLessThan(200 * 8);
+    },
+  );
+
+  test.each([0, 58])(
+    'are all running within the start time of new tasks with prewarm 1, %i s after the minute',
+    async (phaseS) => {
+      const morning = await startMorning({ autostarts: 200, phaseS, pool: { prewarm: { max: 1 } } });
+      const { world, watched } = morning;
+      await morning.invoke(40);
+      expect(new Set(world.coderd.jobs().map(({ createdAt }) => createdAt))).toEqual(new Set([NINE]));
+      const [first, ...others] = waitsMs(morning);
+      expect(first).toBe(0);
+      // the setting of 90 s, and 200 tasks at 500 a minute
+      expect(others.at(-1)).toBeLessThanOrEqual(90_000 + 24_000);
+      expectAllWell(morning, 200);
+      expect(watched.mostRunning(plusMs(NINE, -30 * MINUTE_MS), NINE)).toBe(1);
+      expect(watched.mostRunning(plusMs(NINE, 8 * MINUTE_MS), plusMs(NINE, 10 * MINUTE_MS))).toBe(0);
+    },
+  );
+});
+
+describe('a peak', () => {
+  test('gets `prewarm.max` daemons beforehand, and the others when the jobs are there', async () => {
+    const morning = await startMorning({ autostarts: 30, pool: { prewarm: { max: 10 } } });
+    await morning.invoke(40);
+    const waits = waitsMs(morning);
+    expect(morning.watched.mostRunning(plusMs(NINE, -30 * MINUTE_MS), NINE)).toBe(10);
+    expect(waits.filter((ms) => ms === 0)).toHaveLength(10);
+    expect(waits.at(-1)).toBeLessThanOrEqual(114_000);
+    expectAllWell(morning, 30);
+  });
+
+  test('leaves its daemons to the next one that comes within `idleTimeout`', async () => {
+    const morning = await startMorning({ autostarts: 20, pool: { idleTimeout: '15m' } });
+    const { coderd } = morning.world;
+    const template = coderd.addTemplate({ organization: 'default' });
+    for (let index = 0; index < 20; index++) coderd.addWorkspace({ template, schedule: '10 9 * * 1-5' });
+    await morning.invoke(65);
+    expect(waitsMs(morning).at(-1)).toBe(0);
+    expect(morning.watched.left).toEqual([]);
+    expect(morning.world.figures().tasks.launched).toBe(20);
+    expectAllWell(morning, 40);
+  });
+});
+
+test('a start time that turns out to be shorter delays no start, whether daemons stay or start again', async () => {
+  const morning = await startMorning({ autostarts: 20, pool: { startTime: '5m', idleTimeout: '60s' } });
+  await morning.invoke(40);
+  expect(morning.watched.left).toEqual([]);
+  expect(waitsMs(morning).at(-1)).toBe(0);
+  expect(morning.world.figures().tasks.launched).toBeLessThanOrEqual(2 * 20);
+  expectAllWell(morning, 20);
+});
+
+test('the start time of a pool is a setting until three starts have been seen, and learned then', async () => {
+  const morning = await startMorning({ autostarts: 3 });
+  const startTimes = (await morning.invoke(40)).map(({ plan }) => plan.pools[0]?.startTime);
+  expect(startTimes[0]).toEqual({ from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 });
+  const learned = startTimes.at(-1);
+  expect(learned).toMatchObject({ from: 'learned', samples: 3 });
+  for (const ms of [learned?.p50Ms, learned?.p95Ms]) {
+    expect(ms).toBeGreaterThanOrEqual(FARGATE_START_MS[0]);
+    expect(ms).toBeLessThanOrEqual(FARGATE_START_MS[1]);
+  }
+});
+
+describe('starts whose jobs have other tags than the gate', () => {
+  const pools = ['us', 'eu'].map((region) => ({
+    name: region,
+    tags: { region },
+    organization: 'default',
+    desiredCount: 0,
+  }));
+  type Row = {
+    readonly workspace: Omit<NewWorkspace, 'template'>;
+    readonly template?: Omit<NewTemplate, 'organization' | 'tags'>;
+    /** Another version becomes the active one before nine. */
+    readonly pushed?: Tags;
+    readonly most: Readonly<Record<string, number>>;
+    readonly because: string;
+  };
+
+  test.each<Row>([
+    {
+      workspace: { ownTags: { region: 'eu' } },
+      most: { us: 1, eu: 3 },
+      because: 'a parameter of the workspace sets the tag, and the gate asks for the version’s',
+    },
+    {
+      workspace: { keepsVersion: true },
+      pushed: { region: 'eu' },
+      most: { us: 3, eu: 1 },
+      because: 'the workspace keeps its version, and the gate asks for the active one',
+    },
+    {
+      workspace: { keepsVersion: true },
+      template: { requireActiveVersion: true },
+      pushed: { region: 'eu' },
+      most: { us: 0, eu: 3 },
+      because: 'the template requires the active version',
+    },
+    {
+      workspace: {},
+      pushed: { region: 'eu' },
+      most: { us: 0, eu: 3 },
+      because: 'the workspace updates by itself',
+    },
+  ])('get daemons of their own tags, $most: $because', async ({ workspace, template, pushed, most }) => {
+    const started = await startLab({ start: plusMs(NINE, -10 * MINUTE_MS), pools });
+    lab = started;
+    const { coderd, timeline } = started.world;
+    const added = coderd.addTemplate({ organization: 'default', ...template, tags: { region: 'us' } });
+    for (let index = 0; index < 3; index++)
+      coderd.addWorkspace({ template: added, schedule: '0 9 * * 1-5', ...workspace });
+    if (pushed !== undefined) coderd.pushVersion(added, pushed);
+    const ticks = await started.invoke(20);
+    expect(timeline.now()).toBeGreaterThan(NINE);
+    const wantedOf = (name: string): number =>
+      Math.max(...ticks.map(({ plan }) => plan.pools.find((pool) => pool.name === name)?.desired.to ?? 0));
+    expect({ us: wantedOf('us'), eu: wantedOf('eu') }).toEqual(most);
+    expect(waitsMs(started)).toEqual([0, 0, 0]);
+    expect(started.world.coderd.jobs().map(({ status }) => status)).toEqual(Array(3).fill('succeeded'));
+  });
+});

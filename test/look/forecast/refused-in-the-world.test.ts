@@ -1,0 +1,172 @@
+/** What coderd refuses to do, again and again, wakes its pool ever more rarely; what merely waits wakes it at once. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Finding } from '../../../lambda/decision/model/plan.ts';
+import type { Tick } from '../../../lambda/look/tick.ts';
+import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
+import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
+import type { World } from '../../../simulator/world.ts';
+import { type Lab, type LabOptions, type LabPool, START, startLab } from '../../support/lab.ts';
+import { type Watch, watch } from '../../support/watch.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The default of `wake.maxDelay`. */
+const MAX_DELAY_MS = 10 * MINUTE_MS;
+
+const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
+
+async function start(options: Partial<LabOptions> = {}): Promise<Lab & { readonly watched: Watch }> {
+  const started = await startLab({ pools: [cpu], ...options });
+  lab = started;
+  return { ...started, watched: watch(started.world) };
+}
+
+/** A template with one workspace. */
+function addOne(
+  { coderd }: World,
+  workspace: Omit<NewWorkspace, 'template'>,
+  template: Omit<NewTemplate, 'organization'> = {},
+): WorkspaceRecord {
+  const added = coderd.addTemplate({ organization: 'default', ...template });
+  return coderd.addWorkspace({ template: added, ...workspace });
+}
+
+/** Builds that tell that coderd looks every minute. */
+function tellInterval(world: World): void {
+  for (const minutes of [44, 31, 14, 7])
+    addOne(world, { reason: 'autostop', since: plusMs(START, -minutes * MINUTE_MS) });
+}
+
+/** The minutes in which a task was wanted of pools that had none. */
+function wakeUps(ticks: readonly Tick[]): readonly number[] {
+  return ticks.flatMap(({ plan: { takenAt, pools } }) =>
+    pools.some(({ desired }) => desired.from === 0 && (desired.to ?? 0) > 0)
+      ? [Math.floor((Date.parse(takenAt) - START) / MINUTE_MS)]
+      : [],
+  );
+}
+
+function findingOf(ticks: readonly Tick[]): Finding | undefined {
+  return ticks.at(-1)?.plan.findings.find(({ code }) => code === 'transitions-refused');
+}
+
+/** Every build that there is was done by coderd itself, and well. */
+function expectNoHarm({ world }: Lab): void {
+  expect(world.coderd.jobs().filter(({ status }) => status !== 'succeeded')).toEqual([]);
+  expect(world.figures().killed).toBe(0);
+}
+
+describe('what coderd refuses', () => {
+  test('wakes a pool at once, after an hour, and not again for six: a suspended owner whose status is not told', async () => {
+    const on = await start({ coderVersion: 'v2.30.0' });
+    const owner = on.world.coderd.addUser({ username: 'ada', status: 'suspended' });
+    const { name } = addOne(on.world, { schedule: '10 9 * * *', owner });
+    tellInterval(on.world);
+    const ticks = await on.invoke(5 * 60);
+    expect(on.world.coderd.jobs()).toEqual([]);
+    const [first = 0, second = 0, ...others] = wakeUps(ticks);
+    expect([first, others.length]).toEqual([8, 0]);
+    expect(second).toBeGreaterThanOrEqual(first + 60);
+    expect(second).toBeLessThanOrEqual(first + 75);
+    // 35 before anything was backed off
+    expect(on.watched.taskMinutes()).toBeLessThanOrEqual(10);
+    expect(findingOf(ticks)).toMatchObject({
+      kind: 'autostart',
+      transitions: 1,
+      workspaces: [`ada/${name}`],
+      ownersUnknown: 1,
+    });
+  });
+
+  test('wakes a pool for the others in time: a build that can not be inserted', async () => {
+    const on = await start({ coderVersion: 'v2.34.0' });
+    addOne(on.world, { schedule: '10 9 * * *', refusesBuilds: true });
+    addOne(on.world, { schedule: '30 9 * * *' });
+    const ticks = await on.invoke(50);
+    expect(on.world.coderd.jobs().map(({ transition }) => transition)).toEqual(['start']);
+    expect(on.watched.late(MAX_DELAY_MS).filter(({ workspace }) => workspace !== 'workspace-1')).toEqual([]);
+    expect(findingOf(ticks)).toMatchObject({ transitions: 1, ownersUnknown: 0 });
+    expectNoHarm(on);
+  });
+
+  test('is done at the next try, once what stood in its way is gone', async () => {
+    const on = await start({ coderVersion: 'v2.30.0' });
+    const owner = on.world.coderd.addUser({ status: 'dormant' });
+    addOne(on.world, { schedule: '10 9 * * *', owner });
+    await on.invoke(30);
+    on.world.coderd.setUserStatus(owner, 'active');
+    const ticks = await on.invoke(60);
+    expect(on.world.coderd.jobs().map(({ transition }) => transition)).toEqual(['start']);
+    expect(findingOf(ticks)).toBeUndefined();
+    expectNoHarm(on);
+  });
+});
+
+test('what has waited for hours wakes its pool at once: the autoscaler was down, and coderd refused nothing', async () => {
+  const on = await start();
+  const workspace = addOne(on.world, { schedule: '10 9 * * *' });
+  on.pass(5 * 60 * 60);
+  await on.invoke(10);
+  expect(workspace.latestBuild.reason).toBe('autostart');
+  expectNoHarm(on);
+});
+
+test('what an admin makes due wakes its pool at once: coderd did not refuse it while it was not due', async () => {
+  const on = await start();
+  const { coderd } = on.world;
+  tellInterval(on.world);
+  const workspace = addOne(on.world, { running: true, since: plusMs(START, -9 * HOUR_MS) });
+  for (const _ of ['a daemon', 'another one', 'a third']) {
+    coderd.submitJob({ organization: 'default', tags: {}, durationMs: 5 * MINUTE_MS });
+    await on.invoke(30);
+  }
+  expect(on.world.figures().tasks).toMatchObject({ launched: 3, running: 0 });
+  coderd.changeTemplate(workspace.template, { timeTilDormantMs: HOUR_MS });
+  const ticks = await on.invoke(15);
+  expect(workspace.latestBuild).toMatchObject({ reason: 'dormancy', transition: 'stop' });
+  expect(findingOf(ticks)).toBeUndefined();
+  expectNoHarm(on);
+});
+
+describe('an owner whose status is told', () => {
+  const tells = { coderVersion: 'v2.34.0' };
+
+  test.each(['suspended', 'dormant'] as const)('wakes no pool for autostarts while %s', async (status) => {
+    const on = await start(tells);
+    addOne(on.world, { schedule: '10 9 * * *', owner: on.world.coderd.addUser({ status }) });
+    const ticks = await on.invoke(40);
+    expect(on.world.figures().tasks.launched).toBe(0);
+    expect(findingOf(ticks)).toBeUndefined();
+  });
+
+  test('has running workspaces stopped soon after being suspended, whatever their deadline', async () => {
+    const on = await start(tells);
+    const owner = on.world.coderd.addUser();
+    const since = plusMs(START, -100 * HOUR_MS);
+    const workspace = addOne(on.world, { running: true, since, owner });
+    await on.invoke(20);
+    expect(on.world.figures().tasks.launched).toBe(0);
+    on.world.coderd.setUserStatus(owner, 'suspended');
+    await on.invoke(20);
+    expect(workspace.latestBuild).toMatchObject({ reason: 'autostop', transition: 'stop' });
+    const suspendedMs = 20 * MINUTE_MS;
+    expect(workspace.latestBuild.createdAt).toBeLessThanOrEqual(
+      START + suspendedMs + MAX_DELAY_MS + MINUTE_MS,
+    );
+    expectNoHarm(on);
+  });
+
+  test('is read only where the role lets it: without it, a try an hour later is all that it costs', async () => {
+    const on = await start(tells);
+    const { coderd, secrets, tokenSecretName } = on.world;
+    secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all', canReadMembers: [] }));
+    addOne(on.world, { schedule: '10 9 * * *', owner: coderd.addUser({ status: 'suspended' }) });
+    const ticks = await on.invoke(30);
+    expect(wakeUps(ticks)).toEqual([8]);
+    expect(findingOf(ticks)).toMatchObject({ ownersUnknown: 1 });
+  });
+});

@@ -1,0 +1,338 @@
+/** What coderd does to workspaces by itself happens on time although the pools sleep; with `wake` off it does not happen at all. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Tick } from '../../../lambda/look/tick.ts';
+import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
+import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
+import type { World } from '../../../simulator/world.ts';
+import { type Lab, type LabOptions, type LabPool, START, startLab } from '../../support/lab.ts';
+import { type Watch, watch } from '../../support/watch.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The default of `wake.maxDelay`. */
+const MAX_DELAY_MS = 10 * MINUTE_MS;
+
+const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
+
+async function start(options: LabOptions): Promise<Lab & { readonly watched: Watch }> {
+  const started = await startLab(options);
+  lab = started;
+  return { ...started, watched: watch(started.world) };
+}
+
+/** A template with one workspace. */
+function addOne(
+  { coderd }: World,
+  template: Omit<NewTemplate, 'organization'>,
+  workspace: Omit<NewWorkspace, 'template'> = {},
+): WorkspaceRecord {
+  const added = coderd.addTemplate({ organization: 'default', ...template });
+  return coderd.addWorkspace({ template: added, ...workspace });
+}
+
+function expectNoHarm(world: World): void {
+  expect(world.coderd.jobs().filter(({ status }) => status !== 'succeeded')).toEqual([]);
+  expect(world.figures().killed).toBe(0);
+}
+
+/** The pools that somebody was wanted of. */
+function wokenPools(ticks: readonly Tick[]): readonly string[] {
+  const wanted = ticks.flatMap(({ plan }) => plan.pools.filter(({ desired }) => (desired.to ?? 0) > 0));
+  return [...new Set(wanted.map(({ name }) => name))].sort();
+}
+
+describe('autostops scattered over an evening', () => {
+  /** Minutes after the beginning, pairs and long gaps among them. */
+  const DEADLINES = [1, 15, 16, 44, 75, 76, 110];
+  /** Used so many minutes before their deadline, which moves it by an hour from then. */
+  const USED = new Map([
+    [15, 10],
+    [75, 1],
+  ]);
+
+  test.each([5, 55])(
+    'come within maxDelay and share starts of the pool, an invocation begins %i s after the executor',
+    async (phaseS) => {
+      const { world, watched, invoke } = await start({ pools: [cpu], phaseS });
+      const { coderd, timeline } = world;
+      const template = coderd.addTemplate({ organization: 'default', activityBumpMs: HOUR_MS });
+      for (const minutes of DEADLINES) {
+        // some seconds past the minute
+        const ttlMs = 3 * HOUR_MS + minutes * MINUTE_MS + minutes * 700;
+        const since = plusMs(START, -3 * HOUR_MS);
+        const workspace = coderd.addWorkspace({ template, running: true, since, ttlMs });
+        const usedBefore = USED.get(minutes);
+        if (usedBefore !== undefined)
+          timeline.after((minutes - usedBefore) * MINUTE_MS, () => coderd.use(workspace));
+      }
+      await invoke(150);
+      expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+      expect(coderd.workspaces().map(({ latestBuild }) => latestBuild.reason)).toEqual(
+        DEADLINES.map(() => 'autostop'),
+      );
+      expect(coderd.jobs()).toHaveLength(DEADLINES.length);
+      expectNoHarm(world);
+      // it sleeps where a gap is long
+      for (const minutes of [30, 55, 95, 125, 148]) {
+        const at = plusMs(START, minutes * MINUTE_MS);
+        expect(watched.mostRunning(at, at)).toBe(0);
+      }
+      expect(watched.taskMinutes()).toBeLessThan(DEADLINES.length * 10);
+    },
+  );
+
+  test.each(['3m', '10m', '30m'])(
+    'are no more than `maxDelay` late where nobody could foresee them: %s',
+    async (maxDelay) => {
+      const pool = { ...cpu, wake: { maxDelay } };
+      const { world, watched, invoke } = await start({ pools: [pool], phaseS: 1 });
+      const { coderd, timeline } = world;
+      const template = coderd.addTemplate({ organization: 'default' });
+      // as if somebody had set a workspace's deadline back to now
+      for (const minutes of [12, 45.1, 77.5, 110.9])
+        timeline.after(minutes * MINUTE_MS, () => {
+          const since = plusMs(timeline.now(), -HOUR_MS);
+          coderd.addWorkspace({ template, running: true, ttlMs: HOUR_MS, since });
+        });
+      await invoke(150);
+      expect(coderd.workspaces().map(({ latestBuild }) => latestBuild.reason)).toEqual(
+        Array(4).fill('autostop'),
+      );
+      const delaysMs = watched.left.map(({ at, dueAt }) => at + MINUTE_MS - dueAt);
+      expect(Math.max(...delaysMs)).toBeLessThanOrEqual(Number.parseInt(maxDelay, 10) * MINUTE_MS);
+      expectNoHarm(world);
+    },
+  );
+});
+
+describe('from zero', () => {
+  /** The others' daemons do not open the gate for its workspaces. */
+  const team: LabPool = { ...cpu, name: 'team', tags: { team: 'a' } };
+  const minutes = (count: number): number => count * MINUTE_MS;
+
+  /** One of each kind, twenty minutes from one to the next. */
+  function addWorkspaces(world: World): Readonly<Record<string, WorkspaceRecord>> {
+    const failed = addOne(world, { failureTtlMs: minutes(120) });
+    world.coderd.build(failed, 'start', { willFail: true });
+    return {
+      autostart: addOne(world, { tags: team.tags }, { schedule: '20 9 * * *' }),
+      autostop: addOne(world, { defaultTtlMs: minutes(40) }, { running: true }),
+      dormancy: addOne(world, { timeTilDormantMs: minutes(60) }, { running: true }),
+      'dormancy of a stopped one': addOne(world, { timeTilDormantMs: minutes(80) }),
+      deletion: addOne(world, { timeTilDormantAutodeleteMs: minutes(100) }, { dormantAt: START }),
+      'clean-up': failed,
+    };
+  }
+
+  /** What came of a workspace. */
+  function fate({ latestBuild, dormantAt }: WorkspaceRecord): string {
+    const { reason, transition } = latestBuild;
+    const build = reason === 'initiator' ? [] : [`${transition} for ${reason}`];
+    const mark = dormantAt === undefined || dormantAt === START ? [] : ['dormant'];
+    return [...build, ...mark].join(', ') || 'nothing';
+  }
+
+  const STARTS = { autostart: 'start for autostart' };
+  const OTHERS = {
+    autostop: 'stop for autostop',
+    dormancy: 'stop for dormancy, dormant',
+    'dormancy of a stopped one': 'dormant',
+    deletion: 'delete for autodelete',
+    'clean-up': 'stop for autostop',
+  };
+  const NOTHING = Object.fromEntries(Object.keys({ ...STARTS, ...OTHERS }).map((kind) => [kind, 'nothing']));
+
+  test.each<{
+    wake: NonNullable<LabPool['wake']>;
+    expected: Readonly<Record<string, string>>;
+    left: readonly string[];
+    because: string;
+  }>([
+    { wake: {}, expected: { ...STARTS, ...OTHERS }, left: [], because: 'all of it is on by default' },
+    {
+      wake: { autostart: false, autostop: false },
+      expected: NOTHING,
+      left: ['autodelete', 'autostart', 'autostop', 'dormancy'],
+      because: 'coderd does nothing without a daemon: the trap',
+    },
+    {
+      wake: { autostart: true, autostop: false },
+      expected: { ...NOTHING, ...STARTS },
+      left: ['autodelete', 'autostop', 'dormancy'],
+      because: 'workspaces start in the morning and bill on in the evening',
+    },
+    {
+      wake: { autostart: false, autostop: true },
+      expected: { ...NOTHING, ...OTHERS },
+      left: ['autostart'],
+      because: 'workspaces may wait for their users to come',
+    },
+  ])('with wake $wake there happens what it says: $because', async ({ wake, expected, left }) => {
+    const { world, watched, invoke } = await start({ pools: [cpu, team].map((pool) => ({ ...pool, wake })) });
+    const workspaces = addWorkspaces(world);
+    await invoke(130);
+    const fates = Object.entries(workspaces).map(([kind, workspace]) => [kind, fate(workspace)]);
+    expect(Object.fromEntries(fates)).toEqual(expected);
+    const late = watched.late(MAX_DELAY_MS).map(({ reason }) => reason);
+    expect([...new Set(late)].sort()).toEqual(left);
+    // asleep before each of them
+    for (const third of [1, 2, 3, 4, 5, 6]) {
+      const at = plusMs(START, third * minutes(20) - minutes(10));
+      expect(watched.mostRunning(at, plusMs(at, minutes(5)))).toBe(0);
+    }
+    const statuses = world.coderd.jobs().map(({ status }) => status);
+    expect(statuses).toEqual(['failed', ...Array(statuses.length - 1).fill('succeeded')]);
+    expect(world.figures()).toMatchObject({ killed: 0, tasks: { running: 0 } });
+  });
+});
+
+test.each<{ transition: string; template: Partial<NewTemplate>; workspace: Partial<NewWorkspace> }>([
+  {
+    transition: 'stop dormancy',
+    template: { timeTilDormantMs: 20 * MINUTE_MS },
+    workspace: { running: true },
+  },
+  { transition: 'stop autostop', template: { failureTtlMs: 20 * MINUTE_MS }, workspace: { running: true } },
+  {
+    transition: 'delete autodelete',
+    template: { timeTilDormantAutodeleteMs: 20 * MINUTE_MS },
+    workspace: { dormantAt: START },
+  },
+])('workspaces of a deprecated template get their $transition on time', async (row) => {
+  const { world, watched, invoke } = await start({ pools: [cpu] });
+  const workspace = addOne(world, row.template, row.workspace);
+  world.coderd.deprecate(workspace.template);
+  if (row.template.failureTtlMs !== undefined) world.coderd.build(workspace, 'start', { willFail: true });
+  await invoke(45);
+  const { transition, reason } = workspace.latestBuild;
+  expect(`${transition} ${reason}`).toBe(row.transition);
+  expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+  expect(world.figures()).toMatchObject({ killed: 0, tasks: { running: 0 } });
+});
+
+test('a workspace that is taken up again after dormancy starts at its next time, which coderd does not tell at once', async () => {
+  const { world, watched, invoke } = await start({ pools: [cpu], phaseS: 5 });
+  const workspace = addOne(
+    world,
+    {},
+    { schedule: '11 9 * * *', since: plusMs(START, -HOUR_MS), dormantAt: START },
+  );
+  // workspaces are read 4 s later, coderd works the time out anew a minute later, and they are read again after it
+  world.timeline.after(8 * MINUTE_MS + 1_000, () => world.coderd.markActive(workspace));
+  await invoke(30);
+  expect(workspace.latestBuild).toMatchObject({
+    reason: 'autostart',
+    createdAt: plusMs(START, 11 * MINUTE_MS),
+  });
+  expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+  expectNoHarm(world);
+});
+
+describe('a coderd that looks for what is due every quarter of an hour', () => {
+  const POLL_MS = 15 * MINUTE_MS;
+  /** Polls begin with coderd, and no schedule is likely to fall on them. */
+  const begin = plusMs(START, 4 * MINUTE_MS);
+
+  test.each<{ due: string; workspace: Partial<NewWorkspace> }>([
+    { due: 'a start at 9:31', workspace: { schedule: '31 9 * * *' } },
+    { due: 'a stop at 9:31', workspace: { running: true, ttlMs: 27 * MINUTE_MS } },
+  ])('finds a daemon when it comes for $due, as its earlier builds tell', async ({ workspace }) => {
+    const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
+    for (const polls of [1, 3, 4, 9])
+      addOne(world, {}, { reason: 'autostop', since: plusMs(begin, -polls * POLL_MS) });
+    const { latestBuild: before, id } = addOne(world, {}, workspace);
+    await invoke(55);
+    const [, made] = world.coderd.buildsOf(id);
+    expect(made?.createdAt).toBe(begin + 2 * POLL_MS);
+    expect(made?.transition).not.toBe(before.transition);
+    expect(world.figures().tasks).toMatchObject({ launched: 1, running: 0 });
+    expectNoHarm(world);
+  });
+
+  test('finds one at the second try where no build tells how often it looks', async () => {
+    const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
+    // a minute after a poll
+    const workspace = addOne(world, {}, { schedule: '35 9 * * *' });
+    await invoke(130);
+    expect(workspace.latestBuild).toMatchObject({
+      reason: 'autostart',
+      createdAt: plusMs(begin, 7 * POLL_MS),
+    });
+    expect(world.figures().tasks.running).toBe(0);
+    expectNoHarm(world);
+  });
+});
+
+describe('a stop that failed', () => {
+  test.each([
+    { coderVersion: 'v2.34.1', reasons: ['initiator'], because: 'it cleans up failed starts only' },
+    { coderVersion: 'v2.34.2', reasons: ['initiator', 'autostop'], because: 'it stops the workspace again' },
+  ])('wakes the pool as coderd $coderVersion acts: $because', async ({ coderVersion, reasons }) => {
+    const { world, watched, invoke } = await start({ pools: [cpu], coderVersion });
+    const workspace = addOne(world, { failureTtlMs: 20 * MINUTE_MS }, { running: true });
+    world.coderd.build(workspace, 'stop', { willFail: true });
+    await invoke(90);
+    expect(world.coderd.buildsOf(workspace.id).map(({ reason }) => reason)).toEqual([
+      'initiator',
+      ...reasons,
+    ]);
+    expect(world.figures().tasks).toMatchObject({ launched: reasons.length, running: 0 });
+    expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+    expect(world.figures().killed).toBe(0);
+  });
+});
+
+describe('of several pools', () => {
+  const gpu: LabPool = { ...cpu, name: 'gpu', tags: { gpu: 'yes' } };
+  const gpuEu: LabPool = { ...cpu, name: 'gpu-eu', tags: { gpu: 'yes', region: 'eu' } };
+  const inHalfAnHour = { running: true, ttlMs: 30 * MINUTE_MS } as const;
+
+  test('one is woken for what two could do', async () => {
+    const { world, watched, invoke } = await start({ pools: [cpu, gpuEu, gpu] });
+    addOne(world, { tags: gpu.tags }, inHalfAnHour);
+    expect(wokenPools(await invoke(45))).toEqual(['gpu']);
+    expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+    expect(world.figures().tasks).toMatchObject({ launched: 1, running: 0 });
+    expectNoHarm(world);
+  });
+
+  test('the one that opens both gates is woken where one alone does not', async () => {
+    const pools = [cpu, gpu, gpuEu].map((pool) => ({ ...pool, prewarm: { max: 0 } }));
+    const { world, watched, invoke } = await start({ pools });
+    for (const { tags } of [gpu, gpuEu])
+      addOne(world, { tags, buildMs: { stop: 10 * MINUTE_MS } }, inHalfAnHour);
+    const ticks = await invoke(55);
+    // until the stops are inserted: then the other pool starts for its job
+    const inserted = world.coderd.jobs()[0]?.createdAt ?? START;
+    const before = ticks.filter(({ plan }) => Date.parse(plan.takenAt) < inserted);
+    expect(wokenPools(before)).toEqual(['gpu-eu']);
+    expect(watched.mostRunning(START, inserted)).toBe(1);
+    expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+    expectNoHarm(world);
+  });
+
+  test.each([
+    { keepsVersion: false, expected: ['gpu'], because: 'coderd builds the active version' },
+    {
+      keepsVersion: true,
+      expected: ['cpu', 'gpu'],
+      because: 'the gate asks for the active version, the job is of the old one',
+    },
+  ])('the one with the tags of the active version is woken: $because', async ({ keepsVersion, expected }) => {
+    const { world, watched, invoke } = await start({ pools: [cpu, gpu] });
+    const workspace = addOne(world, {}, { ...inHalfAnHour, keepsVersion });
+    const [template] = world.coderd.templates();
+    if (template !== undefined) world.coderd.pushVersion(template, gpu.tags);
+    const ticks = await invoke(45);
+    const inserted = world.coderd.jobs()[0]?.createdAt ?? START;
+    expect(wokenPools(ticks.filter(({ plan }) => Date.parse(plan.takenAt) < inserted))).toEqual(['gpu']);
+    expect(wokenPools(ticks)).toEqual(expected);
+    expect(workspace.latestBuild.reason).toBe('autostop');
+    expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+    expectNoHarm(world);
+  });
+});

@@ -1,0 +1,28 @@
+import { runCli } from '../../cli/program.ts';
+import type { Surroundings } from '../../cli/shared/cli-environment.ts';
+import { START } from './lab.ts';
+
+export type Answer = { readonly code: number; readonly out: string; readonly err: string };
+
+/** Runs one command line without environment, at the start of the lab's time. */
+export const run = (...args: readonly string[]): Promise<Answer> => runIn({}, ...args);
+
+/** Runs one command line in surroundings of its own. */
+export async function runIn(
+  surroundings: Partial<Pick<Surroundings, 'environment' | 'now' | 'terminal'>>,
+  ...args: readonly string[]
+): Promise<Answer> {
+  let [out, err] = ['', ''];
+  const code = await runCli(args, {
+    environment: {},
+    now: () => START,
+    ...surroundings,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+  });
+  return { code, out, err };
+}

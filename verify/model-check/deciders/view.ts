@@ -1,0 +1,290 @@
+/** What the product's autoscaler can see of the tasks of pools, in small numbers, and the snapshot that is made of it. */
+import { checkConfig } from '../../../lambda/config/check.ts';
+import type {
+  DaemonId,
+  EpochMs,
+  JobId,
+  OrganizationId,
+  ServiceArn,
+  TaskArn,
+} from '../../../lambda/decision/model/brands.ts';
+import type { Config } from '../../../lambda/decision/model/config.ts';
+import type {
+  Daemon,
+  Job,
+  Reading,
+  RecentJobs,
+  Service,
+  Snapshot,
+  Task,
+} from '../../../lambda/decision/model/snapshot.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { ASKED_BELOW, holdsJob, type TaskState, UNPROTECTED } from '../world/task.ts';
+
+/** ECS's part of a look. */
+export type EcsSight = {
+  /** For each place: what ECS says of the task in it. */
+  readonly tasks: readonly (EcsTaskSight | undefined)[];
+  readonly desired: number;
+  readonly isDeploying: boolean;
+  /** Its events say that ECS could not place a task, and that it has started none since. */
+  readonly isUnplaced: boolean;
+};
+
+export type EcsTaskSight = {
+  readonly revision: 'old' | 'new';
+  readonly isRunning: boolean;
+  readonly protection: 'none' | 'ask' | 'lease';
+  /** RUNNING for less than 15 min. */
+  readonly isYoung: boolean;
+};
+
+/** coderd's part of a look. */
+export type CoderSight = {
+  readonly daemons: readonly DaemonSight[];
+  /** Jobs that no daemon has yet. */
+  readonly pending: number;
+};
+
+/** coderd's row of the daemon in one place, and whether its job is in the list of running ones. */
+export type DaemonSight = { readonly row: 'none' | 'live' | 'offline'; readonly hasJob: boolean };
+
+export const NO_DAEMON: DaemonSight = { row: 'none', hasJob: false };
+
+/**
+ * What ECS shows of a task; undefined for one that it does not mean to keep.
+ * @param isCoderOlder coderd was read before: a row that it did not show then is new, and so is its task
+ */
+export function seenByEcs(task: TaskState | undefined, isCoderOlder = false): EcsTaskSight | undefined {
+  if (task === undefined || task.ecs === 'chosen') return undefined;
+  const { protection, revision } = task;
+  return {
+    revision,
+    isRunning: task.ecs === 'running',
+    protection: protection === UNPROTECTED ? 'none' : protection < ASKED_BELOW ? 'ask' : 'lease',
+    isYoung: task.row === 'young' || (isCoderOlder && task.row !== 'none'),
+  };
+}
+
+/** What coderd shows of the daemon of a task. */
+export function seenByCoder(task: TaskState | undefined): DaemonSight {
+  if (task === undefined) return NO_DAEMON;
+  return { row: task.row === 'young' ? 'none' : task.row, hasJob: holdsJob(task) };
+}
+
+const NOW = Date.parse('2026-11-20T09:00:00Z');
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
+const ORGANIZATION = { id: 'organization' as OrganizationId, name: 'default' };
+/** An ask of six minutes ago. */
+const LEFT_OF = { none: 0, ask: 22.9 * HOUR_MS, lease: 47 * HOUR_MS } as const;
+
+const taskId = (index: number): string => index.toString(16).padStart(32, '0');
+/** The ARN of a task. */
+export const arnOf = (index: number): TaskArn => `arn:aws:ecs:task/coder/${taskId(index)}` as TaskArn;
+const ok = <T>(items: readonly T[]): Reading<T> => ({ status: 'ok', items });
+
+export type Bounds = { readonly min: number; readonly max: number };
+
+/** A pool as the configuration has it, and its service's name. */
+export type SeenPool = { readonly name: string; readonly tags: Tags };
+
+const CPU: SeenPool = { name: 'cpu', tags: { pool: 'cpu' } };
+
+/** A configuration with these pools; what is idle may leave at once. */
+export function configWith(
+  pools: readonly (SeenPool & Partial<Bounds>)[],
+  limits?: { readonly maxTasks: number },
+): Config {
+  return checkConfig({
+    coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
+    ...(limits === undefined ? {} : { limits }),
+    pools: pools.map((pool) => ({
+      ...pool,
+      organization: ORGANIZATION.name,
+      key: { secret: `keys/${pool.name}` },
+    })),
+  }).config;
+}
+
+const CONFIG = configWith([CPU]);
+
+/** A configuration with one pool. */
+export function configOf(bounds: Bounds): Config {
+  return { ...CONFIG, pools: CONFIG.pools.map((pool) => ({ ...pool, ...bounds })) };
+}
+
+/** A build of these tags every five minutes, for five hours: enough for a daemon to be kept free. */
+export function builtOften(pool: SeenPool): RecentJobs {
+  const items = Array.from({ length: 60 }, (_, index): Job => {
+    const startedMs = (index + 1) * 5 * MINUTE_MS;
+    const job = jobOf(pool, `before-${index}`);
+    const times = {
+      created_at: ago(startedMs),
+      started_at: ago(startedMs),
+      completed_at: ago(startedMs - MINUTE_MS),
+    };
+    return { ...job, ...times, status: 'succeeded' };
+  });
+  return { ...ok(items), since: ago(5 * HOUR_MS) };
+}
+
+/** What a look shows of one pool. */
+export type PoolLook = {
+  readonly pool: SeenPool;
+  readonly ecs: EcsSight;
+  readonly coder: CoderSight;
+  /** The number in the name of the task in each place: which of two like tasks comes first is chance. */
+  readonly names: readonly number[];
+};
+
+/** The snapshot of a look at one pool. */
+export function snapshotOf(ecs: EcsSight, coder: CoderSight, names: readonly number[]): Snapshot {
+  return snapshotOfPools([{ pool: CPU, ecs, coder, names }]);
+}
+
+/** The snapshot of a look at pools of one organization. Names are those of one pool only. */
+export function snapshotOfPools(looks: readonly PoolLook[], recentJobs?: RecentJobs): Snapshot {
+  const parts = looks.map(partOf);
+  return {
+    version: 1,
+    takenAt: ago(0),
+    coder: {
+      buildInfo: { version: 'v2.30.0' },
+      organizations: [
+        {
+          ...ORGANIZATION,
+          jobs: ok(parts.flatMap(({ jobs }) => jobs)),
+          daemons: ok([STRANGER, ...parts.flatMap(({ daemons }) => daemons)]),
+          previousJobs: ok([]),
+          ...(recentJobs === undefined ? {} : { recentJobs }),
+        },
+      ],
+    },
+    ecs: {
+      cluster: 'coder',
+      services: ok(parts.map(({ service }) => service)),
+      tasks: ok(parts.flatMap(({ tasks }) => tasks)),
+      protections: ok(parts.flatMap(({ protections }) => protections)),
+    },
+  };
+}
+
+function partOf({ pool, ecs, coder, names }: PoolLook) {
+  const seen = ecs.tasks.flatMap((task, slot) =>
+    task === undefined ? [] : [{ task, name: names[slot] ?? slot }],
+  );
+  const daemons = coder.daemons.map((daemon, slot) => ({ daemon, name: names[slot] ?? slot }));
+  const running = seen.filter(({ task }) => task.isRunning);
+  return {
+    service: serviceOf(pool, ecs, seen.length, running.length),
+    tasks: seen.map(({ task, name }) => taskOf(pool, task, name)),
+    protections: running.map(({ task, name }) => ({
+      taskArn: arnOf(name),
+      protectionEnabled: task.protection !== 'none',
+      ...(task.protection === 'none' ? {} : { expirationDate: ago(-LEFT_OF[task.protection]) }),
+    })),
+    daemons: daemons.flatMap(({ daemon, name }) => daemonOf(pool, daemon, name)),
+    jobs: [
+      ...Array.from({ length: coder.pending }, (_, index) => jobOf(pool, `pending-${pool.name}-${index}`)),
+      ...daemons.flatMap(({ daemon, name }) =>
+        daemon.hasJob ? [jobOf(pool, `running-${name}`, daemonId(name))] : [],
+      ),
+    ],
+  };
+}
+
+function serviceOf(
+  { name }: SeenPool,
+  { desired, isDeploying, isUnplaced }: EcsSight,
+  all: number,
+  running: number,
+): Service {
+  const serviceName = `Stack-${name}`;
+  const unplaced = `(service ${serviceName}) was unable to place a task. Reason: Capacity is unavailable at this time.`;
+  const primary = {
+    id: 'new',
+    status: 'PRIMARY',
+    taskDefinition: `${name}:new`,
+    rolloutState: isDeploying ? 'IN_PROGRESS' : 'COMPLETED',
+  };
+  return {
+    serviceArn: `arn:aws:ecs:service/coder/${serviceName}` as ServiceArn,
+    serviceName,
+    status: 'ACTIVE',
+    desiredCount: desired,
+    runningCount: running,
+    pendingCount: all - running,
+    taskDefinition: `${name}:new`,
+    deployments: [
+      primary,
+      ...(isDeploying ? [{ id: 'old', status: 'ACTIVE', taskDefinition: `${name}:old` }] : []),
+    ],
+    ...(isUnplaced ? { events: [{ createdAt: ago(0), message: unplaced }] } : {}),
+    tags: [{ key: 'coder-autoscaler:pool', value: name }],
+  };
+}
+
+function taskOf(pool: SeenPool, { revision, isRunning, isYoung }: EcsTaskSight, name: number): Task {
+  const sinceMs = isYoung ? 5 * MINUTE_MS : HOUR_MS;
+  return {
+    taskArn: arnOf(name),
+    group: `service:Stack-${pool.name}`,
+    lastStatus: isRunning ? 'RUNNING' : 'PENDING',
+    desiredStatus: 'RUNNING',
+    taskDefinitionArn: `${pool.name}:${revision}`,
+    startedBy: revision,
+    createdAt: ago(isRunning ? sinceMs + MINUTE_MS : MINUTE_MS),
+    ...(isRunning ? { startedAt: ago(sinceMs) } : {}),
+    containers: [],
+  };
+}
+
+const daemonId = (name: number): DaemonId => `daemon-${name}` as DaemonId;
+
+function daemonOf(pool: SeenPool, { row, hasJob }: DaemonSight, name: number): readonly Daemon[] {
+  if (row === 'none') return [];
+  return [
+    {
+      id: daemonId(name),
+      organization_id: ORGANIZATION.id,
+      name: `${pool.name}-${taskId(name)}`,
+      created_at: ago(50 * MINUTE_MS),
+      last_seen_at: ago(row === 'live' ? 10_000 : 10 * MINUTE_MS),
+      tags: pool.tags,
+      status: row === 'offline' ? 'offline' : hasJob ? 'busy' : 'idle',
+      current_job: hasJob ? { id: `running-${name}` as JobId, status: 'running' } : null,
+      previous_job: null,
+    },
+  ];
+}
+
+/**
+ * Another fleet's. Without one, a pool whose daemons coderd has all forgotten shows an empty list, which might be a mistake of
+ * coderd's, and nobody is asked upon it (docs/adr/0004).
+ */
+const STRANGER: Daemon = {
+  id: 'stranger' as DaemonId,
+  organization_id: ORGANIZATION.id,
+  name: 'stranger',
+  created_at: ago(HOUR_MS),
+  last_seen_at: ago(10_000),
+  tags: {},
+  status: 'idle',
+  current_job: null,
+  previous_job: null,
+};
+
+function jobOf({ tags }: SeenPool, id: string, worker?: DaemonId): Job {
+  return {
+    id: id as JobId,
+    created_at: ago(MINUTE_MS),
+    status: worker === undefined ? 'pending' : 'running',
+    worker_id: worker,
+    organization_id: ORGANIZATION.id,
+    initiator_id: 'somebody',
+    tags,
+    type: 'workspace_build',
+  };
+}

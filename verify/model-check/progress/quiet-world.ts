@@ -1,0 +1,243 @@
+/**
+ * A pool in a world that has turned quiet: agents answer, every call arrives, every job ends, nobody deploys, and ticks see what is.
+ * ECS refuses what one reading of DEPLOYMENT_BLOCKED says that it refuses (docs/aws.md §1).
+ */
+import { isBlocked, type Reading } from '../../../simulator/ecs/protection.ts';
+import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
+import type { Decider, Write } from '../deciders/decider.ts';
+import { seenByCoder, seenByEcs } from '../deciders/view.ts';
+import { feed, judgeLook } from '../world/guard-step.ts';
+import {
+  ASK,
+  ASKED_BELOW,
+  keyOf as keyOfTask,
+  LEASE,
+  NEW_TASK,
+  type TaskState,
+  UNPROTECTED,
+} from '../world/task.ts';
+
+export type QuietWorld = {
+  readonly tasks: readonly (TaskState | undefined)[];
+  readonly desired: number;
+  readonly pending: number;
+  readonly isDeploying: boolean;
+  /** ECS said that it cannot place a task, and has started none since. */
+  readonly isUnplaced: boolean;
+};
+
+export type QuietRules = {
+  readonly table: GuardTable;
+  readonly reading: Reading;
+  readonly decider: Decider;
+};
+
+/** Ticks, a minute apart, before anything is over that takes ten. */
+const TICKS = 6;
+
+/** Every world that may be there some half an hour later: which victims ECS picks, and who is asked first, is chance. */
+export function afterRound(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
+  const minute = (worlds: readonly QuietWorld[]): readonly QuietWorld[] =>
+    distinct(worlds.map((it) => minutesPass(it, rules)).flatMap((it) => schedule(it, rules.reading))).map(
+      (it) => minutesPass(it, rules),
+    );
+  let worlds = minute([world]);
+  for (let count = 0; count < TICKS; count++) worlds = minute(worlds.flatMap((it) => tick(it, rules)));
+  return worlds.map((it) => timeIsOver(it, rules));
+}
+
+function distinct(worlds: readonly QuietWorld[]): readonly QuietWorld[] {
+  if (worlds.length < 2) return worlds;
+  const keyOf = ({ tasks, desired, pending, isDeploying, isUnplaced }: QuietWorld): string =>
+    `${tasks.map(keyOfTask).sort().join()} ${desired} ${pending} ${isDeploying} ${isUnplaced}`;
+  return [...new Map(worlds.map((world) => [keyOf(world), world])).values()];
+}
+
+/** Whether all is as it should be: nobody asked, nothing old, as many at work as are wanted. */
+export function isSettled({ tasks, desired, pending, isDeploying }: QuietWorld, min: number): boolean {
+  const there = tasks.filter((task) => task !== undefined);
+  return (
+    pending === 0 &&
+    !isDeploying &&
+    desired === min &&
+    there.length === min &&
+    there.every(
+      ({ guard, daemon, revision, row, protection }) =>
+        guard === 'working' &&
+        daemon === 'idle' &&
+        revision === 'new' &&
+        row === 'live' &&
+        protection === LEASE,
+    )
+  );
+}
+
+/** Guards, daemons and coderd, until nothing more changes within minutes. */
+function minutesPass(world: QuietWorld, rules: QuietRules): QuietWorld {
+  let now = world;
+  for (;;) {
+    const next = oneAfterTheOther(now, (task, all) => quickly(task, all, rules));
+    if (next === undefined) return now;
+    now = next;
+  }
+}
+
+/** What becomes of a task by itself, whatever the rest of the world is like: the same for all readings. */
+export function calmed(task: TaskState, table: GuardTable): TaskState {
+  let now = task;
+  for (;;) {
+    const change = quickly(now, ALONE, { table });
+    if (change?.task === undefined) return now;
+    now = change.task;
+  }
+}
+
+/** Without a world, no PUT is answered that ECS might refuse. */
+const ALONE = undefined;
+
+type Around = QuietWorld | typeof ALONE;
+type GuardRules = { readonly table: GuardTable; readonly reading?: Reading };
+type Change = { readonly task: TaskState | undefined; readonly takesJob?: boolean };
+type ChangeOf = (task: TaskState, world: QuietWorld) => Change | undefined;
+
+/** Undefined: nothing changes. */
+function oneAfterTheOther(world: QuietWorld, changeOf: ChangeOf): QuietWorld | undefined {
+  let now = world;
+  for (const [slot, task] of world.tasks.entries()) {
+    const change = task && changeOf(task, now);
+    if (change === undefined) continue;
+    const pending = now.pending - (change.takesJob === true ? 1 : 0);
+    now = { ...now, pending, tasks: now.tasks.with(slot, change.task) };
+  }
+  return now === world ? undefined : now;
+}
+
+function quickly(task: TaskState, world: Around, rules: GuardRules): Change | undefined {
+  if (task.ecs === 'pending') return { task: { ...task, ecs: 'running' } };
+  const daemon = daemonChange(task, world);
+  if (daemon !== undefined) return daemon;
+  if (task.daemon === 'exiting') return given({ ...task, daemon: 'none' }, 'daemon-exited', world, rules);
+  if (task.row === 'live' && task.daemon === 'none') return { task: { ...task, row: 'offline' } };
+  if (task.guard === 'leasing')
+    return given(task, task.protection >= ASKED_BELOW ? 'lease-read' : 'no-lease-read', world, rules);
+  return given(task, judgeLook(task), world, rules);
+}
+
+function daemonChange(task: TaskState, world: Around): Change | undefined {
+  switch (task.daemon) {
+    case 'starting':
+      return task.row === 'young' ? { task: { ...task, daemon: 'idle', row: 'live' } } : undefined;
+    case 'idle':
+      // its key is gone, and so is its session before long: it redials for ever (docs/coder.md §3)
+      if (task.row === 'none') return { task: { ...task, daemon: 'starting' } };
+      return (world?.pending ?? 0) > 0 ? { task, takesJob: true } : undefined;
+    case 'busy':
+      return { task: { ...task, daemon: 'idle' } };
+    case 'finishing':
+      return { task: { ...task, daemon: 'exiting', unitsOfJob: 0 } };
+    default:
+      return undefined;
+  }
+}
+
+/** What an input makes of a task, its PUT answered by ECS; undefined where it changes nothing. */
+function given(task: TaskState, input: GuardInput, world: Around, rules: GuardRules): Change | undefined {
+  const fed = feed(task, input, rules.table);
+  if (fed.kind === 'exited') return { task: undefined };
+  if (world === ALONE && (fed.task.write === 'lease' || fed.task.write === 'hold')) return undefined;
+  const next = settleWrite(fed.task, world, rules);
+  const isSame =
+    next.guard === task.guard && next.protection === task.protection && next.daemon === task.daemon;
+  return isSame ? undefined : { task: next };
+}
+
+const PUTS = { lease: LEASE, hold: ASK, release: UNPROTECTED } as const;
+
+function settleWrite(task: TaskState, world: Around, { reading }: GuardRules): TaskState {
+  const { write } = task;
+  if (write === 'none') return task;
+  const isRefused = write !== 'release' && world !== ALONE && refuses(task, world, reading);
+  return { ...task, write: 'none', protection: isRefused ? task.protection : PUTS[write] };
+}
+
+const NOTHING_REFUSED: Reading = { calls: 'off', tasks: 'all' };
+
+function refuses(task: TaskState, world: QuietWorld, reading: Reading = NOTHING_REFUSED): boolean {
+  const sightOf = ({ protection, revision }: TaskState) => ({
+    isProtected: protection !== UNPROTECTED,
+    startedBy: revision,
+  });
+  const tasks = world.tasks.filter((it) => it !== undefined).map(sightOf);
+  const cleanup = world.isDeploying ? undefined : reading.cleanup;
+  return isBlocked(sightOf(task), { desiredCount: world.desired, primaryId: 'new', tasks, cleanup }, reading);
+}
+
+/** ECS: what is old and free goes, what is too much goes, what is missing comes. */
+function schedule(world: QuietWorld, reading: Reading): readonly QuietWorld[] {
+  const isFree = (task: TaskState | undefined): boolean => task?.protection === UNPROTECTED;
+  const kept = world.tasks.map((task) => (isFree(task) && task?.revision === 'old' ? undefined : task));
+  const count = countedOf({ ...world, tasks: kept }, reading);
+  const free = [...kept.keys()].filter((slot) => isFree(kept[slot]));
+  const surplus = Math.max(0, Math.min(count - world.desired, free.length));
+  return choices(free, surplus).map((victims) => {
+    const left = kept.map((task, slot) => (victims.includes(slot) ? undefined : task));
+    const next = started({ ...world, tasks: left }, reading);
+    const isUnplaced = world.isUnplaced && !next.tasks.some((task, slot) => task !== left[slot]);
+    return completed({ ...next, isUnplaced }, reading);
+  });
+}
+
+function started(world: QuietWorld, reading: Reading): QuietWorld {
+  let missing = world.desired - countedOf(world, reading);
+  return { ...world, tasks: world.tasks.map((task) => task ?? (missing-- > 0 ? NEW_TASK : undefined)) };
+}
+
+/** The tasks that ECS counts against the desired count. */
+function countedOf({ tasks, isDeploying }: QuietWorld, { cleanup }: Reading): number {
+  const isEvery = isDeploying || cleanup?.counts !== false;
+  return tasks.filter((task) => task !== undefined && (isEvery || task.revision === 'new')).length;
+}
+
+function completed(world: QuietWorld, { cleanup }: Reading): QuietWorld {
+  const there = world.tasks.filter((task) => task !== undefined);
+  const fresh = there.filter(({ revision }) => revision === 'new');
+  const running = fresh.filter(({ ecs }) => ecs === 'running').length;
+  const isClean = running >= world.desired && fresh.length === there.length;
+  const isOver = isClean || (cleanup !== undefined && running > 0);
+  return world.isDeploying && isOver ? { ...world, isDeploying: false } : world;
+}
+
+/** Every way to pick so many. */
+function choices(from: readonly number[], count: number): readonly (readonly number[])[] {
+  if (count === 0) return [[]];
+  return from.flatMap((first, at) => choices(from.slice(at + 1), count - 1).map((rest) => [first, ...rest]));
+}
+
+function tick(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
+  const { tasks, desired, pending, isDeploying, isUnplaced } = world;
+  const ecs = { tasks: tasks.map((task) => seenByEcs(task)), desired, isDeploying, isUnplaced };
+  const lists = rules.decider(ecs, { daemons: tasks.map(seenByCoder), pending });
+  return lists.map((writes) => writes.reduce((now, write) => written(now, write, rules), world));
+}
+
+function written(world: QuietWorld, write: Write, rules: QuietRules): QuietWorld {
+  if (write.kind === 'set') return { ...world, desired: write.desired };
+  const asked = (task: TaskState): TaskState =>
+    refuses(task, world, rules.reading) ? task : { ...task, protection: ASK };
+  return {
+    ...world,
+    tasks: world.tasks.map((task, slot) => (task && write.slots.includes(slot) ? asked(task) : task)),
+  };
+}
+
+/** What takes ten minutes to an hour: waits are over, and renewals have been refused twice. */
+function timeIsOver(world: QuietWorld, rules: QuietRules): QuietWorld {
+  const next = oneAfterTheOther(world, (task, all) => {
+    if (task.guard === 'leasing') return given(task, 'lease-time-over', all, rules);
+    if (task.guard === 'left' || task.guard === 'died') return given(task, 'wait-over', all, rules);
+    const isRefused =
+      task.guard === 'working' && task.protection >= ASKED_BELOW && refuses(task, all, rules.reading);
+    return isRefused ? given(task, 'renewal-refused-again', all, rules) : undefined;
+  });
+  return next ?? world;
+}

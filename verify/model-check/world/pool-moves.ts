@@ -1,0 +1,127 @@
+/**
+ * What can happen to one task in the exploration of a pool (pool.ts), where counts, revisions and coderd's rows are told apart and
+ * calls of guards take effect at once or not at all. Time has no measure here: what takes long may be over at any moment.
+ */
+import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
+import { OVER_JOB } from './clock-moves.ts';
+import { feed, judgeLook } from './guard-step.ts';
+import { ASK, ASKED_BELOW, LEASE, type TaskState, UNPROTECTED } from './task.ts';
+
+export type TaskRules = {
+  readonly table: GuardTable;
+  /**
+   * Whether coderd ends the session of a daemon whose key was deleted, once it holds no job (docs/coder.md §3: after 2.36); before
+   * that it may be handed further jobs.
+   */
+  readonly endsSessions: boolean;
+};
+
+export type PoolMove = {
+  readonly what: string;
+  /** Undefined: the task is gone. */
+  readonly to: TaskState | undefined;
+  /** Needs a job that waits, and takes it. */
+  readonly takesJob?: boolean;
+  readonly fails?: string;
+};
+
+/** Everything that can happen to a task by itself, its guard or its daemon. */
+export function poolMovesOf(task: TaskState, rules: TaskRules): readonly PoolMove[] {
+  if (task.ecs === 'pending') return [{ what: 'begins to run', to: { ...task, ecs: 'running' } }];
+  return [...guardMoves(task, rules.table), ...daemonMoves(task, rules), ...rowMoves(task)];
+}
+
+/** The same task once the provisioner key has been deleted: its row is gone with it. */
+export function withoutKey(task: TaskState, { endsSessions }: TaskRules): TaskState {
+  if (task.row !== 'live' && task.row !== 'offline') return task;
+  return withoutSession({ ...task, row: 'none' }, endsSessions);
+}
+
+function withoutSession(task: TaskState, endsSessions: boolean): TaskState {
+  const isEnded = endsSessions && task.daemon === 'idle' && task.row === 'none';
+  return isEnded ? { ...task, daemon: 'starting' } : task;
+}
+
+/** A guard gets an input; a PUT that it sends is accepted, or refused or lost. */
+export function inputMoves(
+  what: string,
+  task: TaskState,
+  input: GuardInput,
+  table: GuardTable,
+): readonly PoolMove[] {
+  const result = feed(task, input, table);
+  if (result.kind === 'exited')
+    return [{ what, to: undefined, ...(result.overJob ? { fails: OVER_JOB } : {}) }];
+  const { write } = result.task;
+  if (write === 'none') return [{ what, to: result.task }];
+  const done: TaskState = { ...result.task, write: 'none' };
+  return [
+    { what: `${what}; PUT ${write} takes effect`, to: { ...done, protection: PUTS[write] } },
+    { what: `${what}; PUT ${write} does not take effect`, to: done },
+  ];
+}
+
+const PUTS = { lease: LEASE, hold: ASK, release: UNPROTECTED } as const;
+
+function guardMoves(task: TaskState, table: GuardTable): readonly PoolMove[] {
+  const inputs = (what: string, ...list: readonly GuardInput[]): readonly PoolMove[] =>
+    list.flatMap((input) => inputMoves(`${what}${input}`, task, input, table));
+  switch (task.guard) {
+    case 'leasing':
+      return [
+        ...inputs('the guard reads back: ', task.protection >= ASKED_BELOW ? 'lease-read' : 'no-lease-read'),
+        ...inputs('', 'lease-time-over'),
+      ];
+    case 'working':
+      return inputs('the guard sees ', judgeLook(task), 'renewal-refused-again', 'blind-for-6h');
+    case 'draining':
+      return inputs('the guard sees ', judgeLook(task));
+    case 'left':
+    case 'died':
+      return [...inputs('the guard sees ', judgeLook(task)), ...inputs('', 'wait-over')];
+    case 'stopping':
+    case 'ended':
+      return [];
+    default:
+      return task.guard satisfies never;
+  }
+}
+
+function daemonMoves(task: TaskState, { table, endsSessions }: TaskRules): readonly PoolMove[] {
+  const becomes = (what: string, change: Partial<TaskState>): PoolMove => ({
+    what,
+    to: { ...task, unitsOfJob: 0, ...change },
+  });
+  const exits = (what: string): readonly PoolMove[] =>
+    inputMoves(what, { ...task, daemon: 'none' }, 'daemon-exited', table);
+  switch (task.daemon) {
+    case 'starting':
+      // after a quarter of an hour coderd will not have it: no such daemon registers any more
+      return task.row === 'young' ? [becomes('the daemon registers', { daemon: 'idle', row: 'live' })] : [];
+    case 'idle':
+      return [
+        { ...becomes('the daemon is handed a job', { daemon: 'busy' }), takesJob: true },
+        ...exits('the daemon dies'),
+      ];
+    case 'busy':
+      return [{ what: 'the job ends', to: withoutSession({ ...task, daemon: 'idle' }, endsSessions) }];
+    case 'finishing':
+      return [becomes('the job ends', { daemon: 'exiting' })];
+    case 'exiting':
+      return exits('the daemon exits');
+    case 'none':
+      return [];
+    default:
+      return task.daemon satisfies never;
+  }
+}
+
+function rowMoves(task: TaskState): readonly PoolMove[] {
+  const hasDaemon = task.daemon !== 'none';
+  // a guard that gets no lease gives up after 10 min
+  if (task.row === 'young' && task.guard !== 'leasing')
+    return [{ what: 'has been RUNNING for 15 min', to: { ...task, row: 'none' } }];
+  if (task.row === 'live' && !hasDaemon)
+    return [{ what: 'coderd sees that its daemon is gone', to: { ...task, row: 'offline' } }];
+  return [];
+}

@@ -1,0 +1,218 @@
+/** What goes wrong in a world: outages, AWS taking hosts back, people in the console, deployments. */
+import type { EcsTask } from '../../../simulator/ecs/task.ts';
+import { INCIDENTS, type Incident } from '../world/plan.ts';
+import { type Scene, untilNextMs } from '../world/scene.ts';
+
+export type Trouble = {
+  /** Whether coderd answers nobody. */
+  readonly isCoderdDown: () => boolean;
+  /** Busy daemons that ended by themselves, with their jobs. */
+  readonly crashedJobs: () => number;
+  /** From now on nothing more goes wrong, and what is down comes up. */
+  readonly end: () => void;
+};
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** "Please leave", to whoever it is (docs/architecture.md, "The lease"). */
+const ASK_MINUTES = 1380;
+const NO_CAPACITY =
+  'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
+const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
+
+/** Plans all incidents of a world on its timeline. */
+export function planIncidents(scene: Scene): Trouble {
+  const { world, plan, random, say } = scene;
+  const troubles = new Troubles(scene);
+  let isOver = false;
+  const planNext = (incident: Incident, perHour: number): void => {
+    world.timeline.after(untilNextMs(random, perHour), () => {
+      if (isOver) return;
+      const what = troubles.happen(incident);
+      if (what !== undefined) say(`${incident}: ${what}`);
+      planNext(incident, perHour);
+    });
+  };
+  for (const incident of INCIDENTS) {
+    const perHour = plan.incidents[incident];
+    if (perHour !== undefined) planNext(incident, perHour);
+  }
+  world.ecs.agentFaults = plan.agent;
+  return {
+    isCoderdDown: () => troubles.isCoderdDown,
+    crashedJobs: () => troubles.crashedJobs,
+    end: () => {
+      isOver = true;
+      troubles.end();
+    },
+  };
+}
+
+class Troubles {
+  isCoderdDown = false;
+  crashedJobs = 0;
+  readonly #scene: Scene;
+  readonly #withoutKey = new Set<string>();
+  readonly #notStarting = new Set<string>();
+  readonly #notPlaced = new Set<string>();
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  /** Says what it did; undefined where there was nobody to do it to. */
+  happen(incident: Incident): string | undefined {
+    const { world } = this.#scene;
+    switch (incident) {
+      case 'spot interruption':
+        return this.#toTask((id) => world.ecs.spotInterruption(id));
+      case 'host failure':
+        return this.#toTask((id) => world.ecs.hostFailure(id));
+      case 'retirement':
+        return this.#retire();
+      case 'StopTask':
+        return this.#toTask((id) => world.ecs.stopTask(id));
+      case 'daemon crash':
+        return this.#toTask((id) => this.#crash(id));
+      case 'deployment':
+        return this.#deploy();
+      case 'agents down':
+        return this.#agentsDown();
+      case 'key deleted':
+        return this.#toPool((pool) => this.#deleteKey(pool));
+      case 'count set by hand':
+        return this.#setCount();
+      case 'ask by hand':
+        return this.#toTask((id) => world.ecs.protect(id, ASK_MINUTES));
+      case 'protection disabled by hand':
+        return this.#toTask((id) => world.ecs.disableByHand(id));
+      case 'starts failing':
+        return this.#toPool((pool) => this.#failStarts(pool));
+      case 'coderd down':
+        return this.#coderdDown();
+      case 'no capacity':
+        return this.#toPool((pool) => this.#useUpCapacity(pool));
+      default:
+        return incident satisfies never;
+    }
+  }
+
+  end(): void {
+    const { world } = this.#scene;
+    this.#agentsUp();
+    world.ecs.agentFaults = { failing: 0, losing: 0 };
+    this.isCoderdDown = false;
+    for (const pool of [...this.#withoutKey]) this.#renewKey(pool);
+    for (const pool of [...this.#notStarting]) this.#start(pool);
+    for (const pool of [...this.#notPlaced]) this.#place(pool);
+  }
+
+  #toTask(act: (id: string, task: EcsTask) => void): string | undefined {
+    const { world, random } = this.#scene;
+    const running = world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
+    const task = random.pick(running);
+    if (task === undefined) return undefined;
+    act(task.identity.id, task);
+    return task.identity.id;
+  }
+
+  #toPool(act: (pool: string) => void): string | undefined {
+    const { fleet, random } = this.#scene;
+    const pool = random.pick(fleet.pools);
+    if (pool === undefined) return undefined;
+    act(pool.name);
+    return pool.name;
+  }
+
+  #deploy(): string | undefined {
+    const { world, fleet, random } = this.#scene;
+    const pool = random.pick(fleet.pools)?.name;
+    if (pool === undefined) return undefined;
+    if (!world.service(pool).admitsDeployment) return `${pool}: refused`;
+    world.deploy(pool);
+    return pool;
+  }
+
+  #later(fromMs: number, toMs: number, run: () => void): string {
+    const { world, random } = this.#scene;
+    // evenly over the orders of magnitude
+    const ms = Math.round(fromMs * (toMs / fromMs) ** random.next());
+    world.timeline.after(ms, run);
+    return `for ${Math.round(ms / SECOND_MS)} s`;
+  }
+
+  #retire(): string | undefined {
+    const { world, random } = this.#scene;
+    const code = random.next() < 0.5 ? 'TerminationNotice' : 'ServiceSchedulerInitiated';
+    return this.#toTask((id) => world.ecs.retireHost(id, code));
+  }
+
+  #crash(id: string): void {
+    const daemon = this.#scene.world.guard(id)?.daemon;
+    if (daemon?.isBusy) this.crashedJobs += 1;
+    daemon?.crash(137);
+  }
+
+  #agentsDown(): string | undefined {
+    const { ecs } = this.#scene.world;
+    if (ecs.agentsDown) return undefined;
+    ecs.agentsDown = true;
+    return this.#later(MINUTE_MS, 9 * HOUR_MS, () => this.#agentsUp());
+  }
+
+  #agentsUp(): void {
+    this.#scene.world.ecs.agentsDown = false;
+  }
+
+  #deleteKey(pool: string): void {
+    if (this.#withoutKey.has(pool)) return;
+    this.#scene.world.deleteKey(pool);
+    this.#withoutKey.add(pool);
+    this.#later(10 * SECOND_MS, 90 * MINUTE_MS, () => this.#renewKey(pool));
+  }
+
+  #renewKey(pool: string): void {
+    if (this.#withoutKey.delete(pool)) this.#scene.world.renewKey(pool);
+  }
+
+  #setCount(): string | undefined {
+    const { world, fleet, random } = this.#scene;
+    const pool = random.pick(fleet.pools);
+    if (pool === undefined) return undefined;
+    const count = random.next() < 0.3 ? 0 : random.whole(0, pool.max + 2);
+    world.ecs.setDesiredCount(world.service(pool.name).identity.name, count);
+    return `${pool.name} to ${count}`;
+  }
+
+  #failStarts(pool: string): void {
+    const { ecs } = this.#scene.world;
+    ecs.failStarts(this.#scene.world.service(pool).identity.name, PULL_FAILURE);
+    this.#notStarting.add(pool);
+    this.#later(MINUTE_MS, 30 * MINUTE_MS, () => this.#start(pool));
+  }
+
+  #start(pool: string): void {
+    const { world } = this.#scene;
+    if (this.#notStarting.delete(pool)) world.ecs.failStarts(world.service(pool).identity.name);
+  }
+
+  #useUpCapacity(pool: string): void {
+    const { ecs } = this.#scene.world;
+    ecs.failPlacement(this.#scene.world.service(pool).identity.name, NO_CAPACITY);
+    this.#notPlaced.add(pool);
+    this.#later(MINUTE_MS, 90 * MINUTE_MS, () => this.#place(pool));
+  }
+
+  #place(pool: string): void {
+    const { world } = this.#scene;
+    if (this.#notPlaced.delete(pool)) world.ecs.failPlacement(world.service(pool).identity.name);
+  }
+
+  #coderdDown(): string {
+    this.isCoderdDown = true;
+    return this.#later(20 * SECOND_MS, 30 * MINUTE_MS, () => {
+      this.isCoderdDown = false;
+    });
+  }
+}

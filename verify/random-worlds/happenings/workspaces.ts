@@ -1,0 +1,65 @@
+/** Workspaces that people start, use for a while and forget: coderd is to stop them by itself, once a daemon is there. */
+import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { Random } from '../../../simulator/base/random.ts';
+import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
+import type { World } from '../../../simulator/world.ts';
+import type { PlannedPool, WorldPlan } from '../world/plan.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const MOST_WORKSPACES = 12;
+
+type Scene = { readonly world: World; readonly plan: WorldPlan; readonly random: Random };
+
+/** Makes the workspaces of a world; people start them until `end` is called. */
+export function planWorkspaces({ world, plan, random }: Scene): { readonly end: () => void } {
+  let isOver = false;
+  const live = (workspace: WorkspaceRecord): void => {
+    world.timeline.after(random.whole(0, 3 * HOUR_MS), () => {
+      if (isOver) return;
+      visit(world, workspace, random);
+      live(workspace);
+    });
+  };
+  for (const pool of plan.pools) for (const workspace of addWorkspaces(world, pool, random)) live(workspace);
+  return {
+    end: () => {
+      isOver = true;
+    },
+  };
+}
+
+/** Those that still run although they should have been stopped by now, or will be: coderd has to find a daemon for each. */
+export function running(world: World, isHeld: (organization: OrganizationId) => boolean): number {
+  return world.coderd
+    .workspaces()
+    .filter(
+      ({ latestBuild, organizationId }) => latestBuild.transition === 'start' && !isHeld(organizationId),
+    ).length;
+}
+
+function addWorkspaces(world: World, pool: PlannedPool, random: Random): readonly WorkspaceRecord[] {
+  const template = world.coderd.addTemplate({
+    organization: pool.organization,
+    tags: pool.tags,
+    defaultTtlMs: random.whole(5 * MINUTE_MS, 2 * HOUR_MS),
+    activityBumpMs: random.pick([0, 10 * MINUTE_MS, HOUR_MS]) ?? 0,
+    failureTtlMs: 20 * MINUTE_MS,
+    buildMs: {
+      start: random.whole(5 * SECOND_MS, 5 * MINUTE_MS),
+      stop: random.whole(5 * SECOND_MS, 2 * MINUTE_MS),
+    },
+  });
+  return Array.from({ length: random.whole(0, MOST_WORKSPACES) }, () =>
+    world.coderd.addWorkspace({ template }),
+  );
+}
+
+/** Somebody starts it, works in it, or finds a build under way. */
+function visit(world: World, workspace: WorkspaceRecord, random: Random): void {
+  const { transition, job } = workspace.latestBuild;
+  if (job.completedAt === undefined) return;
+  if (transition === 'start' && job.status === 'succeeded') world.coderd.use(workspace);
+  else world.coderd.build(workspace, 'start', { willFail: random.next() < 0.1 });
+}

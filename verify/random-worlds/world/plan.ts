@@ -1,0 +1,243 @@
+/** What one random world is like: drawn from its seed, all of it before anything happens. */
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { Random } from '../../../simulator/base/random.ts';
+import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
+import { CLEANUPS, ROLLOUTS } from '../../../simulator/ecs/rollout.ts';
+import type { PoolSpec, WorldOptions } from '../../../simulator/world.ts';
+import type { LineFaults } from './faulty-connection.ts';
+
+export type PlannedPool = PoolSpec & {
+  readonly min: number;
+  readonly max: number;
+  readonly warm: number;
+  readonly idleTimeoutS: number;
+};
+
+/** What happens now and then, to whom it may concern. */
+export const INCIDENTS = [
+  'spot interruption',
+  'host failure',
+  'retirement',
+  'StopTask',
+  'daemon crash',
+  'deployment',
+  'agents down',
+  'key deleted',
+  'count set by hand',
+  'ask by hand',
+  'protection disabled by hand',
+  'starts failing',
+  'coderd down',
+  'no capacity',
+] as const;
+
+export type Incident = (typeof INCIDENTS)[number];
+
+/** How many an hour, at most, over all pools. */
+const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
+  'spot interruption': 6,
+  'host failure': 2,
+  retirement: 3,
+  StopTask: 2,
+  'daemon crash': 3,
+  deployment: 4,
+  'agents down': 0.3,
+  'key deleted': 0.3,
+  'count set by hand': 12,
+  'ask by hand': 20,
+  'protection disabled by hand': 4,
+  'starts failing': 0.3,
+  'coderd down': 0.4,
+  'no capacity': 0.4,
+};
+
+/** A pool goes out of the configuration. */
+export type Retirement = {
+  readonly pool: string;
+  /** Since the beginning. */
+  readonly atHours: number;
+  /** Whether another name goes on with its tags, in the same deployment. */
+  readonly isRenamed: boolean;
+  /** Later than that. Absent: it comes back only if nobody else could stop its workspaces, once all turns quiet. */
+  readonly backAfterHours?: number;
+};
+
+/** Over all pools. */
+const MOST_OVERRIDES_AN_HOUR = 6;
+
+export type WorldPlan = {
+  readonly seed: number;
+  /** How long things happen, before all turns quiet. */
+  readonly busyHours: number;
+  readonly pools: readonly PlannedPool[];
+  readonly maxTasks: number;
+  readonly atOncePercent: number;
+  readonly world: Omit<WorldOptions, 'pools'>;
+  readonly lookEveryS: number;
+  /** Shares of all ticks. */
+  readonly ticks: { readonly doubled: number; readonly crashing: number; readonly slow: number };
+  readonly callLatency: Range;
+  readonly line: LineFaults;
+  readonly agent: { readonly failing: number; readonly losing: number };
+  /** An hour; those that never happen are left out. */
+  readonly incidents: Readonly<Partial<Record<Incident, number>>>;
+  readonly builds: {
+    /** An hour and pool. */
+    readonly bursts: number;
+    /** Of all builds: those that take hours. */
+    readonly longShare: number;
+  };
+  readonly overridesAnHour: number;
+  /** Each pool at most once. */
+  readonly retirements: readonly Retirement[];
+};
+
+/** How each world's ECS deploys, on a source of its own, so that all else is as it was before AWS changed this. */
+function drawDeployments(random: Random): Pick<WorldOptions, 'rollout' | 'cleanup'> {
+  return {
+    rollout: random.pick(ROLLOUTS),
+    cleanup: { ...random.pick(CLEANUPS), admits: random.next() < 0.7 },
+  };
+}
+
+const START = Date.UTC(2026, 10, 20, 9);
+const MANY_DRAWS = 32;
+/** Nine digits, as options have at most. */
+const LAST_WORLD = 999_999_999;
+
+/** Seeds that lie close together begin alike: the first draws are thrown away. */
+export function seeded(seed: number): Random {
+  const random = new Random(seed);
+  for (let draw = 0; draw < MANY_DRAWS; draw++) random.next();
+  return random;
+}
+
+/** The seeds of the worlds of a simulation: the same however many are asked for. */
+export function* worldSeeds(seed: number): Generator<number, never> {
+  const random = seeded(seed);
+  for (;;) yield random.whole(0, LAST_WORLD);
+}
+
+/** Draws a world. */
+export function drawPlan(seed: number): WorldPlan {
+  const random = seeded(seed);
+  const pools = drawPools(random);
+  const floors = pools.reduce((total, { min, warm }) => total + Math.max(min, warm), 0);
+  const most = pools.reduce((total, { max }) => total + max, 0);
+  const busyHours = drawHours(random);
+  // a source of its own, so that all else is as it was before people did these things
+  const people = seeded(seed + 5);
+  const deployments = seeded(seed + 7);
+  const earlySuccess = deployments.next() < 0.5 ? { earlySuccessPercent: 1 } : {};
+  return {
+    seed,
+    busyHours,
+    pools: pools.map((pool) => ({ ...pool, ...earlySuccess })),
+    maxTasks: Math.max(1, floors, random.whole(Math.ceil(most / 2), most + 5)),
+    atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
+    world: { ...drawWorld(random), ...drawDeployments(deployments) },
+    lookEveryS: random.pick([5, 10, 30, 30, 45, 60]) ?? 10,
+    ticks: { doubled: often(random, 0.3), crashing: often(random, 0.2), slow: often(random, 0.1) },
+    callLatency: random.pick<Range>([
+      [5, 60],
+      [20, 400],
+      [50, 2_000],
+    ]) ?? [20, 400],
+    line: { failing: often(random, 0.05), losing: often(random, 0.05) },
+    agent: { failing: often(random, 0.2), losing: often(random, 0.2) },
+    incidents: drawIncidents(random),
+    builds: { bursts: random.between(3, 15), longShare: random.next() < 0.3 ? random.between(0, 0.01) : 0 },
+    overridesAnHour: often(people, MOST_OVERRIDES_AN_HOUR),
+    retirements: drawRetirements(people, { pools, busyHours }),
+  };
+}
+
+/** Half of the worlds don't know a fault; the others know it rarely or often. */
+function often(random: Random, most: number): number {
+  const share = most * random.next() ** 2;
+  return random.next() < 0.5 ? share : 0;
+}
+
+function drawHours(random: Random): number {
+  const longest = random.pick([4, 4, 8, 8, 16, 36]) ?? 8;
+  return random.between(2, longest);
+}
+
+/** Overlapping on purpose: some can run what another is for. */
+const PLACES: readonly { readonly name: string; readonly organization: string; readonly tags: Tags }[] = [
+  { name: 'default', organization: 'default', tags: {} },
+  { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' } },
+  { name: 'gpu-eu', organization: 'default', tags: { cluster: 'gpu', region: 'eu' } },
+  { name: 'data', organization: 'data', tags: { team: 'data' } },
+  { name: 'data-eu', organization: 'data', tags: { team: 'data', region: 'eu' } },
+];
+
+function drawPools(random: Random): readonly PlannedPool[] {
+  const places = [...PLACES];
+  return Array.from({ length: random.pick([1, 2, 3, 4, 4]) ?? 4 }, () => {
+    const [place] = places.splice(random.whole(0, places.length - 1), 1);
+    return drawPool(random, place ?? { name: 'default', organization: 'default', tags: {} });
+  });
+}
+
+function drawPool(random: Random, place: (typeof PLACES)[number]): PlannedPool {
+  const most = random.pick([3, 12, 24, 40]) ?? 12;
+  const max = random.whole(Math.ceil(most / 3), most);
+  return {
+    ...place,
+    max,
+    min: random.pick([0, 0, Math.min(max, 1), random.whole(0, Math.min(max, 3))]) ?? 0,
+    warm: random.pick([0, 0, random.whole(0, Math.min(max, 3))]) ?? 0,
+    idleTimeoutS: random.pick([0, 15, 30, 60, 60, 120, 300]) ?? 60,
+    desiredCount: random.whole(0, Math.min(max, 5)),
+  };
+}
+
+function drawWorld(random: Random): WorldPlan['world'] {
+  return {
+    start: START as EpochMs,
+    seed: random.whole(0, 2 ** 31 - 1),
+    coderVersion: random.pick(['v2.30.0', 'v2.33.2', 'v2.37.0']) ?? 'v2.30.0',
+    readLagMs: random.pick([0, 2_000, 10_000, 30_000]) ?? 0,
+    deploymentBlocked: random.pick(['all', 'new-only', 'off'] as const) ?? 'all',
+    blockedTasks: random.pick(['all', 'old-revision'] as const) ?? 'all',
+    lateLease: random.pick(['taken', 'refused'] as const) ?? 'taken',
+    victims: random.next() < 0.8 ? 'worst' : 'random',
+    latencies: {
+      react: [500, random.pick([3_000, 20_000]) ?? 3_000],
+      boot: random.pick<Range>([
+        [5_000, 30_000],
+        [25_000, 60_000],
+        [30_000, 150_000],
+      ]) ?? [25_000, 60_000],
+      lease: random.pick<Range>([
+        [50, 400],
+        [100, 7_000],
+      ]) ?? [50, 400],
+    },
+  };
+}
+
+/** In half of the worlds none, in the others of about half of the pools. */
+function drawRetirements(
+  random: Random,
+  { pools, busyHours }: Pick<WorldPlan, 'pools' | 'busyHours'>,
+): readonly Retirement[] {
+  const share = random.next();
+  if (share < 0.5) return [];
+  return pools
+    .filter(() => random.next() < share)
+    .map(({ name }) => {
+      const atHours = random.between(0, busyHours);
+      const draws = { isRenamed: random.next() < 0.6, isBack: random.next() < 0.4 };
+      const backAfterHours = random.between(0, busyHours - atHours);
+      const planned = { pool: name, atHours, isRenamed: draws.isRenamed };
+      return draws.isBack ? { ...planned, backAfterHours } : planned;
+    });
+}
+
+function drawIncidents(random: Random): WorldPlan['incidents'] {
+  const drawn = INCIDENTS.map((incident) => [incident, often(random, MOST_AN_HOUR[incident])] as const);
+  return Object.fromEntries(drawn.filter(([, perHour]) => perHour > 0));
+}

@@ -1,0 +1,56 @@
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { Timeline } from '../../../simulator/base/timeline.ts';
+
+type Waiting = { readonly at: number; readonly order: number; readonly go: () => void };
+
+/** Lets code that awaits live on the world's virtual time: what waits goes on when time gets there, one after the other. */
+export class Pace {
+  readonly #timeline: Timeline;
+  readonly #waiting: Waiting[] = [];
+  #order = 0;
+
+  constructor(timeline: Timeline) {
+    this.#timeline = timeline;
+  }
+
+  now(): EpochMs {
+    return this.#timeline.now();
+  }
+
+  /** Resolves when so many milliseconds of the world's time have passed. */
+  wait(ms: number): Promise<void> {
+    return new Promise((go) => {
+      this.#waiting.push({ at: this.now() + Math.max(0, ms), order: this.#order++, go });
+    });
+  }
+
+  /** Lets everything due until `time` happen, in the world and in what waits. */
+  async advanceTo(time: EpochMs): Promise<void> {
+    for (let next = this.#takeNext(time); next !== undefined; next = this.#takeNext(time)) {
+      this.#timeline.advanceTo(next.at as EpochMs);
+      next.go();
+      await allThatFollows();
+    }
+    this.#timeline.advanceTo(time);
+  }
+
+  #takeNext(time: EpochMs): Waiting | undefined {
+    const waiting = this.#waiting;
+    let least = 0;
+    for (let index = 1; index < waiting.length; index++)
+      if (isBefore(waiting[index], waiting[least])) least = index;
+    const next = waiting[least];
+    if (next === undefined || next.at > time) return undefined;
+    const last = waiting.pop();
+    if (last !== undefined && last !== next) waiting[least] = last;
+    return next;
+  }
+}
+
+function isBefore(a: Waiting | undefined, b: Waiting | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+/** Until every promise that one wake-up has settled has had its say. */
+const allThatFollows = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
