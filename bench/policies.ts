@@ -10,7 +10,7 @@ import { startCrew } from '../backtest/search/worker-pool.ts';
 import type { Scenario } from '../backtest/trace/generate/scenario.ts';
 import { showProgress } from '../cli/backtest/progress.ts';
 import { wholeNumber } from '../simulator/base/whole-number.ts';
-import { type Contest, holdContest } from './policies/policy-comparison.ts';
+import { holdContest, type PolicyComparison } from './policies/policy-comparison.ts';
 import { benchText } from './policies/show.ts';
 import { matchesOf, overallOf } from './policies/standings.ts';
 
@@ -81,7 +81,7 @@ const result = { region: REGION, values, matches, overall: overallOf(matches) };
 stream.write(`${benchText(result)}\n`);
 if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
 
-function tellEnd(contest: Contest): Contest {
+function tellEnd(contest: PolicyComparison): PolicyComparison {
   if (!process.stderr.isTTY) process.stderr.write(`${contest.scenario}: done after ${secondsSoFar()} s\n`);
   return contest;
 }

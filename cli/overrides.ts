@@ -9,14 +9,14 @@ import { makeClients } from '../lambda/connect.ts';
 import type { PoolConfig } from '../lambda/decision/model/config.ts';
 import type { Override, OverrideKind } from '../lambda/decision/model/plan.ts';
 import type { Service } from '../lambda/decision/model/snapshot.ts';
-import { readOverrides, tagKeysOf } from '../lambda/decision/settings/overrides.ts';
+import { deriveOverrides, tagKeysOf } from '../lambda/decision/settings/overrides.ts';
 import { overrideText } from '../lambda/explain/reason-text.ts';
 import { withAdvice } from './shared/aws-advice.ts';
 import {
+  type CliEnvironment,
   type CommandContext,
   DEFAULT_CONFIG,
   InputError,
-  type Surroundings,
 } from './shared/cli-environment.ts';
 import { clusterOf, type LiveOptions, readConfig, withLiveOptions } from './shared/live.ts';
 import { detailsOf, type OverrideOptions, withOverrideOptions } from './shared/override-options.ts';
@@ -89,7 +89,7 @@ type Target = {
 async function onPool(
   name: string,
   options: LiveOptions,
-  surroundings: Surroundings,
+  surroundings: CliEnvironment,
   act: (target: Target) => Promise<string>,
 ): Promise<void> {
   const { config, caBundle } = readConfig(options.config, surroundings);
@@ -98,7 +98,7 @@ async function onPool(
   const clients = makeClients(config, caBundle);
   try {
     const service = findService(name, await new EcsAdapter(clients.ecs, cluster).services());
-    const { active } = readOverrides(service, surroundings.now());
+    const { active } = deriveOverrides(service, surroundings.now());
     const answer = await act({ pool, service, tags: new OverrideTags(clients.ecs), active, options });
     surroundings.out(`${answer}\n`);
   } catch (cause) {

@@ -8,7 +8,12 @@ import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { isoTime } from '../lambda/decision/report/waiting.ts';
 import { explainPool } from '../lambda/explain/explain.ts';
 import { planText } from '../lambda/explain/text.ts';
-import { type CommandContext, InputError, type Surroundings, UsageError } from './shared/cli-environment.ts';
+import {
+  type CliEnvironment,
+  type CommandContext,
+  InputError,
+  UsageError,
+} from './shared/cli-environment.ts';
 import { type LiveOptions, lookLive, readConfig, withLiveOptions } from './shared/live.ts';
 import { parseTime } from './shared/time-option.ts';
 import { unreadLists } from './shared/unread-lists.ts';
@@ -35,7 +40,7 @@ export function addPlanCommand(program: Command, { surroundings, exitWith }: Com
     .action(async (options: PlanOptions) => exitWith(await plan(options, surroundings)));
 }
 
-async function plan(options: PlanOptions, surroundings: Surroundings): Promise<number> {
+async function plan(options: PlanOptions, surroundings: CliEnvironment): Promise<number> {
   const { snapshot, config } =
     options.snapshot === undefined
       ? await lookLive(options, surroundings)

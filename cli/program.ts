@@ -7,7 +7,7 @@ import { addBacktestCommand } from './backtest/command.ts';
 import { addDoctorCommand } from './doctor/command.ts';
 import { addPauseCommand, addPinCommand, addResumeCommand, addUnpinCommand } from './overrides.ts';
 import { addPlanCommand } from './plan.ts';
-import { InputError, type Surroundings, UsageError } from './shared/cli-environment.ts';
+import { type CliEnvironment, InputError, UsageError } from './shared/cli-environment.ts';
 import { addSnapshotCommand } from './snapshot.ts';
 import { addStatusCommand } from './status/command.ts';
 import { addTraceCommand } from './trace/command.ts';
@@ -15,7 +15,7 @@ import { addTuneCommand } from './tune/command.ts';
 import { addSchemaCommand, addValidateCommand } from './validate.ts';
 
 /** Runs one command line, without the program's name; returns the exit code. */
-export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runCli(args: readonly string[], surroundings: CliEnvironment): Promise<number> {
   let exitCode = 0;
   const program = build(surroundings, (code) => {
     exitCode = code;
@@ -28,7 +28,7 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
   }
 }
 
-function reportError(error: unknown, { err }: Surroundings): number {
+function reportError(error: unknown, { err }: CliEnvironment): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof UsageError) {
     err(`error: ${error.message}\n`);
@@ -46,7 +46,7 @@ function reportError(error: unknown, { err }: Surroundings): number {
   throw error;
 }
 
-function build(surroundings: Surroundings, exitWith: (code: number) => void): Command {
+function build(surroundings: CliEnvironment, exitWith: (code: number) => void): Command {
   const { out, err } = surroundings;
   const program = new Command('autoscaler')
     .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")

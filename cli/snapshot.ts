@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { snapshotToJson } from '../lambda/adapters/snapshot/schema.ts';
-import { type CommandContext, InputError, type Surroundings } from './shared/cli-environment.ts';
+import { type CliEnvironment, type CommandContext, InputError } from './shared/cli-environment.ts';
 import { type LiveOptions, lookLive, withLiveOptions } from './shared/live.ts';
 import { unreadLists } from './shared/unread-lists.ts';
 
@@ -15,7 +15,7 @@ export function addSnapshotCommand(program: Command, { surroundings, exitWith }:
     .action(async (options: SnapshotOptions) => exitWith(await takeSnapshot(options, surroundings)));
 }
 
-async function takeSnapshot(options: SnapshotOptions, surroundings: Surroundings): Promise<number> {
+async function takeSnapshot(options: SnapshotOptions, surroundings: CliEnvironment): Promise<number> {
   const { snapshot } = await lookLive(options, surroundings);
   const text = `${JSON.stringify(snapshotToJson(snapshot), null, 2)}\n`;
   if (options.out === '-') surroundings.out(text);

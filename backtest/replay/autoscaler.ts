@@ -7,7 +7,7 @@ import type { Ports } from '../../lambda/look/ports.ts';
 import type { Tick } from '../../lambda/look/tick.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { World } from '../../simulator/world.ts';
-import type { Pace } from '../../verify/random-worlds/world/virtual-scheduler.ts';
+import type { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import type { Scene } from '../policies/policy.ts';
 import { virtualPorts } from './ports/ports.ts';
 
@@ -21,7 +21,7 @@ const COLD_EVERY_MS = [3_600_000, 6 * 3_600_000] as const;
 
 export type AutoscalerOptions = {
   readonly world: World;
-  readonly pace: Pace;
+  readonly pace: VirtualScheduler;
   readonly config: Config;
   /** Of the times at which the function loses its memory. */
   readonly seed: number;

@@ -5,15 +5,15 @@ import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import { World } from '../../simulator/world.ts';
-import { Pace } from '../../verify/random-worlds/world/virtual-scheduler.ts';
+import { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import type { Policy, PolicySettings, Scene } from '../policies/policy.ts';
 import type { Trace, TraceJob } from '../trace/trace.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
 import { Demand } from './demand.ts';
+import { DesiredCounts } from './desired-counts.ts';
 import { hoursOfWeek, type JobOutcome, jobFigures, ofPeople, outcomeOf, waitCounts } from './figures.ts';
 import { fittingOf } from './fitting.ts';
 import { Ledger, type TaskFigures } from './ledger.ts';
-import { DesiredCounts } from './desired-counts.ts';
 import { Replay } from './replay.ts';
 import {
   type Change,
@@ -68,7 +68,7 @@ class Stage {
   readonly #driver: Driver;
   readonly #options: RunOptions;
   readonly #world: World;
-  readonly #pace: Pace;
+  readonly #pace: VirtualScheduler;
   readonly #replay: Replay;
   readonly #demand: Demand;
   readonly #ledger: Ledger;
@@ -103,7 +103,7 @@ class Stage {
     );
     for (const { name } of config.pools)
       this.#desired.set(name, this.#world.service(name).state.desiredCount);
-    this.#pace = new Pace(this.#world.timeline);
+    this.#pace = new VirtualScheduler(this.#world.timeline);
     this.#replay = new Replay(this.#world, trace.jobs);
     this.#demand = new Demand({ world: this.#world, replay: this.#replay }, config, options.dollarsPerHour);
     if (options.isPictured)

@@ -12,7 +12,7 @@ import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
 import type { Trace } from '../trace/trace.ts';
 import { runsOf, search } from './search.ts';
 import { sweepPoint, sweepPrices } from './sweep.ts';
-import type { Crew, Order } from './worker-pool.ts';
+import type { Order, WorkerPool } from './worker-pool.ts';
 
 export type CompareOptions = {
   readonly trace: Trace;
@@ -25,7 +25,7 @@ export type CompareOptions = {
   /** Dollars. */
   readonly valueOfMinute: number;
   readonly region: string;
-  readonly crew: Crew;
+  readonly crew: WorkerPool;
   /** Prices of waiting at which the autoscaler runs too: dollars a minute of a person. */
   readonly sweep?: readonly number[];
   /** How much of the work is done, 0 to 1, and what is at work. */

@@ -15,7 +15,7 @@ import {
   withStartTime,
 } from './recommendation.ts';
 import { SWEEP_PRICES, sweepPoint, sweepPrices } from './sweep.ts';
-import type { Crew } from './worker-pool.ts';
+import type { WorkerPool } from './worker-pool.ts';
 
 export type TuneOptions = {
   readonly trace: Trace;
@@ -23,7 +23,7 @@ export type TuneOptions = {
   readonly target: Target;
   readonly seed: number;
   readonly region: string;
-  readonly crew: Crew;
+  readonly crew: WorkerPool;
   /** What runs now. */
   readonly onProgress?: (share: number, doing: string) => void;
 };

@@ -21,7 +21,7 @@ export type Order = {
   readonly isPictured: boolean;
 };
 
-export type Crew = {
+export type WorkerPool = {
   /** Runs it as soon as a thread is free. */
   readonly run: (order: Order, onProgress?: (share: number) => void) => Promise<Run>;
   readonly close: () => Promise<void>;
@@ -56,7 +56,7 @@ export class CrewError extends Error {
 }
 
 /** Threads start with the first orders; `threads`: at the most. @default one a core */
-export function startCrew(threads = availableParallelism()): Crew {
+export function startCrew(threads = availableParallelism()): WorkerPool {
   const free: Worker[] = [];
   const alive = new Set<Worker>();
   const waiting: ((worker: Worker) => void)[] = [];

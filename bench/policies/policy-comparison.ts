@@ -10,7 +10,7 @@ import type { Figures } from '../../backtest/replay/result.ts';
 import { configFileOf } from '../../backtest/scenarios/index.ts';
 import { orderOf } from '../../backtest/search/compare.ts';
 import { runsOf, type Tried, tryAll } from '../../backtest/search/search.ts';
-import type { Crew, Order } from '../../backtest/search/worker-pool.ts';
+import type { Order, WorkerPool } from '../../backtest/search/worker-pool.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';
 import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
@@ -24,7 +24,7 @@ export type ContestOptions = {
   /** Prices of waiting: dollars a minute of a person. */
   readonly values: readonly number[];
   readonly region: string;
-  readonly crew: Crew;
+  readonly crew: WorkerPool;
   /** 0 to 1. */
   readonly onProgress: (share: number) => void;
 };
@@ -42,12 +42,16 @@ export type Round = {
   readonly ours: ReadonlyMap<number, Figures>;
 };
 
-export type Contest = { readonly scenario: string; readonly days: number; readonly rounds: readonly Round[] };
+export type PolicyComparison = {
+  readonly scenario: string;
+  readonly days: number;
+  readonly rounds: readonly Round[];
+};
 
 export const OURS = 'autoscaler';
 
 /** Each run is made once: a price of waiting changes how the others are judged, not what they do. */
-export async function holdContest(scenario: Scenario, options: ContestOptions): Promise<Contest> {
+export async function holdContest(scenario: Scenario, options: ContestOptions): Promise<PolicyComparison> {
   const arena = new Arena(scenario, options);
   const rounds = options.seeds.map((seed) => arena.hold(seed));
   return { scenario: scenario.name, days: options.days, rounds: await Promise.all(rounds) };

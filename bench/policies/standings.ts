@@ -3,7 +3,7 @@ import type { PolicySettings } from '../../backtest/policies/policy.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
 import { meanOf } from '../../simulator/base/mean.ts';
 import { median } from '../shared/statistics.ts';
-import { type Contest, type Entrant, OURS, type Round } from './policy-comparison.ts';
+import { type Entrant, OURS, type PolicyComparison, type Round } from './policy-comparison.ts';
 
 /** One policy at one price of waiting. Where it had several goes, all figures are their means. */
 export type Standing = {
@@ -55,7 +55,7 @@ export type Overall = {
   readonly matches: number;
 };
 
-export function matchesOf({ scenario, days, rounds }: Contest): readonly Match[] {
+export function matchesOf({ scenario, days, rounds }: PolicyComparison): readonly Match[] {
   return rounds.flatMap((round) =>
     [...round.ours].map(([value, figures]): Match => {
       const ours = standingOf({ policy: OURS, settings: {}, goes: [figures] }, value);

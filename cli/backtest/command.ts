@@ -7,7 +7,12 @@ import { compare } from '../../backtest/search/compare.ts';
 import { SWEEP_PRICES } from '../../backtest/search/sweep.ts';
 import { CrewError, startCrew } from '../../backtest/search/worker-pool.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
-import { type CommandContext, InputError, type Surroundings, UsageError } from '../shared/cli-environment.ts';
+import {
+  type CliEnvironment,
+  type CommandContext,
+  InputError,
+  UsageError,
+} from '../shared/cli-environment.ts';
 import { checkWritable } from '../shared/whole-file.ts';
 import { parseDays } from '../trace/generate.ts';
 import { cautionsOf } from './cautions.ts';
@@ -71,7 +76,7 @@ export function addBacktestCommand(program: Command, { surroundings }: CommandCo
     .action((options: BacktestOptions) => backtest(options, surroundings));
 }
 
-async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<void> {
+async function backtest(options: BacktestOptions, surroundings: CliEnvironment): Promise<void> {
   const { out: file, json } = options;
   if (options.values !== undefined && options.sweep === undefined)
     throw new UsageError('--values needs --sweep waiting');
@@ -92,7 +97,7 @@ async function backtest(options: BacktestOptions, surroundings: Surroundings): P
 async function run(
   { trace, skipped, config }: Subject,
   { sweep, values = SWEEP_PRICES, seed, region, workers, ...rest }: BacktestOptions,
-  { terminal }: Surroundings,
+  { terminal }: CliEnvironment,
 ): Promise<Backtest> {
   const { against = parseAgainst(sweep === undefined ? 'all' : 'none') } = rest;
   const { valueOfMinute = priceOfWaiting(config) } = rest;

@@ -4,7 +4,7 @@ import { readTraceFile } from '../../backtest/trace/file.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import { DEFAULT_CONFIG, type Surroundings, UsageError } from '../shared/cli-environment.ts';
+import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from '../shared/cli-environment.ts';
 import { readConfig } from '../shared/live.ts';
 import { findScenario } from '../trace/generate.ts';
 
@@ -28,7 +28,7 @@ export type Subject = {
 const DEFAULT_DAYS = 7;
 
 /** Tells what may surprise. Throws UsageError, TraceError, ConfigError or InputError. */
-export function readSubject(options: SubjectOptions, surroundings: Surroundings): Subject {
+export function readSubject(options: SubjectOptions, surroundings: CliEnvironment): Subject {
   checkOptions(options);
   return options.scenario === undefined
     ? fromFiles(options, surroundings)
@@ -50,7 +50,7 @@ function checkOptions({ trace, scenario, days }: SubjectOptions): void {
 function fromScenario(
   name: string,
   { seed, days = DEFAULT_DAYS, config: ownFile }: SubjectOptions,
-  surroundings: Surroundings,
+  surroundings: CliEnvironment,
 ): Subject {
   const scenario = findScenario(name);
   const configFile = ownFile ?? configFileOf(scenario);
@@ -60,7 +60,7 @@ function fromScenario(
 
 function fromFiles(
   { trace: file = '-', config: configFile = DEFAULT_CONFIG, skipBad }: SubjectOptions,
-  surroundings: Surroundings,
+  surroundings: CliEnvironment,
 ): Subject {
   const { config } = readConfig(configFile, surroundings);
   const { trace, skipped, remarks } = readTraceFile(file, { skipBad });

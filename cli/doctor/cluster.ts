@@ -15,7 +15,7 @@ import { checkGuard, checkMakeUp } from './task-definition.ts';
 const CLUSTER = 'cluster';
 const OTHERS = 'other services';
 
-export type ClusterSight = {
+export type ClusterReadings = {
   readonly ecs: Clients['ecs'];
   readonly cluster: string | undefined;
   /** Not asked for where no cluster is named. */
@@ -25,7 +25,7 @@ export type ClusterSight = {
 
 export async function checkCluster(
   pools: readonly PoolConfig[],
-  given: ClusterSight,
+  given: ClusterReadings,
 ): Promise<readonly Check[]> {
   const { cluster, sight, findings } = given;
   const { services, tasks, protections } = sight;
@@ -60,7 +60,7 @@ function readingCheck(what: string, { status, error, items }: Reading<unknown>):
 
 const serviceOf = (pool: string): string => `pool "${pool}": service`;
 
-function clusterCheck({ cluster, sight }: ClusterSight): Check {
+function clusterCheck({ cluster, sight }: ClusterReadings): Check {
   const { status, error, items } = sight.services;
   if (cluster === undefined)
     return {
@@ -74,7 +74,7 @@ function clusterCheck({ cluster, sight }: ClusterSight): Check {
 
 async function checkService(
   pool: PoolConfig,
-  { ecs, sight: { services } }: ClusterSight,
+  { ecs, sight: { services } }: ClusterReadings,
 ): Promise<readonly Check[]> {
   const name = serviceOf(pool.name);
   try {

@@ -20,7 +20,7 @@ import {
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { observeCoder, observeEcs } from '../../lambda/look/observe.ts';
-import type { CommandContext, Surroundings } from '../shared/cli-environment.ts';
+import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { clusterNamed, type LiveOptions, withLiveOptions } from '../shared/live.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
 import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './check.ts';
@@ -55,7 +55,7 @@ export function addDoctorCommand(program: Command, { surroundings, exitWith }: C
     });
 }
 
-async function diagnose(options: DoctorOptions, surroundings: Surroundings): Promise<readonly Check[]> {
+async function diagnose(options: DoctorOptions, surroundings: CliEnvironment): Promise<readonly Check[]> {
   const loaded = checkConfiguration(options.config);
   if ('blocker' in loaded) return [...loaded.checks, skip('everything else', loaded.blocker)];
   const { config, caBundle } = loaded.value;
@@ -86,7 +86,7 @@ type Patient = {
   readonly config: Config;
   readonly clients: Clients;
   readonly cluster: string | undefined;
-  readonly surroundings: Surroundings;
+  readonly surroundings: CliEnvironment;
   readonly isDeep: boolean;
 };
 

@@ -24,8 +24,8 @@ export function checkKeys(
   pools: readonly PoolConfig[],
   around: Around,
 ): Promise<readonly (readonly Check[])[]> {
-  const sights = new Map<string, Promise<KeySight>>();
-  const sightOf = (ref: SecretRef): Promise<KeySight> => {
+  const sights = new Map<string, Promise<KeyReading>>();
+  const sightOf = (ref: SecretRef): Promise<KeyReading> => {
     const name = JSON.stringify([ref.secret, ref.jsonKey]);
     const sight = sights.get(name) ?? readKey(ref, around);
     sights.set(name, sight);
@@ -39,7 +39,7 @@ export function checkKeys(
   );
 }
 
-type KeySight =
+type KeyReading =
   | { readonly key: ProvisionerKey }
   | {
       readonly status: Exclude<Check['status'], 'ok'>;
@@ -48,7 +48,7 @@ type KeySight =
       readonly isRefused?: boolean;
     };
 
-async function readKey(ref: SecretRef, { coderd, secrets, blocker }: Around): Promise<KeySight> {
+async function readKey(ref: SecretRef, { coderd, secrets, blocker }: Around): Promise<KeyReading> {
   const sight = await readSecret(secrets, ref, { name: '', reader: READER });
   if ('check' in sight)
     return { status: sight.check.status === 'warn' ? 'warn' : 'FAIL', says: sight.check.says };
@@ -66,7 +66,7 @@ async function readKey(ref: SecretRef, { coderd, secrets, blocker }: Around): Pr
   }
 }
 
-function judgeKey(pool: PoolConfig, sight: KeySight, { coder }: Around): Check {
+function judgeKey(pool: PoolConfig, sight: KeyReading, { coder }: Around): Check {
   const name = `pool "${pool.name}": key`;
   if (!('key' in sight))
     return {

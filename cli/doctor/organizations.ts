@@ -1,7 +1,7 @@
 /** Can everything be read that a look reads? By reading it. */
 
 import type { Config } from '../../lambda/decision/model/config.ts';
-import type { OrganizationSight, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
@@ -28,7 +28,7 @@ export function organizationOf(
 /** A look gives an organization that coderd does not list its name as its id. */
 const isListed = ({ id, name }: Organization): boolean => id !== name;
 
-function checkOrganization(sight: OrganizationSight): readonly Check[] {
+function checkOrganization(sight: OrganizationReadings): readonly Check[] {
   const name = nameOf(sight.name);
   // its readings say so
   if (!isListed(sight)) return [fail(name, sight.jobs.error ?? 'coderd does not list it')];

@@ -4,14 +4,14 @@ import type { SecretRef } from '../../lambda/decision/model/config.ts';
 import { type Check, fail, warn } from './check.ts';
 
 /** The value, or what is to be said of the lack of it. */
-export type SecretSight = { readonly value: string } | { readonly check: Check };
+export type SecretReading = { readonly value: string } | { readonly check: Check };
 
 /** `reader`: whose role reads it in production. */
 export async function readSecret(
   secrets: Secrets,
   ref: SecretRef,
   { name, reader }: { readonly name: string; readonly reader: string },
-): Promise<SecretSight> {
+): Promise<SecretReading> {
   try {
     return { value: await secrets.read(ref) };
   } catch (cause) {

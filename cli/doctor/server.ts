@@ -4,7 +4,7 @@ import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { compareVersion, OLDEST_SERVER, REAPS_PENDING_SINCE } from '../../lambda/decision/model/version.ts';
-import type { Surroundings } from '../shared/cli-environment.ts';
+import type { CliEnvironment } from '../shared/cli-environment.ts';
 import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
 
 const REACHABLE = 'coderd reachable';
@@ -20,7 +20,7 @@ export type Server = { readonly version: string; readonly now: EpochMs };
 export async function checkServer(
   http: CoderdHttp,
   coder: Config['coder'],
-  { environment, now }: Surroundings,
+  { environment, now }: CliEnvironment,
 ): Promise<Checked<Server>> {
   const way = coder.proxy === undefined ? coder.url : `${coder.url} through the proxy ${coder.proxy}`;
   try {
@@ -46,7 +46,7 @@ function notCoderd(way: string, says: string): Checked<never> {
 }
 
 /** People expect it to be read: see `lambda/adapters/coderd/http/dispatcher.ts` for why it isn't. */
-function unreadProxy({ proxy }: Config['coder'], environment: Surroundings['environment']): string {
+function unreadProxy({ proxy }: Config['coder'], environment: CliEnvironment['environment']): string {
   const isSet = Boolean(environment.HTTPS_PROXY ?? environment.https_proxy);
   return isSet && proxy === undefined
     ? '; HTTPS_PROXY is set here but not read: if coderd is behind that proxy, write coder.proxy'

@@ -1,7 +1,7 @@
 /** What every command shares: where it prints to, and how it says that it can't. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
-export type Surroundings = {
+export type CliEnvironment = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -25,7 +25,7 @@ export const DEFAULT_CONFIG = 'autoscaler.yaml';
 
 /** What a command is built with. */
 export type CommandContext = {
-  readonly surroundings: Surroundings;
+  readonly surroundings: CliEnvironment;
   /** Sets the exit code; without it: 0. */
   readonly exitWith: (code: number) => void;
 };

@@ -5,7 +5,7 @@ import { formatProblem, type Problem } from '../../lambda/config/problems/proble
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { connect } from '../../lambda/connect.ts';
 import { observe } from '../../lambda/look/observe.ts';
-import { DEFAULT_CONFIG, type Surroundings, UsageError } from './cli-environment.ts';
+import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from './cli-environment.ts';
 
 export type LiveOptions = { readonly config: string; readonly cluster?: string };
 
@@ -20,7 +20,7 @@ export function withConfigOption(command: Command): Command {
 }
 
 /** Looks once. Doesn't throw for what can't be read: the snapshot says so. */
-export async function lookLive(options: LiveOptions, surroundings: Surroundings) {
+export async function lookLive(options: LiveOptions, surroundings: CliEnvironment) {
   const { config, caBundle } = readConfig(options.config, surroundings);
   const connection = connect(config, clusterOf(options, surroundings, config), caBundle);
   try {
@@ -33,7 +33,7 @@ export async function lookLive(options: LiveOptions, surroundings: Surroundings)
 /** The cluster that is named, or that the configuration deploys to. */
 export function clusterNamed(
   { cluster }: LiveOptions,
-  { environment }: Surroundings,
+  { environment }: CliEnvironment,
   { aws }: Pick<Deployment, 'aws'>,
 ): string | undefined {
   return cluster ?? environment.AUTOSCALER_CLUSTER ?? aws.cluster;
@@ -49,7 +49,7 @@ export function clusterOf(...named: Parameters<typeof clusterNamed>): string {
 }
 
 /** Reads the configuration and tells its warnings. Throws ConfigError. */
-export function readConfig(file: string, { err }: Surroundings, load = loadConfig) {
+export function readConfig(file: string, { err }: CliEnvironment, load = loadConfig) {
   const loaded = load(file);
   printWarnings(loaded.warnings, err);
   return loaded;

@@ -5,7 +5,7 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Override } from '../../lambda/decision/model/plan.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { overrideTextProblem } from '../../lambda/decision/settings/overrides.ts';
-import type { Surroundings } from './cli-environment.ts';
+import type { CliEnvironment } from './cli-environment.ts';
 
 export type OverrideOptions = {
   /** Milliseconds. */
@@ -33,7 +33,7 @@ export function withOverrideOptions(command: Command): Command {
 /** When it ends, and who wants it why, as the tags hold it. */
 export function detailsOf(
   { for: lengthMs, why, by }: OverrideOptions,
-  { environment, now }: Surroundings,
+  { environment, now }: CliEnvironment,
 ): Pick<Override, 'until' | 'by' | 'why'> {
   return { until: untilOf(now(), lengthMs), why, by: by ?? fitted(environment.USER ?? environment.USERNAME) };
 }

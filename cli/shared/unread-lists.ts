@@ -1,4 +1,4 @@
-import type { OrganizationSight, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { ageText } from '../../lambda/explain/format.ts';
 
 /** A line for each list of a snapshot that could not be read as a whole, or anew. */
@@ -13,7 +13,7 @@ export function unreadLists({ takenAt, coder, ecs }: Snapshot): readonly string[
   return [...new Set(lines)];
 }
 
-function listsOf(organization: OrganizationSight): readonly Reading<unknown>[] {
+function listsOf(organization: OrganizationReadings): readonly Reading<unknown>[] {
   const { jobs, daemons, previousJobs, workspaces, templates } = organization;
   return [jobs, daemons, previousJobs, workspaces, templates].filter((list) => list !== undefined);
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { deliberate } from '../../lambda/decision/decide.ts';
-import type { CommandContext, Surroundings } from '../shared/cli-environment.ts';
+import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { type LiveOptions, lookLive, withLiveOptions } from '../shared/live.ts';
 import { unreadLists } from '../shared/unread-lists.ts';
 import { findLastLook } from './last-look.ts';
@@ -17,7 +17,7 @@ export function addStatusCommand(program: Command, { surroundings, exitWith }: C
     .action(async (options: StatusOptions) => exitWith(await tellStatus(options, surroundings)));
 }
 
-async function tellStatus(options: StatusOptions, surroundings: Surroundings): Promise<number> {
+async function tellStatus(options: StatusOptions, surroundings: CliEnvironment): Promise<number> {
   const { snapshot, config } = await lookLive(options, surroundings);
   const lastLook = await findLastLook(snapshot, surroundings.now());
   const status = statusOf(snapshot, deliberate(snapshot, config), config, lastLook);

@@ -49,7 +49,7 @@ export type PoolStatus = {
   readonly retiring: boolean;
   /** No task is left of a retiring pool: it can be removed. */
   readonly isGone: boolean;
-  /** Desired; null without a service in sight. */
+  /** Desired; null without a service in view. */
   readonly tasks: number | null;
   /** Null where a list that they are read from is missing. */
   readonly daemons: {
@@ -107,7 +107,7 @@ function placeOf({ jobs, pool, served }: AssignmentRow): WaitingGroup['places'][
 }
 
 function poolStatus({ plan, need }: PoolDecision, { ecs }: Snapshot, config: Config): PoolStatus {
-  const { organization } = need.sight;
+  const { organization } = need.view;
   const lists = [ecs.services, ecs.tasks, ecs.protections, organization?.daemons, organization?.jobs];
   const { busy, idle, starting, leaving, left } = plan.daemons;
   const isSeen = plan.service !== null && lists.every((list) => list?.status === 'ok');
@@ -117,7 +117,7 @@ function poolStatus({ plan, need }: PoolDecision, { ecs }: Snapshot, config: Con
     isGone: plan.why.some(({ code }) => code === 'retired'),
     tasks: plan.desired.from,
     daemons: isSeen ? { busy, idle, starting, leaving: leaving + left } : null,
-    building: need.sight.tasks.filter(({ use }) => use === 'busy').length,
+    building: need.view.tasks.filter(({ use }) => use === 'busy').length,
     floor: plan.floor.count,
     // of the configuration: an override bounds what is in force, and is told by itself
     max: config.pools.find(({ name }) => name === plan.name)?.max ?? 0,

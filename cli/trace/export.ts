@@ -8,7 +8,7 @@ import { makeClients } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some } from '../../lambda/explain/format.ts';
-import { type CommandContext, type Surroundings, UsageError } from '../shared/cli-environment.ts';
+import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { readConfig, withConfigOption } from '../shared/live.ts';
 import { parseTime } from '../shared/time-option.ts';
 import { checkWritable, writeWhole } from '../shared/whole-file.ts';
@@ -44,7 +44,7 @@ export function addTraceExportCommand(trace: Command, { surroundings }: CommandC
     .action((options: ExportOptions) => exportTrace(options, surroundings));
 }
 
-async function exportTrace(options: ExportOptions, surroundings: Surroundings): Promise<void> {
+async function exportTrace(options: ExportOptions, surroundings: CliEnvironment): Promise<void> {
   const { timezone, out } = options;
   const period = periodOf(options, surroundings.now());
   const { config, caBundle } = readConfig(options.config, surroundings);

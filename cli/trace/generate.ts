@@ -7,7 +7,7 @@ import { writeTrace } from '../../backtest/trace/write.ts';
 import { nearestName } from '../../lambda/config/schema/names.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
-import { type CommandContext, type Surroundings, UsageError } from '../shared/cli-environment.ts';
+import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { plainTable } from '../shared/plain-table.ts';
 import { writeWhole } from '../shared/whole-file.ts';
 
@@ -43,7 +43,7 @@ export function addTraceGenerateCommand(trace: Command, { surroundings }: Comman
     });
 }
 
-function generate(scenario: Scenario, options: GenerateOptions, { out, err }: Surroundings): void {
+function generate(scenario: Scenario, options: GenerateOptions, { out, err }: CliEnvironment): void {
   const { seed, days, from = scenario.from, out: file } = options;
   const trace = generateTrace(scenario, { seed, days, from });
   const text = [...writeTrace(trace)].join('');

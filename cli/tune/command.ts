@@ -9,7 +9,12 @@ import { cautionsOf } from '../backtest/cautions.ts';
 import { parseRegion, parseValue, parseWorkers } from '../backtest/options.ts';
 import { showProgress } from '../backtest/progress.ts';
 import { readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
-import { type CommandContext, InputError, type Surroundings, UsageError } from '../shared/cli-environment.ts';
+import {
+  type CliEnvironment,
+  type CommandContext,
+  InputError,
+  UsageError,
+} from '../shared/cli-environment.ts';
 import { parseDays } from '../trace/generate.ts';
 import { tuneText } from './screen.ts';
 import { unreachableText } from './unreachable.ts';
@@ -43,7 +48,7 @@ export function addTuneCommand(program: Command, { surroundings }: CommandContex
     .action((options: TuneOptions) => tuneHistory(options, surroundings));
 }
 
-async function tuneHistory(options: TuneOptions, surroundings: Surroundings): Promise<void> {
+async function tuneHistory(options: TuneOptions, surroundings: CliEnvironment): Promise<void> {
   const target = targetOf(options);
   const subject = readSubject(options, surroundings);
   for (const caution of cautionsOf(subject)) surroundings.err(`warning: ${caution}\n`);
@@ -83,7 +88,7 @@ async function run(
   { trace, config }: Subject,
   target: Target,
   { seed, region, workers }: TuneOptions,
-  { terminal }: Surroundings,
+  { terminal }: CliEnvironment,
 ): Promise<Tuning> {
   const crew = startCrew(workers);
   const progress = showProgress(terminal);

@@ -6,21 +6,21 @@
  */
 import { type Assignment, assign, type Offer } from './assignment/assignment.ts';
 import { measureRoom, type Room } from './assignment/launch-limits.ts';
-import { isPaid, paidFor, readNeeds } from './assignment/needs.ts';
-import { readOffers } from './assignment/offers.ts';
-import { readDue, readWarmth } from './assignment/ready.ts';
-import { readStock } from './assignment/stock-groups.ts';
+import { deriveNeeds, isPaid, paidFor } from './assignment/needs.ts';
+import { deriveOffers } from './assignment/offers.ts';
+import { deriveDue, deriveWarmth } from './assignment/ready.ts';
+import { deriveStock } from './assignment/stock-groups.ts';
 import {
   type DueGroup,
+  deriveDemand,
   type Group,
   isPending,
   isUrgent,
   oldestOf,
   PRICE_OF,
-  readDemand,
   type TagGroup,
 } from './demand/demand.ts';
-import { readOutlook } from './forecast/pool-forecast.ts';
+import { deriveOutlook } from './forecast/pool-forecast.ts';
 import { lookAgainAfter } from './look-again.ts';
 import type { EpochMs } from './model/brands.ts';
 import { by, partition, sum } from './model/collections.ts';
@@ -34,9 +34,9 @@ import { forecastFindings, reportForecast } from './report/report-forecast.ts';
 import { isoTime } from './report/waiting.ts';
 import { markReplaced } from './scale-in/rolling.ts';
 import { daemonsWorth, launchCost } from './settings/patience.ts';
-import { judgeSight } from './supply/doubts.ts';
+import { judgeDoubts } from './supply/doubts.ts';
 import { removedPools } from './supply/removed-pools.ts';
-import { type PoolSight, readSupply } from './supply/supply.ts';
+import { deriveSupply, type PoolView } from './supply/supply.ts';
 
 export type JobAssignment = Assignment<TagGroup>;
 
@@ -56,21 +56,21 @@ export function decide(snapshot: Snapshot, config: Config): Plan {
 /** Decides, and shows its work. */
 export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const pools = [...config.pools, ...removedPools(snapshot, config)];
-  const supply = readSupply(snapshot, { ...config, pools });
-  const demand = readDemand(snapshot).map((jobs) => withPatience(jobs, supply, snapshot.takenAt));
-  const sight = judgeSight(supply, snapshot);
+  const supply = deriveSupply(snapshot, { ...config, pools });
+  const demand = deriveDemand(snapshot).map((jobs) => withPatience(jobs, supply, snapshot.takenAt));
+  const view = judgeDoubts(supply, snapshot);
   const turns = supply.map((pool) => {
-    const percent = shareOf(sight.doubtsOf(pool), config);
+    const percent = shareOf(view.doubtsOf(pool), config);
     return percent === undefined ? pool : markReplaced(pool, percent, snapshot.takenAt);
   });
-  const { lookout, outlooks, openings } = readOutlook(snapshot, turns);
-  const room = measureRoom(outlooks, { config, doubtsOf: sight.doubtsOf });
-  const due = readDue(lookout.calls, turns, snapshot.takenAt);
-  const groups = inServingOrder(demand, due, [...readWarmth(room), ...readStock(room, snapshot)]);
-  const placed = assignWithin(groups, readOffers(room, demand, snapshot), room);
+  const { lookout, outlooks, openings } = deriveOutlook(snapshot, turns);
+  const room = measureRoom(outlooks, { config, doubtsOf: view.doubtsOf });
+  const due = deriveDue(lookout.calls, turns, snapshot.takenAt);
+  const groups = inServingOrder(demand, due, [...deriveWarmth(room), ...deriveStock(room, snapshot)]);
+  const placed = assignWithin(groups, deriveOffers(room, demand, snapshot), room);
   const assignment = ofJobs(placed);
-  const decisions = readNeeds(room, placed, due, snapshot.takenAt).map((need) =>
-    decidePool(need, sight.doubtsOf(need.sight), { snapshot, config }),
+  const decisions = deriveNeeds(room, placed, due, snapshot.takenAt).map((need) =>
+    decidePool(need, view.doubtsOf(need.view), { snapshot, config }),
   );
   const plan: Plan = {
     version: 1,
@@ -82,7 +82,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     lookAgainAfterMs: lookAgainAfter(decisions, lookout, { config, now: snapshot.takenAt, placed }),
     forecast: reportForecast(lookout, openings, snapshot.takenAt),
     findings: [
-      ...reportFindings({ supply, sight, assignment, snapshot, config }),
+      ...reportFindings({ supply, view, assignment, snapshot, config }),
       ...forecastFindings(lookout, snapshot),
     ],
   };
@@ -99,15 +99,15 @@ function shareOf(doubts: readonly Doubt[], { roll }: Config): number | undefined
 }
 
 /** How many of the jobs are worth a daemon each, in the pool that is cheapest to start. */
-function withPatience(group: TagGroup, supply: readonly PoolSight[], now: EpochMs): TagGroup {
+function withPatience(group: TagGroup, supply: readonly PoolView[], now: EpochMs): TagGroup {
   const fitting = supply.filter(
     ({ organization, tags }) => organization?.id === group.organizationId && covers(tags, group.tags),
   );
   const [cheapest] = fitting
-    .map((sight) => ({ sight, start: launchCost(sight.pool, sight.startTime.p50Ms) }))
+    .map((view) => ({ view, start: launchCost(view.pool, view.startTime.p50Ms) }))
     .toSorted(by(({ start }) => start));
   if (cheapest === undefined) return group;
-  const value = cheapest.sight.pool.waiting[PRICE_OF[group.for]];
+  const value = cheapest.view.pool.waiting[PRICE_OF[group.for]];
   const waitedMs = now - oldestOf(group);
   return { ...group, atOnce: daemonsWorth({ ...group, waitedMs, value }, cheapest.start) };
 }

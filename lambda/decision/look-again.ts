@@ -1,7 +1,7 @@
 /** When to look again: soon while something moves or is about to be due, else with the next invocation. */
 import type { Assignment } from './assignment/assignment.ts';
 import { stayMs } from './forecast/choose-pools-to-wake.ts';
-import type { Lookout } from './forecast/wake-demand.ts';
+import type { WakeDemands } from './forecast/wake-demand.ts';
 import type { EpochMs } from './model/brands.ts';
 import { sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
@@ -21,12 +21,12 @@ const LOOKS_PER_HOUR = 24_000;
 /** Milliseconds from this look to the next. */
 export function lookAgainAfter(
   pools: readonly PoolDecision[],
-  { calls }: Pick<Lookout, 'calls'>,
+  { calls }: Pick<WakeDemands, 'calls'>,
   { config, now, placed }: { readonly config: Config; readonly now: EpochMs; readonly placed: Assignment },
 ): number {
   if (savedByLooks(placed) > LOOKS_PER_HOUR) return config.looks.everyMs;
   const isSoon = calls.some(({ ahead, pools: woken, wakeFor }) => {
-    const withinMs = Math.max(0, ...woken.map((sight) => stayMs(sight, wakeFor))) + SLACK_MS;
+    const withinMs = Math.max(0, ...woken.map((view) => stayMs(view, wakeFor))) + SLACK_MS;
     return wakeFor === 'autostart' && ahead.some(({ at }) => at > now - SLACK_MS && at <= now + withinMs);
   });
   return isSoon || pools.some((pool) => isMoving(pool, now)) ? config.looks.everyMs : NEXT_INVOCATION_MS;
@@ -51,7 +51,7 @@ function savedByLooks({ assigned }: Assignment): number {
 /** A job waits for something that the pool could do, something is due, or a task comes or goes. */
 function isMoving({ plan, actions, leaving, need }: PoolDecision, now: EpochMs): boolean {
   const { pending, due, daemons } = plan;
-  const drainsAfter = now - need.sight.pool.idleTimeoutMs + NEXT_INVOCATION_MS;
+  const drainsAfter = now - need.view.pool.idleTimeoutMs + NEXT_INVOCATION_MS;
   const { starting, leaving: draining, left, unguarded } = daemons;
   return (
     pending + due + starting + draining + left + unguarded > 0 ||

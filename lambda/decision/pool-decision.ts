@@ -44,19 +44,19 @@ export function decidePool(
   doubts: readonly Doubt[],
   { snapshot, config }: Context,
 ): PoolDecision {
-  const { service } = need.sight;
+  const { service } = need.view;
   if (service === undefined)
     return withoutAction(need, doubts, [...jobReasons(need), { code: 'no-service' }]);
   if (doubts.includes('server-too-old')) return withoutAction(need, doubts, [tooOld(snapshot)]);
-  const pause = need.sight.overrides.find(({ kind }) => kind === 'pause');
+  const pause = need.view.overrides.find(({ kind }) => kind === 'pause');
   if (pause !== undefined) return whilePaused({ need, service, doubts, pause, now: snapshot.takenAt });
   const leaving = whoLeaves(need, service, snapshot.takenAt);
-  const { sight, capacity } = need;
-  const isByLease = sight.pool.scaleIn === 'lease';
+  const { view, capacity } = need;
+  const isByLease = view.pool.scaleIn === 'lease';
   const count = isByLease ? countOf(need, service, doubts) : countWithoutGuard(need, service, doubts);
   const confirming = isByLease
     ? keepGuardless(need)
-    : decideConfirming({ sight, service, capacity, leaving, count, doubts });
+    : decideConfirming({ view, service, capacity, leaving, count, doubts });
   const stops = confirming.stop.map(({ task }) => task.taskArn);
   const to = (stops.length > 0 ? capacity.working : count.to) - stops.length;
   const why = reasonsOf(need, { leaving, count, confirming, doubts, config, now: snapshot.takenAt });
@@ -74,11 +74,11 @@ export function decidePool(
 }
 
 function countOf(
-  { sight, capacity, granted }: Need,
+  { view, capacity, granted }: Need,
   service: Service,
   doubts: readonly Doubt[],
 ): CountDecision {
-  return decideCount({ service, capacity, wanted: granted, max: sight.pool.max, doubts });
+  return decideCount({ service, capacity, wanted: granted, max: view.pool.max, doubts });
 }
 
 /**
@@ -87,10 +87,10 @@ function countOf(
  */
 function countWithoutGuard(need: Need, service: Service, doubts: readonly Doubt[]): CountDecision {
   const from = service.desiredCount;
-  if (isStopping(need.sight.tasks, { desired: from, total: need.capacity.total, wanted: need.wanted }))
+  if (isStopping(need.view.tasks, { desired: from, total: need.capacity.total, wanted: need.wanted }))
     return { to: from, why: [] };
   const count = countOf(need, service, doubts);
-  const mayGiveUp = need.capacity.isHeldBack && areSure(need.sight.tasks);
+  const mayGiveUp = need.capacity.isHeldBack && areSure(need.view.tasks);
   return count.to < from && !mayGiveUp ? { to: from, why: [] } : count;
 }
 
@@ -98,8 +98,8 @@ function countWithoutGuard(need: Need, service: Service, doubts: readonly Doubt[
  * A busy task of a lease pool whose protection runs out has no guard: its pool was of another rung when it started. A guard
  * holds on long before that.
  */
-function keepGuardless({ sight }: Need): Confirming {
-  const tasks = sight.tasks.filter(
+function keepGuardless({ view }: Need): Confirming {
+  const tasks = view.tasks.filter(
     (task) => task.state === 'leaving' && task.use === 'busy' && needsProtection(task),
   );
   return {
@@ -111,13 +111,13 @@ function keepGuardless({ sight }: Need): Confirming {
 
 /** Who is spare, and whose turn to be replaced has come. */
 function whoLeaves(need: Need, service: Service, now: EpochMs): readonly LeaveDecision[] {
-  const { sight, capacity, granted } = need;
+  const { view, capacity, granted } = need;
   // where ECS may not count old tasks, what comes in their place may have to wait until they have left
   const isLaunching = granted > capacity.total && capacity.uncounted === 0;
-  const replacing = decideReplacing(sight, isLaunching, now);
-  if (sight.pool.scaleIn !== 'lease')
+  const replacing = decideReplacing(view, isLaunching, now);
+  if (view.pool.scaleIn !== 'lease')
     return [...replacing.filter(({ task }) => isGuarded(task)), ...whoIsStopped(need, now)];
-  const spare = decideLeaving(sight, spareOf(need), now);
+  const spare = decideLeaving(view, spareOf(need), now);
   return [
     ...replacing,
     // while ECS deploys, the count stays: it would put another task in the place of a spare one
@@ -137,25 +137,25 @@ function keep(
 
 /** Without a guard, those go first that no protection keeps any more: nobody takes one away. */
 function whoIsStopped(need: Need, now: EpochMs): readonly LeaveDecision[] {
-  const { sight } = need;
-  if (sight.pool.scaleIn === 'never') return decideLeaving(sight, spareOf(need), now);
-  const guardless = sight.tasks.filter((task) => !isGuarded(task));
+  const { view } = need;
+  if (view.pool.scaleIn === 'never') return decideLeaving(view, spareOf(need), now);
+  const guardless = view.tasks.filter((task) => !isGuarded(task));
   const [free, kept] = partition(guardless, isUnprotected);
   const spare = spareOf(need);
-  const first = decideLeaving({ ...sight, tasks: free }, spare, now);
-  const rest = decideLeaving({ ...sight, tasks: kept }, spare - first.length, now);
+  const first = decideLeaving({ ...view, tasks: free }, spare, now);
+  const rest = decideLeaving({ ...view, tasks: kept }, spare - first.length, now);
   return [...first, ...keep(rest, 'holding-for-protection')];
 }
 
 type Context = { readonly snapshot: Snapshot; readonly config: Config };
 /** Tasks without a guard are protected all the same: a pause is to stop nothing. */
 function whilePaused({ need, service, doubts, pause, now }: Paused): PoolDecision {
-  const { sight, capacity } = need;
+  const { view, capacity } = need;
   const count = { to: service.desiredCount, why: [] };
   const { protect, why } =
-    sight.pool.scaleIn === 'lease'
+    view.pool.scaleIn === 'lease'
       ? keepGuardless(need)
-      : decideConfirming({ sight, service, capacity, leaving: [], count, doubts });
+      : decideConfirming({ view, service, capacity, leaving: [], count, doubts });
   const waiting = [...jobReasons(need), ...heldBackReasons(need, now)];
   return {
     ...withoutAction(need, doubts, [{ code: 'paused', ...said(pause) }, ...waiting, ...why]),
@@ -172,7 +172,7 @@ type Paused = {
 };
 
 function withoutAction(need: Need, doubts: readonly Doubt[], why: readonly Reason[]): PoolDecision {
-  const to = need.sight.service?.desiredCount ?? 0;
+  const to = need.view.service?.desiredCount ?? 0;
   return { need, doubts, leaving: [], plan: toPlan(need, to, why), actions: [] };
 }
 
@@ -180,14 +180,14 @@ function tooOld({ coder }: Snapshot): Reason {
   return { code: 'server-too-old', version: coder.buildInfo?.version ?? 'unknown', oldest: OLDEST_SERVER };
 }
 
-function askAction({ sight }: Need, { kind, why, task }: LeaveDecision): readonly Action[] {
-  return kind === 'leave' && (sight.pool.scaleIn === 'lease' || why !== 'idle-long-enough')
-    ? [{ kind: 'ask-to-leave', pool: sight.pool.name, task: task.task.taskArn, why }]
+function askAction({ view }: Need, { kind, why, task }: LeaveDecision): readonly Action[] {
+  return kind === 'leave' && (view.pool.scaleIn === 'lease' || why !== 'idle-long-enough')
+    ? [{ kind: 'ask-to-leave', pool: view.pool.name, task: task.task.taskArn, why }]
     : [];
 }
 
-function protectAction({ sight }: Need, { task, why }: Confirming['protect'][number]): Action {
-  return { kind: 'protect', pool: sight.pool.name, task: task.task.taskArn, why };
+function protectAction({ view }: Need, { task, why }: Confirming['protect'][number]): Action {
+  return { kind: 'protect', pool: view.pool.name, task: task.task.taskArn, why };
 }
 
 type Count = {
@@ -203,7 +203,7 @@ function countAction(need: Need, { service, to, stops, told }: Count): readonly 
   if (to === from) return [];
   const action = {
     kind: 'set-desired',
-    pool: need.sight.pool.name,
+    pool: need.view.pool.name,
     service: service.serviceArn,
     from,
     to,
@@ -212,7 +212,7 @@ function countAction(need: Need, { service, to, stops, told }: Count): readonly 
   if (to > from) return [{ ...action, why: raiseReason(need) }];
   const lower = { ...action, why: lowerReason(need, told) };
   // without guards a second look has to agree, although nobody is to be stopped
-  return [need.sight.pool.scaleIn === 'lease' ? lower : { ...lower, stops }];
+  return [need.view.pool.scaleIn === 'lease' ? lower : { ...lower, stops }];
 }
 
 function raiseReason(need: Need): Reason['code'] {
@@ -226,24 +226,24 @@ function raiseReason(need: Need): Reason['code'] {
 }
 
 /** What is given up without a task that left was desired in vain. */
-function lowerReason({ sight }: Need, told: readonly Reason[]): Reason['code'] {
+function lowerReason({ view }: Need, told: readonly Reason[]): Reason['code'] {
   if (told.some(({ code }) => code === 'tasks-left')) return 'tasks-left';
-  return sight.failing.isTripped ? 'starts-failing' : 'placement-failing';
+  return view.failing.isTripped ? 'starts-failing' : 'placement-failing';
 }
 
 function toPlan(need: Need, to: number, why: readonly Reason[]): PoolPlan {
-  const { service, pool } = need.sight;
+  const { service, pool } = need.view;
   return {
     name: pool.name,
     scaleIn: pool.scaleIn,
     retiring: pool.retiring,
-    overrides: need.sight.overrides,
+    overrides: need.view.overrides,
     service: service?.serviceArn ?? null,
     desired: service === undefined ? { from: null, to: null } : { from: service.desiredCount, to },
-    daemons: countDaemons(need.sight),
+    daemons: countDaemons(need.view),
     pending: sum(Object.values(need.jobs), (jobs) => jobs),
     due: Math.max(need.outlook.opening?.due.length ?? 0, need.due),
-    startTime: need.sight.startTime,
+    startTime: need.view.startTime,
     floor: need.floor,
     why,
   };

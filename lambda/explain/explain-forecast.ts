@@ -2,42 +2,42 @@
 
 import type { Deliberation } from '../decision/decide.ts';
 import { isForecastUnsure } from '../decision/forecast/forecast.ts';
-import { type Outlooks, readOutlook } from '../decision/forecast/pool-forecast.ts';
-import { type Call, fits, type HeldBack, leadOf } from '../decision/forecast/wake-demand.ts';
+import { deriveOutlook, type Outlooks } from '../decision/forecast/pool-forecast.ts';
+import { fits, type HeldBack, leadOf, type WakeDemand } from '../decision/forecast/wake-demand.ts';
 import type { EpochMs } from '../decision/model/brands.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { displayTags } from '../decision/model/tags.ts';
 import { countTransitions } from '../decision/report/report-forecast.ts';
 import { isoTime } from '../decision/report/waiting.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
-import type { PoolSight } from '../decision/supply/supply.ts';
+import type { PoolView } from '../decision/supply/supply.ts';
 import { ageText, seconds, tagText, transitionsText } from './format.ts';
 
 /** A line for each tag set that this pool may have to be awake for, and for each thing to know. */
 export function forecastLines(
-  sight: PoolSight,
+  view: PoolView,
   { pools }: Deliberation,
   snapshot: Snapshot,
 ): readonly string[] {
-  const { organization, pool } = sight;
+  const { organization, pool } = view;
   if (organization?.workspaces === undefined)
     return ['not in this snapshot: it is read where a pool of the organization has wake on'];
-  const sights = pools.map(({ need }) => need.sight);
-  const outlooks = readOutlook(snapshot, sights);
+  const views = pools.map(({ need }) => need.view);
+  const outlooks = deriveOutlook(snapshot, views);
   const { calls, heldBack } = outlooks.lookout;
-  const own = calls.filter((call) => call.pools.includes(sight));
-  const held = heldBack.filter((call) => call.pools.includes(sight));
+  const own = calls.filter((call) => call.pools.includes(view));
+  const held = heldBack.filter((call) => call.pools.includes(view));
   return [
     ...own.map(
-      (call) => `${callText(call, snapshot.takenAt)} -> ${answerText(call, { sight, sights, outlooks })}`,
+      (call) => `${callText(call, snapshot.takenAt)} -> ${answerText(call, { view, views, outlooks })}`,
     ),
     ...held.map((call) => `${callText(call, snapshot.takenAt)} -> ${heldText(call)}`),
     ...(own.length + held.length === 0 ? ['nothing is known that this pool would have to be awake for'] : []),
     ...(isForecastUnsure(organization, snapshot.takenAt)
       ? ['more may be due than is known, see findings']
       : []),
-    ...asleepLines(sight),
-    `it starts ${seconds(leadOf(sight))} before an autostart is due; stops and deletions share a start, up to ${ageText(pool.wake.maxDelayMs / 1000)} late (wake.maxDelay)`,
+    ...asleepLines(view),
+    `it starts ${seconds(leadOf(view))} before an autostart is due; stops and deletions share a start, up to ${ageText(pool.wake.maxDelayMs / 1000)} late (wake.maxDelay)`,
   ];
 }
 
@@ -47,7 +47,7 @@ function heldText({ isWaiting, isOpen }: HeldBack): string {
 }
 
 /** For what it is not woken, and why. */
-function asleepLines({ pool, overrides, minFrom }: PoolSight): readonly string[] {
+function asleepLines({ pool, overrides, minFrom }: PoolView): readonly string[] {
   if (pool.retiring || isPaused(overrides) || minFrom === 'pin')
     return ['it is not woken while it is retiring, paused or pinned'];
   return [
@@ -56,7 +56,7 @@ function asleepLines({ pool, overrides, minFrom }: PoolSight): readonly string[]
   ];
 }
 
-function callText({ group, ahead, refused, presumed }: Call, now: EpochMs): string {
+function callText({ group, ahead, refused, presumed }: WakeDemand, now: EpochMs): string {
   const putOff = putOffOf({ refused, ahead, presumed }).map(({ transition }) => transition);
   const parts = [
     ...(ahead.length > 0 ? [transitionsText(countTransitions(ahead, now))] : []),
@@ -71,19 +71,19 @@ function callText({ group, ahead, refused, presumed }: Call, now: EpochMs): stri
 }
 
 /** Refused, and the next try is not due. */
-function putOffOf({ refused, ahead, presumed }: Pick<Call, 'refused' | 'ahead' | 'presumed'>) {
+function putOffOf({ refused, ahead, presumed }: Pick<WakeDemand, 'refused' | 'ahead' | 'presumed'>) {
   const tried = new Set([...ahead, ...presumed]);
   return refused.filter(({ transition }) => !tried.has(transition));
 }
 
 type Surroundings = {
-  readonly sight: PoolSight;
-  readonly sights: readonly PoolSight[];
+  readonly view: PoolView;
+  readonly views: readonly PoolView[];
   readonly outlooks: Outlooks;
 };
 
 /** Who is awake for it, or when somebody is to be started for it. */
-function answerText(call: Call, { sight, sights, outlooks: { openings } }: Surroundings): string {
+function answerText(call: WakeDemand, { view, views, outlooks: { openings } }: Surroundings): string {
   if (call.isOpen) return 'daemons of others are there for it';
   const [first] = [...call.presumed, ...call.ahead];
   if (first === undefined) {
@@ -95,13 +95,13 @@ function answerText(call: Call, { sight, sights, outlooks: { openings } }: Surro
     return [...due, ...soon].some((transition) => transition === first);
   });
   if (awake !== undefined)
-    return awake === sight ? 'to be awake for it' : `pool "${awake.pool.name}" is to be awake for it`;
+    return awake === view ? 'to be awake for it' : `pool "${awake.pool.name}" is to be awake for it`;
   if (call.wakeFor === 'autostop') {
     const delayMs = Math.min(...call.pools.map(({ pool }) => pool.wake.maxDelayMs));
     return `shares a start with others, and is done by ${isoTime(first.at + delayMs)} at the latest`;
   }
-  const leadMs = Math.max(...sights.filter((each) => fits(each, call.group)).map(leadOf));
+  const leadMs = Math.max(...views.filter((each) => fits(each, call.group)).map(leadOf));
   const at = isoTime(first.at - leadMs);
-  const others = call.pools.filter((each) => each !== sight).map(({ pool }) => `"${pool.name}"`);
+  const others = call.pools.filter((each) => each !== view).map(({ pool }) => `"${pool.name}"`);
   return `the start for it begins at ${at}${others.length === 0 ? '' : `, here or in ${others.join(' or ')}`}`;
 }

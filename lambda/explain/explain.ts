@@ -10,7 +10,7 @@ import { covers, displayTags } from '../decision/model/tags.ts';
 import type { PoolDecision } from '../decision/pool-decision.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
 import { taskId } from '../decision/supply/daemons.ts';
-import type { TaskSight } from '../decision/supply/task-state.ts';
+import type { TaskView } from '../decision/supply/task-state.ts';
 import { forecastLines } from './explain-forecast.ts';
 import { sentenceOf } from './finding-text.ts';
 import { ageText, seconds, some, tagText } from './format.ts';
@@ -24,12 +24,12 @@ export function explainPool(
 ): string | undefined {
   const decision = deliberation.pools.find(({ plan }) => plan.name === name);
   if (decision === undefined) return undefined;
-  const { pool } = decision.need.sight;
+  const { pool } = decision.need.view;
   return [
     `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${deliberation.plan.takenAt}`,
     ...block('set by people', standingLines(decision)),
     ...block('demand', demandLines(decision, deliberation, snapshot)),
-    ...block('what coderd will do by itself', forecastLines(decision.need.sight, deliberation, snapshot)),
+    ...block('what coderd will do by itself', forecastLines(decision.need.view, deliberation, snapshot)),
     ...block('supply', supplyLines(decision, snapshot)),
     ...block('what it needs', needLines(decision)),
     ...block('who leaves', leaveLines(decision)),
@@ -43,11 +43,11 @@ function block(title: string, lines: readonly string[]): readonly string[] {
 }
 
 /** What holds beside the configuration's numbers. */
-function standingLines({ need: { sight } }: PoolDecision): readonly string[] {
-  const retiring = sight.pool.retiring
+function standingLines({ need: { view } }: PoolDecision): readonly string[] {
+  const retiring = view.pool.retiring
     ? ['retiring: everyone is asked to leave, and nothing is launched']
     : [];
-  return [...retiring, ...sight.overrides.map(overrideText)];
+  return [...retiring, ...view.overrides.map(overrideText)];
 }
 
 function demandLines(
@@ -55,7 +55,7 @@ function demandLines(
   { assignment }: Deliberation,
   snapshot: Snapshot,
 ): readonly string[] {
-  const { organization, tags: own } = need.sight;
+  const { organization, tags: own } = need.view;
   const groups = Map.groupBy(assignment.assigned, ({ group }) => group);
   const lines = [...groups].flatMap(([group, rows]) =>
     group.organizationId === organization?.id && covers(own, group.tags)
@@ -83,7 +83,7 @@ const SERVED: Readonly<Record<Served, string>> = {
 };
 
 function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly string[] {
-  const { service, tasks, missing } = need.sight;
+  const { service, tasks, missing } = need.view;
   if (service === undefined) return ['no ECS service'];
   return [
     `desired count ${service.desiredCount}, ${some(tasks.length, 'task')}`,
@@ -94,27 +94,27 @@ function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly strin
   ];
 }
 
-function taskLine({ task, state, use, daemon, idleSince }: TaskSight, snapshot: Snapshot): string {
+function taskLine({ task, state, use, daemon, idleSince }: TaskView, snapshot: Snapshot): string {
   const idle = idleSince === undefined ? '' : ` for ${ageText((snapshot.takenAt - idleSince) / 1000)}`;
   const name = daemon === undefined ? 'no daemon' : `daemon ${use}${idle}`;
   return `${taskId(task)}  ${state.padEnd(9)}  ${name}`;
 }
 
 function needLines({ need }: PoolDecision): readonly string[] {
-  const { capacity, jobs, inUse, floor, wanted, granted, sight } = need;
-  const { pool } = sight;
+  const { capacity, jobs, inUse, floor, wanted, granted, view } = need;
+  const { pool } = view;
   const launches = launchesFor(need);
   return [
     `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
-    startTimeText(sight.startTime),
-    `bounds: wants ${wanted}, max ${pool.max}${maxFrom(sight)}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
+    startTimeText(view.startTime),
+    `bounds: wants ${wanted}, max ${pool.max}${maxFrom(view)}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
     `there are ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; beside them ${capacity.leaving} leaving, ${capacity.left} left`,
   ];
 }
 
 /** What set the bound, where it is not the configuration's `max`. */
-function maxFrom({ pool, overrides, minFrom }: PoolDecision['need']['sight']): string {
+function maxFrom({ pool, overrides, minFrom }: PoolDecision['need']['view']): string {
   if (pool.retiring) return ' (retiring)';
   if (isPaused(overrides)) return ' (paused)';
   return minFrom === 'pin' ? ' (pin)' : '';
@@ -140,7 +140,7 @@ function startTimeText({ from, samples, p50Ms, p95Ms }: StartTime): string {
 
 /** One line a task; where it is spare and to be replaced too, what is done about it counts. */
 function leaveLines({ leaving, need }: PoolDecision): readonly string[] {
-  const isGuarded = need.sight.pool.scaleIn === 'lease';
+  const isGuarded = need.view.pool.scaleIn === 'lease';
   const inOrder = leaving.toSorted(by(({ kind }) => (kind === 'leave' ? 1 : 0)));
   const decisions = new Map(inOrder.map((decision) => [decision.task.task.taskArn, decision]));
   return leaving
@@ -162,7 +162,7 @@ function decidedLines({ plan, doubts, actions }: PoolDecision): readonly string[
 }
 
 function findingLines(findings: readonly Finding[], { need }: PoolDecision): readonly string[] {
-  const { pool, organization } = need.sight;
+  const { pool, organization } = need.view;
   return findings
     .filter((finding) => {
       if ('pool' in finding && finding.pool !== null) return finding.pool === pool.name;

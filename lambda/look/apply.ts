@@ -55,7 +55,7 @@ export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-type Call = {
+type WakeDemand = {
   readonly pool: PoolName;
   readonly what: string;
   readonly actions: readonly Action[];
@@ -64,7 +64,7 @@ type Call = {
 
 type Write = Extract<Action, { readonly task: TaskArn }>;
 
-function stagesOf(actions: readonly Action[]): readonly (readonly Call[])[] {
+function stagesOf(actions: readonly Action[]): readonly (readonly WakeDemand[])[] {
   const counts = actions.filter((action) => action.kind === 'set-desired');
   const writes = actions.filter((action) => action.kind !== 'set-desired');
   return [
@@ -76,7 +76,7 @@ function stagesOf(actions: readonly Action[]): readonly (readonly Call[])[] {
   ];
 }
 
-function setDesired(action: Extract<Action, { kind: 'set-desired' }>): Call {
+function setDesired(action: Extract<Action, { kind: 'set-desired' }>): WakeDemand {
   return {
     pool: action.pool,
     what: `setting the desired count of pool "${action.pool}" from ${action.from} to ${action.to}`,
@@ -88,7 +88,7 @@ function setDesired(action: Extract<Action, { kind: 'set-desired' }>): Call {
   };
 }
 
-function protectionCall(actions: readonly Write[]): readonly Call[] {
+function protectionCall(actions: readonly Write[]): readonly WakeDemand[] {
   const [first] = actions;
   if (first === undefined) return [];
   const tasks = actions.map(({ task }) => task);

@@ -1,6 +1,6 @@
 /** What the log event of a look tells about each tag group: who waits, and how long those waited who run. */
 
-import { oldestOf, readDemand, type TagGroup } from '../decision/demand/demand.ts';
+import { deriveDemand, oldestOf, type TagGroup } from '../decision/demand/demand.ts';
 import type { EpochMs } from '../decision/model/brands.ts';
 import { by, sum, unique } from '../decision/model/collections.ts';
 import type { IsoTime, Plan } from '../decision/model/plan.ts';
@@ -24,7 +24,7 @@ export type GroupRow = {
   /** The pools that the jobs are planned for, as one text. */
   readonly pools: string;
   readonly running: number;
-  /** Of the running jobs in sight: from when coderd made them until a daemon took them. */
+  /** Of the running jobs in view: from when coderd made them until a daemon took them. */
   readonly queueWaitP50Seconds?: number;
   readonly queueWaitP95Seconds?: number;
 };
@@ -38,7 +38,7 @@ export function groupRows(snapshot: Snapshot, plan: Plan): readonly GroupRow[] {
     facts.set(key, known);
     return known;
   };
-  for (const group of readDemand(snapshot)) of(group.organization, group.tags).waiting.push(group);
+  for (const group of deriveDemand(snapshot)) of(group.organization, group.tags).waiting.push(group);
   for (const row of plan.assignment) of(row.organization, row.tags).places.push(row);
   for (const row of plan.unserved) of(row.organization, row.tags).places.push({ ...row, served: 'unserved' });
   for (const { name, jobs } of snapshot.coder.organizations)

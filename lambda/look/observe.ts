@@ -3,9 +3,9 @@ import type { EpochMs, OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
 import type {
   Daemon,
-  ForecastSight,
+  ForecastReadings,
   Job,
-  OrganizationSight,
+  OrganizationReadings,
   Reading,
   Snapshot,
 } from '../decision/model/snapshot.ts';
@@ -54,8 +54,8 @@ export async function observeCoder(
     ...(buildInfo === undefined ? {} : { buildInfo }),
     ...(expiresAt === undefined ? {} : { token: { expiresAt } }),
     organizations: organizations
-      .map((sight) => ({ ...sight, ...forecast.get(sight.id) }))
-      .map((sight) => (known.items.some(({ id }) => id === sight.id) ? recorded(coderd, sight, now) : sight)),
+      .map((view) => ({ ...view, ...forecast.get(view.id) }))
+      .map((view) => (known.items.some(({ id }) => id === view.id) ? recorded(coderd, view, now) : view)),
   };
 }
 
@@ -72,7 +72,7 @@ async function forecastOf(
   known: readonly Organization[],
   pools: readonly PoolConfig[],
   at: { readonly now: EpochMs; readonly build: Snapshot['coder']['buildInfo'] },
-): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
+): Promise<ReadonlyMap<OrganizationId, ForecastReadings>> {
   const waking = pools.filter(({ wake }) => wake.autostart || wake.autostop);
   const organizations = known.filter((item) => waking.some((pool) => isNamed(item, pool.organization)));
   if (organizations.length === 0) return new Map();
@@ -86,7 +86,7 @@ async function observeOrganization(
   coderd: Coderd,
   organization: Organization,
   build: Snapshot['coder']['buildInfo'],
-): Promise<OrganizationSight> {
+): Promise<OrganizationReadings> {
   const [jobs, daemons] = await Promise.all([
     coderd.jobs(organization, build),
     coderd.daemons(organization, build),
@@ -103,16 +103,16 @@ async function observeOrganization(
 }
 
 /** With the jobs that are known from this look and earlier ones. */
-function recorded(coderd: Coderd, sight: OrganizationSight, now: EpochMs): OrganizationSight {
-  const { jobs, previousJobs, workspaces } = sight;
-  return { ...sight, recentJobs: coderd.recentJobs(sight, { jobs, previousJobs, workspaces, now }) };
+function recorded(coderd: Coderd, view: OrganizationReadings, now: EpochMs): OrganizationReadings {
+  const { jobs, previousJobs, workspaces } = view;
+  return { ...view, recentJobs: coderd.recentJobs(view, { jobs, previousJobs, workspaces, now }) };
 }
 
 /**
  * An organization of the configuration that coderd does not list stays in the snapshot, as unread. Its id is the name or UUID that the
  * configuration has, so that it is none of the others; coderd's names are shorter than a UUID.
  */
-function unknownOrganization(name: string, known: Reading<Organization>): OrganizationSight {
+function unknownOrganization(name: string, known: Reading<Organization>): OrganizationReadings {
   const missing: Reading<Job & Daemon> =
     known.status === 'ok'
       ? {

@@ -3,7 +3,7 @@ import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../dec
 import type {
   BuildInfo,
   Daemon,
-  ForecastSight,
+  ForecastReadings,
   Job,
   Protection,
   Reading,
@@ -47,7 +47,7 @@ export interface Coderd {
       readonly refreshMs: number;
       readonly build?: BuildInfo | undefined;
     },
-  ): Promise<ReadonlyMap<OrganizationId, ForecastSight>>;
+  ): Promise<ReadonlyMap<OrganizationId, ForecastReadings>>;
   /**
    * The jobs of the last seven days, as far as these readings and those of earlier looks tell. Sends no
    * request. `items` is the same array for as long as no job changes.

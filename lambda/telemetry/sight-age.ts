@@ -18,7 +18,7 @@ export class SightAge {
   /** Seconds from the last look with full sight to this one, or from when this was made. */
   after(plan: Plan): number {
     const now = this.#clock.now();
-    if (hasFullSight(plan)) this.#since = now;
+    if (hasFullView(plan)) this.#since = now;
     return Math.max(0, Math.round((now - this.#since) / 1000));
   }
 }
@@ -43,6 +43,6 @@ const CONTRADICTIONS: Readonly<Record<Contradiction, true>> = {
 /** Lists of a look; those of the forecast are read less often and stand in nobody's way. */
 const UNREAD = /^(jobs|daemons|previous-jobs|services|tasks|protections)-(truncated|forbidden|failed|stale)$/;
 
-function hasFullSight({ findings }: Plan): boolean {
+function hasFullView({ findings }: Plan): boolean {
   return !findings.some(({ code }) => UNREAD.test(code) || Object.hasOwn(CONTRADICTIONS, code));
 }

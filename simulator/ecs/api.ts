@@ -12,7 +12,7 @@ import { pageOf } from './requests/paging.ts';
 import type { BucketName } from './requests/throttle.ts';
 import { TAGGING } from './tagging.ts';
 import type { EcsTask } from './task.ts';
-import { type TaskSight, wireProtection, wireService, wireTags, wireTask } from './wire.ts';
+import { type TaskView, wireProtection, wireService, wireTags, wireTask } from './wire.ts';
 
 const inCluster = { cluster: z.string().optional() };
 const paged = { maxResults: z.number().optional(), nextToken: z.string().optional() };
@@ -147,7 +147,7 @@ function listTasks(model: EcsModel, request: ListTasksRequest) {
     throw invalidParameter('desiredStatus must be one of RUNNING, PENDING, STOPPED.');
   if (startedBy !== undefined && (serviceName ?? family) !== undefined)
     throw invalidParameter('startedBy must be the only filter.');
-  const wanted = ({ task: { identity }, state }: TaskSight): boolean =>
+  const wanted = ({ task: { identity }, state }: TaskView): boolean =>
     state.desiredStatus === desiredStatus &&
     (service ?? identity.serviceName) === identity.serviceName &&
     (family ?? identity.definition.family) === identity.definition.family &&
@@ -258,7 +258,7 @@ function updateService(
   return { service: wireService(model.clusterArn, service, service.state, tasks) };
 }
 
-function tasksSeen(model: EcsModel): readonly TaskSight[] {
+function tasksSeen(model: EcsModel): readonly TaskView[] {
   return model.tasks().flatMap((task) => {
     const state = task.states.at(model.readTime());
     return state === undefined ? [] : { task, state };

@@ -307,10 +307,10 @@ export class EcsModel {
     const sight = {
       desiredCount: service.state.desiredCount,
       primaryId: service.state.primary.id,
-      tasks: [...service.tasks].map(protectionSight),
+      tasks: [...service.tasks].map(protectionView),
       cleanup: isCleaningUp(service.state) ? (this.#options.cleanup ?? {}) : undefined,
     };
-    return isBlocked(protectionSight(task), sight, {
+    return isBlocked(protectionView(task), sight, {
       calls: this.#options.deploymentBlocked ?? 'all',
       tasks: this.#options.blockedTasks ?? 'all',
     });
@@ -376,7 +376,7 @@ export class EcsModel {
   }
 }
 
-const protectionSight = (task: EcsTask) => ({
+const protectionView = (task: EcsTask) => ({
   isProtected: task.isProtected,
   startedBy: task.identity.startedBy,
 });

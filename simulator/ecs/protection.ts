@@ -21,7 +21,7 @@ export const MAX_MINUTES = 2880;
 
 type Protectable = { readonly isProtected: boolean; readonly startedBy: string | undefined };
 
-type ServiceSight = {
+type ServiceView = {
   readonly desiredCount: number;
   readonly primaryId: string;
   /** The service's tasks whose desired status is RUNNING. */
@@ -42,7 +42,7 @@ export type Reading = {
  * Whether the service refuses to protect the task: it has more protected tasks than its desired count, or protected tasks of an
  * old revision hold a deployment open.
  */
-export function isBlocked(task: Protectable, service: ServiceSight, reading: Reading): boolean {
+export function isBlocked(task: Protectable, service: ServiceView, reading: Reading): boolean {
   if (reading.calls === 'off' || (reading.calls === 'new-only' && task.isProtected)) return false;
   // a task of another deployment than the primary one is there only as long as a deployment is open
   const isOld = ({ startedBy }: Protectable): boolean => startedBy !== service.primaryId;

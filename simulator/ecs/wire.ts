@@ -4,7 +4,7 @@ import type { Deployment, EcsService, ServiceState } from './service.ts';
 import type { EcsTask, Protection, TaskState } from './task.ts';
 
 /** What the counts of a service are made of. */
-export type TaskSight = { readonly task: EcsTask; readonly state: TaskState };
+export type TaskView = { readonly task: EcsTask; readonly state: TaskState };
 
 const PENDING = new Set(['PROVISIONING', 'PENDING', 'ACTIVATING']);
 /** It has no network interface yet. */
@@ -14,7 +14,7 @@ export function wireService(
   clusterArn: string,
   service: EcsService,
   state: ServiceState,
-  tasks: readonly TaskSight[],
+  tasks: readonly TaskView[],
 ) {
   const { identity } = service;
   return {
@@ -85,7 +85,7 @@ function wireEarlySuccess(healthyPercent: number | undefined) {
   return { earlySuccessCriteria: { enable: true, healthyPercent, sourceServiceRevisionCleanup: 'DEFERRED' } };
 }
 
-function wireDeployment(deployment: Deployment, tasks: readonly TaskSight[]) {
+function wireDeployment(deployment: Deployment, tasks: readonly TaskView[]) {
   return {
     id: deployment.id,
     status: deployment.status,
@@ -100,7 +100,7 @@ function wireDeployment(deployment: Deployment, tasks: readonly TaskSight[]) {
   };
 }
 
-function countsOf(tasks: readonly TaskSight[]) {
+function countsOf(tasks: readonly TaskView[]) {
   return {
     runningCount: tasks.filter(({ state }) => state.lastStatus === 'RUNNING').length,
     pendingCount: tasks.filter(({ state }) => PENDING.has(state.lastStatus)).length,

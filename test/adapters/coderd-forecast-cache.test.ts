@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
-import type { ForecastSight } from '../../lambda/decision/model/snapshot.ts';
+import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import {
   type Fault,
@@ -36,7 +36,7 @@ async function kept() {
   server.templates = [templateJson('template-1')];
   server.versions.set('version-of-template-1', versionJson({ size: 'big' }));
   const forecast = new Forecast(http);
-  const lookAt = async (second: number, organizations = [A]): Promise<ForecastSight> => {
+  const lookAt = async (second: number, organizations = [A]): Promise<ForecastReadings> => {
     server.now = NOW + second * 1000;
     const when = { now: server.now as EpochMs, refreshMs: REFRESH * 1000 };
     const sight = (await forecast.sights(organizations, when)).get(A.id);
@@ -47,7 +47,7 @@ async function kept() {
   return { server, lookAt, pages };
 }
 
-const ids = ({ workspaces }: ForecastSight) => workspaces.items.map(({ id }) => id);
+const ids = ({ workspaces }: ForecastReadings) => workspaces.items.map(({ id }) => id);
 
 test.each([
   { second: 0, pages: 1, because: 'it is as new as can be' },

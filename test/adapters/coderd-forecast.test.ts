@@ -5,7 +5,7 @@ import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
-import type { ForecastSight } from '../../lambda/decision/model/snapshot.ts';
+import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { START, startLab } from '../support/lab.ts';
 import { aJob, anOrganization, aSnapshot, reading } from '../support/parts.ts';
@@ -42,7 +42,7 @@ async function serverOf(workspaces: number, budgetMs?: number) {
   server.versions.set('version-of-template-1', versionJson({ size: 'big' }));
   server.members = [memberJson('owner')];
   const forecast = new Forecast(http, budgetMs);
-  const read = async (organizations = [A]): Promise<ForecastSight> => {
+  const read = async (organizations = [A]): Promise<ForecastReadings> => {
     const when = { now: server.now as EpochMs, refreshMs: 60_000 };
     const sight = (await forecast.sights(organizations, when)).get(organizations[0]?.id ?? A.id);
     if (sight === undefined) throw new Error('no sight of the organization');

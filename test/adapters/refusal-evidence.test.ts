@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
-import type { ForecastSight } from '../../lambda/decision/model/snapshot.ts';
+import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
 import { ForecastServer, memberJson, NOW } from './coderd-forecast-server.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -34,7 +34,7 @@ async function serverOf(version: string | undefined) {
   server.members = [memberJson('owner')];
   server.offlineDaemons = [OFFLINE];
   const forecast = new Forecast(http);
-  const readAt = async (minute: number): Promise<ForecastSight> => {
+  const readAt = async (minute: number): Promise<ForecastReadings> => {
     server.now = NOW + minute * REFRESH_MS;
     const build = version === undefined ? undefined : { version };
     const when = { now: server.now as EpochMs, refreshMs: REFRESH_MS, build };

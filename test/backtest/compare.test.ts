@@ -6,7 +6,7 @@ import { dollarsPerHour } from '../../backtest/replay/prices.ts';
 import type { Run } from '../../backtest/replay/run.ts';
 import { type CompareOptions, compare, orderOf } from '../../backtest/search/compare.ts';
 import { search } from '../../backtest/search/search.ts';
-import { type Crew, type Order, runOrder, startCrew } from '../../backtest/search/worker-pool.ts';
+import { type Order, runOrder, startCrew, type WorkerPool } from '../../backtest/search/worker-pool.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline } from './support.ts';
 
@@ -19,7 +19,7 @@ const JOBS = [
 const EMPTY = await runBaseline('static');
 
 /** One thread that asks nothing of any world: it knows what each order comes to, in dollars. */
-function knowingCrew(dollarsOf: (order: Order) => number): Crew & { readonly orders: Order[] } {
+function knowingCrew(dollarsOf: (order: Order) => number): WorkerPool & { readonly orders: Order[] } {
   const orders: Order[] = [];
   let free: Promise<unknown> = Promise.resolve();
   return {
@@ -195,7 +195,7 @@ describe('a comparison', () => {
 
   it('has the same figures whoever does the work', async () => {
     const two = startCrew(2);
-    const alone: Crew = { run: (order) => runOrder(order, () => {}), close: two.close };
+    const alone: WorkerPool = { run: (order) => runOrder(order, () => {}), close: two.close };
     const against = ['static', 'keda'];
     try {
       const [document, other] = await Promise.all(

@@ -8,7 +8,7 @@ import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import type { Tick } from '../../lambda/look/tick.ts';
 import { Random } from '../../simulator/base/random.ts';
-import { Pace } from '../../verify/random-worlds/world/virtual-scheduler.ts';
+import { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
 
 const MINUTES = 75;
@@ -66,7 +66,7 @@ const overHttp = (lab: Lab) => lab.ports;
 
 function virtually({ world }: Lab): () => Ports {
   const isCoderdDown = (): boolean => false;
-  return virtualPorts({ world, pace: new Pace(world.timeline), isCoderdDown, onCall: () => {} });
+  return virtualPorts({ world, pace: new VirtualScheduler(world.timeline), isCoderdDown, onCall: () => {} });
 }
 
 const recordOf = (snapshot: Snapshot | undefined) =>

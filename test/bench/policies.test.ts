@@ -4,8 +4,8 @@ import type { Figures } from '../../backtest/replay/result.ts';
 import type { Run } from '../../backtest/replay/run.ts';
 import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
 import { runsOf } from '../../backtest/search/search.ts';
-import { type Crew, type Order, runOrder, startCrew } from '../../backtest/search/worker-pool.ts';
-import { type Contest, holdContest } from '../../bench/policies/policy-comparison.ts';
+import { type Order, runOrder, startCrew, type WorkerPool } from '../../backtest/search/worker-pool.ts';
+import { holdContest, type PolicyComparison } from '../../bench/policies/policy-comparison.ts';
 import { benchText } from '../../bench/policies/show.ts';
 import { matchesOf, overallOf } from '../../bench/policies/standings.ts';
 
@@ -29,7 +29,7 @@ function figures({ tasks, minutes }: Sketch): Figures {
 }
 
 /** Two peers, of which one is cheap and slow, and one dear and quick. */
-const contest = (scenario: string, minutes: number): Contest => ({
+const contest = (scenario: string, minutes: number): PolicyComparison => ({
   ...{ scenario, days: 2 },
   rounds: [
     {
@@ -156,10 +156,10 @@ describe('a contest', () => {
   });
 });
 
-const runHere: Crew['run'] = (order) => runOrder(order, () => {});
+const runHere: WorkerPool['run'] = (order) => runOrder(order, () => {});
 
 /** Remembers its orders, and answers all alike. */
-function fakeCrew(orders: Order[]): Crew {
+function fakeCrew(orders: Order[]): WorkerPool {
   return {
     run: async (order) => {
       orders.push(order);

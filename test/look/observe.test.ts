@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decide } from '../../lambda/decision/decide.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import type { ForecastSight, Job, Reading, RecentJobs } from '../../lambda/decision/model/snapshot.ts';
+import type { ForecastReadings, Job, Reading, RecentJobs } from '../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import type { Coderd, Ecs, Organization, SeenJobs } from '../../lambda/look/ports.ts';
 import { startLab } from '../support/lab.ts';
@@ -25,7 +25,7 @@ import {
 
 const organization = (name: string): Organization => ({ id: `org-${name}` as OrganizationId, name });
 
-const FORECAST: ForecastSight = {
+const FORECAST: ForecastReadings = {
   workspaces: { ...reading([aWorkspace()]), takenAt: ago(3 * MINUTE) },
   templates: { ...reading([aTemplate()]), takenAt: ago(4 * MINUTE) },
   activeVersionTags: { template: { size: 'big' } },

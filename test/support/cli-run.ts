@@ -1,5 +1,5 @@
 import { runCli } from '../../cli/program.ts';
-import type { Surroundings } from '../../cli/shared/cli-environment.ts';
+import type { CliEnvironment } from '../../cli/shared/cli-environment.ts';
 import { START } from './lab.ts';
 
 export type Answer = { readonly code: number; readonly out: string; readonly err: string };
@@ -9,7 +9,7 @@ export const run = (...args: readonly string[]): Promise<Answer> => runIn({}, ..
 
 /** Runs one command line in surroundings of its own. */
 export async function runIn(
-  surroundings: Partial<Pick<Surroundings, 'environment' | 'now' | 'terminal'>>,
+  surroundings: Partial<Pick<CliEnvironment, 'environment' | 'now' | 'terminal'>>,
   ...args: readonly string[]
 ): Promise<Answer> {
   let [out, err] = ['', ''];

@@ -12,7 +12,7 @@ import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import type {
   Daemon,
   Job,
-  OrganizationSight,
+  OrganizationReadings,
   Protection,
   Reading,
   ReadingStatus,
@@ -95,7 +95,7 @@ export function aJob(given: Partial<Job> = {}): Job {
   };
 }
 
-export function anOrganization(given: Partial<OrganizationSight> = {}): OrganizationSight {
+export function anOrganization(given: Partial<OrganizationReadings> = {}): OrganizationReadings {
   return {
     id: 'org-default' as OrganizationId,
     name: 'default',
@@ -216,7 +216,7 @@ export function aConfig(...pools: readonly PoolConfig[]): Config {
 }
 
 type Seen = {
-  readonly organizations?: readonly OrganizationSight[];
+  readonly organizations?: readonly OrganizationReadings[];
   readonly services?: readonly Service[];
   readonly tasks?: readonly Task[];
   readonly protections?: readonly Protection[];
@@ -224,7 +224,7 @@ type Seen = {
   readonly version?: string | null;
 };
 
-/** A snapshot with full sight. */
+/** A snapshot with full view. */
 export function aSnapshot({ organizations, services, tasks, protections, version }: Seen = {}): Snapshot {
   return {
     version: 1,

@@ -6,7 +6,7 @@ import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import type {
   Daemon,
   Job,
-  OrganizationSight,
+  OrganizationReadings,
   RecentJobs,
   Snapshot,
   Task,
@@ -53,7 +53,7 @@ export type Stocked = {
   readonly since?: EpochMs | undefined;
   readonly pending?: readonly Job[];
   readonly limits?: Config['limits'];
-  readonly organization?: Partial<OrganizationSight>;
+  readonly organization?: Partial<OrganizationReadings>;
   readonly change?: (snapshot: Snapshot) => Snapshot;
 };
 
@@ -97,7 +97,7 @@ export function deliberateOn(world: Stocked): Deliberation {
 
 /** How many daemons each pool keeps or launches for the stock. */
 export function stockIn(world: Stocked): Readonly<Record<string, number>> {
-  return Object.fromEntries(deliberateOn(world).pools.map(({ need }) => [need.sight.pool.name, need.stock]));
+  return Object.fromEntries(deliberateOn(world).pools.map(({ need }) => [need.view.pool.name, need.stock]));
 }
 
 /** How many daemons the only pool keeps or launches for the stock. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import type { ForecastSight, ReadingStatus, Workspace } from '../../lambda/decision/model/snapshot.ts';
+import type { ForecastReadings, ReadingStatus, Workspace } from '../../lambda/decision/model/snapshot.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { ago, aTemplate, aWorkspace, HOUR, MINUTE } from './parts.ts';
 
@@ -46,7 +46,7 @@ const readings = fc.constantFrom<ReadingStatus>(
 export function uglyForecast(
   organization: string,
   isClear: boolean,
-): fc.Arbitrary<ForecastSight | Record<string, never>> {
+): fc.Arbitrary<ForecastReadings | Record<string, never>> {
   const organization_id = `org-${organization}` as OrganizationId;
   return fc.option(
     fc

@@ -10,9 +10,9 @@ import type {
 import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import type {
   Daemon,
-  ForecastSight,
+  ForecastReadings,
   Job,
-  OrganizationSight,
+  OrganizationReadings,
   Protection,
   Reading,
   ReadingStatus,
@@ -361,7 +361,7 @@ type Parts = {
   readonly maxTasks: number;
   readonly atOncePercent: number;
   readonly isVersionKnown: boolean;
-  readonly forecasts: readonly (ForecastSight | Record<string, never>)[];
+  readonly forecasts: readonly (ForecastReadings | Record<string, never>)[];
   readonly records: readonly (RecentJobs | undefined)[];
 };
 
@@ -386,7 +386,7 @@ function assemble({
     const status = readings[at++ % readings.length] ?? 'ok';
     return { status, items: status === 'failed' || status === 'forbidden' ? [] : items };
   };
-  const organizations = ORGANIZATIONS.map((name, row): OrganizationSight => {
+  const organizations = ORGANIZATIONS.map((name, row): OrganizationReadings => {
     const own = configs.flatMap((pool, index) => (pool.organization === name ? (pictures[index] ?? []) : []));
     const jobs = own.flatMap((picture) => picture.jobs);
     const waiting = pending.flatMap((group, place) =>
@@ -444,8 +444,8 @@ function assemble({
   };
 }
 
-/** Ugly states; `sight: 'full'` leaves every reading ok. */
-export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Arbitrary<Ugly> {
+/** Ugly states; `view: 'full'` leaves every reading ok. */
+export function uglyStates({ view }: { readonly view: 'full' | 'any' }): fc.Arbitrary<Ugly> {
   return pools.chain((configs) =>
     fc
       .record({
@@ -469,13 +469,13 @@ export function uglyStates({ sight }: { readonly sight: 'full' | 'any' }): fc.Ar
         pending: pendingJobs,
         strangers,
         readings:
-          sight === 'full'
+          view === 'full'
             ? fc.constant(['ok'] as ReadingStatus[])
             : fc.array(statuses, { minLength: 9, maxLength: 9 }),
         maxTasks: fc.constantFrom(3, 8, 100),
         atOncePercent: fc.constantFrom(1, 25, 100),
         isVersionKnown: fc.boolean(),
-        forecasts: fc.tuple(...ORGANIZATIONS.map((name) => uglyForecast(name, sight === 'full'))),
+        forecasts: fc.tuple(...ORGANIZATIONS.map((name) => uglyForecast(name, view === 'full'))),
         records: fc.tuple(...ORGANIZATIONS.map(uglyRecord)),
       })
       .map(({ surplus, ...parts }) => ({

@@ -7,10 +7,10 @@ import type { Random } from '../../simulator/base/random.ts';
 import type { Range } from '../../simulator/ecs/parts/latencies.ts';
 import type { World } from '../../simulator/world.ts';
 import { portsOf } from './ports.ts';
-import { Line, type LineFaults } from './world/faulty-connection.ts';
+import { FaultyConnection, type LineFaults } from './world/faulty-connection.ts';
 import type { Fleet, FleetPool } from './world/fleet.ts';
 import type { WorldPlan } from './world/plan.ts';
-import type { Pace } from './world/virtual-scheduler.ts';
+import type { VirtualScheduler } from './world/virtual-scheduler.ts';
 
 const SCHEDULE_MS = 60_000;
 /** What the CDK stack gives the function. */
@@ -26,7 +26,7 @@ type Scene = {
   readonly world: World;
   readonly plan: WorldPlan;
   readonly fleet: Fleet;
-  readonly pace: Pace;
+  readonly pace: VirtualScheduler;
   readonly random: Random;
   readonly isCoderdDown: () => boolean;
   /** Told after each look, with how long it took. */
@@ -90,8 +90,8 @@ export class Autoscaler {
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
     return {
       pace,
-      aws: new Line({ pace, random, latency, faults, isCutOff }),
-      coderd: new Line({
+      aws: new FaultyConnection({ pace, random, latency, faults, isCutOff }),
+      coderd: new FaultyConnection({
         pace,
         random,
         latency,

@@ -8,13 +8,17 @@ import { callEcs } from '../../simulator/ecs/api.ts';
 import type { EcsModel } from '../../simulator/ecs/model.ts';
 import { AwsError } from '../../simulator/ecs/requests/errors.ts';
 import type { World } from '../../simulator/world.ts';
-import type { Line } from './world/faulty-connection.ts';
-import type { Pace } from './world/virtual-scheduler.ts';
+import type { FaultyConnection } from './world/faulty-connection.ts';
+import type { VirtualScheduler } from './world/virtual-scheduler.ts';
 
 /** The ports of one invocation. */
 export function portsOf(
   world: World,
-  lines: { readonly aws: Line; readonly coderd: Line; readonly pace: Pace },
+  lines: {
+    readonly aws: FaultyConnection;
+    readonly coderd: FaultyConnection;
+    readonly pace: VirtualScheduler;
+  },
 ): Ports {
   return {
     ecs: new EcsAdapter(new WorldEcs(world.ecs, lines.aws), world.ecs.clusterName, {
@@ -29,9 +33,9 @@ const NOBODY = { region: 'eu-central-1', credentials: { accessKeyId: 'lab', secr
 
 class WorldEcs extends ECSClient {
   readonly #model: EcsModel;
-  readonly #line: Line;
+  readonly #line: FaultyConnection;
 
-  constructor(model: EcsModel, line: Line) {
+  constructor(model: EcsModel, line: FaultyConnection) {
     super(NOBODY);
     this.#model = model;
     this.#line = line;

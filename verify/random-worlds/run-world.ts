@@ -12,7 +12,7 @@ import { unsettled } from './settled.ts';
 import { TickLog } from './tick-log.ts';
 import { Fleet } from './world/fleet.ts';
 import { seeded, type WorldPlan } from './world/plan.ts';
-import { Pace } from './world/virtual-scheduler.ts';
+import { VirtualScheduler } from './world/virtual-scheduler.ts';
 
 export type WorldResult = {
   readonly seed: number;
@@ -57,7 +57,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const image = options.isUnguarded ? 'bare' : 'guarded';
   const pools = plan.pools.map((pool) => ({ ...pool, image, retiring: false }) as const);
   const world = new World({ ...plan.world, pools, historyMs: HISTORY_MS });
-  const pace = new Pace(world.timeline);
+  const pace = new VirtualScheduler(world.timeline);
   const say = (line: string): void => options.say?.(`${timeText(world.timeline.now())}  ${line}`);
   const log = new TickLog({ world, readLagMs: plan.world.readLagMs, say: options.say && say });
   const fleet = new Fleet(world, pools);
@@ -97,7 +97,7 @@ function resultOf(world: World, { seed }: WorldPlan, { ticks, asksRefused, told 
 type Ending = {
   readonly world: World;
   readonly fleet: Fleet;
-  readonly pace: Pace;
+  readonly pace: VirtualScheduler;
   readonly log: TickLog;
   readonly overrides: Overrides;
 };

@@ -14,14 +14,14 @@ import type { DaemonRecord } from '../../../simulator/coderd/tables/daemons.ts';
 import { isOffline } from '../../../simulator/coderd/tables/daemons.ts';
 import type { JobRecord } from '../../../simulator/coderd/tables/jobs.ts';
 import type { World } from '../../../simulator/world.ts';
-import type { Pace } from '../../../verify/random-worlds/world/virtual-scheduler.ts';
+import type { VirtualScheduler } from '../../../verify/random-worlds/world/virtual-scheduler.ts';
 import { VirtualCoderd } from './coderd-http.ts';
 import { EcsPort } from './ecs-port.ts';
 import type { OnCall } from './on-call.ts';
 
 export type PortsOptions = {
   readonly world: World;
-  readonly pace: Pace;
+  readonly pace: VirtualScheduler;
   readonly isCoderdDown: () => boolean;
   readonly onCall: OnCall;
 };

@@ -5,7 +5,7 @@ import { batchesOf } from '../../decision/model/collections.ts';
 import type {
   BuildInfo,
   Daemon,
-  ForecastSight,
+  ForecastReadings,
   Job,
   Reading,
   RecentJobs,
@@ -103,7 +103,7 @@ export class CoderdAdapter implements Coderd {
   forecast(
     organizations: readonly Organization[],
     when: { readonly now: EpochMs; readonly refreshMs: number; readonly build?: BuildInfo | undefined },
-  ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
+  ): Promise<ReadonlyMap<OrganizationId, ForecastReadings>> {
     return this.#forecast.sights(organizations, when);
   }
 

@@ -23,7 +23,7 @@ import type { Protection, Reading, Service, Task } from '../../decision/model/sn
 import { placementEvents } from '../../decision/supply/placement.ts';
 import type { Ecs, Refusal } from '../../look/ports.ts';
 import { THROTTLES } from '../shared/aws-calls.ts';
-import { describeMisfit } from '../shared/schema-mismatch.ts';
+import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { DesiredCounts } from './desired-counts.ts';
 import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
 
@@ -247,7 +247,7 @@ function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new EcsError(
-    `the answer of ${operation} has another shape than expected: ${describeMisfit(result.error, value)}`,
+    `the answer of ${operation} has another shape than expected: ${describeSchemaMismatch(result.error, value)}`,
     {
       cause: result.error,
     },

@@ -1,7 +1,7 @@
 /** What the tasks of a service are made of: asked by people, never in a look. */
 import { DescribeTaskDefinitionCommand, type ECSClient } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
-import { describeMisfit } from '../shared/schema-mismatch.ts';
+import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { EcsError } from './ecs.ts';
 
 const words = z.array(z.string()).default([]);
@@ -23,7 +23,7 @@ export async function describeTaskDefinition(client: ECSClient, arn: string): Pr
   const result = taskDefinitionSchema.safeParse(taskDefinition);
   if (result.success) return result.data;
   throw new EcsError(
-    `the answer of DescribeTaskDefinition has another shape than expected: ${describeMisfit(result.error, taskDefinition)}`,
+    `the answer of DescribeTaskDefinition has another shape than expected: ${describeSchemaMismatch(result.error, taskDefinition)}`,
     { cause: result.error },
   );
 }

@@ -4,7 +4,7 @@ import type * as z from 'zod';
  * Says where an answer does not fit its schema, what was expected and what was seen, for the first three
  * places: `[3].created_at: expected an RFC 3339 time, saw "yesterday"`.
  */
-export function describeMisfit(error: z.ZodError, value: unknown): string {
+export function describeSchemaMismatch(error: z.ZodError, value: unknown): string {
   const places = error.issues.slice(0, 3).map((issue) => {
     const seen = showValue(valueAt(value, issue.path));
     return `${showPath(issue.path)}: ${expectation(issue.message)}, saw ${seen}`;

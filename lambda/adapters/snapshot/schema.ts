@@ -12,7 +12,7 @@ import {
   workspaceSchema,
 } from '../coderd/http/schemas.ts';
 import { protectionSchema, serviceSchema, taskSchema } from '../ecs/schemas.ts';
-import { describeMisfit } from '../shared/schema-mismatch.ts';
+import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { time } from '../shared/time.ts';
 
 const reading = <T extends z.ZodType>(item: T) =>
@@ -65,7 +65,7 @@ export class SnapshotError extends Error {
 export function parseSnapshot(value: unknown): Snapshot {
   const result = snapshotSchema.safeDecode(value as z.input<typeof snapshotSchema>);
   if (result.success) return result.data;
-  throw new SnapshotError(`reading the snapshot: ${describeMisfit(result.error, value)}`, {
+  throw new SnapshotError(`reading the snapshot: ${describeSchemaMismatch(result.error, value)}`, {
     cause: result.error,
   });
 }

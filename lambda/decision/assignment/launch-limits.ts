@@ -11,10 +11,10 @@ import type { Doubt } from '../model/plan.ts';
 import { areSure } from '../scale-in/confirm-rung.ts';
 import { mayGiveUp } from '../scale-in/counts.ts';
 import { priceOf } from '../settings/prices.ts';
-import type { PoolSight } from '../supply/supply.ts';
+import type { PoolView } from '../supply/supply.ts';
 
 export type PoolRoom = {
-  readonly sight: PoolSight;
+  readonly view: PoolView;
   readonly capacity: Capacity;
   readonly outlook: Outlook;
   /** Launches that bring the pool up to its floor. */
@@ -39,35 +39,32 @@ export type Room = {
 
 export type RoomInput = {
   readonly config: Config;
-  readonly doubtsOf: (sight: PoolSight) => readonly Doubt[];
+  readonly doubtsOf: (view: PoolView) => readonly Doubt[];
 };
 
 /** Measures the room; those that are leaving count against `maxTasks` (docs/adr/0005). */
-export function measureRoom(
-  outlooks: ReadonlyMap<PoolSight, Outlook>,
-  { config, doubtsOf }: RoomInput,
-): Room {
+export function measureRoom(outlooks: ReadonlyMap<PoolView, Outlook>, { config, doubtsOf }: RoomInput): Room {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
-  const there = [...outlooks].map(([sight, outlook]) => {
-    const [capacity, doubts] = [measure(sight), doubtsOf(sight)];
-    return { sight, outlook, capacity, doubts, tasks: existing(sight, { capacity, doubts }) };
+  const there = [...outlooks].map(([view, outlook]) => {
+    const [capacity, doubts] = [measure(view), doubtsOf(view)];
+    return { view, outlook, capacity, doubts, tasks: existing(view, { capacity, doubts }) };
   });
   let total = maxTasks - sum(there, ({ tasks }) => tasks);
-  let budget = dollarsPerHour * 1e6 - sum(there, ({ sight, tasks }) => tasks * priceOf(sight.pool));
-  const pools = there.map(({ sight, outlook, capacity, doubts }): PoolRoom => {
-    const isOpen = sight.service !== undefined && !capacity.isHeldBack;
-    const own = isOpen ? Math.max(0, sight.pool.max - capacity.total) : 0;
-    const price = priceOf(sight.pool);
+  let budget = dollarsPerHour * 1e6 - sum(there, ({ view, tasks }) => tasks * priceOf(view.pool));
+  const pools = there.map(({ view, outlook, capacity, doubts }): PoolRoom => {
+    const isOpen = view.service !== undefined && !capacity.isHeldBack;
+    const own = isOpen ? Math.max(0, view.pool.max - capacity.total) : 0;
+    const price = priceOf(view.pool);
     const paid = Math.floor(budget / price);
     const isPendingOnly = doubts.includes('clocks-differ');
     const toFloor = isPendingOnly ? 0 : leastTasks(outlook.floors) - capacity.total;
     const forMin = Math.max(0, Math.min(toFloor, own, total, paid));
     total -= forMin;
     budget -= forMin * price;
-    const toMaxTasks = sight.pool.prebuilds.maxTasks - capacity.total - forMin;
+    const toMaxTasks = view.pool.prebuilds.maxTasks - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(own - forMin, toMaxTasks));
     return {
-      ...{ sight, capacity, outlook, forMin, beyond: own - forMin },
+      ...{ view, capacity, outlook, forMin, beyond: own - forMin },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
     };
   });
@@ -75,13 +72,13 @@ export function measureRoom(
 }
 
 /** Tasks that are there or stay desired. What does not come takes no room once the count gives it up. */
-function existing(sight: PoolSight, held: Held): number {
-  const { tasks, missing, unseen } = sight;
-  return tasks.length + unseen + (givesUpMissing(sight, held) ? 0 : missing);
+function existing(view: PoolView, held: Held): number {
+  const { tasks, missing, unseen } = view;
+  return tasks.length + unseen + (givesUpMissing(view, held) ? 0 : missing);
 }
 
 /** Whether the pool's count goes down by what it desires in vain (counts.ts; of pools without guards confirming.ts). */
-function givesUpMissing({ pool, tasks }: PoolSight, held: Held): boolean {
+function givesUpMissing({ pool, tasks }: PoolView, held: Held): boolean {
   return (pool.scaleIn === 'lease' || areSure(tasks)) && mayGiveUp(held);
 }
 

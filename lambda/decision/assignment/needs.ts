@@ -2,21 +2,21 @@
 
 import type { Capacity } from '../capacity/capacity.ts';
 import { type DueGroup, type Group, isPending, isUrgent } from '../demand/demand.ts';
-import { readRecord, unforeseenIn } from '../demand/record.ts';
+import { deriveRecord, unforeseenIn } from '../demand/record.ts';
 import { configuredFloor, floorOf, leastTasks } from '../forecast/floors.ts';
 import type { Outlook } from '../forecast/pool-forecast.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Floor, Served } from '../model/plan.ts';
-import type { Daemon, OrganizationSight } from '../model/snapshot.ts';
+import type { Daemon, OrganizationReadings } from '../model/snapshot.ts';
 import { priceOf } from '../settings/prices.ts';
-import type { PoolSight } from '../supply/supply.ts';
-import { drainedMs, type TaskSight } from '../supply/task-state.ts';
+import type { PoolView } from '../supply/supply.ts';
+import { drainedMs, type TaskView } from '../supply/task-state.ts';
 import type { Assigned, Assignment } from './assignment.ts';
 import type { PoolRoom, Room } from './launch-limits.ts';
 
 export type Need = {
-  readonly sight: PoolSight;
+  readonly view: PoolView;
   readonly capacity: Capacity;
   /** Jobs assigned to this pool, by who will run them. */
   readonly jobs: Readonly<Record<Served, number>>;
@@ -66,7 +66,7 @@ export type StockFacts = {
 };
 
 /** Works out the needs of all pools, in their order. */
-export function readNeeds(
+export function deriveNeeds(
   room: Room,
   { assigned }: Assignment,
   dueGroups: readonly DueGroup[],
@@ -79,14 +79,14 @@ export function readNeeds(
   const facts = stockFactsOf(assigned);
   const { givenUp, waiting } = giveUp(room, assigned);
   const needs = room.pools.map((pool) => {
-    const { name } = pool.sight.pool;
+    const { name } = pool.view.pool;
     const rows = byPool.get(name) ?? [];
     const need = {
       ...readNeed(pool, rows, unplaced.get(name) ?? 0),
       stockFacts: rows.flatMap(({ group }) => facts.get(group) ?? [])[0],
       givenUp: givenUp.get(name) ?? 0,
     };
-    const price = priceOf(pool.sight.pool);
+    const price = priceOf(pool.view.pool);
     const probe = rest > 0 && price <= budget && wantsProbe(need) ? 1 : 0;
     rest -= probe;
     budget -= probe * price;
@@ -94,7 +94,7 @@ export function readNeeds(
   });
   let unmet = waiting;
   return needs.map((need) => {
-    const isTooDear = budget < priceOf(need.sight.pool);
+    const isTooDear = budget < priceOf(need.view.pool);
     // a job that waits for room goes before daemons that may be of use
     const held = Math.max(0, heldIn(need, now) - need.givenUp);
     const freed = Math.min(unmet, held);
@@ -110,12 +110,12 @@ export function launchesFor({ jobs }: Pick<Need, 'jobs'>): number {
 
 /** How many tasks are more than the pool has to keep. Only leased ones count: others might not stay or not come. */
 export function spareOf(need: Need): number {
-  const { sight, capacity, jobs, inUse, outlook, granted, ready, givenUp, heldForRecord } = need;
+  const { view, capacity, jobs, inUse, outlook, granted, ready, givenUp, heldForRecord } = need;
   if (granted > capacity.total) return 0;
   // what makes room for others is stock, and never what a setting or the forecast keeps
   const { count: configured } = configuredFloor(outlook.floors, inUse);
   const wanted = Math.max(configured, outlook.floors.wake, inUse + ready - givenUp);
-  const bounded = Math.min(Math.max(wanted, inUse + heldForRecord), sight.pool.max);
+  const bounded = Math.min(Math.max(wanted, inUse + heldForRecord), view.pool.max);
   return capacity.working - Math.max(bounded, capacity.inUse + jobs['by-free']);
 }
 
@@ -126,18 +126,18 @@ const KEPT_MS = 120_000;
  * A process that has just begun to record knows too few builds: it drains nobody whom an earlier one kept. As little is known where the
  * workspaces could not be read anew.
  */
-function heldIn({ sight: { pool, organization, tasks } }: Pick<Need, 'sight'>, now: EpochMs): number {
+function heldIn({ view: { pool, organization, tasks } }: Pick<Need, 'view'>, now: EpochMs): number {
   if (organization === undefined || pool.warm !== 'auto') return 0;
   const { status } = organization.workspaces ?? {};
-  const isUnsure = readRecord(organization).isYoung(now) || status === 'failed' || status === 'stale';
+  const isUnsure = deriveRecord(organization).isYoung(now) || status === 'failed' || status === 'stale';
   if (!isUnsure) return 0;
-  const isStock = ({ daemon, idleSince = now }: TaskSight): boolean =>
+  const isStock = ({ daemon, idleSince = now }: TaskView): boolean =>
     now - idleSince >= KEPT_MS || hasServedPeople(daemon, organization);
   return tasks.filter((task) => task.state === 'working' && task.use === 'idle' && isStock(task)).length;
 }
 
 /** Its last job was one that nobody could foresee. */
-function hasServedPeople(daemon: Daemon | undefined, organization: OrganizationSight): boolean {
+function hasServedPeople(daemon: Daemon | undefined, organization: OrganizationReadings): boolean {
   const id = daemon?.previous_job?.id;
   const job = organization.previousJobs.items.find((previous) => previous.id === id);
   return job !== undefined && unforeseenIn(organization)(job);
@@ -172,21 +172,18 @@ function stockFactsOf(assigned: readonly Assigned[]): ReadonlyMap<Group, StockFa
  */
 function giveUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): GivenUp {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
-  const held = pools.flatMap(({ sight: { pool }, beyond }) => {
+  const held = pools.flatMap(({ view: { pool }, beyond }) => {
     const { granted, waiting } = launchesOf(
       (byPool.get(pool.name) ?? []).filter(({ group }) => isPending(group)),
     );
     const jobs = Math.min(waiting, Math.max(0, beyond - granted));
     return jobs > 0 ? [{ jobs, price: priceOf(pool) }] : [];
   });
-  const going = sum(pools, ({ sight }) => sight.tasks.filter(isAboutToGo).length);
+  const going = sum(pools, ({ view }) => view.tasks.filter(isAboutToGo).length);
   let waiting = Math.max(0, sum(held, ({ jobs }) => jobs) + Math.max(0, -total) - going);
   const givenUp = new Map<PoolName, number>();
   const beyondFloors = new Map(
-    pools.map(({ sight, capacity, outlook }) => [
-      sight.pool.name,
-      capacity.total - leastTasks(outlook.floors),
-    ]),
+    pools.map(({ view, capacity, outlook }) => [view.pool.name, capacity.total - leastTasks(outlook.floors)]),
   );
   const isAffordable = held.some(({ price }) => price <= budget - paidFor({ assigned }));
   if (total > launchesOf(assigned).granted && isAffordable) return { givenUp, waiting: 0 };
@@ -206,7 +203,7 @@ function giveUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): 
 /** An idle daemon that was asked leaves within seconds. One that does not is not waited for. */
 const GOES_WITHIN_MS = 10 * 60_000;
 
-function isAboutToGo(task: TaskSight): boolean {
+function isAboutToGo(task: TaskView): boolean {
   if (task.state === 'left') return true;
   return task.state === 'leaving' && task.use === 'idle' && (drainedMs(task) ?? 0) < GOES_WITHIN_MS;
 }
@@ -218,10 +215,10 @@ type GivenUp = {
 };
 
 /** A pool whose starts keep failing, or whose tasks ECS cannot place, is tried with one task at a time, beside those that are there. */
-function wantsProbe({ sight, capacity, wanted }: Unprobed): boolean {
+function wantsProbe({ view, capacity, wanted }: Unprobed): boolean {
   if (!capacity.isHeldBack) return false;
-  const isTrying = sight.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
-  return !isTrying && Math.min(wanted, sight.pool.max) > capacity.total;
+  const isTrying = view.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
+  return !isTrying && Math.min(wanted, view.pool.max) > capacity.total;
 }
 
 type Unprobed = Omit<Need, 'isRoomUsedUp' | 'isTooDear' | 'heldForRecord'>;
@@ -245,7 +242,7 @@ function unplacedDue(
 }
 
 function readNeed(
-  { sight, capacity, outlook, forMin, beyond, forPrebuilds, isPendingOnly }: PoolRoom,
+  { view, capacity, outlook, forMin, beyond, forPrebuilds, isPendingOnly }: PoolRoom,
   assigned: readonly Assigned[],
   unplaced: number,
 ): Unlimited {
@@ -258,7 +255,7 @@ function readNeed(
   const launches = launchesOf(assigned);
   const toMin = isPendingOnly ? 0 : Math.max(0, leastTasks(outlook.floors) - capacity.total);
   // beyond `prewarm.max` nobody is wanted before the jobs are there
-  const short = Math.min(unplaced, Math.max(0, sight.pool.prewarm.max - prewarmed));
+  const short = Math.min(unplaced, Math.max(0, view.pool.prewarm.max - prewarmed));
   const held = (isHeld: (group: Group) => boolean): number =>
     launchesOf(assigned.filter(({ group }) => isHeld(group))).waiting;
   const prebuilds = launchesOf(assigned.filter(({ group }) => group.for === 'prebuilds'));
@@ -266,7 +263,7 @@ function readNeed(
   const prebuildsHeld = isCapped ? prebuilds.waiting : 0;
   const growth = toMin + launches.granted + launches.waiting - prebuildsHeld + short;
   return {
-    sight,
+    view,
     capacity,
     jobs,
     inUse,

@@ -5,7 +5,7 @@ import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.t
 import { endsOf, type RunningBuild } from '../demand/running.ts';
 import { sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';
-import type { Daemon, OrganizationSight, Snapshot } from '../model/snapshot.ts';
+import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost } from '../settings/patience.ts';
 import { priceOf } from '../settings/prices.ts';
@@ -25,14 +25,14 @@ const HANDED_OVER_MS = 15_000;
 const LONGEST_MS = 30 * 60_000;
 
 /** All offers, in any order: `assign` has one of its own. */
-export function readOffers(
+export function deriveOffers(
   { pools }: Room,
   demand: readonly TagGroup[],
   snapshot: Snapshot,
 ): readonly Offer[] {
-  const sights = pools.map(({ sight }) => sight);
-  const isForeign = foreignTo(sights);
-  const indexes = new Map(sights.map(({ organization, index }) => [organization, index]));
+  const views = pools.map(({ view }) => view);
+  const isForeign = foreignTo(views);
+  const indexes = new Map(views.map(({ organization, index }) => [organization, index]));
   return [
     ...pools.flatMap((pool) => offersOfPool(pool, demand, snapshot)),
     ...snapshot.coder.organizations.flatMap((organization) =>
@@ -47,8 +47,8 @@ export function readOffers(
 }
 
 function offersOfPool(room: PoolRoom, demand: readonly TagGroup[], snapshot: Snapshot): readonly Offer[] {
-  const { sight, capacity, forMin, beyond } = room;
-  const { pool, tags: own, organization, tasks } = sight;
+  const { view, capacity, forMin, beyond } = room;
+  const { pool, tags: own, organization, tasks } = view;
   if (organization === undefined) return [];
   const bounds = boundsOf(room, demand);
   const offer = (served: Served, tags: TagSet, places: number, price = 0): Offer => ({
@@ -77,7 +77,7 @@ function offersOfPool(room: PoolRoom, demand: readonly TagGroup[], snapshot: Sna
   return [
     ...there,
     offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
-    ...busyOffers(room, endsOf(sight, snapshot.takenAt), offer),
+    ...busyOffers(room, endsOf(view, snapshot.takenAt), offer),
     offer('by-launch', own, forMin),
     offer('by-launch', own, beyond, price),
     offer('when-there-is-room', own, Number.POSITIVE_INFINITY, price),
@@ -90,7 +90,7 @@ function offersOfPool(room: PoolRoom, demand: readonly TagGroup[], snapshot: Sna
  * longer, the less a launch is worth to them.
  */
 function busyOffers(
-  { sight: { pool, startTime } }: PoolRoom,
+  { view: { pool, startTime } }: PoolRoom,
   running: readonly RunningBuild[],
   offer: (served: Served, tags: TagSet, places: number) => Offer,
 ): readonly Offer[] {
@@ -116,10 +116,10 @@ function busyOffers(
 
 /** Work that can wait would take what is launched for stock, so nothing is launched for stock until it is done. */
 function boundsOf(
-  { sight, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolRoom,
+  { view, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolRoom,
   demand: readonly TagGroup[],
 ): Bounds {
-  const { pool, tags, organization, tasks } = sight;
+  const { pool, tags, organization, tasks } = view;
   const canWait = demand.filter(
     (group) =>
       (group.for === 'prebuilds' || group.for === 'stops') &&
@@ -161,7 +161,7 @@ const UNBOUNDED: Bounds = {
 };
 
 function offersOfOthers(
-  organization: OrganizationSight,
+  organization: OrganizationReadings,
   isForeign: (daemon: Daemon) => boolean,
   index: DaemonIndex,
   { snapshot, demand }: { readonly snapshot: Snapshot; readonly demand: readonly TagGroup[] },

@@ -1,14 +1,14 @@
 /** What is to be ready although no job asks for it yet: for jobs that coderd is about to insert, `warm`, and the stock. */
 
 import type { DueGroup, WarmGroup } from '../demand/demand.ts';
-import { readRecord } from '../demand/record.ts';
+import { deriveRecord } from '../demand/record.ts';
 import { stayMs } from '../forecast/choose-pools-to-wake.ts';
 import type { Transition } from '../forecast/transitions.ts';
-import { type Call, fits, hasWrongKey, leadOf } from '../forecast/wake-demand.ts';
+import { fits, hasWrongKey, leadOf, type WakeDemand } from '../forecast/wake-demand.ts';
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import type { Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
-import type { PoolSight } from '../supply/supply.ts';
+import type { PoolView } from '../supply/supply.ts';
 import type { Room } from './launch-limits.ts';
 
 /**
@@ -17,9 +17,9 @@ import type { Room } from './launch-limits.ts';
  * open the gate. What is later than it may be is woken for, by one daemon: coderd had its reasons, or more will follow when the
  * jobs are there.
  */
-export function readDue(
-  calls: readonly Call[],
-  sights: readonly PoolSight[],
+export function deriveDue(
+  calls: readonly WakeDemand[],
+  views: readonly PoolView[],
   now: EpochMs,
 ): readonly DueGroup[] {
   return calls.flatMap(({ group, pools, ahead, wakeFor }) => {
@@ -30,7 +30,7 @@ export function readDue(
     return [...Map.groupBy(wanted, ({ workspace }) => tagKey(startTags(workspace, group.tags))).values()]
       .flatMap((starts) => {
         const tags = startTags(starts[0]?.workspace, group.tags);
-        const ready = sights.filter((sight) => fits(sight, { organizationId, tags }) && getsReady(sight));
+        const ready = views.filter((view) => fits(view, { organizationId, tags }) && getsReady(view));
         return ready.length === 0 ? [] : dueGroups({ organizationId, tags, starts, ready }, now);
       })
       .filter(({ jobs }) => jobs > 0);
@@ -46,10 +46,10 @@ function startTags(workspace: Workspace | undefined, activeTags: TagSet): TagSet
   return tags == null ? activeTags : normalizeTags(tags);
 }
 
-function getsReady(sight: PoolSight): boolean {
-  const { pool, service } = sight;
+function getsReady(view: PoolView): boolean {
+  const { pool, service } = view;
   if (service === undefined || pool.retiring || !pool.wake.autostart) return false;
-  return pool.prewarm.max > 0 && pool.waiting.autostart > 0 && !hasWrongKey(sight);
+  return pool.prewarm.max > 0 && pool.waiting.autostart > 0 && !hasWrongKey(view);
 }
 
 type Starts = {
@@ -57,14 +57,14 @@ type Starts = {
   readonly tags: TagSet;
   /** The earliest first. */
   readonly starts: readonly Transition[];
-  readonly ready: readonly PoolSight[];
+  readonly ready: readonly PoolView[];
 };
 
 function dueGroups({ organizationId, tags, starts, ready }: Starts, now: EpochMs): readonly DueGroup[] {
-  const within = (msOf: (sight: PoolSight) => number): number =>
+  const within = (msOf: (view: PoolView) => number): number =>
     atTheSameTime(starts, now + Math.max(...ready.map(msOf)), ready, tags);
   const due = within(leadOf);
-  const later = within((sight) => stayMs(sight, 'autostart')) - due;
+  const later = within((view) => stayMs(view, 'autostart')) - due;
   const group = { organizationId, tags, pools: new Set(ready.map(({ pool }) => pool.name)) };
   return [
     { for: 'due', ...group, jobs: due },
@@ -81,11 +81,11 @@ const MINUTE_MS = 60_000;
 function atTheSameTime(
   starts: readonly Transition[],
   until: number,
-  [sight]: readonly PoolSight[],
+  [view]: readonly PoolView[],
   tags: TagSet,
 ): number {
   const job = { type: 'workspace_build', tags, metadata: { workspace_build_transition: 'start' } };
-  const durations = sight?.organization === undefined ? [] : readRecord(sight.organization).durationsOf(job);
+  const durations = view?.organization === undefined ? [] : deriveRecord(view.organization).durationsOf(job);
   const p90Ms = durations[Math.ceil(durations.length * 0.9) - 1] ?? Number.POSITIVE_INFINITY;
   // coderd inserts what is due in one minute at once
   const tookMs = Math.max(MINUTE_MS, p90Ms);
@@ -100,8 +100,8 @@ function atTheSameTime(
 }
 
 /** What each pool is to keep free, as demand that only its own daemons can serve. */
-export function readWarmth({ pools }: Room): readonly WarmGroup[] {
-  return pools.flatMap(({ sight: { pool, tags, organization }, outlook: { floors }, isPendingOnly }) =>
+export function deriveWarmth({ pools }: Room): readonly WarmGroup[] {
+  return pools.flatMap(({ view: { pool, tags, organization }, outlook: { floors }, isPendingOnly }) =>
     floors.warm === 0 || organization === undefined || isPendingOnly
       ? []
       : [

@@ -1,16 +1,16 @@
 /** The stock as demand: for every set of pools that can run the same builds, what each free daemon is worth. */
 import { arrivalRate } from '../demand/arrival-rate.ts';
 import type { StockGroup } from '../demand/demand.ts';
-import { type Arrivals, readRecord } from '../demand/record.ts';
+import { type Arrivals, deriveRecord } from '../demand/record.ts';
 import { endsOf } from '../demand/running.ts';
 import { stockValues } from '../demand/stock.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { by, sum } from '../model/collections.ts';
-import type { OrganizationSight, Snapshot } from '../model/snapshot.ts';
+import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, tagKey } from '../model/tags.ts';
 import { launchCost } from '../settings/patience.ts';
 import { priceOf } from '../settings/prices.ts';
-import type { PoolSight } from '../supply/supply.ts';
+import type { PoolView } from '../supply/supply.ts';
 import type { PoolRoom, Room } from './launch-limits.ts';
 
 /** When all is quiet, half a minute goes by on average until a launch is decided; else a few seconds. */
@@ -21,16 +21,16 @@ const MINUTE_MS = 60_000;
 const LONGEST_MS = 30 * MINUTE_MS;
 
 /** The stock of every set of pools that can run the same builds: their demand is added up, and nothing is kept twice. */
-export function readStock({ pools }: Room, snapshot: Snapshot): readonly StockGroup[] {
+export function deriveStock({ pools }: Room, snapshot: Snapshot): readonly StockGroup[] {
   const groups = snapshot.coder.organizations.flatMap((organization) => {
-    const own = pools.filter(({ sight }) => sight.organization === organization);
+    const own = pools.filter(({ view }) => view.organization === organization);
     if (own.length === 0) return [];
-    const arrivals = [...readRecord(organization).arrivals.values()].map(({ tags }) => ({
+    const arrivals = [...deriveRecord(organization).arrivals.values()].map(({ tags }) => ({
       tags,
-      fitting: own.filter(({ sight }) => covers(sight.tags, tags)),
+      fitting: own.filter(({ view }) => covers(view.tags, tags)),
     }));
     const byPools = Map.groupBy(arrivals, ({ fitting }) =>
-      fitting.map(({ sight }) => sight.pool.name).join(' '),
+      fitting.map(({ view }) => view.pool.name).join(' '),
     );
     return [...byPools.values()].flatMap((alike) => stockOf(alike, organization, snapshot.takenAt));
   });
@@ -50,15 +50,15 @@ type Fitting = Pick<Arrivals, 'tags'> & { readonly fitting: readonly PoolRoom[] 
 
 function stockOf(
   alike: readonly Fitting[],
-  organization: OrganizationSight,
+  organization: OrganizationReadings,
   now: EpochMs,
 ): readonly StockGroup[] {
   const fitting = alike[0]?.fitting ?? [];
   // where a person has said how many daemons are to be free, that is exact
   if (fitting.some(({ outlook: { floors } }) => floors.warm > 0)) return [];
-  const pools = fitting.map(({ sight }) => sight).filter(keepsStock);
+  const pools = fitting.map(({ view }) => view).filter(keepsStock);
   if (pools.length === 0) return [];
-  const { together, durationsOf } = readRecord(organization);
+  const { together, durationsOf } = deriveRecord(organization);
   const keys = alike.map(({ tags }) => tagKey(tags));
   const rate = arrivalRate(together(keys), now);
   if (rate.perMinute === 0) return [];
@@ -75,10 +75,10 @@ function stockOf(
       alike.flatMap(({ tags }) => durationsOf({ type: 'workspace_build', tags })),
     ),
     ends: fitting
-      .flatMap(({ sight }) => endsOf(sight, now))
+      .flatMap(({ view }) => endsOf(view, now))
       .filter(({ job }) => keys.includes(tagKey(job.tags)))
       .map(({ chanceToEnd }) => chanceToEnd(startMs + paysMs)),
-    free: sum(fitting, ({ sight }) => freeOf(sight)),
+    free: sum(fitting, ({ view }) => freeOf(view)),
     price: Math.min(...pools.map(({ pool }) => priceOf(pool))),
     start,
     // one more than there is room for: the plan tells what it would save
@@ -104,10 +104,10 @@ function atMost(ms: number, durations: readonly number[]): number {
     : sum(durations, (duration) => Math.min(ms, duration)) / durations.length;
 }
 
-function freeOf({ tasks }: PoolSight): number {
+function freeOf({ tasks }: PoolView): number {
   return tasks.filter(({ state, use }) => state === 'working' && use === 'idle').length;
 }
 
-function keepsStock({ pool, service }: PoolSight): boolean {
+function keepsStock({ pool, service }: PoolView): boolean {
   return pool.warm === 'auto' && !pool.retiring && pool.max > 0 && service !== undefined;
 }

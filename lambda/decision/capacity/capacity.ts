@@ -2,8 +2,8 @@
 
 import type { DaemonCounts } from '../model/plan.ts';
 import type { OlderTasks } from '../supply/older-tasks.ts';
-import type { PoolSight } from '../supply/supply.ts';
-import type { TaskSight } from '../supply/task-state.ts';
+import type { PoolView } from '../supply/supply.ts';
+import type { TaskView } from '../supply/task-state.ts';
 
 export type Capacity = {
   /** Tasks that ECS runs or means to run and that have not been asked to leave. */
@@ -30,12 +30,12 @@ export type Capacity = {
  * Counts a pool's tasks. Unguarded tasks fill floors and bounds although they have no lease: if they did not,
  * a pool whose tasks never take one would grow by its floor at every look (docs/adr/0003).
  */
-export function measure(sight: PoolSight): Capacity {
-  const { tasks, unseen, olderTasks } = sight;
-  const count = (of: (task: TaskSight) => boolean): number => tasks.filter(of).length;
+export function measure(view: PoolView): Capacity {
+  const { tasks, unseen, olderTasks } = view;
+  const count = (of: (task: TaskView) => boolean): number => tasks.filter(of).length;
   const working = count(({ state }) => state === 'working');
   const booting = count(({ state }) => state === 'starting');
-  const missing = isHeldBack(sight) ? 0 : sight.missing;
+  const missing = isHeldBack(view) ? 0 : view.missing;
   const unguarded = count(({ state }) => state === 'unguarded');
   const there = working + booting + unguarded + unseen;
   return {
@@ -44,7 +44,7 @@ export function measure(sight: PoolSight): Capacity {
     working,
     starting: booting + missing,
     missing,
-    isHeldBack: isHeldBack(sight),
+    isHeldBack: isHeldBack(view),
     unguarded,
     exposed: unguarded + count(({ state, task }) => state === 'starting' && task.lastStatus === 'RUNNING'),
     leaving: count(({ state }) => state === 'leaving' || state === 'replacing'),
@@ -55,30 +55,30 @@ export function measure(sight: PoolSight): Capacity {
 }
 
 /** Whether what it desires and does not have is not expected to come. */
-export function isHeldBack({ failing, placement }: Pick<PoolSight, 'failing' | 'placement'>): boolean {
+export function isHeldBack({ failing, placement }: Pick<PoolView, 'failing' | 'placement'>): boolean {
   return failing.isTripped || placement !== undefined;
 }
 
 /** Desired tasks that ECS cannot place. */
-export function unplacedTasks({ missing, placement }: Pick<PoolSight, 'missing' | 'placement'>): number {
+export function unplacedTasks({ missing, placement }: Pick<PoolView, 'missing' | 'placement'>): number {
   return placement === undefined ? 0 : missing;
 }
 
 /** Whether a task's daemon may be given jobs as far as we are concerned. */
-export function isSupply({ state }: TaskSight): boolean {
+export function isSupply({ state }: TaskView): boolean {
   return state === 'working' || state === 'unguarded';
 }
 
 /** The numbers as a person reads them: what daemons do, not what leases say. */
-export function countDaemons(sight: PoolSight): DaemonCounts {
-  const { tasks, failing } = sight;
-  const unplaced = unplacedTasks(sight);
-  const count = (of: (task: TaskSight) => boolean): number => tasks.filter(of).length;
-  const isWorking = ({ state }: TaskSight): boolean => state === 'working' || state === 'replacing';
+export function countDaemons(view: PoolView): DaemonCounts {
+  const { tasks, failing } = view;
+  const unplaced = unplacedTasks(view);
+  const count = (of: (task: TaskView) => boolean): number => tasks.filter(of).length;
+  const isWorking = ({ state }: TaskView): boolean => state === 'working' || state === 'replacing';
   return {
     busy: count((task) => isWorking(task) && task.use === 'busy'),
     idle: count((task) => isWorking(task) && task.use === 'idle'),
-    starting: sight.missing - unplaced + count((task) => task.state === 'starting' || isComing(task)),
+    starting: view.missing - unplaced + count((task) => task.state === 'starting' || isComing(task)),
     leaving: count(({ state }) => state === 'leaving'),
     left: count(({ state }) => state === 'left'),
     unguarded: count(({ state }) => state === 'unguarded'),
@@ -87,6 +87,6 @@ export function countDaemons(sight: PoolSight): DaemonCounts {
 }
 
 /** No daemon yet, and one is expected. */
-export function isComing(task: TaskSight): boolean {
+export function isComing(task: TaskView): boolean {
   return (task.state === 'starting' || isSupply(task)) && task.use === 'registering';
 }

@@ -3,9 +3,9 @@ import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
 import type { Audience } from '../model/plan.ts';
-import type { Job, OrganizationSight, Snapshot } from '../model/snapshot.ts';
+import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
-import { foreseenIn, PREBUILDS_USER, readRecord } from './record.ts';
+import { deriveRecord, foreseenIn, PREBUILDS_USER } from './record.ts';
 
 /** Like demand: jobs of one tag set, those that coderd is about to insert, or free daemons that are to be ready. */
 export type Group = TagGroup | DueGroup | WarmGroup | StockGroup;
@@ -82,7 +82,7 @@ export type TagGroup = {
 };
 
 /** The tag groups in the order in which they are served: people and autostarts first, then the oldest job first. */
-export function readDemand(snapshot: Snapshot): readonly TagGroup[] {
+export function deriveDemand(snapshot: Snapshot): readonly TagGroup[] {
   return snapshot.coder.organizations.flatMap(groupsOf).toSorted(
     by<TagGroup>(
       (group) => RANK[group.for],
@@ -117,7 +117,7 @@ export function youngestOf<G extends Group>(group: G, jobs: number): G {
     : { ...group, jobs };
 }
 
-function groupsOf(organization: OrganizationSight): readonly TagGroup[] {
+function groupsOf(organization: OrganizationReadings): readonly TagGroup[] {
   const pending = unique(organization.jobs.items, ({ id }) => id).filter(isWaiting);
   const kindOf = foreseenIn(organization);
   const byAudience = Map.groupBy(pending, (job) => audienceOf(job, kindOf));
@@ -130,14 +130,14 @@ function groupsOf(organization: OrganizationSight): readonly TagGroup[] {
 }
 
 function toGroup(
-  organization: OrganizationSight,
+  organization: OrganizationReadings,
   {
     audience,
     first,
     jobs,
   }: { readonly audience: Audience; readonly first: Job; readonly jobs: readonly Job[] },
 ): TagGroup {
-  const durations = readRecord(organization).durationsOf(first);
+  const durations = deriveRecord(organization).durationsOf(first);
   return {
     organizationId: organization.id,
     organization: organization.name,

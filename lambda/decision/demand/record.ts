@@ -7,7 +7,14 @@ import { AUTOMATIC, type Transition, transitionsOf } from '../forecast/transitio
 import type { EpochMs } from '../model/brands.ts';
 import { countUpTo } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
-import type { Job, OrganizationSight, Reading, RecentJobs, Template, Workspace } from '../model/snapshot.ts';
+import type {
+  Job,
+  OrganizationReadings,
+  Reading,
+  RecentJobs,
+  Template,
+  Workspace,
+} from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 
 /** The user on whose behalf coderd makes prebuilt workspaces; its jobs are acquired last (docs/coder.md §4). */
@@ -45,11 +52,11 @@ const known = new WeakMap<readonly Job[], { readonly from: Sources; readonly rec
 
 /** What a record is made of, beside the jobs. */
 type Sources = Pick<RecentJobs, 'since' | 'limit'> & {
-  readonly [Key in 'workspaces' | 'templates']: OrganizationSight[Key] | undefined;
+  readonly [Key in 'workspaces' | 'templates']: OrganizationReadings[Key] | undefined;
 };
 
 /** Reads the record of an organization. */
-export function readRecord(organization: OrganizationSight): JobRecord {
+export function deriveRecord(organization: OrganizationReadings): JobRecord {
   const { recentJobs, workspaces, templates } = organization;
   if (recentJobs === undefined) return NO_RECORD;
   const { items, since, limit } = recentJobs;
@@ -67,7 +74,7 @@ function areSame(a: Sources, b: Sources): boolean {
   );
 }
 
-function newRecord(organization: OrganizationSight, { items, since, limit }: RecentJobs): JobRecord {
+function newRecord(organization: OrganizationReadings, { items, since, limit }: RecentJobs): JobRecord {
   const arrivals = arrivalsOf(organization, { items, limit, since });
   const known = new Map<string, Omit<Arrivals, 'tags'>>();
   return {
@@ -91,7 +98,7 @@ const NO_RECORD: JobRecord = {
 };
 
 /** Tells what coderd does to the workspace of a job by itself, if a job is that. */
-export const foreseenIn = memoized((organization: OrganizationSight) => {
+export const foreseenIn = memoized((organization: OrganizationReadings) => {
   const workspaces = organization.workspaces && workspacesById(organization.workspaces);
   const templates = organization.templates && templatesById(organization.templates);
   return (job: Job): Transition['kind'] | undefined => {
@@ -117,13 +124,13 @@ const templatesById = memoized(
 );
 
 /** Tells whether nobody could foresee a job: those that coderd makes by itself are foreseen, and prebuilds can wait. */
-export function unforeseenIn(organization: OrganizationSight): (job: Job) => boolean {
+export function unforeseenIn(organization: OrganizationReadings): (job: Job) => boolean {
   const kindOf = foreseenIn(organization);
   return (job) => job.initiator_id !== PREBUILDS_USER && kindOf(job) === undefined;
 }
 
 function arrivalsOf(
-  organization: OrganizationSight,
+  organization: OrganizationReadings,
   { items, limit, since }: Pick<RecentJobs, 'items' | 'limit' | 'since'>,
 ): ReadonlyMap<string, Arrivals> {
   const isUnforeseen = unforeseenIn(organization);

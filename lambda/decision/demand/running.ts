@@ -3,22 +3,22 @@ import type { EpochMs } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Job, Reading } from '../model/snapshot.ts';
 import { workerOf } from '../supply/daemons.ts';
-import type { PoolSight } from '../supply/supply.ts';
-import type { TaskSight } from '../supply/task-state.ts';
-import { chanceToEnd, readRecord } from './record.ts';
+import type { PoolView } from '../supply/supply.ts';
+import type { TaskView } from '../supply/task-state.ts';
+import { chanceToEnd, deriveRecord } from './record.ts';
 
 export type RunningBuild = {
-  readonly task: TaskSight;
+  readonly task: TaskView;
   readonly job: Job;
   /** 0 where nothing is known of builds like it. */
   readonly chanceToEnd: (withinMs: number) => number;
 };
 
 /** The builds of the tasks that stay: what a task does that is leaving frees nobody. */
-export function endsOf({ tasks, organization }: PoolSight, now: EpochMs): readonly RunningBuild[] {
+export function endsOf({ tasks, organization }: PoolView, now: EpochMs): readonly RunningBuild[] {
   if (organization === undefined) return [];
   const jobs = jobsByWorker(organization.jobs);
-  const { durationsOf } = readRecord(organization);
+  const { durationsOf } = deriveRecord(organization);
   return tasks.flatMap((task) => {
     const job = task.daemon && jobs.get(task.daemon.id);
     if (task.state !== 'working' || task.use !== 'busy' || job === undefined) return [];

@@ -7,14 +7,14 @@ import { isHeldBack } from '../capacity/capacity.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { launchCost } from '../settings/patience.ts';
 import { priceOf } from '../settings/prices.ts';
-import type { PoolSight } from '../supply/supply.ts';
+import type { PoolView } from '../supply/supply.ts';
 import type { Floors } from './floors.ts';
 import { cheapestCover } from './set-cover.ts';
 import type { Transition } from './transitions.ts';
-import { type Call, hasWrongKey, leadOf, openersOf } from './wake-demand.ts';
+import { hasWrongKey, leadOf, openersOf, type WakeDemand } from './wake-demand.ts';
 
 /** A pool that opens a gate, and for what. */
-export type Opening = {
+export type WakeAssignment = {
   /** For which it has to be there now. */
   readonly due: readonly Transition[];
   /** For which it stays, since it is there: what comes so soon that a start would cost more, and what is not known to be done yet. */
@@ -23,25 +23,25 @@ export type Opening = {
 
 /** Chooses the pools that open the gates for all calls. */
 export function chooseOpenings(
-  calls: readonly Call[],
-  floorsOf: (sight: PoolSight) => Floors,
+  calls: readonly WakeDemand[],
+  floorsOf: (view: PoolView) => Floors,
   now: EpochMs,
-): ReadonlyMap<PoolName, Opening> {
+): ReadonlyMap<PoolName, WakeAssignment> {
   const needs = calls.filter(({ isOpen }) => !isOpen).flatMap((call) => needOf(call, now));
   const chosen = new Set(
     [...Map.groupBy(needs, ({ pools: [first] }) => first?.organization).values()].flatMap((together) => [
       ...cheapestCover(
         together.map(({ pools }) => pools),
-        (sight) => costOf(sight, floorsOf(sight)),
+        (view) => costOf(view, floorsOf(view)),
       ),
     ]),
   );
-  const openings = new Map<PoolName, Opening>();
+  const openings = new Map<PoolName, WakeAssignment>();
   for (const { due, soon, pools } of needs) {
-    const sight = pools.find((pool) => chosen.has(pool));
-    if (sight === undefined) continue;
-    const before = openings.get(sight.pool.name);
-    openings.set(sight.pool.name, {
+    const view = pools.find((pool) => chosen.has(pool));
+    if (view === undefined) continue;
+    const before = openings.get(view.pool.name);
+    openings.set(view.pool.name, {
       due: [...(before?.due ?? []), ...due],
       soon: [...(before?.soon ?? []), ...soon],
     });
@@ -49,21 +49,21 @@ export function chooseOpenings(
   return openings;
 }
 
-type Need = Opening & { readonly pools: readonly PoolSight[] };
+type Need = WakeAssignment & { readonly pools: readonly PoolView[] };
 
 /** What is due wakes a pool; for what comes a little later only one that is awake is kept. */
-function needOf({ pools, due, ahead, presumed, wakeFor }: Call, now: EpochMs): readonly Need[] {
-  const within = (sights: readonly PoolSight[]): readonly Transition[] => {
-    const until = now + Math.max(0, ...sights.map((sight) => stayMs(sight, wakeFor)));
+function needOf({ pools, due, ahead, presumed, wakeFor }: WakeDemand, now: EpochMs): readonly Need[] {
+  const within = (views: readonly PoolView[]): readonly Transition[] => {
+    const until = now + Math.max(0, ...views.map((view) => stayMs(view, wakeFor)));
     return [...presumed, ...ahead.slice(due.length).filter(({ at }) => at <= until)];
   };
   if (due.length > 0) return [{ pools, due, soon: within(pools) }];
-  const awake = pools.filter((sight) => openersOf(sight) > 0 && within([sight]).length > 0);
+  const awake = pools.filter((view) => openersOf(view) > 0 && within([view]).length > 0);
   return awake.length === 0 ? [] : [{ pools: awake, due, soon: within(awake) }];
 }
 
 /** For how long it is cheaper to stay than to stop and to be started again. */
-export function stayMs({ pool, startTime }: PoolSight, wakeFor: Call['wakeFor']): number {
+export function stayMs({ pool, startTime }: PoolView, wakeFor: WakeDemand['wakeFor']): number {
   const ms = (launchCost(pool, startTime.p50Ms) / (priceOf(pool) / 1e6)) * 3_600_000;
   return wakeFor === 'autostart' ? ms + leadOf({ pool, startTime }) : ms;
 }
@@ -74,11 +74,11 @@ const LAUNCH = 1e9;
 const FAILING = 1e12;
 
 /** What it costs to have one daemon there that would not be there anyway. */
-function costOf(sight: PoolSight, floors: Floors): number {
-  const price = priceOf(sight.pool);
-  if (hasWrongKey(sight)) return price + FAILING;
-  const isBusy = sight.tasks.some(({ state, use }) => state === 'working' && use === 'busy');
+function costOf(view: PoolView, floors: Floors): number {
+  const price = priceOf(view.pool);
+  if (hasWrongKey(view)) return price + FAILING;
+  const isBusy = view.tasks.some(({ state, use }) => state === 'working' && use === 'busy');
   if (isBusy || floors.min + floors.warm > 0) return 0;
-  if (openersOf(sight) > 0) return price;
-  return price + (isHeldBack(sight) ? FAILING : LAUNCH);
+  if (openersOf(view) > 0) return price;
+  return price + (isHeldBack(view) ? FAILING : LAUNCH);
 }

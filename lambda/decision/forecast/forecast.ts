@@ -5,7 +5,7 @@
  */
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import { by, partition, unique } from '../model/collections.ts';
-import type { Daemon, OrganizationSight, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
+import type { Daemon, OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from '../model/tags.ts';
 import { isKnownVersion } from '../model/version.ts';
 import { STALE_AFTER_MS } from '../supply/daemons.ts';
@@ -58,7 +58,7 @@ const UNTOLD_MS = 15 * 60_000;
 const OLD_AFTER_MS = 15 * 60_000;
 
 /** Reads what coderd will do, by organization and tag set. */
-export function readForecast(snapshot: Snapshot): readonly TransitionGroup[] {
+export function deriveForecast(snapshot: Snapshot): readonly TransitionGroup[] {
   const poll = pollInterval(snapshot);
   return snapshot.coder.organizations
     .toSorted(by(({ name }) => name))
@@ -66,14 +66,14 @@ export function readForecast(snapshot: Snapshot): readonly TransitionGroup[] {
 }
 
 /** Whether more may be due than is known: then the last daemon stays. Without any forecast there is nothing to know. */
-export function isForecastUnsure(organization: OrganizationSight, now: EpochMs): boolean {
+export function isForecastUnsure(organization: OrganizationReadings, now: EpochMs): boolean {
   const { workspaces, templates } = organization;
   if (workspaces === undefined) return false;
   return !isUsable(workspaces, now) || !isUsable(templates, now) || emptyWorkspaces(organization) > 0;
 }
 
 /** Builds of workspaces, where the list of workspaces is empty and should not be. */
-export function emptyWorkspaces({ workspaces, jobs }: OrganizationSight): number {
+export function emptyWorkspaces({ workspaces, jobs }: OrganizationReadings): number {
   if (workspaces?.status !== 'ok' || workspaces.items.length > 0) return 0;
   const readAt = workspaces.takenAt ?? Number.POSITIVE_INFINITY;
   return jobs.items.filter(
@@ -87,7 +87,7 @@ function isUsable(reading: Reading<unknown> | undefined, now: EpochMs): boolean 
 }
 
 function groupsOf(
-  organization: OrganizationSight,
+  organization: OrganizationReadings,
   { takenAt: now, coder: { buildInfo } }: Snapshot,
   poll: PollInterval,
 ): readonly TransitionGroup[] {
@@ -137,7 +137,9 @@ type Course = readonly [ExpectedTransition, ...ExpectedTransition[]];
 
 /** What else that depends on. */
 type Sources = {
-  readonly [Key in 'id' | 'templates' | 'activeVersionTags' | 'members']: OrganizationSight[Key] | undefined;
+  readonly [Key in 'id' | 'templates' | 'activeVersionTags' | 'members']:
+    | OrganizationReadings[Key]
+    | undefined;
 } & { readonly version: string | undefined };
 
 /** Workspaces are read every few minutes, and looked at every few seconds: what they tell is worked out once. */
@@ -206,7 +208,7 @@ type Judge = (transition: ExpectedTransition) => Judgement;
 /** Where the active version could not be read, the last build's tags are the best guess. */
 function tagsOf(
   { template_id, latest_build }: Workspace,
-  active: OrganizationSight['activeVersionTags'],
+  active: OrganizationReadings['activeVersionTags'],
 ): Tags | undefined {
   return active?.[template_id] ?? latest_build.job.tags ?? undefined;
 }
@@ -249,7 +251,7 @@ function coursesOf({ workspace, changedAt, transitions }: Seen): readonly Course
 }
 
 /** All rows that are known, those of this look before older ones. */
-function daemonRows({ daemons, offlineDaemons }: OrganizationSight): readonly Daemon[] {
+function daemonRows({ daemons, offlineDaemons }: OrganizationReadings): readonly Daemon[] {
   const older = offlineDaemons?.items ?? [];
   return older.length === 0 ? daemons.items : unique([...daemons.items, ...older], ({ id }) => id);
 }

@@ -3,7 +3,15 @@
  * goes on: schedules, and what coderd does by itself.
  */
 import type { EpochMs } from '../model/brands.ts';
-import type { Daemon, Job, OrganizationSight, Reading, Service, Snapshot, Task } from '../model/snapshot.ts';
+import type {
+  Daemon,
+  Job,
+  OrganizationReadings,
+  Reading,
+  Service,
+  Snapshot,
+  Task,
+} from '../model/snapshot.ts';
 import { transitionsOf } from './transitions.ts';
 
 /** coderd's executor comes once a minute (docs/coder.md §10): what was due before has been done by then. */
@@ -95,9 +103,9 @@ function movedTask(move: Move): (task: Task) => Task {
 
 /** The builds came as long ago as they did, whatever the time of day is then. */
 function movedRecord(
-  { recentJobs }: OrganizationSight,
+  { recentJobs }: OrganizationReadings,
   move: Move,
-): Partial<Pick<OrganizationSight, 'recentJobs'>> {
+): Partial<Pick<OrganizationReadings, 'recentJobs'>> {
   if (recentJobs === undefined) return {};
   const moved = movedReading(recentJobs, move, movedJob(move));
   return { recentJobs: { ...moved, since: move(recentJobs.since) } };
@@ -112,9 +120,9 @@ type Span = {
 
 /** The workspaces keep their times; those that coderd has moved on by then are left out. */
 function movedForecast(
-  { workspaces, templates, members, offlineDaemons }: OrganizationSight,
+  { workspaces, templates, members, offlineDaemons }: OrganizationReadings,
   { move, from, to, version }: Span,
-): Partial<Pick<OrganizationSight, 'workspaces' | 'templates' | 'members' | 'offlineDaemons'>> {
+): Partial<Pick<OrganizationReadings, 'workspaces' | 'templates' | 'members' | 'offlineDaemons'>> {
   if (workspaces === undefined || templates === undefined) return {};
   const byId = new Map(templates.items.map((template) => [template.id, template]));
   const owners = new Map(members?.items.map((member) => [member.user_id, member]));

@@ -12,19 +12,19 @@ import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost } from '../settings/patience.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
 import { isAlive } from '../supply/daemons.ts';
-import { foreignTo, type PoolSight } from '../supply/supply.ts';
-import type { TaskSight } from '../supply/task-state.ts';
+import { foreignTo, type PoolView } from '../supply/supply.ts';
+import type { TaskView } from '../supply/task-state.ts';
 import { configuredFloors } from './floors.ts';
-import { type ExpectedTransition, type Refusal, readForecast, type TransitionGroup } from './forecast.ts';
+import { deriveForecast, type ExpectedTransition, type Refusal, type TransitionGroup } from './forecast.ts';
 import { pollInterval } from './poll-interval.ts';
 import type { Transition } from './transitions.ts';
 
-export type Call = {
+export type WakeDemand = {
   readonly group: TransitionGroup;
   /** The setting of `wake` that it is about. */
   readonly wakeFor: 'autostart' | 'autostop';
   /** Those with a service that are woken for this; in order of name. */
-  readonly pools: readonly PoolSight[];
+  readonly pools: readonly PoolView[];
   /** The earliest first. */
   readonly ahead: readonly ExpectedTransition[];
   /** See `TransitionGroup`. */
@@ -37,17 +37,17 @@ export type Call = {
 };
 
 /** A call for which nobody is woken, since people have paused or pinned all its pools. */
-export type HeldBack = Call & {
+export type HeldBack = WakeDemand & {
   /** No daemon opens the gate, nor is one on its way: what is due waits for the people. */
   readonly isWaiting: boolean;
 };
 
-export type Lookout = {
+export type WakeDemands = {
   readonly groups: readonly TransitionGroup[];
-  readonly calls: readonly Call[];
+  readonly calls: readonly WakeDemand[];
   readonly heldBack: readonly HeldBack[];
   /** Due, and no pool has these tags. */
-  readonly unheard: readonly Call[];
+  readonly unheard: readonly WakeDemand[];
 };
 
 /** Before something is due there is a look every few seconds; and a daemon is to be seen before the executor comes. */
@@ -58,15 +58,15 @@ const QUIET_LOOK_MS = 75_000;
 const LAUNCH_MS = 120;
 
 /** Looks out for what is due, over all organizations. */
-export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): Lookout {
+export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]): WakeDemands {
   const now = snapshot.takenAt;
-  const groups = readForecast(snapshot);
+  const groups = deriveForecast(snapshot);
   const times = { now, pollMs: pollInterval(snapshot).ms };
-  const openElsewhere = tagsOfOthers(snapshot, sights);
+  const openElsewhere = tagsOfOthers(snapshot, views);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
     (openElsewhere.get(organizationId) ?? []).some((others) => covers(others, tags));
   const all = groups.flatMap((group) => {
-    const fitting = sights.filter((sight) => fits(sight, group) && !sight.pool.retiring);
+    const fitting = views.filter((view) => fits(view, group) && !view.pool.retiring);
     const parts = split(group);
     const open = parts.length > 0 && isOpen(group);
     return parts.map((part): Heard => {
@@ -78,7 +78,7 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
           group,
           pools: fitting.filter(({ service, pool }) => service !== undefined && pool.wake[wakeFor]),
           due: wakeFor === 'autostart' ? dueOf(ahead, fitting, now) : ripeOf(ahead, fitting, times),
-          isOpen: open || fitting.some((sight) => isThereAnyway(sight, part)),
+          isOpen: open || fitting.some((view) => isThereAnyway(view, part)),
         },
       };
     });
@@ -95,9 +95,9 @@ export function readLookout(snapshot: Snapshot, sights: readonly PoolSight[]): L
 }
 
 type Heard = {
-  readonly call: Call;
+  readonly call: WakeDemand;
   /** Those whose daemons could open the gate, woken for it or not. */
-  readonly fitting: readonly PoolSight[];
+  readonly fitting: readonly PoolView[];
 };
 
 function heldBackOf({ call, fitting }: Heard, now: EpochMs): readonly HeldBack[] {
@@ -105,22 +105,22 @@ function heldBackOf({ call, fitting }: Heard, now: EpochMs): readonly HeldBack[]
     ({ configured, pool }) => configured.wake[call.wakeFor] && !pool.wake[call.wakeFor],
   );
   if (pools.length === 0) return [];
-  const isOpen = call.isOpen || fitting.some((sight) => openersOf(sight) > 0);
-  return [{ ...call, pools, isOpen, isWaiting: !isOpen && !fitting.some((sight) => keepsOne(sight, now)) }];
+  const isOpen = call.isOpen || fitting.some((view) => openersOf(view) > 0);
+  return [{ ...call, pools, isOpen, isWaiting: !isOpen && !fitting.some((view) => keepsOne(view, now)) }];
 }
 
 /** One of its daemons is to be there whatever comes. */
-function keepsOne(sight: PoolSight, now: EpochMs): boolean {
-  const { min, warm } = configuredFloors(sight, now);
-  return sight.service !== undefined && min + warm > 0;
+function keepsOne(view: PoolView, now: EpochMs): boolean {
+  const { min, warm } = configuredFloors(view, now);
+  return view.service !== undefined && min + warm > 0;
 }
 
 /** The tag sets of live daemons that nobody here owns, by organization. */
 function tagsOfOthers(
   { coder, takenAt }: Snapshot,
-  sights: readonly PoolSight[],
+  views: readonly PoolView[],
 ): ReadonlyMap<OrganizationId, readonly TagSet[]> {
-  const isForeign = foreignTo(sights);
+  const isForeign = foreignTo(views);
   return new Map(
     coder.organizations.map(({ id, daemons }) => {
       const others = daemons.items.filter((daemon) => isAlive(daemon, takenAt) && isForeign(daemon));
@@ -130,36 +130,36 @@ function tagsOfOthers(
 }
 
 /** How long before something is due its pool has to start, in milliseconds. */
-export function leadOf({ pool, startTime }: Pick<PoolSight, 'pool' | 'startTime'>): number {
+export function leadOf({ pool, startTime }: Pick<PoolView, 'pool' | 'startTime'>): number {
   return startTime.p95Ms + NEXT_LOOK_MS + Math.min(pool.prewarm.max, pool.max) * LAUNCH_MS;
 }
 
 /** Whether a pool is woken for transitions of a kind. */
-export function isWokenFor({ pool }: PoolSight, kind: TransitionKind): boolean {
+export function isWokenFor({ pool }: PoolView, kind: TransitionKind): boolean {
   return pool.wake[settingOf(kind)];
 }
 
 /** Whether a pool's daemons open the gate for a tag set. */
 export function fits(
-  sight: PoolSight,
+  view: PoolView,
   { organizationId, tags }: Pick<TransitionGroup, 'organizationId' | 'tags'>,
 ): boolean {
-  return sight.organization?.id === organizationId && covers(sight.tags, tags);
+  return view.organization?.id === organizationId && covers(view.tags, tags);
 }
 
 /** The tasks whose daemons open the gate for their pool's tags, or are about to. */
-export function openersOf(sight: PoolSight): number {
-  const coming = isHeldBack(sight) ? 0 : sight.missing;
-  return coming + sight.unseen + sight.tasks.filter(isOpener).length;
+export function openersOf(view: PoolView): number {
+  const coming = isHeldBack(view) ? 0 : view.missing;
+  return coming + view.unseen + view.tasks.filter(isOpener).length;
 }
 
 /** Whether all daemons of a pool that have been seen have another key: the next one would be one more of them. */
-export function hasWrongKey({ tasks }: PoolSight): boolean {
-  const isRight = (task: TaskSight): boolean => isOpener(task) && task.daemon !== undefined;
+export function hasWrongKey({ tasks }: PoolView): boolean {
+  const isRight = (task: TaskView): boolean => isOpener(task) && task.daemon !== undefined;
   return tasks.some(({ hasOtherTags }) => hasOtherTags) && !tasks.some(isRight);
 }
 
-function isOpener({ state, use, hasOtherTags }: TaskSight): boolean {
+function isOpener({ state, use, hasOtherTags }: TaskView): boolean {
   const isThere = state === 'working' || state === 'unguarded' || state === 'starting';
   return isThere && use !== 'silent' && !hasOtherTags;
 }
@@ -177,18 +177,18 @@ function split({ ahead, refused, presumed }: TransitionGroup): readonly Part[] {
   }).filter((part) => part.ahead.length + part.refused.length + part.presumed.length > 0);
 }
 
-type Part = Pick<Call, 'wakeFor' | 'ahead' | 'refused' | 'presumed'>;
+type Part = Pick<WakeDemand, 'wakeFor' | 'ahead' | 'refused' | 'presumed'>;
 
 const WAKE_FOR = ['autostart', 'autostop'] as const;
 
 /** A pool that is not woken for it has a daemon all the same, and keeps it. */
-function isThereAnyway(sight: PoolSight, { wakeFor }: Part): boolean {
-  const { pool, overrides } = sight;
-  return !pool.wake[wakeFor] && (pool.min > 0 || isPaused(overrides)) && openersOf(sight) > 0;
+function isThereAnyway(view: PoolView, { wakeFor }: Part): boolean {
+  const { pool, overrides } = view;
+  return !pool.wake[wakeFor] && (pool.min > 0 || isPaused(overrides)) && openersOf(view) > 0;
 }
 
 /** The setting of `wake` that is about a kind of transition. */
-function settingOf(kind: TransitionKind): Call['wakeFor'] {
+function settingOf(kind: TransitionKind): WakeDemand['wakeFor'] {
   return kind === 'autostart' ? 'autostart' : 'autostop';
 }
 
@@ -198,15 +198,15 @@ function settingOf(kind: TransitionKind): Call['wakeFor'] {
  */
 function ripeOf(
   ahead: readonly Transition[],
-  sights: readonly PoolSight[],
+  views: readonly PoolView[],
   { now, pollMs }: { readonly now: EpochMs; readonly pollMs: number },
 ): readonly Transition[] {
-  const due = dueOf(ahead, sights, now);
+  const due = dueOf(ahead, views, now);
   // no pool has these tags: there is no start to share, and a person has to know
-  if (sights.length === 0) return due;
-  const isRipe = sights.some((sight) => {
-    const { pool, startTime } = sight;
-    const lastMs = pool.wake.maxDelayMs - leadOf(sight) - QUIET_LOOK_MS - pollMs;
+  if (views.length === 0) return due;
+  const isRipe = views.some((view) => {
+    const { pool, startTime } = view;
+    const lastMs = pool.wake.maxDelayMs - leadOf(view) - QUIET_LOOK_MS - pollMs;
     const waitedMs = sum(due, ({ at }) => Math.max(0, now - at));
     const isLast = (due[0]?.at ?? now) <= now - lastMs;
     return isLast || (waitedMs / 60_000) * pool.waiting.stop >= launchCost(pool, startTime.p50Ms);
@@ -216,9 +216,9 @@ function ripeOf(
 
 function dueOf(
   ahead: readonly Transition[],
-  sights: readonly PoolSight[],
+  views: readonly PoolView[],
   now: EpochMs,
 ): readonly Transition[] {
-  const until = now + Math.max(NEXT_LOOK_MS, ...sights.map(leadOf));
+  const until = now + Math.max(NEXT_LOOK_MS, ...views.map(leadOf));
   return ahead.filter(({ at }) => at <= until);
 }

@@ -29,7 +29,7 @@ export type Transitions = {
 
 /** How long a pool's tasks take until their daemons are registered. */
 export type StartTime = {
-  /** `setting`: until three starts are in sight. */
+  /** `setting`: until three starts are in view. */
   readonly from: 'setting' | 'learned';
   readonly samples: number;
   readonly p50Ms: number;
@@ -157,7 +157,7 @@ export type Reason =
   | { readonly code: 'no-service' }
   | { readonly code: 'nothing-to-do' };
 
-/** What makes the sight of a pool less than full, so that it isn't scaled in. */
+/** What makes the view of a pool less than full, so that it isn't scaled in. */
 export type Doubt =
   | ReadingDoubt
   | 'organization-unknown'

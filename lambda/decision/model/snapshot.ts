@@ -145,7 +145,7 @@ export type Member = {
 };
 
 /** What is about to be due. Read every few minutes: `takenAt` of each reading says when. */
-export type ForecastSight = {
+export type ForecastReadings = {
   readonly workspaces: Reading<Workspace>;
   readonly templates: Reading<Template>;
   /** The tags of each template's active version, by template id: those that coderd's autostart gate asks for. */
@@ -156,7 +156,7 @@ export type ForecastSight = {
   readonly offlineDaemons?: Reading<Daemon> | undefined;
 };
 
-export type OrganizationSight = {
+export type OrganizationReadings = {
   readonly id: OrganizationId;
   readonly name: string;
   /** Pending and running jobs. */
@@ -166,7 +166,7 @@ export type OrganizationSight = {
   readonly previousJobs: Reading<Job>;
   /** Absent: nothing is known of earlier jobs. */
   readonly recentJobs?: RecentJobs | undefined;
-} & Partial<ForecastSight>;
+} & Partial<ForecastReadings>;
 
 export type BuildInfo = { readonly version: string };
 
@@ -254,7 +254,7 @@ export type Snapshot = {
     readonly buildInfo?: BuildInfo | undefined;
     /** Absent: it was not read. */
     readonly token?: { readonly expiresAt: EpochMs } | undefined;
-    readonly organizations: readonly OrganizationSight[];
+    readonly organizations: readonly OrganizationReadings[];
   };
   readonly ecs: {
     readonly cluster: string;

@@ -12,7 +12,7 @@ import type { Confirming } from '../scale-in/confirm-rung.ts';
 import type { CountDecision } from '../scale-in/counts.ts';
 import type { LeaveDecision } from '../scale-in/leaving.ts';
 import { priceOf } from '../settings/prices.ts';
-import type { PoolSight } from '../supply/supply.ts';
+import type { PoolView } from '../supply/supply.ts';
 import { countTransitions } from './report-forecast.ts';
 import { isoTime } from './waiting.ts';
 
@@ -51,7 +51,7 @@ export function reasonsOf(
 
 /** What holds for as long as a person wants it to. */
 function standingReasons(need: Need, doubts: readonly Doubt[]): readonly Reason[] {
-  const { pool, overrides, service, listed } = need.sight;
+  const { pool, overrides, service, listed } = need.view;
   const paused = overrides.find(({ kind }) => kind === 'pause-scale-in');
   const isGone = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
   return [
@@ -61,7 +61,7 @@ function standingReasons(need: Need, doubts: readonly Doubt[]): readonly Reason[
 }
 
 /** What is still in the way of the end of a retiring pool, and not to be asked. */
-function retiringWaits({ sight: { tasks }, capacity: { starting, unguarded } }: Need): readonly Reason[] {
+function retiringWaits({ view: { tasks }, capacity: { starting, unguarded } }: Need): readonly Reason[] {
   const leaving = tasks.filter(({ state }) => state === 'leaving').length;
   if (starting + leaving + unguarded === 0) return [];
   return [{ code: 'retiring-waits', starting, leaving, unguarded }];
@@ -94,7 +94,7 @@ function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
 }
 
 /** The price of waiting in numbers: what is kept free, and why not one more. */
-function stockReasons({ stock, stockFacts, sight, givenUp, heldForRecord, ready }: Need): readonly Reason[] {
+function stockReasons({ stock, stockFacts, view, givenUp, heldForRecord, ready }: Need): readonly Reason[] {
   const reasons: Reason[] = [];
   if (stock > 0 && stockFacts !== undefined) {
     const { perMinute, replaceMs, others, nextUsedEveryHours } = stockFacts;
@@ -105,7 +105,7 @@ function stockReasons({ stock, stockFacts, sight, givenUp, heldForRecord, ready 
       replaceSeconds: Math.round(replaceMs / 1000),
       next: {
         savesPerHour: (others[0] ?? 0) / 1e6,
-        costsPerHour: priceOf(sight.pool) / 1e6,
+        costsPerHour: priceOf(view.pool) / 1e6,
         usedEveryHours: nextUsedEveryHours,
       },
     });
@@ -117,9 +117,9 @@ function stockReasons({ stock, stockFacts, sight, givenUp, heldForRecord, ready 
 
 /** What the forecast keeps or brings, beyond what is there for other reasons. */
 function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
-  const { outlook, sight, prewarmed, due } = need;
+  const { outlook, view, prewarmed, due } = need;
   const { opening, isUnsure } = outlook;
-  const { max } = sight.pool.prewarm;
+  const { max } = view.pool.prewarm;
   const reasons: Reason[] = [...heldBackReasons(need, now)];
   const isKept = isKeptAwake(need);
   if (isKept && opening !== undefined)
@@ -148,11 +148,11 @@ export function isKeptAwake({ outlook: { floors }, inUse }: Need): boolean {
 
 /** Each bound that bites: what was wanted of it, and what it left. */
 function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
-  const { sight, capacity, wanted, granted, prebuildsHeld, isRoomUsedUp } = need;
-  const { pool } = sight;
+  const { view, capacity, wanted, granted, prebuildsHeld, isRoomUsedUp } = need;
+  const { pool } = view;
   const reasons: Reason[] = [];
-  if (wanted > pool.max) reasons.push(...atMost(sight, wanted));
-  if (sight.minFrom === 'pin' && capacity.total > pool.min)
+  if (wanted > pool.max) reasons.push(...atMost(view, wanted));
+  if (view.minFrom === 'pin' && capacity.total > pool.min)
     reasons.push({ code: 'above-pin', tasks: capacity.total - pool.min });
   if (prebuildsHeld > 0)
     reasons.push({
@@ -161,8 +161,8 @@ function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
       maxTasks: pool.prebuilds.maxTasks,
     });
   const belowMax = Math.min(wanted, pool.max);
-  if (capacity.isHeldBack && (granted < belowMax || sight.missing > 0))
-    reasons.push(...whyHeldBack(sight, { wanted: belowMax, granted }));
+  if (capacity.isHeldBack && (granted < belowMax || view.missing > 0))
+    reasons.push(...whyHeldBack(view, { wanted: belowMax, granted }));
   else if (granted < belowMax && isRoomUsedUp)
     reasons.push(overallLimit(need, { wanted: belowMax, limits, waitMinutesPerHour: 60 * need.peopleHeld }));
   return reasons.length > 0 ? reasons : stockBoundReasons(need, limits);
@@ -170,10 +170,10 @@ function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
 
 /** Why a pool gets one probe at a time. */
 function whyHeldBack(
-  sight: PoolSight,
+  view: PoolView,
   counts: { readonly wanted: number; readonly granted: number },
 ): readonly Reason[] {
-  const { failing, placement } = sight;
+  const { failing, placement } = view;
   const reasons: Reason[] = [];
   if (failing.isTripped)
     reasons.push({
@@ -185,7 +185,7 @@ function whyHeldBack(
   if (placement !== undefined)
     reasons.push({
       code: 'placement-failing',
-      tasks: unplacedTasks(sight),
+      tasks: unplacedTasks(view),
       ...counts,
       since: isoTime(placement.since),
       reason: placement.reason,
@@ -195,14 +195,14 @@ function whyHeldBack(
 
 /** A bound that keeps the stock from what it is worth. */
 function stockBoundReasons(need: Need, limits: Config['limits']): readonly Reason[] {
-  const { sight, granted, stockFacts, isRoomUsedUp, capacity } = need;
-  const worth = RAISE_ABOVE * priceOf(sight.pool);
+  const { view, granted, stockFacts, isRoomUsedUp, capacity } = need;
+  const worth = RAISE_ABOVE * priceOf(view.pool);
   const held = stockFacts?.others.filter((saves) => saves >= worth) ?? [];
   if (held.length === 0 || stockFacts === undefined || capacity.isHeldBack) return [];
-  if (granted >= sight.pool.max) return atMost(sight, granted + held.length);
+  if (granted >= view.pool.max) return atMost(view, granted + held.length);
   if (!isRoomUsedUp) return [];
   const waitMinutesPerHour = Math.round(sum(held, (saves) => saves) / (stockFacts.person * 1e6));
-  const wanted = Math.min(sight.pool.max, granted + held.length);
+  const wanted = Math.min(view.pool.max, granted + held.length);
   return [overallLimit(need, { wanted, limits, waitMinutesPerHour })];
 }
 
@@ -224,7 +224,7 @@ type Limited = {
 };
 
 /** The bound of a pool, which a pin may have set. Of a retiring one nothing is wanted. */
-function atMost({ pool, overrides }: Need['sight'], wanted: number): readonly Reason[] {
+function atMost({ pool, overrides }: Need['view'], wanted: number): readonly Reason[] {
   if (pool.retiring) return [];
   const pin = overrides.find(({ kind }) => kind === 'pin');
   // one above the pool's own max bounds nothing
@@ -268,8 +268,8 @@ function leaveReasons(
   return reasons;
 }
 
-function spareReasons({ sight }: Need, tasks: number): readonly Reason[] {
-  const { scaleIn } = sight.pool;
+function spareReasons({ view }: Need, tasks: number): readonly Reason[] {
+  const { scaleIn } = view.pool;
   if (scaleIn === 'lease') return [{ code: 'idle-long-enough', tasks }];
   // `confirm` has reasons of its own
   return scaleIn === 'never' ? [{ code: 'never-scaled-in', tasks }] : [];

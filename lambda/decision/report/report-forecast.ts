@@ -1,13 +1,13 @@
 /** What the plan tells of the forecast: what is due, and what is wrong with it. */
 
-import type { Opening } from '../forecast/choose-pools-to-wake.ts';
+import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
 import { emptyWorkspaces, type TransitionGroup } from '../forecast/forecast.ts';
 import type { Transition } from '../forecast/transitions.ts';
-import type { Call, HeldBack, Lookout } from '../forecast/wake-demand.ts';
+import type { HeldBack, WakeDemand, WakeDemands } from '../forecast/wake-demand.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Finding, ForecastReadingName, ForecastRow, Transitions } from '../model/plan.ts';
-import type { OrganizationSight, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
+import type { OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { displayTags } from '../model/tags.ts';
 import { wakeOverride } from '../settings/settings-in-force.ts';
 import { isoTime } from './waiting.ts';
@@ -35,8 +35,8 @@ export function countTransitions(transitions: readonly Transition[], now: EpochM
 
 /** Rows for each tag set and kind: what coderd will do within the hour, and which pool is to be awake for it. */
 export function reportForecast(
-  { calls, heldBack }: Lookout,
-  openings: ReadonlyMap<PoolName, Opening>,
+  { calls, heldBack }: WakeDemands,
+  openings: ReadonlyMap<PoolName, WakeAssignment>,
   now: EpochMs,
 ): readonly ForecastRow[] {
   const openers = new Map(
@@ -54,7 +54,7 @@ export function reportForecast(
 }
 
 /** What a person should know about the forecast. */
-export function forecastFindings(lookout: Lookout, snapshot: Snapshot): readonly Finding[] {
+export function forecastFindings(lookout: WakeDemands, snapshot: Snapshot): readonly Finding[] {
   const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
   return [
     ...organizations.flatMap(readingFindings),
@@ -120,14 +120,14 @@ function heldFindings({ group, due, pools, isWaiting }: HeldBack, now: EpochMs):
 }
 
 /** Late for want of a daemon: what coderd has refused is told apart. */
-function lateOf({ ahead, refused, pools, isOpen }: Call, now: EpochMs): readonly Transition[] {
+function lateOf({ ahead, refused, pools, isOpen }: WakeDemand, now: EpochMs): readonly Transition[] {
   if (isOpen) return [];
   const tried = new Set<Transition>(refused.map(({ transition }) => transition));
   const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
   return ahead.filter((transition) => transition.at < since && !tried.has(transition));
 }
 
-function readingFindings(organization: OrganizationSight): readonly Finding[] {
+function readingFindings(organization: OrganizationReadings): readonly Finding[] {
   const { name, workspaces, templates } = organization;
   const jobs = emptyWorkspaces(organization);
   return [

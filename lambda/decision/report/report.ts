@@ -11,8 +11,8 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type Tags, tagKey } from '../model/tags.ts';
 import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts';
 import type { Sight } from '../supply/doubts.ts';
-import type { PoolSight } from '../supply/supply.ts';
-import { drainedMs, type TaskSight } from '../supply/task-state.ts';
+import type { PoolView } from '../supply/supply.ts';
+import { drainedMs, type TaskView } from '../supply/task-state.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
 /** One row for each tag group and place, in the order in which they are served. */
@@ -30,7 +30,7 @@ export function reportAssignment({ assigned }: Assignment<TagGroup>): readonly A
 /** The jobs that nothing can run, each with the pool that comes closest. */
 export function reportUnserved(
   { unserved }: Assignment<TagGroup>,
-  pools: readonly PoolSight[],
+  pools: readonly PoolView[],
   snapshot: Snapshot,
 ): readonly UnservedRow[] {
   return unserved.map((group) => {
@@ -56,7 +56,7 @@ function typesOf({ key }: TagGroup, { coder }: Snapshot): readonly string[] {
   return [...new Set(types)].sort();
 }
 
-function reasonUnserved(group: TagGroup, near: readonly PoolSight[]): Pick<UnservedRow, 'why' | 'closest'> {
+function reasonUnserved(group: TagGroup, near: readonly PoolView[]): Pick<UnservedRow, 'why' | 'closest'> {
   if (group.tags.scope === 'user') return { why: 'scope-is-user', closest: null };
   if (near.length === 0) return { why: 'no-pool-in-this-organization', closest: null };
   const fitting = near.filter(({ tags }) => covers(tags, group.tags));
@@ -64,7 +64,7 @@ function reasonUnserved(group: TagGroup, near: readonly PoolSight[]): Pick<Unser
   return { why: 'no-pool-has-these-tags', closest: closestPool(group, near) };
 }
 
-function closestPool(group: TagGroup, pools: readonly PoolSight[]): UnservedRow['closest'] {
+function closestPool(group: TagGroup, pools: readonly PoolView[]): UnservedRow['closest'] {
   const [closest] = pools
     .map(({ pool, tags }) => ({ pool: pool.name, ...compareTags(tags, group.tags) }))
     .toSorted(
@@ -90,28 +90,22 @@ function compareTags(pool: Tags, job: Tags) {
 }
 
 type Reported = {
-  readonly supply: readonly PoolSight[];
-  readonly sight: Sight;
+  readonly supply: readonly PoolView[];
+  readonly view: Sight;
   readonly assignment: Assignment<TagGroup>;
   readonly snapshot: Snapshot;
   readonly config: Config;
 };
 
 /** Everything that a person should look at. */
-export function reportFindings({
-  supply,
-  sight,
-  assignment,
-  snapshot,
-  config,
-}: Reported): readonly Finding[] {
+export function reportFindings({ supply, view, assignment, snapshot, config }: Reported): readonly Finding[] {
   const version: readonly Finding[] = isKnownVersion(snapshot.coder.buildInfo?.version)
     ? []
     : [{ code: 'version-unknown' }];
   return [
     ...version,
     ...tokenFindings(snapshot),
-    ...sight.findings,
+    ...view.findings,
     ...strayServices(snapshot, config, supply),
     ...poolsAlike(supply),
     ...supply.flatMap((pool) => [
@@ -119,7 +113,7 @@ export function reportFindings({
       ...imageFindings(pool, snapshot),
       ...startFindings(pool),
       ...taskFindings(pool, snapshot.takenAt),
-      ...drainFindings(pool, snapshot.takenAt, sight.doubtsOf(pool).length > 0),
+      ...drainFindings(pool, snapshot.takenAt, view.doubtsOf(pool).length > 0),
     ]),
     ...waitingFindings(assignment, snapshot, config),
   ];
@@ -137,7 +131,7 @@ function tokenFindings({ coder, takenAt }: Snapshot): readonly Finding[] {
 function strayServices(
   { ecs }: Snapshot,
   { pools }: Config,
-  supply: readonly PoolSight[],
+  supply: readonly PoolView[],
 ): readonly Finding[] {
   const known = new Set<string>(pools.map(({ name }) => name));
   const drains = new Set(supply.flatMap(({ pool, service }) => (known.has(pool.name) ? [] : [service])));
@@ -158,7 +152,7 @@ function strayServices(
  * Of pools with one organization and tag set the configuration can't see that they are alike: one may name it by UUID. A retiring one
  * is like the pool that follows it.
  */
-function poolsAlike(supply: readonly PoolSight[]): readonly Finding[] {
+function poolsAlike(supply: readonly PoolView[]): readonly Finding[] {
   const known = supply.flatMap(({ pool, organization }) =>
     organization === undefined || pool.retiring ? [] : [{ pool, organization }],
   );
@@ -176,7 +170,7 @@ function poolsAlike(supply: readonly PoolSight[]): readonly Finding[] {
   });
 }
 
-function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot): readonly Finding[] {
+function serviceFindings({ pool, rivals, service }: PoolView, { ecs }: Snapshot): readonly Finding[] {
   if (rivals.length > 0) {
     const services = rivals.map(({ serviceName }) => serviceName).sort();
     return [{ code: 'service-ambiguous', pool: pool.name, services }];
@@ -188,7 +182,7 @@ function serviceFindings({ pool, rivals, service }: PoolSight, { ecs }: Snapshot
 }
 
 /** coderd refuses a daemon with a later API version than its own (docs/coder.md §5). */
-function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Finding[] {
+function imageFindings({ pool }: PoolView, { coder }: Snapshot): readonly Finding[] {
   const version = coder.buildInfo?.version;
   if (version === undefined) return [];
   const server = daemonApiOf(version);
@@ -197,10 +191,10 @@ function imageFindings({ pool }: PoolSight, { coder }: Snapshot): readonly Findi
   return [{ code: 'image-newer-than-server', pool: pool.name, image: pool.image, version }];
 }
 
-function startFindings(sight: PoolSight): readonly Finding[] {
-  const { pool, failing, orphans, placement } = sight;
+function startFindings(view: PoolView): readonly Finding[] {
+  const { pool, failing, orphans, placement } = view;
   const found: Finding[] = [];
-  const tasks = unplacedTasks(sight);
+  const tasks = unplacedTasks(view);
   if (placement !== undefined && tasks > 0)
     found.push({
       code: 'placement-failing',
@@ -215,7 +209,7 @@ function startFindings(sight: PoolSight): readonly Finding[] {
   return found;
 }
 
-function taskFindings({ pool, tasks }: PoolSight, now: EpochMs): readonly Finding[] {
+function taskFindings({ pool, tasks }: PoolView, now: EpochMs): readonly Finding[] {
   const found: Finding[] = [];
   const stray = tasks.filter(({ hasOtherTags }) => hasOtherTags).flatMap(({ daemon }) => daemon?.name ?? []);
   if (stray.length > 0) found.push({ code: 'daemon-tags-differ', pool: pool.name, daemons: stray });
@@ -235,11 +229,11 @@ const LONG_DRAIN_MS = 6 * 3_600_000;
 
 /** In doubt a daemon may live although coderd does not list it: a deleted key takes its rows with it. */
 function drainFindings(
-  { pool: { name: pool }, tasks }: PoolSight,
+  { pool: { name: pool }, tasks }: PoolView,
   now: EpochMs,
   isDoubtful: boolean,
 ): readonly Finding[] {
-  const isVain = (task: TaskSight) => !isDoubtful && silentDrainMs(task, now) >= WITHOUT_DAEMON_MS;
+  const isVain = (task: TaskView) => !isDoubtful && silentDrainMs(task, now) >= WITHOUT_DAEMON_MS;
   const [vain, alive] = partition(tasks, isVain);
   const long = alive.filter((task) => (drainedMs(task) ?? 0) >= LONG_DRAIN_MS);
   const found: Finding[] = [];
@@ -249,7 +243,7 @@ function drainFindings(
 }
 
 /** For how long it has drained without a live daemon, at the least. */
-function silentDrainMs(task: TaskSight, now: EpochMs): number {
+function silentDrainMs(task: TaskView, now: EpochMs): number {
   if (task.use !== 'silent') return 0;
   return Math.min(drainedMs(task) ?? 0, now - (task.daemon?.last_seen_at ?? 0));
 }
@@ -258,7 +252,7 @@ const GRACE_MS = 5 * 60_000;
 
 /** An idle daemon may have left a moment ago: then it was asked when its `idleTimeout` was over, and not long after. */
 function isSurelyUnguarded(
-  { state, use, idleSince, leaseMs }: TaskSight,
+  { state, use, idleSince, leaseMs }: TaskView,
   { idleTimeoutMs }: PoolConfig,
   now: EpochMs,
 ): boolean {
@@ -266,6 +260,6 @@ function isSurelyUnguarded(
   return use === 'busy' || (idleSince !== undefined && now - idleSince > 2 * idleTimeoutMs + GRACE_MS);
 }
 
-function arns(tasks: readonly TaskSight[]): readonly TaskArn[] {
+function arns(tasks: readonly TaskView[]): readonly TaskArn[] {
   return tasks.map(({ task }) => task.taskArn);
 }

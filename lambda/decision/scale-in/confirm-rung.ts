@@ -7,8 +7,8 @@
 import type { Capacity } from '../capacity/capacity.ts';
 import type { Doubt, Reason } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
-import type { PoolSight } from '../supply/supply.ts';
-import type { TaskSight } from '../supply/task-state.ts';
+import type { PoolView } from '../supply/supply.ts';
+import type { TaskView } from '../supply/task-state.ts';
 import { type CountDecision, isDeploying } from './counts.ts';
 import type { LeaveDecision } from './leaving.ts';
 
@@ -17,17 +17,17 @@ const RENEWED_BELOW_MS = 20 * 60_000;
 /** With less left, a task might become one that ECS may choose. */
 const SURE_FOR_MS = 5 * 60_000;
 
-type Protect = { readonly task: TaskSight; readonly why: 'may-hold-a-job' | 'is-to-stay' };
+type Protect = { readonly task: TaskView; readonly why: 'may-hold-a-job' | 'is-to-stay' };
 
 export type Confirming = {
   readonly protect: readonly Protect[];
   /** Empty: the count is not lowered. */
-  readonly stop: readonly TaskSight[];
+  readonly stop: readonly TaskView[];
   readonly why: readonly Reason[];
 };
 
 type Input = {
-  readonly sight: PoolSight;
+  readonly view: PoolView;
   readonly service: Service;
   readonly capacity: Capacity;
   readonly leaving: readonly LeaveDecision[];
@@ -36,25 +36,25 @@ type Input = {
 };
 
 /** Whether ECS may stop it: nothing protects it, as far as was read. */
-export function isUnprotected({ leaseMs }: TaskSight): boolean {
+export function isUnprotected({ leaseMs }: TaskView): boolean {
   return leaseMs === 0;
 }
 
 /** Whether ECS would stop none of these tasks, whatever it starts before the count is lowered. */
-export function areSure(tasks: readonly TaskSight[]): boolean {
+export function areSure(tasks: readonly TaskView[]): boolean {
   return tasks.every(isSure);
 }
 
 /** Decides whom to protect, and who may be stopped now. */
 export function decideConfirming(input: Input): Confirming {
-  const { sight, leaving } = input;
+  const { view, leaving } = input;
   // those that are replaced have a guard: they are asked
   const spare = leaving
     .filter(({ kind, why }) => kind === 'leave' && why === 'idle-long-enough')
     .map(({ task }) => task);
   const held = spare.length > 0 ? whatHolds(input) : [];
   const chosen = held === undefined || held.length > 0 ? [] : spare;
-  const others = sight.tasks.filter((task) => task.state === 'working' && !chosen.includes(task));
+  const others = view.tasks.filter((task) => task.state === 'working' && !chosen.includes(task));
   // who is spare too is not kept for longer: its turn comes once its protection has run out
   const waits = new Set(
     leaving.filter(({ why }) => why === 'holding-for-protection').map(({ task }) => task),
@@ -73,17 +73,17 @@ export function decideConfirming(input: Input): Confirming {
 }
 
 /** Whether it may hold a job, and its protection is to be renewed. */
-export function needsProtection({ use, leaseMs }: TaskSight): boolean {
+export function needsProtection({ use, leaseMs }: TaskView): boolean {
   return use !== 'idle' && (leaseMs ?? 0) < RENEWED_BELOW_MS;
 }
 
-function isSure({ leaseMs }: TaskSight): boolean {
+function isSure({ leaseMs }: TaskView): boolean {
   return (leaseMs ?? 0) >= SURE_FOR_MS;
 }
 
 /** Why nobody may be stopped now; undefined: for reasons that the plan tells anyway. */
 function whatHolds({
-  sight: { pool, tasks },
+  view: { pool, tasks },
   service,
   capacity,
   count,
@@ -100,7 +100,7 @@ function whatHolds({
 }
 
 type Chosen = Pick<Confirming, 'protect'> & {
-  readonly chosen: readonly TaskSight[];
+  readonly chosen: readonly TaskView[];
   readonly unprotected: number;
 };
 
@@ -120,7 +120,7 @@ function reasonsOf(
  * protects.
  */
 export function isStopping(
-  tasks: readonly TaskSight[],
+  tasks: readonly TaskView[],
   { desired, total, wanted }: { readonly desired: number; readonly total: number; readonly wanted: number },
 ): boolean {
   const free = tasks.filter(

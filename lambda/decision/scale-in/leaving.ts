@@ -3,14 +3,14 @@ import type { EpochMs } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Replacing } from '../model/plan.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
-import type { PoolSight } from '../supply/supply.ts';
-import type { TaskSight } from '../supply/task-state.ts';
+import type { PoolView } from '../supply/supply.ts';
+import type { TaskView } from '../supply/task-state.ts';
 import { replacementReason } from './rolling.ts';
 
 export type LeaveDecision =
-  | { readonly task: TaskSight; readonly kind: 'leave'; readonly why: 'idle-long-enough' | Replacing }
+  | { readonly task: TaskView; readonly kind: 'leave'; readonly why: 'idle-long-enough' | Replacing }
   | {
-      readonly task: TaskSight;
+      readonly task: TaskView;
       readonly kind: 'keep';
       readonly why: 'idle-too-briefly' | 'holding-for-protection' | 'holding-for-deployment' | Replacing;
     };
@@ -19,9 +19,9 @@ export type LeaveDecision =
  * Decides for the daemons that are spare: only `working` tasks whose daemon is seen idle for `idleTimeout` (inclusive) are
  * asked: old revisions first, then from the zone that has most tasks, there the longest idle.
  */
-export function decideLeaving(sight: PoolSight, spare: number, now: EpochMs): readonly LeaveDecision[] {
+export function decideLeaving(view: PoolView, spare: number, now: EpochMs): readonly LeaveDecision[] {
   if (spare <= 0) return [];
-  const idle = sight.tasks
+  const idle = view.tasks
     .filter(({ state, use }) => state === 'working' && use === 'idle')
     .toSorted(
       by(
@@ -29,8 +29,8 @@ export function decideLeaving(sight: PoolSight, spare: number, now: EpochMs): re
         ({ task }) => task.taskArn,
       ),
     );
-  const [long, brief] = partition(idle, (task) => idleMs(task, now) >= sight.pool.idleTimeoutMs);
-  const leave = pickSpread(long, spare, sight);
+  const [long, brief] = partition(idle, (task) => idleMs(task, now) >= view.pool.idleTimeoutMs);
+  const leave = pickSpread(long, spare, view);
   return [
     ...leave.map((task) => ({ task, kind: 'leave', why: 'idle-long-enough' }) as const),
     ...brief
@@ -43,13 +43,9 @@ export function decideLeaving(sight: PoolSight, spare: number, now: EpochMs): re
  * Decides for the tasks whose turn to be replaced has come: they are asked, whatever they do, once nothing more is to be launched
  * in their place.
  */
-export function decideReplacing(
-  sight: PoolSight,
-  isGrowing: boolean,
-  now: EpochMs,
-): readonly LeaveDecision[] {
-  return sight.tasks.flatMap((task) => {
-    const why = replacementReason(sight, task, now);
+export function decideReplacing(view: PoolView, isGrowing: boolean, now: EpochMs): readonly LeaveDecision[] {
+  return view.tasks.flatMap((task) => {
+    const why = replacementReason(view, task, now);
     if (why === undefined) return [];
     return [{ task, kind: task.state === 'replacing' && !isGrowing ? 'leave' : 'keep', why } as const];
   });
@@ -57,16 +53,16 @@ export function decideReplacing(
 
 /** So many of these, which are in order: old ones first, and so that the zones stay as even as they can. */
 function pickSpread(
-  tasks: readonly TaskSight[],
+  tasks: readonly TaskView[],
   count: number,
-  { service, tasks: all }: PoolSight,
-): TaskSight[] {
-  const zoneOf = ({ task }: TaskSight): string => task.availabilityZone ?? '';
-  const isOld = ({ task }: TaskSight): boolean => service !== undefined && isOldRevision(task, service);
+  { service, tasks: all }: PoolView,
+): TaskView[] {
+  const zoneOf = ({ task }: TaskView): string => task.availabilityZone ?? '';
+  const isOld = ({ task }: TaskView): boolean => service !== undefined && isOldRevision(task, service);
   const inZone = new Map([...Map.groupBy(all, zoneOf)].map(([zone, { length }]) => [zone, length]));
   const places = tasks.map((task, place) => ({ task, place, zone: zoneOf(task), age: isOld(task) ? 0 : 1 }));
   const queues = [...Map.groupBy(places, ({ age, zone }) => `${age} ${zone}`).values()];
-  const picked: TaskSight[] = [];
+  const picked: TaskView[] = [];
   while (picked.length < count) {
     const [next] = queues
       .flatMap(([head]) => head ?? [])
@@ -85,6 +81,6 @@ function pickSpread(
   return picked;
 }
 
-function idleMs({ idleSince }: TaskSight, now: EpochMs): number {
+function idleMs({ idleSince }: TaskView, now: EpochMs): number {
   return idleSince === undefined ? Number.NEGATIVE_INFINITY : now - idleSince;
 }

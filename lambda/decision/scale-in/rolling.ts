@@ -9,8 +9,8 @@ import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import { REPLACING, type Replacing } from '../model/plan.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
-import type { PoolSight } from '../supply/supply.ts';
-import { drainedMs, isBooting, isGuarded, type TaskSight } from '../supply/task-state.ts';
+import type { PoolView } from '../supply/supply.ts';
+import { drainedMs, isBooting, isGuarded, type TaskView } from '../supply/task-state.ts';
 
 /** Whom was asked less long ago keeps others from being asked: shares come a minute apart. */
 const SHARE_EVERY_MS = 60_000;
@@ -21,32 +21,32 @@ const SILENT_FOR_MS = 5 * 60_000;
 
 /** Why a task is to be replaced; undefined for one that is as it should be. */
 export function replacementReason(
-  { service, pool }: Pick<PoolSight, 'service' | 'pool'>,
-  sight: TaskSight,
+  { service, pool }: Pick<PoolView, 'service' | 'pool'>,
+  view: TaskView,
   now: EpochMs,
 ): Replacing | undefined {
-  if (sight.state !== 'working' && sight.state !== 'replacing') return undefined;
+  if (view.state !== 'working' && view.state !== 'replacing') return undefined;
   if (pool.retiring) return 'retiring';
-  if (isOfNoUse(sight, now)) return 'no-daemon';
+  if (isOfNoUse(view, now)) return 'no-daemon';
   // a new task with a wrong key is soon one more of them: each gets its quarter of an hour
-  if (sight.hasOtherTags && !isBooting(sight.task, now)) return 'wrong-key';
-  return service !== undefined && isOldRevision(sight.task, service) ? 'old-revision' : undefined;
+  if (view.hasOtherTags && !isBooting(view.task, now)) return 'wrong-key';
+  return service !== undefined && isOldRevision(view.task, service) ? 'old-revision' : undefined;
 }
 
 /** Marks the tasks whose turn it is, at least one: their state becomes `replacing`. */
-export function markReplaced(sight: PoolSight, atOncePercent: number, now: EpochMs): PoolSight {
-  const turn = new Set(takeTurns(sight, atOncePercent, now));
-  if (turn.size === 0) return sight;
+export function markReplaced(view: PoolView, atOncePercent: number, now: EpochMs): PoolView {
+  const turn = new Set(takeTurns(view, atOncePercent, now));
+  if (turn.size === 0) return view;
   return {
-    ...sight,
-    tasks: sight.tasks.map((task) => (turn.has(task) ? { ...task, state: 'replacing' as const } : task)),
+    ...view,
+    tasks: view.tasks.map((task) => (turn.has(task) ? { ...task, state: 'replacing' as const } : task)),
   };
 }
 
-function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): readonly TaskSight[] {
-  const { service, failing, pool } = sight;
+function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonly TaskView[] {
+  const { service, failing, pool } = view;
   if (service === undefined) return [];
-  const working = sight.tasks.filter((task) => task.state === 'working' && isGuarded(task));
+  const working = view.tasks.filter((task) => task.state === 'working' && isGuarded(task));
   // nothing comes in their place, so that nothing is waited for
   if (pool.retiring) return working;
   // what replaces them can't start: better an old revision than none. But new ones may get no lease before old ones leave
@@ -54,7 +54,7 @@ function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): reado
   const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   return working
     .flatMap((task) => {
-      const why = replacementReason(sight, task, now);
+      const why = replacementReason(view, task, now);
       return why === undefined ? [] : [{ task, why }];
     })
     .toSorted(
@@ -65,7 +65,7 @@ function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): reado
         ({ task }) => task.task.taskArn,
       ),
     )
-    .slice(0, Math.max(0, share - unsettled(sight, now)))
+    .slice(0, Math.max(0, share - unsettled(view, now)))
     .map(({ task }) => task);
 }
 
@@ -73,25 +73,25 @@ function takeTurns(sight: PoolSight, atOncePercent: number, now: EpochMs): reado
  * Tasks that are about to come or have just been asked: the share before this one. Those that ECS cannot place do not count: the same
  * tasks are then marked at each look, and stay until what is wanted in their place has come.
  */
-function unsettled(sight: PoolSight, now: EpochMs): number {
-  const { tasks, failing } = sight;
+function unsettled(view: PoolView, now: EpochMs): number {
+  const { tasks, failing } = view;
   // those that come get no lease, and others after them, before old ones leave
   if (failing.lacksLease) return tasks.filter(isJustAsked).length;
-  const coming = sight.missing - unplacedTasks(sight);
+  const coming = view.missing - unplacedTasks(view);
   return coming + tasks.filter((task) => isYetToCome(task, now) || isJustAsked(task)).length;
 }
 
-function isYetToCome(sight: TaskSight, now: EpochMs): boolean {
-  const { state, task } = sight;
-  if (state !== 'starting') return isComing(sight);
+function isYetToCome(view: TaskView, now: EpochMs): boolean {
+  const { state, task } = view;
+  if (state !== 'starting') return isComing(view);
   return task.lastStatus !== 'RUNNING' || now - (task.startedAt ?? now) < LEASE_LATE_MS;
 }
 
-function isJustAsked(task: TaskSight): boolean {
+function isJustAsked(task: TaskView): boolean {
   return (drainedMs(task) ?? Number.POSITIVE_INFINITY) < SHARE_EVERY_MS;
 }
 
 /** A lease is held, and nobody there works, or has for long: a zombie that coderd refused, a daemon that died without an exit. */
-function isOfNoUse({ use, task, daemon }: TaskSight, now: EpochMs): boolean {
+function isOfNoUse({ use, task, daemon }: TaskView, now: EpochMs): boolean {
   return use === 'silent' && !isBooting(task, now) && now - (daemon?.last_seen_at ?? 0) > SILENT_FOR_MS;
 }

@@ -20,7 +20,7 @@ export type Overrides = {
 };
 
 /** Reads the tags of a service; what has expired is as if absent. */
-export function readOverrides({ tags }: Pick<Service, 'tags'>, now: EpochMs): Overrides {
+export function deriveOverrides({ tags }: Pick<Service, 'tags'>, now: EpochMs): Overrides {
   const values = new Map(tags.map(({ key, value }) => [key, value]));
   const read = [PAUSE_TAG, PIN_TAG, FLOOR_TAG].map((key) => readOverride(key, values, now));
   const strays = tags

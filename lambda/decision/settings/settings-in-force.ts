@@ -4,7 +4,7 @@
  */
 import type { PoolConfig } from '../model/config.ts';
 import type { Floor, Override } from '../model/plan.ts';
-import type { OrganizationSight } from '../model/snapshot.ts';
+import type { OrganizationReadings } from '../model/snapshot.ts';
 
 /** A pool whose `min` is a number. */
 export type PoolInForce = PoolConfig & { readonly min: number };
@@ -20,7 +20,7 @@ export type InForce = {
  * The least tasks of a pool that does not say. None, where coderd's own transitions are foreseen and wake it; one where they are not, since
  * without a daemon coderd starts and stops no workspace (docs/coder.md §10).
  */
-export function leastOf({ min, wake }: PoolConfig, organization: OrganizationSight | undefined): number {
+export function leastOf({ min, wake }: PoolConfig, organization: OrganizationReadings | undefined): number {
   if (min !== 'auto') return min;
   const isForeseen = wake.autostart && wake.autostop && organization?.workspaces?.status !== 'forbidden';
   return isForeseen ? 0 : 1;
@@ -30,7 +30,7 @@ export function leastOf({ min, wake }: PoolConfig, organization: OrganizationSig
 export function settingsInForce(
   configured: PoolConfig,
   overrides: readonly Override[],
-  organization: OrganizationSight | undefined,
+  organization: OrganizationReadings | undefined,
 ): InForce {
   const pool = { ...configured, min: leastOf(configured, organization) };
   const countOf = (kind: Override['kind']): number | undefined =>

@@ -2,7 +2,7 @@
 import type { DaemonId, EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
-import type { Daemon, Job, OrganizationSight, Task } from '../model/snapshot.ts';
+import type { Daemon, Job, OrganizationReadings, Task } from '../model/snapshot.ts';
 
 /** coderd calls a daemon offline when it has not been seen for longer (docs/coder.md §2, StaleInterval). */
 export const STALE_AFTER_MS = 90_000;
@@ -24,9 +24,9 @@ export type DaemonIndex = {
 };
 
 /** Indexes the daemons of an organization as seen at `now`. */
-export function indexDaemons(sight: OrganizationSight, now: EpochMs): DaemonIndex {
-  const workers = busyWorkers(sight);
-  const previous = new Map(sight.previousJobs.items.map((job) => [job.id, job]));
+export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIndex {
+  const workers = busyWorkers(view);
+  const previous = new Map(view.previousJobs.items.map((job) => [job.id, job]));
   const activity = (daemon: Daemon): Activity => {
     if (workers.has(daemon.id) || daemon.current_job != null) return 'busy';
     if (!isAlive(daemon, now)) return 'offline';
@@ -36,7 +36,7 @@ export function indexDaemons(sight: OrganizationSight, now: EpochMs): DaemonInde
     (daemon) => HOLDS[activity(daemon)],
     ({ id }) => id,
   );
-  const rows = sight.daemons.items;
+  const rows = view.daemons.items;
   const byTaskId = greatest(rows, (daemon) => partsOf(daemon).ending, holdsMost);
   const ofHosts = rows.filter(({ name }) => name.startsWith(HOST));
   const byHost = greatest(ofHosts, ({ name }) => name, holdsMost);
@@ -46,7 +46,7 @@ export function indexDaemons(sight: OrganizationSight, now: EpochMs): DaemonInde
     activity,
     ofTask: (task) => byTaskId.get(taskId(task)) ?? daemonByAddress(task, byHost),
     idleSince: (daemon, task) =>
-      idleSince(daemon, task, { previous, isWhole: sight.previousJobs.status === 'ok' }),
+      idleSince(daemon, task, { previous, isWhole: view.previousJobs.status === 'ok' }),
   };
 }
 
@@ -113,8 +113,8 @@ function daemonByAddress(task: Task, byHost: ReadonlyMap<string, Daemon>): Daemo
   return isOfThisTask ? daemon : undefined;
 }
 
-function busyWorkers(sight: OrganizationSight): ReadonlySet<DaemonId> {
-  return new Set(sight.jobs.items.flatMap((job) => workerOf(job) ?? []));
+function busyWorkers(view: OrganizationReadings): ReadonlySet<DaemonId> {
+  return new Set(view.jobs.items.flatMap((job) => workerOf(job) ?? []));
 }
 
 /** The daemon that a job keeps busy: acquired and not completed, whatever its status is called. */

@@ -1,36 +1,35 @@
 /**
- * How far the sight of each pool can be trusted. Any doubt holds scale-in; scale-out goes on upon what is
+ * How far the view of each pool can be trusted. Any doubt holds scale-in; scale-out goes on upon what is
  * seen, which is a lower bound.
  */
 import type { EpochMs } from '../model/brands.ts';
 import { by, sum } from '../model/collections.ts';
 import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
-import type { Daemon, OrganizationSight, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
+import type { Daemon, OrganizationReadings, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
 import { isAlive, poolNamed, workerOf } from './daemons.ts';
-import { awsTimeOf, type PoolSight } from './supply.ts';
+import { awsTimeOf, type PoolView } from './supply.ts';
 
 export type Sight = {
-  /** All that makes a pool's sight less than full; empty = full sight. */
-  readonly doubtsOf: (sight: PoolSight) => readonly Doubt[];
+  /** All that makes a pool's view less than full; empty = full view. */
+  readonly doubtsOf: (view: PoolView) => readonly Doubt[];
   /** What a person should know about the readings. */
   readonly findings: readonly Finding[];
 };
 
 /** Judges the readings of one look. */
-export function judgeSight(pools: readonly PoolSight[], snapshot: Snapshot): Sight {
+export function judgeDoubts(pools: readonly PoolView[], snapshot: Snapshot): Sight {
   const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
   const ofOrganization = new Map(
     organizations.map((item) => [item, judgeOrganization(item, pools, snapshot)]),
   );
   const everywhere = [...judgeServer(snapshot), ...judgeClocks(snapshot), ...judgeCluster(snapshot)];
   return {
-    doubtsOf: (sight) => {
-      const { organization } = sight;
-      const own =
-        organization === undefined ? [unknownOrganization(sight)] : ofOrganization.get(organization);
-      const found = [...(own ?? []), ...everywhere, ...judgeCounts(sight), ...judgeOverrides(sight)];
-      return [...new Set([...found.map(({ code }) => code), ...pausedScaleIn(sight)])];
+    doubtsOf: (view) => {
+      const { organization } = view;
+      const own = organization === undefined ? [unknownOrganization(view)] : ofOrganization.get(organization);
+      const found = [...(own ?? []), ...everywhere, ...judgeCounts(view), ...judgeOverrides(view)];
+      return [...new Set([...found.map(({ code }) => code), ...pausedScaleIn(view)])];
     },
     findings: [
       ...unknownOrganizations(pools),
@@ -45,8 +44,8 @@ export function judgeSight(pools: readonly PoolSight[], snapshot: Snapshot): Sig
 type DoubtFinding = Extract<Finding, { readonly code: Doubt }>;
 
 function judgeOrganization(
-  organization: OrganizationSight,
-  pools: readonly PoolSight[],
+  organization: OrganizationReadings,
+  pools: readonly PoolView[],
   snapshot: Snapshot,
 ): readonly DoubtFinding[] {
   const { name, jobs, daemons, previousJobs } = organization;
@@ -98,12 +97,12 @@ function judgeServer({ coder }: Snapshot): readonly DoubtFinding[] {
 
 /** An empty answer contradicts what other answers say (docs/adr/0004). */
 function judgeEmptiness(
-  organization: OrganizationSight,
-  pools: readonly PoolSight[],
+  organization: OrganizationReadings,
+  pools: readonly PoolView[],
   now: EpochMs,
 ): readonly DoubtFinding[] {
   const { name, jobs, daemons } = organization;
-  const tasks = pools.filter((sight) => sight.organization === organization).flatMap((sight) => sight.tasks);
+  const tasks = pools.filter((view) => view.organization === organization).flatMap((view) => view.tasks);
   const leased = tasks.filter(({ state }) => state === 'working' || state === 'leaving').length;
   const busy = daemons.items.filter(
     (daemon) => isAlive(daemon, now) && isRunningJob(daemon.current_job),
@@ -128,7 +127,7 @@ const JOBS_NAMED = 10;
 const BETWEEN_READINGS_MS = 10_000;
 
 /** Running tasks whose daemons are to come. */
-function registering({ tasks }: PoolSight): number {
+function registering({ tasks }: PoolView): number {
   return tasks.filter(({ use, task }) => use === 'registering' && task.lastStatus === 'RUNNING').length;
 }
 
@@ -137,8 +136,8 @@ function registering({ tasks }: PoolSight): number {
  * that nobody updates for 5 minutes, so a job that is still running has a daemon.
  */
 function judgeWorkers(
-  organization: OrganizationSight,
-  pools: readonly PoolSight[],
+  organization: OrganizationReadings,
+  pools: readonly PoolView[],
   now: EpochMs,
 ): readonly DoubtFinding[] {
   const { name, jobs, daemons } = organization;
@@ -150,7 +149,7 @@ function judgeWorkers(
     const worker = workerOf(job);
     return worker !== undefined && unknown.has(worker);
   });
-  const held = pools.filter((sight) => sight.organization === organization);
+  const held = pools.filter((view) => view.organization === organization);
   const isNew = unexplained.every(({ started_at }) => (started_at ?? 0) > now - BETWEEN_READINGS_MS);
   // where a guard holds each lease, nothing is lost if that is wrong
   const isGuarded = held.every(({ pool }) => pool.scaleIn === 'lease');
@@ -168,7 +167,7 @@ function judgeWorkers(
 }
 
 /** Two live daemons with one name share a row, and their counts can't be told apart (docs/coder.md §2). */
-function judgeNames({ name, daemons }: OrganizationSight): readonly DoubtFinding[] {
+function judgeNames({ name, daemons }: OrganizationReadings): readonly DoubtFinding[] {
   const seen = new Set<string>();
   const shared = new Set<string>();
   for (const daemon of daemons.items) {
@@ -184,7 +183,7 @@ function judgeNames({ name, daemons }: OrganizationSight): readonly DoubtFinding
 const CLOCK_TOLERANCE_MS = 60_000;
 
 function judgeTimes(
-  { name, jobs, daemons, previousJobs, workspaces, templates }: OrganizationSight,
+  { name, jobs, daemons, previousJobs, workspaces, templates }: OrganizationReadings,
   now: EpochMs,
 ): readonly DoubtFinding[] {
   const readAt = timesOf([jobs, daemons, previousJobs]);
@@ -235,7 +234,7 @@ function secondsAhead(times: readonly EpochMs[], now: EpochMs): number {
 }
 
 /** ECS counts more tasks than it lists: the list is older than the count, or not whole. */
-function judgeCounts({ pool, service, listed }: PoolSight): readonly DoubtFinding[] {
+function judgeCounts({ pool, service, listed }: PoolView): readonly DoubtFinding[] {
   const counted = service === undefined ? 0 : service.runningCount + service.pendingCount;
   return counted > listed
     ? [{ code: 'tasks-fewer-than-counted', pool: pool.name, counted, seen: listed }]
@@ -243,21 +242,21 @@ function judgeCounts({ pool, service, listed }: PoolSight): readonly DoubtFindin
 }
 
 /** Somebody wanted something, perhaps that nobody leaves (docs/adr/0016). */
-function judgeOverrides({ pool, malformed }: PoolSight): readonly DoubtFinding[] {
+function judgeOverrides({ pool, malformed }: PoolView): readonly DoubtFinding[] {
   return malformed.map((override) => ({ code: 'override-malformed', pool: pool.name, ...override }));
 }
 
-function pausedScaleIn({ overrides }: PoolSight): readonly Doubt[] {
+function pausedScaleIn({ overrides }: PoolView): readonly Doubt[] {
   return overrides.some(({ kind }) => kind === 'pause' || kind === 'pause-scale-in')
     ? ['scale-in-paused']
     : [];
 }
 
-function unknownOrganization({ pool }: PoolSight): DoubtFinding {
+function unknownOrganization({ pool }: PoolView): DoubtFinding {
   return { code: 'organization-unknown', organization: pool.organization };
 }
 
-function unknownOrganizations(pools: readonly PoolSight[]): readonly DoubtFinding[] {
+function unknownOrganizations(pools: readonly PoolView[]): readonly DoubtFinding[] {
   const unknown = pools.filter(({ organization }) => organization === undefined);
   return [...Map.groupBy(unknown, ({ pool }) => pool.organization).values()]
     .flatMap(([first]) => (first === undefined ? [] : [unknownOrganization(first)]))

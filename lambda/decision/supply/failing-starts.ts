@@ -41,7 +41,7 @@ export type FailingInput = {
 };
 
 /** Judges a pool's starts. A daemon that registers clears every failure before it. */
-export function readFailingStarts({ tasks, now, registration }: FailingInput): FailingStarts {
+export function deriveFailingStarts({ tasks, now, registration }: FailingInput): FailingStarts {
   const lastSuccess = tasks.reduce((last, task) => {
     const at = registration(task);
     return typeof at === 'number' && at > last ? at : last;

@@ -37,7 +37,7 @@ export function placementEvents(events: readonly ServiceEvent[]): readonly Servi
  * Whether ECS cannot place tasks of this service now. A failure holds for six hours, or until an event or a task record that is
  * younger by more than a minute shows that ECS has placed a task.
  */
-export function readPlacement(
+export function derivePlacement(
   { events = [] }: Pick<Service, 'events'>,
   tasks: readonly Task[],
   now: EpochMs,

@@ -27,12 +27,10 @@ export function removedPools({ ecs, coder, takenAt }: Snapshot, { pools }: Confi
         tagOf(service, key),
       );
       // where its organization is not read, or ECS alone would choose who stops, it is only reported
-      const sight = coder.organizations.find(
-        ({ name: it, id }) => it === organization || id === organization,
-      );
-      if (name === undefined || known.has(name) || sight === undefined || !isDrainable(scaleIn)) return [];
-      const tags = sight.daemons.items.find((daemon) => poolNamed(daemon) === name)?.tags ?? {};
-      return [{ ...GONE, name: name as PoolName, organization: sight.name, scaleIn, tags }];
+      const view = coder.organizations.find(({ name: it, id }) => it === organization || id === organization);
+      if (name === undefined || known.has(name) || view === undefined || !isDrainable(scaleIn)) return [];
+      const tags = view.daemons.items.find((daemon) => poolNamed(daemon) === name)?.tags ?? {};
+      return [{ ...GONE, name: name as PoolName, organization: view.name, scaleIn, tags }];
     });
   return unique(found, ({ name }) => name).toSorted(by(({ name }) => name));
 }

@@ -4,19 +4,19 @@ import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
 import type { MalformedOverride, Override, StartTime } from '../model/plan.ts';
 import { isForeign, isOwn, POOL_TAG, tagOf } from '../model/service-tags.ts';
-import type { Daemon, OrganizationSight, Protection, Service, Snapshot, Task } from '../model/snapshot.ts';
+import type { Daemon, OrganizationReadings, Protection, Service, Snapshot, Task } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet } from '../model/tags.ts';
 import { isKnownVersion } from '../model/version.ts';
-import { readOverrides } from '../settings/overrides.ts';
+import { deriveOverrides } from '../settings/overrides.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
-import { type FailingStarts, readFailingStarts } from './failing-starts.ts';
+import { deriveFailingStarts, type FailingStarts } from './failing-starts.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
-import { type PlacementFailure, readPlacement } from './placement.ts';
+import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { learnStartTime } from './start-time.ts';
-import { readTask, type TaskSight } from './task-state.ts';
+import { readTask, type TaskView } from './task-state.ts';
 
-export type PoolSight = InForce & {
+export type PoolView = InForce & {
   /** As the configuration has it, whatever is in force. */
   readonly configured: PoolConfig;
   /** Those that hold now, whether they change a setting or not. */
@@ -24,14 +24,14 @@ export type PoolSight = InForce & {
   readonly malformed: readonly MalformedOverride[];
   /** Those of the pool, normalised. */
   readonly tags: TagSet;
-  readonly organization: OrganizationSight | undefined;
+  readonly organization: OrganizationReadings | undefined;
   /** The daemons of its organization. */
   readonly index: DaemonIndex | undefined;
   readonly service: Service | undefined;
   /** More than one service with this pool's tag: none of them is touched. */
   readonly rivals: readonly Service[];
   /** All that ECS means to keep running, in order of ARN. */
-  readonly tasks: readonly TaskSight[];
+  readonly tasks: readonly TaskView[];
   /** All tasks of the service in the list that have not stopped, those on their way out included. */
   readonly listed: number;
   /** Running tasks that could not be read, whose daemons are busy. */
@@ -50,12 +50,12 @@ export type PoolSight = InForce & {
 };
 
 /** Reads the state of every pool, in order of name. */
-export function readSupply(snapshot: Snapshot, config: Config): readonly PoolSight[] {
+export function deriveSupply(snapshot: Snapshot, config: Config): readonly PoolView[] {
   const protections = new Map(snapshot.ecs.protections.items.map((item) => [item.taskArn, item]));
   const tasks = unique(snapshot.ecs.tasks.items, ({ taskArn }) => taskArn);
   const byGroup = Map.groupBy(tasks, (task) => task.group ?? '');
   const indexes = new Map(
-    snapshot.coder.organizations.map((sight) => [sight, indexDaemons(sight, snapshot.takenAt)]),
+    snapshot.coder.organizations.map((view) => [view, indexDaemons(view, snapshot.takenAt)]),
   );
   return config.pools
     .toSorted((a, b) => compare(a.name, b.name))
@@ -68,7 +68,7 @@ export function awsTimeOf({ ecs, clock, takenAt }: Pick<Snapshot, 'ecs' | 'clock
 }
 
 /** The organization of a pool, by name or UUID. */
-function organizationOf(pool: PoolConfig, snapshot: Snapshot): OrganizationSight | undefined {
+function organizationOf(pool: PoolConfig, snapshot: Snapshot): OrganizationReadings | undefined {
   return snapshot.coder.organizations.find(
     ({ id, name }) => name === pool.organization || id === pool.organization,
   );
@@ -79,14 +79,14 @@ type PoolInput = {
   readonly snapshot: Snapshot;
   readonly protections: ReadonlyMap<string, Protection>;
   readonly byGroup: ReadonlyMap<string, readonly Task[]>;
-  readonly indexes: ReadonlyMap<OrganizationSight, DaemonIndex>;
+  readonly indexes: ReadonlyMap<OrganizationReadings, DaemonIndex>;
 };
 
-function readPool({ pool: configured, snapshot, protections, byGroup, indexes }: PoolInput): PoolSight {
+function readPool({ pool: configured, snapshot, protections, byGroup, indexes }: PoolInput): PoolView {
   const services = servicesOf(configured, snapshot);
   const service = services.length === 1 ? services[0] : undefined;
   const now = awsTimeOf(snapshot);
-  const { active: overrides, malformed } = readOverrides(service ?? { tags: [] }, snapshot.takenAt);
+  const { active: overrides, malformed } = deriveOverrides(service ?? { tags: [] }, snapshot.takenAt);
   const organization = organizationOf(configured, snapshot);
   const { pool, minFrom } = settingsInForce(configured, overrides, organization);
   const all = service === undefined ? [] : (byGroup.get(`service:${service.serviceName}`) ?? []);
@@ -129,9 +129,9 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     unseen,
     missing,
-    placement: service && readPlacement(service, all, now),
+    placement: service && derivePlacement(service, all, now),
     olderTasks,
-    failing: readFailingStarts({ tasks: all, now, registration: registered }),
+    failing: deriveFailingStarts({ tasks: all, now, registration: registered }),
     startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
     owned,
     orphans:
@@ -147,13 +147,13 @@ function whileBlind(inForce: InForce, { organization, tasks, now }: Blind): InFo
   const { floor } = pool.whenBlind;
   if (floor <= pool.min || !isUnread(organization)) return inForce;
   // nothing tells whether a daemon registered, so what has stopped counts as failed
-  const failing = readFailingStarts({ tasks, now, registration: () => 'never' });
+  const failing = deriveFailingStarts({ tasks, now, registration: () => 'never' });
   return failing.isTripped ? inForce : { pool: { ...pool, min: floor }, minFrom: 'when-blind' };
 }
 
-type Blind = Pick<PoolSight, 'organization'> & { readonly tasks: readonly Task[]; readonly now: EpochMs };
+type Blind = Pick<PoolView, 'organization'> & { readonly tasks: readonly Task[]; readonly now: EpochMs };
 
-function isUnread(organization: OrganizationSight | undefined): boolean {
+function isUnread(organization: OrganizationReadings | undefined): boolean {
   if (organization === undefined) return true;
   const { jobs, daemons } = organization;
   return [jobs, daemons].some(({ status }) => status === 'failed' || status === 'forbidden');
@@ -179,7 +179,7 @@ function registration(daemon: Daemon | undefined, isWhole: boolean): EpochMs | '
   return daemon?.created_at ?? (isWhole ? 'never' : 'unknown');
 }
 
-type Unlisted = Pick<PoolSight, 'pool' | 'index' | 'owned'> & { readonly tasks: readonly Task[] };
+type Unlisted = Pick<PoolView, 'pool' | 'index' | 'owned'> & { readonly tasks: readonly Task[] };
 
 /** Busy daemons whose tasks are in no list, since it could not be read: no more than ECS counts as running. */
 function busyUnseen(given: Unlisted, service: Service | undefined): number {
@@ -207,7 +207,7 @@ function unlisted({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
  * Not one of ours: no task of a pool holds it, and it does not have the name that a pool's daemon would have
  * (those whose task is gone still read idle for up to 90 s, docs/coder.md §2).
  */
-export function foreignTo(pools: readonly PoolSight[]): (daemon: Daemon) => boolean {
+export function foreignTo(pools: readonly PoolView[]): (daemon: Daemon) => boolean {
   const names = new Set<string>(pools.map(({ pool }) => pool.name));
   return (daemon) => {
     const named = poolNamed(daemon);

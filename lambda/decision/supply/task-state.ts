@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../model/brands.ts';
 import type { PoolConfig } from '../model/config.ts';
-import type { Daemon, OrganizationSight, Protection, Task } from '../model/snapshot.ts';
+import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 import type { DaemonIndex } from './daemons.ts';
 import { isOverdue } from './failing-starts.ts';
@@ -27,7 +27,7 @@ export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left
  */
 export type Use = 'busy' | 'idle' | 'registering' | 'silent' | 'unknown';
 
-export type TaskSight = {
+export type TaskView = {
   readonly task: Task;
   readonly state: TaskState;
   readonly use: Use;
@@ -44,14 +44,14 @@ export type TaskSight = {
 export type TaskInput = {
   readonly task: Task;
   readonly pool: PoolConfig;
-  readonly organization: OrganizationSight | undefined;
+  readonly organization: OrganizationReadings | undefined;
   readonly index: DaemonIndex | undefined;
   readonly now: EpochMs;
   readonly protection: Protection | undefined;
 };
 
 /** Reads one task that ECS means to keep running. */
-export function readTask(input: TaskInput): TaskSight {
+export function readTask(input: TaskInput): TaskView {
   const { task, pool, index } = input;
   const daemon = index?.ofTask(task);
   const use = readUse(input, daemon);
@@ -108,7 +108,7 @@ function readUse({ task, organization, index, now }: TaskInput, daemon: Daemon |
 }
 
 /** Whether a guard holds its lease: then it can be asked, whatever its pool's rung is by now. */
-export function isGuarded({ leaseMs }: TaskSight): boolean {
+export function isGuarded({ leaseMs }: TaskView): boolean {
   return (leaseMs ?? 0) >= LEASE_MS;
 }
 
@@ -116,7 +116,7 @@ export function isGuarded({ leaseMs }: TaskSight): boolean {
  * For how long a task has drained, at the least: an ask leaves 23 h of its protection. A guard that drains for longer than 11 h sets
  * the protection to 23 h again, so its time starts anew. Undefined: it does not drain, or it may have no guard.
  */
-export function drainedMs({ state, leaseMs = 0 }: TaskSight): number | undefined {
+export function drainedMs({ state, leaseMs = 0 }: TaskView): number | undefined {
   return state === 'leaving' && leaseMs > GUARDLESS_MS ? Math.max(0, LEAVING_MS - leaseMs) : undefined;
 }
 

@@ -1,7 +1,7 @@
 /** The world's coderd in the same process, as the product's adapters ask it: no sockets, but every limit, schema and page. */
 import type * as z from 'zod';
 import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
-import { describeMisfit } from '../../../lambda/adapters/shared/schema-mismatch.ts';
+import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { CoderdModel } from '../model.ts';
 import type { TokenUser } from '../tables/tokens.ts';
@@ -55,7 +55,7 @@ export class InProcessCoderd extends CoderdHttp {
 
   #read<T extends z.ZodType>(value: unknown, schema: T): z.output<T> {
     const result = schema.safeParse(value);
-    if (!result.success) throw new CoderdError('misfit', describeMisfit(result.error, value));
+    if (!result.success) throw new CoderdError('misfit', describeSchemaMismatch(result.error, value));
     return result.data;
   }
 

@@ -144,7 +144,7 @@ const thereIn = ({ ecs }: Snapshot, pool: string): number =>
 test('in every state launches never bring the tasks above the dollars', () => {
   fc.assert(
     fc.property(
-      uglyStates({ sight: 'full' }),
+      uglyStates({ view: 'full' }),
       fc.constantFrom(0, 0.01, 0.05, 0.2, 1),
       ({ snapshot, config }, dollarsPerHour) => {
         const limits = { ...config.limits, dollarsPerHour };

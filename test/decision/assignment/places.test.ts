@@ -1,7 +1,7 @@
 /** Where jobs can be placed: daemons and launches of pools, daemons of nobody here, rooms. */
 import { describe, expect, test } from 'vitest';
 import { assign, type Offer } from '../../../lambda/decision/assignment/assignment.ts';
-import { readDemand } from '../../../lambda/decision/demand/demand.ts';
+import { deriveDemand } from '../../../lambda/decision/demand/demand.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Served } from '../../../lambda/decision/model/plan.ts';
 import { normalizeTags } from '../../../lambda/decision/model/tags.ts';
@@ -402,7 +402,7 @@ describe('between offers that can all run a job', () => {
       because: 'the free one is ready now',
     },
   ])('$scenario: $expected, because $because', ({ offers, expected }) => {
-    const groups = readDemand(
+    const groups = deriveDemand(
       aSnapshot({ organizations: [anOrganization({ jobs: reading([aJob({ tags: gpu })]) })] }),
     );
     const { assigned } = assign(groups, offers.map(offerOf), 10);
@@ -414,7 +414,7 @@ describe('between offers that can all run a job', () => {
       aJob({ id: jobId('a'), tags: gpu, created_at: ago(9 * SECOND) }),
       aJob({ id: jobId('b'), tags: gpu, initiator_id: 'c42fdf75-3097-471c-8c33-fb52454d81c0' }),
     ];
-    const groups = readDemand(aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })] }));
+    const groups = deriveDemand(aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })] }));
     const offers = ['a by-launch 1', 'a by-free 1'].map(offerOf);
     const { assigned } = assign(groups, offers, 10);
     expect(assigned.map(({ group, offer }) => `${group.for} ${offer.served}`)).toEqual([

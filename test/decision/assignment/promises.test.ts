@@ -11,8 +11,8 @@ import { runs } from '../../support/runs.ts';
 import { oneMoreJob, type Ugly, uglyStates } from '../../support/ugly.ts';
 
 const RUNS = runs(1000);
-const any = uglyStates({ sight: 'any' });
-const clear = uglyStates({ sight: 'full' });
+const any = uglyStates({ view: 'any' });
+const clear = uglyStates({ view: 'full' });
 
 const tasksOf = ({ ecs }: Snapshot, pool: string): readonly Task[] =>
   ecs.tasks.items.filter(
@@ -113,7 +113,7 @@ test('never wants more than max beside those that leave or are replaced, and nev
 
 /** Old tasks that ECS does not count any more after an early success, of each pool. */
 const uncountedIn = ({ pools }: Deliberation): ReadonlyMap<string, number> =>
-  new Map(pools.map(({ need }) => [need.sight.pool.name, need.capacity.uncounted]));
+  new Map(pools.map(({ need }) => [need.view.pool.name, need.capacity.uncounted]));
 
 test('never sets a count below the tasks that have not left', () => {
   fc.assert(
@@ -370,7 +370,7 @@ test('a pool whose warm is a number keeps nothing for the stock', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { need } of deliberate(snapshot, config).pools)
-        if (need.sight.pool.warm !== 'auto') expect([need.stock, need.heldForRecord]).toEqual([0, 0]);
+        if (need.view.pool.warm !== 'auto') expect([need.stock, need.heldForRecord]).toEqual([0, 0]);
     }),
     RUNS,
   );

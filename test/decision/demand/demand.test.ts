@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readDemand } from '../../../lambda/decision/demand/demand.ts';
+import { deriveDemand } from '../../../lambda/decision/demand/demand.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Job } from '../../../lambda/decision/model/snapshot.ts';
 import {
@@ -17,7 +17,7 @@ const prebuild = { initiator_id: 'c42fdf75-3097-471c-8c33-fb52454d81c0' };
 const gpu = { cluster: 'gpu' };
 
 const demandOf = (...jobs: readonly Partial<Job>[]) =>
-  readDemand(
+  deriveDemand(
     aSnapshot({
       organizations: [
         anOrganization({ jobs: reading(jobs.map((job, index) => aJob({ id: jobId(`j${index}`), ...job }))) }),
@@ -69,7 +69,7 @@ describe('tag groups', () => {
       [data, own],
       [own, data],
     ])
-      expect(readDemand(aSnapshot({ organizations })).map(({ organization }) => organization)).toEqual([
+      expect(deriveDemand(aSnapshot({ organizations })).map(({ organization }) => organization)).toEqual([
         'data',
         'default',
       ]);

@@ -1,7 +1,7 @@
 /** What the record of recent jobs tells: who came unforeseen, and how long builds take. */
 import { describe, expect, test } from 'vitest';
-import { foreseenIn, readRecord } from '../../../lambda/decision/demand/record.ts';
-import type { Job, OrganizationSight, RecentJobs } from '../../../lambda/decision/model/snapshot.ts';
+import { deriveRecord, foreseenIn } from '../../../lambda/decision/demand/record.ts';
+import type { Job, OrganizationReadings, RecentJobs } from '../../../lambda/decision/model/snapshot.ts';
 import { tagKey } from '../../../lambda/decision/model/tags.ts';
 import {
   ago,
@@ -20,13 +20,13 @@ import { buildAt, PREBUILDS_USER } from '../../support/stocked.ts';
 
 const recorded = (
   items: readonly Job[],
-  given: Partial<OrganizationSight & RecentJobs> = {},
-): OrganizationSight => {
+  given: Partial<OrganizationReadings & RecentJobs> = {},
+): OrganizationReadings => {
   const { since, ...organization } = given;
   return anOrganization({ ...organization, recentJobs: { ...reading(items), since } });
 };
-const arrivalsOf = (job: Job, given: Partial<OrganizationSight> = {}): number =>
-  readRecord(recorded([job], given)).together([tagKey(job.tags)]).times.length;
+const arrivalsOf = (job: Job, given: Partial<OrganizationReadings> = {}): number =>
+  deriveRecord(recorded([job], given)).together([tagKey(job.tags)]).times.length;
 
 describe('by the reason of the build', () => {
   test.each([
@@ -128,7 +128,7 @@ describe('the times of arrivals', () => {
   test('are the newest first, of the tag sets that are asked for', () => {
     const gpu = { cluster: 'gpu' };
     const times = [3, 1, 2].map((hours) => ago(hours * HOUR));
-    const record = readRecord(
+    const record = deriveRecord(
       recorded([...times.map((at) => buildAt(at, 60, { tags: gpu })), buildAt(ago(5 * HOUR))]),
     );
     expect(record.together([tagKey(gpu)]).times).toEqual([ago(HOUR), ago(2 * HOUR), ago(3 * HOUR)]);
@@ -139,7 +139,7 @@ describe('the times of arrivals', () => {
   test('are the same object for the same tag sets, so that what is worked out of it can be kept', () => {
     const organization = recorded([buildAt(ago(HOUR)), buildAt(ago(2 * HOUR))]);
     const keys = [tagKey({})];
-    expect(readRecord(organization).together(keys)).toBe(readRecord(organization).together(keys));
+    expect(deriveRecord(organization).together(keys)).toBe(deriveRecord(organization).together(keys));
   });
 
   test('follow the workspaces when these are read anew', () => {
@@ -148,7 +148,7 @@ describe('the times of arrivals', () => {
     const withReason = (reason: string): number => {
       const latest_build = { reason, job: { id: jobId('build'), status: 'running' } };
       const workspaces = reading([aWorkspace({ id: 'w', latest_build })]);
-      return readRecord(anOrganization({ recentJobs, workspaces })).together([tagKey({})]).times.length;
+      return deriveRecord(anOrganization({ recentJobs, workspaces })).together([tagKey({})]).times.length;
     };
     expect([withReason('initiator'), withReason('autostart'), withReason('initiator')]).toEqual([1, 0, 1]);
   });
@@ -163,7 +163,7 @@ describe('durations', () => {
   const builds = (count: number, seconds: number, given: Partial<Job> = {}): readonly Job[] =>
     Array.from({ length: count }, () => buildAt(ago(HOUR), seconds, { metadata: like.metadata, ...given }));
   const durationsIn = (...jobs: readonly Job[]): readonly number[] =>
-    readRecord(recorded(jobs)).durationsOf(like);
+    deriveRecord(recorded(jobs)).durationsOf(like);
 
   test('are those of the same template and transition', () => {
     const stops = builds(9, 10, { metadata: { template_id: 't', workspace_build_transition: 'stop' } });
@@ -194,23 +194,23 @@ describe('durations', () => {
 });
 
 test('a process that began to record less than half an hour ago is young', () => {
-  const isYoung = (ms: number): boolean => readRecord(recorded([], { since: ago(ms) })).isYoung(NOW);
+  const isYoung = (ms: number): boolean => deriveRecord(recorded([], { since: ago(ms) })).isYoung(NOW);
   expect([isYoung(0), isYoung(10 * MINUTE), isYoung(3 * HOUR)]).toEqual([true, true, false]);
-  expect(readRecord(recorded([])).isYoung(NOW)).toBe(false);
+  expect(deriveRecord(recorded([])).isYoung(NOW)).toBe(false);
 });
 
 test('the same jobs are read anew where the record began at another time or the templates differ', () => {
   const jobs = [buildAt(ago(HOUR))];
-  const isYoung = (ms: number): boolean => readRecord(recorded(jobs, { since: ago(ms) })).isYoung(NOW);
+  const isYoung = (ms: number): boolean => deriveRecord(recorded(jobs, { since: ago(ms) })).isYoung(NOW);
   expect([isYoung(0), isYoung(3 * HOUR), isYoung(0)]).toEqual([true, false, true]);
   const templates = reading([aTemplate()]);
   const first = recorded(jobs);
-  expect(readRecord({ ...first })).toBe(readRecord(first));
-  expect(readRecord({ ...first, templates })).not.toBe(readRecord(first));
+  expect(deriveRecord({ ...first })).toBe(deriveRecord(first));
+  expect(deriveRecord({ ...first, templates })).not.toBe(deriveRecord(first));
 });
 
 test('without a record nothing came and nothing is known', () => {
-  const record = readRecord(anOrganization());
+  const record = deriveRecord(anOrganization());
   expect(record.together([tagKey({})]).times).toEqual([]);
   expect(record.durationsOf(aJob())).toEqual([]);
   expect(record.isYoung(NOW)).toBe(false);

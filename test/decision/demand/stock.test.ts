@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { measureRoom } from '../../../lambda/decision/assignment/launch-limits.ts';
-import { readStock } from '../../../lambda/decision/assignment/stock-groups.ts';
+import { deriveStock } from '../../../lambda/decision/assignment/stock-groups.ts';
 import { deliberate } from '../../../lambda/decision/decide.ts';
 import { chanceToEnd } from '../../../lambda/decision/demand/record.ts';
 import { chancesOf, shortfallOf, sumOf } from '../../../lambda/decision/demand/stock.ts';
-import { readOutlook } from '../../../lambda/decision/forecast/pool-forecast.ts';
+import { deriveOutlook } from '../../../lambda/decision/forecast/pool-forecast.ts';
 import type { Job } from '../../../lambda/decision/model/snapshot.ts';
-import { readSupply } from '../../../lambda/decision/supply/supply.ts';
+import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
 import { ago, aJob, MINUTE } from '../../support/parts.ts';
 import { runs } from '../../support/runs.ts';
 import {
@@ -290,8 +290,8 @@ describe('pools that overlap', () => {
     const busy = [60_000, 60_000];
     const firstValues = (eu: object): Readonly<Record<string, number | undefined>> => {
       const { snapshot, config } = stocked({ recent, pools: { eu: { ...pools.eu, ...eu }, gpu: pools.gpu } });
-      const { outlooks } = readOutlook(snapshot, readSupply(snapshot, config));
-      const groups = readStock(measureRoom(outlooks, { config, doubtsOf: () => [] }), snapshot);
+      const { outlooks } = deriveOutlook(snapshot, deriveSupply(snapshot, config));
+      const groups = deriveStock(measureRoom(outlooks, { config, doubtsOf: () => [] }), snapshot);
       return Object.fromEntries(groups.map((group) => [[...group.pools].join(' '), group.values[2]]));
     };
     const without = firstValues({});

@@ -1,15 +1,15 @@
 /** What coderd will do by itself, from workspaces and templates. */
 import { describe, expect, test } from 'vitest';
 import {
+  deriveForecast,
   isForecastUnsure,
-  readForecast,
   type TransitionGroup,
 } from '../../../lambda/decision/forecast/forecast.ts';
 import { transitionsOf } from '../../../lambda/decision/forecast/transitions.ts';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type {
   Daemon,
-  OrganizationSight,
+  OrganizationReadings,
   Template,
   Workspace,
 } from '../../../lambda/decision/model/snapshot.ts';
@@ -330,7 +330,7 @@ describe('dormancy and deletion', () => {
   });
 });
 
-type Seen = Partial<OrganizationSight> & { readonly at?: EpochMs };
+type Seen = Partial<OrganizationReadings> & { readonly at?: EpochMs };
 
 /** Its builds tell that coderd looks every minute. */
 const others = anOrganization({
@@ -343,14 +343,17 @@ const others = anOrganization({
   ),
 });
 
-function groupsOf(seen: Seen, beside: readonly OrganizationSight[] = [others]): readonly TransitionGroup[] {
+function groupsOf(
+  seen: Seen,
+  beside: readonly OrganizationReadings[] = [others],
+): readonly TransitionGroup[] {
   const organization = anOrganization({
     workspaces: { ...reading([aWorkspace({ next_start_at: seen.at ?? inFuture(MINUTE) })]), takenAt: NOW },
     templates: reading([aTemplate()]),
     activeVersionTags: { template: { cluster: 'gpu' } },
     ...seen,
   });
-  return readForecast(aSnapshot({ organizations: [organization, ...beside] }));
+  return deriveForecast(aSnapshot({ organizations: [organization, ...beside] }));
 }
 
 const gpu = { cluster: 'gpu' };
@@ -358,9 +361,9 @@ const gpu = { cluster: 'gpu' };
 describe('one reading of workspaces', () => {
   const workspaces = { ...reading([aWorkspace({ next_start_at: inFuture(MINUTE) })]), takenAt: NOW };
   const templates = reading([aTemplate()]);
-  const sight = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
-  const told = (changed: Partial<OrganizationSight>): string =>
-    readForecast(aSnapshot({ organizations: [{ ...sight, ...changed }] }))
+  const view = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
+  const told = (changed: Partial<OrganizationReadings>): string =>
+    deriveForecast(aSnapshot({ organizations: [{ ...view, ...changed }] }))
       .map(({ tags, ahead }) => `${tags.cluster}: ${ahead.length}`)
       .join();
 
@@ -400,9 +403,9 @@ test('a next start that coderd is yet to work out is told from when the workspac
 test('a failed stop is due again where the version of coderd says so', () => {
   const workspaces = reading([aWorkspace({ latest_build: { transition: 'stop', job: failed(MINUTE) } })]);
   const templates = reading([aTemplate({ failure_ttl_ms: HOUR })]);
-  const sight = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
+  const view = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
   const kindsAt = (version: string | null): readonly string[] =>
-    readForecast(aSnapshot({ organizations: [sight], version })).flatMap(({ ahead }) =>
+    deriveForecast(aSnapshot({ organizations: [view], version })).flatMap(({ ahead }) =>
       ahead.map(({ kind }) => kind),
     );
   expect(kindsAt('v2.33.7')).toEqual([]);
@@ -562,7 +565,7 @@ describe('what is overdue', () => {
   });
 
   describe('after a refusal', () => {
-    const seenWith = (rows: Rows, seen: Partial<OrganizationSight> = {}): TransitionGroup | undefined =>
+    const seenWith = (rows: Rows, seen: Partial<OrganizationReadings> = {}): TransitionGroup | undefined =>
       groupsOf({ at: ago(100 * HOUR), offlineDaemons: reading(rowsOf(rows)), ...seen })[0];
     const told = (group: TransitionGroup | undefined): string => {
       const [refusal] = group?.refused ?? [];
@@ -702,7 +705,7 @@ describe('what is overdue', () => {
     });
     for (const version of [null, 'v0.0.0-devel+3006da5']) {
       const snapshot = aSnapshot({ organizations: [organization], version });
-      expect(readForecast(snapshot).map(listOf)).toEqual([row.expected]);
+      expect(deriveForecast(snapshot).map(listOf)).toEqual([row.expected]);
     }
   });
 
@@ -760,7 +763,7 @@ test('builds that coderd made by itself are remembered by their reason, those of
 describe('more may be due than is known', () => {
   const ok = { ...reading([aWorkspace()]), takenAt: NOW };
   const templates = { ...reading([aTemplate()]), takenAt: NOW };
-  test.each<{ seen: Partial<OrganizationSight>; unsure: boolean; because: string }>([
+  test.each<{ seen: Partial<OrganizationReadings>; unsure: boolean; because: string }>([
     { seen: {}, unsure: false, because: 'no forecast was asked for' },
     { seen: { workspaces: ok, templates }, unsure: false, because: 'all was read' },
     {

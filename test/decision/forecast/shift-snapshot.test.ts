@@ -155,7 +155,7 @@ test('without forecast, schedules and overrides the plan is the same at any time
     },
   });
   fc.assert(
-    fc.property(uglyStates({ sight: 'any' }), fc.nat(10 * 24 * HOUR), ({ snapshot, config }, ms) => {
+    fc.property(uglyStates({ view: 'any' }), fc.nat(10 * 24 * HOUR), ({ snapshot, config }, ms) => {
       const plain = { ...config, pools: config.pools.map((pool) => ({ ...pool, schedules: [] })) };
       const now = decide(bare(snapshot), plain);
       const then = decide(snapshotAt(bare(snapshot), (NOW + ms) as EpochMs), plain);

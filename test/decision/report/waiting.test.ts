@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Assigned, Offer } from '../../../lambda/decision/assignment/assignment.ts';
-import { readDemand, type TagGroup } from '../../../lambda/decision/demand/demand.ts';
+import { deriveDemand, type TagGroup } from '../../../lambda/decision/demand/demand.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Served } from '../../../lambda/decision/model/plan.ts';
 import { normalizeTags } from '../../../lambda/decision/model/tags.ts';
@@ -33,7 +33,7 @@ const place = (served: Served, pool: string | null = 'gpu'): Offer => ({
 function findings(agesMs: readonly number[], served: readonly Served[], version: string | null = 'v2.30.0') {
   const jobs = agesMs.map((age, index) => aJob({ id: jobId(`j${index}`), tags, created_at: ago(age) }));
   const snapshot = aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })], version });
-  const [group] = readDemand(snapshot);
+  const [group] = deriveDemand(snapshot);
   if (group === undefined) throw new Error('no group');
   // a job for each place
   const assigned: readonly Assigned<TagGroup>[] = served.map((how) => ({
@@ -74,7 +74,11 @@ describe('jobs that wait for longer than alertAfter', () => {
     const snapshot = aSnapshot({
       organizations: [anOrganization({ jobs: reading([aJob({ created_at: ago(6 * MINUTE) })]) })],
     });
-    const assigned = readDemand(snapshot).map((group) => ({ group, offer: place('by-busy', null), jobs: 1 }));
+    const assigned = deriveDemand(snapshot).map((group) => ({
+      group,
+      offer: place('by-busy', null),
+      jobs: 1,
+    }));
     expect(waitingFindings({ assigned, unserved: [] }, snapshot, aConfig())).toMatchObject([{ pool: null }]);
   });
 });

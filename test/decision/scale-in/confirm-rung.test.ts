@@ -265,7 +265,7 @@ describe('never', () => {
 
 describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn) => {
   const RUNS = runs(1000);
-  const states = uglyStates({ sight: 'any' }).map(
+  const states = uglyStates({ view: 'any' }).map(
     ({ snapshot, config }): Ugly => ({
       snapshot,
       config: { ...config, pools: config.pools.map((pool) => ({ ...pool, scaleIn })) },

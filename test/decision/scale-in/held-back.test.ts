@@ -316,7 +316,7 @@ test.each([
   ['a pin', pin(2)],
 ])('in every state %s leaves nothing out of what coderd will do', (_, overrides) => {
   fc.assert(
-    fc.property(uglyStates({ sight: 'any' }), fc.boolean(), ({ snapshot, config }, all) => {
+    fc.property(uglyStates({ view: 'any' }), fc.boolean(), ({ snapshot, config }, all) => {
       const { services } = snapshot.ecs;
       const added = Object.entries(overrides).map(([key, value]) => ({
         key: `coder-autoscaler:${key}`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { decideLeaving } from '../../../lambda/decision/scale-in/leaving.ts';
-import { readSupply } from '../../../lambda/decision/supply/supply.ts';
+import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
 import {
   aConfig,
   aDaemon,
@@ -64,9 +64,9 @@ function worldOf(idle: readonly Idle[]): Snapshot {
 
 /** Who is considered, in order: `leave 1`, `keep 0`. */
 function decide(idle: readonly Idle[], spare: number): readonly string[] {
-  const [sight] = readSupply(worldOf(idle), aConfig(aPool()));
-  if (sight === undefined) throw new Error('no pool');
-  return decideLeaving(sight, spare, NOW).map(
+  const [view] = deriveSupply(worldOf(idle), aConfig(aPool()));
+  if (view === undefined) throw new Error('no pool');
+  return decideLeaving(view, spare, NOW).map(
     ({ kind, task }) => `${kind} ${idle.findIndex((_, index) => arnOf(index) === task.task.taskArn)}`,
   );
 }

@@ -159,7 +159,7 @@ describe('the jobs of a retiring pool', () => {
 
 test('in every state nothing is launched in a retiring pool', () => {
   fc.assert(
-    fc.property(uglyStates({ sight: 'any' }), ({ snapshot, config }) => {
+    fc.property(uglyStates({ view: 'any' }), ({ snapshot, config }) => {
       const pools = config.pools.map((pool) => ({ ...pool, retiring: true }));
       const { actions, assignment } = decide(snapshot, { ...config, pools });
       for (const action of actions)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Service, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { markReplaced } from '../../../lambda/decision/scale-in/rolling.ts';
-import { readSupply } from '../../../lambda/decision/supply/supply.ts';
+import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
 import {
   aConfig,
   aDaemon,
@@ -74,9 +74,9 @@ function worldOf(tasks: readonly Drawn[], service: Partial<Service> = {}): Snaps
 
 /** Whose turn it is, by place in the list. */
 function turns(tasks: readonly Drawn[], percent = 25, service: Partial<Service> = {}): readonly number[] {
-  const [sight] = readSupply(worldOf(tasks, service), aConfig(aPool()));
-  if (sight === undefined) throw new Error('no pool');
-  return markReplaced(sight, percent, NOW).tasks.flatMap(({ state, task }) =>
+  const [view] = deriveSupply(worldOf(tasks, service), aConfig(aPool()));
+  if (view === undefined) throw new Error('no pool');
+  return markReplaced(view, percent, NOW).tasks.flatMap(({ state, task }) =>
     state === 'replacing' ? [tasks.findIndex((_, index) => arnOf(index) === task.taskArn)] : [],
   );
 }
@@ -241,8 +241,8 @@ describe('tasks of earlier deployments', () => {
     },
   ])('with $scenario are $expected', ({ tasks, service, expected }) => {
     const snapshot = worldOf(tasks, { deployments: [primary], ...service });
-    const [sight] = readSupply(snapshot, aConfig(aPool()));
-    expect(sight?.olderTasks).toEqual(expected);
+    const [view] = deriveSupply(snapshot, aConfig(aPool()));
+    expect(view?.olderTasks).toEqual(expected);
   });
 });
 
@@ -251,8 +251,8 @@ describe('a task of no use', () => {
     const snapshot = worldOf([{ task: { startedAt } }, {}]);
     const [row] = snapshot.coder.organizations[0]?.daemons.items ?? [];
     if (row !== undefined) Object.assign(row, { last_seen_at: ago(ms) });
-    const [sight] = readSupply(snapshot, aConfig(aPool()));
-    return sight && markReplaced(sight, 25, NOW).tasks[0]?.state;
+    const [view] = deriveSupply(snapshot, aConfig(aPool()));
+    return view && markReplaced(view, 25, NOW).tasks[0]?.state;
   };
 
   test('is one whose daemon was last seen more than 5 min ago', () => {

@@ -5,8 +5,8 @@ import { decide } from '../../../lambda/decision/decide.ts';
 import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
 import type { Action, Override, Plan, Reason } from '../../../lambda/decision/model/plan.ts';
 import {
+  deriveOverrides,
   overrideTextProblem,
-  readOverrides,
   tagKeysOf,
   tagsOfOverride,
 } from '../../../lambda/decision/settings/overrides.ts';
@@ -34,7 +34,7 @@ const scaleInPaused = set('pause', 'scale-in');
 const toTags = (values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([key, value]) => ({ key, value }));
 const read = (values: Readonly<Record<string, string>>) =>
-  readOverrides(
+  deriveOverrides(
     { tags: toTags(values).map(({ key, value }) => ({ key: `coder-autoscaler:${key}`, value })) },
     NOW,
   );
@@ -139,7 +139,7 @@ describe('writing', () => {
       fc.property(kinds, fc.integer({ min: 1, max: 1e10 }), text, text, (kind, ms, by, why) => {
         const override = { ...kind, until: new Date(NOW + ms).toISOString(), by, why };
         const tags = tagsOfOverride(override);
-        expect(readOverrides({ tags: toTags(tags) }, NOW)).toEqual({ active: [override], malformed: [] });
+        expect(deriveOverrides({ tags: toTags(tags) }, NOW)).toEqual({ active: [override], malformed: [] });
         expect(Object.keys(tags).toSorted()).toEqual([...tagKeysOf(kind.kind)].toSorted());
         expect([by, why].map(overrideTextProblem)).toEqual([undefined, undefined]);
       }),
@@ -495,7 +495,7 @@ describe('in every state', () => {
       (action) =>
         action.kind === 'ask-to-leave' || (action.kind === 'set-desired' && action.to < action.from),
     );
-  const all = uglyStates({ sight: 'any' });
+  const all = uglyStates({ view: 'any' });
 
   test('pause plans no action but protect', () => {
     fc.assert(

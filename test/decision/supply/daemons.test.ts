@@ -93,11 +93,11 @@ describe('activity', () => {
     },
   ])('$scenario: $expected, because $because', ({ daemon, job, expected }) => {
     const row = aDaemon(daemon);
-    const sight = anOrganization({
+    const view = anOrganization({
       daemons: reading([row]),
       jobs: reading(job === undefined ? [] : [aJob(job)]),
     });
-    expect(indexDaemons(sight, NOW).activity(row)).toBe(expected);
+    expect(indexDaemons(view, NOW).activity(row)).toBe(expected);
   });
 });
 
@@ -184,11 +184,11 @@ describe('idle since', () => {
   ])('$scenario: because $because', ({ daemon, task, previous, isCut, expected }) => {
     const row = aDaemon(daemon);
     const jobs = previous === undefined ? [] : [aJob({ id: jobId('previous'), ...previous })];
-    const sight = anOrganization({
+    const view = anOrganization({
       daemons: reading([row]),
       previousJobs: reading(jobs, isCut ? 'truncated' : 'ok'),
     });
-    expect(indexDaemons(sight, NOW).idleSince(row, aTask(task))).toBe(expected);
+    expect(indexDaemons(view, NOW).idleSince(row, aTask(task))).toBe(expected);
   });
 });
 

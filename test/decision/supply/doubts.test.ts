@@ -27,7 +27,7 @@ const SCALE_OUT = 'set-desired gpu';
 const actionsOf = (plan: ReturnType<typeof planSnapshot>) =>
   plan.actions.map(({ kind, pool }) => `${kind} ${pool}`);
 
-test('with full sight the picture scales both in and out', () => {
+test('with full view the picture scales both in and out', () => {
   const plan = planAfter(() => {});
   expect(actionsOf(plan)).toEqual([SCALE_OUT, ...SCALE_IN]);
   expect(plan.findings).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Daemon, ReadingStatus, Task } from '../../../lambda/decision/model/snapshot.ts';
 import type { FailingStarts } from '../../../lambda/decision/supply/failing-starts.ts';
-import { readSupply } from '../../../lambda/decision/supply/supply.ts';
+import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
 import {
   aConfig,
   aDaemon,
@@ -48,9 +48,9 @@ type Known = { readonly daemons?: readonly Daemon[]; readonly status?: ReadingSt
 
 function judge(tasks: readonly Task[], { daemons = [], status = 'ok' }: Known = {}): FailingStarts {
   const organizations = [anOrganization({ daemons: reading(daemons, status) })];
-  const [sight] = readSupply(aSnapshot({ tasks, organizations }), aConfig(aPool()));
-  if (sight === undefined) throw new Error('no pool');
-  return sight.failing;
+  const [view] = deriveSupply(aSnapshot({ tasks, organizations }), aConfig(aPool()));
+  if (view === undefined) throw new Error('no pool');
+  return view.failing;
 }
 
 const three = [failed(1, 3 * MINUTE), failed(2, 2 * MINUTE), failed(3, MINUTE)];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ServiceEvent } from '../../../lambda/decision/model/snapshot.ts';
-import { placementEvents, readPlacement } from '../../../lambda/decision/supply/placement.ts';
+import { derivePlacement, placementEvents } from '../../../lambda/decision/supply/placement.ts';
 import { ago, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
 import { actionsOf, edit, planOf } from '../../support/planned.ts';
 
@@ -52,7 +52,7 @@ describe('a placement failure', () => {
       since: 20 * MINUTE,
     },
   ])('$name', ({ events, since }) => {
-    const found = readPlacement({ events }, [], NOW);
+    const found = derivePlacement({ events }, [], NOW);
     expect(found?.since).toBe(since === undefined ? undefined : ago(since));
   });
 
@@ -62,19 +62,19 @@ describe('a placement failure', () => {
     { name: 'a task record of the same try does not', created: 20 * MINUTE - 30 * SECOND, holds: true },
   ])('$name', ({ created, holds }) => {
     const task = aTask({ lastStatus: 'PENDING', createdAt: ago(created) });
-    expect(readPlacement({ events: [failed(20 * MINUTE)] }, [task], NOW) !== undefined).toBe(holds);
+    expect(derivePlacement({ events: [failed(20 * MINUTE)] }, [task], NOW) !== undefined).toBe(holds);
   });
 
   test("has ECS's own words of the newest event, without the service's name", () => {
     const events = [failed(MINUTE, QUOTA), failed(20 * MINUTE)];
-    expect(readPlacement({ events }, [], NOW)).toEqual({
+    expect(derivePlacement({ events }, [], NOW)).toEqual({
       since: ago(20 * MINUTE),
       reason: QUOTA,
     });
   });
 
   test('is unknown in a snapshot without events', () => {
-    expect(readPlacement({}, [], NOW)).toBeUndefined();
+    expect(derivePlacement({}, [], NOW)).toBeUndefined();
   });
 });
 

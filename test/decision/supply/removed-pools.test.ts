@@ -74,7 +74,7 @@ test.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: 
   ]);
 });
 
-test('nobody is asked while the sight is in doubt', () => {
+test('nobody is asked while the view is in doubt', () => {
   const plan = planned(ours, (snapshot) =>
     Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' }),
   );

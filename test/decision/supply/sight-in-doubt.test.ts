@@ -1,4 +1,4 @@
-/** What makes the sight of a pool doubtful: each doubt with the finding that tells of it, and its limits. */
+/** What makes the view of a pool doubtful: each doubt with the finding that tells of it, and its limits. */
 import { describe, expect, test } from 'vitest';
 import { NOW, taskIdOf } from '../../support/parts.ts';
 import type { Drawn, Picture } from '../../support/picture.ts';

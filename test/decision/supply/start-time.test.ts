@@ -1,4 +1,4 @@
-/** How long starts take, from the tasks in sight. */
+/** How long starts take, from the tasks in view. */
 import { describe, expect, test } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { learnStartTime } from '../../../lambda/decision/supply/start-time.ts';

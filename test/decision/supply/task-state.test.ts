@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type {
   Daemon,
   Job,
-  OrganizationSight,
+  OrganizationReadings,
   Protection,
   Task,
 } from '../../../lambda/decision/model/snapshot.ts';
@@ -39,7 +39,7 @@ type Row = {
 const released = { protectionEnabled: false };
 const offline = { status: 'offline', last_seen_at: ago(5 * MINUTE) };
 
-function sightOf({ daemon, job, unread }: Row): OrganizationSight | undefined {
+function sightOf({ daemon, job, unread }: Row): OrganizationReadings | undefined {
   if (unread === 'organization') return undefined;
   return anOrganization({
     jobs: reading(job === undefined ? [] : [aJob(job)], unread === 'jobs' ? 'truncated' : 'ok'),

@@ -5,8 +5,8 @@ import { observe } from '../../../lambda/look/observe.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { portsOf } from '../../../verify/random-worlds/ports.ts';
-import { Line, type LineFaults } from '../../../verify/random-worlds/world/faulty-connection.ts';
-import { Pace } from '../../../verify/random-worlds/world/virtual-scheduler.ts';
+import { FaultyConnection, type LineFaults } from '../../../verify/random-worlds/world/faulty-connection.ts';
+import { VirtualScheduler } from '../../../verify/random-worlds/world/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
@@ -14,9 +14,15 @@ afterAll(() => lab?.close());
 
 function lineOf(options: { faults?: LineFaults; isCutOff?: () => boolean } = {}) {
   const timeline = new Timeline(START);
-  const pace = new Pace(timeline);
+  const pace = new VirtualScheduler(timeline);
   const { faults = { failing: 0, losing: 0 }, isCutOff = () => false } = options;
-  const line = new Line({ pace, random: new Random(1), latency: [100, 100], faults: () => faults, isCutOff });
+  const line = new FaultyConnection({
+    pace,
+    random: new Random(1),
+    latency: [100, 100],
+    faults: () => faults,
+    isCutOff,
+  });
   return { line, pace, pass: (ms: number) => pace.advanceTo(plusMs(timeline.now(), ms)) };
 }
 
@@ -122,7 +128,7 @@ describe('the line', () => {
 describe('the pace', () => {
   it('wakes what waits in order of time, each before the next, with the world at that time', async () => {
     const timeline = new Timeline(START);
-    const pace = new Pace(timeline);
+    const pace = new VirtualScheduler(timeline);
     const seen: string[] = [];
     const log = (name: string): void => void seen.push(`${name} ${timeline.now() - START}`);
     const twice = async (name: string, ms: number): Promise<void> => {

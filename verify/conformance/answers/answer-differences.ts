@@ -1,6 +1,6 @@
 /** Where a coderd answers a question otherwise than a recorded one, as far as the product builds on it. */
 import * as z from 'zod';
-import { describeMisfit } from '../../../lambda/adapters/shared/schema-mismatch.ts';
+import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
 import type { Transcript } from '../stage/transcript.ts';
 import type { DeepQuestion } from './read-only-steps.ts';
 
@@ -92,7 +92,7 @@ function compareReading({ schema, said, samples }: ReadingAnswer): Verdict {
   const parsed = schema.safeParse(said.body);
   if (said.body === undefined) return { kind: 'differs', isUnreadable: true, said: describe(said), tested };
   if (!parsed.success) {
-    const misfit = `200 with another shape, ${describeMisfit(parsed.error, said.body)}`;
+    const misfit = `200 with another shape, ${describeSchemaMismatch(parsed.error, said.body)}`;
     return { kind: 'differs', isUnreadable: true, said: misfit, tested };
   }
   const missing = fieldsRead(schema).filter(

@@ -4,7 +4,7 @@ import { decide } from '../../../lambda/decision/decide.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Action } from '../../../lambda/decision/model/plan.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
-import { arnOf, type CoderSight, type EcsSight, snapshotOf } from './view.ts';
+import { arnOf, type CoderReadings, type EcsReadings, snapshotOf } from './view.ts';
 
 /** One call to ECS. */
 export type Write =
@@ -18,7 +18,7 @@ export type Decide = (snapshot: Snapshot, config: Config) => readonly Action[];
 export const PRODUCT: Decide = (snapshot, config) => decide(snapshot, config).actions;
 
 /** Every list of writes that may come of a look: which of two like tasks is asked first is chance. */
-export type Decider = (ecs: EcsSight, coder: CoderSight) => readonly (readonly Write[])[];
+export type Decider = (ecs: EcsReadings, coder: CoderReadings) => readonly (readonly Write[])[];
 
 /** Remembers what was decided. */
 export function deciderOf(config: Config, decideActions: Decide = PRODUCT): Decider {
@@ -48,7 +48,7 @@ export function ordersOf(count: number): readonly (readonly number[])[] {
 const ALL_ORDERS_OF = 4;
 
 /** Orders of the tasks that are there, as names for all places. */
-function namings({ tasks }: EcsSight): readonly (readonly number[])[] {
+function namings({ tasks }: EcsReadings): readonly (readonly number[])[] {
   const there = [...tasks.keys()].filter((slot) => tasks[slot] !== undefined);
   const orders = there.length <= ALL_ORDERS_OF ? ordersOf(there.length) : rotationsOf(there.length);
   return orders.map((order) =>
@@ -67,7 +67,7 @@ const ROWS = { none: 0, live: 1, offline: 2 } as const;
 const LEASES = { none: 0, ask: 1, lease: 2 } as const;
 
 /** One string for each thing that can be seen. */
-export function ecsKey({ tasks, desired, isDeploying, isUnplaced }: EcsSight): string {
+export function ecsKey({ tasks, desired, isDeploying, isUnplaced }: EcsReadings): string {
   const places = tasks.map((task) =>
     task === undefined
       ? '-'
@@ -77,11 +77,11 @@ export function ecsKey({ tasks, desired, isDeploying, isUnplaced }: EcsSight): s
 }
 
 /** One string for each thing that can be seen. */
-export function coderKey({ daemons, pending }: CoderSight): string {
+export function coderKey({ daemons, pending }: CoderReadings): string {
   return `${daemons.map(({ row, hasJob }) => `${ROWS[row]}${hasJob ? 'j' : ''}`)} ${pending}`;
 }
 
-function sightKey(ecs: EcsSight, coder: CoderSight): string {
+function sightKey(ecs: EcsReadings, coder: CoderReadings): string {
   return `${ecsKey(ecs)}|${coderKey(coder)}`;
 }
 

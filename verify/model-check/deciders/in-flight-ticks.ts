@@ -2,23 +2,23 @@
 
 import { Interned } from '../world/interned.ts';
 import { coderKey, ecsKey, type Write } from './decider.ts';
-import { type CoderSight, type DaemonSight, type EcsSight, NO_DAEMON } from './view.ts';
+import { type CoderReadings, type DaemonView, type EcsReadings, NO_DAEMON } from './view.ts';
 
 /** One tick. */
 export type Thought =
   /** It has read coderd, and not ECS yet. */
-  | { readonly kind: 'saw-coder'; readonly coder: CoderSight; readonly age: number }
+  | { readonly kind: 'saw-coder'; readonly coder: CoderReadings; readonly age: number }
   /** It has read ECS, and not coderd yet; tasks in these places are gone since. */
   | {
       readonly kind: 'saw-ecs';
-      readonly ecs: EcsSight;
+      readonly ecs: EcsReadings;
       readonly gone: readonly number[];
       readonly age: number;
     }
   /** It has decided, and these calls are still to be made. */
   | { readonly kind: 'acts'; readonly writes: readonly Write[] };
 
-export type Mind = readonly Thought[];
+export type InFlightTick = readonly Thought[];
 
 /** Steps of the rest of the world between the two readings of one look, which are a second apart. */
 const STEPS_BETWEEN_READINGS = 2;
@@ -27,18 +27,18 @@ const STEPS_BETWEEN_READINGS = 2;
 const MINDS = 1 << 16;
 
 /** Numbers for minds; 0 is the empty one. */
-export class Minds {
-  readonly #known = new Interned<Mind>((mind) => mind.map(thoughtKey).join(' & '), MINDS);
+export class InFlightTicks {
+  readonly #known = new Interned<InFlightTick>((mind) => mind.map(thoughtKey).join(' & '), MINDS);
 
   constructor() {
     this.#known.idOf([]);
   }
 
-  at(id: number): Mind {
+  at(id: number): InFlightTick {
     return this.#known.at(id);
   }
 
-  idOf(mind: Mind): number {
+  idOf(mind: InFlightTick): number {
     return this.#known.idOf(mind.toSorted((a, b) => (thoughtKey(a) < thoughtKey(b) ? -1 : 1)));
   }
 }
@@ -91,8 +91,8 @@ export function moved(thought: Thought, to: readonly number[]): Thought {
 }
 
 /** coderd's part of a look whose ECS part is older: the daemons of tasks that are gone read idle for a while. */
-export function withGone(coder: CoderSight, gone: readonly number[]): CoderSight {
-  const stale: DaemonSight = { row: 'live', hasJob: false };
+export function withGone(coder: CoderReadings, gone: readonly number[]): CoderReadings {
+  const stale: DaemonView = { row: 'live', hasJob: false };
   return { ...coder, daemons: coder.daemons.map((daemon, slot) => (gone.includes(slot) ? stale : daemon)) };
 }
 

@@ -13,8 +13,8 @@ import { type Decider, ordersOf, type Write } from './decider.ts';
 import {
   actsOf,
   describeThought,
-  type Mind,
-  Minds,
+  type InFlightTick,
+  InFlightTicks,
   moved,
   older,
   type Thought,
@@ -22,7 +22,7 @@ import {
   withoutAsks,
   withoutTask,
 } from './in-flight-ticks.ts';
-import { type CoderSight, type EcsSight, seenByCoder, seenByEcs } from './view.ts';
+import { type CoderReadings, type EcsReadings, seenByCoder, seenByEcs } from './view.ts';
 
 export type ProductRules = {
   readonly decider: Decider;
@@ -36,7 +36,7 @@ type Lists = readonly (readonly Write[])[];
 export class Product implements Autoscaler {
   readonly #codes: PoolCodes;
   readonly #rules: ProductRules;
-  readonly #minds = new Minds();
+  readonly #minds = new InFlightTicks();
   readonly #next: PoolState;
   readonly #other: PoolState;
   readonly #orders: readonly (readonly number[])[];
@@ -114,7 +114,7 @@ export class Product implements Autoscaler {
     }
   }
 
-  #look(now: PoolState, mind: Mind, emit: Emit, fail: Fail): void {
+  #look(now: PoolState, mind: InFlightTick, emit: Emit, fail: Fail): void {
     for (const writes of this.#decideFresh(now, fail))
       if (writes.length > 0) this.#think(now, [...mind, actsOf(writes)], 'a tick looks and decides', emit);
   }
@@ -126,7 +126,7 @@ export class Product implements Autoscaler {
     this.#think(now, [{ kind: 'saw-ecs', ecs, gone: [], age: 0 }], 'a tick reads ECS', emit);
   }
 
-  #goOn(now: PoolState, thought: Thought, others: Mind, emit: Emit): void {
+  #goOn(now: PoolState, thought: Thought, others: InFlightTick, emit: Emit): void {
     const { decider } = this.#rules;
     switch (thought.kind) {
       case 'saw-coder': {
@@ -148,11 +148,11 @@ export class Product implements Autoscaler {
     }
   }
 
-  #decided(now: PoolState, others: Mind, lists: Lists, what: string, emit: Emit): void {
+  #decided(now: PoolState, others: InFlightTick, lists: Lists, what: string, emit: Emit): void {
     for (const writes of lists) this.#think(now, [...others, actsOf(writes)], what, emit);
   }
 
-  #act(now: PoolState, [write, ...rest]: readonly Write[], others: Mind, emit: Emit): void {
+  #act(now: PoolState, [write, ...rest]: readonly Write[], others: InFlightTick, emit: Emit): void {
     if (write === undefined) return;
     const what = WHAT[write.kind];
     const goesOn = [...others, actsOf(rest)];
@@ -199,7 +199,7 @@ export class Product implements Autoscaler {
 
   /** The number of the first task that looks like this one: what looks alike is decided alike. */
   readonly #alikeOf = remembered((id) => {
-    const sight = JSON.stringify([this.#ecsSightOf(id).first, this.#coderSightOf(id)]);
+    const sight = JSON.stringify([this.#ecsReadingsOf(id).first, this.#coderReadingsOf(id)]);
     const known = this.#firstOf.get(sight) ?? id;
     this.#firstOf.set(sight, known);
     return known;
@@ -217,19 +217,19 @@ export class Product implements Autoscaler {
     return lists;
   }
 
-  readonly #ecsSightOf = remembered((id) => ({
+  readonly #ecsReadingsOf = remembered((id) => ({
     first: seenByEcs(this.#codes.kinds.at(id)),
     second: seenByEcs(this.#codes.kinds.at(id), true),
   }));
-  readonly #coderSightOf = remembered((id) => seenByCoder(this.#codes.kinds.at(id)));
+  readonly #coderReadingsOf = remembered((id) => seenByCoder(this.#codes.kinds.at(id)));
 
-  #readEcs({ ids, desired, isDeploying, isUnplaced }: PoolState, isCoderOlder = false): EcsSight {
+  #readEcs({ ids, desired, isDeploying, isUnplaced }: PoolState, isCoderOlder = false): EcsReadings {
     const turn = isCoderOlder ? 'second' : 'first';
-    return { tasks: ids.map((id) => this.#ecsSightOf(id)[turn]), desired, isDeploying, isUnplaced };
+    return { tasks: ids.map((id) => this.#ecsReadingsOf(id)[turn]), desired, isDeploying, isUnplaced };
   }
 
-  #readCoder({ ids, pending }: PoolState): CoderSight {
-    return { daemons: ids.map(this.#coderSightOf), pending };
+  #readCoder({ ids, pending }: PoolState): CoderReadings {
+    return { daemons: ids.map(this.#coderReadingsOf), pending };
   }
 }
 

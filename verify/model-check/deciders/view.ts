@@ -22,16 +22,16 @@ import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { ASKED_BELOW, holdsJob, type TaskState, UNPROTECTED } from '../world/task.ts';
 
 /** ECS's part of a look. */
-export type EcsSight = {
+export type EcsReadings = {
   /** For each place: what ECS says of the task in it. */
-  readonly tasks: readonly (EcsTaskSight | undefined)[];
+  readonly tasks: readonly (EcsTaskView | undefined)[];
   readonly desired: number;
   readonly isDeploying: boolean;
   /** Its events say that ECS could not place a task, and that it has started none since. */
   readonly isUnplaced: boolean;
 };
 
-export type EcsTaskSight = {
+export type EcsTaskView = {
   readonly revision: 'old' | 'new';
   readonly isRunning: boolean;
   readonly protection: 'none' | 'ask' | 'lease';
@@ -40,22 +40,22 @@ export type EcsTaskSight = {
 };
 
 /** coderd's part of a look. */
-export type CoderSight = {
-  readonly daemons: readonly DaemonSight[];
+export type CoderReadings = {
+  readonly daemons: readonly DaemonView[];
   /** Jobs that no daemon has yet. */
   readonly pending: number;
 };
 
 /** coderd's row of the daemon in one place, and whether its job is in the list of running ones. */
-export type DaemonSight = { readonly row: 'none' | 'live' | 'offline'; readonly hasJob: boolean };
+export type DaemonView = { readonly row: 'none' | 'live' | 'offline'; readonly hasJob: boolean };
 
-export const NO_DAEMON: DaemonSight = { row: 'none', hasJob: false };
+export const NO_DAEMON: DaemonView = { row: 'none', hasJob: false };
 
 /**
  * What ECS shows of a task; undefined for one that it does not mean to keep.
  * @param isCoderOlder coderd was read before: a row that it did not show then is new, and so is its task
  */
-export function seenByEcs(task: TaskState | undefined, isCoderOlder = false): EcsTaskSight | undefined {
+export function seenByEcs(task: TaskState | undefined, isCoderOlder = false): EcsTaskView | undefined {
   if (task === undefined || task.ecs === 'chosen') return undefined;
   const { protection, revision } = task;
   return {
@@ -67,7 +67,7 @@ export function seenByEcs(task: TaskState | undefined, isCoderOlder = false): Ec
 }
 
 /** What coderd shows of the daemon of a task. */
-export function seenByCoder(task: TaskState | undefined): DaemonSight {
+export function seenByCoder(task: TaskState | undefined): DaemonView {
   if (task === undefined) return NO_DAEMON;
   return { row: task.row === 'young' ? 'none' : task.row, hasJob: holdsJob(task) };
 }
@@ -133,14 +133,14 @@ export function builtOften(pool: SeenPool): RecentJobs {
 /** What a look shows of one pool. */
 export type PoolLook = {
   readonly pool: SeenPool;
-  readonly ecs: EcsSight;
-  readonly coder: CoderSight;
+  readonly ecs: EcsReadings;
+  readonly coder: CoderReadings;
   /** The number in the name of the task in each place: which of two like tasks comes first is chance. */
   readonly names: readonly number[];
 };
 
 /** The snapshot of a look at one pool. */
-export function snapshotOf(ecs: EcsSight, coder: CoderSight, names: readonly number[]): Snapshot {
+export function snapshotOf(ecs: EcsReadings, coder: CoderReadings, names: readonly number[]): Snapshot {
   return snapshotOfPools([{ pool: CPU, ecs, coder, names }]);
 }
 
@@ -197,7 +197,7 @@ function partOf({ pool, ecs, coder, names }: PoolLook) {
 
 function serviceOf(
   { name }: SeenPool,
-  { desired, isDeploying, isUnplaced }: EcsSight,
+  { desired, isDeploying, isUnplaced }: EcsReadings,
   all: number,
   running: number,
 ): Service {
@@ -226,7 +226,7 @@ function serviceOf(
   };
 }
 
-function taskOf(pool: SeenPool, { revision, isRunning, isYoung }: EcsTaskSight, name: number): Task {
+function taskOf(pool: SeenPool, { revision, isRunning, isYoung }: EcsTaskView, name: number): Task {
   const sinceMs = isYoung ? 5 * MINUTE_MS : HOUR_MS;
   return {
     taskArn: arnOf(name),
@@ -243,7 +243,7 @@ function taskOf(pool: SeenPool, { revision, isRunning, isYoung }: EcsTaskSight, 
 
 const daemonId = (name: number): DaemonId => `daemon-${name}` as DaemonId;
 
-function daemonOf(pool: SeenPool, { row, hasJob }: DaemonSight, name: number): readonly Daemon[] {
+function daemonOf(pool: SeenPool, { row, hasJob }: DaemonView, name: number): readonly Daemon[] {
   if (row === 'none') return [];
   return [
     {

@@ -1,7 +1,7 @@
 /** One tick of the product over two pools: what it can see of them, and the calls that it makes. */
 
 import type { Decide, Write } from '../deciders/decider.ts';
-import type { CoderSight, DaemonSight, EcsTaskSight, SeenPool } from '../deciders/view.ts';
+import type { CoderReadings, DaemonView, EcsTaskView, SeenPool } from '../deciders/view.ts';
 import { arnOf, builtOften, configWith, NO_DAEMON, snapshotOfPools } from '../deciders/view.ts';
 import { type Place, type SmallPool, type TwoPools, withPlace } from './two-pools-state.ts';
 
@@ -80,7 +80,7 @@ const NAMES_APART = 16;
 
 /** Running jobs are shown as the pool's own. Of tasks that are alike any may be asked: they are the same. */
 function lookAt({ places, desired, pending, isUnplaced }: SmallPool, at: number) {
-  const coder: CoderSight = { daemons: places.map((place) => DAEMONS[place]), pending };
+  const coder: CoderReadings = { daemons: places.map((place) => DAEMONS[place]), pending };
   return {
     pool: POOLS[at] ?? { name: '', tags: {} },
     ecs: { tasks: places.map((place) => TASKS[place]), desired, isDeploying: false, isUnplaced },
@@ -89,14 +89,14 @@ function lookAt({ places, desired, pending, isUnplaced }: SmallPool, at: number)
   };
 }
 
-const task = (protection: EcsTaskSight['protection'], isRunning = true, isYoung = false): EcsTaskSight => ({
+const task = (protection: EcsTaskView['protection'], isRunning = true, isYoung = false): EcsTaskView => ({
   revision: 'new',
   isRunning,
   protection,
   isYoung,
 });
 
-const TASKS: Readonly<Record<Place, EcsTaskSight | undefined>> = {
+const TASKS: Readonly<Record<Place, EcsTaskView | undefined>> = {
   none: undefined,
   pending: task('none', false),
   booting: task('none', true, true),
@@ -107,9 +107,9 @@ const TASKS: Readonly<Record<Place, EcsTaskSight | undefined>> = {
   left: task('none'),
 };
 
-const daemon = (hasJob: boolean): DaemonSight => ({ row: 'live', hasJob });
+const daemon = (hasJob: boolean): DaemonView => ({ row: 'live', hasJob });
 
-const DAEMONS: Readonly<Record<Place, DaemonSight>> = {
+const DAEMONS: Readonly<Record<Place, DaemonView>> = {
   none: NO_DAEMON,
   pending: NO_DAEMON,
   booting: NO_DAEMON,

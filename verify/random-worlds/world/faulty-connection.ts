@@ -6,7 +6,7 @@
 import type { Random } from '../../../simulator/base/random.ts';
 import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
-import type { Pace } from './virtual-scheduler.ts';
+import type { VirtualScheduler } from './virtual-scheduler.ts';
 
 export type LineFaults = {
   /** Shares of all calls. */
@@ -15,7 +15,7 @@ export type LineFaults = {
 };
 
 export type LineOptions = {
-  readonly pace: Pace;
+  readonly pace: VirtualScheduler;
   readonly random: Random;
   /** From a call to its answer. */
   readonly latency: Range;
@@ -31,7 +31,7 @@ export class LineError extends NoAnswer {
 
 const NEVER: Promise<never> = new Promise(() => {});
 
-export class Line {
+export class FaultyConnection {
   readonly #options: LineOptions;
 
   constructor(options: LineOptions) {

@@ -4,7 +4,7 @@ import type { Timeline } from '../../../simulator/base/timeline.ts';
 type Waiting = { readonly at: number; readonly order: number; readonly go: () => void };
 
 /** Lets code that awaits live on the world's virtual time: what waits goes on when time gets there, one after the other. */
-export class Pace {
+export class VirtualScheduler {
   readonly #timeline: Timeline;
   readonly #waiting: Waiting[] = [];
   #order = 0;

@@ -7,7 +7,7 @@ import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts'
 import { unique } from '../../../decision/model/collections.ts';
 import type {
   BuildInfo,
-  ForecastSight,
+  ForecastReadings,
   Reading,
   Template,
   Workspace,
@@ -57,7 +57,7 @@ export class ForecastReading {
   async read(
     organizations: readonly Organization[],
     { now, build }: { readonly now: EpochMs; readonly build?: BuildInfo | undefined },
-  ): Promise<ReadonlyMap<OrganizationId, ForecastSight>> {
+  ): Promise<ReadonlyMap<OrganizationId, ForecastReadings>> {
     const whole = AbortSignal.timeout(this.#budgetMs);
     const signal = AbortSignal.timeout(this.#budgetMs * LISTS_SHARE);
     const listing = { http: this.#http, signal, role: `the token's user needs ${ROLE}` };
@@ -114,7 +114,7 @@ async function listTemplates(listing: Listing, now: EpochMs): Promise<Reading<Na
 }
 
 /** What the lists of all organizations have of one of them. */
-function sightOf(organization: Organization, lists: Lists): ForecastSight {
+function sightOf(organization: Organization, lists: Lists): ForecastReadings {
   const { workspaces, templates, versions, refused } = lists;
   const owned = ({ organization_id }: Workspace | Template): boolean => organization_id === organization.id;
   const hasTemplates = !refused('template', organization.id);

@@ -5,7 +5,7 @@
 
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
 import { unique } from '../../../decision/model/collections.ts';
-import type { BuildInfo, ForecastSight, Reading } from '../../../decision/model/snapshot.ts';
+import type { BuildInfo, ForecastReadings, Reading } from '../../../decision/model/snapshot.ts';
 import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { ForecastReading } from './forecast-reading.ts';
@@ -14,7 +14,7 @@ import { ForecastReading } from './forecast-reading.ts';
 const BUDGET_MS = 10_000;
 const RETRY_MS = 30_000;
 
-type Sights = ReadonlyMap<OrganizationId, ForecastSight>;
+type Sights = ReadonlyMap<OrganizationId, ForecastReadings>;
 type When = {
   readonly now: EpochMs;
   readonly refreshMs: number;
@@ -49,7 +49,7 @@ export class Forecast {
     const hasFailed = [...fresh.values()].some(
       ({ workspaces, templates }) => workspaces.status === 'failed' || templates.status === 'failed',
     );
-    const sights = new Map([...fresh].map(([id, sight]) => [id, bridgedSight(sight, earlier?.get(id))]));
+    const sights = new Map([...fresh].map(([id, sight]) => [id, bridgedReadings(sight, earlier?.get(id))]));
     this.#last = { at, hasFailed, sights };
     return this.#last;
   }
@@ -63,7 +63,7 @@ function isFresh(last: Refresh, organizations: readonly Organization[], { now, r
   );
 }
 
-function bridgedSight(fresh: ForecastSight, earlier: ForecastSight | undefined): ForecastSight {
+function bridgedReadings(fresh: ForecastReadings, earlier: ForecastReadings | undefined): ForecastReadings {
   const tags = fresh.templates.status === 'failed' ? earlier?.activeVersionTags : fresh.activeVersionTags;
   return {
     workspaces: bridged(fresh.workspaces, earlier?.workspaces),

@@ -3,14 +3,20 @@
  * was open (docs/coder.md §10). Without either the autoscaler goes on, and tries more often.
  */
 import * as z from 'zod';
-import type { BuildInfo, Daemon, ForecastSight, Member, Reading } from '../../../decision/model/snapshot.ts';
+import type {
+  BuildInfo,
+  Daemon,
+  ForecastReadings,
+  Member,
+  Reading,
+} from '../../../decision/model/snapshot.ts';
 import { compareVersion } from '../../../decision/model/version.ts';
 import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { reading } from '../http/reading.ts';
 import { daemonSchema, memberSchema } from '../http/schemas.ts';
 
-export type RefusalEvidence = Pick<ForecastSight, 'members' | 'offlineDaemons'>;
+export type RefusalEvidence = Pick<ForecastReadings, 'members' | 'offlineDaemons'>;
 
 /** The longest time between two tries is a day, and the third is the first of these. */
 const MAX_AGE = '96h';

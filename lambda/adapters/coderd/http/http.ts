@@ -8,7 +8,7 @@ import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { CallCounter } from '../../shared/calls.ts';
-import { describeMisfit } from '../../shared/schema-mismatch.ts';
+import { describeSchemaMismatch } from '../../shared/schema-mismatch.ts';
 import { makeDispatcher } from './dispatcher.ts';
 import { checkHeaders } from './header-values.ts';
 import { PATIENCE_OF_A_LOOK, type Patience, parseRetryAfterMs, withRetries } from './retries.ts';
@@ -281,7 +281,7 @@ function parse<T extends z.ZodType>(schema: T, { headers, text }: RawAnswer): z.
   if (result.success) return result.data;
   throw new CoderdError(
     'misfit',
-    `coderd's answer has another shape than expected: ${describeMisfit(result.error, value)}`,
+    `coderd's answer has another shape than expected: ${describeSchemaMismatch(result.error, value)}`,
     { cause: result.error },
   );
 }
