@@ -1,75 +1,112 @@
-/** Imports point inwards only (docs/architecture.md, "What may import what"), and the core is synchronous and pure. */
-import { readdirSync, readFileSync } from 'node:fs';
+/**
+ * Imports point one way. The README of each folder says what lives there and what its files may import; this test reads both.
+ * `a/b/**` stands for a folder with all below it.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-
-/** What the files of a folder may import: other folders of the project, and packages. */
-const RULES: readonly {
-  readonly from: string;
-  readonly may: readonly string[];
-  readonly packages: RegExp;
-}[] = [
-  { from: 'lambda/decision', may: ['lambda/decision'], packages: /^$/ },
-  { from: 'lambda/look', may: ['lambda/look', 'lambda/decision'], packages: /^zod$/ },
-  {
-    from: 'lambda/adapters',
-    may: ['lambda/adapters', 'lambda/look/ports.ts', 'lambda/decision'],
-    packages: /./,
-  },
-  { from: 'lambda', may: ['lambda'], packages: /./ },
-  {
-    from: 'lab',
-    may: ['lab', 'lambda/decision', 'lambda/look', 'lambda/adapters'],
-    packages: /./,
-  },
-  {
-    from: 'infra',
-    may: ['infra', 'lambda/decision', 'lambda/config', 'lambda/telemetry/metric-names.ts'],
-    packages: /./,
-  },
-  { from: 'cli', may: ['cli', 'lambda', 'lab', 'infra/cost.ts'], packages: /./ },
+const ROOMS = ['lambda', 'simulator', 'backtest', 'verify', 'demo', 'cli', 'bench', 'infra'];
+/** Packages that a folder may import. Elsewhere: any. */
+const PACKAGES: readonly (readonly [folder: string, packages: RegExp])[] = [
+  ['lambda/decision', /^$/],
+  ['lambda/explain', /^zod$/],
+  ['lambda/look', /^zod$/],
 ];
+const MOST_FILES = 15;
+const MOST_LINES = 10;
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s+'([^']+)'|import\('([^']+)'\)|(?:^|\n)import '([^']+)'/g;
 
+const files = ROOMS.flatMap((room) =>
+  readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => join(room, name)),
+);
+const byFolder = Map.groupBy(files, dirname);
+const folders = [...byFolder.keys()].sort();
+
 function importsOf(file: string): readonly string[] {
-  return [...readFileSync(join(root, file), 'utf8').matchAll(IMPORT)].map(([, a, b, c]) => a ?? b ?? c ?? '');
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(IMPORT)].map(([, a, b, c]) => a ?? b ?? c ?? '');
 }
 
-function filesBelow(folder: string): readonly string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(folder, name));
+/** The folders that the files of a folder import. */
+function importedBy(folder: string): readonly string[] {
+  const targets = (byFolder.get(folder) ?? []).flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => imported.startsWith('.'))
+      .map((imported) => dirname(relative(root, resolve(root, dirname(file), imported)))),
+  );
+  return [...new Set(targets)].filter((target) => target !== folder);
 }
 
-function isAllowed(file: string, imported: string, rule: (typeof RULES)[number]): boolean {
-  if (!imported.startsWith('.')) return rule.packages.test(imported);
-  const target = relative(root, resolve(root, dirname(file), imported));
-  return rule.may.some((place) => target === place || target.startsWith(`${place}/`));
+function noteOf(folder: string): string {
+  const file = join(root, folder, 'README.md');
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-describe.each(RULES)('$from', (rule) => {
-  const files = filesBelow(rule.from);
-  test('has files with imports to look at', () => {
-    expect(files.length).toBeGreaterThan(0);
-    expect(files.flatMap(importsOf).length).toBeGreaterThan(0);
+function isAllowed(folder: string, note: string): boolean {
+  const may = /^May import: (.*)\.$/m.exec(note)?.[1] ?? '';
+  return [...may.matchAll(/`([^`]+)`/g)].some(([, place = '']) => {
+    const whole = place.replace(/\/\*\*$/, '');
+    return folder === whole || (whole !== place && folder.startsWith(`${whole}/`));
+  });
+}
+
+it('there are folders with imports to look at', () => {
+  expect(folders.length).toBeGreaterThan(50);
+  expect(folders.flatMap(importedBy).length).toBeGreaterThan(100);
+});
+
+describe.each(folders)('%s', (folder) => {
+  const note = noteOf(folder);
+
+  it('says in a few lines what lives there', () => {
+    expect(note.split('\n')[0]).toBe(`# ${folder}`);
+    expect(note.trim().split('\n').length).toBeGreaterThan(2);
+    expect(note.trim().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
   });
 
-  test.each(files)('%s imports inwards only', (file) => {
-    expect(importsOf(file).filter((imported) => !isAllowed(file, imported, rule))).toEqual([]);
+  it('imports what it may, and may import nothing that it does not', () => {
+    const imported = importedBy(folder);
+    expect(imported.filter((target) => !isAllowed(target, note))).toEqual([]);
+    const named = [...(/^May import: (.*)\.$/m.exec(note)?.[1] ?? '').matchAll(/`([^`]+)`/g)];
+    const unused = named.filter(
+      ([, place = '']) => !imported.some((target) => isAllowed(target, `May import: \`${place}\`.`)),
+    );
+    expect(unused.map(([, place]) => place)).toEqual([]);
+  });
+
+  it(`has at most ${MOST_FILES} files`, () => {
+    expect((byFolder.get(folder) ?? []).length).toBeLessThanOrEqual(MOST_FILES);
   });
 });
 
-describe('the core', () => {
-  test.each(filesBelow('lambda/decision'))(
-    '%s has no await, clock, environment or randomness in it',
-    (file) => {
-      const code = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-      expect(code).not.toMatch(/\bawait\b|\basync\b|Date\.now|new Date\(\)|process\.|Math\.random|console\./);
-    },
-  );
+it('no folder imports itself by way of others', () => {
+  const rounds = folders.flatMap((folder) => {
+    const reached = new Set(importedBy(folder));
+    for (const next of reached) for (const further of importedBy(next)) reached.add(further);
+    return reached.has(folder) ? [folder] : [];
+  });
+  expect(rounds).toEqual([]);
+});
+
+describe('the decision', () => {
+  const decision = files.filter((file) => file.startsWith('lambda/decision/'));
+
+  it.each(decision)('%s has no await, clock, environment or randomness in it', (file) => {
+    const code = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    expect(code).not.toMatch(/\bawait\b|\basync\b|Date\.now|new Date\(\)|process\.|Math\.random|console\./);
+  });
+});
+
+describe.each(PACKAGES)('%s', (folder, packages) => {
+  it.each(files.filter((file) => file.startsWith(`${folder}/`)))('%s imports no other packages', (file) => {
+    const imported = importsOf(file).filter((name) => !name.startsWith('.'));
+    expect(imported.filter((name) => !packages.test(name))).toEqual([]);
+  });
 });

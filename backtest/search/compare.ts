@@ -1,6 +1,6 @@
 /** A backtest: the product, what one would run instead, and what nothing can be below, on one trace. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import { boundsOf, playable } from '../bounds.ts';
+import { boundsOf, playable } from '../bounds/of-a-trace.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import { dollarsPerHour, priceDate } from '../replay/prices.ts';

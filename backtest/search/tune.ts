@@ -1,6 +1,6 @@
 /** Settings for one history: what it recommends for a target, and what that changes against the present configuration. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import { playable } from '../bounds.ts';
+import { playable } from '../bounds/of-a-trace.ts';
 import type { SweepPoint } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';

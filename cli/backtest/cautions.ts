@@ -1,5 +1,5 @@
 /** What makes the figures of a backtest mean something else than one thinks: mostly a configuration that is not of this trace. */
-import { boundJobs, playable } from '../../backtest/bounds.ts';
+import { boundJobs, playable } from '../../backtest/bounds/of-a-trace.ts';
 import { groupName } from '../../backtest/replay/figures.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';

@@ -3,7 +3,7 @@
  * trace. Jobs come a minute after the period begins at the earliest: what a fleet has paid before is in no figure.
  */
 import { expect, test } from 'vitest';
-import { boundJobs, boundsOf } from '../../backtest/bounds.ts';
+import { boundJobs, boundsOf } from '../../backtest/bounds/of-a-trace.ts';
 import { type Driver, type RunOptions, run } from '../../backtest/replay/run.ts';
 import { EXECUTOR_KINDS, JOB_KINDS, type Trace } from '../../backtest/trace/trace.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';

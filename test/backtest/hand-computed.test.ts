@@ -11,7 +11,7 @@
  * a bare daemon has connected at 23.5 s. With a guard it is 26.9 s: two calls of 0.2 s and 3 s of waiting to be told come before.
  */
 import { describe, expect, it } from 'vitest';
-import { boundsOf } from '../../backtest/bounds.ts';
+import { boundsOf } from '../../backtest/bounds/of-a-trace.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
 import type { Run, RunOptions } from '../../backtest/replay/run.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';

@@ -1,14 +1,14 @@
 /** The jobs of a trace as the bounds see them: when each starts in a world in which nobody waits, and where it can run. */
-import type { Deployment } from '../lambda/config/rules/deployment.ts';
-import { meanOf } from '../simulator/base/mean.ts';
-import { FARGATE, type Latencies } from '../simulator/ecs/parts/latencies.ts';
-import { busyHours } from './bounds/busy-hours.ts';
-import { clairvoyant } from './bounds/clairvoyant.ts';
-import type { BoundJob, BoundPool } from './bounds/demand.ts';
-import { fittingOf } from './replay/fitting.ts';
-import { type Bound, PEOPLE_WAIT_FOR } from './replay/result.ts';
-import { startLatencies } from './replay/start-latencies.ts';
-import { EXECUTOR_KINDS, executorTick, type Trace, type TraceJob } from './trace/trace.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { meanOf } from '../../simulator/base/mean.ts';
+import { FARGATE, type Latencies } from '../../simulator/ecs/parts/latencies.ts';
+import { fittingOf } from '../replay/fitting.ts';
+import { type Bound, PEOPLE_WAIT_FOR } from '../replay/result.ts';
+import { startLatencies } from '../replay/start-latencies.ts';
+import { EXECUTOR_KINDS, executorTick, type Trace, type TraceJob } from '../trace/trace.ts';
+import { busyHours } from './busy-hours.ts';
+import { clairvoyant } from './clairvoyant.ts';
+import type { BoundJob, BoundPool } from './demand.ts';
 
 /** The image is pulled, and billing begins, once the network interface is there: as `simulator/ecs/task.ts` has it. */
 const BILLED_OF_BOOT = 0.7;
