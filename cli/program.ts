@@ -1,23 +1,45 @@
 /** The command line. Exit codes: 0 fine, 1 invalid input or failed check, 2 wrong usage. */
 import { Command, CommanderError } from 'commander';
-import { TraceError } from '../backtest/trace/problems.ts';
-import { SnapshotError } from '../lambda/adapters/snapshot/schema.ts';
-import { ConfigError } from '../lambda/config/problems/problems.ts';
-import { addBacktestCommand } from './backtest/command.ts';
-import { addDoctorCommand } from './doctor/command.ts';
-import { addPauseCommand, addPinCommand, addResumeCommand, addUnpinCommand } from './overrides.ts';
-import { addPlanCommand } from './plan.ts';
-import { type CliEnvironment, InputError, UsageError } from './shared/cli-environment.ts';
-import { addSnapshotCommand } from './snapshot.ts';
-import { addStatusCommand } from './status/command.ts';
-import { addTraceCommand } from './trace/command.ts';
-import { addTuneCommand } from './tune/command.ts';
-import { addSchemaCommand, addValidateCommand } from './validate.ts';
+import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
+
+type AddCommand = (program: Command, context: CommandContext) => void;
+
+/** In the order of the help. What is not asked for is not loaded: a backtest has a simulator, and `validate` is to be quick. */
+const COMMANDS: readonly {
+  readonly names: readonly string[];
+  readonly load: () => Promise<readonly AddCommand[]>;
+}[] = [
+  { names: ['validate'], load: async () => [(await import('./validate.ts')).addValidateCommand] },
+  { names: ['snapshot'], load: async () => [(await import('./snapshot.ts')).addSnapshotCommand] },
+  { names: ['plan'], load: async () => [(await import('./plan.ts')).addPlanCommand] },
+  { names: ['status'], load: async () => [(await import('./status/command.ts')).addStatusCommand] },
+  { names: ['doctor'], load: async () => [(await import('./doctor/command.ts')).addDoctorCommand] },
+  {
+    names: ['pause', 'resume', 'pin', 'unpin'],
+    load: async () => {
+      const overrides = await import('./overrides.ts');
+      const { addPauseCommand, addResumeCommand, addPinCommand, addUnpinCommand } = overrides;
+      return [addPauseCommand, addResumeCommand, addPinCommand, addUnpinCommand];
+    },
+  },
+  { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
+  { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
+  { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },
+  { names: ['schema'], load: async () => [(await import('./validate.ts')).addSchemaCommand] },
+];
+
+/** What is wrong with what was given, by the names of their classes: loading the classes would load what throws them. */
+const INPUT_ERRORS: ReadonlySet<string> = new Set([
+  'ConfigError',
+  'SnapshotError',
+  'TraceError',
+  'InputError',
+]);
 
 /** Runs one command line, without the program's name; returns the exit code. */
 export async function runCli(args: readonly string[], surroundings: CliEnvironment): Promise<number> {
   let exitCode = 0;
-  const program = build(surroundings, (code) => {
+  const program = await build(args, surroundings, (code) => {
     exitCode = code;
   });
   try {
@@ -34,37 +56,26 @@ function reportError(error: unknown, { err }: CliEnvironment): number {
     err(`error: ${error.message}\n`);
     return 2;
   }
-  if (
-    error instanceof ConfigError ||
-    error instanceof SnapshotError ||
-    error instanceof TraceError ||
-    error instanceof InputError
-  ) {
+  if (error instanceof Error && INPUT_ERRORS.has(error.name)) {
     err(`${error.message}\n`);
     return 1;
   }
   throw error;
 }
 
-function build(surroundings: CliEnvironment, exitWith: (code: number) => void): Command {
+/** With the command that is asked for alone; with all where none is, for the help and for suggestions. */
+async function build(
+  [asked = '']: readonly string[],
+  surroundings: CliEnvironment,
+  exitWith: (code: number) => void,
+): Promise<Command> {
   const { out, err } = surroundings;
   const program = new Command('autoscaler')
     .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err });
-  const context = { surroundings, exitWith };
-  addValidateCommand(program, context);
-  addSnapshotCommand(program, context);
-  addPlanCommand(program, context);
-  addStatusCommand(program, context);
-  addDoctorCommand(program, context);
-  addPauseCommand(program, context);
-  addResumeCommand(program, context);
-  addPinCommand(program, context);
-  addUnpinCommand(program, context);
-  addTraceCommand(program, context);
-  addBacktestCommand(program, context);
-  addTuneCommand(program, context);
-  addSchemaCommand(program, context);
+  const own = COMMANDS.filter(({ names }) => names.includes(asked));
+  for (const { load } of own.length > 0 ? own : COMMANDS)
+    for (const add of await load()) add(program, { surroundings, exitWith });
   return program;
 }

@@ -113,6 +113,19 @@ describe('a citation', () => {
   });
 });
 
+test('a file that a page names is there', () => {
+  const named = texts
+    .filter(({ path }) => path.endsWith('.md') && path !== 'CHANGELOG.md')
+    .flatMap(({ path, lines }) =>
+      [...lines.matchAll(/`([a-z][\w.-]*\/[\w./-]*\.(?:ts|sh|json))`/g)].map(([, file = '']) => ({
+        path,
+        file,
+      })),
+    );
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter(({ file }) => !isThere(file))).toEqual([]);
+});
+
 describe('a link', () => {
   const links = texts
     .filter(({ path }) => path.endsWith('.md'))

@@ -1,0 +1,30 @@
+/** What a command loads before it does anything. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Not `import type`, which loads nothing, and not `import()`, which loads later. */
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s(?!type )[^;'"]*?from\s+'(\.[^']+)'/g;
+
+function loadedBy(...files: readonly string[]): ReadonlySet<string> {
+  const loaded = new Set(files.map((file) => join(root, file)));
+  for (const file of loaded)
+    for (const [, imported = ''] of readFileSync(file, 'utf8').matchAll(IMPORT)) {
+      const target = normalize(join(dirname(file), imported));
+      if (existsSync(target)) loaded.add(target);
+    }
+  return new Set([...loaded].map((file) => relative(root, file)));
+}
+
+it('`autoscaler validate` loads nothing of the simulator, the backtest or the report', () => {
+  const loaded = loadedBy('cli/main.ts', 'cli/validate.ts');
+  expect(loaded.size).toBeGreaterThan(30);
+  expect([...loaded].filter((file) => /^(?:simulator|backtest|verify|demo)\//.test(file))).toEqual([]);
+});
+
+it('`autoscaler backtest` does load the simulator', () => {
+  const loaded = loadedBy('cli/main.ts', 'cli/backtest/command.ts');
+  expect(loaded).toContain('simulator/world.ts');
+});
