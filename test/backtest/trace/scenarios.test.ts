@@ -79,7 +79,7 @@ describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups, burs
 
 test('every configuration of backtest/scenarios is one of a scenario', () => {
   const files = readdirSync(inRoot('backtest/scenarios')).filter((file) => file.endsWith('.yaml'));
-  const used = SCENARIOS.map(({ config }) => config).filter((file) => file.startsWith('simulator/'));
+  const used = SCENARIOS.map(({ config }) => config).filter((file) => file.startsWith('backtest/'));
   expect(files.map((file) => `backtest/scenarios/${file}`).sort()).toEqual(used.sort());
 });
 
