@@ -170,20 +170,19 @@ function offersOfOthers(
     (group) =>
       group.organizationId === organization.id && oldestOf(group) < snapshot.takenAt - HANDED_OVER_MS,
   );
-  const isFree = (daemon: Daemon): boolean =>
-    index.activity(daemon) === 'idle' &&
-    !waiting.some(({ tags }) => covers(normalizeTags(daemon.tags), tags));
-  const others = organization.daemons.items.filter(
-    (daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon),
+  const others = organization.daemons.items
+    .filter((daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon))
+    .map((daemon) => ({ daemon, offers: normalizeTags(daemon.tags) }));
+  const free = others.filter(
+    ({ daemon, offers }) =>
+      index.activity(daemon) === 'idle' && !waiting.some(({ tags }) => covers(offers, tags)),
   );
-  const group = (daemons: readonly Daemon[]) =>
-    groupByTags(daemons.map(({ tags }) => ({ offers: normalizeTags(tags) })));
   const offer = { organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED } as const;
   return [
-    ...group(others.filter(isFree)).map(
+    ...groupByTags(free).map(
       ({ tags, count }) => ({ ...offer, served: 'by-free', tags, places: count }) as const,
     ),
-    ...group(others).map(
+    ...groupByTags(others).map(
       ({ tags }) => ({ ...offer, served: 'by-busy', tags, places: Number.POSITIVE_INFINITY }) as const,
     ),
   ];

@@ -17,8 +17,7 @@ export function members({
   readonly user: TokenUser;
   readonly organization: Organization;
 }): Answer {
-  const known = model.user(user.userId);
-  const own: UserRecord = {
+  const own: UserRecord = model.user(user.userId) ?? {
     id: user.userId,
     username: user.username,
     status: 'active',
@@ -26,7 +25,7 @@ export function members({
     updatedAt: organization.createdAt,
   };
   const others = model.users().filter(({ id }) => id !== own.id);
-  const readable = mayReadMembers(user, organization.id) ? [...others, known ?? own] : [known ?? own];
+  const readable = mayReadMembers(user, organization.id) ? [...others, own] : [own];
   return { status: 200, body: readable.map((member) => memberAnswer(member, organization, model)) };
 }
 

@@ -1,16 +1,12 @@
 /** The simulated coderd against what real ones said: the same story, played on both. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { compareEntries, type Difference } from '../../../verify/conformance/answers/compare.ts';
 import { KNOWN_DIFFERENCES, knownDifference } from '../../../verify/conformance/answers/known-differences.ts';
+import { readTranscript, recordedReleases } from '../../../verify/conformance/answers/recordings.ts';
 import { LabStage } from '../../../verify/conformance/stage/lab-stage.ts';
-import type { Transcript } from '../../../verify/conformance/stage/transcript.ts';
 import { playStory } from '../../../verify/conformance/story/story.ts';
 
-const folder = new URL('../../../verify/conformance/recorded/', import.meta.url);
-const recorded = readdirSync(folder).map(
-  (file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Transcript,
-);
+const recorded = recordedReleases().map(readTranscript);
 
 const found = new Map<string, readonly Difference[]>();
 for (const real of recorded) {

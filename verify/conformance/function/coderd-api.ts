@@ -55,7 +55,7 @@ export class CoderdApi {
   }
 
   static async open(url: string, token: string): Promise<CoderdApi> {
-    const http = new JsonClient(`${url}/api/v2`, { 'coder-session-token': token });
+    const http = new JsonClient(`${url}/api/v2`, token);
     const { version } = await http.ask('/buildinfo', z.object({ version: z.string() }));
     const organization = (await http.ask('/organizations', z.array(organizationSchema))).find(
       (it) => it.is_default,
@@ -79,7 +79,7 @@ export class CoderdApi {
     });
     const sessionSchema = z.object({ session_token: z.string() });
     const session = await this.#post('/users/login', sessionSchema, { email, password });
-    const own = new JsonClient(`${this.#url}/api/v2`, { 'coder-session-token': session.session_token });
+    const own = new JsonClient(`${this.#url}/api/v2`, session.session_token);
     const body = { token_name: 'autoscaler', scope: 'all', lifetime: TOKEN_NS };
     return (await own.ask('/users/me/keys/tokens', z.object({ key: z.string() }), { method: 'POST', body }))
       .key;

@@ -20,18 +20,25 @@ export function pathOf(path: string, names: Names): string {
   return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(names.wordFor(name)));
 }
 
+export type Sent = {
+  readonly method: string;
+  readonly token: string | undefined;
+  readonly content: string | Uint8Array | undefined;
+  /** @default `application/json` */
+  readonly type?: string;
+};
+
 /** One request, with what comes of it. Throws where nothing comes. */
-export async function send(
+export async function send(url: string, sent: Sent): Promise<Answer> {
+  const { status, text } = await exchange(url, sent);
+  return { status, body: parsed(text) };
+}
+
+/** As `send`, with the text of the answer as it is. */
+export async function exchange(
   url: string,
-  given: {
-    readonly method: string;
-    readonly token: string | undefined;
-    readonly content: string | Uint8Array | undefined;
-    /** @default `application/json` */
-    readonly type?: string;
-  },
-): Promise<Answer> {
-  const { method, token, content, type = 'application/json' } = given;
+  { method, token, content, type = 'application/json' }: Sent,
+): Promise<{ readonly status: number; readonly text: string }> {
   const response = await fetch(url, {
     method,
     headers: {
@@ -40,7 +47,7 @@ export async function send(
     },
     ...(content === undefined ? {} : { body: content }),
   });
-  return { status: response.status, body: parsed(await response.text()) };
+  return { status: response.status, text: await response.text() };
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,4 @@
-/**
- * The control port beside a real coderd (docs/conformance.md), all of it POST and JSON; errors are 4xx or 5xx:
- */
+/** The control port beside a real coderd: docs/conformance.md has its requests, all of them POST and JSON. Errors are 4xx or 5xx. */
 import * as z from 'zod';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { JsonClient } from './json-client.ts';

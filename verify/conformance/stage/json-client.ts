@@ -1,5 +1,6 @@
 /** Requests with JSON bodies and answers, to coderd's public API and to the control port. */
 import type * as z from 'zod';
+import { exchange } from './ask.ts';
 
 export type JsonRequest = {
   readonly method?: 'GET' | 'POST' | 'PUT';
@@ -9,27 +10,25 @@ export type JsonRequest = {
 
 export class JsonClient {
   readonly #base: string;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #token: string | undefined;
 
-  constructor(base: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(base: string, token?: string) {
     this.#base = base.replace(/\/+$/, '');
-    this.#headers = headers;
+    this.#token = token;
   }
 
-  /** Throws what the server says when it answers an error. Headers, and so tokens, are in no message. */
+  /** Throws what the server says when it answers an error. The token is in no message. */
   async ask<T extends z.ZodType>(path: string, schema: T, request: JsonRequest = {}): Promise<z.output<T>> {
     const { method = 'GET', body } = request;
     const isBytes = body instanceof Uint8Array;
-    const response = await fetch(`${this.#base}${path}`, {
+    const { status, text } = await exchange(`${this.#base}${path}`, {
       method,
-      headers: { ...this.#headers, 'content-type': isBytes ? 'application/x-tar' : 'application/json' },
-      ...(body === undefined
-        ? {}
-        : { body: isBytes ? new Blob([new Uint8Array(body)]) : JSON.stringify(body) }),
+      token: this.#token,
+      content: body === undefined || isBytes ? body : JSON.stringify(body),
+      type: isBytes ? 'application/x-tar' : 'application/json',
     });
-    const text = await response.text();
-    if (!response.ok)
-      throw new Error(`${method} ${path}: the server answered ${response.status}: ${text.slice(0, 500)}`);
+    if (status < 200 || status > 299)
+      throw new Error(`${method} ${path}: the server answered ${status}: ${text.slice(0, 500)}`);
     return schema.parse(text === '' ? undefined : JSON.parse(text));
   }
 }

@@ -11,7 +11,8 @@ import { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
 import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
 import type { TemplateRecord, TemplateVersion } from '../../../simulator/coderd/tables/templates.ts';
-import type { UserRecord } from '../../../simulator/coderd/tables/users.ts';
+import type { Transition } from '../../../simulator/coderd/tables/transition.ts';
+import type { UserRecord, UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import { askCoderd } from './ask.ts';
 import { Names } from './names.ts';
@@ -25,8 +26,6 @@ import type {
   Script,
   Stage,
   Tick,
-  Transition,
-  UserStatus,
 } from './stage.ts';
 
 const START = Date.parse('2026-11-20T09:00:30Z') as EpochMs;

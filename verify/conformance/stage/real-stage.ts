@@ -2,21 +2,12 @@
 import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import type { Transition } from '../../../simulator/coderd/tables/transition.ts';
+import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import { askCoderd, pathOf, send } from './ask.ts';
 import { ControlPort } from './control-port.ts';
 import { Names } from './names.ts';
-import type {
-  Answer,
-  NewVersion,
-  NewWorkspace,
-  Outcome,
-  Question,
-  Role,
-  Stage,
-  Tick,
-  Transition,
-  UserStatus,
-} from './stage.ts';
+import type { Answer, NewVersion, NewWorkspace, Outcome, Question, Role, Stage, Tick } from './stage.ts';
 import { type TemplateContent, templateArchive } from './template-archive.ts';
 
 export type RealStageOptions = {

@@ -5,12 +5,11 @@
 import type { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import type { Transition } from '../../../simulator/coderd/tables/transition.ts';
+import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import type { Names } from './names.ts';
 
-export type Transition = 'start' | 'stop' | 'delete';
-export type UserStatus = 'active' | 'dormant' | 'suspended';
-
-/** `auditor` reads no jobs; `template-admin` is the role of the site, which reads none either. */
+/** `template-admin` is the role of the site, which reads no jobs. */
 export type Role = 'owner' | 'organization-template-admin' | 'template-admin' | 'member';
 
 /** How the jobs of a template version go: milliseconds, and whether they fail. */

@@ -3,7 +3,7 @@
  * product's own adapters. It waits for what it has asked for, and for nothing else.
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
-import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Stage } from '../stage/stage.ts';
 import { Recorder, type Transcript } from '../stage/transcript.ts';
 import { playAutostarts } from './story-autostarts.ts';
@@ -49,17 +49,14 @@ async function playReadings(stage: Stage, recorder: Recorder): Promise<void> {
     const build = (await coderd.buildInfo()).items[0];
     const [organization] = (await coderd.organizations()).items;
     if (organization === undefined) throw new Error('playing the story: the reader sees no organization');
-    const now = stage.now();
-    const [jobs, daemons, forecasts] = [
-      await coderd.jobs(organization, build),
-      await coderd.daemons(organization, build),
-      await coderd.forecast([organization], { now, refreshMs: 0, build }),
-    ];
+    const jobs = await coderd.jobs(organization, build);
+    const daemons = await coderd.daemons(organization, build);
+    const forecasts = await coderd.forecast([organization], { now: stage.now(), refreshMs: 0, build });
     const ids = jobs.items.map(({ id }) => id);
     recorder.finds('the product reads jobs', told(jobs));
     recorder.finds('the product reads jobs by id', told(await coderd.jobsByIds(organization, ids)));
     recorder.finds('the product reads daemons', told(daemons));
-    const forecast = forecasts.get(organization.id as OrganizationId);
+    const forecast = forecasts.get(organization.id);
     recorder.finds('the product reads workspaces', told(forecast?.workspaces));
     recorder.finds('the product reads templates', told(forecast?.templates));
     recorder.finds('the product reads tags of active versions', forecast?.activeVersionTags);
