@@ -11,7 +11,7 @@ import { growthExponent, timeOf } from './shared/statistics.ts';
 export type CoreFigures = Omit<FleetSize, 'seed'> & {
   readonly tagGroups: number;
   readonly decideMs: number;
-  /** `parseSnapshot`: what a dry run on a document pays; a tick does not. */
+  /** `parseSnapshot`: what a dry run on a document pays; a look does not. */
   readonly parseMs: number;
   /** The yardstick: the engine's own `JSON.parse` of the same document, in the same run. */
   readonly jsonParseMs: number;

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: how fast the decision and the whole tick are on large deployments, how much memory they take, and
+ * `npm run bench`: how fast the decision and a whole look are on large deployments, how much memory they take, and
  * how large the bundle is; and how fast a backtest. `-- --json`: the last line is one JSON object. Ends with 0 whatever it measures.
  */
 import { availableParallelism } from 'node:os';
@@ -9,14 +9,14 @@ import { measureBundle } from './bundle.ts';
 import { growthOf, measureCore } from './core.ts';
 import { BUSY, LARGEST, QUIET } from './fleet/size.ts';
 import { measureForecast } from './forecast.ts';
-import { bundleText, coreText, forecastText, GOALS, tickText, weekText } from './show.ts';
-import { measureTick } from './tick.ts';
+import { measureFunction } from './function.ts';
+import { bundleText, coreText, forecastText, functionText, GOALS, weekText } from './show.ts';
 import { measureWeek } from './week.ts';
 
 const OUT_DIR = 'dist/bench';
 
 const { json, seed } = new Command('bench')
-  .description('measure the decision, the forecast, the whole tick, the bundle and a backtest')
+  .description('measure the decision, the forecast, a whole look, the bundle and a backtest')
   .option('--json', 'end with one JSON object on the last line', false)
   .option('--seed <number>', 'another seed gives other deployments', wholeNumber, 1)
   .parse()
@@ -31,17 +31,17 @@ const growth = growthOf(core);
 say(coreText(core, growth));
 const forecast = measureForecast(seed);
 say(forecastText(forecast));
-const ticks = [
-  await measureTick({ ...QUIET, seed }, `${OUT_DIR}/tick`),
-  await measureTick({ ...BUSY, seed }, `${OUT_DIR}/tick`),
-  await measureTick({ ...LARGEST, seed }, `${OUT_DIR}/tick`),
+const looks = [
+  await measureFunction({ ...QUIET, seed }, `${OUT_DIR}/tick`),
+  await measureFunction({ ...BUSY, seed }, `${OUT_DIR}/tick`),
+  await measureFunction({ ...LARGEST, seed }, `${OUT_DIR}/tick`),
 ];
-say(tickText(ticks));
+say(functionText(looks));
 const bundle = measureBundle('autoscaler.example.yaml', `${OUT_DIR}/function`);
 say(bundleText(bundle));
 const week = await measureWeek(seed);
 say(weekText(week));
 if (json)
   process.stdout.write(
-    `${JSON.stringify({ node: process.version, seed, goals: GOALS, core, growth, forecast, ticks, bundle, week })}\n`,
+    `${JSON.stringify({ node: process.version, seed, goals: GOALS, core, growth, forecast, ticks: looks, bundle, week })}\n`,
   );

@@ -4,8 +4,8 @@ import Table from 'cli-table3';
 import type { BundleFigures } from './bundle.ts';
 import type { CoreFigures, GrowthFigures } from './core.ts';
 import type { ForecastFigures } from './forecast.ts';
+import type { FunctionFigures, LookFigures } from './function.ts';
 import type { Work } from './invocation-process.ts';
-import type { LookFigures, TickFigures } from './tick.ts';
 import type { WeekFigures } from './week.ts';
 
 /** What the project wants to stay below. */
@@ -85,16 +85,16 @@ export function forecastText(figures: readonly ForecastFigures[]): string {
 /** ECS's bucket for ListTasks and DescribeTasks: 100 at once, 20 a second (docs/aws.md §2). */
 const CLUSTER_READS = { burst: 100, perSecond: 20 } as const;
 
-/** Whole ticks of the bundled function. */
-export function tickText(figures: readonly TickFigures[]): string {
+/** Whole looks of the bundled function. */
+export function functionText(figures: readonly FunctionFigures[]): string {
   const columns: Column[] = [
     'pending jobs',
     'pools',
     'daemons',
     'workspaces',
     'init',
-    'first tick',
-    'later ticks',
+    'first look',
+    'later looks',
     'with a refresh',
     'peak memory',
     'cluster reads',
@@ -113,20 +113,20 @@ export function tickText(figures: readonly TickFigures[]): string {
   ]);
   const later = figures.flatMap(({ warm, refresh }) => [warm.ms, refresh?.ms ?? 0]);
   return [
-    title('A whole tick: look, decide, act'),
+    title('A whole look: observe, decide, act'),
     'The bundled function in a process of its own, with undici and the AWS SDK clients, against a server on loopback.',
-    'init           from the start of the process until the function is loaded; then the first tick, and later ones: median',
+    'init           from the start of the process until the function is loaded; then the first look, and later ones: median',
     'CPU            processor time beside time on the clock. Lambda gives 1 vCPU for 1,769 MB, so 512 MB take 3.5 times as long for it',
-    'with a refresh later ticks that read workspaces and templates anew, as every few minutes; median',
+    'with a refresh later looks that read workspaces and templates anew, as every few minutes; median',
     'peak memory    the most that the process ever had (resident)',
-    `cluster reads  ListTasks and DescribeTasks a tick; AWS allows ${CLUSTER_READS.burst} at once and ${CLUSTER_READS.perSecond} a second, this server any number`,
+    `cluster reads  ListTasks and DescribeTasks a look; AWS allows ${CLUSTER_READS.burst} at once and ${CLUSTER_READS.perSecond} a second, this server any number`,
     tableOf(columns, rows),
     ...figures.flatMap(refreshText),
-    goal('a later tick at the largest', Math.max(...later), GOALS.tickMs),
+    goal('a later look at the largest', Math.max(...later), GOALS.tickMs),
   ].join('\n');
 }
 
-/** Calls of one tick that AWS counts together. */
+/** Calls of one look that AWS counts together. */
 function clusterReads({ calls }: LookFigures): number {
   return (calls.ListTasks ?? 0) + (calls.DescribeTasks ?? 0);
 }
@@ -134,7 +134,7 @@ function clusterReads({ calls }: LookFigures): number {
 /** What is asked of coderd for the forecast alone. */
 const FORECAST_CALLS = ['workspaces', 'templates', 'templateversions', 'authcheck'];
 
-function refreshText({ workspaces, cold, refresh }: TickFigures): readonly string[] {
+function refreshText({ workspaces, cold, refresh }: FunctionFigures): readonly string[] {
   if (refresh === undefined) return [];
   const text = ({ calls }: LookFigures): string =>
     FORECAST_CALLS.map((name) => `${calls[`coderd ${name}`] ?? 0} ${name}`).join(', ');

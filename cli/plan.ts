@@ -28,7 +28,7 @@ type PlanOptions = LiveOptions & {
 /** `autoscaler plan` */
 export function addPlanCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
   withLiveOptions(program.command('plan'))
-    .description('say what a tick would do, and why; changes nothing')
+    .description('say what a look would do, and why; changes nothing')
     .option('--snapshot <file>', 'plan on this snapshot instead of looking; - for standard input')
     .option(
       '--at <time>',

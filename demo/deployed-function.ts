@@ -8,7 +8,7 @@ const OUT_DIR = 'dist/demo/cdk.out';
 
 export type DeployedFunction = {
   /** Invokes it with the schedule's payload. Rejects as Lambda would report a failed invocation. */
-  readonly tick: () => Promise<unknown>;
+  readonly look: () => Promise<unknown>;
   readonly dryRun: () => Promise<Plan>;
 };
 
@@ -39,7 +39,7 @@ export async function loadFunction(
     });
   };
   return {
-    tick: () => invoke({ tick: true }),
+    look: () => invoke({ tick: true }),
     dryRun: async () => (await invoke({ dryRun: true })) as Plan,
   };
 }

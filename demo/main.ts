@@ -84,7 +84,7 @@ let invocation: Promise<void> | undefined;
 /** EventBridge invokes once a minute of the world; this one waits until the last invocation has ended. */
 function invokeOnSchedule(): void {
   invocation ??= autoscaler
-    .tick()
+    .look()
     .then(() => {})
     .catch((error: unknown) => {
       failures += 1;

@@ -8,8 +8,8 @@ import { connect } from './connect.ts';
 import { readEnvironment } from './environment.ts';
 import { answerOf } from './look/answer.ts';
 import { runLooks } from './look/invocation.ts';
+import { dryLook } from './look/look.ts';
 import { parsePayload } from './look/payload.ts';
-import { look } from './look/tick.ts';
 import { logger, reporterOf } from './telemetry/telemetry.ts';
 
 const { cluster, configFile, stack } = readEnvironment(
@@ -39,7 +39,7 @@ export const handler = middy(
     const ports = connection.ports();
     const payload = parsePayload(event);
     if (payload.kind === 'dry-run') {
-      const { plan } = await look(ports, config);
+      const { plan } = await dryLook(ports, config);
       return answerOf(plan);
     }
     return runLooks({
@@ -47,7 +47,7 @@ export const handler = middy(
       config,
       remainingMs: () => context.getRemainingTimeInMillis(),
       signal,
-      onTick: (tick, durationMs) => report({ tick, durationMs, calls: connection.calls.take() }),
+      onLook: (result, durationMs) => report({ result, durationMs, calls: connection.calls.take() }),
     });
   },
   OUT_OF_TIME,

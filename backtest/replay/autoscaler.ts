@@ -3,8 +3,8 @@
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
-import type { Tick } from '../../lambda/look/tick.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { World } from '../../simulator/world.ts';
 import type { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
@@ -26,7 +26,7 @@ export type AutoscalerOptions = {
   /** Of the times at which the function loses its memory. */
   readonly seed: number;
   readonly scene: Pick<Scene, 'isCoderdDown' | 'count'>;
-  readonly onTick: (tick: Tick) => void;
+  readonly onLook: (tick: LookResult) => void;
   /** What an invocation must not throw. */
   readonly onError: (error: unknown) => void;
 };
@@ -70,7 +70,7 @@ export function forgetful<T>(
 }
 
 async function invoke(
-  { pace, config, scene, onTick, onError }: AutoscalerOptions,
+  { pace, config, scene, onLook, onError }: AutoscalerOptions,
   ports: ReturnType<ReturnType<typeof virtualPorts>>,
   refused: () => number,
 ): Promise<void> {
@@ -79,9 +79,9 @@ async function invoke(
   try {
     await runLooks({
       ...{ ports, config, remainingMs: () => endsAt - pace.now() },
-      onTick: (tick) => {
+      onLook: (tick) => {
         scene.count({ ticks: 1 });
-        onTick(tick);
+        onLook(tick);
       },
     });
   } catch (error) {
@@ -90,8 +90,8 @@ async function invoke(
   }
 }
 
-/** The changes of desired counts that a tick has made, each with the sentences of its pool. */
-export function changesOf({ plan, outcome }: Tick) {
+/** The changes of desired counts that a look has made, each with the sentences of its pool. */
+export function changesOf({ plan, outcome }: LookResult) {
   return outcome.applied.flatMap((action) => {
     if (action.kind !== 'set-desired') return [];
     const pool = plan.pools.find(({ name }) => name === action.pool);

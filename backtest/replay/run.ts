@@ -172,7 +172,7 @@ class Stage {
     void runAutoscaler({
       ...{ world: this.#world, pace: this.#pace, config: this.#options.config, scene },
       seed: this.#options.seed,
-      onTick: (tick) => {
+      onLook: (tick) => {
         for (const { pool, ...change } of changesOf(tick)) this.#note(pool, change);
       },
       onError: (error) => {

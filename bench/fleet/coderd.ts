@@ -1,4 +1,4 @@
-/** coderd's side of a served deployment. The bodies of the long lists are made beforehand: what is measured is the tick. */
+/** coderd's side of a served deployment. The bodies of the long lists are made beforehand: what is measured is the look. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { Fleet, FleetOrganization } from './fleet.ts';

@@ -1,6 +1,6 @@
 /**
  * A generated deployment over loopback, in coderd's and AWS's formats. It stands still: writes are answered as ECS would and change
- * nothing, so that each tick has the same to do.
+ * nothing, so that each look has the same to do.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';

@@ -6,10 +6,10 @@ import { NEXT_INVOCATION_MS } from '../decision/look-again.ts';
 import type { Config } from '../decision/model/config.ts';
 import type { Plan } from '../decision/model/plan.ts';
 import type { Failure } from './apply.ts';
+import { type LookResult, lookAndAct } from './look.ts';
 import type { Clock, Ports } from './ports.ts';
-import { type Tick, tick } from './tick.ts';
 
-/** Kept free at the end of an invocation, so that Lambda never cuts a tick off in the middle. */
+/** Kept free at the end of an invocation, so that Lambda never cuts a look off in the middle. */
 const MARGIN_MS = 5_000;
 
 export type InvocationInput = {
@@ -19,7 +19,7 @@ export type InvocationInput = {
   /** Says that the invocation is over. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each look, with how long it took. What it throws is dropped: a report must not stop the scaling. */
-  readonly onTick: (tick: Tick, durationMs: number) => void;
+  readonly onLook: (result: LookResult, durationMs: number) => void;
 };
 
 /** Looks until all is quiet or time is up. Throws InvocationError when anything failed on the way. */
@@ -28,7 +28,7 @@ export async function runLooks(input: InvocationInput): Promise<{ readonly looks
   let looks = 0;
   for (;;) {
     const startedAt = input.ports.clock.now();
-    const done = await tick(input.ports, input.config, input.signal);
+    const done = await lookAndAct(input.ports, input.config, input.signal);
     looks += 1;
     failures.push(...done.failures);
     reportQuietly(input, done, elapsedMs(input.ports.clock, startedAt));
@@ -56,9 +56,9 @@ function elapsedMs(clock: Clock, startedAt: number): number {
   return Math.max(0, clock.now() - startedAt);
 }
 
-function reportQuietly({ onTick }: InvocationInput, done: Tick, durationMs: number): void {
+function reportQuietly({ onLook }: InvocationInput, done: LookResult, durationMs: number): void {
   try {
-    onTick(done, durationMs);
+    onLook(done, durationMs);
   } catch {
     // logs and metrics may fail: the next look matters more
   }

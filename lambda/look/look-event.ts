@@ -16,13 +16,13 @@ import type {
 import { findingLines } from '../explain/finding-text.ts';
 import { cutLists } from '../explain/truncate-rows.ts';
 import type { Outcome } from './apply.ts';
+import type { LookResult } from './look.ts';
 import { type GroupRow, groupRows } from './look-groups.ts';
-import type { Tick } from './tick.ts';
 
 /** Requests by API, as `lambda/adapters/shared/calls.ts` counts them. */
 export type CallsByApi = Readonly<Record<string, { readonly requests: number; readonly throttled: number }>>;
 
-export type Look = { readonly tick: Tick; readonly calls: CallsByApi; readonly durationMs: number };
+export type Look = { readonly result: LookResult; readonly calls: CallsByApi; readonly durationMs: number };
 
 export type LookEvent = {
   readonly takenAt: IsoTime;
@@ -107,8 +107,8 @@ const MAX_BYTES = {
 const LONGEST_TEXT = 2_000;
 
 /** Makes the log event of a look. */
-export function lookEvent({ tick, calls, durationMs }: Look): LookEvent {
-  const { snapshot, plan, outcome, failures } = tick;
+export function lookEvent({ result, calls, durationMs }: Look): LookEvent {
+  const { snapshot, plan, outcome, failures } = result;
   const groups = groupRows(snapshot, plan);
   const ours = groups.filter(({ pools }) => pools !== '');
   const { kept, leftOut } = cutLists(

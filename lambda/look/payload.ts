@@ -1,10 +1,10 @@
 import * as z from 'zod';
 
 /** What an invocation may ask for. */
-export type Payload = { readonly kind: 'tick' } | { readonly kind: 'dry-run' };
+export type Payload = { readonly kind: 'look' } | { readonly kind: 'dry-run' };
 
 const payloadSchema = z.union([
-  z.strictObject({ tick: z.literal(true) }).transform((): Payload => ({ kind: 'tick' })),
+  z.strictObject({ tick: z.literal(true) }).transform((): Payload => ({ kind: 'look' })),
   z.strictObject({ dryRun: z.literal(true) }).transform((): Payload => ({ kind: 'dry-run' })),
 ]);
 
@@ -19,6 +19,6 @@ export function parsePayload(event: unknown): Payload {
   if (payload.success) return payload.data;
   const seen = (JSON.stringify(event) ?? 'nothing').slice(0, 200);
   throw new PayloadError(
-    `reading the payload: saw ${seen}; send {"tick":true} for a tick as the schedule does, or {"dryRun":true} for a plan that changes nothing`,
+    `reading the payload: saw ${seen}; send {"tick":true} for a look as the schedule does, or {"dryRun":true} for a plan that changes nothing`,
   );
 }

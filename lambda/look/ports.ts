@@ -1,4 +1,4 @@
-/** What a tick needs of the world. Adapters implement these interfaces; nothing here knows HTTP or an SDK. */
+/** What a look needs of the world. Adapters implement these interfaces; nothing here knows HTTP or an SDK. */
 import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../decision/model/brands.ts';
 import type {
   BuildInfo,

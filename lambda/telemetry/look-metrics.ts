@@ -2,15 +2,15 @@
 
 import { sum } from '../decision/model/collections.ts';
 import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
+import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
-import type { Tick } from '../look/tick.ts';
 import type { MetricName, PoolMetricName } from './metric-names.ts';
 
 /** The values of METRICS; ages are in seconds. */
 export function lookMetrics(
-  { plan, outcome }: Tick,
+  { plan, outcome }: LookResult,
   { pending, oldestPendingSeconds, unserved }: LookEvent,
-  tickAgeSeconds: number,
+  sightAgeSeconds: number,
 ): Readonly<Record<MetricName, number>> {
   const total = (state: keyof DaemonCounts): number => sum(plan.pools, ({ daemons }) => daemons[state]);
   return {
@@ -23,7 +23,7 @@ export function lookMetrics(
     Launches: launchesOf(outcome.applied),
     FailedStarts: total('failing'),
     PoolsAtMax: plan.pools.filter(isAtMax).length,
-    TickAge: tickAgeSeconds,
+    TickAge: sightAgeSeconds,
   };
 }
 

@@ -20,10 +20,10 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
   const metrics = new Metrics();
   const age = new SightAge(clock);
   return (look) => {
-    const { plan } = look.tick;
+    const { plan } = look.result;
     const event = lookEvent(look);
     logger.info('look', event);
-    publish(metrics, lookMetrics(look.tick, event, age.after(plan)));
+    publish(metrics, lookMetrics(look.result, event, age.after(plan)));
     const rare = { [TOKEN_METRIC]: tokenDaysLeft(plan), [STUCK_METRIC]: stuckTasks(plan) };
     for (const [name, value] of Object.entries(rare))
       if (value !== undefined) publish(metrics, { [name]: value });

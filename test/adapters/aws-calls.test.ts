@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { type Connection, connect } from '../../lambda/connect.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
@@ -20,7 +20,7 @@ afterEach(async () => {
   await lab.close();
 });
 
-test('what is sent to each service is counted, once', async () => {
+it('what is sent to each service is counted, once', async () => {
   const { calls, ports } = await start();
   await ports().coderd.organizations();
   await ports().ecs.services();
@@ -34,7 +34,7 @@ test('what is sent to each service is counted, once', async () => {
   expect(calls.take().ecs).toEqual({ requests: 0, throttled: 0 });
 });
 
-test('what AWS throttles is counted with the retries of the SDK', async () => {
+it('what AWS throttles is counted with the retries of the SDK', async () => {
   const { calls, ports } = await start();
   const { arn } = lab.world.service('cpu').identity;
   // the bucket of 50, on a clock that stands

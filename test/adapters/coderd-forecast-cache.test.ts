@@ -1,5 +1,5 @@
 /** The forecast is kept: when it is read anew, and what stands in for what can't be. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
@@ -49,7 +49,7 @@ async function kept() {
 
 const ids = ({ workspaces }: ForecastReadings) => workspaces.items.map(({ id }) => id);
 
-test.each([
+it.each([
   { second: 0, pages: 1, because: 'it is as new as can be' },
   { second: REFRESH - 1, pages: 1, because: 'it is younger' },
   { second: REFRESH, pages: 2, because: 'it is as old' },
@@ -64,14 +64,14 @@ test.each([
   expect(workspaces).toMatchObject({ status: 'ok', takenAt: NOW + (pages - 1) * second * 1000 });
 });
 
-test('looks at the same time share one reading', async () => {
+it('looks at the same time share one reading', async () => {
   const { lookAt, pages } = await kept();
   const [one, two] = await Promise.all([lookAt(0), lookAt(0)]);
   expect(one).toBe(two);
   expect(pages()).toBe(1);
 });
 
-test('an organization that was not asked for before is read at once', async () => {
+it('an organization that was not asked for before is read at once', async () => {
   const { lookAt, pages } = await kept();
   await lookAt(0);
   await lookAt(10, [A, B]);
@@ -80,7 +80,7 @@ test('an organization that was not asked for before is read at once', async () =
 });
 
 describe('a list that can not be read anew', () => {
-  test('is served as it was, stale, with its time and the new error', async () => {
+  it('is served as it was, stale, with its time and the new error', async () => {
     const { server, lookAt } = await kept();
     const first = await lookAt(0);
     server.workspaces = [];
@@ -101,7 +101,7 @@ describe('a list that can not be read anew', () => {
     });
   });
 
-  test('keeps its own time through all further failures, and is ok again when coderd answers', async () => {
+  it('keeps its own time through all further failures, and is ok again when coderd answers', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.fault = () => REFUSED;
@@ -114,7 +114,7 @@ describe('a list that can not be read anew', () => {
     });
   });
 
-  test.each([
+  it.each([
     { second: REFRESH + 29, pages: 2, because: 'it failed 29 s ago' },
     { second: REFRESH + 30, pages: 3, because: 'it failed 30 s ago' },
   ])('is tried again every 30 s: $second s, $pages listings', async ({ second, pages, because }) => {
@@ -126,7 +126,7 @@ describe('a list that can not be read anew', () => {
     expect(made(), because).toBe(pages);
   });
 
-  test('is tried again after 30 s at a cold start too', async () => {
+  it('is tried again after 30 s at a cold start too', async () => {
     const { server, lookAt } = await kept();
     server.fault = () => REFUSED;
     expect((await lookAt(0)).workspaces).toMatchObject({ status: 'failed', items: [] });
@@ -135,7 +135,7 @@ describe('a list that can not be read anew', () => {
     expect((await lookAt(30)).workspaces.status).toBe('ok');
   });
 
-  test('does not make the other one stale, and has the tags that its rows need', async () => {
+  it('does not make the other one stale, and has the tags that its rows need', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.fault = ({ path }) => (path === 'workspaces' ? REFUSED : undefined);
@@ -147,7 +147,7 @@ describe('a list that can not be read anew', () => {
     expect(sight.activeVersionTags).toMatchObject({ 'template-1': { size: 'small' } });
   });
 
-  test('but for a page has the new rows of the others', async () => {
+  it('but for a page has the new rows of the others', async () => {
     const { server, lookAt } = await kept();
     server.workspaces = Array.from({ length: 300 }, (_, index) => workspaceJson(`w${index}`));
     await lookAt(0);
@@ -162,7 +162,7 @@ describe('a list that can not be read anew', () => {
     expect(starts.filter((day) => day === 3)).toHaveLength(50);
   });
 
-  test('and had no time for all pages begins with those that are missing the next time', async () => {
+  it('and had no time for all pages begins with those that are missing the next time', async () => {
     const { server, lookAt } = await kept();
     server.workspaces = Array.from({ length: 6000 }, (_, index) => workspaceJson(`w${index}`));
     server.fault = ({ offset }) => (offset >= 3000 ? REFUSED : undefined);
@@ -175,7 +175,7 @@ describe('a list that can not be read anew', () => {
     expect(place(3000)).toBeLessThan(place(2750));
   });
 
-  test('and was cut off before is stale with what it had', async () => {
+  it('and was cut off before is stale with what it had', async () => {
     const { server, lookAt } = await kept();
     server.hidden = 1;
     expect((await lookAt(0)).workspaces.status).toBe('truncated');
@@ -185,7 +185,7 @@ describe('a list that can not be read anew', () => {
     expect(ids(sight)).toEqual(['one', 'two', 'three']);
   });
 
-  test('for want of a permission is forbidden, whatever there was', async () => {
+  it('for want of a permission is forbidden, whatever there was', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.permits = () => false;
@@ -202,13 +202,13 @@ describe('the tags of a version', () => {
   const versions = (server: ForecastServer) =>
     server.requests.filter((request) => request.includes('templateversions'));
 
-  test('are read once, as long as it is active', async () => {
+  it('are read once, as long as it is active', async () => {
     const { server, lookAt } = await kept();
     for (const second of [0, REFRESH, 2 * REFRESH]) await lookAt(second);
     expect(versions(server)).toHaveLength(1);
   });
 
-  test('are those of the active version, from the next refresh on', async () => {
+  it('are those of the active version, from the next refresh on', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.templates = [templateJson('template-1', { active_version_id: 'v2' })];
@@ -217,7 +217,7 @@ describe('the tags of a version', () => {
     expect(versions(server)).toHaveLength(2);
   });
 
-  test('are forgotten with the version', async () => {
+  it('are forgotten with the version', async () => {
     const { server, lookAt } = await kept();
     const { templates } = server;
     await lookAt(0);
@@ -228,7 +228,7 @@ describe('the tags of a version', () => {
     expect(versions(server)).toHaveLength(2);
   });
 
-  test('that could not be read are asked for again, alone', async () => {
+  it('that could not be read are asked for again, alone', async () => {
     const { server, lookAt } = await kept();
     server.workspaces.push(workspaceJson('four', { template_id: 'template-2' }));
     server.templates.push(templateJson('template-2'));
@@ -238,7 +238,7 @@ describe('the tags of a version', () => {
     expect(versions(server)).toHaveLength(3);
   });
 
-  test('outlast a list of templates that fails', async () => {
+  it('outlast a list of templates that fails', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.fault = ({ path }) => (path === 'templates' ? REFUSED : undefined);

@@ -1,5 +1,5 @@
 /** One reading of the forecast: pages, permissions, versions, and what servers answer instead. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
@@ -55,7 +55,7 @@ const TAGS = { scope: 'organization', owner: '', size: 'big' };
 const REFUSED: Fault = { status: 400, body: '{"message":"broken"}' };
 
 describe('a forecast', () => {
-  test('has what the lifecycle executor decides by, and nothing else', async () => {
+  it('has what the lifecycle executor decides by, and nothing else', async () => {
     const { read } = await serverOf(1);
     expect(await read()).toEqual({
       workspaces: {
@@ -118,7 +118,7 @@ describe('a forecast', () => {
     });
   });
 
-  test('is the same after a detour through the JSON document, and has no secret in it', async () => {
+  it('is the same after a detour through the JSON document, and has no secret in it', async () => {
     const { read } = await serverOf(2);
     const snapshot = aSnapshot({ organizations: [anOrganization(await read())] });
     const text = JSON.stringify(snapshotToJson(snapshot));
@@ -127,7 +127,7 @@ describe('a forecast', () => {
     expect(text).toContain('"next_start_at":"2026-03-03T08:00:00.000Z"');
   });
 
-  test('of a bare minimum of fields is ok', async () => {
+  it('of a bare minimum of fields is ok', async () => {
     const { server, read } = await serverOf(0);
     const build = { transition: 'start', job: { status: 'running' } };
     server.workspaces = [
@@ -139,7 +139,7 @@ describe('a forecast', () => {
     expect(await read()).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
   });
 
-  test('keeps the organizations apart, and leaves out those not asked for', async () => {
+  it('keeps the organizations apart, and leaves out those not asked for', async () => {
     const { server, forecast } = await serverOf(2);
     server.workspaces.push(
       workspaceJson('of b', { organization_id: 'org-b', template_id: 'template-b' }),
@@ -157,12 +157,12 @@ describe('a forecast', () => {
   });
 });
 
-test('a snapshot without a forecast is read as before', () => {
+it('a snapshot without a forecast is read as before', () => {
   const snapshot = aSnapshot({ organizations: [anOrganization()] });
   expect(parseSnapshot(JSON.parse(JSON.stringify(snapshotToJson(snapshot))))).toEqual(snapshot);
 });
 
-test('a snapshot keeps the workspace of a job, and nothing else of its metadata', () => {
+it('a snapshot keeps the workspace of a job, and nothing else of its metadata', () => {
   const metadata = { workspace_id: 'w', workspace_name: 'secret-project' };
   const jobs = reading([aJob({ metadata })]);
   const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [anOrganization({ jobs })] })));
@@ -170,7 +170,7 @@ test('a snapshot keeps the workspace of a job, and nothing else of its metadata'
   expect(organization?.jobs.items.map((job) => job.metadata)).toEqual([{ workspace_id: 'w' }]);
 });
 
-test('a snapshot keeps the record of recent jobs', () => {
+it('a snapshot keeps the record of recent jobs', () => {
   const build = { reason: 'dashboard', metadata: { workspace_build_transition: 'start' } };
   const job = aJob({ status: 'succeeded', completed_at: NOW as EpochMs, ...build });
   const recentJobs = { ...reading([job]), takenAt: NOW as EpochMs, since: START };
@@ -180,7 +180,7 @@ test('a snapshot keeps the record of recent jobs', () => {
   expect(text).toContain('"since":"2026-03-02T09:00:00.000Z"');
 });
 
-test('a snapshot keeps what the record of recent jobs made of a workspace, and nothing secret of it', async () => {
+it('a snapshot keeps what the record of recent jobs made of a workspace, and nothing secret of it', async () => {
   const { server, read } = await serverOf(1);
   const times = { created_at: '2026-03-01T17:00:00Z', started_at: '2026-03-01T17:00:02Z' };
   const latest_build = {
@@ -228,7 +228,7 @@ describe('a forecast of the world', () => {
     return organizations.map(({ id }) => sights.get(id));
   }
 
-  test('has every workspace with what is next, its template and the tags that it needs', async () => {
+  it('has every workspace with what is next, its template and the tags that it needs', async () => {
     for (const sight of await worldOf('all')) {
       expect(sight).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
       expect(sight?.workspaces.items).toHaveLength(300);
@@ -239,7 +239,7 @@ describe('a forecast of the world', () => {
     }
   });
 
-  test('is forbidden where the role lacks workspaces, though coderd answers 200', async () => {
+  it('is forbidden where the role lacks workspaces, though coderd answers 200', async () => {
     const [own, data] = await worldOf(['default']);
     expect(own?.workspaces.items).toHaveLength(300);
     expect(data).toMatchObject({ workspaces: { status: 'forbidden' }, templates: { status: 'forbidden' } });
@@ -247,7 +247,7 @@ describe('a forecast of the world', () => {
 });
 
 describe('requests', () => {
-  test('of 10,000 workspaces are 40 pages, two for templates, one for permissions, one a version in use', async () => {
+  it('of 10,000 workspaces are 40 pages, two for templates, one for permissions, one a version in use', async () => {
     const { server, read } = await serverOf(10_000);
     server.templates = Array.from({ length: 30 }, (_, index) => templateJson(`template-${index}`));
     server.workspaces = server.workspaces.map((_, index) =>
@@ -271,7 +271,7 @@ describe('requests', () => {
     expect(server.requests).toContain('GET workspaces?limit=250&offset=9750');
   });
 
-  test.each([
+  it.each([
     { workspaces: 0, pages: 1 },
     { workspaces: 250, pages: 1 },
     { workspaces: 251, pages: 2 },
@@ -284,14 +284,14 @@ describe('requests', () => {
 });
 
 describe('a list of workspaces', () => {
-  test('that is absurdly long is read up to 50,000', async () => {
+  it('that is absurdly long is read up to 50,000', async () => {
     const { server, read } = await serverOf(10);
     server.hidden = 1e12;
     expect((await read()).workspaces).toMatchObject({ status: 'truncated' });
     expect(count(server.requests).workspaces).toBe(400);
   });
 
-  test('that shows fewer than it counts is truncated, after a second reading', async () => {
+  it('that shows fewer than it counts is truncated, after a second reading', async () => {
     const { server, read } = await serverOf(300);
     server.hidden = 2;
     const { workspaces } = await read();
@@ -303,7 +303,7 @@ describe('a list of workspaces', () => {
     expect(count(server.requests).workspaces).toBe(4);
   });
 
-  test('in which a row moves to a page that was read already is read again, and each row is there once', async () => {
+  it('in which a row moves to a page that was read already is read again, and each row is there once', async () => {
     const { server, read } = await serverOf(600);
     server.fault = ({ offset }) => {
       // workspace-0 stops while the second page is read: all behind it move up
@@ -318,7 +318,7 @@ describe('a list of workspaces', () => {
     expect(workspaces.items).toHaveLength(600);
   });
 
-  test('of which a page fails is truncated, with the rows of the others', async () => {
+  it('of which a page fails is truncated, with the rows of the others', async () => {
     const { server, read } = await serverOf(600);
     server.fault = ({ offset }) => (offset === 250 ? REFUSED : undefined);
     const { workspaces, activeVersionTags } = await read();
@@ -331,7 +331,7 @@ describe('a list of workspaces', () => {
     expect(activeVersionTags).toEqual({ 'template-1': TAGS });
   });
 
-  test('of which no page is read in time is failed, and the rest is there', async () => {
+  it('of which no page is read in time is failed, and the rest is there', async () => {
     const { server, read } = await serverOf(600, 2_000);
     server.fault = ({ path }) => (path === 'workspaces' ? 'no answer' : undefined);
     const sight = await read();
@@ -341,7 +341,7 @@ describe('a list of workspaces', () => {
     expect(sight.templates.status).toBe('ok');
   });
 
-  test('of which a page is not read in time has the rows of the others, and their tags', async () => {
+  it('of which a page is not read in time has the rows of the others, and their tags', async () => {
     const { server, read } = await serverOf(600, 4_000);
     server.fault = ({ offset }) => (offset === 500 ? 'no answer' : undefined);
     const { workspaces, activeVersionTags } = await read();
@@ -352,7 +352,7 @@ describe('a list of workspaces', () => {
 });
 
 describe('an answer of the wrong shape fails its list with the field', () => {
-  test.each([
+  it.each([
     {
       path: 'workspaces',
       body: { workspaces: [workspaceJson('w', { next_start_at: 'soon' })], count: 1 },
@@ -379,7 +379,7 @@ describe('an answer of the wrong shape fails its list with the field', () => {
 });
 
 describe('permissions', () => {
-  test('are asked for once, for every organization', async () => {
+  it('are asked for once, for every organization', async () => {
     const { server, read } = await serverOf(1);
     await read([A, B]);
     const check = (resource_type: string, organization_id: string) => ({
@@ -398,7 +398,7 @@ describe('permissions', () => {
     ]);
   });
 
-  test('that are missing make an empty list forbidden, of that organization alone', async () => {
+  it('that are missing make an empty list forbidden, of that organization alone', async () => {
     const { server, forecast } = await serverOf(0);
     server.permits = (resource, organization) => resource !== 'workspace' || organization !== 'org-a';
     const sights = await forecast.sights([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
@@ -411,7 +411,7 @@ describe('permissions', () => {
     expect(sights.get(B.id)?.workspaces).toEqual({ status: 'ok', takenAt: NOW, items: [] });
   });
 
-  test('of templates alone leave the workspaces unread', async () => {
+  it('of templates alone leave the workspaces unread', async () => {
     const { server, read } = await serverOf(1);
     server.permits = (resource) => resource === 'workspace';
     const sight = await read();
@@ -420,7 +420,7 @@ describe('permissions', () => {
     expect(sight.activeVersionTags).toEqual({});
   });
 
-  test.each([
+  it.each([
     { answer: { status: 404 }, because: 'the server does not know the question' },
     { answer: { status: 405 }, because: 'a proxy lets no POST pass' },
     { answer: { status: 400 }, because: 'the question has another shape there' },
@@ -432,7 +432,7 @@ describe('permissions', () => {
     expect(await read()).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
   });
 
-  test.each([403, 404])('that a list answers with %s are told with the role', async (status) => {
+  it.each([403, 404])('that a list answers with %s are told with the role', async (status) => {
     const { server, read } = await serverOf(1);
     server.fault = ({ path }) => (path === 'authcheck' ? undefined : { status });
     const { workspaces, templates } = await read();
@@ -443,7 +443,7 @@ describe('permissions', () => {
 });
 
 describe('templates', () => {
-  test('that are deprecated are read too, with the tags of their versions', async () => {
+  it('that are deprecated are read too, with the tags of their versions', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('old', { template_id: 'template-2' }));
     server.deprecated = [templateJson('template-2')];
@@ -454,13 +454,13 @@ describe('templates', () => {
     expect(activeVersionTags['template-2']).toMatchObject({ size: 'small' });
   });
 
-  test('that a server lists with the others anyway are there once', async () => {
+  it('that a server lists with the others anyway are there once', async () => {
     const { server, read } = await serverOf(1);
     server.deprecated = [...server.templates];
     expect((await read()).templates.items).toHaveLength(1);
   });
 
-  test('of which one list can not be read are failed', async () => {
+  it('of which one list can not be read are failed', async () => {
     const { server, read } = await serverOf(1);
     server.fault = ({ path, query }) =>
       path === 'templates' && query.includes('deprecated') ? REFUSED : undefined;
@@ -471,7 +471,7 @@ describe('templates', () => {
     });
   });
 
-  test('that are in neither list, though workspaces have them, make the templates truncated', async () => {
+  it('that are in neither list, though workspaces have them, make the templates truncated', async () => {
     const { server, read } = await serverOf(2);
     server.workspaces.push(workspaceJson('lost', { template_id: 'template-9' }));
     const sight = await read();
@@ -486,7 +486,7 @@ describe('templates', () => {
     expect(sight.workspaces.status).toBe('ok');
   });
 
-  test('of another organization may be missing', async () => {
+  it('of another organization may be missing', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('b', { organization_id: 'org-b', template_id: 'template-b' }));
     expect((await read([A, B])).templates.status).toBe('ok');
@@ -494,7 +494,7 @@ describe('templates', () => {
 });
 
 describe('the version of a template', () => {
-  test('that can not be read truncates the templates, and is named; the others stay', async () => {
+  it('that can not be read truncates the templates, and is named; the others stay', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('other', { template_id: 'template-2' }));
     server.templates.push(templateJson('template-2'));
@@ -509,7 +509,7 @@ describe('the version of a template', () => {
     expect(sight.activeVersionTags).toEqual({ 'template-1': TAGS });
   });
 
-  test('of another organization that can not be read is nothing to this one', async () => {
+  it('of another organization that can not be read is nothing to this one', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('b', { organization_id: 'org-b', template_id: 'template-b' }));
     server.templates.push(templateJson('template-b', { organization_id: 'org-b' }));
@@ -517,7 +517,7 @@ describe('the version of a template', () => {
     expect((await read([B])).templates.status).toBe('truncated');
   });
 
-  test('is counted with the others where several can not be read', async () => {
+  it('is counted with the others where several can not be read', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('other', { template_id: 'template-2' }));
     server.templates.push(templateJson('template-2'));
@@ -529,7 +529,7 @@ describe('the version of a template', () => {
 });
 
 describe('a question with a body', () => {
-  test('is asked again, body and all, with a fresh token or after an error that passes', async () => {
+  it('is asked again, body and all, with a fresh token or after an error that passes', async () => {
     const { server, forecast } = await serverOf(1);
     const answers = [401, 502];
     server.fault = ({ path }) => {

@@ -1,7 +1,7 @@
 /** Reading back in time: lists that have no pages, and a client with more patience than a look. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { readBuildsSince, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
@@ -54,7 +54,7 @@ async function history(count: number) {
 }
 
 describe('the jobs since then', () => {
-  test.each([
+  it.each([
     { jobs: 0, seconds: 60, expected: 0, limits: [4_000], because: 'there are none' },
     { jobs: 3_999, seconds: 1e6, expected: 3_999, limits: [4_000], because: 'there are no more' },
     { jobs: 9_000, seconds: 3_998, expected: 3_999, limits: [4_000], because: 'the last one is older' },
@@ -78,7 +78,7 @@ describe('the jobs since then', () => {
     expect(limits).toEqual(given.limits);
   });
 
-  test('are refused by a coderd that has no list of them, without asking', async () => {
+  it('are refused by a coderd that has no list of them, without asking', async () => {
     const http = await clientOf((_, response) => response.end('[]'));
     await expect(
       readJobsSince(http, organization, { since: START, build: { version: 'v2.18.1' } }),
@@ -86,7 +86,7 @@ describe('the jobs since then', () => {
   });
 });
 
-test('the builds since then are asked for with a minute to spare', async () => {
+it('the builds since then are asked for with a minute to spare', async () => {
   const urls: string[] = [];
   const http = await clientOf((request, response) => {
     urls.push(request.url ?? '');
@@ -103,7 +103,7 @@ test('the builds since then are asked for with a minute to spare', async () => {
 });
 
 describe('patience', () => {
-  test('is for a coderd that says nothing', async () => {
+  it('is for a coderd that says nothing', async () => {
     const http = await clientOf(() => {}, { patience: { silentMs: 50, retryMs: 0 } });
     await expect(readBuildsSince(http, 'ws', START)).rejects.toMatchObject({
       code: 'unreachable',
@@ -111,7 +111,7 @@ describe('patience', () => {
     });
   });
 
-  test('is for a coderd that asks to come again later', async () => {
+  it('is for a coderd that asks to come again later', async () => {
     let requests = 0;
     const listener: RequestListener = (_, response) => {
       requests += 1;

@@ -1,7 +1,7 @@
 /** The way to coderd: through a proxy, with a CA of one's own, and counted. */
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { describeUnreachable } from '../../lambda/adapters/coderd/http/unreachable.ts';
@@ -55,13 +55,13 @@ async function organizations(options: Omit<CoderdHttpOptions, 'token'>) {
 const authorityOf = (url: string): string => url.replace(/^https?:\/\//, '');
 
 describe('through a proxy', () => {
-  test('plain http is tunnelled, so that every limit holds', async () => {
+  it('plain http is tunnelled, so that every limit holds', async () => {
     const [url, proxy] = [await plainCoderd(), await startProxy()];
     expect(await organizations({ url, proxy: proxy.url })).toMatchObject({ status: 'ok' });
     expect(proxy.asked).toEqual([`CONNECT ${authorityOf(url)}`]);
   });
 
-  test('TLS is between us and coderd, by the CA bundle', async () => {
+  it('TLS is between us and coderd, by the CA bundle', async () => {
     const [url, proxy] = [await tlsCoderd(), await startProxy()];
     const given = { url, proxy: proxy.url };
     expect(await organizations({ ...given, caBundle: pem.cert })).toMatchObject({ status: 'ok' });
@@ -70,7 +70,7 @@ describe('through a proxy', () => {
     );
   });
 
-  test.each([
+  it.each([
     {
       status: 407,
       advice:
@@ -90,14 +90,14 @@ describe('through a proxy', () => {
     expect(error).toContain(advice);
   });
 
-  test('nobody listening there is told of the proxy', async () => {
+  it('nobody listening there is told of the proxy', async () => {
     const { error } = await organizations({ url: 'https://coder.example.com', proxy: 'http://127.0.0.1:1' });
     expect(error).toBe(
       'listing organizations: no answer from coderd through the proxy http://127.0.0.1:1 (connect ECONNREFUSED 127.0.0.1:1); no proxy listens there; check the host and port in coder.proxy',
     );
   });
 
-  test('a proxy that says nothing is given up', async () => {
+  it('a proxy that says nothing is given up', async () => {
     const silent = createServer();
     silent.on('connect', (_, socket) => {
       socket.on('error', () => {});
@@ -109,7 +109,7 @@ describe('through a proxy', () => {
 });
 
 describe('straight', () => {
-  test('a CA of its own is trusted by the bundle alone', async () => {
+  it('a CA of its own is trusted by the bundle alone', async () => {
     const url = await tlsCoderd();
     expect(await organizations({ url, caBundle: pem.cert })).toMatchObject({ status: 'ok' });
     expect((await organizations({ url })).error).toMatch(
@@ -117,20 +117,20 @@ describe('straight', () => {
     );
   });
 
-  test('https to a port that speaks no TLS is told as that', async () => {
+  it('https to a port that speaks no TLS is told as that', async () => {
     const { error } = await organizations({ url: (await plainCoderd()).replace('http:', 'https:') });
     expect(error).toMatch(/it speaks no TLS on this port; check coder\.url$/);
     expect(error).not.toContain('\n');
   });
 
-  test('a certificate for another name is told as that, not as a CA that is missing', async () => {
+  it('a certificate for another name is told as that, not as a CA that is missing', async () => {
     const other = makeCertificate('DNS:coder.example.com');
     const { error } = await organizations({ url: await tlsCoderd(other), caBundle: other.cert });
     expect(error).toMatch(/its certificate is for another name; check the host in coder\.url/);
     expect(error).not.toContain('caBundle');
   });
 
-  test.each([undefined, 'http://proxy.example.com:3128'])(
+  it.each([undefined, 'http://proxy.example.com:3128'])(
     'a certificate that has expired is told as that, through the proxy %s',
     (proxy) => {
       expect(describeUnreachable(new Error('certificate has expired'), proxy)).toMatch(
@@ -139,7 +139,7 @@ describe('straight', () => {
     },
   );
 
-  test.each([
+  it.each([
     { server: 'coderd', says: 'Client sent an HTTP request to an HTTPS server.\n' },
     { server: 'a load balancer', says: '<center>The plain HTTP request was sent to HTTPS port</center>' },
   ])('http to a port of $server that speaks TLS is told as that', async ({ says }) => {
@@ -151,7 +151,7 @@ describe('straight', () => {
 });
 
 describe('calls', () => {
-  test('are counted with their retries, and what was throttled apart', async () => {
+  it('are counted with their retries, and what was throttled apart', async () => {
     const answers = [429, 500, 200];
     const url = await plainCoderd((_, response) => {
       response.writeHead(answers.shift() ?? 200, { 'retry-after': '0' }).end('[]');
@@ -161,7 +161,7 @@ describe('calls', () => {
     expect(calls.take().coderd).toEqual({ requests: 3, throttled: 1 });
   });
 
-  test('that nobody answers are counted', async () => {
+  it('that nobody answers are counted', async () => {
     const calls = new CallCounter();
     expect(await organizations({ url: 'http://127.0.0.1:1', calls })).toMatchObject({ status: 'failed' });
     expect(calls.take().coderd).toEqual({ requests: 3, throttled: 0 });

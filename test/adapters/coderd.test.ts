@@ -1,7 +1,7 @@
 /** The coderd adapter against the world's coderd, and against servers that answer nonsense. */
 import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
@@ -55,7 +55,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
   }
 
   describe('readings of the world', () => {
-    test.each(['v2.20.0', 'v2.25.0', 'v2.26.0', 'v2.30.0', 'v2.36.0'])(
+    it.each(['v2.20.0', 'v2.25.0', 'v2.26.0', 'v2.30.0', 'v2.36.0'])(
       'of coderd %s are ok',
       async (version) => {
         const { world, coderd } = await worldOf(version);
@@ -76,7 +76,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       },
     );
 
-    test('of a server that cannot be asked for jobs by id say which version is needed', async () => {
+    it('of a server that cannot be asked for jobs by id say which version is needed', async () => {
       const { coderd } = await worldOf('v2.19.3');
       const jobs = await coderd.jobs(organization, (await coderd.buildInfo()).items[0]);
       expect(jobs.status).toBe('failed');
@@ -85,7 +85,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       );
     });
 
-    test('of previous jobs ask for 100 ids a request', async () => {
+    it('of previous jobs ask for 100 ids a request', async () => {
       const { world, coderd, urls } = await worldOf('v2.30.0');
       const ids: JobId[] = [];
       for (let index = 0; index < 205; index++)
@@ -97,7 +97,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(urls.filter((url) => url.includes('ids='))).toHaveLength(3);
     });
 
-    test('without the permission are forbidden, and say which role is missing', async () => {
+    it('without the permission are forbidden, and say which role is missing', async () => {
       const { coderd } = await worldOf('v2.30.0', ['default']);
       const data = (await coderd.organizations()).items.find(({ name }) => name === 'data');
       if (data === undefined) throw new Error('no organization');
@@ -124,7 +124,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       );
     };
 
-    test('is read from the secret again, once', async () => {
+    it('is read from the secret again, once', async () => {
       const reads: boolean[] = [];
       const coderd = adapter(await serve(listener), async ({ fresh }) => {
         reads.push(fresh);
@@ -134,7 +134,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(reads).toEqual([false, true]);
     });
 
-    test('and refuses again fails the reading, without the token in the message', async () => {
+    it('and refuses again fails the reading, without the token in the message', async () => {
       const coderd = adapter(await serve(listener), async () => 'very-secret');
       const reading = await coderd.organizations();
       expect(reading.status).toBe('failed');
@@ -145,7 +145,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
     });
   });
 
-  test.each([400, 401, 403, 500])('an error %i that repeats the token is told without it', async (status) => {
+  it.each([400, 401, 403, 500])('an error %i that repeats the token is told without it', async (status) => {
     const url = await serve((request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ message: `who is ${request.headers['coder-session-token']}?` }));
@@ -163,7 +163,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       tags: {},
       type: 't',
     };
-    test.each([
+    it.each([
       { answer: '{}', error: /the whole answer: expected array, saw an object with nothing in it/ },
       { answer: 'null', error: /the whole answer: expected array, saw null/ },
       { answer: '', error: /200 with 0 characters that are not JSON/ },
@@ -188,7 +188,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(reading.error).toMatch(error);
     });
 
-    test('unknown fields and null for what is optional pass', async () => {
+    it('unknown fields and null for what is optional pass', async () => {
       const strange = { ...job, started_at: null, worker_id: null, news: [1], initiator_id: null };
       const coderd = adapter(await serve((_, response) => response.end(JSON.stringify([strange]))));
       expect((await coderd.jobs(organization, MODERN)).status).toBe('ok');
@@ -196,7 +196,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
   });
 
   describe('errors of the server', () => {
-    test('that pass are tried again', async () => {
+    it('that pass are tried again', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -206,7 +206,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(3);
     });
 
-    test('that stay fail the reading after three tries', async () => {
+    it('that stay fail the reading after three tries', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -221,7 +221,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(3);
     });
 
-    test('a 404 is not tried again', async () => {
+    it('a 404 is not tried again', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -231,7 +231,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(1);
     });
 
-    test('a redirect is told', async () => {
+    it('a redirect is told', async () => {
       const url = await serve((_, response) =>
         response.writeHead(307, { location: 'https://other.example.com/' }).end(),
       );
@@ -240,7 +240,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       );
     });
 
-    test('an answer that never ends fails the reading', async () => {
+    it('an answer that never ends fails the reading', async () => {
       const url = await serve((_, response) => {
         response.write('[');
         const drip = setInterval(() => response.write(' '), 20);
@@ -251,7 +251,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(reading.error).toMatch(/no answer from coderd \(.*(timeout|aborted)/i);
     });
 
-    test('a token that is never read fails the reading', async () => {
+    it('a token that is never read fails the reading', async () => {
       const url = await serve((_, response) => response.end('[]'));
       const reading = await adapter(url, () => new Promise(() => {}), 50).organizations();
       expect(reading.error).toBe(
@@ -259,7 +259,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       );
     });
 
-    test.each([
+    it.each([
       { token: 'two\nlines', names: 'a line break at position 4' },
       { token: 'two\u2028lines', names: 'white space at position 4' },
       { token: '\u201ctwo-lines\u201d', names: 'the character U+201C at position 1' },
@@ -281,7 +281,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(0);
     });
 
-    test.each([
+    it.each([
       { length: { 'content-length': '100' }, kind: 'with a length' },
       { length: {}, kind: 'without a length' },
     ])('an answer $kind that is cut is read again as a whole, and then told', async ({ length }) => {
@@ -297,7 +297,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(ranges).toEqual([undefined, undefined, undefined]);
     });
 
-    test('an answer that was cut once is read', async () => {
+    it('an answer that was cut once is read', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -307,7 +307,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect((await adapter(url).organizations()).status).toBe('ok');
     });
 
-    test('a proxy that compresses unless told otherwise is told otherwise', async () => {
+    it('a proxy that compresses unless told otherwise is told otherwise', async () => {
       const url = await serve((request, response) => {
         const isPlain = request.headers['accept-encoding'] === 'identity';
         response.end(isPlain ? '[]' : gzipSync('[]'));
@@ -315,7 +315,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect((await adapter(url).organizations()).status).toBe('ok');
     });
 
-    test('nobody there fails the reading', async () => {
+    it('nobody there fails the reading', async () => {
       const reading = await adapter(`${scheme}://127.0.0.1:1`).organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toMatch(
@@ -323,7 +323,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       );
     });
 
-    test('a 429 with a short Retry-After is waited for', async () => {
+    it('a 429 with a short Retry-After is waited for', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -333,7 +333,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(2);
     });
 
-    test('a 429 with a long Retry-After fails the reading, and that path is left alone until then', async () => {
+    it('a 429 with a long Retry-After fails the reading, and that path is left alone until then', async () => {
       const paths: string[] = [];
       const url = await serve((request, response) => {
         paths.push(request.url ?? '');
@@ -355,7 +355,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
   });
 });
 
-test.each([
+it.each([
   { header: '3', expected: 3000 },
   { header: '0', expected: 0 },
   { header: 'Thu, 01 Jan 1970 00:00:00 GMT', expected: 0 },
@@ -365,7 +365,7 @@ test.each([
   expect(parseRetryAfterMs(header)).toBe(expected);
 });
 
-test.each([
+it.each([
   { version: 'v2.30.0+3006da5', than: '2.26', expected: 4 },
   { version: '2.26.1', than: '2.26', expected: 0 },
   { version: 'v2.9.0', than: '2.19', expected: -10 },

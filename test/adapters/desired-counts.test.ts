@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
 import type { ServiceArn } from '../../lambda/decision/model/brands.ts';
 
@@ -21,7 +21,7 @@ type Row = {
 };
 
 /** `3` is a look that sees 3, `=5` a write of 5. */
-test.each<Row>([
+it.each<Row>([
   { story: '3', expected: [undefined], because: 'a new process knows no count' },
   { story: '3 4', expected: [undefined, 3], because: 'nobody here set 4' },
   { story: '3 4 4', expected: [undefined, 3, undefined], because: 'a change is told once' },

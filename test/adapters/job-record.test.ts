@@ -1,6 +1,6 @@
 /** The record of recent jobs: what it merges, what it forgets, when its array stays the same. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
 import { NewestJobs } from '../../lambda/adapters/coderd/newest-jobs.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
@@ -78,7 +78,7 @@ const OF_WORKSPACE = {
 const ENDED = { status: 'succeeded', started_at: ago(4 * MINUTE), completed_at: ago(MINUTE) };
 
 describe('the record of one job', () => {
-  test.each<{ scenario: string; looks: readonly Lists[]; expected: Partial<Job> }>([
+  it.each<{ scenario: string; looks: readonly Lists[]; expected: Partial<Job> }>([
     {
       scenario: 'takes status, worker and start from the list of open jobs',
       looks: [{ jobs: [PENDING] }, { jobs: [RUNNING] }],
@@ -143,7 +143,7 @@ describe('the record of one job', () => {
     expect(items[0]).toMatchObject(expected);
   });
 
-  test.each([
+  it.each([
     { missing: 'its id', workspace: built({ id: null }) },
     { missing: 'its tags', workspace: built({ tags: null }) },
     { missing: 'its time', workspace: built({ created_at: null }, { created_at: null }) },
@@ -151,7 +151,7 @@ describe('the record of one job', () => {
     expect(itemsAfter({ workspaces: [workspace] })).toEqual([]);
   });
 
-  test.each(['truncated', 'stale', 'failed'] as const)('is made of what a %s list has', (status) => {
+  it.each(['truncated', 'stale', 'failed'] as const)('is made of what a %s list has', (status) => {
     const record = new JobRecord();
     const { items } = record.recentJobs(ORGANIZATION, {
       jobs: reading([PENDING], status),
@@ -164,7 +164,7 @@ describe('the record of one job', () => {
 });
 
 describe('the reading', () => {
-  test('is ok, is taken now, and begins at the first look at the organization', () => {
+  it('is ok, is taken now, and begins at the first look at the organization', () => {
     const record = new JobRecord();
     const later = plusMs(NOW, MINUTE);
     record.recentJobs(ORGANIZATION, seen({}));
@@ -178,19 +178,19 @@ describe('the reading', () => {
     expect(record.recentJobs('other' as OrganizationId, seen({ now: later })).since).toBe(later);
   });
 
-  test('does not begin in the future when the clock of the first look was ahead', () => {
+  it('does not begin in the future when the clock of the first look was ahead', () => {
     const record = new JobRecord();
     record.recentJobs(ORGANIZATION, seen({ now: plusMs(NOW, DAY) }));
     expect(record.recentJobs(ORGANIZATION, seen({})).since).toBe(NOW);
   });
 
-  test('keeps the organizations apart', () => {
+  it('keeps the organizations apart', () => {
     const record = new JobRecord();
     record.recentJobs(ORGANIZATION, seen({ jobs: [PENDING] }));
     expect(record.recentJobs('other' as OrganizationId, seen({})).items).toEqual([]);
   });
 
-  test('lists the newest job first, and jobs of the same time by id', () => {
+  it('lists the newest job first, and jobs of the same time by id', () => {
     const jobs = [
       { id: 'b', at: 2 },
       { id: 'old', at: 3 },
@@ -200,13 +200,13 @@ describe('the reading', () => {
     expect(idsOf(itemsAfter({ jobs }))).toEqual(['new', 'a', 'b', 'old']);
   });
 
-  test('has each job once, however often the lists have it', () => {
+  it('has each job once, however often the lists have it', () => {
     expect(idsOf(itemsAfter({ jobs: [RUNNING, RUNNING], workspaces: [built(), built()] }))).toEqual(['a']);
   });
 });
 
 describe('the record forgets', () => {
-  test.each([
+  it.each([
     { created: ago(7 * DAY), kept: true, because: 'seven days are kept' },
     { created: ago(7 * DAY + 1), kept: false, because: 'it is older' },
     { created: ago(-HOUR), kept: true, because: 'clocks differ' },
@@ -217,7 +217,7 @@ describe('the record forgets', () => {
     expect(itemsAfter({ jobs: [aJob({ created_at: created })] })).toHaveLength(kept ? 1 : 0);
   });
 
-  test('a job that has become too old, and a job of the future after the clock was set back', () => {
+  it('a job that has become too old, and a job of the future after the clock was set back', () => {
     const jobs = [PENDING];
     const week = plusMs(PENDING.created_at, 7 * DAY);
     expect(idsOf(itemsAfter({ jobs }, { now: week }))).toEqual(['a']);
@@ -225,7 +225,7 @@ describe('the record forgets', () => {
     expect(itemsAfter({ jobs }, { now: ago(2 * HOUR) })).toEqual([]);
   });
 
-  test('all but the newest 500 jobs of a tag set', () => {
+  it('all but the newest 500 jobs of a tag set', () => {
     const many = (tags: Job['tags'], count: number) =>
       Array.from({ length: count }, (_, index) => aJob({ tags, created_at: ago(index * SECOND) }));
     const [plain, big] = [many({}, 510), many({ size: 'big' }, 3)];
@@ -235,7 +235,7 @@ describe('the record forgets', () => {
     expect(items).toHaveLength(503);
   });
 
-  test('all but the newest 20,000 jobs of thousands of tag sets, and keeps the array while nothing changes', () => {
+  it('all but the newest 20,000 jobs of thousands of tag sets, and keeps the array while nothing changes', () => {
     const jobs = Array.from({ length: 20_050 }, (_, index) =>
       aJob({ tags: { n: String(index) }, created_at: ago(index * SECOND) }),
     );
@@ -258,7 +258,7 @@ describe('the array of items', () => {
     return one === two;
   }
 
-  test.each<{ scenario: string; second: Lists }>([
+  it.each<{ scenario: string; second: Lists }>([
     { scenario: 'all lists are read again and say the same', second: copied(FIRST) },
     { scenario: 'a list says less', second: {} },
     { scenario: 'time passes', second: { ...copied(FIRST), now: plusMs(NOW, HOUR) } },
@@ -266,7 +266,7 @@ describe('the array of items', () => {
     expect(isSameAfter(second)).toBe(true);
   });
 
-  test.each<{ scenario: string; second: Lists }>([
+  it.each<{ scenario: string; second: Lists }>([
     { scenario: 'a job is new', second: { jobs: [aJob()] } },
     { scenario: 'a job has completed', second: { previousJobs: [SUCCEEDED] } },
     { scenario: 'a reason is new', second: { workspaces: [built()] } },
@@ -275,7 +275,7 @@ describe('the array of items', () => {
     expect(isSameAfter(second)).toBe(false);
   });
 
-  test('is never changed after it was handed out', () => {
+  it('is never changed after it was handed out', () => {
     const record = new JobRecord();
     const { items } = record.recentJobs(ORGANIZATION, seen(FIRST));
     const before = copied(items);
@@ -284,7 +284,7 @@ describe('the array of items', () => {
   });
 });
 
-test('reads a list of workspaces once, for as long as it is the same object', () => {
+it('reads a list of workspaces once, for as long as it is the same object', () => {
   let reads = 0;
   const items = [built(ENDED)];
   const workspaces = {
@@ -356,7 +356,7 @@ function listsOf(facts: readonly Fact[], look: UglyLook): Lists {
 }
 
 describe('whatever the lists say', () => {
-  test('a look that is repeated changes nothing', () => {
+  it('a look that is repeated changes nothing', () => {
     fc.assert(
       fc.property(FACTS, fc.array(uglyLook, { minLength: 1, maxLength: 4 }), (facts, looks) => {
         const record = new JobRecord();
@@ -372,7 +372,7 @@ describe('whatever the lists say', () => {
     );
   });
 
-  test('the order of items in a list makes no difference', () => {
+  it('the order of items in a list makes no difference', () => {
     fc.assert(
       fc.property(FACTS, fc.array(uglyLook, { maxLength: 4 }), (facts, looks) => {
         const turned = looks.map(({ jobs, previousJobs, workspaces }) => ({
@@ -387,7 +387,7 @@ describe('whatever the lists say', () => {
     );
   });
 
-  test('a completion, a start and a reason are never lost', () => {
+  it('a completion, a start and a reason are never lost', () => {
     fc.assert(
       fc.property(FACTS, fc.array(uglyLook, { maxLength: 5 }), (facts, looks) => {
         const record = new JobRecord();
@@ -411,7 +411,7 @@ describe('whatever the lists say', () => {
     );
   });
 
-  test('the items are in order, one for each id, and of the last seven days', () => {
+  it('the items are in order, one for each id, and of the last seven days', () => {
     const hours = fc.integer({ min: -100, max: 300 });
     fc.assert(
       fc.property(FACTS, fc.array(fc.tuple(uglyLook, hours), { maxLength: 5 }), (facts, looks) => {
@@ -449,7 +449,7 @@ describe('the newest jobs', () => {
       .slice(0, LIMITS.inAll);
   }
 
-  test('are the newest of each tag set and of all, in whatever order and batches they come', () => {
+  it('are the newest of each tag set and of all, in whatever order and batches they come', () => {
     const job = fc.record({ minute: fc.nat(9), size: fc.constantFrom('small', 'big', 'huge') });
     fc.assert(
       fc.property(fc.array(job, { maxLength: 20 }), fc.nat(20), (facts, cut) => {

@@ -1,5 +1,5 @@
 /** What tells whether coderd refuses a transition: members and daemons that have gone. Neither is needed for a forecast. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
@@ -49,7 +49,7 @@ const daemonRequests = ({ requests }: ForecastServer): readonly string[] =>
   requests.filter((request) => request.includes('provisionerdaemons'));
 
 describe('offline daemons', () => {
-  test('are the newest 1000 of four days', async () => {
+  it('are the newest 1000 of four days', async () => {
     const { server, readAt } = await serverOf('v2.26.0');
     expect((await readAt(0)).offlineDaemons).toMatchObject({ status: 'ok', items: [{ id: 'daemon' }] });
     expect(daemonRequests(server)).toEqual([
@@ -57,7 +57,7 @@ describe('offline daemons', () => {
     ]);
   });
 
-  test.each([
+  it.each([
     { version: 'v2.25.3', because: 'it lists them with the others, and knows no such parameters' },
     { version: undefined, because: 'it may be an older one' },
   ])('are not asked for of $version: $because', async ({ version }) => {
@@ -68,13 +68,13 @@ describe('offline daemons', () => {
 });
 
 describe('members', () => {
-  test('of a server that tells no status are there without it', async () => {
+  it('of a server that tells no status are there without it', async () => {
     const { server, readAt } = await serverOf('v2.31.0');
     server.members = [{ user_id: 'owner', username: 'ada' }];
     expect((await readAt(0)).members).toMatchObject({ status: 'ok', items: [{ user_id: 'owner' }] });
   });
 
-  test('that are forbidden fail nothing else', async () => {
+  it('that are forbidden fail nothing else', async () => {
     const { server, readAt } = await serverOf('v2.34.0');
     server.fault = ({ path }) => (path.endsWith('/members') ? { status: 404 } : undefined);
     const sight = await readAt(0);
@@ -83,7 +83,7 @@ describe('members', () => {
   });
 });
 
-test('what can not be read anew is served as it was, with its time, and the lists are not read sooner for it', async () => {
+it('what can not be read anew is served as it was, with its time, and the lists are not read sooner for it', async () => {
   const { server, readAt } = await serverOf('v2.34.0');
   const first = await readAt(0);
   server.fault = ({ path }) => (path.startsWith('organizations/') ? { status: 400 } : undefined);

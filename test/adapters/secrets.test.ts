@@ -1,5 +1,5 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Secrets } from '../../lambda/adapters/secrets/secrets.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-test.each([
+it.each([
   { ref: { secret: 'plain' }, because: 'white space around a value is not part of it' },
   { ref: { secret: 'json', jsonKey: 'token' }, because: 'a key of a JSON object' },
 ])('reads $ref: $because', async ({ ref }) => {
   expect(await secrets.read(ref)).toBe('hunter2');
 });
 
-test.each([
+it.each([
   {
     ref: { secret: 'none' },
     message: /reading secret "none": Secrets Manager can't find the specified secret; check that it exists/i,
@@ -47,7 +47,7 @@ test.each([
   ).not.toContain('hunter2');
 });
 
-test('keeps a value until it is asked for a fresh one', async () => {
+it('keeps a value until it is asked for a fresh one', async () => {
   lab.world.secrets.put('rotated', 'old');
   expect(await secrets.read({ secret: 'rotated' })).toBe('old');
   lab.world.secrets.put('rotated', 'new');
@@ -55,7 +55,7 @@ test('keeps a value until it is asked for a fresh one', async () => {
   expect(await secrets.read({ secret: 'rotated' }, { fresh: true })).toBe('new');
 });
 
-test('tells a secret that may not be read from one that is not there', async () => {
+it('tells a secret that may not be read from one that is not there', async () => {
   lab.world.secrets.put('closed', 'hunter2');
   lab.world.secrets.deny('closed');
   await expect(secrets.read({ secret: 'closed' })).rejects.toMatchObject({ code: 'denied' });

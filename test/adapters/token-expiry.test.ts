@@ -1,5 +1,5 @@
 /** When the token ends, against the world's coderd and against servers that answer otherwise. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { TokenExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
 import { decide } from '../../lambda/decision/decide.ts';
@@ -39,7 +39,7 @@ async function start(lifetimeMs: number, options: { readonly refreshes?: boolean
   return { at, asked: () => asked.filter((operation) => operation.includes('/keys/')).length, renew };
 }
 
-test('is read, and kept for an hour', async () => {
+it('is read, and kept for an hour', async () => {
   const { at, asked } = await start(30 * DAY_MS);
   expect(await at(0)).toBe(plusMs(START, 30 * DAY_MS));
   expect(await at(HOUR_MS - 1)).toBe(plusMs(START, 30 * DAY_MS));
@@ -48,7 +48,7 @@ test('is read, and kept for an hour', async () => {
   expect(asked()).toBe(2);
 });
 
-test('of another token is read at once', async () => {
+it('of another token is read at once', async () => {
   const { at, renew } = await start(30 * DAY_MS);
   await at(0);
   lab.pass(60);
@@ -56,13 +56,13 @@ test('of another token is read at once', async () => {
   expect(await at(60_000)).toBe(plusMs(START, 30 * DAY_MS + 60_000));
 });
 
-test('is unknown where coderd puts it off with each use', async () => {
+it('is unknown where coderd puts it off with each use', async () => {
   const { at } = await start(7 * DAY_MS, { refreshes: true });
   expect(await at(0)).toBe(plusMs(START, 7 * DAY_MS));
   expect(await at(2 * HOUR_MS)).toBeUndefined();
 });
 
-test('is known again where an upgrade of coderd has ended the putting off', async () => {
+it('is known again where an upgrade of coderd has ended the putting off', async () => {
   const { at } = await start(30 * DAY_MS, { refreshes: true });
   await at(2 * DAY_MS);
   lab.world.coderd.tokens.disableExpiryRefresh();
@@ -73,19 +73,19 @@ test('is known again where an upgrade of coderd has ended the putting off', asyn
   expect(await at(31 * DAY_MS)).toBe(end);
 });
 
-test('is known from the first hour on where coderd never puts it off', async () => {
+it('is known from the first hour on where coderd never puts it off', async () => {
   const { at } = await start(30 * DAY_MS);
   expect(await at(HOUR_MS / 2)).toBe(plusMs(START, 30 * DAY_MS));
 });
 
-test('is unknown for what is no token, and coderd is not asked', async () => {
+it('is unknown for what is no token, and coderd is not asked', async () => {
   const { at, asked } = await start(DAY_MS);
   lab.world.secrets.put(lab.world.tokenSecretName, 'pasted');
   expect(await at(0)).toBeUndefined();
   expect(asked()).toBe(0);
 });
 
-test('that can not be read is what it was, and never throws', async () => {
+it('that can not be read is what it was, and never throws', async () => {
   const { at, asked } = await start(30 * DAY_MS);
   await at(0);
   const { secrets, tokenSecretName, coderd } = lab.world;
@@ -97,7 +97,7 @@ test('that can not be read is what it was, and never throws', async () => {
   expect(asked()).toBe(3);
 });
 
-test('is in the snapshot and, when it is near, in the findings', async () => {
+it('is in the snapshot and, when it is near, in the findings', async () => {
   await start(13 * DAY_MS);
   const snapshot = await observe(lab.ports(), lab.config);
   expect(snapshot.coder.token).toEqual({ expiresAt: plusMs(START, 13 * DAY_MS) });
@@ -107,7 +107,7 @@ test('is in the snapshot and, when it is near, in the findings', async () => {
   });
 });
 
-test.each([
+it.each([
   { token: 'abcdefghij-0123456789abcdefghijkl', id: 'abcdefghij' },
   { token: 'one-two-three', id: 'one' },
   { token: '-secret', id: undefined },

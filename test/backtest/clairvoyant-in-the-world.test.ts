@@ -2,7 +2,7 @@
  * The bounds against the world they are bounds of: small traces by chance, one policy each, and among the policies one that knows the
  * trace. Jobs come a minute after the period begins at the earliest: what a fleet has paid before is in no figure.
  */
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { boundJobs, boundsOf } from '../../backtest/bounds/of-a-trace.ts';
 import { type Driver, type RunOptions, run } from '../../backtest/replay/run.ts';
 import { EXECUTOR_KINDS, JOB_KINDS, type Trace } from '../../backtest/trace/trace.ts';
@@ -19,7 +19,7 @@ const blocks = Array.from({ length: SEEDS / SEEDS_A_TEST }, (_, block) => block 
 /** Dollars that sums of floats may differ by. */
 const HARDLY = 1e-9;
 
-test.each(blocks)('nobody beats the bounds, %i and the 99 seeds after it', async (first) => {
+it.each(blocks)('nobody beats the bounds, %i and the 99 seeds after it', async (first) => {
   const compared: number[] = [];
   for (let seed = first; seed < first + SEEDS_A_TEST; seed++) {
     const ratio = await compareOne(seed);

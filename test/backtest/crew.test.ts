@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
 import { orderOf } from '../../backtest/search/compare.ts';
 import { CrewError, type Order, startCrew } from '../../backtest/search/worker-pool.ts';
@@ -12,7 +12,7 @@ const order = (driver: Order['driver']): Order =>
 const FLEET = order({ policy: 'static', settings: { share: 1 } });
 
 describe('a crew', () => {
-  test('tells what went wrong in a thread, which then takes the next order', async () => {
+  it('tells what went wrong in a thread, which then takes the next order', async () => {
     const crew = startCrew(1);
     const unknown = crew.run(order({ policy: 'nobody', settings: {} }));
     const next = crew.run(FLEET);
@@ -21,7 +21,7 @@ describe('a crew', () => {
     await crew.close();
   });
 
-  test('an order whose thread dies is refused, not waited for', async () => {
+  it('an order whose thread dies is refused, not waited for', async () => {
     const crew = startCrew(1);
     const run = crew.run(FLEET);
     void crew.close();

@@ -1,12 +1,12 @@
-/** The virtual ports against the product's own adapters over HTTP: the same trace gives the same plans, tick by tick. */
-import { expect, test } from 'vitest';
+/** The virtual ports against the product's own adapters over HTTP: the same trace gives the same plans, look by look. */
+import { expect, it } from 'vitest';
 import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { Replay } from '../../backtest/replay/replay.ts';
 import { JOB_KINDS, TRANSITIONS, type TraceJob } from '../../backtest/trace/trace.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
-import type { Tick } from '../../lambda/look/tick.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
@@ -49,8 +49,8 @@ function startTraceLab(seed: number): Promise<Lab> {
   });
 }
 
-/** Everything that the ticks of the trace have planned and done. */
-async function play(seed: number, portsOf: (lab: Lab) => () => Ports): Promise<readonly Tick[]> {
+/** Everything that the looks of the trace have planned and done. */
+async function play(seed: number, portsOf: (lab: Lab) => () => Ports): Promise<readonly LookResult[]> {
   const lab = await startTraceLab(seed);
   const replay = new Replay(lab.world, traceOf(seed));
   try {
@@ -72,7 +72,7 @@ function virtually({ world }: Lab): () => Ports {
 const recordOf = (snapshot: Snapshot | undefined) =>
   snapshot?.coder.organizations.map(({ recentJobs }) => recentJobs);
 
-test.each(SEEDS)('the same plans and the same deeds tick by tick, seed %i', async (seed) => {
+it.each(SEEDS)('the same plans and the same deeds look by look, seed %i', async (seed) => {
   const [http, virtual] = [await play(seed, overHttp), await play(seed, virtually)];
   expect(http.length).toBeGreaterThan(MINUTES);
   expect(virtual.length).toBe(http.length);

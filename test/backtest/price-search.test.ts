@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { findPrice, type Target } from '../../backtest/search/price-search.ts';
 import { SWEEP_PRICES } from '../../backtest/search/sweep.ts';
@@ -15,7 +15,7 @@ const find = (target: Target, model: (price: number) => SweepPoint) =>
   findPrice(target, SWEEP_PRICES, (price) => Promise.resolve(model(price)));
 
 describe('the search for a price', () => {
-  test.each([
+  it.each([
     { target: { kind: 'budget', dollarsPerMonth: 55 } as const, ideal: 0.3025 },
     { target: { kind: 'mean-wait', seconds: 2.5 } as const, ideal: 0.16 },
     { target: { kind: 'p95-wait', seconds: 8 } as const, ideal: 0.390625 },
@@ -25,7 +25,7 @@ describe('the search for a price', () => {
     expect(best?.price).toBeLessThan(ideal * 1.2);
   });
 
-  test('runs each price once', async () => {
+  it('runs each price once', async () => {
     const { points } = await find({ kind: 'budget', dollarsPerMonth: 55 }, smooth);
     const prices = points.map(({ price }) => price);
     expect(new Set(prices).size).toBe(prices.length);
@@ -33,7 +33,7 @@ describe('the search for a price', () => {
     expect(prices.length).toBe(SWEEP_PRICES.length + 3);
   });
 
-  test('never exceeds the budget, though cost steps back by chance', async () => {
+  it('never exceeds the budget, though cost steps back by chance', async () => {
     const noisy = (price: number): SweepPoint => {
       const { dollarsPerMonth, meanWaitS } = smooth(price);
       return point(price, dollarsPerMonth * (price === 0.2 ? 1.4 : 1), meanWaitS);
@@ -44,7 +44,7 @@ describe('the search for a price', () => {
     expect(best?.meanWaitS).toBe(Math.min(...shortest));
   });
 
-  test.each([
+  it.each([
     { target: { kind: 'budget', dollarsPerMonth: 1_000 } as const, price: 2 },
     { target: { kind: 'mean-wait', seconds: 1_000 } as const, price: 0.01 },
   ])('takes an end of the prices where $target does not bind', async ({ target, price }) => {
@@ -53,7 +53,7 @@ describe('the search for a price', () => {
     expect(points).toHaveLength(SWEEP_PRICES.length);
   });
 
-  test.each([
+  it.each([
     { target: { kind: 'budget', dollarsPerMonth: 1 } as const },
     { target: { kind: 'mean-wait', seconds: 0.1 } as const },
     { target: { kind: 'p95-wait', seconds: 0.1 } as const },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WaitFigures } from '../../backtest/replay/result.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
 import { recommend, startTimeOf, withRecommendation } from '../../backtest/search/recommendation.ts';
@@ -34,7 +34,7 @@ const figuresOf = (used: number) => ({
 });
 
 describe('the recommended max', () => {
-  test.each([
+  it.each([
     { used: 1, max: 3, because: 'two tasks are the least room' },
     { used: 8, max: 10, because: 'a quarter and two are the same' },
     { used: 100, max: 125, because: 'a quarter is more than two' },
@@ -51,14 +51,14 @@ describe('the recommended max', () => {
     expect(pools).toEqual([{ name: 'p0', used, max }]);
   });
 
-  test('is never above maxTasks, which leaves room above all tasks', () => {
+  it('is never above maxTasks, which leaves room above all tasks', () => {
     const { maxTasks, maxTasksUsed } = recommend(configOf([{}]), 0.1, figuresOf(40), undefined);
     expect({ maxTasks, maxTasksUsed }).toEqual({ maxTasks: 50, maxTasksUsed: 40 });
   });
 });
 
 describe('the recommended start time', () => {
-  test.each([
+  it.each([
     { startSeconds: undefined, ms: undefined },
     { startSeconds: [30, 68] as const, ms: 70_000 },
     { startSeconds: [1, 2] as const, ms: 10_000 },
@@ -69,7 +69,7 @@ describe('the recommended start time', () => {
 });
 
 describe('a configuration with the recommendation', () => {
-  test('is what the same settings in the file give', () => {
+  it('is what the same settings in the file give', () => {
     const before = configOf([{ max: 20 }]);
     const recommendation = recommend(before, 0.5, figuresOf(4), 45_000);
     const written = configOf([{ max: 6, startTime: '45s' }], {
@@ -79,7 +79,7 @@ describe('a configuration with the recommendation', () => {
     expect(withRecommendation(before, recommendation)).toEqual(written);
   });
 
-  test('keeps a prewarm.max and a prebuilds.maxTasks that are written', () => {
+  it('keeps a prewarm.max and a prebuilds.maxTasks that are written', () => {
     const before = configOf([{ max: 20, prewarm: { max: 5 }, prebuilds: { maxTasks: 3 } }]);
     const [pool] = withRecommendation(before, recommend(before, 0.1, figuresOf(8), undefined)).pools;
     expect(pool).toMatchObject({ max: 10, prewarm: { max: 5 }, prebuilds: { maxTasks: 3 } });
@@ -87,13 +87,13 @@ describe('a configuration with the recommendation', () => {
 });
 
 describe('the price of waiting of a configuration', () => {
-  test('is what most pools have, and the highest where several are as frequent', () => {
+  it('is what most pools have, and the highest where several are as frequent', () => {
     const prices = (...persons: readonly number[]) =>
       priceOfWaiting(configOf(persons.map((person) => ({ waiting: { person } }))));
     expect([prices(0.1, 1, 0.1), prices(0.1, 1), prices(0)]).toEqual([0.1, 1, 0]);
   });
 
-  test('moves all prices of all pools by the same factor', () => {
+  it('moves all prices of all pools by the same factor', () => {
     const config = configOf([{}, {}, { waiting: { person: 1, prebuild: 0.2 } }]);
     expect(atPriceOfWaiting(config, 0.3).pools.map(({ waiting }) => waiting)).toEqual([
       { person: 0.3, autostart: 0.3, prebuild: 0.015, stop: 0.003 },
@@ -102,7 +102,7 @@ describe('the price of waiting of a configuration', () => {
     ]);
   });
 
-  test('has the usual fractions where waiting cost nothing', () => {
+  it('has the usual fractions where waiting cost nothing', () => {
     const config = configOf([{ waiting: { person: 0 } }]);
     expect(atPriceOfWaiting(config, 1).pools[0]?.waiting).toEqual({
       ...{ person: 1, autostart: 1, prebuild: 0.05, stop: 0.01 },

@@ -1,5 +1,5 @@
 /** The deployments that the bench generates are what it says they are. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decisionConfig } from '../../bench/fleet/decision-config.ts';
 import { documentOf } from '../../bench/fleet/document.ts';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
@@ -19,7 +19,7 @@ const fleet = makeFleet(SIZE);
 const snapshot = parseSnapshot(documentOf(fleet));
 
 describe('a generated deployment', () => {
-  test('has as many pending jobs, pools, daemons and workspaces as asked for', () => {
+  it('has as many pending jobs, pools, daemons and workspaces as asked for', () => {
     const { organizations } = snapshot.coder;
     const pending = organizations.flatMap(({ jobs }) =>
       jobs.items.filter(({ status }) => status === 'pending'),
@@ -31,17 +31,17 @@ describe('a generated deployment', () => {
     expect(checkConfig(fleet.config('http://127.0.0.1')).config.pools).toHaveLength(SIZE.pools);
   });
 
-  test('may have more pools than one deployment, for the decision alone', () => {
+  it('may have more pools than one deployment, for the decision alone', () => {
     const { pools } = decisionConfig(makeFleet({ ...SIZE, pools: 120 }));
     expect(new Set(pools.map(({ name }) => name)).size).toBe(120);
   });
 
-  test('is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and another for another', () => {
     expect(documentOf(makeFleet(SIZE))).toEqual(documentOf(fleet));
     expect(documentOf(makeFleet({ ...SIZE, seed: 2 }))).not.toEqual(documentOf(fleet));
   });
 
-  test('is in every state that matters, and in none that holds the decision', () => {
+  it('is in every state that matters, and in none that holds the decision', () => {
     const plan = planSnapshot(documentOf(fleet), fleet.config('http://127.0.0.1'));
     for (const state of ['busy', 'idle', 'starting', 'leaving', 'left'] as const)
       expect(
@@ -55,7 +55,7 @@ describe('a generated deployment', () => {
     expect(plan.unserved).not.toEqual([]);
   });
 
-  test('has workspaces of which about a fifth are to start, and pools that are woken for them where all sleep', () => {
+  it('has workspaces of which about a fifth are to start, and pools that are woken for them where all sleep', () => {
     const asleep = makeFleet({ ...SIZE, jobs: 0, daemons: 0 });
     const plan = planSnapshot(documentOf(asleep), asleep.config('http://127.0.0.1'));
     const starts = plan.forecast.filter(({ kind }) => kind === 'autostart');
@@ -67,14 +67,14 @@ describe('a generated deployment', () => {
     expect(plan.pools.flatMap(({ why }) => why.map(({ code }) => code))).toContain('prewarm');
   });
 
-  test('has rows of workspaces as large as those of coderd', () => {
+  it('has rows of workspaces as large as those of coderd', () => {
     for (const workspace of fleet.organizations.flatMap(({ workspaces }) => workspaces)) {
       expect(JSON.stringify(workspace).length).toBeGreaterThan(5_000);
       expect(JSON.stringify(workspace).length).toBeLessThan(10_000);
     }
   });
 
-  test('without workspaces has no pool that is woken, and no forecast', () => {
+  it('without workspaces has no pool that is woken, and no forecast', () => {
     const awake = makeFleet({ ...SIZE, workspaces: 0 });
     const { pools } = checkConfig(awake.config('http://127.0.0.1')).config;
     expect(pools.filter(({ wake }) => wake.autostart || wake.autostop)).toEqual([]);
@@ -82,7 +82,7 @@ describe('a generated deployment', () => {
     expect(organizations.filter(({ workspaces }) => workspaces !== undefined)).toEqual([]);
   });
 
-  test('has jobs that several pools can run', () => {
+  it('has jobs that several pools can run', () => {
     const { pools } = checkConfig(fleet.config('http://127.0.0.1')).config;
     const choices = fleet.organizations.flatMap(({ name, jobs }) =>
       jobs.map(
@@ -102,7 +102,7 @@ describe('a generated deployment, served', () => {
   });
   afterAll(() => served.close());
 
-  test('looks to the real clients just as its snapshot document says', async () => {
+  it('looks to the real clients just as its snapshot document says', async () => {
     const { config } = checkConfig(fleet.config(served.coderdUrl));
     const connection = connect(config, CLUSTER, undefined);
     const { clock: _, ecs, ...seen } = await observe(connection.ports(), config);
@@ -111,7 +111,7 @@ describe('a generated deployment, served', () => {
     expect(inOrder({ ...seen, ecs: { ...ecs, services } })).toEqual(inOrder(snapshot));
   });
 
-  test('has its workspaces read again only once they have aged', async () => {
+  it('has its workspaces read again only once they have aged', async () => {
     const { config } = checkConfig(fleet.config(served.coderdUrl));
     const connection = connect(config, CLUSTER, undefined);
     const pagesOfLook = async () => {

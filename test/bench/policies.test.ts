@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BASELINES } from '../../backtest/policies/index.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
 import type { Run } from '../../backtest/replay/run.ts';
@@ -49,7 +49,7 @@ const contest = (scenario: string, minutes: number): PolicyComparison => ({
 });
 
 describe('matches', () => {
-  test('take the best settings of each peer for each price, and the mean of its goes', () => {
+  it('take the best settings of each peer for each price, and the mean of its goes', () => {
     const [low, high] = matchesOf(contest('week', 10));
     expect(low?.peers).toMatchObject([
       // 2 + 0.1 x 20, while target 1 costs 1 + 0.1 x 40
@@ -62,7 +62,7 @@ describe('matches', () => {
     ]);
   });
 
-  test('divide our total dollars by those of the cheapest peer', () => {
+  it('divide our total dollars by those of the cheapest peer', () => {
     const [low, high] = matchesOf(contest('week', 10));
     expect([low?.value, low?.ours.dollars.total, low?.ratio]).toEqual([0.1, 2, 0.5]);
     expect([high?.value, high?.ours.dollars.total, high?.ratio]).toEqual([1, 11, 11 / 12]);
@@ -75,7 +75,7 @@ describe('matches', () => {
     });
   });
 
-  test('over all scenarios have a worst and a median ratio', () => {
+  it('over all scenarios have a worst and a median ratio', () => {
     const matches = [...matchesOf(contest('won', 10)), ...matchesOf(contest('lost', 35))];
     expect(overallOf(matches)).toEqual({
       worst: { scenario: 'lost', seed: 1, value: 1, ratio: 3 },
@@ -85,7 +85,7 @@ describe('matches', () => {
     });
   });
 
-  test('as text they name the prices, the cheapest peer and its settings', () => {
+  it('as text they name the prices, the cheapest peer and its settings', () => {
     const matches = [...matchesOf(contest('won', 10)), ...matchesOf(contest('lost', 35))];
     const given = { region: 'us-east-1', values: [0.1, 1], matches, overall: overallOf(matches) };
     const shown = benchText(given).split('\n');
@@ -110,7 +110,7 @@ describe('a contest', () => {
     ...{ region: 'us-east-1', onProgress: () => {} },
   };
 
-  test('runs each setting once on the trace that is judged, and ours once for each price', async () => {
+  it('runs each setting once on the trace that is judged, and ours once for each price', async () => {
     const orders: Order[] = [];
     const { rounds } = await holdContest(SMALL_TEAM, { ...options, crew: fakeCrew(orders) });
     expect(rounds.map(({ seed }) => seed)).toEqual([1, 2]);
@@ -124,7 +124,7 @@ describe('a contest', () => {
     }
   });
 
-  test('tells ours the price of waiting and changes nothing else', async () => {
+  it('tells ours the price of waiting and changes nothing else', async () => {
     const orders: Order[] = [];
     await holdContest(SMALL_TEAM, { ...options, seeds: [1], crew: fakeCrew(orders) });
     const peer = orders.find(({ driver }) => driver.policy === 'static');
@@ -143,7 +143,7 @@ describe('a contest', () => {
     }
   });
 
-  test('runs worlds: the same on one thread as in this one', async () => {
+  it('runs worlds: the same on one thread as in this one', async () => {
     const crew = startCrew(1);
     const given = { ...options, seeds: [1], values: [0.1] };
     const [threaded, here] = await Promise.all([

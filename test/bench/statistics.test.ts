@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { partOf } from '../../bench/bundle.ts';
 import { growthExponent, median } from '../../bench/shared/statistics.ts';
 
 describe('the median', () => {
-  test.each([
+  it.each([
     { values: [3], expected: 3 },
     { values: [9, 1, 5], expected: 5 },
     { values: [9, 1, 5, 7], expected: 6 },
@@ -11,20 +11,20 @@ describe('the median', () => {
     expect(median(values)).toBe(expected);
   });
 
-  test('of nothing is an error', () => {
+  it('of nothing is an error', () => {
     expect(() => median([])).toThrow('there are no values');
   });
 });
 
 describe('the growth exponent', () => {
-  test.each([0, 0.5, 1, 2])('finds %d in times that grow so', (exponent) => {
+  it.each([0, 0.5, 1, 2])('finds %d in times that grow so', (exponent) => {
     const points = [100, 1_000, 10_000].map((size) => ({ size, ms: 3 * size ** exponent }));
     expect(growthExponent(points)).toBeCloseTo(exponent, 10);
   });
 });
 
 describe('a part of the bundle', () => {
-  test.each([
+  it.each([
     { source: '../../node_modules/undici/lib/core/util.js', expected: 'undici' },
     { source: '../../node_modules/@smithy/core/dist-es/index.js', expected: 'AWS SDK (@aws-sdk, @smithy)' },
     { source: '../../node_modules/@aws-sdk/core/node_modules/tslib/tslib.js', expected: 'tslib' },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { run, runIn } from '../support/cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-backtest-'));
@@ -41,7 +41,7 @@ const text = await run('backtest', ...ALONE);
 const alone = await document(...ALONE);
 
 describe('backtest', () => {
-  test('prints the sentence, then a row for each policy and bound, within 100 columns', async () => {
+  it('prints the sentence, then a row for each policy and bound, within 100 columns', async () => {
     const { code, out, err } = await run('backtest', ...given);
     expect({ code, err }).toEqual({
       code: 0,
@@ -56,7 +56,7 @@ describe('backtest', () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
   });
 
-  test('the table has the figures of the document', () => {
+  it('the table has the figures of the document', () => {
     const { tasks, dollars } = alone.runs[0].figures;
     const row = /^autoscaler +(?:\S+ +){5}(\S+) +(\S+) .* (\S+)$/m.exec(text.out);
     expect(row?.slice(1)).toEqual([
@@ -66,19 +66,19 @@ describe('backtest', () => {
     ]);
   });
 
-  test('the same seed gives the same bytes, on one thread and on two', async () => {
+  it('the same seed gives the same bytes, on one thread and on two', async () => {
     const args = ['backtest', ...given, '--against', 'keda', '--json'];
     const [one, two] = [await run(...args, '--workers', '1'), await run(...args, '--workers', '2')];
     expect(one.code).toBe(0);
     expect(two.out).toBe(one.out);
   });
 
-  test('another seed gives other start times', async () => {
+  it('another seed gives other start times', async () => {
     const other = await document(...ALONE, '--seed', '2');
     expect(other.runs[0].figures.wait).not.toEqual(alone.runs[0].figures.wait);
   });
 
-  test('the document says when, as text', () => {
+  it('the document says when, as text', () => {
     expect(Object.keys(alone).slice(0, 3)).toEqual(['version', 'trace', 'seed']);
     expect(alone.trace).toMatchObject({
       ...{ name: 'morning', from: '2026-03-02T08:00:00.000Z', jobs: 5, skipped: 0 },
@@ -86,13 +86,13 @@ describe('backtest', () => {
     expect(alone.runs[0].pools[0].changes[0].at).toMatch(/^2026-03-02T08:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  test('compares with those that are named', async () => {
+  it('compares with those that are named', async () => {
     const { runs } = await document(...given, '--against', 'static,agent-scaler');
     const policies = runs.map(({ policy }: { readonly policy: string }) => policy);
     expect([...new Set(policies)]).toEqual(['autoscaler', 'static', 'agent-scaler']);
   });
 
-  test('values a minute as the configuration does', async () => {
+  it('values a minute as the configuration does', async () => {
     const priced = file('priced.yaml', ['waiting: { person: 0.25 }', readFileSync(config, 'utf8')]);
     const args = ['--trace', trace, '--config', priced, '--against', 'none'];
     expect(alone.settings.valueOfMinute).toBe(0.1);
@@ -100,7 +100,7 @@ describe('backtest', () => {
     expect((await run('backtest', ...args)).out).toContain('At $0.25 for each minute that a person waits,');
   });
 
-  test('takes what waiting costs, and the region', async () => {
+  it('takes what waiting costs, and the region', async () => {
     const { settings, runs } = await document(...ALONE, '--value-of-minute', '0', '--region', 'eu-west-2');
     const { dollars } = runs[0].figures;
     expect(dollars.waiting).toBe(0);
@@ -108,7 +108,7 @@ describe('backtest', () => {
     expect(dollars.tasks).toBeGreaterThan(alone.runs[0].figures.dollars.tasks);
   });
 
-  test('writes the report, and says so', async () => {
+  it('writes the report, and says so', async () => {
     const report = path('report.html');
     const { out, err } = await run('backtest', ...ALONE, '--out', report);
     expect(err).toContain(`wrote ${report}\n`);
@@ -116,7 +116,7 @@ describe('backtest', () => {
     expect(existsSync(`${report}.part`)).toBe(false);
   });
 
-  test('runs a scenario with its own configuration', async () => {
+  it('runs a scenario with its own configuration', async () => {
     const { code, out } = await run(
       'backtest',
       '--scenario',
@@ -134,7 +134,7 @@ describe('backtest', () => {
     });
   });
 
-  test('reads a trace from standard input, and draws nothing where there is no terminal', () => {
+  it('reads a trace from standard input, and draws nothing where there is no terminal', () => {
     const args = [
       'cli/main.ts',
       'backtest',
@@ -155,7 +155,7 @@ describe('backtest', () => {
     expect(JSON.parse(out)).toMatchObject({ trace: { name: 'morning', jobs: 5 } });
   });
 
-  test('draws a bar on a terminal', async () => {
+  it('draws a bar on a terminal', async () => {
     const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
     await runIn({ terminal }, 'backtest', ...ALONE);
     terminal.end();
@@ -166,7 +166,7 @@ describe('backtest', () => {
 describe('a trace that is not of the configuration', () => {
   const ALIEN = job('10', { organization: 'data', tags: { gpu: 'a10' } });
 
-  test('jobs that no pool can run are told before the run', async () => {
+  it('jobs that no pool can run are told before the run', async () => {
     const mixed = file('mixed.jsonl', [HEADER, ...JOBS, ALIEN, ALIEN]);
     const { code, err } = await run('backtest', '--trace', mixed, '--config', config, '--against', 'none');
     expect(code).toBe(0);
@@ -175,7 +175,7 @@ describe('a trace that is not of the configuration', () => {
     );
   });
 
-  test('where no job can run it is refused', async () => {
+  it('where no job can run it is refused', async () => {
     const alien = file('alien.jsonl', [HEADER, ALIEN]);
     expect(await run('backtest', '--trace', alien, '--config', config)).toEqual({
       code: 1,
@@ -184,7 +184,7 @@ describe('a trace that is not of the configuration', () => {
     });
   });
 
-  test('an outage is told', async () => {
+  it('an outage is told', async () => {
     const down = file('down.jsonl', [
       HEADER.replace('}', ',"outages":[{"at":"2026-03-02T08:20:00Z","seconds":300}]}'),
       ...JOBS,
@@ -195,7 +195,7 @@ describe('a trace that is not of the configuration', () => {
     );
   });
 
-  test('--skip-bad leaves bad lines out, counts them, and says so', async () => {
+  it('--skip-bad leaves bad lines out, counts them, and says so', async () => {
     const bad = file('bad.jsonl', [HEADER, ...JOBS, job('55', { seconds: 'x' })]);
     const args = ['backtest', '--trace', bad, '--config', config, '--against', 'none', '--json'];
     const refused = await run(...args);
@@ -211,7 +211,7 @@ describe('a trace that is not of the configuration', () => {
 describe('bad input', () => {
   const names = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy, bursts, agents';
 
-  test.each([
+  it.each([
     {
       args: [],
       err: `error: no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
@@ -254,7 +254,7 @@ describe('bad input', () => {
     expect(answer.err.slice(0, err.length)).toBe(err);
   });
 
-  test.each([
+  it.each([
     {
       args: ['--trace', path('none.jsonl'), '--config', config],
       err: `${path('none.jsonl')}: reading the trace: no such file; look at the path\n`,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { run } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
@@ -32,7 +32,7 @@ const config = file('good.yaml', stringify(drawn.config));
 const snapshot = file('snapshot.json', JSON.stringify(drawn.snapshot));
 
 describe('plan --snapshot', () => {
-  test('reads like a Terraform plan', async () => {
+  it('reads like a Terraform plan', async () => {
     const { code, out, err } = await run('plan', '--snapshot', snapshot, '--config', config);
     expect(out).toBe(
       [
@@ -53,7 +53,7 @@ describe('plan --snapshot', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
   });
 
-  test('--json prints one document', async () => {
+  it('--json prints one document', async () => {
     const { code, out } = await run('plan', '--snapshot', snapshot, '--config', config, '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -62,7 +62,7 @@ describe('plan --snapshot', () => {
     });
   });
 
-  test.each([
+  it.each([
     {
       scenario: 'no such file',
       text: undefined,
@@ -80,7 +80,7 @@ describe('plan --snapshot', () => {
   });
 });
 
-test('a time before the snapshot: one clear error, exit 1', async () => {
+it('a time before the snapshot: one clear error, exit 1', async () => {
   const early = ['--at', '2026-11-20T08:59:59Z'];
   expect(await run('plan', '--snapshot', snapshot, '--config', config, ...early)).toEqual({
     code: 1,
@@ -90,7 +90,7 @@ test('a time before the snapshot: one clear error, exit 1', async () => {
 });
 
 describe('validate', () => {
-  test('says what is valid', async () => {
+  it('says what is valid', async () => {
     const { code, err, out } = await run('validate', config);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out.split('\n')[0]).toBe(`${config}: valid; 4 pools: cpu, gpu, gpu-eu, quiet`);
@@ -109,7 +109,7 @@ describe('validate', () => {
     }),
   );
 
-  test('tells what each pool is expected to cost, and what that assumes', async () => {
+  it('tells what each pool is expected to cost, and what that assumes', async () => {
     const { code, out } = await run('validate', priced);
     expect(code).toBe(0);
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
@@ -131,7 +131,7 @@ describe('validate', () => {
     `);
   });
 
-  test('tells it for as many builds a day as you have', async () => {
+  it('tells it for as many builds a day as you have', async () => {
     const { code, out } = await run('validate', priced, '--builds-per-day', '60');
     expect(code).toBe(0);
     expect(out).toMatch(/^default +20 +40 /m);
@@ -140,12 +140,12 @@ describe('validate', () => {
     expect(out).not.toContain('jobs will wait');
   });
 
-  test('tells that jobs will wait where max and maxTasks do not allow so many builds', async () => {
+  it('tells that jobs will wait where max and maxTasks do not allow so many builds', async () => {
     const { out } = await run('validate', priced, '--builds-per-day', '100000');
     expect(out).toContain('So many builds need more tasks than max and maxTasks allow: jobs will wait.');
   });
 
-  test('says where a mistake is, exit 1', async () => {
+  it('says where a mistake is, exit 1', async () => {
     const bad = file(
       'bad.yaml',
       readFileSync(config, 'utf8').replace('idleTimeout: 10m', 'idelTimeout: 10m'),
@@ -159,7 +159,7 @@ describe('validate', () => {
 });
 
 describe('wrong usage exits with 2', () => {
-  test.each([
+  it.each([
     [['paln'], /unknown command 'paln'/],
     [['plan', '--jsno'], /unknown option '--jsno'/],
     [['snapshot', '--config'], /argument missing/],
@@ -185,14 +185,14 @@ describe('wrong usage exits with 2', () => {
     expect(err).toMatch(message);
   });
 
-  test('help is not wrong', async () => {
+  it('help is not wrong', async () => {
     const { code, out } = await run('--help');
     expect(code).toBe(0);
     expect(out).toContain('validate');
   });
 });
 
-test('schema prints the JSON Schema that is in the repository', async () => {
+it('schema prints the JSON Schema that is in the repository', async () => {
   const { code, out } = await run('schema');
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual(
@@ -211,7 +211,7 @@ describe('live', () => {
   });
   afterAll(() => lab.close());
 
-  test('snapshot writes a file on which plan says the same as plan live', async () => {
+  it('snapshot writes a file on which plan says the same as plan live', async () => {
     const out = join(folder, 'taken.json');
     const cluster = lab.world.ecs.clusterName;
     expect(await run('snapshot', '--config', liveConfig, '--cluster', cluster, '--out', out)).toMatchObject({
@@ -225,7 +225,7 @@ describe('live', () => {
     expect(lab.world.service('cpu').state.desiredCount).toBe(0);
   });
 
-  test('a snapshot holds nothing secret', async () => {
+  it('a snapshot holds nothing secret', async () => {
     const { out } = await run(
       'snapshot',
       '--config',
@@ -242,7 +242,7 @@ describe('live', () => {
     expect(JSON.parse(out)).toMatchObject({ version: 1 });
   });
 
-  test('what can not be read is said, and the exit code is 1', async () => {
+  it('what can not be read is said, and the exit code is 1', async () => {
     const { code, err } = await run(
       'snapshot',
       '--config',
@@ -258,7 +258,7 @@ describe('live', () => {
   });
 });
 
-test('npx autoscaler runs the command line', () => {
+it('npx autoscaler runs the command line', () => {
   const out = execFileSync(
     process.execPath,
     [new URL('../../cli/main.ts', import.meta.url).pathname, 'validate', config],

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { checkAnswers } from '../../cli/doctor/answers.ts';
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
@@ -94,7 +94,7 @@ const without =
 const html = { text: '<html>Not here</html>', type: 'text/html' };
 
 describe('a coderd that answers as the recorded ones', () => {
-  test.each(recordedReleases())('is as tested at %s, after the whole story', async (release) => {
+  it.each(recordedReleases())('is as tested at %s, after the whole story', async (release) => {
     const stage = await LabStage.at(release);
     closers.push(() => stage.close());
     await playStory(stage);
@@ -114,7 +114,7 @@ describe('a coderd that answers as the recorded ones', () => {
     ]);
   });
 
-  test.each([
+  it.each([
     ['v2.22.0', 'coder v2.25.3 answers them (the nearest that was tested)'],
     ['v2.26.0', 'coder v2.25.3 or v2.29.5 answers them (the nearest that was tested)'],
     ['v2.29.19', 'coder v2.29.5 answers them'],
@@ -133,7 +133,7 @@ describe('a difference is one line', () => {
     'warn  answers: 1 of 48 answers differ from those of coder v2.36.0: look for a newer release of the autoscaler, or report these lines';
   const api = '/api/v2/organizations/default';
 
-  test.each<{ readonly scenario: string; readonly change: Change; readonly says: string }>([
+  it.each<{ readonly scenario: string; readonly change: Change; readonly says: string }>([
     {
       scenario: 'a query that is no longer refused',
       change: changing('limit=many', () => ({ status: 200, text: '[]' })),
@@ -182,7 +182,7 @@ describe('a difference is one line', () => {
   });
 });
 
-test('a difference from both of two releases is told from the older one', async () => {
+it('a difference from both of two releases is told from the older one', async () => {
   const { lines } = await deep({
     coderVersion: 'v2.27.0',
     change: changing('offline=maybe', () => ({ status: 200, text: '[]' })),
@@ -194,7 +194,7 @@ test('a difference from both of two releases is told from the older one', async 
 });
 
 describe('what may differ is not told', () => {
-  test.each<{ readonly scenario: string; readonly change: Change }>([
+  it.each<{ readonly scenario: string; readonly change: Change }>([
     {
       scenario: 'a page where people sign in, for a question without a token',
       change: (_, reply) =>
@@ -230,18 +230,18 @@ describe('what may differ is not told', () => {
 });
 
 describe('what can not be asked is left out', () => {
-  test('without a token: everything', async () => {
+  it('without a token: everything', async () => {
     const { lines, asked } = await deep({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
     expect(lines).toEqual(['skip  answers: needs "token secret" to be fine']);
     expect(asked.filter((what) => what.includes('nope'))).toEqual([]);
   });
 
-  test('of a coderd that is too old: everything', async () => {
+  it('of a coderd that is too old: everything', async () => {
     const { lines } = await deep({ coderVersion: 'v2.18.0' });
     expect(lines).toEqual(['skip  answers: needs "coderd version" to be fine']);
   });
 
-  test('of an organization whose jobs may not be read: its questions', async () => {
+  it('of an organization whose jobs may not be read: its questions', async () => {
     const { lines } = await deep({
       organizations: ['data', 'default'],
       broken: (world) =>
@@ -253,7 +253,7 @@ describe('what can not be asked is left out', () => {
     ]);
   });
 
-  test('of a list that may not be read: that list, in one line', async () => {
+  it('of a list that may not be read: that list, in one line', async () => {
     const text = '{"message":"Resource not found or you do not have access to this resource"}';
     const { lines } = await deep({ change: changing('/provisionerdaemons', () => ({ status: 404, text })) });
     expect(lines).toEqual([
@@ -262,7 +262,7 @@ describe('what can not be asked is left out', () => {
     ]);
   });
 
-  test('after coderd asks for a pause: what is left', async () => {
+  it('after coderd asks for a pause: what is left', async () => {
     const { lines, asked } = await deep({
       change: changing('/workspaces/nope', () => ({ status: 429, text: '{"message":"Slow down."}' })),
     });
@@ -277,7 +277,7 @@ describe('what can not be asked is left out', () => {
 });
 
 describe('what it asks', () => {
-  test('is fewer than 100 questions, whatever the number of organizations', async () => {
+  it('is fewer than 100 questions, whatever the number of organizations', async () => {
     const organizations = ['default', ...Array.from({ length: 11 }, (_, index) => `team-${index}`)];
     const { lines } = await deep({ organizations });
     expect(lines).toEqual([
@@ -287,7 +287,7 @@ describe('what it asks', () => {
     ]);
   });
 
-  test('never is a list of all jobs, a deed, or an internal error', async () => {
+  it('never is a list of all jobs, a deed, or an internal error', async () => {
     const { asked } = await deep();
     const jobs = asked.filter((what) => /provisionerjobs(?:\?| |$)/.test(what));
     expect(jobs.length).toBeGreaterThan(10);
@@ -297,7 +297,7 @@ describe('what it asks', () => {
     expect(new Set(deeds.map((what) => what.split(' ')[1]))).toEqual(new Set(['/api/v2/authcheck']));
   });
 
-  test('prints nothing secret', async () => {
+  it('prints nothing secret', async () => {
     const { out, token } = await deep({
       change: changing('limit=many', ({ text }) => ({ status: 418, text })),
     });

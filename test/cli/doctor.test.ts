@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
@@ -76,7 +76,7 @@ const newKey = (pool: 'cpu' | 'gpu'): string =>
 const mayNot = (secret: string, reader: string): string =>
   `you may not read secret "${secret}"; ${reader} reads it, not you: to have it checked, ask for secretsmanager:GetSecretValue on it, and kms:Decrypt if it has a key of its own`;
 
-test('says of everything that it is fine', async () => {
+it('says of everything that it is fine', async () => {
   const { code, out, err } = await doctor();
   expect(out.replace(/\+[0-9a-f]{7}/, '')).toBe(
     `${[
@@ -122,7 +122,7 @@ test('says of everything that it is fine', async () => {
 });
 
 describe('what fails is told with what to do', () => {
-  test.each<Case & { readonly scenario: string; readonly says: readonly (string | RegExp)[] }>([
+  it.each<Case & { readonly scenario: string; readonly says: readonly (string | RegExp)[] }>([
     {
       scenario: 'a setting that is none',
       broken: (_, { pools: [cpu] }) => {
@@ -461,7 +461,7 @@ describe('what fails is told with what to do', () => {
 });
 
 describe('what can not be tried is left out, and all else is tried', () => {
-  test('without a coderd: secrets and ECS', async () => {
+  it('without a coderd: secrets and ECS', async () => {
     const { out } = await doctor({
       broken: (_, { coder }) => {
         coder.url = 'http://127.0.0.1:1';
@@ -486,7 +486,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
     expect(out).toContain('\n26 checks: 1 check failed, 11 not tried\n');
   });
 
-  test('without a token: keys, secrets and ECS', async () => {
+  it('without a token: keys, secrets and ECS', async () => {
     const { out } = await doctor({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
     const needs = 'needs "token secret" to be fine';
     expect(linesOf(out, 'skip')).toEqual(
@@ -499,7 +499,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
     );
   });
 
-  test('without a cluster: all but ECS', async () => {
+  it('without a cluster: all but ECS', async () => {
     const { out, code } = await doctor({ args: [] });
     expect(linesOf(out, 'skip')).toEqual([
       'skip  cluster: none is named; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',
@@ -510,7 +510,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
     expect(code).toBe(0);
   });
 
-  test('without a configuration: nothing', async () => {
+  it('without a configuration: nothing', async () => {
     const { code, out } = await runIn({}, 'doctor', '--config', join(folder, 'none.yaml'));
     expect(out).toMatch(
       /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; look at the path\nskip {2}everything else: needs "configuration" to be fine\n/,
@@ -519,14 +519,14 @@ describe('what can not be tried is left out, and all else is tried', () => {
   });
 });
 
-test('tells what an older coderd does otherwise', async () => {
+it('tells what an older coderd does otherwise', async () => {
   const { out } = await doctor({ coderVersion: 'v2.24.1' });
   expect(out).toMatch(
     /ok {4}coderd version: v2\.24\.1\S*; before 2\.26 autostarts make jobs without a daemon, so nothing needs waking, and lists of daemons hold those of the last seven days\n/,
   );
 });
 
-test.each([
+it.each([
   {
     image: 'ghcr.io/coder/coder:v2.29.19',
     says: "coderd accepts daemons of ghcr.io/coder/coder:v2.29.19; prefer coderd's own release, v2.30.0",
@@ -544,7 +544,7 @@ test.each([
   expect(out).toContain(`ok    pool "cpu": image: ${says}\n`);
 });
 
-test('tells when a token ends that an upgrade of coderd no longer puts off', async () => {
+it('tells when a token ends that an upgrade of coderd no longer puts off', async () => {
   const { out } = await doctor({
     broken: (world) => {
       const token = world.coderd.addToken({ canRead: 'all', lifetimeMs: 7 * DAY_MS });
@@ -558,7 +558,7 @@ test('tells when a token ends that an upgrade of coderd no longer puts off', asy
   expect(out).toContain(`warn  token expiry: it ends at 2026-03-10T09:00:00.000Z, in 6 days; ${RENEW}\n`);
 });
 
-test('tells that a token which is used does not end', async () => {
+it('tells that a token which is used does not end', async () => {
   const { out } = await doctor({
     broken: (world) => {
       newToken(world, { canRead: 'all', lifetimeMs: 7 * DAY_MS });
@@ -568,7 +568,7 @@ test('tells that a token which is used does not end', async () => {
   expect(out).toContain('ok    token expiry: coderd puts its end off with each use\n');
 });
 
-test('--json prints the same checks as one document', async () => {
+it('--json prints the same checks as one document', async () => {
   const { out, code } = await doctor({
     broken: ({ coderd }) => coderd.setLicence('not_entitled'),
     args: ['--json'],
@@ -582,7 +582,7 @@ test('--json prints the same checks as one document', async () => {
   });
 });
 
-test.each([[[]], [['--json']]])('nothing secret is printed: doctor %j', async (args) => {
+it.each([[[]], [['--json']]])('nothing secret is printed: doctor %j', async (args) => {
   const secret: string[] = [];
   const { out, err } = await doctor({
     args,
@@ -596,11 +596,11 @@ test.each([[[]], [['--json']]])('nothing secret is printed: doctor %j', async (a
   for (const value of secret) expect(out + err).not.toContain(value);
 });
 
-test('a wrong option is wrong usage', async () => {
+it('a wrong option is wrong usage', async () => {
   expect((await runIn({}, 'doctor', '--jsno')).code).toBe(2);
 });
 
-test('a key that pools share is asked for once', async () => {
+it('a key that pools share is asked for once', async () => {
   const asked: string[] = [];
   await doctor({
     onRequest: ({ operation }) => asked.push(operation),

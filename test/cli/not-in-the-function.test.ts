@@ -1,7 +1,7 @@
 import { build } from 'esbuild';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 
-test('the function carries nothing that only people need: it reads no log and no history, and sets no override', async () => {
+it('the function carries nothing that only people need: it reads no log and no history, and sets no override', async () => {
   const { metafile } = await build({
     entryPoints: ['lambda/handler.ts'],
     bundle: true,

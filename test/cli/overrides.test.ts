@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Override } from '../../lambda/decision/model/plan.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
@@ -57,7 +57,7 @@ const said = { until: '2026-03-02T10:00:00.000Z', by: 'ada', why: 'bad image' };
 const inWords = 'until 2026-03-02T10:00:00.000Z by ada (bad image)';
 
 describe('what is set is in the next plan', () => {
-  test.each([
+  it.each([
     {
       args: ['pause', 'gpu', ...why],
       out: `pool "gpu": paused ${inWords}; undo it with ${undo('resume')}\n`,
@@ -95,7 +95,7 @@ describe('what is set is in the next plan', () => {
   });
 });
 
-test('the function goes by what is set, and by its own rules once it is undone', async () => {
+it('the function goes by what is set, and by its own rules once it is undone', async () => {
   const desired = () => lab.world.service('gpu').state.desiredCount;
   await call('pin', 'gpu', '2', ...why);
   await lab.run(60);
@@ -109,19 +109,19 @@ test('the function goes by what is set, and by its own rules once it is undone',
   expect(desired()).toBe(0);
 });
 
-test('the name of the machine is made to fit into a tag', async () => {
+it('the name of the machine is made to fit into a tag', async () => {
   const environment = { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, USER: 'CORP\\ada#1' };
   const { out } = await runIn({ environment }, 'pause', 'gpu', '--config', config, ...why);
   expect(out).toContain('by CORP-ada-1 (bad image)');
 });
 
-test('how to undo it names the cluster, where it was named', async () => {
+it('how to undo it names the cluster, where it was named', async () => {
   const cluster = lab.world.ecs.clusterName;
   const { out } = await run('pause', 'gpu', '--config', config, '--cluster', cluster, ...why);
   expect(out).toContain(`undo it with ${undo('resume')} --cluster ${cluster}\n`);
 });
 
-test('a new pause takes the place of the old one', async () => {
+it('a new pause takes the place of the old one', async () => {
   await call('pause', 'gpu', ...why);
   await call('pause', 'gpu', '--scale-in', '--why', 'only this', '--by', 'grace', '--for', '2h');
   expect(await overridesOf('gpu')).toEqual([
@@ -129,7 +129,7 @@ test('a new pause takes the place of the old one', async () => {
   ]);
 });
 
-test('says when what is set comes second', async () => {
+it('says when what is set comes second', async () => {
   await call('pin', 'gpu', '1', ...why);
   const { out } = await call('pin', 'gpu', '2', '--at-least', ...why);
   expect(out).toBe(
@@ -138,7 +138,7 @@ test('says when what is set comes second', async () => {
 });
 
 describe('undoing', () => {
-  test('resume ends either pause and leaves a pin', async () => {
+  it('resume ends either pause and leaves a pin', async () => {
     await call('pin', 'gpu', '1', ...why);
     await call('pause', 'gpu', '--scale-in', ...why);
     expect(await call('resume', 'gpu')).toEqual({
@@ -149,7 +149,7 @@ describe('undoing', () => {
     expect(await overridesOf('gpu')).toEqual([{ kind: 'pin', count: 1, ...said }]);
   });
 
-  test('unpin ends pin and floor and leaves a pause', async () => {
+  it('unpin ends pin and floor and leaves a pause', async () => {
     await call('pin', 'gpu', '1', ...why);
     await call('pin', 'gpu', '2', '--at-least', ...why);
     await call('pause', 'gpu', ...why);
@@ -163,14 +163,14 @@ describe('undoing', () => {
     expect(await overridesOf('gpu')).toEqual([{ kind: 'pause', ...said }]);
   });
 
-  test.each([
+  it.each([
     ['resume', 'pool "gpu" is not paused\n'],
     ['unpin', 'pool "gpu" is not pinned\n'],
   ])('%s of a pool that has none says so', async (command, out) => {
     expect(await call(command, 'gpu')).toEqual({ code: 0, out, err: '' });
   });
 
-  test('resume removes what can not be read', async () => {
+  it('resume removes what can not be read', async () => {
     const service = lab.world.service('gpu');
     const { tags } = service.state;
     service.setTags({ ...tags, 'coder-autoscaler:pause': 'everything' });
@@ -182,7 +182,7 @@ describe('undoing', () => {
 });
 
 describe('what can not be done is one line, and changes nothing', () => {
-  test.each([
+  it.each([
     {
       scenario: 'a pool that is not there',
       args: ['pause', 'gpuu', ...why],
@@ -198,7 +198,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     expect(await overridesOf('gpu')).toEqual([]);
   });
 
-  test('a pool that is retiring', async () => {
+  it('a pool that is retiring', async () => {
     writeConfig({ retiring: true });
     expect(await call('pin', 'gpu', '1', ...why)).toEqual({
       code: 1,
@@ -207,7 +207,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     });
   });
 
-  test('a pool without a service', async () => {
+  it('a pool without a service', async () => {
     lab.world.ecs.deleteService(lab.world.service('gpu').identity.name);
     expect(await call('pause', 'gpu', ...why)).toEqual({
       code: 1,
@@ -216,7 +216,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     });
   });
 
-  test('a pool with two services', async () => {
+  it('a pool with two services', async () => {
     const [cpu, gpu] = [lab.world.service('cpu'), lab.world.service('gpu')];
     cpu.setTags(gpu.state.tags);
     const { code, err } = await call('pause', 'gpu', ...why);
@@ -226,7 +226,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     });
   });
 
-  test.each([
+  it.each([
     { command: ['pause', 'gpu', ...why], permission: 'ecs:TagResource' },
     { command: ['resume', 'gpu'], permission: 'ecs:UntagResource' },
   ])('without the permission $permission', async ({ command, permission }) => {
@@ -241,7 +241,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     expect(lab.world.service('gpu').state.tags).toEqual(tags);
   });
 
-  test('without credentials', async () => {
+  it('without credentials', async () => {
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, undefined);
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
     vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'none'));
@@ -252,7 +252,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     expect(err).toMatch(/; sign in to AWS first \(aws sso login, say\) and set AWS_PROFILE\n$/);
   });
 
-  test('another cluster', async () => {
+  it('another cluster', async () => {
     const { code, err } = await run('pause', 'gpu', '--config', config, '--cluster', 'nowhere', ...why);
     expect({ code, err }).toEqual({
       code: 1,
@@ -262,7 +262,7 @@ describe('what can not be done is one line, and changes nothing', () => {
 });
 
 describe('wrong usage exits with 2', () => {
-  test.each([
+  it.each([
     { args: ['pause', 'gpu'], message: /required option '--why <text>' not specified/ },
     { args: ['pause', 'gpu', '--why', ' '], message: /It is empty: whoever sees it has to know/ },
     {
@@ -285,7 +285,7 @@ describe('wrong usage exits with 2', () => {
     expect(err).toMatch(message);
   });
 
-  test('without a cluster', async () => {
+  it('without a cluster', async () => {
     const { code, err } = await run('resume', 'gpu', '--config', config);
     expect(code).toBe(2);
     expect(err).toMatch(/no ECS cluster given; add --cluster NAME/);

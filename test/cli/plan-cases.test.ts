@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { run } from '../support/cli-run.ts';
 import { type Drawn, draw, type Picture } from '../support/picture.ts';
@@ -27,7 +27,7 @@ const organization = ({ snapshot }: Drawn, name: string) => {
   return found;
 };
 
-test('a job that two pools can run is one launch, in the cheaper pool', async () => {
+it('a job that two pools can run is one launch, in the cheaper pool', async () => {
   const drawn = draw({
     pools: { dear: { tags: gpu, cpu: 4096 }, cheap: { tags: { ...gpu, region: 'eu' } } },
     pending: [{ tags: gpu }],
@@ -43,7 +43,7 @@ test('a job that two pools can run is one launch, in the cheaper pool', async ()
   `);
 });
 
-test('a truncated list scales out and does not scale in', async () => {
+it('a truncated list scales out and does not scale in', async () => {
   const drawn = draw({
     pools: { cpu: { tasks: 'B I20m' }, gpu: { tags: gpu } },
     pending: [{ jobs: 2, tags: gpu }],
@@ -63,7 +63,7 @@ test('a truncated list scales out and does not scale in', async () => {
   `);
 });
 
-test('daemons listed idle whose tasks are gone are no supply', async () => {
+it('daemons listed idle whose tasks are gone are no supply', async () => {
   const drawn = draw({ pools: { cpu: { tasks: 'I1m I1m' } }, pending: [{ jobs: 2 }] });
   drawn.snapshot.ecs.tasks.items = [];
   Object.assign(drawn.snapshot.ecs.services.items[0] ?? {}, { desiredCount: 0, runningCount: 0 });
@@ -80,7 +80,7 @@ test('daemons listed idle whose tasks are gone are no supply', async () => {
   `);
 });
 
-test('a forbidden organization does not stop a good one', async () => {
+it('a forbidden organization does not stop a good one', async () => {
   const drawn = draw({
     pools: { cpu: { tasks: 'B' }, data: { organization: 'data', tasks: 'B I20m' } },
     pending: [{}],
@@ -101,7 +101,7 @@ test('a forbidden organization does not stop a good one', async () => {
   `);
 });
 
-test('an empty 200 while tasks work holds', async () => {
+it('an empty 200 while tasks work holds', async () => {
   const drawn = draw({ pools: { cpu: { tasks: 'I20m I30m' } } });
   Object.assign(organization(drawn, 'default'), {
     daemons: { status: 'ok', limit: 0, items: [] },
@@ -121,7 +121,7 @@ test('an empty 200 while tasks work holds', async () => {
   `);
 });
 
-test('max biting is said, with what was wanted', async () => {
+it('max biting is said, with what was wanted', async () => {
   expect(
     await plan(draw({ pools: { cpu: { tasks: 'B B', max: 3 } }, pending: [{ jobs: 9, ageS: 360 }] })),
   ).toMatchInlineSnapshot(`
@@ -137,7 +137,7 @@ test('max biting is said, with what was wanted', async () => {
   `);
 });
 
-test('a pool with a wrong key is said, and its daemons are not counted on', async () => {
+it('a pool with a wrong key is said, and its daemons are not counted on', async () => {
   const drawn = draw({
     pools: { gpu: { tasks: 'I1m', tags: gpu, daemonTags: { cluster: 'tpu' } } },
     pending: [{ tags: gpu }],
@@ -155,7 +155,7 @@ test('a pool with a wrong key is said, and its daemons are not counted on', asyn
   `);
 });
 
-test('shuffled input gives the identical document', async () => {
+it('shuffled input gives the identical document', async () => {
   const drawn = draw({
     pools: {
       a: { tasks: 'I20m I21m B X', min: 1 },
@@ -170,7 +170,7 @@ test('shuffled input gives the identical document', async () => {
   expect(await plan(shuffled, '--json')).toBe(await plan(drawn, '--json'));
 });
 
-test('starts that fail are said with the reason of ECS', async () => {
+it('starts that fail are said with the reason of ECS', async () => {
   const drawn = draw({ pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 4 }] });
   addFailedStarts(drawn.snapshot, 'cpu', 3);
   expect(await plan(drawn)).toMatchInlineSnapshot(`
@@ -186,7 +186,7 @@ test('starts that fail are said with the reason of ECS', async () => {
   `);
 });
 
-test('--explain tells the story of one pool', async () => {
+it('--explain tells the story of one pool', async () => {
   const drawn = draw({
     pools: { cpu: { tasks: 'B I3m I20m L X', max: 5, min: 1 } },
     pending: [{ ageS: 20 }],
@@ -228,7 +228,7 @@ test('--explain tells the story of one pool', async () => {
 });
 
 describe('what coderd will do by itself', () => {
-  test('a pool at zero is woken for it, with a daemon for each job', async () => {
+  it('a pool at zero is woken for it, with a daemon for each job', async () => {
     const drawn = draw({
       pools: { cpu: {}, gpu: { tags: gpu } },
       workspaces: [
@@ -251,7 +251,7 @@ describe('what coderd will do by itself', () => {
     `);
   });
 
-  test('prewarm.max biting is said, with what is due', async () => {
+  it('prewarm.max biting is said, with what is due', async () => {
     const drawn = draw({
       pools: { cpu: { prewarm: { max: 4 } } },
       workspaces: [{ count: 200, startsInS: 60 }],
@@ -269,7 +269,7 @@ describe('what coderd will do by itself', () => {
     `);
   });
 
-  test('nobody is awake for tags that no pool has, which is said', async () => {
+  it('nobody is awake for tags that no pool has, which is said', async () => {
     const drawn = draw({
       pools: { cpu: {} },
       workspaces: [{ tags: { cluster: 'tpu' }, count: 3, stopsInS: -30 }],
@@ -287,7 +287,7 @@ describe('what coderd will do by itself', () => {
     `);
   });
 
-  test('what is overdue for too long is said', async () => {
+  it('what is overdue for too long is said', async () => {
     const drawn = draw({ pools: { cpu: {} }, workspaces: [{ count: 3, stopsInS: -1500 }] });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
@@ -305,7 +305,7 @@ describe('what coderd will do by itself', () => {
     `);
   });
 
-  test('a list of workspaces that is forbidden keeps a last daemon, and wakes nobody', async () => {
+  it('a list of workspaces that is forbidden keeps a last daemon, and wakes nobody', async () => {
     const drawn = draw({ pools: { cpu: { tasks: 'I20m' }, gpu: { tags: gpu } }, workspaces: [] });
     const error =
       'listing workspaces of organization "default": coderd says that the token\'s user may not read them; it needs the organization template admin role there';
@@ -324,7 +324,7 @@ describe('what coderd will do by itself', () => {
     `);
   });
 
-  test('lists that could not be read anew are told with their age', async () => {
+  it('lists that could not be read anew are told with their age', async () => {
     const drawn = draw({ pools: { cpu: { tasks: 'I20m' } }, workspaces: [{ count: 3, startsInS: 200 }] });
     const stale = {
       status: 'stale',
@@ -348,7 +348,7 @@ describe('what coderd will do by itself', () => {
     `);
   });
 
-  test('lists that failed for one reason are one finding, with what follows from it', async () => {
+  it('lists that failed for one reason are one finding, with what follows from it', async () => {
     const drawn = draw({ pools: { cpu: {} }, workspaces: [] });
     const failed = { status: 'failed', error: 'listing workspaces: coderd answered 502', items: [] };
     Object.assign(organization(drawn, 'default'), { jobs: failed, workspaces: failed, templates: failed });
@@ -365,7 +365,7 @@ describe('what coderd will do by itself', () => {
     `);
   });
 
-  test('a schedule is named as the floor', async () => {
+  it('a schedule is named as the floor', async () => {
     const schedule = { from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 2 };
     const drawn = draw({ pools: { cpu: { schedules: [schedule] } }, workspaces: [] });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
@@ -388,7 +388,7 @@ describe('plan --at', () => {
     ],
   });
 
-  test('now, what is due later launches nobody', async () => {
+  it('now, what is due later launches nobody', async () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
 
@@ -403,7 +403,7 @@ describe('plan --at', () => {
     `);
   });
 
-  test('a little before it is due, its pool is woken; what is due earlier has been done by then', async () => {
+  it('a little before it is due, its pool is woken; what is due earlier has been done by then', async () => {
     expect(await plan(drawn, '--at', '2026-11-20T10:58:30Z')).toMatchInlineSnapshot(`
       "as if it were 2026-11-20T10:58:30.000Z, with the pools, daemons and jobs of 2026-11-20T09:00:00.000Z; of each workspace only the next thing that coderd will do by itself is known
 
@@ -420,14 +420,14 @@ describe('plan --at', () => {
     `);
   });
 
-  test('--json holds the plan alone', async () => {
+  it('--json holds the plan alone', async () => {
     const json = await plan(drawn, '--at', '2026-11-20T11:58:30+01:00', '--json');
     expect(JSON.parse(json)).toMatchObject({ takenAt: '2026-11-20T10:58:30.000Z' });
   });
 });
 
 describe('--explain tells for what a pool has to be awake', () => {
-  test('when it will start', async () => {
+  it('when it will start', async () => {
     const drawn = draw({ pools: { cpu: {} }, workspaces: [{ count: 3, startsInS: 2400 }] });
     expect(await plan(drawn, '--explain', 'cpu')).toMatchInlineSnapshot(`
       "pool "cpu" of organization "default", tags (untagged), at 2026-11-20T09:00:00.000Z
@@ -457,7 +457,7 @@ describe('--explain tells for what a pool has to be awake', () => {
     `);
   });
 
-  test.each([
+  it.each([
     {
       scenario: 'it is awake',
       picture: { pools: { cpu: {} }, workspaces: [{ startsInS: 60 }] },
@@ -511,7 +511,7 @@ describe('--explain tells for what a pool has to be awake', () => {
     },
   );
 
-  test('more may be due than is known', async () => {
+  it('more may be due than is known', async () => {
     const drawn = draw({ pools: { cpu: {} }, workspaces: [] });
     Object.assign(organization(drawn, 'default').templates ?? {}, { status: 'truncated' });
     expect(await plan(drawn, '--explain', 'cpu')).toContain('more may be due than is known, see findings');

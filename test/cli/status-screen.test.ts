@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Status, Waiting } from '../../cli/status/report.ts';
 import { statusScreen } from '../../cli/status/screen.ts';
 
@@ -33,7 +33,7 @@ const pool = (changes: Partial<Status['pools'][number]>): Status['pools'][number
   ...changes,
 });
 
-test.each([
+it.each([
   { waiting: {}, line: 'nobody waits' },
   { waiting: { jobs: 1, oldestSeconds: 30 }, line: '1 job waits, the oldest for 30 s' },
   {
@@ -50,7 +50,7 @@ test.each([
   expect(first).toBe(`${line}; nothing is broken`);
 });
 
-test('of many tag groups the first ten are shown, and three of those that nobody can run before all', () => {
+it('of many tag groups the first ten are shown, and three of those that nobody can run before all', () => {
   const group = (index: number): Waiting['groups'][number] => ({
     organization: 'default',
     tags: `n=${index}`,
@@ -77,7 +77,7 @@ test('of many tag groups the first ten are shown, and three of those that nobody
   expect(lines.slice(14, 17)).toEqual([expect.stringContaining('n=9'), '    and 2 tag groups more', '']);
 });
 
-test.each([
+it.each([
   { retiring: { isGone: true, tasks: 0 }, line: 'none left; remove it from the configuration and deploy' },
   { retiring: { tasks: 3, building: 2 }, line: '3 tasks left, 2 of them with a build' },
   { retiring: { tasks: null }, line: 'not in sight' },
@@ -85,7 +85,7 @@ test.each([
   expect(statusScreen(status({ pools: [pool(retiring)] }))).toContain(`retiring:\n    pool "gpu": ${line}\n`);
 });
 
-test('of many things that are broken the first fifteen are shown', () => {
+it('of many things that are broken the first fifteen are shown', () => {
   const broken = Array.from({ length: 20 }, (_, index) => `thing ${index}`);
   const screen = statusScreen(status({ broken }));
   expect(screen).toContain('20 things are broken');

@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Status } from '../../cli/status/report.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
+import { lookAndAct } from '../../lambda/look/look.ts';
 import { lookEvent } from '../../lambda/look/look-event.ts';
-import { tick } from '../../lambda/look/tick.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
@@ -57,12 +57,12 @@ const call = (lab: Lab, ...args: readonly string[]): Promise<Answer> =>
     file,
   );
 
-/** A tick every 10 s, logged as the function logs it. */
-async function ticks(lab: Lab, seconds: number, config = lab.config): Promise<void> {
+/** A look every 10 s, logged as the function logs it. */
+async function logLooks(lab: Lab, seconds: number, config = lab.config): Promise<void> {
   const { logs, logGroupName, stackName } = lab.world;
   for (let passed = 0; passed < seconds; passed += 10) {
     lab.pass(10);
-    const event = lookEvent({ tick: await tick(lab.ports(), config), calls: {}, durationMs: 420 });
+    const event = lookEvent({ result: await lookAndAct(lab.ports(), config), calls: {}, durationMs: 420 });
     logs.put(logGroupName, JSON.stringify({ level: 'INFO', message: 'look', service: stackName, ...event }));
   }
 }
@@ -83,9 +83,9 @@ async function screen(lab: Lab): Promise<string> {
   return out;
 }
 
-test('a calm deployment', async () => {
+it('a calm deployment', async () => {
   const lab = await open([CPU, GPU]);
-  await ticks(lab, 240);
+  await logLooks(lab, 240);
   lab.pass(25);
   expect(await screen(lab)).toMatchInlineSnapshot(`
     "nobody waits; nothing is broken
@@ -99,15 +99,15 @@ test('a calm deployment', async () => {
   `);
 });
 
-test('jobs wait, starts fail, and somebody has paused a pool', async () => {
+it('jobs wait, starts fail, and somebody has paused a pool', async () => {
   const lab = await open([CPU, GPU]);
   const { ecs } = lab.world;
-  await ticks(lab, 240);
+  await logLooks(lab, 240);
   ecs.failStarts(lab.world.service('gpu').identity.name, 'CannotPullContainerError: no such image');
   for (let job = 0; job < 3; job++) submit(lab, { cluster: 'gpu' });
   submit(lab, { cluster: 'tpu' });
   await call(lab, 'pause', 'cpu', '--scale-in', '--for', '8h', '--why', 'release night');
-  await ticks(lab, 240);
+  await logLooks(lab, 240);
   lab.pass(25);
   expect(await screen(lab)).toMatchInlineSnapshot(`
     "4 jobs wait, the oldest for 4 min, and nobody can run 1 of them; 1 thing is broken
@@ -131,13 +131,13 @@ test('jobs wait, starts fail, and somebody has paused a pool', async () => {
   `);
 });
 
-test('what coderd would do by itself waits for a paused pool', async () => {
+it('what coderd would do by itself waits for a paused pool', async () => {
   const lab = await open([GPU]);
   const { coderd, timeline } = lab.world;
   const template = coderd.addTemplate({ organization: 'default', tags: GPU.tags });
   coderd.addWorkspace({ template, running: true, since: timeline.now(), ttlMs: 120_000 });
   await call(lab, 'pause', 'gpu', '--for', '8h', '--why', 'release night');
-  await ticks(lab, 240);
+  await logLooks(lab, 240);
   const screened = await screen(lab);
   expect(screened).toMatch(/^nobody waits; 1 thing is broken\n/);
   expect(screened).toContain(
@@ -145,13 +145,13 @@ test('what coderd would do by itself waits for a paused pool', async () => {
   );
 });
 
-test('capacity is coming for those who wait', async () => {
+it('capacity is coming for those who wait', async () => {
   const lab = await open([CPU, GPU]);
-  await ticks(lab, 240);
+  await logLooks(lab, 240);
   submit(lab, {}, 600);
   lab.pass(10);
   for (let job = 0; job < 3; job++) submit(lab, { cluster: 'gpu' });
-  await ticks(lab, 10);
+  await logLooks(lab, 10);
   submit(lab, {});
   lab.pass(5);
   expect(await screen(lab)).toMatchInlineSnapshot(`
@@ -170,13 +170,13 @@ test('capacity is coming for those who wait', async () => {
   `);
 });
 
-test('a pool that is retiring: first with a build, then with nothing left', async () => {
+it('a pool that is retiring: first with a build, then with nothing left', async () => {
   const pools = [CPU, { ...GPU, desiredCount: 2 }];
   const lab = await open(pools);
   lab.pass(120);
   submit(lab, { cluster: 'gpu' }, 600);
   const retiring = configure(lab, pools, 'gpu');
-  await ticks(lab, 240, retiring);
+  await logLooks(lab, 240, retiring);
   expect(await screen(lab)).toMatchInlineSnapshot(`
     "nobody waits; nothing is broken
 
@@ -190,7 +190,7 @@ test('a pool that is retiring: first with a build, then with nothing left', asyn
     last look: 0 s ago, at 2026-03-02T09:06:00.000Z; all went well
     "
   `);
-  await ticks(lab, 600, retiring);
+  await logLooks(lab, 600, retiring);
   expect(await screen(lab)).toMatchInlineSnapshot(`
     "nobody waits; nothing is broken
 
@@ -206,9 +206,9 @@ test('a pool that is retiring: first with a build, then with nothing left', asyn
   `);
 });
 
-test('--json is one document with the same facts', async () => {
+it('--json is one document with the same facts', async () => {
   const lab = await open([CPU, GPU]);
-  await ticks(lab, 240);
+  await logLooks(lab, 240);
   submit(lab, { cluster: 'tpu' });
   lab.pass(30);
   const { code, out } = await call(lab, 'status', '--json');
@@ -227,21 +227,21 @@ test('--json is one document with the same facts', async () => {
   });
 });
 
-test('nothing in it is coloured, so that it reads in a pipe', async () => {
+it('nothing in it is coloured, so that it reads in a pipe', async () => {
   const lab = await open([CPU]);
-  await ticks(lab, 10);
+  await logLooks(lab, 10);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
   expect(await screen(lab)).not.toMatch(/\u001b/);
 });
 
-test('the table of the longest pool names fits into 80 columns', async () => {
+it('the table of the longest pool names fits into 80 columns', async () => {
   const lab = await open([{ ...CPU, name: 'a'.repeat(30), min: 0 }]);
   const [, , ...rows] = (await screen(lab)).split('\n');
   expect(rows.slice(0, 2).map(({ length }) => length)).toEqual([80, 80]);
 });
 
 describe('what can not be read', () => {
-  test('ECS: what coderd tells is told, exit code 1', async () => {
+  it('ECS: what coderd tells is told, exit code 1', async () => {
     const lab = await open([CPU, GPU]);
     submit(lab, { cluster: 'gpu' });
     lab.pass(70);
@@ -265,9 +265,9 @@ describe('what can not be read', () => {
     `);
   });
 
-  test('coderd: what ECS tells is told, exit code 1', async () => {
+  it('coderd: what ECS tells is told, exit code 1', async () => {
     const lab = await open([CPU, GPU]);
-    await ticks(lab, 120);
+    await logLooks(lab, 120);
     lab.world.secrets.put(lab.world.tokenSecretName, 'no-token');
     const { code, out } = await call(lab, 'status');
     expect(code).toBe(1);
@@ -290,9 +290,9 @@ describe('what can not be read', () => {
 describe('the last look', () => {
   const lastLine = (out: string): string => out.trimEnd().split('\n').at(-1) ?? '';
 
-  test('that failed is told with its causes', async () => {
+  it('that failed is told with its causes', async () => {
     const lab = await open([CPU]);
-    await ticks(lab, 60);
+    await logLooks(lab, 60);
     const failures = [
       'setting the desired count of pool "cpu" from 1 to 2: ThrottlingException: Rate exceeded',
     ];
@@ -308,7 +308,7 @@ describe('the last look', () => {
     );
   });
 
-  test('is none of another deployment, which shares the log group', async () => {
+  it('is none of another deployment, which shares the log group', async () => {
     const lab = await open([CPU]);
     const { logs, logGroupName, timeline } = lab.world;
     const takenAt = new Date(timeline.now()).toISOString();
@@ -317,9 +317,9 @@ describe('the last look', () => {
     expect(lastLine(await screen(lab))).toBe('last look: none in the last hour');
   });
 
-  test('that is long ago is what is broken', async () => {
+  it('that is long ago is what is broken', async () => {
     const lab = await open([CPU]);
-    await ticks(lab, 60);
+    await logLooks(lab, 60);
     lab.pass(40 * 60);
     const out = await screen(lab);
     expect(out).toContain(
@@ -328,28 +328,28 @@ describe('the last look', () => {
     expect(lastLine(out)).toBe('last look: 40 min ago, at 2026-03-02T09:01:00.000Z; all went well');
   });
 
-  test('of more than an hour ago is none', async () => {
+  it('of more than an hour ago is none', async () => {
     const lab = await open([CPU]);
-    await ticks(lab, 60);
+    await logLooks(lab, 60);
     lab.pass(61 * 60);
     const out = await screen(lab);
     expect(out).toContain('! the function has not looked for an hour; look at the log group "Stack-');
     expect(lastLine(out)).toBe('last look: none in the last hour');
   });
 
-  test('is found among the lines of tasks, over all pages', async () => {
+  it('is found among the lines of tasks, over all pages', async () => {
     const lab = await open([CPU]);
     const { logs, logGroupName } = lab.world;
-    await ticks(lab, 10);
+    await logLooks(lab, 10);
     for (let line = 0; line < 30; line++) logs.put(logGroupName, `terraform: ${'x'.repeat(100_000)}`);
-    await ticks(lab, 10);
+    await logLooks(lab, 10);
     logs.put(logGroupName, '{"message":"look","of":"another version"}');
     expect(lastLine(await screen(lab))).toBe(
       'last look: 0 s ago, at 2026-03-02T09:00:20.000Z; all went well',
     );
   });
 
-  test.each([
+  it.each([
     {
       scenario: 'without the tag',
       arrange: ({ world }: Lab) => world.service('cpu').setTags({ 'coder-autoscaler:pool': 'cpu' }),
@@ -370,7 +370,7 @@ describe('the last look', () => {
     },
   ])('$scenario is not known, and all else is told', async ({ arrange, line }) => {
     const lab = await open([CPU]);
-    await ticks(lab, 240);
+    await logLooks(lab, 240);
     arrange(lab);
     const out = await screen(lab);
     expect(out).toMatch(/^nobody waits; nothing is broken\n/);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { run } from '../support/cli-run.ts';
 
@@ -37,7 +37,7 @@ const json = await run(...given, ...values, '--json');
 const points: readonly SweepPoint[] = JSON.parse(json.out).sweep;
 
 describe('backtest --sweep waiting', () => {
-  test('runs at each price, and at the configured one, in order', () => {
+  it('runs at each price, and at the configured one, in order', () => {
     expect(points.map(({ price, isConfigured }) => [price, isConfigured])).toEqual([
       [0.001, false],
       [0.05, true],
@@ -45,18 +45,18 @@ describe('backtest --sweep waiting', () => {
     ]);
   });
 
-  test('costs more and waits less at a higher price', () => {
+  it('costs more and waits less at a higher price', () => {
     const [least, , most] = points;
     expect(most?.dollarsPerMonth).toBeGreaterThan(least?.dollarsPerMonth ?? Infinity);
     expect(most?.meanWaitS).toBeLessThan(least?.meanWaitS ?? 0);
   });
 
-  test('scales the cost of the history to a month of 30.4 days', () => {
+  it('scales the cost of the history to a month of 30.4 days', () => {
     const { tasks } = JSON.parse(json.out).runs[0].figures.dollars;
     expect(points[1]?.dollarsPerMonth).toBeCloseTo((tasks / 3) * 24 * 30.4, 6);
   });
 
-  test('prints one table within 100 columns, with the configured price marked', () => {
+  it('prints one table within 100 columns, with the configured price marked', () => {
     expect(text).toMatchObject({ code: 0, err: '' });
     const [, table = ''] = text.out.split('\n\n');
     expect(table).toMatch(
@@ -66,20 +66,20 @@ describe('backtest --sweep waiting', () => {
     expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(100);
   });
 
-  test('prints the other policies too where they are named', async () => {
+  it('prints the other policies too where they are named', async () => {
     const { out } = await run(...given, '--values', '0.05', '--against', 'static');
     expect(out).toMatch(/^price of waiting /m);
     expect(out).toMatch(/^static /m);
   });
 
-  test('draws the prices in the report', async () => {
+  it('draws the prices in the report', async () => {
     const report = join(folder, 'report.html');
     const { code } = await run(...given, ...values, '--out', report);
     expect(code).toBe(0);
     expect(readFileSync(report, 'utf8')).toContain('id="sweep-waiting"');
   });
 
-  test('has eight prices unless others are named', async () => {
+  it('has eight prices unless others are named', async () => {
     const { out } = await run(...given, '--json');
     const prices = JSON.parse(out).sweep.map(({ price }: SweepPoint) => price);
     expect(prices).toEqual([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]);
@@ -87,7 +87,7 @@ describe('backtest --sweep waiting', () => {
 });
 
 describe('without a sweep', () => {
-  test('neither the document nor the report has one', async () => {
+  it('neither the document nor the report has one', async () => {
     const report = join(folder, 'alone.html');
     const { out } = await run(...given.slice(0, -2), '--against', 'none', '--json', '--out', report);
     expect(JSON.parse(out)).not.toHaveProperty('sweep');
@@ -97,7 +97,7 @@ describe('without a sweep', () => {
 
 describe('bad input', () => {
   const prices = 'Write up to 50 prices in dollars a minute, each from 0 to 1000: 0.05,0.10,1';
-  test.each([
+  it.each([
     {
       args: [...given.slice(0, -2), '--values', '1'],
       err: 'error: --values needs --sweep waiting\n',

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { readTrace } from '../../backtest/trace/read.ts';
 import type { JobKind, TraceJob } from '../../backtest/trace/trace.ts';
@@ -142,7 +142,7 @@ const inOrder = (jobs: readonly TraceJob[]): readonly TraceJob[] =>
   );
 
 describe('a day', () => {
-  test('comes out job by job: when each came or was due, for how long, and what asked for it', async () => {
+  it('comes out job by job: when each came or was due, for how long, and what asked for it', async () => {
     const { lab, kindOf } = await busyDay();
     const period = ['--from', '2026-03-02T09:00:00Z', '--to', '2026-03-03T09:00:00Z'];
     const { code, err } = await exportAt(lab, ...period, '--timezone', 'Europe/Berlin');
@@ -163,7 +163,7 @@ wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z 
     });
   });
 
-  test('comes out the same from a coderd that names no initiators yet', async () => {
+  it('comes out the same from a coderd that names no initiators yet', async () => {
     const lab = await workingLab({ coderVersion: 'v2.27.0' });
     submit(lab.world, { initiator: 'prebuilds' });
     submit(lab.world);
@@ -172,14 +172,14 @@ wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z 
     expect(exported().jobs.map(({ kind }) => kind)).toEqual(['prebuild', 'user']);
   });
 
-  test('leaves no trace of anybody', async () => {
+  it('leaves no trace of anybody', async () => {
     const { lab } = await busyDay();
     await exportAt(lab);
     const text = readFileSync(out, 'utf8');
     expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|workspace-|template-|version-|autoscaler-/);
   });
 
-  test('can be printed', async () => {
+  it('can be printed', async () => {
     const lab = await workingLab();
     submit(lab.world);
     lab.pass(120);
@@ -191,7 +191,7 @@ wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z 
 });
 
 describe('jobs that are left out', () => {
-  test('are counted: what is not finished, what no daemon ever had', async () => {
+  it('are counted: what is not finished, what no daemon ever had', async () => {
     const lab = await workingLab();
     const { coderd } = lab.world;
     submit(lab.world, { durationMs: 45_000 });
@@ -207,7 +207,7 @@ describe('jobs that are left out', () => {
     expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([45]);
   });
 
-  test('are those of other times', async () => {
+  it('are those of other times', async () => {
     const lab = await workingLab();
     for (const durationMs of [10_000, 20_000, 30_000]) {
       submit(lab.world, { durationMs });
@@ -218,7 +218,7 @@ describe('jobs that are left out', () => {
     expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([20]);
   });
 
-  test('may be all', async () => {
+  it('may be all', async () => {
     const lab = await workingLab();
     submit(lab.world, { durationMs: HOUR_MS });
     lab.pass(60);
@@ -235,7 +235,7 @@ exporting the jobs from 2026-03-01T09:06:00.000Z to 2026-03-02T09:06:00.000Z: co
   });
 });
 
-test('builds of workspaces that can not be read are of users, and counted', async () => {
+it('builds of workspaces that can not be read are of users, and counted', async () => {
   const { lab } = await busyDay();
   const { world } = lab;
   renew(world, { canRead: 'all', canReadWorkspaces: [] });
@@ -248,7 +248,7 @@ test('builds of workspaces that can not be read are of users, and counted', asyn
 });
 
 describe('a coderd that can not be read is told, and nothing is written', () => {
-  test.each([
+  it.each([
     {
       what: 'too old a coderd',
       options: { coderVersion: 'v2.18.0' },
@@ -280,7 +280,7 @@ describe('a coderd that can not be read is told, and nothing is written', () => 
     expect(existsSync(out)).toBe(false);
   });
 
-  test('one that fails midway, and the file of before stays as it was', async () => {
+  it('one that fails midway, and the file of before stays as it was', async () => {
     const token = { last: '' };
     const lab: Lab = await workingLab({
       onRequest: ({ operation }) => {
@@ -300,7 +300,7 @@ describe('a coderd that can not be read is told, and nothing is written', () => 
   });
 });
 
-test('a file that can not be written is told, and no part of it stays', async () => {
+it('a file that can not be written is told, and no part of it stays', async () => {
   const lab = await workingLab();
   submit(lab.world);
   lab.pass(120);
@@ -312,7 +312,7 @@ test('a file that can not be written is told, and no part of it stays', async ()
 });
 
 describe('wrong options are refused', () => {
-  test.each([
+  it.each([
     { args: ['--from', 'yesterday'], says: /'--from <time>'.*Write a time with its zone/ },
     { args: ['--days', '0'], says: /'--days <number>'.*Write a whole number of days, 1 to 400/ },
     { args: ['--days', '401'], says: /'--days <number>'.*Write a whole number of days, 1 to 400/ },

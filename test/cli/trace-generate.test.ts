@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../backtest/scenarios/index.ts';
 import { readTrace } from '../../backtest/trace/read.ts';
 import { run } from '../support/cli-run.ts';
@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('autoscaler trace generate', () => {
-  test('writes a trace to standard output, and nothing else', async () => {
+  it('writes a trace to standard output, and nothing else', async () => {
     const { code, out, err } = await run('trace', 'generate', '--scenario', 'small-team', '--days', '2');
     const { trace } = readTrace(out, { name: 'x' });
     expect(code).toBe(0);
@@ -23,7 +23,7 @@ describe('autoscaler trace generate', () => {
     );
   });
 
-  test('makes the same of the same seed, another of another, and begins where it is told', async () => {
+  it('makes the same of the same seed, another of another, and begins where it is told', async () => {
     const generate = async (...more: readonly string[]) =>
       (await run('trace', 'generate', '--scenario', 'gpu-pools', '--days', '1', ...more)).out;
     const first = await generate();
@@ -33,7 +33,7 @@ describe('autoscaler trace generate', () => {
     expect(new Date(trace.from).toISOString()).toBe('2026-05-03T22:00:00.000Z');
   });
 
-  test('writes a file as a whole, and says so', async () => {
+  it('writes a file as a whole, and says so', async () => {
     const file = join(folder, 'team.jsonl');
     const { out, err } = await run('trace', 'generate', '--scenario', 'small-team', '--out', file);
     expect(out).toBe('');
@@ -42,7 +42,7 @@ describe('autoscaler trace generate', () => {
     expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([]);
   });
 
-  test('lists the scenarios, with the configuration that each is made for', async () => {
+  it('lists the scenarios, with the configuration that each is made for', async () => {
     const { out } = await run('trace', 'generate', '--list');
     const [head, ...rows] = out.trimEnd().split('\n');
     expect(head).toMatch(/^scenario +users +first day +what it is +configuration$/);
@@ -51,7 +51,7 @@ describe('autoscaler trace generate', () => {
   });
 
   const NAMES = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy, bursts, agents';
-  test.each([
+  it.each([
     { args: [], says: `error: no scenario given; add --scenario NAME: ${NAMES}` },
     {
       args: ['--scenario', '3k-user'],
@@ -89,7 +89,7 @@ describe('autoscaler trace check', () => {
     return file;
   };
 
-  test('says what is in a trace', async () => {
+  it('says what is in a trace', async () => {
     const { code, out, err } = await run('trace', 'check', write('good.jsonl', LINES));
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatchInlineSnapshot(`
@@ -113,7 +113,7 @@ describe('autoscaler trace check', () => {
     `);
   });
 
-  test('says what is wrong with one, and fails', async () => {
+  it('says what is wrong with one, and fails', async () => {
     const file = write('bad.jsonl', [...LINES, '{"at":"9:00"}', 'x']);
     const { code, out, err } = await run('trace', 'check', file);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -123,7 +123,7 @@ describe('autoscaler trace check', () => {
     expect(err).toContain(`${file}:7: expected one JSON object a line, got "x"\n`);
   });
 
-  test('leaves bad lines out when told to, and warns', async () => {
+  it('leaves bad lines out when told to, and warns', async () => {
     const file = write('bad.jsonl', [...LINES, 'x']);
     const { code, out, err } = await run('trace', 'check', '--skip-bad', file);
     expect(code).toBe(0);
@@ -133,7 +133,7 @@ describe('autoscaler trace check', () => {
     );
   });
 
-  test('shows the largest tag groups, and how many there are besides', async () => {
+  it('shows the largest tag groups, and how many there are besides', async () => {
     const lines = Array.from({ length: 23 }, (_, index) =>
       JSON.stringify({ ...JSON.parse(LINES[1] ?? ''), tags: { group: String(index) } }),
     );

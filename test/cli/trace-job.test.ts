@@ -1,5 +1,5 @@
 /** What becomes of one job of coderd's in a trace. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { finished, traceJob } from '../../cli/trace/trace-job.ts';
 import { PREBUILDS_USER } from '../../lambda/decision/demand/record.ts';
 import {
@@ -35,7 +35,7 @@ const build = (reason: string, initiator_id: string | null = 'somebody') => ({
 });
 
 describe('a finished job', () => {
-  test('has the tags that a person gave, and the time that its daemon took', () => {
+  it('has the tags that a person gave, and the time that its daemon took', () => {
     expect(traceJob(job, 'data', build('initiator'))).toEqual({
       at: at('09:00:12.345'),
       organization: 'data',
@@ -46,7 +46,7 @@ describe('a finished job', () => {
     });
   });
 
-  test.each([
+  it.each([
     { reason: 'dashboard', kind: 'user', because: 'a person' },
     { reason: 'ssh_connection', kind: 'user', because: 'a person who connects' },
     { reason: 'task_resume', kind: 'user', because: 'unknown reasons are those of newer servers' },
@@ -61,7 +61,7 @@ describe('a finished job', () => {
     expect(traced.at).toBe(kind === 'user' ? job.created_at : at('09:00:00'));
   });
 
-  test.each([
+  it.each([
     { given: { initiator_id: PREBUILDS_USER }, told: undefined, kind: 'prebuild' },
     { given: { initiator_id: null }, told: build('initiator', PREBUILDS_USER), kind: 'prebuild' },
     { given: {}, told: undefined, kind: 'user' },
@@ -72,7 +72,7 @@ describe('a finished job', () => {
   });
 });
 
-test('jobs of one workspace have the same short hash; prebuilds and imports have none', () => {
+it('jobs of one workspace have the same short hash; prebuilds and imports have none', () => {
   const hashOf = (given: Partial<typeof job>, told = build('initiator')) =>
     traceJob({ ...job, ...given }, 'data', told).workspace;
   const metadata = { workspace_id: 'ws', workspace_build_transition: 'stop' };
@@ -85,7 +85,7 @@ test('jobs of one workspace have the same short hash; prebuilds and imports have
 });
 
 describe('a job is left out', () => {
-  test.each([
+  it.each([
     { given: { completed_at: null }, why: 'unfinished' },
     { given: { started_at: null }, why: 'never-ran', because: 'it was canceled while it waited' },
     { given: { worker_id: null }, why: 'never-ran', because: 'the reaper writes a start, but no worker' },
@@ -101,7 +101,7 @@ describe('a job is left out', () => {
     expect(finished({ ...job, ...given })).toBe(why);
   });
 
-  test('unless a daemon has had it to its end, whatever that was', () => {
+  it('unless a daemon has had it to its end, whatever that was', () => {
     for (const status of ['succeeded', 'failed', 'canceled'])
       expect(finished({ ...job, status, completed_at: plusMs(job.started_at, 86_400_000) })).toMatchObject({
         status,

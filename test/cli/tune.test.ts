@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { run } from '../support/cli-run.ts';
 
@@ -41,7 +41,7 @@ const text = await run(...given, '--mean-wait', '15');
 const tuned = await document('--mean-wait', '15');
 
 describe('tune', () => {
-  test('meets a mean wait at the lowest cost of all prices that it tried', () => {
+  it('meets a mean wait at the lowest cost of all prices that it tried', () => {
     const { points, recommendation } = tuned;
     type Point = { readonly price: number; readonly meanWaitS: number; readonly dollarsPerMonth: number };
     const enough: readonly Point[] = points.filter((point: Point) => point.meanWaitS <= 15);
@@ -50,7 +50,7 @@ describe('tune', () => {
     expect(points.length).toBeGreaterThanOrEqual(8);
   });
 
-  test('meets a budget with the shortest wait', async () => {
+  it('meets a budget with the shortest wait', async () => {
     const least = Math.min(
       ...tuned.points.map(({ dollarsPerMonth }: { dollarsPerMonth: number }) => dollarsPerMonth),
     );
@@ -60,13 +60,13 @@ describe('tune', () => {
     expect(after.price).toBe(recommendation.price);
   });
 
-  test('meets a p95 wait', async () => {
+  it('meets a p95 wait', async () => {
     const { points, recommendation } = await document('--p95-wait', '60');
     const chosen = points.find(({ price }: { price: number }) => price === recommendation.price);
     expect(chosen.p95WaitS).toBeLessThanOrEqual(60);
   });
 
-  test('leaves room above what was used, and leaves pools alone that ran nothing', () => {
+  it('leaves room above what was used, and leaves pools alone that ran nothing', () => {
     const [small, gpu] = tuned.recommendation.pools;
     expect(small.used).toBeGreaterThanOrEqual(2);
     expect(small.max).toBeGreaterThanOrEqual(small.used + 2);
@@ -75,7 +75,7 @@ describe('tune', () => {
     expect(tuned.recommendation.maxTasks).toBeGreaterThanOrEqual(small.used);
   });
 
-  test('prints YAML that is a valid part of the configuration', async () => {
+  it('prints YAML that is a valid part of the configuration', async () => {
     expect(text).toMatchObject({ code: 0, err: '' });
     const { price, pools, maxTasks } = tuned.recommendation;
     const fragment = parse(fragmentOf(text.out));
@@ -92,7 +92,7 @@ describe('tune', () => {
     expect(fragment.pools[1].waiting.person).toBeCloseTo(price * 10, 6);
   });
 
-  test('the whole configuration with the YAML in it gives the figures after', async () => {
+  it('the whole configuration with the YAML in it gives the figures after', async () => {
     const fragment = parse(fragmentOf(text.out));
     const before = parse(readFileSync(config, 'utf8'));
     const merged = {
@@ -119,7 +119,7 @@ describe('tune', () => {
     expect({ ...point, isConfigured: false }).toEqual(tuned.after);
   });
 
-  test('prints the present configuration beside the recommended one', () => {
+  it('prints the present configuration beside the recommended one', () => {
     const { before, after } = tuned;
     expect(text.out).toContain('before');
     expect(text.out).toMatch(
@@ -131,21 +131,21 @@ describe('tune', () => {
     expect(text.out).toMatch(/up to chance/);
   });
 
-  test('writes no start time where the trace tells none', async () => {
+  it('writes no start time where the trace tells none', async () => {
     const quiet = file('no-starts.jsonl', [header(''), ...JOBS]);
     const { out } = await run('tune', '--trace', quiet, '--config', config, '--mean-wait', '60');
     expect(fragmentOf(out)).toMatch(/^waiting:/);
     expect(fragmentOf(out)).not.toContain('startTime');
   });
 
-  test('the same seed gives the same bytes, on one thread and on two', async () => {
+  it('the same seed gives the same bytes, on one thread and on two', async () => {
     const args = [...given, '--mean-wait', '15'];
     expect((await run(...args, '--workers', '1')).out).toBe((await run(...args, '--workers', '2')).out);
   });
 });
 
 describe('what can not be had', () => {
-  test('a budget that is too small says what the lowest price costs', async () => {
+  it('a budget that is too small says what the lowest price costs', async () => {
     const { code, out, err } = await run(...given, '--budget', '0.01');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
@@ -153,7 +153,7 @@ describe('what can not be had', () => {
     );
   });
 
-  test.each([
+  it.each([
     {
       option: '--mean-wait',
       says: /^a mean wait of 0 s is out of reach: even at the highest price of waiting \(\$2\.00 a minute\) people wait [\d.]+ s on average; allow /,
@@ -171,7 +171,7 @@ describe('what can not be had', () => {
   });
 
   const names = 'small-team, 1k-users';
-  test.each([
+  it.each([
     {
       args: ['tune', '--budget', '10'],
       err: `error: no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
@@ -198,7 +198,7 @@ describe('what can not be had', () => {
     expect(answer.err.slice(0, err.length)).toBe(err);
   });
 
-  test('a trace that is not there fails', async () => {
+  it('a trace that is not there fails', async () => {
     const { code, err } = await run(
       'tune',
       '--trace',

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { unreadLists } from '../../cli/shared/unread-lists.ts';
 import { ago, anOrganization, aSnapshot, aTemplate, MINUTE, reading } from '../support/parts.ts';
 
-test('every list that could not be read has a line, those of the forecast too', () => {
+it('every list that could not be read has a line, those of the forecast too', () => {
   const lists = {
     jobs: { ...reading([], 'failed'), error: 'listing jobs: no answer' },
     workspaces: { ...reading([], 'forbidden'), error: 'listing workspaces: not allowed' },
@@ -20,6 +20,6 @@ test('every list that could not be read has a line, those of the forecast too', 
   ]);
 });
 
-test('an organization without a forecast lacks nothing', () => {
+it('an organization without a forecast lacks nothing', () => {
   expect(unreadLists(aSnapshot())).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
 
@@ -7,7 +7,7 @@ const SMALLEST = {
   pools: [{ name: 'a', organization: 'default', key: { secret: 'coder/key' } }],
 };
 
-test('the smallest configuration gets every default', () => {
+it('the smallest configuration gets every default', () => {
   const { config, warnings } = checkConfig(SMALLEST);
   expect(warnings).toEqual([]);
   expect(config).toEqual({
@@ -63,7 +63,7 @@ test('the smallest configuration gets every default', () => {
   });
 });
 
-test('a pool overrides each of the defaults', () => {
+it('a pool overrides each of the defaults', () => {
   const own = { image: 'mine:1', cpu: 2048, memory: 4096, architecture: 'x86_64' };
   const defaults = { image: 'all:1', cpu: 512, memory: 1024, architecture: 'arm64' };
   const [pool] = SMALLEST.pools;
@@ -76,7 +76,7 @@ test('a pool overrides each of the defaults', () => {
   expect(config.pools[1]).toMatchObject(own);
 });
 
-test('a null where something is optional is as good as nothing', () => {
+it('a null where something is optional is as good as nothing', () => {
   const nothing = {
     tags: null,
     min: null,
@@ -99,14 +99,14 @@ test('a null where something is optional is as good as nothing', () => {
   expect(config).toEqual(checkConfig(SMALLEST).config);
 });
 
-test('a mapping with a toString of its own is refused like any other', () => {
+it('a mapping with a toString of its own is refused like any other', () => {
   const retiring = [{ toString: '' }];
   expect(() => checkConfig({ ...SMALLEST, pools: [{ ...SMALLEST.pools[0], retiring }] })).toThrow(
     'pools[0].retiring: expected true or false, got a list',
   );
 });
 
-test('a parsed document has problems without lines', () => {
+it('a parsed document has problems without lines', () => {
   const act = () => checkConfig({ ...SMALLEST, maxTasks: 3 });
   expect(act).toThrow(ConfigError);
   expect(act).toThrow(
@@ -114,7 +114,7 @@ test('a parsed document has problems without lines', () => {
   );
 });
 
-test.each([
+it.each([
   'https://coder.example.com:8443',
   'http://localhost:3000',
   'http://127.0.0.1:3000',
@@ -124,7 +124,7 @@ test.each([
   expect(checkConfig({ ...SMALLEST, coder: { ...SMALLEST.coder, url } }).config.coder.url).toBe(url);
 });
 
-test.each([
+it.each([
   'http://coder.example.com',
   'http://127.0.0.1.example.com',
   'http://localhost.example.com',
@@ -144,7 +144,7 @@ test.each([
   expect(() => checkConfig({ ...SMALLEST, coder: { ...SMALLEST.coder, url } })).toThrow(/^coder\.url: /);
 });
 
-test.each([
+it.each([
   'coder/keys/default',
   'a',
   'autoscaler-coderprovisionertokens',
@@ -161,7 +161,7 @@ test.each([
 const KEY = 'q8Zr2VbN6tLx0WcY4mHs1KdF7jGp3AoE5uTiXnRvBye';
 const TOKEN = 'aB3dE5gH7j-K9mN1pQ3sT5vW7yZ9bC1dE';
 
-test.each([
+it.each([
   { coder: { ...SMALLEST.coder, token: TOKEN } },
   { coder: { ...SMALLEST.coder, token: { secret: TOKEN } } },
   { coder: { ...SMALLEST.coder, token: { [TOKEN]: undefined } } },

@@ -1,5 +1,5 @@
 /** The section `aws` and what only the deployment of a pool asks for. */
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkConfig, checkDeployment } from '../../lambda/config/check.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 
@@ -20,7 +20,7 @@ const KEY = 'arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/mrk-0123456789abc
 const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const NETWORK = { vpc: 'vpc-0123456789abcdef0', subnets: ['subnet-0a1b2c3d', 'subnet-0123456789abcdef1'] };
 
-test('a deployment says everything that it can say', () => {
+it('a deployment says everything that it can say', () => {
   const aws = {
     stack: 'Coder-2',
     network: { ...NETWORK, securityGroups: ['sg-0123456789abcdef0'] },
@@ -45,7 +45,7 @@ test('a deployment says everything that it can say', () => {
   });
 });
 
-test('a network of its own has its own settings, and a topic of its own subscribers', () => {
+it('a network of its own has its own settings, and a topic of its own subscribers', () => {
   const aws = {
     network: { natGateways: 2, endpoints: true },
     logs: { retentionDays: 400 },
@@ -54,7 +54,7 @@ test('a network of its own has its own settings, and a topic of its own subscrib
   expect(checkConfig(configOf({ aws })).config.aws).toMatchObject(aws);
 });
 
-test.each([
+it.each([
   { taskRole: {}, means: { kind: 'own', policies: [], statements: [] } },
   { taskRole: { arn: ROLE }, means: { kind: 'existing', arn: ROLE } },
   {
@@ -72,7 +72,7 @@ test.each([
   expect(checkConfig(configOf({ pool: { taskRole } })).config.pools[0]?.taskRole).toEqual(means);
 });
 
-test('a pool says how its tasks are made', () => {
+it('a pool says how its tasks are made', () => {
   const pool = {
     spot: true,
     spotBase: 2,
@@ -84,7 +84,7 @@ test('a pool says how its tasks are made', () => {
   expect(checkConfig(configOf({ pool })).config.pools[0]).toMatchObject(pool);
 });
 
-test('a proxy is kept without the slash at its end', () => {
+it('a proxy is kept without the slash at its end', () => {
   const { config } = checkConfig(configOf({ coder: { proxy: 'http://proxy.example.com:3128/' } }));
   expect(config.coder.proxy).toBe('http://proxy.example.com:3128');
 });
@@ -230,7 +230,7 @@ const VALUES: readonly Refused[] = [
   { coder: { proxy: 'http://proxy.example.com?a' }, says: 'coder.proxy: the value has a query or fragment' },
 ];
 
-test.each(VALUES)('refuses with: $says', ({ says, ...written }) => {
+it.each(VALUES)('refuses with: $says', ({ says, ...written }) => {
   expect(problemsOf(written)).toContain(says);
 });
 
@@ -305,11 +305,11 @@ const TOGETHER: readonly Refused[] = [
   },
 ];
 
-test.each(TOGETHER)('says of settings that do not go together: $says', ({ says, ...written }) => {
+it.each(TOGETHER)('says of settings that do not go together: $says', ({ says, ...written }) => {
   expect(problemsOf(written)).toBe(says);
 });
 
-test.each([
+it.each([
   { aws: { network: { ...NETWORK, endpoints: false } }, because: 'false is what an existing VPC has' },
   { aws: { network: { subnets: [] } }, because: 'an empty list says nothing' },
   { aws: { alarms: { enabled: false } }, because: 'alarms may be off' },
@@ -324,18 +324,18 @@ test.each([
   expect(problemsOf(written)).toBe('');
 });
 
-test('Spot may be said for all pools', () => {
+it('Spot may be said for all pools', () => {
   const config = { ...configOf({ pool: { spotBase: 1 } }), defaults: { spot: true } };
   expect(checkConfig(config).config.pools[0]).toMatchObject({ spot: true, spotBase: 1 });
 });
 
-test('one mistake in the section does not hide what does not go together', () => {
+it('one mistake in the section does not hide what does not go together', () => {
   const problems = problemsOf({ aws: { stack: '-', logs: { group: 'mine', retentionDays: 30 } } });
   expect(problems).toContain('aws.stack: "-" is not the name');
   expect(problems).toContain('aws.logs.retentionDays: is for log groups of its own');
 });
 
-test('the min of a pool on its way out asks for no room', () => {
+it('the min of a pool on its way out asks for no room', () => {
   const config = {
     coder: CODER,
     limits: { maxTasks: 5 },
@@ -347,7 +347,7 @@ test('the min of a pool on its way out asks for no room', () => {
   expect(checkConfig(config).warnings).toEqual([]);
 });
 
-test.each([
+it.each([
   { retiring: [true, false], because: 'its successor has another name' },
   { retiring: [false, true], because: 'in either order' },
   { retiring: [true, true], because: 'several can be on their way out' },
@@ -365,14 +365,14 @@ const withPools = (count: number) => ({
   })),
 });
 
-test('a deployment has 50 pools at the most, and is told how to be two', () => {
+it('a deployment has 50 pools at the most, and is told how to be two', () => {
   expect(checkDeployment(withPools(50)).config.pools).toHaveLength(50);
   expect(() => checkDeployment(withPools(51))).toThrow(
     'pools: 51 pools, and a deployment has at most 50; split the file by organization: one file and one stack (aws.stack) for each or a few of them, each with a cluster of its own. Jobs never cross organizations, so nothing is lost',
   );
 });
 
-test('nothing of a proxy is repeated: passwords are usual in it', () => {
+it('nothing of a proxy is repeated: passwords are usual in it', () => {
   for (const proxy of [
     'http://me:hunter2@proxy.example.com:3128',
     'me:hunter2@proxy.example.com',
@@ -385,7 +385,7 @@ test('nothing of a proxy is repeated: passwords are usual in it', () => {
   }
 });
 
-test('what looks like a secret is repeated from no setting of a deployment', () => {
+it('what looks like a secret is repeated from no setting of a deployment', () => {
   const secret = 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab';
   const fields = ['stack', 'cluster', 'kmsKey', 'permissionsBoundary'].map((name) => [name, `${secret};`]);
   const aws = {

@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { FOLLOWING, renderJsonSchema, renderReadme, renderSettingsTable } from '../../cli/docs.ts';
 import { rootSetting, type SettingNode, settingsBelow } from '../../lambda/config/schema/settings.ts';
 
 const inRoot = (file: string) => new URL(`../../${file}`, import.meta.url);
 
-test('autoscaler.schema.json is what `npm run docs` writes', () => {
+it('autoscaler.schema.json is what `npm run docs` writes', () => {
   expect(readFileSync(inRoot('autoscaler.schema.json'), 'utf8')).toBe(renderJsonSchema());
 });
 
-test('docs/settings.md is what `npm run docs` writes', () => {
+it('docs/settings.md is what `npm run docs` writes', () => {
   const page = readFileSync(inRoot('docs/settings.md'), 'utf8');
   expect(renderReadme(page)).toBe(page);
 });
 
-test('only the part between the markers of a page is replaced', () => {
+it('only the part between the markers of a page is replaced', () => {
   const made = renderReadme('# A\n<!-- settings -->\nold\n<!-- /settings -->\nrest\n');
   expect(made).toBe(`# A\n<!-- settings -->\n${renderSettingsTable()}\n<!-- /settings -->\nrest\n`);
   expect(renderReadme('# A\n<!-- settings -->\n')).toBeUndefined();
 });
 
-test('every setting says what it is, and every mapping refuses unknown names', () => {
+it('every setting says what it is, and every mapping refuses unknown names', () => {
   const settings = settingsBelow(rootSetting());
   expect(settings.filter(({ node }) => node.description === undefined)).toEqual([]);
   const isOpen = ({ properties, additionalProperties }: SettingNode) =>
@@ -28,12 +28,12 @@ test('every setting says what it is, and every mapping refuses unknown names', (
   expect([rootSetting(), ...settings.map(({ node }) => node)].filter(isOpen)).toEqual([]);
 });
 
-test('every default that follows another setting belongs to a setting', () => {
+it('every default that follows another setting belongs to a setting', () => {
   const paths = settingsBelow(rootSetting()).map(({ path }) => path);
   expect(Object.keys(FOLLOWING).filter((path) => !paths.includes(path))).toEqual([]);
 });
 
-test('the table has every setting with its type and default', () => {
+it('the table has every setting with its type and default', () => {
   const rows = renderSettingsTable().split('\n');
   expect(rows.map((row) => row.split(' | ').slice(0, 3).join(' | '))).toMatchInlineSnapshot(`
     [

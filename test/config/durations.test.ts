@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { shownDuration } from '../../lambda/config/problems/shown.ts';
 import { parseDuration } from '../../lambda/config/schema/durations.ts';
 
-test.each([
+it.each([
   ['0s', 0],
   ['90s', 90_000],
   ['5m', 300_000],
@@ -12,13 +12,13 @@ test.each([
   expect(parseDuration(text)).toBe(ms);
 });
 
-test.each(['', '5', '5 m', '1.5h', '-1s', '1h30m', '5M', '5min', '1d', ' 5m', '5m\n', '1000000h'])(
+it.each(['', '5', '5 m', '1.5h', '-1s', '1h30m', '5M', '5min', '1d', ' 5m', '5m\n', '1000000h'])(
   'refuses %j as a duration',
   (text) => {
     expect(parseDuration(text)).toBeUndefined();
   },
 );
 
-test.each(['0s', '90s', '5m', '1h', '36h'])('shows %s as it is written', (text) => {
+it.each(['0s', '90s', '5m', '1h', '36h'])('shows %s as it is written', (text) => {
   expect(shownDuration(parseDuration(text) ?? Number.NaN)).toBe(text);
 });

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { loadConfig } from '../../lambda/config/load.ts';
 
 const example = fileURLToPath(new URL('../../autoscaler.example.yaml', import.meta.url));
 
-test('the example is valid, without warnings', () => {
+it('the example is valid, without warnings', () => {
   const { config, warnings, caBundle } = loadConfig(example);
   expect(warnings).toEqual([]);
   expect(caBundle).toBeUndefined();

@@ -1,20 +1,20 @@
 /** The sizes of the validated architecture: ready files, and the page that is made of them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderSizes, SIZES } from '../../cli/sizes.ts';
 import { loadDeployment } from '../../lambda/config/load.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
 const inRoot = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 
-test('every file of examples/ is one of the sizes', () => {
+it('every file of examples/ is one of the sizes', () => {
   const files = readdirSync(inRoot('examples')).map((name) => `examples/${name}`);
   expect(files.sort()).toEqual(SIZES.map(({ file }) => file).sort());
 });
 
 /** docs/coder.md §7: as many provisioners as builds at once. */
-test.each([
+it.each([
   { users: '1,000', builds: 60 },
   { users: '2,000', builds: 120 },
   { users: '3,000', builds: 180 },
@@ -27,21 +27,21 @@ describe.each(SIZES)('$file', ({ file, users, builds, database }) => {
   const { config, warnings } = loadDeployment(inRoot(file));
   const text = readFileSync(inRoot(file), 'utf8');
 
-  test('is valid, without warnings', () => {
+  it('is valid, without warnings', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('bounds all pools together by what coderd and database are sized for', () => {
+  it('bounds all pools together by what coderd and database are sized for', () => {
     expect(config.limits.maxTasks).toBe(builds);
     const max = config.pools.reduce((sum, pool) => sum + pool.max, 0);
     expect(max).toBeGreaterThanOrEqual(builds);
   });
 
-  test('gives the most builds 1 vCPU, and the least memory that Fargate has beside it', () => {
+  it('gives the most builds 1 vCPU, and the least memory that Fargate has beside it', () => {
     expect(config.pools[0]).toMatchObject({ cpu: 1024, memory: 2048, tags: {} });
   });
 
-  test('leaves free daemons to the price of waiting, and wakes for what coderd does by itself', () => {
+  it('leaves free daemons to the price of waiting, and wakes for what coderd does by itself', () => {
     for (const pool of config.pools)
       expect(pool).toMatchObject({
         min: 'auto',
@@ -52,12 +52,12 @@ describe.each(SIZES)('$file', ({ file, users, builds, database }) => {
       });
   });
 
-  test('lets prebuilds use all of the pool that is theirs alone', () => {
+  it('lets prebuilds use all of the pool that is theirs alone', () => {
     for (const { tags, max, prebuilds } of config.pools)
       if (tags.is_prebuild !== undefined) expect(prebuilds.maxTasks).toBe(max);
   });
 
-  test('says at its top for whom it is and what coderd, database and quotas need', () => {
+  it('says at its top for whom it is and what coderd, database and quotas need', () => {
     expect(text).toContain(`# Up to ${users} users`);
     expect(text).toContain('CODER_PROVISIONER_DAEMONS=0');
     expect(text).toContain(`#   database  ${database.replace(', ', ' and ')}`);
@@ -72,6 +72,6 @@ function mostVcpus({ pools, limits }: Deployment): number {
   return largest.reduce((sum, vcpus) => sum + vcpus, 0);
 }
 
-test('docs/sizes.md is what `npm run docs` writes', () => {
+it('docs/sizes.md is what `npm run docs` writes', () => {
   expect(readFileSync(inRoot('docs/sizes.md'), 'utf8')).toBe(renderSizes());
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   cpusFor,
   describeMemories,
@@ -7,7 +7,7 @@ import {
   memoriesFor,
 } from '../../lambda/config/schema/fargate-sizes.ts';
 
-test.each([
+it.each([
   { cpu: 256, smallest: 512, largest: 2048, sizes: 3 },
   { cpu: 512, smallest: 1024, largest: 4096, sizes: 4 },
   { cpu: 1024, smallest: 2048, largest: 8192, sizes: 7 },
@@ -23,22 +23,22 @@ test.each([
   },
 );
 
-test('knows seven cpu sizes and no memory for another', () => {
+it('knows seven cpu sizes and no memory for another', () => {
   expect(FARGATE_CPUS).toEqual([256, 512, 1024, 2048, 4096, 8192, 16_384]);
   expect(memoriesFor(768)).toEqual([]);
 });
 
-test('keeps the smallest and largest memory in step with the table', () => {
+it('keeps the smallest and largest memory in step with the table', () => {
   const all = FARGATE_CPUS.flatMap(memoriesFor);
   expect(FARGATE_MEMORY).toEqual({ min: Math.min(...all), max: Math.max(...all) });
 });
 
-test('names the cpu sizes that go with a memory size', () => {
+it('names the cpu sizes that go with a memory size', () => {
   expect(cpusFor(16_384)).toEqual([2048, 4096, 8192]);
   expect(cpusFor(1500)).toEqual([]);
 });
 
-test('lists few sizes and gives many as a range', () => {
+it('lists few sizes and gives many as a range', () => {
   expect(describeMemories(256)).toBe('512, 1024, 2048');
   expect(describeMemories(8192)).toBe('16384 to 61440 in steps of 4096');
 });

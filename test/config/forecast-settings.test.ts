@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { ConfigError, formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 
@@ -17,7 +17,7 @@ const schedule = (written: object) => ({
   schedules: [{ from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 5, ...written }],
 });
 
-test('a pool says how it is woken and made ready', () => {
+it('a pool says how it is woken and made ready', () => {
   const wake = { autostart: false, autostop: true, maxDelay: '3m' };
   expect(read({ wake, prewarm: { max: 0 }, startTime: '45s' })).toMatchObject({
     wake: { autostart: false, autostop: true, maxDelayMs: 180_000 },
@@ -26,7 +26,7 @@ test('a pool says how it is woken and made ready', () => {
   });
 });
 
-test('a schedule is every day, keeps nothing and has no exceptions unless it says so', () => {
+it('a schedule is every day, keeps nothing and has no exceptions unless it says so', () => {
   expect(read(schedule({ warm: 1 }))?.schedules).toEqual([
     {
       days: [0, 1, 2, 3, 4, 5, 6],
@@ -40,12 +40,12 @@ test('a schedule is every day, keeps nothing and has no exceptions unless it say
   ]);
 });
 
-test('a schedule may be given twice', () => {
+it('a schedule may be given twice', () => {
   const { schedules } = schedule({});
   expect(read({ schedules: [...schedules, ...schedules] })?.schedules).toHaveLength(2);
 });
 
-test.each([
+it.each([
   { days: 'mon-fri', means: [1, 2, 3, 4, 5] },
   { days: 'sat,sun', means: [0, 6] },
   { days: 'sat, sun', means: [0, 6] },
@@ -57,7 +57,7 @@ test.each([
   expect(read(schedule({ days }))?.schedules[0]?.days).toEqual(means);
 });
 
-test.each([
+it.each([
   { from: '00:00', to: '24:00', minutes: [0, 1440] },
   { from: '23:59', to: '00:00', minutes: [1439, 0] },
   { from: '22:00', to: '06:00', minutes: [1320, 360] },
@@ -67,7 +67,7 @@ test.each([
   expect([found?.fromMinute, found?.toMinute]).toEqual(minutes);
 });
 
-test.each(['Europe/Berlin', 'Asia/Kolkata', 'Asia/Calcutta', 'America/Argentina/Buenos_Aires', 'UTC'])(
+it.each(['Europe/Berlin', 'Asia/Kolkata', 'Asia/Calcutta', 'America/Argentina/Buenos_Aires', 'UTC'])(
   '%s is a time zone',
   (timezone) => {
     expect(read(schedule({ timezone }))?.schedules[0]?.timezone).toBe(timezone);
@@ -79,7 +79,7 @@ const DAYS =
 const IANA = 'write an IANA name, such as Europe/Berlin';
 const EXAMPLE = '{ days: mon-fri, from: 08:30, to: 18:30, timezone: Europe/Berlin, warm: 5 }';
 
-test.each([
+it.each([
   {
     pool: { wake: false },
     says: 'wake: expected a mapping, got false; for example: { autostart: false, autostop: true }',
@@ -197,7 +197,7 @@ describe('warnings', () => {
     "whenBlind.floor: the pools' whenBlind.floor and min add up to 5, above maxTasks 4, which holds; raise maxTasks or lower floor";
   const all = { min: 1, warm: 1 };
 
-  test.each([
+  it.each([
     { pool: { min: 0 }, says: [], because: 'wake is on' },
     { pool: { wake: off }, says: [], because: 'min is 1 where it is not written and wake is off' },
     { pool: { min: 1, wake: off }, says: [], because: 'a daemon is always up' },
@@ -224,7 +224,7 @@ describe('warnings', () => {
     expect(warnings.map(formatProblem)).toEqual(says.map((line) => `warning: pools[0].${line}`));
   });
 
-  test('the min of the other pools is beside that of a schedule', () => {
+  it('the min of the other pools is beside that of a schedule', () => {
     const value = configOf(schedule({ min: 3 }), { limits: { maxTasks: 5 } });
     const others = [2, 1].map((min) => ({ ...POOL, name: `b${min}`, tags: { b: `${min}` }, min }));
     const warningsWith = (...more: readonly object[]) =>

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadConfig, loadDeployment } from '../../lambda/config/load.ts';
 
 const PEM = `${rootCertificates[0] ?? ''}\n`;
@@ -31,7 +31,7 @@ pools: [{ name: a, organization: default, key: { secret: k }, max: ${max} }]
   );
 }
 
-test('reads the CA bundle that lies beside the configuration file', () => {
+it('reads the CA bundle that lies beside the configuration file', () => {
   write({ caBundle: './certs/ca.pem', bundle: `# corp\n${PEM}${PEM}` });
   const { config, caBundle, warnings } = loadConfig(file);
   expect(config.coder.caBundle).toBe('./certs/ca.pem');
@@ -40,7 +40,7 @@ test('reads the CA bundle that lies beside the configuration file', () => {
 });
 
 const BESIDE = '(the path is relative to the configuration file)';
-test.each([
+it.each([
   { caBundle: 'certs/nope.pem', says: `no such file; look at the path ${BESIDE}` },
   { caBundle: 'certs', says: `it is a folder; name the file in it ${BESIDE}` },
   {
@@ -63,12 +63,12 @@ test.each([
   expect(() => loadConfig(file)).toThrow(`${file}:4:3: coder.caBundle: reading the CA bundle: ${says}`);
 });
 
-test('reports a bad CA bundle beside the other problems', () => {
+it('reports a bad CA bundle beside the other problems', () => {
   write({ caBundle: 'certs/nope.pem', max: '0' });
   expect(() => loadConfig(file)).toThrow(/:4:3: coder\.caBundle: .*\n.*:5:63: pools\[0\]\.max: /);
 });
 
-test('says that the configuration file is not there, or is a folder', () => {
+it('says that the configuration file is not there, or is a folder', () => {
   expect(() => loadConfig(file)).toThrow(
     `${file}: reading the configuration: no such file; look at the path`,
   );
@@ -77,7 +77,7 @@ test('says that the configuration file is not there, or is a folder', () => {
   );
 });
 
-test('a deployment of more than 50 pools is refused at their line; the function itself takes them', () => {
+it('a deployment of more than 50 pools is refused at their line; the function itself takes them', () => {
   const pools = Array.from(
     { length: 51 },
     (_, index) =>

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 
@@ -518,21 +518,21 @@ const SIZES: Mistake[] = [
   },
 ];
 
-test.each([...WHOLE_FILE, ...NAMES, ...VALUES, ...SIZES])(
+it.each([...WHOLE_FILE, ...NAMES, ...VALUES, ...SIZES])(
   'says where and what is wrong: $mistake',
   ({ text, says }) => {
     expect(problemsOf(text)).toEqual(says.map((line) => `${FILE}:${line}`));
   },
 );
 
-test('the message of the error has one line a problem', () => {
+it('the message of the error has one line a problem', () => {
   const act = () => readConfig(withPool('    max: 0\n    warm: x\n'), FILE);
   expect(act).toThrow(
     `${FILE}:8:5: pools[0].max: expected at least 1, got 0\n${FILE}:9:5: pools[0].warm: expected auto or a whole number, got "x"`,
   );
 });
 
-test('a default of the autoscaler that is impossible beside a written one is found at the written one', () => {
+it('a default of the autoscaler that is impossible beside a written one is found at the written one', () => {
   expect(
     problemsOf(`defaults: { cpu: 256, memory: 512 }\n${withPool('    cpu: 8192\n    memory: 16384\n')}`),
   ).toEqual([]);
@@ -541,7 +541,7 @@ test('a default of the autoscaler that is impossible beside a written one is fou
   );
 });
 
-test('aliases and merge keys work, and a mistake in them is found where it is written', () => {
+it('aliases and merge keys work, and a mistake in them is found where it is written', () => {
   const text = `${HEAD}pools:
   - &base { name: a, organization: default, key: { secret: k }, max: 3 }
   - { <<: *base, name: b, tags: &tags { gpu: "true" } }
@@ -559,7 +559,7 @@ test('aliases and merge keys work, and a mistake in them is found where it is wr
   ]);
 });
 
-test('the value of a broken line is not repeated', () => {
+it('the value of a broken line is not repeated', () => {
   for (const text of [
     'key: "S3cr3t',
     '- a\nS3cr3t: S3cr3t',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
 import { readConfig } from '../../lambda/config/read.ts';
@@ -62,7 +62,7 @@ function surprise(text: string): unknown {
   return undefined;
 }
 
-test('any document is read or refused with problems that have a line', () => {
+it('any document is read or refused with problems that have a line', () => {
   fc.assert(
     fc.property(fc.oneof(tree, nearlyConfig), (value) => {
       expect(surprise(stringify(value))).toBeUndefined();
@@ -71,7 +71,7 @@ test('any document is read or refused with problems that have a line', () => {
   );
 });
 
-test('any text is read or refused with problems that have a line', () => {
+it('any text is read or refused with problems that have a line', () => {
   const piece = fc.constantFrom(
     'coder',
     'pools',

@@ -1,5 +1,5 @@
 /** What waiting costs in a pool, by what is written for all pools and for this one. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/config/check.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
@@ -12,7 +12,7 @@ const poolOf = (written: object, rest: object = {}) =>
   }).config.pools[0];
 
 describe('the price of waiting', () => {
-  test.each([
+  it.each([
     { top: {}, pool: {}, is: [0.1, 0.1, 0.005, 0.001], because: 'these are the defaults' },
     { top: { person: 1 }, pool: {}, is: [1, 1, 0.05, 0.01], because: 'the others follow person' },
     { top: {}, pool: { person: 1 }, is: [1, 1, 0.05, 0.01], because: "the others follow the pool's person" },
@@ -48,7 +48,7 @@ describe('the price of waiting', () => {
   });
 });
 
-test.each([
+it.each([
   { pool: {}, is: { warm: 'auto', min: 'auto' }, because: 'the prices decide, and the forecast' },
   { pool: { warm: 'auto' }, is: { warm: 'auto', min: 'auto' }, because: 'the default may be written' },
   { pool: { warm: 0, min: 0 }, is: { warm: 0, min: 0 }, because: '0 is a number of daemons' },
@@ -67,7 +67,7 @@ test.each([
   expect(poolOf(pool)).toMatchObject(is);
 });
 
-test('a limit of dollars lets each pool have a task, and a retiring pool needs none', () => {
+it('a limit of dollars lets each pool have a task, and a retiring pool needs none', () => {
   const limits = { dollarsPerHour: 0.05 };
   expect(poolOf({}, { limits })).toBeDefined();
   expect(poolOf({ cpu: 4096, memory: 8192, retiring: true }, { limits })).toBeDefined();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Picture, taskArn } from '../support/picture.ts';
 import { addFailedStarts, type Change, edit, organizationIn, planOf } from '../support/planned.ts';
 
@@ -287,26 +287,26 @@ const scaleIn: readonly Row[] = [
 ];
 
 describe('scale-out', () => {
-  test.each(scaleOut)('$scenario: $expected, because $because', ({ picture, expected }) => {
+  it.each(scaleOut)('$scenario: $expected, because $because', ({ picture, expected }) => {
     expect(actionsOf(picture)).toEqual(expected);
   });
 });
 
 describe('scale-in', () => {
-  test.each(scaleIn)('$scenario: $expected, because $because', ({ picture, expected }) => {
+  it.each(scaleIn)('$scenario: $expected, because $because', ({ picture, expected }) => {
     expect(actionsOf(picture)).toEqual(expected);
   });
 });
 
 describe('a plan', () => {
-  test('puts raises before asks before lower counts', () => {
+  it('puts raises before asks before lower counts', () => {
     const kinds = actionsOf({
       pools: { a: { tasks: 'X' }, b: { tasks: 'I20m', tags: gpu }, c: { min: 1, tags: gpuEu } },
     });
     expect(kinds).toEqual(['c 0->1 floor', 'ask b#0 idle-long-enough', 'a 1->0 tasks-left']);
   });
 
-  test('counts what a person would count', () => {
+  it('counts what a person would count', () => {
     const [pool] = planOf({ pools: { cpu: { tasks: 'B I1m R P N L X U1m', desired: 9 } } }).pools;
     // U has no lease, so it is neither idle nor busy; R, P, N and the one that is not there yet are starting
     expect(pool?.daemons).toEqual({
@@ -320,7 +320,7 @@ describe('a plan', () => {
     });
   });
 
-  test('says for every pool why, doing nothing included', () => {
+  it('says for every pool why, doing nothing included', () => {
     const plan = planOf({ pools: { idle: {}, busy: { tasks: 'B', tags: gpu } } });
     expect(plan.pools.map(({ why }) => why)).toEqual([
       [{ code: 'nothing-to-do' }],
@@ -328,7 +328,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('reports a bound that bites, with what was wanted', () => {
+  it('reports a bound that bites, with what was wanted', () => {
     const [pool] = planOf({ pools: { cpu: { max: 5 } }, pending: [{ jobs: 7 }] }).pools;
     expect(pool).toMatchObject({
       desired: { from: 0, to: 5 },
@@ -340,7 +340,7 @@ describe('a plan', () => {
     });
   });
 
-  test('reports maxTasks when it bites', () => {
+  it('reports maxTasks when it bites', () => {
     const [pool] = planOf({ pools: { cpu: {} }, pending: [{ jobs: 7 }], maxTasks: 5 }).pools;
     expect(pool?.why).toMatchObject([
       { code: 'pending-jobs', jobs: 7 },
@@ -348,13 +348,13 @@ describe('a plan', () => {
     ]);
   });
 
-  test('counts tasks that leave against maxTasks', () => {
+  it('counts tasks that leave against maxTasks', () => {
     expect(actionsOf({ pools: { cpu: { tasks: 'L L L' } }, pending: [{ jobs: 3 }], maxTasks: 4 })).toEqual([
       'cpu 3->4 pending-jobs',
     ]);
   });
 
-  test('names jobs that nobody can run, with the closest pool and what it lacks', () => {
+  it('names jobs that nobody can run, with the closest pool and what it lacks', () => {
     const plan = planOf({
       pools: { cpu: {}, gpu: { tags: gpuEu } },
       pending: [{ tags: { cluster: 'tpu', region: 'eu' }, jobs: 2 }],
@@ -374,7 +374,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('assigns each job once, and says to whom', () => {
+  it('assigns each job once, and says to whom', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m P' } }, pending: [{ jobs: 4 }] });
     expect(plan.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
       ['cpu', 1, 'by-free'],
@@ -389,25 +389,25 @@ describe('a pool whose starts fail', () => {
   const drawn = (picture: Picture) => actionsOf(picture, (snapshot) => addFailedStarts(snapshot, 'cheap', 3));
   const dear = { tags: { cluster: 'gpu', region: 'eu' }, cpu: 4096 };
 
-  test('is no supply: jobs go to a pool that is well, dearer as it is', () => {
+  it('is no supply: jobs go to a pool that is well, dearer as it is', () => {
     expect(drawn({ pools: { cheap: { tags: gpu }, dear }, pending: [{ tags: gpu, jobs: 2 }] })).toEqual([
       'dear 0->2 pending-jobs',
     ]);
   });
 
-  test('gets a probe where only it could help', () => {
+  it('gets a probe where only it could help', () => {
     expect(drawn({ pools: { cheap: { tags: gpu } }, pending: [{ tags: gpu, jobs: 2 }] })).toEqual([
       'cheap 0->1 pending-jobs',
     ]);
   });
 
-  test('is believed as far as tasks are there', () => {
+  it('is believed as far as tasks are there', () => {
     expect(
       drawn({ pools: { cheap: { tags: gpu, tasks: 'P P' }, dear }, pending: [{ tags: gpu, jobs: 2 }] }),
     ).toEqual([]);
   });
 
-  test('gives up what it desires in vain, and its room in maxTasks with it', () => {
+  it('gives up what it desires in vain, and its room in maxTasks with it', () => {
     expect(
       drawn({
         pools: { cheap: { tags: gpu, desired: 20 }, dear },
@@ -419,7 +419,7 @@ describe('a pool whose starts fail', () => {
 });
 
 describe('daemons of others', () => {
-  test('are promised what they can not take at once, and no job is lost', () => {
+  it('are promised what they can not take at once, and no job is lost', () => {
     const plan = planOf({ pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3, ageS: 10 }], strangers: [{}] });
     expect(plan.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
       [null, 1, 'by-free'],
@@ -428,7 +428,7 @@ describe('daemons of others', () => {
     expect(plan.unserved).toEqual([]);
   });
 
-  test('promise nothing once they are dead, whatever job they still show', () => {
+  it('promise nothing once they are dead, whatever job they still show', () => {
     const plan = planOf(
       { pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3 }], strangers: [{ busy: true }] },
       (snapshot) => edit(organizationIn(snapshot).daemons.items, 0, { last_seen_at: '2026-11-20T08:10:00Z' }),

@@ -1,5 +1,5 @@
 /** When the next look comes. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ago, aJob, MINUTE, SECOND } from '../support/parts.ts';
 import type { Picture } from '../support/picture.ts';
 import { planOf } from '../support/planned.ts';
@@ -10,7 +10,7 @@ const NEXT = 60_000;
 
 describe('a look comes again', () => {
   const one = { prewarm: { max: 1 } };
-  test.each<{ scenario: string; picture: Picture; expected: number; because: string }>([
+  it.each<{ scenario: string; picture: Picture; expected: number; because: string }>([
     {
       scenario: 'nothing happens',
       picture: { pools: { cpu: {} } },
@@ -88,14 +88,14 @@ describe('a look comes again', () => {
   });
 });
 
-test('the interval between looks is a setting', () => {
+it('the interval between looks is a setting', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'P' } } }, (_, config) => {
     config.looks = { every: '25s' };
   });
   expect(plan.lookAgainAfterMs).toBe(25_000);
 });
 
-test('it is never more than a minute and never less than the interval', () => {
+it('it is never more than a minute and never less than the interval', () => {
   const recent = comingEvery({ everyMinutes: 2, forHours: 48 });
   for (const person of [0.01, 0.1, 1, 100])
     for (const idle of [[], [MINUTE], [MINUTE, MINUTE, MINUTE]]) {
@@ -105,7 +105,7 @@ test('it is never more than a minute and never less than the interval', () => {
     }
 });
 
-test('a job that no pool can run calls for no look: a look would change nothing', () => {
+it('a job that no pool can run calls for no look: a look would change nothing', () => {
   const pending = [aJob({ tags: { cluster: 'none' }, created_at: ago(10 * SECOND) })];
   expect(deliberateOn({ pools: { cpu: {} }, pending }).plan.lookAgainAfterMs).toBe(NEXT);
 });

@@ -1,5 +1,5 @@
 /** Rules of one line each: prices, versions, floors, orders. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { configuredFloors, floorOf } from '../../lambda/decision/forecast/floors.ts';
 import { by, compare, sum } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig, Schedule } from '../../lambda/decision/model/config.ts';
@@ -14,7 +14,7 @@ import { aPool, NOW } from '../support/parts.ts';
 
 describe("a task's price an hour is Fargate's, in micro-dollars", () => {
   // worked out by hand from the price list: vCPU and GB
-  test.each<{ size: Partial<PoolConfig>; expected: number; because: string }>([
+  it.each<{ size: Partial<PoolConfig>; expected: number; because: string }>([
     { size: { cpu: 1024, memory: 2048 }, expected: 39_500, because: '0.03238 + 2 × 0.00356' },
     { size: { cpu: 4096, memory: 8192 }, expected: 158_000, because: 'four times as much of both' },
     { size: { cpu: 256, memory: 512 }, expected: 9_875, because: 'a quarter of both' },
@@ -30,7 +30,7 @@ describe("a task's price an hour is Fargate's, in micro-dollars", () => {
 });
 
 describe('versions', () => {
-  test.each([
+  it.each([
     { version: 'v2.19.0', expected: false },
     { version: 'v2.33.7+3006da5', expected: false },
     { version: 'v2.33.8+3006da5', expected: true },
@@ -50,7 +50,7 @@ describe('versions', () => {
     expect(cleansUpFailedStops(version)).toBe(expected);
   });
 
-  test.each([
+  it.each([
     { version: 'v2.30.0+3006da5', other: '2.30', expected: 0 },
     { version: '2.30.7', other: '2.30', expected: 0 },
     { version: 'v2.18.5', other: '2.19', expected: -1 },
@@ -72,7 +72,7 @@ describe('versions', () => {
 });
 
 describe('floors', () => {
-  test.each([
+  it.each([
     { min: 0, warm: 0, inUse: 3, expected: { count: 0, from: 'min' }, because: 'no floor' },
     { min: 2, warm: 0, inUse: 3, expected: { count: 2, from: 'min' }, because: 'min counts busy ones too' },
     { min: 2, warm: 1, inUse: 3, expected: { count: 4, from: 'warm' }, because: 'warm comes on top' },
@@ -97,7 +97,7 @@ describe('floors', () => {
     except: [],
     ...given,
   });
-  test.each([
+  it.each([
     {
       scenario: 'a schedule above min',
       pool: { min: 1, schedules: [allDay({ min: 3 })] },
@@ -152,12 +152,12 @@ describe('floors', () => {
 });
 
 describe('orders', () => {
-  test('strings go by code unit', () => {
+  it('strings go by code unit', () => {
     expect(['b', 'a', 'B', 'a', 'ä', ''].sort(compare)).toEqual(['', 'B', 'a', 'a', 'b', 'ä']);
     expect([compare('a', 'b'), compare('b', 'a'), compare('a', 'a')]).toEqual([-1, 1, 0]);
   });
 
-  test('the first key that differs decides', () => {
+  it('the first key that differs decides', () => {
     const order = by<readonly [number, string]>(
       ([first]) => first,
       ([, second]) => second,
@@ -168,11 +168,11 @@ describe('orders', () => {
     ]);
   });
 
-  test('a sum is over all', () => expect(sum([1, 2, 3], (item) => item * 2)).toBe(12));
+  it('a sum is over all', () => expect(sum([1, 2, 3], (item) => item * 2)).toBe(12));
 });
 
 describe('the daemon API of a release', () => {
-  test.each([
+  it.each([
     { version: 'v2.18.5', api: 1 },
     { version: 'v2.19.3', api: 2 },
     { version: 'v2.26.0', api: 9 },
@@ -195,7 +195,7 @@ describe('the daemon API of a release', () => {
   });
 });
 
-test.each([
+it.each([
   { image: 'ghcr.io/coder/coder:v2.34.8', release: 'v2.34.8' },
   { image: 'mirror/ghcr.io/coder/coder:v2.34.8@sha256:00', release: 'v2.34.8' },
   { image: 'coder/coder:v2.34', release: 'v2.34' },

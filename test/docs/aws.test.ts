@@ -1,6 +1,6 @@
 /** docs/aws.md: each fact says what it stands on, and what it names is there. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 const docs = new URL('docs/', root);
@@ -36,18 +36,18 @@ function declarationsOf(client: string): string {
 }
 
 describe('each fact', () => {
-  test('stands once, with its standing', () => {
+  it('stands once, with its standing', () => {
     expect(rows.length).toBeGreaterThan(100);
     expect(rows.filter(({ fact, standing, others }) => !fact || !standing || others.length > 0)).toEqual([]);
     expect(rows.map(({ fact }) => fact)).toEqual([...new Set(rows.map(({ fact }) => fact))]);
   });
 
-  test('is verified, read in documentation or in source, or assumed, and says how', () => {
+  it('is verified, read in documentation or in source, or assumed, and says how', () => {
     const marks = [VERIFIED, DOCUMENTED, READ, ASSUMED];
     expect(rows.filter(({ standing }) => !marks.some((mark) => mark.test(standing)))).toEqual([]);
   });
 
-  test('that is verified names a test that is there', () => {
+  it('that is verified names a test that is there', () => {
     const proofs = groupsOf(VERIFIED);
     expect(proofs.length).toBeGreaterThan(5);
     const isThere = (file: URL, name: string): boolean =>
@@ -55,7 +55,7 @@ describe('each fact', () => {
     expect(proofs.filter(({ path = '', name = '' }) => !isThere(new URL(path, docs), name))).toEqual([]);
   });
 
-  test('that a text of the SDK tells names types that the SDK has', () => {
+  it('that a text of the SDK tells names types that the SDK has', () => {
     const named = groupsOf(TYPES);
     expect(named.length).toBeGreaterThan(20);
     const declared = new Map(

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const SELF = 'test/docs/citations.test.ts';
@@ -52,13 +52,13 @@ const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 describe('a citation', () => {
-  test('of a page leads to a page', () => {
+  it('of a page leads to a page', () => {
     const pages = cited(/\b(?<page>docs\/[a-z-]+\.md)\b/g);
     expect(pages.length).toBeGreaterThan(100);
     expect(pages.filter(({ page = '' }) => !isThere(page))).toEqual([]);
   });
 
-  test('of a section leads to a section', () => {
+  it('of a section leads to a section', () => {
     const sections = cited(/\b(?<page>docs\/[a-z-]+\.md) (?<list>§\d+(?:(?:, | and |, and )§\d+)*)/g).flatMap(
       ({ list = '', page = '', path }) =>
         [...list.matchAll(/\d+/g)].map(([number]) => ({ path, page, number })),
@@ -70,7 +70,7 @@ describe('a citation', () => {
     expect(leadsNowhere).toEqual([]);
   });
 
-  test('of a heading leads to that heading', () => {
+  it('of a heading leads to that heading', () => {
     const headings = cited(/\b(?<page>docs\/[a-z-]+\.md), "(?<title>[^"$]+)"/g);
     expect(headings.length).toBeGreaterThan(20);
     expect(headings.filter(({ page = '', title = '' }) => !headingsOf(pageOf(page)).includes(title))).toEqual(
@@ -78,7 +78,7 @@ describe('a citation', () => {
     );
   });
 
-  test('of the page that it is on leads to a section', () => {
+  it('of the page that it is on leads to a section', () => {
     const own = texts
       .filter(({ path }) => /^docs\/[a-z-]+\.md$/.test(path))
       .flatMap(({ path, lines }) =>
@@ -92,7 +92,7 @@ describe('a citation', () => {
     expect(leadsNowhere.map(({ path, citation }) => ({ path, citation }))).toEqual([]);
   });
 
-  test('of a decision leads to docs/adr', () => {
+  it('of a decision leads to docs/adr', () => {
     const known = new Set(readdirSync(join(root, 'docs/adr')).map((file) => file.slice(0, 4)));
     const decisions = [
       ...cited(/\bADR (?<list>\d+)\b/g),
@@ -104,13 +104,13 @@ describe('a citation', () => {
     expect(decisions.filter(({ number }) => !known.has(number))).toEqual([]);
   });
 
-  test('is of nothing that is not in this repository', () => {
+  it('is of nothing that is not in this repository', () => {
     const gone = cited(/\baws-facts\b|\b[Cc]ontract §|\bdesign\.md\b|\(design, "/g);
     expect(gone).toEqual([]);
   });
 });
 
-test('a file that a page names is there', () => {
+it('a file that a page names is there', () => {
   const named = texts
     .filter(({ path }) => path.endsWith('.md') && path !== 'CHANGELOG.md')
     .flatMap(({ path, lines }) =>
@@ -135,12 +135,12 @@ describe('a link', () => {
       ),
     );
 
-  test('leads to a file', () => {
+  it('leads to a file', () => {
     expect(links.length).toBeGreaterThan(100);
     expect(links.filter(({ target }) => !isThere(target))).toEqual([]);
   });
 
-  test('with an anchor leads to a heading', () => {
+  it('with an anchor leads to a heading', () => {
     const anchored = links.filter(({ target, anchor }) => anchor !== undefined && target.endsWith('.md'));
     expect(
       anchored.filter(

@@ -1,6 +1,6 @@
 /** docs/coder.md: each fact says what it stands on, each proof is in the recordings, and each citation in the code leads to a section. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Transcript } from '../../verify/conformance/stage/transcript.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -25,18 +25,18 @@ const READ = /^\*\*read in source\*\* (?:2\.\d+\.\d+|main)[^:]*: `[^`]+`(?:, `[^
 const ASSUMED = /^\*\*assumed\*\*: .+$/;
 
 describe('each fact', () => {
-  test('stands once, with its standing', () => {
+  it('stands once, with its standing', () => {
     expect(rows.length).toBeGreaterThan(100);
     expect(rows.filter(({ fact, standing, others }) => !fact || !standing || others.length > 0)).toEqual([]);
     expect(rows.length).toBe(new Set(rows.map(({ fact }) => fact)).size);
   });
 
-  test('is verified, read in source or assumed, and says how', () => {
+  it('is verified, read in source or assumed, and says how', () => {
     const marked = [VERIFIED, READ, ASSUMED];
     expect(rows.filter(({ standing }) => !marked.some((mark) => mark.test(standing)))).toEqual([]);
   });
 
-  test('that is verified names a step or a day, and nothing else', () => {
+  it('that is verified names a step or a day, and nothing else', () => {
     const proofs = rows.flatMap(({ standing }) => VERIFIED.exec(standing)?.groups?.proofs ?? []);
     const odd = proofs.filter((proof) => {
       const rest = proof.replaceAll(STEP, '').replace(BY_HAND, '').replaceAll(/[ ,]/g, '');
@@ -45,7 +45,7 @@ describe('each fact', () => {
     expect(odd).toEqual([]);
   });
 
-  test('that names a step names one of every recording', () => {
+  it('that names a step names one of every recording', () => {
     const named = [...text.matchAll(STEP)].map(({ groups }) => groups?.step ?? '');
     expect(named.length).toBeGreaterThan(100);
     expect(named.filter((step) => !steps.every((recording) => recording.has(step)))).toEqual([]);
@@ -76,7 +76,7 @@ describe('each citation', () => {
     return [...places].map(({ groups }) => ({ path, list: groups?.list ?? '' }));
   });
 
-  test('leads to a section', () => {
+  it('leads to a section', () => {
     expect(cited.length).toBeGreaterThan(50);
     const numbers = cited.flatMap(({ path, list }) =>
       [...list.matchAll(/\d+/g)].map(([number]) => ({ path, number })),
@@ -84,7 +84,7 @@ describe('each citation', () => {
     expect(numbers.filter(({ number }) => !sections.has(number))).toEqual([]);
   });
 
-  test('of the page itself leads to a section', () => {
+  it('of the page itself leads to a section', () => {
     const own = [...text.matchAll(/§(\d+)/g)].map(([, number]) => number);
     expect(own.filter((number) => !sections.has(number))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /** docs/faults.md promises a test for every fault: each row links a file that holds the test of that name. */
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const docs = new URL('../../docs/', import.meta.url);
 const rows = readFileSync(new URL('faults.md', docs), 'utf8')
@@ -12,7 +12,7 @@ const rows = readFileSync(new URL('faults.md', docs), 'utf8')
 const LINK = /^\[(?<name>[^\]]+)\]\((?<path>[^)]+\.test\.ts)\)$/;
 
 describe('the fault table', () => {
-  test.each(rows.map((cells) => [cells[0] ?? '', cells] as const))('names a test for: %s', (_, cells) => {
+  it.each(rows.map((cells) => [cells[0] ?? '', cells] as const))('names a test for: %s', (_, cells) => {
     expect(cells).toHaveLength(5);
     expect(cells.filter((cell) => cell.trim() === '')).toEqual([]);
     const { name = '', path = '' } = LINK.exec(cells[4] ?? '')?.groups ?? {};
@@ -21,7 +21,7 @@ describe('the fault table', () => {
     expect(readFileSync(file, 'utf8')).toContain(name);
   });
 
-  test('has each fault once', () => {
+  it('has each fault once', () => {
     const faults = rows.map(([fault]) => fault);
     expect(faults).toEqual([...new Set(faults)]);
   });

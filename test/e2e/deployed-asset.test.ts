@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import * as z from 'zod';
 import { loadFunction } from '../../demo/deployed-function.ts';
@@ -56,7 +56,7 @@ function servicesOf({ resources }: SynthesizedStack): LabPool[] {
 
 describe('the deployed function', () => {
   let lab: Lab;
-  let tick: () => Promise<unknown>;
+  let look: () => Promise<unknown>;
 
   beforeAll(async () => {
     // the world's address is in the configuration, and the world's services are in the template
@@ -68,7 +68,7 @@ describe('the deployed function', () => {
     const stack = synthesizeStack(stringify(labConfig(lab.coderdUrl, configured)), join(outDir, 'second'));
     // the end of its time is near, so that there is one look
     const hurried = { ...stack, function: { ...stack.function, timeoutMs: 6_000 } };
-    ({ tick } = await loadFunction(hurried, {
+    ({ look } = await loadFunction(hurried, {
       AUTOSCALER_CLUSTER: lab.world.ecs.clusterName,
       AUTOSCALER_STACK: lab.world.stackName,
     }));
@@ -78,11 +78,11 @@ describe('the deployed function', () => {
   async function minutes(count: number): Promise<void> {
     for (let minute = 0; minute < count; minute++) {
       lab.pass(60);
-      await tick();
+      await look();
     }
   }
 
-  test('lets the tasks go with which CloudFormation creates the services', async () => {
+  it('lets the tasks go with which CloudFormation creates the services', async () => {
     expect(lab.world.figures().tasks.launched).toBe(0);
     lab.pass(1);
     expect(configured.map(({ name }) => lab.world.service(name).state.desiredCount)).toEqual([1, 1]);
@@ -90,7 +90,7 @@ describe('the deployed function', () => {
     expect(lab.world.figures().tasks.running).toBe(0);
   });
 
-  test('brings up daemons for jobs of both organizations, which run them, and no task is left', async () => {
+  it('brings up daemons for jobs of both organizations, which run them, and no task is left', async () => {
     const { coderd } = lab.world;
     for (let index = 0; index < 5; index++)
       coderd.submitJob({ organization: 'default', tags: {}, durationMs: 120_000 });

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { bundleFunction } from '../../infra/constructs/bundle.ts';
 import type { Plan } from '../../lambda/decision/model/plan.ts';
@@ -43,8 +43,8 @@ type Line = Partial<LookEvent> & {
   };
 };
 
-/** One tick, and what the function writes meanwhile: CloudWatch makes a log event of each line. */
-async function tickWith(
+/** One look, and what the function writes meanwhile: CloudWatch makes a log event of each line. */
+async function lookWith(
   function_: Handler,
 ): Promise<{ readonly text: string; readonly lines: readonly Line[] }> {
   const written: string[] = [];
@@ -81,7 +81,7 @@ afterAll(async () => {
 });
 
 describe('a dry run', () => {
-  test('answers the plan with a text, as JSON, and changes nothing', async () => {
+  it('answers the plan with a text, as JSON, and changes nothing', async () => {
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
     const answer = JSON.parse(JSON.stringify(await handler({ dryRun: true }, context))) as Plan & {
       text: string;
@@ -95,15 +95,15 @@ describe('a dry run', () => {
   });
 });
 
-describe('a scheduled tick', () => {
-  test('brings up a daemon for a pending job, which runs it', async () => {
+describe('a scheduled look', () => {
+  it('brings up a daemon for a pending job, which runs it', async () => {
     await expect(handler({ tick: true }, context)).resolves.toEqual({ looks: 1 });
     expect(lab.world.service('cpu').state.desiredCount).toBe(1);
     lab.pass(120);
     expect(lab.world.coderd.jobs().map(({ status }) => status)).toEqual(['succeeded']);
   });
 
-  test('reads the token again when coderd refuses it', async () => {
+  it('reads the token again when coderd refuses it', async () => {
     const { coderd, secrets, tokenSecretName } = lab.world;
     const old = secrets.find(tokenSecretName)?.value ?? '';
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
@@ -111,7 +111,7 @@ describe('a scheduled tick', () => {
     await expect(handler({ tick: true }, context)).resolves.toEqual({ looks: 1 });
   });
 
-  test('fails with a line a cause when an organization is forbidden, after the other was served', async () => {
+  it('fails with a line a cause when an organization is forbidden, after the other was served', async () => {
     const { coderd, secrets, tokenSecretName } = lab.world;
     const good = secrets.find(tokenSecretName)?.value ?? '';
     const narrow = coderd.addToken({ canRead: ['default'] });
@@ -140,9 +140,9 @@ describe('what a look writes', () => {
     return deploy(name, config).finally(() => vi.unstubAllEnvs());
   }
 
-  test('is one log event and one event of ten metrics, each a line', async () => {
+  it('is one log event and one event of ten metrics, each a line', async () => {
     const loud = await deployLoud('loud', labConfig(lab.coderdUrl, pools));
-    const { lines } = await tickWith(loud);
+    const { lines } = await lookWith(loud);
     const [look, metrics, ...others] = lines;
     expect(others).toEqual([]);
     expect(look).toMatchObject({
@@ -156,18 +156,18 @@ describe('what a look writes', () => {
     expect(metrics).toMatchObject({ TickAge: 0, PendingJobs: look?.pending });
   });
 
-  test('holds neither the token nor a key', async () => {
+  it('holds neither the token nor a key', async () => {
     const { secrets, tokenSecretName } = lab.world;
-    const { text } = await tickWith(await deployLoud('checked', labConfig(lab.coderdUrl, pools)));
+    const { text } = await lookWith(await deployLoud('checked', labConfig(lab.coderdUrl, pools)));
     const known = [tokenSecretName, ...pools.map(({ name }) => `coder/keys/${name}`)];
     const values = known.map((name) => secrets.find(name)?.value ?? '');
     expect(values.filter((value) => value.length < 8)).toEqual([]);
     expect(values.filter((value) => text.includes(value))).toEqual([]);
   });
 
-  test('has three more metrics a pool where the configuration asks for them', async () => {
+  it('has three more metrics a pool where the configuration asks for them', async () => {
     const perPool = { ...labConfig(lab.coderdUrl, pools), aws: { metrics: { perPool: true } } };
-    const { lines } = await tickWith(await deployLoud('per-pool', perPool));
+    const { lines } = await lookWith(await deployLoud('per-pool', perPool));
     const [, , ...others] = lines;
     expect(others.map(({ pool }) => pool)).toEqual(['cpu', 'data']);
     for (const line of others) expect(metricsIn(line)).toEqual([...POOL_METRICS]);
@@ -175,18 +175,18 @@ describe('what a look writes', () => {
 });
 
 describe('any other payload', () => {
-  test.each([{}, null, undefined, [], 'tick', { tick: false }, { tick: true, dryRun: true }, { Tick: true }])(
+  it.each([{}, null, undefined, [], 'tick', { tick: false }, { tick: true, dryRun: true }, { Tick: true }])(
     '%j is refused',
     async (event) => {
       await expect(handler(event, context)).rejects.toThrow(
-        /^reading the payload: saw .*; send \{"tick":true\} for a tick as the schedule does, or \{"dryRun":true\}/,
+        /^reading the payload: saw .*; send \{"tick":true\} for a look as the schedule does, or \{"dryRun":true\}/,
       );
     },
   );
 });
 
 describe('the function', () => {
-  test('fails before the end of its time when coderd does not answer', async () => {
+  it('fails before the end of its time when coderd does not answer', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = silent.address();
@@ -199,18 +199,18 @@ describe('the function', () => {
     silent.close();
   });
 
-  test('does not start without a cluster, and says which variable is missing', async () => {
+  it('does not start without a cluster, and says which variable is missing', async () => {
     await expect(
       deploy('no-cluster', labConfig(lab.coderdUrl, pools), { AUTOSCALER_CLUSTER: '' }),
     ).rejects.toThrow('reading the environment: AUTOSCALER_CLUSTER is empty; name the ECS cluster');
     process.env.AUTOSCALER_CLUSTER = lab.world.ecs.clusterName;
   });
 
-  test('exports a handler that Node 24 on Lambda takes: at most two parameters', () => {
+  it('exports a handler that Node 24 on Lambda takes: at most two parameters', () => {
     expect(handler.length).toBeLessThanOrEqual(2);
   });
 
-  test('carries its configuration beside it', () => {
+  it('carries its configuration beside it', () => {
     expect(readFileSync(join(folder, 'function', 'autoscaler.yaml'), 'utf8')).toContain(lab.coderdUrl);
   });
 });

@@ -1,5 +1,5 @@
 /** Dollars computed by hand, and what is priced held against what is deployed. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../infra/constructs/settings.ts';
 import {
   alarmsOf,
@@ -38,7 +38,7 @@ function poolOf(pool: Written['pool'] = {}): DeployedPool {
 const WORKDAYS = { days: 'mon-fri', from: '08:00', to: '18:00', timezone: 'Europe/Berlin' };
 
 describe('the task-hours of a month', () => {
-  test.each([
+  it.each([
     { pool: {}, hours: 0, because: 'nothing is kept' },
     { pool: { min: 2 }, hours: 2 * 730, because: 'min is always there' },
     { pool: { min: 2, warm: 3 }, hours: 3 * 730, because: 'what is free counts towards min' },
@@ -67,7 +67,7 @@ describe('the task-hours of a month', () => {
     expect(taskHours(poolOf(pool), QUIET)).toEqual({ onDemand: expect.closeTo(hours, 6), spot: 0 });
   });
 
-  test.each([
+  it.each([
     { pool: { max: 20, warm: 0 }, hours: 7 * WORK_HOURS, because: '35 % of 20 are busy, at work only' },
     {
       pool: { max: 20, min: 10, warm: 0 },
@@ -84,7 +84,7 @@ describe('the task-hours of a month', () => {
     expect(taskHours(poolOf(pool), BUSY).onDemand).toBeCloseTo(hours, 6);
   });
 
-  test('are on demand up to the base of a Spot pool, on Spot beyond it', () => {
+  it('are on demand up to the base of a Spot pool, on Spot beyond it', () => {
     const hours = taskHours(poolOf({ max: 20, warm: 0, spot: true, spotBase: 2 }), BUSY);
     expect(hours.onDemand).toBeCloseTo(2 * WORK_HOURS, 6);
     expect(hours.spot).toBeCloseTo(5 * WORK_HOURS, 6);
@@ -98,9 +98,7 @@ const line = (lines: readonly CostLine[], what: CostLine['what']) =>
 const TASK_HOUR = 0.0395;
 
 describe('the dollars of a month', () => {
-  test.each<
-    Written & { readonly what: CostLine['what']; readonly dollars: number; readonly because: string }
-  >([
+  it.each<Written & { readonly what: CostLine['what']; readonly dollars: number; readonly because: string }>([
     { pool: { min: 1 }, what: 'Fargate tasks', dollars: 730 * TASK_HOUR, because: 'one task, always' },
     {
       pool: { min: 2, spot: true },
@@ -174,7 +172,7 @@ describe('the dollars of a month', () => {
     expect(line(costOf(deploymentOf(written), QUIET), what)).toBeCloseTo(dollars, 6);
   });
 
-  test('grow with what is built: tasks, what they bring in and what they and the function write', () => {
+  it('grow with what is built: tasks, what they bring in and what they and the function write', () => {
     const busy = costOf(deploymentOf({ pool: { max: 20, warm: 0 } }), BUSY);
     // 7 tasks for 217.26 hours; a look every 10 s in them
     const taskHours = 7 * WORK_HOURS;
@@ -189,7 +187,7 @@ describe('the dollars of a month', () => {
     expect(line(busy, 'metrics')).toBe(3);
   });
 
-  test('stay within maxTasks, where the pools together may have more', () => {
+  it('stay within maxTasks, where the pools together may have more', () => {
     const { config } = checkConfig({
       coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
       limits: { maxTasks: 20 },
@@ -201,11 +199,11 @@ describe('the dollars of a month', () => {
     expect(line(costOf(config, BUSY), 'Fargate tasks')).toBeCloseTo(7 * WORK_HOURS * TASK_HOUR, 6);
   });
 
-  test('of a fixed fleet are its tasks around the clock', () => {
+  it('of a fixed fleet are its tasks around the clock', () => {
     expect(costOfStaticFleet(poolOf(), 60)).toBeCloseTo(60 * 730 * TASK_HOUR, 6);
   });
 
-  test('add up', () => {
+  it('add up', () => {
     const lines = costOf(deploymentOf({}), QUIET);
     expect(totalOf(lines)).toBeCloseTo(
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
@@ -216,7 +214,7 @@ describe('the dollars of a month', () => {
 });
 
 describe('what is priced is what is deployed', () => {
-  test.each([
+  it.each([
     { name: 'minimal', settings: MINIMAL },
     { name: 'everything on', settings: EVERYTHING },
     { name: 'existing network', settings: EXISTING },
@@ -239,12 +237,12 @@ describe('what is priced is what is deployed', () => {
     expect(countOf('AWS::SecretsManager::Secret')).toBe(0);
   });
 
-  test('the metrics', () => {
+  it('the metrics', () => {
     expect(METRICS).toHaveLength(MADE.metrics);
     expect(POOL_METRICS).toHaveLength(MADE.metricsPerPool);
   });
 
-  test('the endpoints', () => {
+  it('the endpoints', () => {
     expect(ENDPOINTS_MONTH).toBeCloseTo(73, 9);
   });
 });

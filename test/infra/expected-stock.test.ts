@@ -1,5 +1,5 @@
 /** The daemons that an estimate keeps free, against chances that were looked up in a table of the Poisson distribution. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../infra/constructs/settings.ts';
 import { estimatePools, loadOf, USUAL } from '../../infra/cost.ts';
 import { expectedStock } from '../../infra/expected-stock.ts';
@@ -27,7 +27,7 @@ describe('the stock of a pool', () => {
   const minute = { startTime: '60s', max: 20 } as const;
 
   // a task costs $0.0395 an hour, $0.000658 a minute: at $0.10, a chance of 0.66 % is worth its price
-  test.each([
+  it.each([
     { pool: minute, perMinute: 0, stock: 0, because: 'nobody builds' },
     { pool: minute, perMinute: 0.006, stock: 0, because: 'a chance of 0.6 % is not worth it' },
     { pool: minute, perMinute: 0.007, stock: 1, because: 'a chance of 0.7 % is' },
@@ -51,13 +51,13 @@ describe('the stock of a pool', () => {
     expect(expectedStock(poolOf(pool), { perMinute, ending: 0 })).toBe(stock);
   });
 
-  test('is smaller by the builds that end while a task starts', () => {
+  it('is smaller by the builds that end while a task starts', () => {
     expect(expectedStock(poolOf(minute), { perMinute: 1, ending: 3 })).toBe(1);
   });
 });
 
 describe('the task-hours of a pool with a price of waiting', () => {
-  test.each([
+  it.each([
     { pool: { max: 50 }, share: 0.0001, hours: 0, because: 'fewer than two builds a day keep no daemon' },
     { pool: { max: 50 }, share: 0.001, hours: 730, because: '30 builds a day keep one around the clock' },
     {
@@ -88,7 +88,7 @@ describe('the task-hours of a pool with a price of waiting', () => {
 });
 
 describe('the estimate of each pool', () => {
-  test('is dearer at one dollar, and the same where that is the setting', () => {
+  it('is dearer at one dollar, and the same where that is the setting', () => {
     const cheap = deploymentOf([{ max: 60 }]);
     const [estimate] = estimatePools(cheap, USUAL);
     expect(estimate?.dollars).toBeLessThan(estimate?.atOneDollar ?? 0);
@@ -97,7 +97,7 @@ describe('the estimate of each pool', () => {
     expect(dear?.atOneDollar).toBe(estimate?.atOneDollar);
   });
 
-  test('is of as many builds a day as were told, by max', () => {
+  it('is of as many builds a day as were told, by max', () => {
     const pools = [{ max: 30 }, { name: 'b', organization: 'data', max: 10 }];
     for (const maxTasks of [100, 20]) {
       const deployment = deploymentOf(pools, { maxTasks });
@@ -108,7 +108,7 @@ describe('the estimate of each pool', () => {
     }
   });
 
-  test('gives a retiring pool nothing', () => {
+  it('gives a retiring pool nothing', () => {
     const deployment = deploymentOf([{ retiring: true }, { name: 'b', max: 10 }]);
     const [retiring, other] = estimatePools(deployment, loadOf(deployment, 60));
     expect(retiring).toMatchObject({ buildsPerDay: 0, dollars: 0, atOneDollar: 0 });

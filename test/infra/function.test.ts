@@ -41,7 +41,7 @@ function permissions(of: Template, service: string): readonly object[] {
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
 }
 
-const ofATick = [
+const ofALook = [
   {
     Effect: 'Allow',
     Action: ['ecs:ListServices', 'ecs:ListTasks'],
@@ -121,7 +121,7 @@ describe('the function', () => {
     });
   });
 
-  it('drops a tick that failed or is late', () => {
+  it('drops a look that failed or is late', () => {
     outside.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
       MaximumRetryAttempts: 0,
       MaximumEventAgeInSeconds: 60,
@@ -129,8 +129,8 @@ describe('the function', () => {
     });
   });
 
-  it('may do exactly what a tick needs', () => {
-    expect(permissions(outside, 'lambda')).toEqual([...ofATick, logs(outside)]);
+  it('may do exactly what a look needs', () => {
+    expect(permissions(outside, 'lambda')).toEqual([...ofALook, logs(outside)]);
   });
 
   it('may, in a VPC, with tracing and a key, decrypt, trace, and let Lambda make its network interfaces', () => {
@@ -146,7 +146,7 @@ describe('the function', () => {
       Resource: '*',
     };
     expect(permissions(everything, 'lambda')).toEqual([
-      ...ofATick,
+      ...ofALook,
       logs(everything),
       { Effect: 'Allow', Action: 'kms:Decrypt', Resource: attribute(everything, 'AWS::KMS::Key') },
       {
@@ -169,7 +169,7 @@ describe('the function', () => {
 });
 
 describe('the schedule', () => {
-  it('ticks once a minute, never late and never twice', () => {
+  it('looks once a minute, never late and never twice', () => {
     outside.resourceCountIs('AWS::Scheduler::Schedule', 1);
     outside.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'rate(1 minute)',

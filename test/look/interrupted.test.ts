@@ -1,8 +1,8 @@
-/** A tick may be lost, repeated, overlapped or cut short anywhere: nothing is lost, nothing is doubled. */
-import { describe, expect, test } from 'vitest';
+/** A look may be lost, repeated, overlapped or cut short anywhere: nothing is lost, nothing is doubled. */
+import { describe, expect, it } from 'vitest';
+import { lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
-import { tick } from '../../lambda/look/tick.ts';
-import { cleanTick, type Lab, startLab } from '../support/lab.ts';
+import { cleanLook, type Lab, startLab } from '../support/lab.ts';
 
 const POOLS = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 },
@@ -39,7 +39,7 @@ const ALL_DONE = { statuses: Array(9).fill('succeeded'), killed: 0, end: 0 };
 const LENGTH_S = 960;
 const CUT_S = 400;
 
-/** Runs the scenario; `each` is what happens every 10 s until CUT_S, clean ticks after that. */
+/** Runs the scenario; `each` is what happens every 10 s until CUT_S, clean looks after that. */
 async function scenario(each: (lab: Lab, ports: Ports) => Promise<unknown>, readLagMs = 0): Promise<Outcome> {
   const lab = await startLab({ pools: POOLS, readLagMs });
   try {
@@ -47,7 +47,7 @@ async function scenario(each: (lab: Lab, ports: Ports) => Promise<unknown>, read
     const ports = lab.ports();
     for (let passed = 0; passed < LENGTH_S; passed += 10) {
       lab.pass(10);
-      await (passed < CUT_S ? each(lab, ports) : cleanTick(ports, lab.config));
+      await (passed < CUT_S ? each(lab, ports) : cleanLook(ports, lab.config));
     }
     return await outcomeOf(lab);
   } finally {
@@ -77,30 +77,30 @@ function cutAfter(ports: Ports, calls: number): { readonly ports: Ports; readonl
 /** Nine builds: a task each at the most. */
 const MOST_TASKS = 9;
 
-describe('the same tick', () => {
-  test('done once launches a task a build at the most, and loses nothing', async () => {
-    const once = await scenario((lab, ports) => cleanTick(ports, lab.config));
+describe('the same look', () => {
+  it('done once launches a task a build at the most, and loses nothing', async () => {
+    const once = await scenario((lab, ports) => cleanLook(ports, lab.config));
     expect(once).toMatchObject(ALL_DONE);
     expect(once.launched).toBeLessThanOrEqual(MOST_TASKS);
   });
 
-  test('done twice at once doubles nothing', async () => {
+  it('done twice at once doubles nothing', async () => {
     const done = await scenario(twice);
     expect(done).toMatchObject(ALL_DONE);
     expect(done.launched).toBeLessThanOrEqual(MOST_TASKS);
   });
 
-  test('done twice at once on reads that are late loses and kills nothing', async () => {
+  it('done twice at once on reads that are late loses and kills nothing', async () => {
     expect(await scenario(twice, 3_000)).toMatchObject(ALL_DONE);
   });
 
-  test('cut off after every single call loses nothing and doubles nothing', async () => {
+  it('cut off after every single call loses nothing and doubles nothing', async () => {
     const most = await mostCalls();
     expect(most).toBeGreaterThan(10);
     for (let calls = 0; calls <= most; calls++) {
-      // a cut tick rejects, or ends with failures: the next one must not care
+      // a cut look rejects, or ends with failures: the next one must not care
       const cut = await scenario((lab, ports) =>
-        tick(cutAfter(ports, calls).ports, lab.config).catch(() => {}),
+        lookAndAct(cutAfter(ports, calls).ports, lab.config).catch(() => {}),
       );
       expect(cut, `cut off after ${calls} calls`).toMatchObject(ALL_DONE);
       expect(cut.launched, `tasks launched when cut off after ${calls} calls`).toBeLessThanOrEqual(
@@ -111,14 +111,14 @@ describe('the same tick', () => {
 });
 
 const twice = (lab: Lab, ports: Ports): Promise<unknown> =>
-  Promise.all([cleanTick(ports, lab.config), cleanTick(lab.ports(), lab.config)]);
+  Promise.all([cleanLook(ports, lab.config), cleanLook(lab.ports(), lab.config)]);
 
-/** The most calls that one tick of the scenario makes. */
+/** The most calls that one look of the scenario makes. */
 async function mostCalls(): Promise<number> {
   let most = 0;
   await scenario(async (lab, ports) => {
     const counted = cutAfter(ports, Number.POSITIVE_INFINITY);
-    await cleanTick(counted.ports, lab.config);
+    await cleanLook(counted.ports, lab.config);
     most = Math.max(most, counted.made());
   });
   return most;

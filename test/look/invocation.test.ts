@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
-import type { Tick } from '../../lambda/look/tick.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
 import { type Lab, type LabPool, startLab } from '../support/lab.ts';
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
@@ -13,7 +13,7 @@ afterEach(() => lab?.close());
 async function invoke(
   on: Lab,
   timeoutS = 55,
-  onTick: (tick: Tick) => void = () => {},
+  onLook: (look: LookResult) => void = () => {},
 ): Promise<readonly number[]> {
   const { timeline } = on.world;
   const start = timeline.now();
@@ -26,21 +26,21 @@ async function invoke(
     ports: { ...on.ports(), clock },
     config: on.config,
     remainingMs: () => timeoutS * 1000 - (timeline.now() - start),
-    onTick: (done) => {
+    onLook: (done) => {
       looksAt.push((timeline.now() - start) / 1000);
-      onTick(done);
+      onLook(done);
     },
   });
   return looksAt;
 }
 
 describe('a scheduled invocation', () => {
-  test('looks once when all is quiet', async () => {
+  it('looks once when all is quiet', async () => {
     lab = await startLab({ pools: [cpu] });
     expect(await invoke(lab)).toEqual([0]);
   });
 
-  test('looks every 10 s while a task is starting, and never into the last 5 s', async () => {
+  it('looks every 10 s while a task is starting, and never into the last 5 s', async () => {
     lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
     expect(await invoke(lab)).toEqual([0, 10, 20, 30, 40]);
@@ -48,13 +48,13 @@ describe('a scheduled invocation', () => {
     expect(await invoke(lab, 15)).toEqual([0]);
   });
 
-  test('looks once when the only job is one that no pool can run', async () => {
+  it('looks once when the only job is one that no pool can run', async () => {
     lab = await startLab({ pools: [cpu] });
     lab.world.coderd.submitJob({ organization: 'default', tags: { cluster: 'tpu' }, durationMs: 60_000 });
     expect(await invoke(lab)).toEqual([0]);
   });
 
-  test('tells its report how long the look took', async () => {
+  it('tells its report how long the look took', async () => {
     lab = await startLab({ pools: [cpu] });
     const { timeline } = lab.world;
     const { ecs, ...ports } = lab.ports();
@@ -68,12 +68,12 @@ describe('a scheduled invocation', () => {
       ports: { ...ports, ecs, clock: { now: () => timeline.now(), sleep: async () => {} } },
       config: lab.config,
       remainingMs: () => 6_000,
-      onTick: (_, durationMs) => tookMs.push(durationMs),
+      onLook: (_, durationMs) => tookMs.push(durationMs),
     });
     expect(tookMs).toEqual([3_000]);
   });
 
-  test('goes on when the report of a look throws', async () => {
+  it('goes on when the report of a look throws', async () => {
     lab = await startLab({ pools: [cpu] });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
     const looks = await invoke(lab, 55, () => {
@@ -84,7 +84,7 @@ describe('a scheduled invocation', () => {
 });
 
 describe('a pool that fails', () => {
-  test('does not stop the others, and the invocation fails with one line a cause', async () => {
+  it('does not stop the others, and the invocation fails with one line a cause', async () => {
     lab = await startLab({ pools: [cpu, data] });
     const { world } = lab;
     for (const organization of ['default', 'data'])
@@ -106,7 +106,7 @@ describe('a pool that fails', () => {
     expect(lines[1]).toMatch(/^organization "data": the list of daemons is forbidden/);
   });
 
-  test('fails alone when ECS refuses its update', async () => {
+  it('fails alone when ECS refuses its update', async () => {
     lab = await startLab({ pools: [cpu, { ...data, organization: 'default' }] });
     for (const tags of [{}, { team: 'data' }])
       lab.world.coderd.submitJob({ organization: 'default', tags, durationMs: 1000 });
@@ -121,7 +121,7 @@ describe('a pool that fails', () => {
       ports: { ...ports, ecs },
       config: lab.config,
       remainingMs: () => 6_000,
-      onTick: () => {},
+      onLook: () => {},
     });
     await expect(failed).rejects.toThrow(
       'setting the desired count of pool "cpu" from 0 to 1: ServiceNotActiveException: Service was not ACTIVE.',

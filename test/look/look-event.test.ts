@@ -1,5 +1,5 @@
 /** The log event of a look, and the metrics that are made of it. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { documentOf } from '../../bench/fleet/document.ts';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
 import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
@@ -10,29 +10,32 @@ import type { Action, Finding, Plan } from '../../lambda/decision/model/plan.ts'
 import type { Job, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { bytesOf, fitting } from '../../lambda/explain/truncate-rows.ts';
 import { answerOf } from '../../lambda/look/answer.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
 import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
-import type { Tick } from '../../lambda/look/tick.ts';
 import { lookMetrics, stuckTasks, tokenDaysLeft } from '../../lambda/telemetry/look-metrics.ts';
 import { METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { SightAge } from '../../lambda/telemetry/sight-age.ts';
 import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
 
-/** A tick that carried all its plan out. */
-function tickOf(snapshot: Snapshot, plan: Plan, changed: Partial<Tick['outcome']> = {}): Tick {
+/** A look that carried all its plan out. */
+function resultOf(snapshot: Snapshot, plan: Plan, changed: Partial<LookResult['outcome']> = {}): LookResult {
   const outcome = { applied: plan.actions, refused: [], failures: [], ...changed };
   return { snapshot, plan, outcome, failures: outcome.failures };
 }
 
-function tickOn(picture: Picture, changed?: (actions: readonly Action[]) => Partial<Tick['outcome']>): Tick {
+function resultOn(
+  picture: Picture,
+  changed?: (actions: readonly Action[]) => Partial<LookResult['outcome']>,
+): LookResult {
   const { snapshot: document, config } = draw(picture);
   const snapshot = parseSnapshot(document);
   const plan = decide(snapshot, checkConfig(config).config);
-  return tickOf(snapshot, plan, changed?.(plan.actions));
+  return resultOf(snapshot, plan, changed?.(plan.actions));
 }
 
 const CALLS = { coderd: { requests: 7, throttled: 1 }, ecs: { requests: 4, throttled: 0 } };
-const eventOf = (tick: Tick): LookEvent => lookEvent({ tick, calls: CALLS, durationMs: 120 });
+const eventOf = (result: LookResult): LookEvent => lookEvent({ result, calls: CALLS, durationMs: 120 });
 
 const BUSY: Picture = {
   pools: {
@@ -47,20 +50,20 @@ const BUSY: Picture = {
 };
 
 describe('the event of a look', () => {
-  const event = eventOf(tickOn(BUSY));
+  const event = eventOf(resultOn(BUSY));
 
-  test('counts who waits: the oldest of the jobs that pools serve, and apart from them those that nobody can run', () => {
+  it('counts who waits: the oldest of the jobs that pools serve, and apart from them those that nobody can run', () => {
     expect(event).toMatchObject({ pending: 4, oldestPendingSeconds: 400, unserved: 2, durationMs: 120 });
   });
 
-  test('has a row a pool with its tasks by what they do', () => {
+  it('has a row a pool with its tasks by what they do', () => {
     expect(event.pools).toMatchObject([
       { name: 'cpu', desiredFrom: 5, tasks: 5, busy: 1, idle: 2, left: 1, leaving: 1, asks: 2, atMax: 0 },
       { name: 'gpu', desiredFrom: 2, desiredTo: 2, tasks: 2, busy: 1, starting: 1, pending: 4, atMax: 1 },
     ]);
   });
 
-  test('has a row a tag group, the longest waiting first, with who serves it', () => {
+  it('has a row a tag group, the longest waiting first, with who serves it', () => {
     expect(event.groups).toMatchObject([
       { tags: 'tpu=x', pending: 2, oldestSeconds: 700, served: '2 unserved', pools: '' },
       {
@@ -76,14 +79,14 @@ describe('the event of a look', () => {
     expect(event.groups[1]?.since).toBe('2026-11-20T08:53:20.000Z');
   });
 
-  test('tells requests and throttles by API', () => {
+  it('tells requests and throttles by API', () => {
     expect(event.calls).toEqual([
       { api: 'coderd', requests: 7, throttled: 1 },
       { api: 'ecs', requests: 4, throttled: 0 },
     ]);
   });
 
-  test('leaves nothing out where there is room', () => {
+  it('leaves nothing out where there is room', () => {
     expect(event.leftOut).toEqual({});
   });
 });
@@ -96,10 +99,10 @@ describe('the queue wait of a tag group', () => {
   const queued = aJob({ status: 'running', created_at: ago(MINUTE) });
   const groupOf = (jobs: readonly Job[]) => {
     const snapshot = aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })] });
-    return eventOf(tickOf(snapshot, decide(snapshot, aConfig(aPool())))).groups[0];
+    return eventOf(resultOf(snapshot, decide(snapshot, aConfig(aPool())))).groups[0];
   };
 
-  test.each([
+  it.each([
     { jobs: [5, 10, 20, 300].map(waited), p50: 10, p95: 300, because: 'of four, the second and the last' },
     { jobs: [waited(5)], p50: 5, p95: 5, because: 'one is both' },
     { jobs: [early], p50: 0, p95: 0, because: 'clocks differ, and nobody waits for less than no time' },
@@ -116,14 +119,14 @@ describe('the queue wait of a tag group', () => {
     },
   );
 
-  test('is not told where no job runs', () => {
+  it('is not told where no job runs', () => {
     expect(groupOf([aJob()])).not.toHaveProperty('queueWaitP50Seconds');
   });
 });
 
 describe('an action', () => {
   const spare: Picture = { pools: { cpu: { tasks: 'I9m I9m', idleTimeout: '5m' } } };
-  const refuse = (actions: readonly Action[]): Partial<Tick['outcome']> => ({
+  const refuse = (actions: readonly Action[]): Partial<LookResult['outcome']> => ({
     refused: actions
       .slice(0, 1)
       .flatMap((action) =>
@@ -133,33 +136,33 @@ describe('an action', () => {
       ),
   });
 
-  test.each([
+  it.each([
     { changed: () => ({}), outcomes: ['applied', 'applied'], asks: 2 },
     { changed: refuse, outcomes: ['refused', 'applied'], asks: 1 },
     { changed: () => ({ applied: [] }), outcomes: ['open', 'open'], asks: 0 },
   ])('is told with what became of it: $outcomes', ({ changed, outcomes, asks }) => {
-    const event = eventOf(tickOn(spare, changed));
+    const event = eventOf(resultOn(spare, changed));
     expect(event.actions.map(({ outcome }) => outcome)).toEqual(outcomes);
     expect(event.pools[0]?.asks).toBe(asks);
   });
 
-  test('names the task by its id, and why ECS refused', () => {
-    const [action] = eventOf(tickOn(spare, refuse)).actions;
+  it('names the task by its id, and why ECS refused', () => {
+    const [action] = eventOf(resultOn(spare, refuse)).actions;
     expect(action).toMatchObject({ kind: 'ask-to-leave', reason: 'DEPLOYMENT_BLOCKED' });
     expect(action?.task).toMatch(/^[0-9a-f]{32}$/);
   });
 });
 
 describe('the metrics of a look', () => {
-  const metricsOf = (tick: Tick) => lookMetrics(tick, eventOf(tick), 0);
+  const metricsOf = (result: LookResult) => lookMetrics(result, eventOf(result), 0);
 
-  test('are the ten that are paid for', () => {
-    expect(Object.keys(metricsOf(tickOn(BUSY)))).toEqual([...METRICS]);
+  it('are the ten that are paid for', () => {
+    expect(Object.keys(metricsOf(resultOn(BUSY)))).toEqual([...METRICS]);
     expect(METRICS).toHaveLength(10);
   });
 
-  test('are of all pools together', () => {
-    expect(metricsOf(tickOn(BUSY))).toEqual({
+  it('are of all pools together', () => {
+    expect(metricsOf(resultOn(BUSY))).toEqual({
       PendingJobs: 4,
       OldestPendingAge: 400,
       UnservedJobs: 2,
@@ -174,7 +177,7 @@ describe('the metrics of a look', () => {
   });
 
   const due: Picture = { pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 3 }] };
-  test.each([
+  it.each([
     { picture: due, changed: () => ({}), launches: 3, because: 'from 1 to 4' },
     { picture: due, changed: () => ({ applied: [] }), launches: 0, because: 'ECS was not told' },
     {
@@ -184,26 +187,26 @@ describe('the metrics of a look', () => {
       because: 'the count is put right and no task comes of it',
     },
   ])('count $launches launches where $because', ({ picture, changed, launches }) => {
-    expect(metricsOf(tickOn(picture, changed)).Launches).toBe(launches);
+    expect(metricsOf(resultOn(picture, changed)).Launches).toBe(launches);
   });
 
-  test('do not count a pinned pool as at its max', () => {
-    const tick = tickOn(BUSY);
+  it('do not count a pinned pool as at its max', () => {
+    const result = resultOn(BUSY);
     const pin = { kind: 'pin', count: 2, until: '2026-11-21T00:00:00.000Z', by: 'me', why: 'test' } as const;
-    const pools = tick.plan.pools.map((pool) => ({ ...pool, overrides: [pin] }));
-    expect(metricsOf({ ...tick, plan: { ...tick.plan, pools } }).PoolsAtMax).toBe(0);
+    const pools = result.plan.pools.map((pool) => ({ ...pool, overrides: [pin] }));
+    expect(metricsOf({ ...result, plan: { ...result.plan, pools } }).PoolsAtMax).toBe(0);
   });
 
-  test('have the days that the token has left only while it is about to expire', () => {
-    const { plan } = tickOn(BUSY);
+  it('have the days that the token has left only while it is about to expire', () => {
+    const { plan } = resultOn(BUSY);
     expect(tokenDaysLeft(plan)).toBeUndefined();
     const finding: Finding = { code: 'token-expires', at: '2026-11-23T21:00:00.000Z' };
     expect(tokenDaysLeft({ ...plan, findings: [finding] })).toBe(3.5);
   });
 });
 
-test('tasks that drain and do not leave are counted only while there are any', () => {
-  const { plan } = tickOn(BUSY);
+it('tasks that drain and do not leave are counted only while there are any', () => {
+  const { plan } = resultOn(BUSY);
   expect(stuckTasks(plan)).toBeUndefined();
   const pool = 'cpu' as PoolName;
   const tasks = ['a', 'b'] as unknown as readonly TaskArn[];
@@ -216,7 +219,7 @@ test('tasks that drain and do not leave are counted only while there are any', (
 });
 
 describe('the age of the last full sight', () => {
-  const { plan } = tickOn(BUSY);
+  const { plan } = resultOn(BUSY);
   const calm = { ...plan, findings: [] };
   const seen = (...findings: readonly Finding[]): Plan => ({ ...plan, findings });
 
@@ -229,18 +232,18 @@ describe('the age of the last full sight', () => {
     });
   }
 
-  test('is nothing after a look that saw everything, and grows until the next one', () => {
+  it('is nothing after a look that saw everything, and grows until the next one', () => {
     const blind = seen({ code: 'jobs-failed', organization: 'default', error: 'no' });
     expect(ages([5, calm], [65, blind], [125, blind], [185, calm])).toEqual([0, 60, 120, 0]);
   });
 
-  test('counts from the start of the instance where nothing was ever seen, and never backwards', () => {
+  it('counts from the start of the instance where nothing was ever seen, and never backwards', () => {
     const blind = seen({ code: 'tasks-failed' });
     expect(ages([10, blind], [-60, blind])).toEqual([10, 0]);
   });
 
   const token: Finding = { code: 'token-expires', at: '2026-11-23T21:00:00.000Z' };
-  test.each([
+  it.each([
     { finding: token, age: 0, because: 'all is seen' },
     {
       finding: {
@@ -311,10 +314,10 @@ describe('what has no room', () => {
     return { ...given, pools: given.pools.map((pool) => ({ ...pool, overrides })) };
   }
 
-  test('of 8,000 tag groups and 50 pools is left out and counted: the event stays one event', () => {
+  it('of 8,000 tag groups and 50 pools is left out and counted: the event stays one event', () => {
     const full = withTexts(plan);
     const failures = Array.from({ length: 50 }, () => ({ message: 'é'.repeat(5_000) }));
-    const event = eventOf({ ...tickOf(snapshot, full), failures });
+    const event = eventOf({ ...resultOf(snapshot, full), failures });
     expect(bytesOf(event)).toBeLessThan(LOG_EVENT - ENVELOPE);
     expect(event.pools).toHaveLength(50);
     expect(event.groups.length).toBeGreaterThan(100);
@@ -325,7 +328,7 @@ describe('what has no room', () => {
     );
   });
 
-  test('is left out of the answer of a dry run, whose text says so in its last line', () => {
+  it('is left out of the answer of a dry run, whose text says so in its last line', () => {
     const answer = answerOf(withTexts(plan));
     expect(bytesOf(answer)).toBeLessThan(ANSWER);
     expect(answer.pools).toHaveLength(50);
@@ -336,15 +339,15 @@ describe('what has no room', () => {
     );
   });
 
-  test('is nothing of a small plan', () => {
-    const { plan: small } = tickOn(BUSY);
+  it('is nothing of a small plan', () => {
+    const { plan: small } = resultOn(BUSY);
     const { text, leftOut, ...rest } = answerOf(small);
     expect(rest).toEqual(small);
     expect(leftOut).toEqual({});
     expect(text).not.toMatch(/left out/);
   });
 
-  test.each([
+  it.each([
     { rows: ['a', 'b'], bytes: 8, kept: ['a', 'b'], because: 'each takes its quotes and a comma' },
     { rows: ['a', 'b'], bytes: 7, kept: ['a'], because: 'one byte is missing' },
     { rows: ['é', 'b'], bytes: 8, kept: ['é'], because: 'bytes are counted, not characters' },

@@ -1,5 +1,5 @@
 /** What a look asks coderd about the future and the past, and what it does with the answers. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decide } from '../../lambda/decision/decide.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
@@ -80,7 +80,7 @@ const wake = (given: Partial<PoolConfig['wake']> = {}) => ({
 });
 
 describe('the forecast', () => {
-  test('is in the sight of an organization that has a pool to wake, and in no other', async () => {
+  it('is in the sight of an organization that has a pool to wake, and in no other', async () => {
     const own = coderdOf(['default', 'data']);
     const { coder, takenAt } = await observed(
       own,
@@ -100,13 +100,13 @@ describe('the forecast', () => {
     expect(takenAt).toBe(NOW);
   });
 
-  test('is not asked for where no pool is woken', async () => {
+  it('is not asked for where no pool is woken', async () => {
     const own = coderdOf(['default']);
     await observed(own, aPool(wake()));
     expect(own.asked).toEqual([]);
   });
 
-  test.each([
+  it.each([
     { pool: wake({ autostart: true }), because: 'for autostarts alone' },
     { pool: wake({ autostop: true }), because: 'for autostops alone' },
     { pool: { organization: 'org-default' }, because: 'the organization is named by its id' },
@@ -116,7 +116,7 @@ describe('the forecast', () => {
     expect(own.asked.map(({ organizations }) => organizations)).toEqual([['default']]);
   });
 
-  test.each([
+  it.each([
     { maxDelays: [6], refresh: 2, because: 'a third' },
     { maxDelays: [60, 9, 12], refresh: 3, because: 'of the shortest' },
     { maxDelays: [2], refresh: 1, because: 'no more than once a minute' },
@@ -131,7 +131,7 @@ describe('the forecast', () => {
     },
   );
 
-  test('is kept from one invocation to the next', async () => {
+  it('is kept from one invocation to the next', async () => {
     const requests: string[] = [];
     const lab = await startLab({
       pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
@@ -147,7 +147,7 @@ describe('the forecast', () => {
     expect(requests.filter((operation) => operation.endsWith('/workspaces'))).toHaveLength(2);
   });
 
-  test('is timed by our own clock where coderd has not said what time it is', async () => {
+  it('is timed by our own clock where coderd has not said what time it is', async () => {
     const { coderd, asked } = coderdOf(['default']);
     const mute: Coderd = {
       ...coderd,
@@ -159,7 +159,7 @@ describe('the forecast', () => {
 });
 
 describe('organizations that could not be read', () => {
-  test('are told apart: pools of two of them are not taken for alike', async () => {
+  it('are told apart: pools of two of them are not taken for alike', async () => {
     const own = coderdOf([]);
     const failed: Reading<never> = { status: 'failed', error: 'no answer from coderd', items: [] };
     const coderd: Coderd = { ...own.coderd, organizations: async () => failed };
@@ -176,7 +176,7 @@ describe('organizations that could not be read', () => {
 });
 
 describe('the record of recent jobs', () => {
-  test('gets the lists of this look, and is in the sight of each organization that coderd lists', async () => {
+  it('gets the lists of this look, and is in the sight of each organization that coderd lists', async () => {
     const own = coderdOf(['default', 'data']);
     const [jobs, previous] = [at([aJob()], NOW), at([aJob()], NOW)];
     const idle = aDaemon({ previous_job: { id: jobId('previous'), status: 'succeeded' } });
@@ -204,7 +204,7 @@ describe('the record of recent jobs', () => {
     expect(data?.workspaces).toBeUndefined();
   });
 
-  test('gets the lists that could be read when others failed', async () => {
+  it('gets the lists that could be read when others failed', async () => {
     const own = coderdOf(['default']);
     const failed: Reading<never> = { status: 'failed', error: 'none', items: [] };
     const coderd: Coderd = {
@@ -218,7 +218,7 @@ describe('the record of recent jobs', () => {
     expect(own.recorded).toMatchObject([{ jobs: failed, previousJobs: { status: 'ok' }, now: ago(-SECOND) }]);
   });
 
-  test('is kept from one invocation to the next', async () => {
+  it('is kept from one invocation to the next', async () => {
     const lab = await startLab({
       pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],
     });

@@ -1,5 +1,5 @@
 /** How overrides and retiring pools are told: what is in force, who said so, and what to do. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
@@ -24,7 +24,7 @@ function textsOf(picture: Picture): { readonly plan: string; readonly explained:
   return { plan: planText(deliberation.plan), explained: explainPool('cpu', deliberation, snapshot) ?? '' };
 }
 
-test('a plan tells overrides, who leaves for good, and which jobs nobody else can run', () => {
+it('a plan tells overrides, who leaves for good, and which jobs nobody else can run', () => {
   const { plan } = textsOf({
     pools: {
       cpu: { tasks: 'B B', overrides: pin(2) },
@@ -68,7 +68,7 @@ describe('what waits since all pools that could be woken are paused or pinned', 
   const paused = { pause: 'all', 'pause-until': until, 'pause-by': 'anna', 'pause-why': 'load test' };
   const workspaces = [{ stopsInS: -600, count: 2 }, { stopsInS: 1800 }];
 
-  test('is told with who wants it so, and with what ends it', () => {
+  it('is told with who wants it so, and with what ends it', () => {
     const { plan, explained } = textsOf({ pools: { cpu: { overrides: paused } }, workspaces });
     expect(plan).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
@@ -93,7 +93,7 @@ describe('what waits since all pools that could be woken are paused or pinned', 
     expect(explained).not.toContain('nothing is known that this pool would have to be awake for');
   });
 
-  test('is told of each of several pools', () => {
+  it('is told of each of several pools', () => {
     const { plan } = textsOf({
       pools: {
         cpu: { tags: { os: 'linux' }, overrides: paused },
@@ -106,7 +106,7 @@ describe('what waits since all pools that could be woken are paused or pinned', 
     );
   });
 
-  test.each([
+  it.each([
     { pool: { overrides: paused, tasks: 'I1m' }, expected: 'a daemon is there for it' },
     { pool: { overrides: pin(1) }, expected: 'a daemon that is kept anyway is to be there for it' },
   ])('is not what a daemon does all the same: $pool', ({ pool, expected }) => {
@@ -117,7 +117,7 @@ describe('what waits since all pools that could be woken are paused or pinned', 
 });
 
 describe('the story of a pool', () => {
-  test('says what a pin does', () => {
+  it('says what a pin does', () => {
     expect(
       textsOf({ pools: { cpu: { tasks: 'I20m', overrides: pin(0) } }, workspaces: [] }).explained,
     ).toMatchInlineSnapshot(`
@@ -155,7 +155,7 @@ describe('the story of a pool', () => {
     `);
   });
 
-  test.each([
+  it.each([
     {
       pool: { retiring: true, tasks: 'L L P' },
       expected: ['because: waits for 2 that are leaving, 1 that is starting\n'],
@@ -182,7 +182,7 @@ describe('the story of a pool', () => {
   });
 });
 
-test.each([
+it.each([
   { tag: 'coder-autoscaler:pin-until', seen: '', problem: 'no-end', expected: 'without the tag' },
   {
     tag: 'coder-autoscaler:pin-until',
@@ -204,13 +204,13 @@ test.each([
   expect(text).toContain(malformed.tag);
 });
 
-test('a token that expires is told with what to do', () => {
+it('a token that expires is told with what to do', () => {
   expect(sentenceOf({ code: 'token-expires', at: until })).toMatch(
     /expires at 2026-11-20T10:00:00Z.*make a new one/,
   );
 });
 
-test('a service of no pool is told to be left over or of somebody else', () => {
+it('a service of no pool is told to be left over or of somebody else', () => {
   const left = { code: 'service-without-pool', pool: 'old', service: 'Stack-old' } as const;
   expect(sentenceOf({ ...left, drains: false })).toMatch(
     /another deployment owns it, or the pool was removed.*retiring: true.*may stop builds/,

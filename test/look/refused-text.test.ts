@@ -1,5 +1,5 @@
 /** How people are told of what coderd refuses: which workspaces, whose, why perhaps, and when a pool is woken for them again. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
@@ -34,40 +34,40 @@ const STARTS = [{ startsInS: -3000 }];
 const STOPS = [{ stopsInS: -3000 }];
 
 describe('a finding', () => {
-  test('names ten workspaces with their owners, and counts the others', () => {
+  it('names ten workspaces with their owners, and counts the others', () => {
     const { refused } = told([{ startsInS: -3000, count: 12 }]);
     expect(refused).toMatchObject({ transitions: 12, at: '2026-11-20T08:10:00.000Z', ownersUnknown: 12 });
     expect(refused?.workspaces).toHaveLength(10);
     expect(refused && sentenceOf(refused)).toMatch(/: ada\/dev-\d+, .* and 2 more; /);
   });
 
-  test('is a sentence that says what to do', () => {
+  it('is a sentence that says what to do', () => {
     const { refused } = told(STARTS);
     expect(refused && sentenceOf(refused)).toMatchInlineSnapshot(
       `"organization "default", tags (untagged): coderd refused 1 autostart at 2026-11-20T08:10:00.000Z although it saw a daemon: ada/dev-0; it starts workspaces of active owners only, and does not tell whether 1 owner is suspended or dormant; look for "failed to transition workspace" in coderd's log (a required parameter may have no value), or clear the schedule of the workspace; a pool is next woken for it at 2026-11-20T09:30:00.000Z"`,
     );
   });
 
-  test('does not guess at owners of whom coderd tells that they are active', () => {
+  it('does not guess at owners of whom coderd tells that they are active', () => {
     const { refused } = told(STARTS, [{ user_id: 'ada-id', status: 'active' }]);
     expect(refused?.ownersUnknown).toBe(0);
     expect(refused && sentenceOf(refused)).not.toContain('suspended');
   });
 
-  test('of a stop advises nothing about schedules', () => {
+  it('of a stop advises nothing about schedules', () => {
     const { refused } = told(STOPS);
     expect(refused && sentenceOf(refused)).toContain('coderd refused 1 autostop at 2026-11-20T08:10:00.000Z');
     expect(refused && sentenceOf(refused)).not.toMatch(/schedule|suspended/);
   });
 
-  test('stands in place of one that something is late, and wakes nobody', () => {
+  it('stands in place of one that something is late, and wakes nobody', () => {
     const { findings, actions } = told(STARTS);
     expect(findings.map(({ code }) => code)).toEqual(['transitions-refused']);
     expect(actions).toEqual([]);
   });
 });
 
-test('the story of a pool says when it is woken again', () => {
+it('the story of a pool says when it is woken again', () => {
   const line = told(STARTS)
     .explained.split('\n')
     .find((text) => text.includes('refused'));

@@ -5,8 +5,8 @@ import { connect } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config, ScaleIn } from '../../lambda/decision/model/config.ts';
 import { runLooks } from '../../lambda/look/invocation.ts';
+import { type LookResult, lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
-import { type Tick, tick } from '../../lambda/look/tick.ts';
 import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
 import { type Requested, serveWorld } from '../../simulator/serve.ts';
 import { type PoolSpec, World, type WorldOptions } from '../../simulator/world.ts';
@@ -42,13 +42,13 @@ export type Lab = {
   readonly ports: () => Ports;
   /** Lets seconds of the world's time pass. */
   readonly pass: (seconds: number) => void;
-  /** A tick every 10 s of the world's time. Throws on a tick's failures. */
-  readonly run: (seconds: number, ports?: Ports) => Promise<readonly Tick[]>;
+  /** A look every 10 s of the world's time. Throws on a look's failures. */
+  readonly run: (seconds: number, ports?: Ports) => Promise<readonly LookResult[]>;
   /**
    * What production does: an invocation a minute, which looks again only while there is something to look for. Throws what an
    * invocation throws. `ports` are asked for at each invocation, and their clock is not used.
    */
-  readonly invoke: (minutes: number, ports?: () => Ports) => Promise<readonly Tick[]>;
+  readonly invoke: (minutes: number, ports?: () => Ports) => Promise<readonly LookResult[]>;
   readonly close: () => Promise<void>;
 };
 
@@ -81,24 +81,24 @@ export async function startLab(given: LabOptions): Promise<Lab> {
     ports,
     pass,
     run: async (seconds, given = ports()) => {
-      const ticks: Tick[] = [];
+      const looks: LookResult[] = [];
       for (let passed = 0; passed < seconds; passed += 10) {
         pass(10);
-        ticks.push(await cleanTick(given, config));
+        looks.push(await cleanLook(given, config));
       }
-      return ticks;
+      return looks;
     },
     invoke: async (minutes, given = ports) => {
-      const ticks: Tick[] = [];
+      const looks: LookResult[] = [];
       const { timeline } = world;
       const sinceMs = (timeline.now() - start) % MINUTE_MS;
       timeline.advanceTo(plusMs(timeline.now(), (phaseS * 1000 - sinceMs + MINUTE_MS) % MINUTE_MS));
       for (let minute = 0; minute < minutes; minute++) {
         const nextAt = plusMs(timeline.now(), MINUTE_MS);
-        await invokeOnce({ world, config, ports: given(), onTick: (done) => ticks.push(done) });
+        await invokeOnce({ world, config, ports: given(), onLook: (done) => looks.push(done) });
         timeline.advanceTo(nextAt);
       }
-      return ticks;
+      return looks;
     },
     close: async () => {
       await connection.close();
@@ -112,20 +112,20 @@ async function invokeOnce(on: {
   readonly world: World;
   readonly config: Config;
   readonly ports: Ports;
-  readonly onTick: (tick: Tick) => void;
+  readonly onLook: (look: LookResult) => void;
 }): Promise<void> {
-  const { config, ports, onTick } = on;
+  const { config, ports, onLook } = on;
   const { timeline } = on.world;
   const endsAt = timeline.now() + TIMEOUT_MS;
   const sleep = async (ms: number): Promise<void> => timeline.advanceTo(plusMs(timeline.now(), ms));
   const clock = { now: () => timeline.now(), sleep };
   const remainingMs = (): number => endsAt - timeline.now();
-  await runLooks({ ports: { ...ports, clock }, config, remainingMs, onTick });
+  await runLooks({ ports: { ...ports, clock }, config, remainingMs, onLook });
 }
 
-/** One tick that must not fail. */
-export async function cleanTick(ports: Ports, config: Config): Promise<Tick> {
-  const done = await tick(ports, config);
+/** One look that must not fail. */
+export async function cleanLook(ports: Ports, config: Config): Promise<LookResult> {
+  const done = await lookAndAct(ports, config);
   if (done.failures.length > 0) throw new Error(done.failures.map(({ message }) => message).join('\n'));
   return done;
 }

@@ -6,7 +6,7 @@ import { Product } from './deciders/product.ts';
 import { type Bounds, configOf } from './deciders/view.ts';
 import { progressJudge } from './progress/progress.ts';
 import { twoPoolsModel } from './two-pools/two-pools.ts';
-import type { TwoPoolsLimits } from './two-pools/two-pools-tick.ts';
+import type { TwoPoolsLimits } from './two-pools/two-pools-look.ts';
 import { nonsense } from './world/autoscalers.ts';
 import type { Rules } from './world/clock-moves.ts';
 import { GuardsModel } from './world/guards.ts';
@@ -65,18 +65,18 @@ export function nonsensePool(bound: PoolBound, limits: Bounds): Exploration {
   };
 }
 
-/** How many ticks may be at work at one time; 0: each is over at once. */
-const TICKS = {
-  0: 'ticks one after the other',
-  1: 'ticks read at two moments, are cut off, lose replies',
-  2: 'ticks overlap, read at two moments, are cut off, lose replies',
+/** How many looks may be at work at one time; 0: each is over at once. */
+const LOOKS = {
+  0: 'looks one after the other',
+  1: 'looks read at two moments, are cut off, lose replies',
+  2: 'looks overlap, read at two moments, are cut off, lose replies',
 } as const;
 
 /** A pool under the product's autoscaler, with hands that take protections away. */
 export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1 | 2): Exploration {
-  const ticks = TICKS[overlapping];
+  const looks = LOOKS[overlapping];
   return {
-    name: `a pool: the product's ${ticks}`,
+    name: `a pool: the product's ${looks}`,
     bound,
     build: ({ table, decide }) => {
       const codes = new PoolCodes(bound);

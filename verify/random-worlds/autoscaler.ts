@@ -2,7 +2,7 @@
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
-import type { Tick } from '../../lambda/look/tick.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
 import type { Random } from '../../simulator/base/random.ts';
 import type { Range } from '../../simulator/ecs/parts/latencies.ts';
 import type { World } from '../../simulator/world.ts';
@@ -30,7 +30,7 @@ type Scene = {
   readonly random: Random;
   readonly isCoderdDown: () => boolean;
   /** Told after each look, with how long it took. */
-  readonly onTick: (tick: Tick, durationMs: number) => void;
+  readonly onLook: (result: LookResult, durationMs: number) => void;
   /** An invocation threw what it must not throw. */
   readonly onError: (error: unknown) => void;
 };
@@ -49,7 +49,7 @@ export class Autoscaler {
     const { pace, random, plan } = this.#scene;
     for (;;) {
       void this.#invoke();
-      if (this.#isTroubled && random.next() < plan.ticks.doubled)
+      if (this.#isTroubled && random.next() < plan.looks.doubled)
         void pace.wait(random.whole(0, DOUBLED_WITHIN_MS)).then(() => this.#invoke());
       await pace.wait(SCHEDULE_MS);
     }
@@ -61,11 +61,11 @@ export class Autoscaler {
   }
 
   async #invoke(): Promise<void> {
-    const { world, pace, onTick, onError } = this.#scene;
+    const { world, pace, onLook, onError } = this.#scene;
     const startedAt = pace.now();
     const remainingMs = (): number => startedAt + TIMEOUT_MS - pace.now();
     try {
-      await runLooks({ ports: portsOf(world, this.#lines()), config: this.#config(), remainingMs, onTick });
+      await runLooks({ ports: portsOf(world, this.#lines()), config: this.#config(), remainingMs, onLook });
     } catch (error) {
       if (!(error instanceof InvocationError)) onError(error);
     }
@@ -82,8 +82,8 @@ export class Autoscaler {
   #lines() {
     const { pace, random, plan, isCoderdDown } = this.#scene;
     const draws = { crash: random.next(), slow: random.next(), calls: random.whole(...CALLS_BEFORE_CRASH) };
-    const isCrashing = this.#isTroubled && draws.crash < plan.ticks.crashing;
-    const isSlow = this.#isTroubled && draws.slow < plan.ticks.slow;
+    const isCrashing = this.#isTroubled && draws.crash < plan.looks.crashing;
+    const isSlow = this.#isTroubled && draws.slow < plan.looks.slow;
     const latency = isSlow ? SLOW : plan.callLatency;
     const faults = (): LineFaults => (this.#isTroubled ? plan.line : NO_FAULTS);
     let calls = 0;

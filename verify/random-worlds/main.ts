@@ -1,5 +1,5 @@
 /**
- * `npm run sim:leaves`: random worlds with all faults at once, the real tick, virtual time, until so many tasks have left. Exits
+ * `npm run sim:leaves`: random worlds with all faults at once, the real look, virtual time, until so many tasks have left. Exits
  * with 1 if a build was killed by us, or a world that has turned quiet does not come to rest.
  */
 import { Command } from 'commander';

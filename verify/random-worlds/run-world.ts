@@ -8,8 +8,8 @@ import { type Overrides, planOverrides } from './happenings/overrides.ts';
 import { planRetirements } from './happenings/retirements.ts';
 import { planWorkspaces } from './happenings/workspaces.ts';
 import { storyOf, timeText } from './kill-report.ts';
+import { LookLog } from './look-log.ts';
 import { unsettled } from './settled.ts';
-import { TickLog } from './tick-log.ts';
 import { Fleet } from './world/fleet.ts';
 import { seeded, type WorldPlan } from './world/plan.ts';
 import { VirtualScheduler } from './world/virtual-scheduler.ts';
@@ -27,7 +27,7 @@ export type WorldResult = {
   readonly overrides: number;
   /** Pools, whether they came back or not. */
   readonly retired: number;
-  /** Whether it came to rest only so far as the autoscaler's doubt lets it: see `TickLog.told`. */
+  /** Whether it came to rest only so far as the autoscaler's doubt lets it: see `LookLog.told`. */
   readonly isHeld: boolean;
   /** Of each leave, in order of time. */
   readonly idleToGoneSeconds: readonly number[];
@@ -59,7 +59,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const world = new World({ ...plan.world, pools, historyMs: HISTORY_MS });
   const pace = new VirtualScheduler(world.timeline);
   const say = (line: string): void => options.say?.(`${timeText(world.timeline.now())}  ${line}`);
-  const log = new TickLog({ world, readLagMs: plan.world.readLagMs, say: options.say && say });
+  const log = new LookLog({ world, readLagMs: plan.world.readLagMs, say: options.say && say });
   const fleet = new Fleet(world, pools);
   const trouble = planIncidents({ world, plan, fleet, say, random: seeded(plan.seed + 1) });
   const builds = planBuilds({ world, plan, random: seeded(plan.seed + 2) });
@@ -68,7 +68,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const retirements = planRetirements({ world, plan, fleet, say });
   const autoscaler = new Autoscaler({
     ...{ world, plan, fleet, pace, random: seeded(plan.seed + 3), isCoderdDown: trouble.isCoderdDown },
-    onTick: (tick, durationMs) => log.add(tick, durationMs),
+    onLook: (result, durationMs) => log.add(result, durationMs),
     onError: (error) => log.addError(error),
   });
   void autoscaler.start();
@@ -84,10 +84,10 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   };
 }
 
-function resultOf(world: World, { seed }: WorldPlan, { ticks, asksRefused, told }: TickLog) {
+function resultOf(world: World, { seed }: WorldPlan, { looks, asksRefused, told }: LookLog) {
   const { killedByUs, killedByOthers } = world.figures();
   return {
-    ...{ seed, killedByUs, killedByOthers, asksRefused, ticks, isHeld: told.held.size > 0 },
+    ...{ seed, killedByUs, killedByOthers, asksRefused, ticks: looks, isHeld: told.held.size > 0 },
     leaves: world.leaves().length,
     builds: world.coderd.jobs().filter(({ workerId }) => workerId !== undefined).length,
     idleToGoneSeconds: world.leaves().map(({ idleSince, goneAt }) => (goneAt - idleSince) / 1000),
@@ -98,7 +98,7 @@ type Ending = {
   readonly world: World;
   readonly fleet: Fleet;
   readonly pace: VirtualScheduler;
-  readonly log: TickLog;
+  readonly log: LookLog;
   readonly overrides: Overrides;
 };
 

@@ -1,4 +1,4 @@
-/** The world's ECS as a tick sees it: what `simulator/ecs/api.ts` answers and the product's adapter makes of it, made straight from the model. */
+/** The world's ECS as a look sees it: what `simulator/ecs/api.ts` answers and the product's adapter makes of it, made straight from the model. */
 import { MANY_SERVICES, STOPPED_READ } from '../../../lambda/adapters/ecs/ecs.ts';
 import type { ServiceArn, TaskArn } from '../../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';

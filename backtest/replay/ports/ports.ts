@@ -1,6 +1,6 @@
 /**
- * What a tick needs of the world, without HTTP, JSON or schemas in between: the two lists that every look reads are made straight from
- * the models, so that a week passes in seconds. The same plans as over HTTP, tick by tick (test/backtest/ports.test.ts).
+ * What a look needs of the world, without HTTP, JSON or schemas in between: the two lists that every look reads are made straight from
+ * the models, so that a week passes in seconds. The same plans as over HTTP, look by look (test/backtest/ports.test.ts).
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { type Asked, reading } from '../../../lambda/adapters/coderd/http/reading.ts';

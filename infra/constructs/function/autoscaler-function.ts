@@ -12,9 +12,9 @@ import {
 import { Construct } from 'constructs';
 import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import { METRICS_NAMESPACE } from '../../../lambda/telemetry/metric-names.ts';
-import { permitTicks } from './function-permissions.ts';
+import { permitLooks } from './function-permissions.ts';
 import type { AutoscalerFunctionProps } from './function-props.ts';
-import { NEVER_LATE, TickSchedule } from './tick-schedule.ts';
+import { LookSchedule, NEVER_LATE } from './look-schedule.ts';
 
 /** The autoscaler itself: the function, what it may do, and the schedule that runs it every minute. */
 export class AutoscalerFunction extends Construct {
@@ -35,8 +35,8 @@ export class AutoscalerFunction extends Construct {
       memorySize: settings.memory,
       // ends before the next invocation starts
       timeout: Duration.seconds(55),
-      // off unless asked for: two ticks at once do no harm, an account with a quota of 10 cannot reserve
-      // at all (docs/aws.md §5), and a dry run would be refused while a tick runs
+      // off unless asked for: two looks at once do no harm, an account with a quota of 10 cannot reserve
+      // at all (docs/aws.md §5), and a dry run would be refused while a look runs
       reservedConcurrentExecutions: settings.reservedConcurrency,
       role: functionRole(this, props),
       ...network(props),
@@ -49,7 +49,7 @@ export class AutoscalerFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       ...NEVER_LATE,
     });
-    new TickSchedule(this, 'Schedule', { target: this.function, kmsKey: props.kmsKey });
+    new LookSchedule(this, 'Schedule', { target: this.function, kmsKey: props.kmsKey });
     acknowledgeFindings(this.function, settings);
   }
 }
@@ -59,7 +59,7 @@ function functionRole(scope: Construct, props: AutoscalerFunctionProps): Role {
     description: "What the autoscaler's function may do",
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
   });
-  permitTicks(role, props);
+  permitLooks(role, props);
   return role;
 }
 
@@ -79,7 +79,7 @@ function environment(cluster: ICluster, service: string): Record<string, string>
 
 function acknowledgeFindings(lambda: LambdaFunction, { tracing }: AwsSettings['function']): void {
   const reason =
-    "A tick that failed is worth nothing a minute later: the next one looks again at everything. Why it failed is in the log, and that it failed in Lambda's metric Errors, which has an alarm";
+    "A look that failed is worth nothing a minute later: the next one looks again at everything. Why it failed is in the log, and that it failed in Lambda's metric Errors, which has an alarm";
   Validations.of(lambda).acknowledge(
     { id: 'Serverless-LambdaDLQ', reason },
     { id: 'Serverless-LambdaAsyncFailureDestination', reason },

@@ -1,5 +1,5 @@
 /**
- * Exactly what a tick needs, resource by resource. Of what it may do, only UpdateService and UpdateTaskProtection change ECS;
+ * Exactly what a look needs, resource by resource. Of what it may do, only UpdateService and UpdateTaskProtection change ECS;
  * it can neither start nor stop a task: a task leaves by itself (docs/architecture.md, "The lease").
  */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
@@ -10,8 +10,8 @@ import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret
 import { acknowledgeWildcards, type Wildcard } from '../shared/wildcards.ts';
 import type { AutoscalerFunctionProps } from './function-props.ts';
 
-/** Lets the function's role do what a tick needs. */
-export function permitTicks(role: Role, props: AutoscalerFunctionProps): void {
+/** Lets the function's role do what a look needs. */
+export function permitLooks(role: Role, props: AutoscalerFunctionProps): void {
   for (const statement of statements(role, props)) role.addToPolicy(statement);
   acknowledgeWildcards(role, ...wildcards(role, props));
 }

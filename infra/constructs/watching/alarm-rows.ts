@@ -37,8 +37,8 @@ export function alarmRows(
   pools: readonly DeployedPool[],
 ): readonly AlarmRow[] {
   return [
-    noTick(autoscaler),
-    failingTicks(autoscaler),
+    noLook(autoscaler),
+    failingLooks(autoscaler),
     ...readings(autoscaler),
     stuckTasks(autoscaler),
     tokenExpires(autoscaler),
@@ -46,7 +46,7 @@ export function alarmRows(
   ];
 }
 
-function noTick({ service }: AutoscalerFunction): AlarmRow {
+function noLook({ service }: AutoscalerFunction): AlarmRow {
   const looks = lookMetric({ service, name: 'TickAge', statistic: 'SampleCount' });
   return {
     name: 'no-tick',
@@ -63,21 +63,21 @@ function noTick({ service }: AutoscalerFunction): AlarmRow {
     treatMissingData: TreatMissingData.BREACHING,
     tells:
       'No look has ended for 5 minutes: nothing is scaled, neither out nor in; builds that run go on. ' +
-      'First: `autoscaler status` shows the last look, `autoscaler doctor` what is in the way; then whether the schedule is enabled, and its queue of undelivered ticks.',
+      'First: `autoscaler status` shows the last look, `autoscaler doctor` what is in the way; then whether the schedule is enabled, and its queue of undelivered looks.',
   };
 }
 
-function failingTicks({ function: lambda }: AutoscalerFunction): AlarmRow {
+function failingLooks({ function: lambda }: AutoscalerFunction): AlarmRow {
   return {
     name: 'failing-ticks',
-    metric: lambda.metricErrors({ period: Duration.minutes(1), label: 'failed ticks' }),
+    metric: lambda.metricErrors({ period: Duration.minutes(1), label: 'failed looks' }),
     comparisonOperator: GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     threshold: 1,
     periods: { wrong: 3, of: 5 },
     // Lambda tells no errors where it ran nothing
     treatMissingData: TreatMissingData.NOT_BREACHING,
     tells:
-      'The tick failed in at least 3 of the last 5 minutes: some pools, or all, are not scaled. ' +
+      'The look failed in at least 3 of the last 5 minutes: some pools, or all, are not scaled. ' +
       'First: `autoscaler doctor`; the failures, one line a cause, are in the saved log query "failures", or else in the function\'s log.',
   };
 }

@@ -145,8 +145,8 @@ function broken({ autoscaler, alarms = [] }: DashboardProps): IWidget[][] {
       : []),
     [
       graph({ title: 'Seconds since everything was seen', left: sight, alarmAt: 300 }),
-      graph({ title: 'Ticks', left: [failed, throttled], right: [longest] }),
-      table(autoscaler, { title: 'Failures, which made a tick fail', query: 'failures' }),
+      graph({ title: 'Looks', left: [failed, throttled], right: [longest] }),
+      table(autoscaler, { title: 'Failures, which made a look fail', query: 'failures' }),
     ],
     [table(autoscaler, { title: 'Findings', query: 'findings', width: 24 })],
   ];

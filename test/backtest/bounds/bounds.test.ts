@@ -1,5 +1,5 @@
 /** The bounds, by hand. Jobs are written as `from-to` in seconds, with the letters of the pools that can run them. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { busyHours } from '../../../backtest/bounds/busy-hours.ts';
 import { clairvoyant } from '../../../backtest/bounds/clairvoyant.ts';
 import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
@@ -29,7 +29,7 @@ const POOL: BoundPool = { dollarsPerHour: 3.6, startMs: 30_000 };
  */
 const TEN = jobsOf('0-40 10-30 45-60 50-80 100-110 205-210 310-315 335-340 440-500 450-490');
 
-test('ten jobs of one pool cost what they do by hand', async () => {
+it('ten jobs of one pool cost what they do by hand', async () => {
   const bound = await clairvoyant(TEN, [POOL]);
   expect(bound).toEqual({
     hours: 500 / 3600,
@@ -41,13 +41,13 @@ test('ten jobs of one pool cost what they do by hand', async () => {
   expect(busy).toEqual({ hours: 230 / 3600, dollars: expect.closeTo(0.23, 12) });
 });
 
-test('no jobs cost nothing', async () => {
+it('no jobs cost nothing', async () => {
   const nothing = { hours: 0, dollars: 0, launches: 0 };
   expect(await clairvoyant([], [POOL])).toEqual({ ...nothing, pools: [nothing] });
   expect(busyHours([], [POOL])).toEqual({ hours: 0, dollars: 0 });
 });
 
-test('busy hours are those of the cheapest pool that fits', () => {
+it('busy hours are those of the cheapest pool that fits', () => {
   const pools = [
     { dollarsPerHour: 36, startMs: 0 },
     { dollarsPerHour: 3.6, startMs: 0 },
@@ -57,7 +57,7 @@ test('busy hours are those of the cheapest pool that fits', () => {
 });
 
 describe('one pool', () => {
-  test.each([
+  it.each([
     { jobs: '0-40', billedS: 70, launches: 1, because: 'a task is billed its start and its job' },
     { jobs: '0-10', billedS: 60, launches: 1, because: 'a minute is billed at least' },
     { jobs: '0-40 40-80', billedS: 110, launches: 1, because: 'who ends hands on to who starts then' },
@@ -122,7 +122,7 @@ describe('several pools', () => {
     { dollarsPerHour: 7.2, startMs: 60_000 },
     { dollarsPerHour: 3.6, startMs: 300_000 },
   ];
-  test.each([
+  it.each([
     { jobs: '0-100AB', billedS: { A: 130 }, because: 'of two that fit, the cheaper one is taken' },
     { jobs: '0-100A 100-200B', billedS: { A: 130, B: 130 }, because: 'pools hand nothing on to each other' },
     { jobs: '0-100AB 100-200B', billedS: { A: 130, B: 130 }, because: 'a task keeps its pool' },
@@ -153,7 +153,7 @@ describe('several pools', () => {
 
 describe('pieces', () => {
   const pools = [POOL, { ...POOL, dollarsPerHour: 36 }];
-  test.each([
+  it.each([
     { jobs: '0-40 129-140', pieces: ['A A'], because: 'a task might idle for 89 s' },
     { jobs: '0-40 130-140', pieces: ['A', 'A'], because: 'no task idles for 90 s' },
     { jobs: '0-40A 0-40B 300-340AB', pieces: ['A', 'A', 'B'], because: 'what the third joins is over' },
@@ -167,7 +167,7 @@ describe('pieces', () => {
   });
 });
 
-test('a program that has no solution is refused, not answered', async () => {
+it('a program that has no solution is refused, not answered', async () => {
   const program = new LinearProgram();
   const variable = program.addVariable(1);
   program.addEquation([[variable, 1]], 1);

@@ -1,6 +1,6 @@
 /** The bounds against schedules: all of them in small worlds, some of them in larger ones. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { busyHours } from '../../../backtest/bounds/busy-hours.ts';
 import { clairvoyant } from '../../../backtest/bounds/clairvoyant.ts';
 import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
@@ -50,12 +50,12 @@ const BELOW_MINIMUM = { min: 0, max: 11 };
 const never = (world: fc.Arbitrary<World>, holds: (world: World) => Promise<void>) =>
   fc.assert(fc.asyncProperty(world, holds), runs(1000));
 
-test('one pool costs what the best of all schedules does, where the minimum never matters', () =>
+it('one pool costs what the best of all schedules does, where the minimum never matters', () =>
   never(worlds({ pools: 1, jobs: 7, startSteps: NO_MINIMUM }), async ({ jobs, pools }) => {
     expect((await clairvoyant(jobs, pools)).dollars).toBeCloseTo(leastDollars(jobs, pools), 12);
   }));
 
-test('jobs that follow one another cost what the best of all schedules does, with the minimum', () =>
+it('jobs that follow one another cost what the best of all schedules does, with the minimum', () =>
   never(worlds({ pools: 1, jobs: 7, startSteps: BELOW_MINIMUM }), async ({ jobs, pools }) => {
     let freeMs = 0;
     const row = jobs.map((job) => {
@@ -66,19 +66,19 @@ test('jobs that follow one another cost what the best of all schedules does, wit
     expect((await clairvoyant(row, pools)).dollars).toBeCloseTo(leastDollars(row, pools), 12);
   }));
 
-test('several pools cost no more than the best of all schedules, with and without the minimum', () =>
+it('several pools cost no more than the best of all schedules, with and without the minimum', () =>
   never(worlds({ pools: 3, jobs: 5, startSteps: ANY }), async ({ jobs, pools }) => {
     const { dollars } = await clairvoyant(jobs, pools);
     expect(dollars).toBeLessThanOrEqual(leastDollars(jobs, pools) + 1e-9);
     expect(dollars).toBeGreaterThanOrEqual(busyHours(jobs, pools).dollars - 1e-9);
   }));
 
-test('one pool costs no more than the best of all schedules, with the minimum', () =>
+it('one pool costs no more than the best of all schedules, with the minimum', () =>
   never(worlds({ pools: 1, jobs: 7, startSteps: BELOW_MINIMUM }), async ({ jobs, pools }) => {
     expect((await clairvoyant(jobs, pools)).dollars).toBeLessThanOrEqual(leastDollars(jobs, pools) + 1e-9);
   }));
 
-test('no schedule that somebody comes up with beats it', () =>
+it('no schedule that somebody comes up with beats it', () =>
   fc.assert(
     fc.asyncProperty(
       worlds({ pools: 3, jobs: 60, startSteps: ANY }),
@@ -92,7 +92,7 @@ test('no schedule that somebody comes up with beats it', () =>
     runs(1000),
   ));
 
-test('no schedule of hundreds of jobs at a time beats it', () =>
+it('no schedule of hundreds of jobs at a time beats it', () =>
   fc.assert(
     fc.asyncProperty(fc.integer({ min: 1 }), async (seed) => {
       const random = new Random(seed);
@@ -112,7 +112,7 @@ test('no schedule of hundreds of jobs at a time beats it', () =>
     runs(20),
   ));
 
-test('the order of jobs changes no digit', () =>
+it('the order of jobs changes no digit', () =>
   fc.assert(
     fc.asyncProperty(
       worlds({ pools: 3, jobs: 20, startSteps: ANY }).chain((world) =>
@@ -133,13 +133,13 @@ const MONOTONE = fc.oneof(
   worlds({ pools: 1, jobs: 20, startSteps: ANY }),
 );
 
-test('a job more never makes it cheaper', () =>
+it('a job more never makes it cheaper', () =>
   never(MONOTONE, async ({ jobs, pools }) => {
     const fewer = await clairvoyant(jobs.slice(1), pools);
     expect((await clairvoyant(jobs, pools)).dollars).toBeGreaterThanOrEqual(fewer.dollars - 1e-9);
   }));
 
-test('a longer start never makes it cheaper', () =>
+it('a longer start never makes it cheaper', () =>
   never(MONOTONE, async ({ jobs, pools }) => {
     const slower = pools.map((pool, index) =>
       index === 0 ? { ...pool, startMs: pool.startMs + 5000 } : pool,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Backtest } from '../../../backtest/replay/result.ts';
 import { type NamedPoint, placeLabels } from '../../../backtest/report/charts/label-places.ts';
 import { paretoOption } from '../../../backtest/report/charts/pareto.ts';
@@ -11,7 +11,7 @@ import { Random } from '../../../simulator/base/random.ts';
 import { plausibleBacktest } from './fixture.ts';
 
 describe('ticks', () => {
-  test.each([
+  it.each([
     { values: [1.3, 45], ticks: [1, 2, 5, 10, 20, 30, 45, 60], because: 'the last is above all' },
     { values: [54, 55], ticks: [45, 60], because: 'what lies close together is shown close up' },
     {
@@ -24,14 +24,14 @@ describe('ticks', () => {
     expect(waitTicks(values)).toEqual(ticks);
   });
 
-  test.each([
+  it.each([
     { costs: [30, 450], ticks: [20, 50, 100, 200, 500], because: 'they are around all' },
     { costs: [0, 0.07], ticks: [0.01, 0.02, 0.05, 0.1], because: 'what costs nothing is at the least' },
   ])('$ticks for costs of $costs', ({ costs, ticks }) => {
     expect(costTicks(costs, LEAST_COST.dollars)).toEqual(ticks);
   });
 
-  test('a value is as far along as its logarithm', () => {
+  it('a value is as far along as its logarithm', () => {
     expect([1, 10, 100, 1000].map((value) => logShare([1, 100], value))).toEqual([0, 0.5, 1, 1]);
   });
 });
@@ -65,24 +65,24 @@ describe('the chart of costs and waits', () => {
     return [...picture.text.matchAll(/<text[^>]*>([^<]*)</g)].flatMap(([, text]) => text ?? []);
   }
 
-  test('names every policy where all are at the same place', () => {
+  it('names every policy where all are at the same place', () => {
     const same = backtestOf([3, 3, 3, 3, 3], 0, [0.1, 0.12]);
     expect(textsOf(same)).toEqual(expect.arrayContaining(same.runs.map(({ title }) => title)));
   });
 
-  test('says of what costs and waits next to nothing that it is at the least', () => {
+  it('says of what costs and waits next to nothing that it is at the least', () => {
     const least = backtestOf([0, 40], 0, [0.0001, 0.0002]);
     expect(textsOf(least)).toEqual(expect.arrayContaining(['≤ $0.01', '≤ 1 s']));
   });
 
-  test('begins a tick lower where a bound would be named over the axis', () => {
+  it('begins a tick lower where a bound would be named over the axis', () => {
     const begin = (limit: number): boolean => textsOf(backtestOf([47, 380], 14, [limit, 13])).includes('$5');
     expect([12, 10.2].map(begin)).toEqual([false, true]);
   });
 });
 
 describe('the shares that waited no longer', () => {
-  test.each([
+  it.each([
     { least: 1, from: 0.95, because: 'there is nothing below' },
     { least: 0.942, from: 0.9, because: 'it is the next round number below' },
     { least: 0.9, from: 0.75, because: 'no line begins on the axis' },
@@ -101,7 +101,7 @@ describe('labels', () => {
   const area = { width: 430, height: 318 };
   const width = (name: string) => name.length * 6;
 
-  test('never cover each other or a point, over 300 random charts', () => {
+  it('never cover each other or a point, over 300 random charts', () => {
     const seed = 20261;
     const random = new Random(seed);
     for (let chart = 0; chart < 300; chart++) {
@@ -134,11 +134,11 @@ describe('labels', () => {
     }
   });
 
-  test('a lone point has its name at the right', () => {
+  it('a lone point has its name at the right', () => {
     expect(placeLabels([{ name: 'KEDA', x: 200, y: 100 }], area, [])).toEqual([{ side: 'right', dy: 11 }]);
   });
 
-  test('at the right edge it is at the left, in what is taken elsewhere', () => {
+  it('at the right edge it is at the left, in what is taken elsewhere', () => {
     const point = { name: 'KEDA', x: 425, y: 100 };
     expect(placeLabels([point], area, [])).toEqual([{ side: 'left', dy: 11 }]);
     const below = { x: 380, y: 102, width: 40, height: 40 };
@@ -147,7 +147,7 @@ describe('labels', () => {
 });
 
 describe('time', () => {
-  test('is that of the clock on the wall, also where clocks go forward', () => {
+  it('is that of the clock on the wall, also where clocks go forward', () => {
     const wall = wallClock('Europe/Berlin');
     const shown = ['2026-03-29T00:59:00Z', '2026-03-29T01:00:00Z'].map((at) =>
       new Date(wall(Date.parse(at))).toISOString(),
@@ -155,7 +155,7 @@ describe('time', () => {
     expect(shown).toEqual(['2026-03-29T01:59:00.000Z', '2026-03-29T03:00:00.000Z']);
   });
 
-  test('has the seven days of a week', () => {
+  it('has the seven days of a week', () => {
     const days = daysOf(plausibleBacktest(1));
     expect(days.map(({ from }) => new Date(from).toISOString().slice(0, 10))).toEqual([
       ...['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', '2026-03-06', '2026-03-07', '2026-03-08'],
@@ -163,7 +163,7 @@ describe('time', () => {
   });
 });
 
-test('the desired count of a step is that at its end', () => {
+it('the desired count of a step is that at its end', () => {
   const backtest = plausibleBacktest(1);
   const { from } = backtest.trace;
   const step = backtest.stepS * 1000;
@@ -179,7 +179,7 @@ test('the desired count of a step is that at its end', () => {
   expect(desiredCounts(backtest, { ...series, changes })).toEqual([2, 4, 4, 0]);
 });
 
-test('the tasks and the queue of a pool are drawn on one scale of time, also of a single day', () => {
+it('the tasks and the queue of a pool are drawn on one scale of time, also of a single day', () => {
   const backtest = plausibleBacktest(1);
   const [series] = backtest.runs[0]?.pools ?? [];
   const [, day] = daysOf(backtest);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Backtest, Figures } from '../../../backtest/replay/result.ts';
 import { headlineOf } from '../../../backtest/report/parts/headline.ts';
 import { plausibleBacktest } from './fixture.ts';
@@ -56,7 +56,7 @@ function backtestWith(changes: Changes): Backtest {
   };
 }
 
-test.each([
+it.each([
   {
     with: {},
     says: '12,345 jobs in 7 days cost $412 with the autoscaler, 87% less than the static fleet of 180 ($3,240). 5 of 100 people wait 48 s or longer (1.5 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242)',

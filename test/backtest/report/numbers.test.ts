@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { comparison, dollars, hours, seconds, share } from '../../../backtest/report/parts/numbers.ts';
 
-test.each([
+it.each([
   { of: seconds, value: 0, says: '0 s' },
   { of: seconds, value: 0.44, says: '0.4 s' },
   { of: seconds, value: 9.98, says: '10 s' },
@@ -25,7 +25,7 @@ test.each([
   expect(of(value)).toBe(says);
 });
 
-test.each([
+it.each([
   { value: 13, other: 100, says: '87% less' },
   { value: 112, other: 100, says: '12% more' },
   { value: 320, other: 100, says: '3.2 times as much' },

@@ -1,26 +1,26 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Backtest } from '../../../backtest/replay/result.ts';
 import { renderReport } from '../../../backtest/report/render.ts';
 import { plausibleBacktest } from './fixture.ts';
 
 const REPORT = renderReport(plausibleBacktest(7));
 
-test('the same backtest gives the same text', () => {
+it('the same backtest gives the same text', () => {
   expect(renderReport(plausibleBacktest(7)) === REPORT).toBe(true);
 });
 
-test('a week of five policies and three pools is less than 2 MB', () => {
+it('a week of five policies and three pools is less than 2 MB', () => {
   expect(Buffer.byteLength(REPORT)).toBeLessThan(2_000_000);
 });
 
-test('nothing is loaded from elsewhere', () => {
+it('nothing is loaded from elsewhere', () => {
   const markup = REPORT.replaceAll(/<script[\s\S]*?<\/script>/g, '');
   expect(markup.length).toBeGreaterThan(100_000);
   expect(markup.match(/src=|@import|url\((?!#)|<link(?! rel="icon" href="data:,")/)?.[0]).toBeUndefined();
   expect(markup.includes("default-src 'none'")).toBe(true);
 });
 
-test.each([
+it.each([
   { what: 'no jobs and no policies', change: { runs: [], bounds: [], pools: [] } },
   {
     what: 'one policy and nothing to compare it with',
@@ -31,7 +31,7 @@ test.each([
   expect(renderReport(backtest).includes('All figures')).toBe(true);
 });
 
-test.each([
+it.each([
   { policies: ['autoscaler'], told: [] },
   { policies: ['autoscaler', 'static'], told: ['nobody stops its tasks'] },
   { policies: ['autoscaler', 'keda'], told: ['lets ECS pick'] },

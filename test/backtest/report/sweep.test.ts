@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Backtest, SweepPoint } from '../../../backtest/replay/result.ts';
 import { drawPicture } from '../../../backtest/report/charts/picture.ts';
 import { sweepOption } from '../../../backtest/report/charts/sweep.ts';
@@ -31,7 +31,7 @@ function textsOf(sweep: readonly SweepPoint[]): readonly string[] {
 }
 
 describe('the chart of prices of waiting', () => {
-  test('names every price, and marks the configured one', () => {
+  it('names every price, and marks the configured one', () => {
     expect(textsOf(SWEEP)).toEqual(
       expect.arrayContaining([
         ...['$0.01', '$0.02', '$0.05', '$0.10 (configured)'],
@@ -40,7 +40,7 @@ describe('the chart of prices of waiting', () => {
     );
   });
 
-  test.each([
+  it.each([
     { sweep: SWEEP.slice(0, 1), because: 'one price is a sweep too' },
     {
       sweep: SWEEP.map((point) => ({ ...point, dollarsPerMonth: 3, meanWaitS: 0 })),

@@ -2,13 +2,13 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { readTraceFile } from '../../../backtest/trace/file.ts';
 
 const LINE = '{"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}\n';
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-trace-'));
 
-test('a file of several pieces is read whole, whatever is cut in two', () => {
+it('a file of several pieces is read whole, whatever is cut in two', () => {
   const file = join(folder, 'long.jsonl');
   const named = LINE.replace('default', 'Zoë 組織');
   writeFileSync(file, named.repeat(30_000));
@@ -17,7 +17,7 @@ test('a file of several pieces is read whole, whatever is cut in two', () => {
   expect(new Set(trace.jobs.map(({ organization }) => organization))).toEqual(new Set(['Zoë 組織']));
 });
 
-test('a compressed file is told to be one', () => {
+it('a compressed file is told to be one', () => {
   const file = join(folder, 'week.gz');
   writeFileSync(file, gzipSync(LINE));
   expect(() => readTraceFile(file)).toThrow(`${file}: reading the trace: it is compressed; gunzip it first`);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readTraceFile } from '../../../backtest/trace/file.ts';
 import { TraceError } from '../../../backtest/trace/problems.ts';
 import { type ReadTrace, readTrace } from '../../../backtest/trace/read.ts';
@@ -28,7 +28,7 @@ function refusal(act: () => unknown): string {
 const TIME = 'at: expected a time with its zone, such as 2026-03-02T09:00:00Z';
 const SECONDS = 'seconds: expected seconds from 0 to 86400 (a day)';
 
-test.each([
+it.each([
   { line: jobLine({ at: undefined }), says: TIME.replace(': ', ': missing; ') },
   { line: jobLine({ at: 1772442000 }), says: `${TIME}, got 1772442000` },
   { line: jobLine({ at: 'nine' }), says: `${TIME}, got "nine"` },
@@ -86,17 +86,17 @@ test.each([
   });
 });
 
-test('an id that comes twice is refused, where it comes again', () => {
+it('an id that comes twice is refused, where it comes again', () => {
   expect(refusal(() => read(jobLine({ id: 'a' }), jobLine({ id: 'b' }), jobLine({ id: 'a' })))).toContain(
     'history.jsonl:3: id: expected an id of its own, got "a" of line 1\n',
   );
 });
 
-test('the id of a bad line is free again', () => {
+it('the id of a bad line is free again', () => {
   expect(readGood(jobLine({ id: 'a', seconds: -1 }), jobLine({ id: 'a' })).trace.jobs).toHaveLength(1);
 });
 
-test('every field of a line that is wrong is said, ten of all, and how many more there are', () => {
+it('every field of a line that is wrong is said, ten of all, and how many more there are', () => {
   const bad = jobLine({ at: 1, seconds: -1, kind: 'x', organization: '' });
   const said = refusal(() => read(...Array<string>(5).fill(bad))).split('\n');
   expect(said).toHaveLength(11);
@@ -109,7 +109,7 @@ test('every field of a line that is wrong is said, ten of all, and how many more
   expect(said.at(-1)).toBe('… and 10 more');
 });
 
-test('what looks like a secret is never repeated', () => {
+it('what looks like a secret is never repeated', () => {
   const token = 'a1B2c3D4e5-f6G7h8I9j0K1l2M3n4O5p6';
   for (const line of [jobLine({ at: token }), jobLine({ tags: { [token]: 1 } }), `token ${token}`])
     expect(refusal(() => read(line))).not.toContain(token);
@@ -117,7 +117,7 @@ test('what looks like a secret is never repeated', () => {
 
 const HEADER = { trace: 1, from: '2026-03-02T00:00:00Z', to: '2026-03-09T00:00:00Z' };
 
-test.each([
+it.each([
   { header: { trace: 2 }, says: 'trace: expected 1, the version of the format, got 2' },
   {
     header: { timezone: 'Berlin' },
@@ -146,7 +146,7 @@ test.each([
   expect(refusal(() => readGood(...lines))).toBe(`history.jsonl:1: ${says}`);
 });
 
-test.each([
+it.each([
   { at: '2026-03-01T23:59:59.999Z', says: 'from 2026-03-02T00:00:00.000Z on' },
   { at: '2026-03-09T00:00:00Z', says: 'before 2026-03-09T00:00:00.000Z' },
 ])("a job outside of the header's period is refused: $says", ({ at, says }) => {
@@ -157,7 +157,7 @@ test.each([
 
 const NO_JOBS = `history.jsonl: no jobs in it; expected one a line: ${jobLine()}`;
 
-test.each([
+it.each([
   { what: 'nothing', text: '' },
   { what: 'blank lines', text: '\n \r\n\n' },
   { what: 'a header alone', text: '{"trace":1}' },
@@ -166,18 +166,18 @@ test.each([
   expect(refusal(() => readGood(text))).toBe(NO_JOBS);
 });
 
-test('a file of bad lines alone is refused with them, also where bad lines are left out', () => {
+it('a file of bad lines alone is refused with them, also where bad lines are left out', () => {
   expect(refusal(() => readGood('x'))).toBe('history.jsonl:1: expected one JSON object a line, got "x"');
 });
 
-test('a wrong year is found by the length of the period', () => {
+it('a wrong year is found by the length of the period', () => {
   expect(refusal(() => read(jobLine(), jobLine({ at: '2062-03-02T09:00:00Z' })))).toBe(
     'history.jsonl: expected at most 400 days, got 13150, from 2026-03-02T09:00:00.000Z to 2062-03-02T09:01:00.000Z; look for a wrong year',
   );
 });
 
 describe('what is accepted', () => {
-  test('without a header, the period is that of the jobs in whole minutes, in UTC', () => {
+  it('without a header, the period is that of the jobs in whole minutes, in UTC', () => {
     const { trace } = read(jobLine({ at: '2026-03-02T09:00:30Z' }), jobLine({ at: '2026-03-02T09:05:00Z' }));
     expect(trace).toMatchObject({
       name: 'history',
@@ -189,7 +189,7 @@ describe('what is accepted', () => {
     });
   });
 
-  test('times that go back are sorted, and remarked; those of one time keep their order', () => {
+  it('times that go back are sorted, and remarked; those of one time keep their order', () => {
     const { trace, remarks } = read(
       jobLine({ seconds: 1 }),
       jobLine({ seconds: 2, at: '2026-03-02T08:00:00Z' }),
@@ -199,7 +199,7 @@ describe('what is accepted', () => {
     expect(remarks).toEqual(['1 line went back in time; sorted']);
   });
 
-  test.each([
+  it.each([
     { what: 'a byte order mark', text: `\uFEFF${jobLine()}` },
     { what: 'Windows line ends and blank lines', text: `\r\n${jobLine()}\r\n\r\n` },
     { what: 'unknown fields', text: jobLine({ template: 'x' }) },
@@ -209,13 +209,13 @@ describe('what is accepted', () => {
     expect(read(text).trace.jobs).toEqual([{ ...JOB, at: Date.parse(JOB.at) }]);
   });
 
-  test('builds of no time, of fractions of a second and of a day', () => {
+  it('builds of no time, of fractions of a second and of a day', () => {
     const seconds = [0, 0.4, 86_400];
     const { trace } = read(...seconds.map((each) => jobLine({ seconds: each })));
     expect(trace.jobs.map((job) => job.seconds)).toEqual(seconds);
   });
 
-  test('tags of a user-scoped job, as they are', () => {
+  it('tags of a user-scoped job, as they are', () => {
     const tags = { scope: 'user', owner: 'u' };
     expect(read(jobLine({ tags })).trace.jobs[0]?.tags).toEqual(tags);
   });
@@ -225,7 +225,7 @@ describe('a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trace-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('is read in pieces, whatever they cut in two', () => {
+  it('is read in pieces, whatever they cut in two', () => {
     const file = join(folder, 'long.jsonl');
     const lines = Array.from({ length: 20_000 }, (_, index) =>
       jobLine({ organization: `ü${'x'.repeat(index % 97)}` }),
@@ -238,7 +238,7 @@ describe('a file', () => {
     );
   });
 
-  test('that is not there, or is a folder, is refused by name', () => {
+  it('that is not there, or is a folder, is refused by name', () => {
     const missing = join(folder, 'missing.jsonl');
     expect(refusal(() => readTraceFile(missing))).toBe(
       `${missing}: reading the trace: no such file; look at the path`,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { TraceError } from '../../../backtest/trace/problems.ts';
 import { readTrace } from '../../../backtest/trace/read.ts';
 import { JOB_KINDS, TRANSITIONS, type Trace } from '../../../backtest/trace/trace.ts';
@@ -43,7 +43,7 @@ const traces: fc.Arbitrary<Trace> = fc.record({
   jobs: fc.array(job, { minLength: 1, maxLength: 20 }).map((jobs) => jobs.sort((a, b) => a.at - b.at)),
 });
 
-test('what is written is read again, the same to the last digit', () => {
+it('what is written is read again, the same to the last digit', () => {
   fc.assert(
     fc.property(traces, (trace) => {
       const {
@@ -58,7 +58,7 @@ test('what is written is read again, the same to the last digit', () => {
   );
 });
 
-test('lines that come one by one are read as the whole text is', () => {
+it('lines that come one by one are read as the whole text is', () => {
   fc.assert(
     fc.property(traces, (trace) => {
       expect(readTrace(writeTrace(trace), { name: 'x.jsonl' }).trace).toEqual(trace);
@@ -80,7 +80,7 @@ const anyLine = fc.oneof(
   fc.string({ maxLength: 10 }),
 );
 
-test('any lines are read, or refused with a file and a reason', () => {
+it('any lines are read, or refused with a file and a reason', () => {
   fc.assert(
     fc.property(fc.array(anyLine, { maxLength: 5 }), fc.boolean(), (lines, skipBad) => {
       try {

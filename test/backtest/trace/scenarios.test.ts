@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../../backtest/scenarios/index.ts';
 import { generateTrace } from '../../../backtest/trace/generate/generate.ts';
 import { JOB_KINDS, type Trace } from '../../../backtest/trace/trace.ts';
@@ -29,11 +29,11 @@ const VOLUMES: readonly { readonly name: string; readonly from: number; readonly
   { name: 'agents', from: 10_000, to: 18_000 },
 ];
 
-test('there are eight scenarios, each with a volume of its own', () => {
+it('there are eight scenarios, each with a volume of its own', () => {
   expect(SCENARIOS.map(({ name }) => name)).toEqual(VOLUMES.map(({ name }) => name));
 });
 
-test.each(VOLUMES)('a week of $name has $from to $to builds', ({ name, from, to }) => {
+it.each(VOLUMES)('a week of $name has $from to $to builds', ({ name, from, to }) => {
   const { length } = traceOf(name).jobs;
   expect(length).toBeGreaterThan(from);
   expect(length).toBeLessThan(to);
@@ -42,11 +42,11 @@ test.each(VOLUMES)('a week of $name has $from to $to builds', ({ name, from, to 
 describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups, bursts = [] }) => {
   const { config, warnings } = loadDeployment(inRoot(file));
 
-  test('has a configuration that is valid, without warnings', () => {
+  it('has a configuration that is valid, without warnings', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('has a pool for each of its jobs', () => {
+  it('has a pool for each of its jobs', () => {
     const unserved = traceOf(name).jobs.filter(
       ({ organization, tags }) =>
         !config.pools.some((pool) => pool.organization === organization && canRun(pool.tags, tags)),
@@ -54,7 +54,7 @@ describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups, burs
     expect(unserved).toEqual([]);
   });
 
-  test('has jobs for each pool', () => {
+  it('has jobs for each pool', () => {
     const idle = config.pools.filter(
       (pool) =>
         !traceOf(name).jobs.some(
@@ -64,7 +64,7 @@ describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups, burs
     expect(idle).toEqual([]);
   });
 
-  test('uses each of its templates', () => {
+  it('uses each of its templates', () => {
     const used = new Set([
       ...groups.flatMap((group) => Object.keys(group.templates)),
       ...bursts.map(({ template }) => template),
@@ -72,12 +72,12 @@ describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups, burs
     expect([...used].sort()).toEqual(templates.map((template) => template.name).sort());
   });
 
-  test('is in docs/traces.md', () => {
+  it('is in docs/traces.md', () => {
     expect(readFileSync(inRoot('docs/traces.md'), 'utf8')).toContain(`| \`${name}\` |`);
   });
 });
 
-test('every configuration of backtest/scenarios is one of a scenario', () => {
+it('every configuration of backtest/scenarios is one of a scenario', () => {
   const files = readdirSync(inRoot('backtest/scenarios')).filter((file) => file.endsWith('.yaml'));
   const used = SCENARIOS.map(({ config }) => config).filter((file) => file.startsWith('backtest/'));
   expect(files.map((file) => `backtest/scenarios/${file}`).sort()).toEqual(used.sort());
@@ -94,15 +94,15 @@ function busiestMinute({ jobs }: Trace, kind: string): number {
 }
 
 describe('as their descriptions say', () => {
-  test('1k-users has more autostarts in a minute than daemons', () => {
+  it('1k-users has more autostarts in a minute than daemons', () => {
     expect(busiestMinute(traceOf('1k-users'), 'autostart')).toBeGreaterThan(60);
   });
 
-  test('3k-users has jobs of every kind', () => {
+  it('3k-users has jobs of every kind', () => {
     expect(new Set(traceOf('3k-users').jobs.map(({ kind }) => kind))).toEqual(new Set(JOB_KINDS));
   });
 
-  test('small-team begins with a holiday on which schedules start workspaces', () => {
+  it('small-team begins with a holiday on which schedules start workspaces', () => {
     const { jobs, from } = traceOf('small-team');
     const first = jobs.filter(({ at }) => at < from + 86_400_000);
     expect(first.filter(({ kind }) => kind === 'autostart').length).toBeGreaterThan(
@@ -110,7 +110,7 @@ describe('as their descriptions say', () => {
     );
   });
 
-  test('gpu-pools has jobs that two pools can run, in two organizations', () => {
+  it('gpu-pools has jobs that two pools can run, in two organizations', () => {
     const { config } = loadDeployment(inRoot('backtest/scenarios/gpu-pools.yaml'));
     const { jobs } = traceOf('gpu-pools');
     expect(new Set(jobs.map(({ organization }) => organization)).size).toBe(2);
@@ -122,7 +122,7 @@ describe('as their descriptions say', () => {
     expect(shared.length / jobs.length).toBeGreaterThan(0.15);
   });
 
-  test('bursts brings 5 to 25 builds within two minutes, and nearly nothing in between', () => {
+  it('bursts brings 5 to 25 builds within two minutes, and nearly nothing in between', () => {
     const starts = traceOf('bursts').jobs.filter(({ kind }) => kind === 'user');
     const first = starts.filter(({ at }, index) => at - (starts[index - 1]?.at ?? 0) > 120_000);
     expect(first.length / 7).toBeGreaterThan(3);
@@ -130,7 +130,7 @@ describe('as their descriptions say', () => {
     expect(starts.length / first.length).toBeGreaterThanOrEqual(5);
   });
 
-  test('agents has hours with ten times as many builds as others, at night too', () => {
+  it('agents has hours with ten times as many builds as others, at night too', () => {
     const { jobs, from } = traceOf('agents');
     const hours = Map.groupBy(jobs, ({ at }) => Math.floor((at - from) / 3_600_000));
     const counts = Array.from({ length: 7 * 24 }, (_, hour) => hours.get(hour)?.length ?? 0);
@@ -138,7 +138,7 @@ describe('as their descriptions say', () => {
     expect(sorted.at(-10) ?? 0).toBeGreaterThan(10 * (sorted[9] ?? 0));
   });
 
-  test('prebuild-heavy deletes and builds 60 workspaces in one minute', () => {
+  it('prebuild-heavy deletes and builds 60 workspaces in one minute', () => {
     expect(busiestMinute(traceOf('prebuild-heavy'), 'prebuild')).toBeGreaterThanOrEqual(120);
   });
 });

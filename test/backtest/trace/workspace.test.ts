@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Template } from '../../../backtest/trace/generate/scenario.ts';
 import { sceneInto } from '../../../backtest/trace/generate/scene.ts';
 import { Workspace } from '../../../backtest/trace/generate/workspace.ts';
@@ -29,7 +29,7 @@ function jobsOf(act: (workspace: Workspace) => void): readonly string[] {
   );
 }
 
-test.each([
+it.each([
   {
     because: 'the time to live is counted from when it is ready',
     act: (it: Workspace) => {

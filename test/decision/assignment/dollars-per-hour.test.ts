@@ -1,6 +1,6 @@
 /** `limits.dollarsPerHour`: what all tasks together may cost. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { PoolPlan } from '../../../lambda/decision/model/plan.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
@@ -19,7 +19,7 @@ const tasks = (count: number): NonNullable<Stocked['limits']> => ({
 });
 
 describe('launches', () => {
-  test.each([
+  it.each([
     { scenario: '10 pending, dollars for 4', limits: tasks(4), expected: ['cpu 0->4'] },
     {
       scenario: '10 pending, dollars for 4, maxTasks 3',
@@ -32,23 +32,23 @@ describe('launches', () => {
     expect(doneBy({ pools: { cpu: {} }, pending: jobs(10), limits })).toEqual(expected);
   });
 
-  test('count what is there already', () => {
+  it('count what is there already', () => {
     const pools = { cpu: { busy: [MINUTE, MINUTE, MINUTE] } };
     expect(doneBy({ pools, pending: jobs(10), limits: tasks(4) })).toEqual(['cpu 3->4']);
     expect(doneBy({ pools, pending: jobs(10), limits: tasks(2) })).toEqual([]);
   });
 
-  test('bring up a floor only as far as the dollars reach', () => {
+  it('bring up a floor only as far as the dollars reach', () => {
     expect(doneBy({ pools: { cpu: { config: { min: 5 } } }, limits: tasks(2) })).toEqual(['cpu 0->2']);
   });
 
-  test('are for the stock only as far as the dollars reach', () => {
+  it('are for the stock only as far as the dollars reach', () => {
     const recent = comingEvery({ everyMinutes: 1, forHours: 48 });
     const dear = { waiting: { person: 10, autostart: 0.1, prebuild: 0.005, stop: 0.001 } };
     expect(doneBy({ pools: { cpu: { config: dear } }, recent, limits: tasks(2) })).toEqual(['cpu 0->2']);
   });
 
-  test('are for people before prebuilds, even if prebuilds wait for longer', () => {
+  it('are for people before prebuilds, even if prebuilds wait for longer', () => {
     const pending = [...jobs(6, { initiator_id: PREBUILDS_USER, created_at: ago(20 * MINUTE) }), ...jobs(4)];
     const { plan } = deliberateOn({ pools: { cpu: {} }, pending, limits: tasks(5) });
     const launched = (audience: string): number =>
@@ -58,7 +58,7 @@ describe('launches', () => {
     expect([launched('people'), launched('prebuilds')]).toEqual([4, 1]);
   });
 
-  test.each([
+  it.each([
     { dollars: 2, expected: ['cpu 0->1'] },
     { dollars: 0, expected: [] },
   ])('that probe a pool whose starts fail count too: dollars for $dollars', ({ dollars, expected }) => {
@@ -82,7 +82,7 @@ describe('launches', () => {
     );
   });
 
-  test('are of the cheaper pool where both can run a job', () => {
+  it('are of the cheaper pool where both can run a job', () => {
     const gpu = { cluster: 'gpu' };
     const pools = {
       dear: { config: { tags: gpu, cpu: 4096, memory: 8192 } },
@@ -98,18 +98,18 @@ describe('a pool that is too dear for what is left of the dollars', () => {
   const limits = tasks(6);
   const oldest = (count: number) => jobs(count, { tags: gpu, created_at: ago(2 * MINUTE) });
 
-  test('keeps no job from a cheaper pool, though its own job is older', () => {
+  it('keeps no job from a cheaper pool, though its own job is older', () => {
     const pending = [...oldest(2), ...jobs(5)];
     expect(doneBy({ pools: { cpu: {}, dear }, pending, limits })).toEqual(['cpu 0->2', 'dear 0->1']);
     expect(doneBy({ pools: { cpu: {}, dear }, pending, limits: tasks(3) })).toEqual(['cpu 0->3']);
   });
 
-  test('gets the dollars that come free before prebuilds do', () => {
+  it('gets the dollars that come free before prebuilds do', () => {
     const pending = [...oldest(2), ...jobs(5, { initiator_id: PREBUILDS_USER })];
     expect(doneBy({ pools: { cpu: {}, dear }, pending, limits })).toEqual(['dear 0->1']);
   });
 
-  test('lets other prebuilds be launched where no person waits for it', () => {
+  it('lets other prebuilds be launched where no person waits for it', () => {
     const given = { initiator_id: PREBUILDS_USER };
     const pending = [
       ...jobs(2, { ...given, tags: gpu, created_at: ago(20 * MINUTE) }),
@@ -119,7 +119,7 @@ describe('a pool that is too dear for what is left of the dollars', () => {
   });
 });
 
-test('the reason tells what was wanted, what the limit left, and the minutes an hour that people wait', () => {
+it('the reason tells what was wanted, what the limit left, and the minutes an hour that people wait', () => {
   const { plan } = deliberateOn({ pools: { cpu: {} }, pending: jobs(10), limits: tasks(4) });
   expect(plan.pools[0]?.why).toContainEqual({
     code: 'capped-at-dollars-per-hour',
@@ -130,7 +130,7 @@ test('the reason tells what was wanted, what the limit left, and the minutes an 
   });
 });
 
-test('without the limit nothing is capped', () => {
+it('without the limit nothing is capped', () => {
   const { plan } = deliberateOn({ pools: { cpu: {} }, pending: jobs(10) });
   expect(plan.pools[0]?.why.map(({ code }) => code)).not.toContain('capped-at-dollars-per-hour');
 });
@@ -141,7 +141,7 @@ const thereIn = ({ ecs }: Snapshot, pool: string): number =>
       group === `service:s-${pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
   ).length;
 
-test('in every state launches never bring the tasks above the dollars', () => {
+it('in every state launches never bring the tasks above the dollars', () => {
   fc.assert(
     fc.property(
       uglyStates({ view: 'full' }),

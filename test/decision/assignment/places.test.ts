@@ -1,5 +1,5 @@
 /** Where jobs can be placed: daemons and launches of pools, daemons of nobody here, rooms. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { assign, type Offer } from '../../../lambda/decision/assignment/assignment.ts';
 import { deriveDemand } from '../../../lambda/decision/demand/demand.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
@@ -99,11 +99,11 @@ const free: readonly Row[] = [
 ];
 
 describe('daemons of a pool', () => {
-  test.each(free)('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  it.each(free)('$scenario: $expected, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 
-  test('each offer their own tags, also two with two wrong keys', () => {
+  it('each offer their own tags, also two with two wrong keys', () => {
     const picture: Picture = {
       pools: { cpu: { tasks: 'I1m I1m', tags: gpu, ageMinutes: 14 } },
       pending: [{ tags: { a: '1' } }, { tags: { b: '1' } }],
@@ -120,7 +120,7 @@ describe('daemons of a pool', () => {
 });
 
 describe("daemons that aren't ours", () => {
-  test.each<Row>([
+  it.each<Row>([
     {
       scenario: '2 pending, our own daemon under its host name',
       picture: { pools: { cpu: { tasks: 'I1m' } }, pending: [{ jobs: 2 }] },
@@ -159,14 +159,14 @@ describe("daemons that aren't ours", () => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 
-  test('a task that is listed twice is one', () => {
+  it('a task that is listed twice is one', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m' } }, pending: [{ jobs: 2 }] }, ({ ecs }) => {
       ecs.tasks.items.push({ ...ecs.tasks.items[0] });
     });
     expect(actionsOf(plan)).toEqual(['cpu 1->2 pending-jobs']);
   });
 
-  test('a daemon whose task is on its way out is no supply, under whatever name', () => {
+  it('a daemon whose task is on its way out is no supply, under whatever name', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m' } }, pending: [{}] }, (snapshot, config) => {
       named(snapshot, config);
       edit(snapshot.ecs.tasks.items, 0, { desiredStatus: 'STOPPED' });
@@ -175,7 +175,7 @@ describe("daemons that aren't ours", () => {
     expect(actionsOf(plan)).toEqual(['cpu 0->1 pending-jobs']);
   });
 
-  test.each([
+  it.each([
     { tasks: 'B', expected: ['cpu by-busy 2'], because: 'it runs the next when it is done' },
     { tasks: 'I1m', expected: ['cpu by-free 1', 'cpu by-busy 1'], because: 'it runs one now' },
     { tasks: 'L', expected: [], because: 'who leaves runs no other' },
@@ -190,7 +190,7 @@ describe("daemons that aren't ours", () => {
     expect(plan.actions).toEqual([]);
   });
 
-  test('a daemon with another key that is gone runs nothing', () => {
+  it('a daemon with another key that is gone runs nothing', () => {
     const tpu = { cluster: 'tpu' };
     const plan = planOf(
       {
@@ -202,7 +202,7 @@ describe("daemons that aren't ours", () => {
     expect(plan.unserved).toMatchObject([{ jobs: 1 }]);
   });
 
-  test('a job that only a busy daemon of theirs can run waits for it', () => {
+  it('a job that only a busy daemon of theirs can run waits for it', () => {
     const plan = planOf({
       pools: { cpu: {} },
       pending: [{ tags: gpu }],
@@ -214,7 +214,7 @@ describe("daemons that aren't ours", () => {
 });
 
 describe('warm', () => {
-  test.each<Row>([
+  it.each<Row>([
     {
       scenario: 'a free daemon of a wider pool',
       picture: { pools: { a: { tasks: 'I1m', tags: gpuEu }, b: { tags: gpu, warm: 1 } } },
@@ -242,7 +242,7 @@ describe('warm', () => {
     expect(actionsOf(planOf(picture))).toEqual(expected);
   });
 
-  test('is no job: no row of the assignment or of the unserved tells of it', () => {
+  it('is no job: no row of the assignment or of the unserved tells of it', () => {
     const plan = planOf({ pools: { a: { warm: 2 } } });
     expect([plan.assignment, plan.unserved]).toEqual([[], []]);
     const blind = planOf({ pools: { a: { warm: 2 } } }, ({ coder }) => {
@@ -253,7 +253,7 @@ describe('warm', () => {
 });
 
 describe('room', () => {
-  test.each<Row>([
+  it.each<Row>([
     {
       scenario: 'min 1, max 2, 5 pending',
       picture: { pools: { cpu: { min: 1, max: 2 } }, pending: [{ jobs: 5 }] },
@@ -364,7 +364,7 @@ function offerOf(text: string): Offer {
 }
 
 describe('between offers that can all run a job', () => {
-  test.each([
+  it.each([
     {
       scenario: 'two launches at one price',
       offers: ['b by-launch 1 @7', 'a by-launch 1 @7'],
@@ -409,7 +409,7 @@ describe('between offers that can all run a job', () => {
     expect(assigned.map(({ offer, jobs }) => `${offer.pool} ${offer.served} ${jobs}`)).toEqual(expected);
   });
 
-  test('earlier groups get the readier places of a pool', () => {
+  it('earlier groups get the readier places of a pool', () => {
     const jobs = [
       aJob({ id: jobId('a'), tags: gpu, created_at: ago(9 * SECOND) }),
       aJob({ id: jobId('b'), tags: gpu, initiator_id: 'c42fdf75-3097-471c-8c33-fb52454d81c0' }),
@@ -425,7 +425,7 @@ describe('between offers that can all run a job', () => {
 });
 
 describe('what cannot be listed', () => {
-  test.each<Row>([
+  it.each<Row>([
     {
       scenario: 'tasks cut off after the first of B B I',
       picture: { pools: { cpu: { tasks: 'B B I1m' } }, pending: [{}] },

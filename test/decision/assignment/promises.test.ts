@@ -1,6 +1,6 @@
 /** What the decision promises in every state, however ugly. fast-check prints the seed of a failure. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Deliberation, decide, deliberate } from '../../../lambda/decision/decide.ts';
 import { PREBUILDS_USER } from '../../../lambda/decision/demand/record.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
@@ -58,7 +58,7 @@ function rowsOf(snapshot: Snapshot, taskArn: string): readonly Daemon[] {
     .filter(({ name }) => name.endsWith(id));
 }
 
-test('never asks a busy daemon to leave, but to replace it', () => {
+it('never asks a busy daemon to leave, but to replace it', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { task, why } of asks(decide(snapshot, config)))
@@ -74,7 +74,7 @@ test('never asks a busy daemon to leave, but to replace it', () => {
   );
 });
 
-test('asks only tasks with 24 hours or more of their lease left, and each once', () => {
+it('asks only tasks with 24 hours or more of their lease left, and each once', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const asked = asks(decide(snapshot, config)).map(({ task }) => task);
@@ -89,7 +89,7 @@ test('asks only tasks with 24 hours or more of their lease left, and each once',
   );
 });
 
-test('never wants more than max beside those that leave or are replaced, and never raises the sum over maxTasks', () => {
+it('never wants more than max beside those that leave or are replaced, and never raises the sum over maxTasks', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -115,7 +115,7 @@ test('never wants more than max beside those that leave or are replaced, and nev
 const uncountedIn = ({ pools }: Deliberation): ReadonlyMap<string, number> =>
   new Map(pools.map(({ need }) => [need.view.pool.name, need.capacity.uncounted]));
 
-test('never sets a count below the tasks that have not left', () => {
+it('never sets a count below the tasks that have not left', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const deliberation = deliberate(snapshot, config);
@@ -139,7 +139,7 @@ test('never sets a count below the tasks that have not left', () => {
   );
 });
 
-test('takes for left only tasks without protection, live daemon or job', () => {
+it('takes for left only tasks without protection, live daemon or job', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { name, daemons } of decide(snapshot, config).pools) {
@@ -158,7 +158,7 @@ test('takes for left only tasks without protection, live daemon or job', () => {
   );
 });
 
-test('doubt never scales in', () => {
+it('doubt never scales in', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const { services, tasks, protections } = snapshot.ecs;
@@ -176,7 +176,7 @@ test('doubt never scales in', () => {
   );
 });
 
-test('a forecast that can not be trusted sends nobody away who would stay without it', () => {
+it('a forecast that can not be trusted sends nobody away who would stay without it', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const organizations = snapshot.coder.organizations.filter(
@@ -203,7 +203,7 @@ test('a forecast that can not be trusted sends nobody away who would stay withou
   );
 });
 
-test('the order of the input changes nothing', () => {
+it('the order of the input changes nothing', () => {
   const shuffle = <T>(items: readonly T[], by: number): readonly T[] =>
     items
       .map((item, index) => [(index * 7919 + by) % 101, item] as const)
@@ -244,7 +244,7 @@ test('the order of the input changes nothing', () => {
   );
 });
 
-test('one more pending job never means fewer tasks', () => {
+it('one more pending job never means fewer tasks', () => {
   fc.assert(
     fc.property(clear, oneMoreJob, ({ snapshot, config: given }, job) => {
       // while prebuilds wait the stock launches nothing, since they would take its daemons
@@ -306,7 +306,7 @@ function after({ snapshot }: Ugly, plan: Plan): Snapshot {
  * Mostly the second look plans nothing. Once in some 20,000 ugly states it launches for a prebuild that waits: what the first launched for people
  * of an overlapping pool is starting by then, and may be dealt out anew.
  */
-test('looks at one state settle: the third plans nothing', () => {
+it('looks at one state settle: the third plans nothing', () => {
   fc.assert(
     fc.property(any, (ugly) => {
       const { snapshot, config } = ugly;
@@ -318,7 +318,7 @@ test('looks at one state settle: the third plans nothing', () => {
   );
 });
 
-test('the second look launches nothing where no prebuild waits', () => {
+it('the second look launches nothing where no prebuild waits', () => {
   fc.assert(
     fc.property(any, (ugly) => {
       const { snapshot, config } = ugly;
@@ -333,7 +333,7 @@ test('the second look launches nothing where no prebuild waits', () => {
   );
 });
 
-test('every pool has a reason, and a pool that changes has one for that', () => {
+it('every pool has a reason, and a pool that changes has one for that', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -351,7 +351,7 @@ test('every pool has a reason, and a pool that changes has one for that', () => 
   );
 });
 
-test('every pending job is assigned once, or reported as one that nobody can run', () => {
+it('every pending job is assigned once, or reported as one that nobody can run', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -366,7 +366,7 @@ test('every pending job is assigned once, or reported as one that nobody can run
   );
 });
 
-test('a pool whose warm is a number keeps nothing for the stock', () => {
+it('a pool whose warm is a number keeps nothing for the stock', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { need } of deliberate(snapshot, config).pools)
@@ -376,7 +376,7 @@ test('a pool whose warm is a number keeps nothing for the stock', () => {
   );
 });
 
-test('the stock takes no place from a job', () => {
+it('the stock takes no place from a job', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const served = (plan: Plan): Readonly<Record<string, number>> => {
@@ -396,7 +396,7 @@ test('the stock takes no place from a job', () => {
   );
 });
 
-test('doubt launches nothing for the stock', () => {
+it('doubt launches nothing for the stock', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const without = new Map(
@@ -412,7 +412,7 @@ test('doubt launches nothing for the stock', () => {
   );
 });
 
-test('the plan looks again within a minute, and every number in it is finite', () => {
+it('the plan looks again within a minute, and every number in it is finite', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);

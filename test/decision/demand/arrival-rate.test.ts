@@ -1,6 +1,6 @@
 /** How often builds come, from the times of those that came. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { arrivalRate } from '../../../lambda/decision/demand/arrival-rate.ts';
 import type { Arrivals } from '../../../lambda/decision/demand/record.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
@@ -23,7 +23,7 @@ const every = (minutes: number, hours: number): readonly number[] =>
   comingEvery({ everyMinutes: minutes, forHours: hours }).map(({ created_at }) => created_at);
 
 describe('no daemon is worth keeping', () => {
-  test.each<{ scenario: string; times: readonly number[] }>([
+  it.each<{ scenario: string; times: readonly number[] }>([
     { scenario: 'without a record', times: [] },
     { scenario: 'after one build', times: [ago(MINUTE)] },
     {
@@ -50,27 +50,27 @@ describe('an office that works from Monday to Friday, 8:00 to 18:00', () => {
     );
   };
 
-  test('has its own rate at noon on Friday', () => {
+  it('has its own rate at noon on Friday', () => {
     expect(at('2026-11-20T12:00:00Z')).toBeGreaterThan(0.1);
     expect(at('2026-11-20T12:00:00Z')).toBeLessThan(0.4);
   });
 
-  test('has less at night than by day, and more in the morning than at night', () => {
+  it('has less at night than by day, and more in the morning than at night', () => {
     expect(at('2026-11-20T02:00:00Z')).toBeLessThan(at('2026-11-20T12:00:00Z') / 4);
     expect(at('2026-11-20T08:00:00Z')).toBeGreaterThan(at('2026-11-20T02:00:00Z'));
   });
 
-  test('goes to 0 at the weekend', () => {
+  it('goes to 0 at the weekend', () => {
     expect(at('2026-11-21T20:00:00Z')).toBe(0);
     expect(at('2026-11-22T12:00:00Z')).toBe(0);
   });
 
-  test('goes to 0 on a holiday, since nobody builds', () => {
+  it('goes to 0 on a holiday, since nobody builds', () => {
     // Monday 23 November, without builds
     expect(at('2026-11-23T12:00:00Z')).toBe(0);
   });
 
-  test('falls within the hour when builds stop', () => {
+  it('falls within the hour when builds stop', () => {
     const times = week.filter((each) => each <= Date.parse('2026-11-20T12:00:00Z'));
     const rateAt = (time: string): number => rateOf(times, Date.parse(time) as EpochMs);
     const [noon = 0, later = 0, evening = 0] = ['12:00', '13:00', '21:00'].map((time) =>
@@ -81,17 +81,17 @@ describe('an office that works from Monday to Friday, 8:00 to 18:00', () => {
   });
 });
 
-test.each([1, 2, 5, 20, 60])('one build every %d minutes for days gives about that rate', (minutes) => {
+it.each([1, 2, 5, 20, 60])('one build every %d minutes for days gives about that rate', (minutes) => {
   const rate = rateOf(every(minutes, 96));
   expect(rate * minutes).toBeGreaterThan(0.7);
   expect(rate * minutes).toBeLessThan(1.4);
 });
 
-test('builds that come at even distances are no batches', () => {
+it('builds that come at even distances are no batches', () => {
   expect(arrivalRate(known(every(3, 48)), NOW).dispersion).toBeLessThan(1.3);
 });
 
-test('batches raise the dispersion: the same builds a day spread wider when they come together', () => {
+it('batches raise the dispersion: the same builds a day spread wider when they come together', () => {
   const batch = (size: number): readonly number[] =>
     every(30 * size, 96).flatMap((at) => Array.from({ length: size }, (_, index) => at - index * SECOND));
   const dispersions = [1, 3, 6, 12].map((size) => arrivalRate(known(batch(size)), NOW).dispersion);
@@ -99,26 +99,26 @@ test('batches raise the dispersion: the same builds a day spread wider when they
   expect(dispersions[3]).toBeGreaterThan(3);
 });
 
-test('a busy hour is no batch: what comes more often for long is a rate', () => {
+it('a busy hour is no batch: what comes more often for long is a rate', () => {
   const times = [...every(2, 1), ...every(60, 72)];
   expect(arrivalRate(known(times), NOW).dispersion).toBeLessThan(2);
 });
 
-test('a build more just now never lowers the rate', () => {
+it('a build more just now never lowers the rate', () => {
   for (const minutes of [2, 10, 60]) {
     const times = every(minutes, 48);
     expect(rateOf([NOW, ...times])).toBeGreaterThanOrEqual(rateOf(times));
   }
 });
 
-test('a process that has just begun to record finds about the rate of one that has seen the same builds for days', () => {
+it('a process that has just begun to record finds about the rate of one that has seen the same builds for days', () => {
   const builds = every(10, 48);
   const rateSince = (since: EpochMs): number => arrivalRate(known(builds, { since }), NOW).perMinute;
   expect(rateSince(ago(MINUTE))).toBeLessThan(5 * rateSince(ago(48 * HOUR)));
   expect(rateSince(ago(MINUTE))).toBeGreaterThan(rateSince(ago(48 * HOUR)) / 5);
 });
 
-test('times in the future count as now, and duplicates are only more builds', () => {
+it('times in the future count as now, and duplicates are only more builds', () => {
   const times = every(10, 48);
   const future = rateOf([NOW + HOUR, NOW + DAY, ...times]);
   expect(future).toBeLessThanOrEqual(rateOf([NOW, NOW, ...times]) * 1.05);
@@ -127,7 +127,7 @@ test('times in the future count as now, and duplicates are only more builds', ()
   expect(twice).toBeLessThan(3 * rateOf(times));
 });
 
-test('any times give a finite rate of 0 or more, and a dispersion of 1 or more', () => {
+it('any times give a finite rate of 0 or more, and a dispersion of 1 or more', () => {
   const times = fc.array(
     fc.oneof(
       fc.integer({ min: -8 * DAY, max: DAY }),

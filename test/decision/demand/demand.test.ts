@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deriveDemand } from '../../../lambda/decision/demand/demand.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Job } from '../../../lambda/decision/model/snapshot.ts';
@@ -26,7 +26,7 @@ const demandOf = (...jobs: readonly Partial<Job>[]) =>
   );
 
 describe('a pending job', () => {
-  test.each<{ scenario: string; job: Partial<Job>; isDemand: boolean }>([
+  it.each<{ scenario: string; job: Partial<Job>; isDemand: boolean }>([
     { scenario: 'that nobody has', job: {}, isDemand: true },
     { scenario: 'without a worker, said so', job: { worker_id: null, completed_at: null }, isDemand: true },
     { scenario: 'that a daemon has acquired', job: { worker_id: daemonId('d') }, isDemand: false },
@@ -38,7 +38,7 @@ describe('a pending job', () => {
 });
 
 describe('tag groups', () => {
-  test('hold the jobs of one tag set, the oldest first', () => {
+  it('hold the jobs of one tag set, the oldest first', () => {
     const [first, ...others] = demandOf(
       { tags: gpu, created_at: ago(5 * SECOND) },
       { tags: { ...gpu, scope: 'organization', owner: '' }, created_at: ago(9 * SECOND) },
@@ -49,12 +49,12 @@ describe('tag groups', () => {
     expect(others).toEqual([]);
   });
 
-  test('keep people and prebuilds apart, people first', () => {
+  it('keep people and prebuilds apart, people first', () => {
     const groups = demandOf({ ...prebuild, created_at: ago(9 * SECOND) }, { created_at: ago(SECOND) });
     expect(groups.map((group) => group.for)).toEqual(['people', 'prebuilds']);
   });
 
-  test('are served the oldest job first, and in one order where that does not decide', () => {
+  it('are served the oldest job first, and in one order where that does not decide', () => {
     const tagsOf = (...jobs: readonly Partial<Job>[]) => demandOf(...jobs).map(({ tags }) => tags.cluster);
     const young = { tags: { cluster: 'a' }, created_at: ago(SECOND) };
     const old = { tags: { cluster: 'b' }, created_at: ago(9 * SECOND) };
@@ -62,7 +62,7 @@ describe('tag groups', () => {
     expect(tagsOf({ ...old, created_at: young.created_at }, young)).toEqual(['a', 'b']);
   });
 
-  test('of two organizations are two, in one order whichever comes first', () => {
+  it('of two organizations are two, in one order whichever comes first', () => {
     const data = anOrganization({ id: 'org-data' as OrganizationId, name: 'data', jobs: reading([aJob()]) });
     const own = anOrganization({ jobs: reading([aJob()]) });
     for (const organizations of [

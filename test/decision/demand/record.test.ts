@@ -1,5 +1,5 @@
 /** What the record of recent jobs tells: who came unforeseen, and how long builds take. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deriveRecord, foreseenIn } from '../../../lambda/decision/demand/record.ts';
 import type { Job, OrganizationReadings, RecentJobs } from '../../../lambda/decision/model/snapshot.ts';
 import { tagKey } from '../../../lambda/decision/model/tags.ts';
@@ -29,7 +29,7 @@ const arrivalsOf = (job: Job, given: Partial<OrganizationReadings> = {}): number
   deriveRecord(recorded([job], given)).together([tagKey(job.tags)]).times.length;
 
 describe('by the reason of the build', () => {
-  test.each([
+  it.each([
     { reason: 'initiator', unforeseen: true },
     { reason: 'dashboard', unforeseen: true },
     { reason: 'ssh_connection', unforeseen: true },
@@ -46,19 +46,19 @@ describe('by the reason of the build', () => {
 });
 
 describe('jobs that are no builds of coderd’s own', () => {
-  test('template imports and dry runs are unforeseen', () => {
+  it('template imports and dry runs are unforeseen', () => {
     expect(arrivalsOf(aJob({ type: 'template_version_import', metadata: null }))).toBe(1);
     expect(arrivalsOf(aJob({ type: 'template_version_dry_run' }))).toBe(1);
   });
 
-  test('prebuilds are not, whatever their reason', () => {
+  it('prebuilds are not, whatever their reason', () => {
     for (const reason of [undefined, 'initiator', 'autostart'])
       expect(
         arrivalsOf(aJob({ initiator_id: PREBUILDS_USER, reason, metadata: { workspace_id: 'w' } })),
       ).toBe(0);
   });
 
-  test('a job without initiator, metadata and reason is unforeseen', () => {
+  it('a job without initiator, metadata and reason is unforeseen', () => {
     expect(arrivalsOf(aJob({ initiator_id: null, metadata: null, reason: null }))).toBe(1);
   });
 });
@@ -74,7 +74,7 @@ describe('where the list of jobs tells no reason, the workspace does', () => {
       }),
     )(job);
 
-  test.each([
+  it.each([
     {
       scenario: 'its latest build is this one, by autostart',
       build: { reason: 'autostart' },
@@ -100,23 +100,23 @@ describe('where the list of jobs tells no reason, the workspace does', () => {
     expect(kindWith({ latest_build })).toBe(expected);
   });
 
-  test('a start was due when the job was made: an autostart', () => {
+  it('a start was due when the job was made: an autostart', () => {
     expect(kindWith({ next_start_at: ago(MINUTE) })).toBe('autostart');
   });
 
-  test('a start was due only after the job was made: a person', () => {
+  it('a start was due only after the job was made: a person', () => {
     expect(kindWith({ next_start_at: ago(20 * SECOND) })).toBe(undefined);
   });
 
-  test('a stop was due when the job was made: an autostop', () => {
+  it('a stop was due when the job was made: an autostop', () => {
     expect(kindWith({ latest_build: { transition: 'start', deadline: ago(MINUTE) } })).toBe('autostop');
   });
 
-  test('nothing was due: a person', () => {
+  it('nothing was due: a person', () => {
     expect(kindWith({})).toBe(undefined);
   });
 
-  test('the workspace is unknown, or workspaces were not read: a person', () => {
+  it('the workspace is unknown, or workspaces were not read: a person', () => {
     expect(foreseenIn(anOrganization({ workspaces: reading([]), templates: reading([]) }))(job)).toBe(
       undefined,
     );
@@ -125,7 +125,7 @@ describe('where the list of jobs tells no reason, the workspace does', () => {
 });
 
 describe('the times of arrivals', () => {
-  test('are the newest first, of the tag sets that are asked for', () => {
+  it('are the newest first, of the tag sets that are asked for', () => {
     const gpu = { cluster: 'gpu' };
     const times = [3, 1, 2].map((hours) => ago(hours * HOUR));
     const record = deriveRecord(
@@ -136,13 +136,13 @@ describe('the times of arrivals', () => {
     expect(record.together(['[]']).times).toEqual([]);
   });
 
-  test('are the same object for the same tag sets, so that what is worked out of it can be kept', () => {
+  it('are the same object for the same tag sets, so that what is worked out of it can be kept', () => {
     const organization = recorded([buildAt(ago(HOUR)), buildAt(ago(2 * HOUR))]);
     const keys = [tagKey({})];
     expect(deriveRecord(organization).together(keys)).toBe(deriveRecord(organization).together(keys));
   });
 
-  test('follow the workspaces when these are read anew', () => {
+  it('follow the workspaces when these are read anew', () => {
     const job = aJob({ id: jobId('build'), metadata: { workspace_id: 'w' } });
     const recentJobs = reading([job]);
     const withReason = (reason: string): number => {
@@ -165,24 +165,24 @@ describe('durations', () => {
   const durationsIn = (...jobs: readonly Job[]): readonly number[] =>
     deriveRecord(recorded(jobs)).durationsOf(like);
 
-  test('are those of the same template and transition', () => {
+  it('are those of the same template and transition', () => {
     const stops = builds(9, 10, { metadata: { template_id: 't', workspace_build_transition: 'stop' } });
     expect(durationsIn(...stops, ...builds(5, 90))).toEqual([90, 90, 90, 90, 90].map((s) => s * SECOND));
   });
 
-  test('are those of the same tags where too few are of the template', () => {
+  it('are those of the same tags where too few are of the template', () => {
     const others = builds(5, 40, { metadata: { template_id: 'u', workspace_build_transition: 'start' } });
     expect(durationsIn(...others, ...builds(4, 90))).toHaveLength(9);
   });
 
-  test('are unknown where too few are like it', () => {
+  it('are unknown where too few are like it', () => {
     expect(durationsIn(...builds(4, 90))).toEqual([]);
     expect(
       durationsIn(...builds(9, 90, { type: 'template_version_import', tags: { z: '9' }, metadata: null })),
     ).toEqual([]);
   });
 
-  test('are of builds that succeeded, from their start to their end', () => {
+  it('are of builds that succeeded, from their start to their end', () => {
     const failed = builds(9, 1, { status: 'failed' });
     const unfinished = builds(9, 1, { status: 'running', completed_at: null });
     const negative = [...builds(9, -1), ...builds(9, 0)];
@@ -193,13 +193,13 @@ describe('durations', () => {
   });
 });
 
-test('a process that began to record less than half an hour ago is young', () => {
+it('a process that began to record less than half an hour ago is young', () => {
   const isYoung = (ms: number): boolean => deriveRecord(recorded([], { since: ago(ms) })).isYoung(NOW);
   expect([isYoung(0), isYoung(10 * MINUTE), isYoung(3 * HOUR)]).toEqual([true, true, false]);
   expect(deriveRecord(recorded([])).isYoung(NOW)).toBe(false);
 });
 
-test('the same jobs are read anew where the record began at another time or the templates differ', () => {
+it('the same jobs are read anew where the record began at another time or the templates differ', () => {
   const jobs = [buildAt(ago(HOUR))];
   const isYoung = (ms: number): boolean => deriveRecord(recorded(jobs, { since: ago(ms) })).isYoung(NOW);
   expect([isYoung(0), isYoung(3 * HOUR), isYoung(0)]).toEqual([true, false, true]);
@@ -209,7 +209,7 @@ test('the same jobs are read anew where the record began at another time or the 
   expect(deriveRecord({ ...first, templates })).not.toBe(deriveRecord(first));
 });
 
-test('without a record nothing came and nothing is known', () => {
+it('without a record nothing came and nothing is known', () => {
   const record = deriveRecord(anOrganization());
   expect(record.together([tagKey({})]).times).toEqual([]);
   expect(record.durationsOf(aJob())).toEqual([]);

@@ -1,6 +1,6 @@
 /** The stock: the chances by hand, and how the stock of a plan moves with prices, arrivals and running builds. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { measureRoom } from '../../../lambda/decision/assignment/launch-limits.ts';
 import { deriveStock } from '../../../lambda/decision/assignment/stock-groups.ts';
 import { deliberate } from '../../../lambda/decision/decide.ts';
@@ -29,7 +29,7 @@ const varianceOf = (list: readonly number[]): number =>
   list.reduce((sum, chance, count) => sum + chance * (count - meanOf(list)) ** 2, 0);
 
 describe('builds that come one by one', () => {
-  test.each([
+  it.each([
     { mean: 1, daemons: 1, expected: 0.632121, because: '1 - 1/e' },
     { mean: 1, daemons: 2, expected: 0.264241, because: '1 - 2/e' },
     { mean: 1, daemons: 3, expected: 0.080301, because: '1 - 2.5/e' },
@@ -40,7 +40,7 @@ describe('builds that come one by one', () => {
     expect(shortfallOf(chances(row.mean), []).atLeast(row.daemons)).toBeCloseTo(row.expected, 5);
   });
 
-  test('have a variance that equals the mean', () => {
+  it('have a variance that equals the mean', () => {
     for (const mean of [0.1, 1, 7, 60]) {
       expect(total(chances(mean))).toBeCloseTo(1, 5);
       expect(meanOf(chances(mean)) / mean).toBeCloseTo(1, 3);
@@ -50,7 +50,7 @@ describe('builds that come one by one', () => {
 });
 
 describe('builds that come in batches', () => {
-  test.each([
+  it.each([
     { mean: 1, dispersion: 2, none: 0.5, because: 'r = 1, p = 1/2: a geometric number' },
     { mean: 2, dispersion: 2, none: 0.25, because: 'the sum of two of these' },
     { mean: 1, dispersion: 3, none: 0.57735, because: '3^-0.5' },
@@ -61,7 +61,7 @@ describe('builds that come in batches', () => {
     },
   );
 
-  test('have the mean, and the variance that the dispersion says', () => {
+  it('have the mean, and the variance that the dispersion says', () => {
     for (const mean of [0.2, 1, 12])
       for (const dispersion of [1.5, 3, 9]) {
         const list = chances(mean, dispersion);
@@ -71,7 +71,7 @@ describe('builds that come in batches', () => {
       }
   });
 
-  test('leave the mean of a sum, and add up the variances', () => {
+  it('leave the mean of a sum, and add up the variances', () => {
     const both = sumOf(chances(2, 3), chances(0.5));
     expect(meanOf(both)).toBeCloseTo(2.5, 3);
     expect(varianceOf(both)).toBeCloseTo(6.5, 2);
@@ -79,21 +79,21 @@ describe('builds that come in batches', () => {
 });
 
 describe('running builds that are about to end', () => {
-  test('lower the chance by hand: one that surely ends leaves the chance of one more build', () => {
+  it('lower the chance by hand: one that surely ends leaves the chance of one more build', () => {
     const arrivals = chances(1);
     expect(shortfallOf(arrivals, [1]).atLeast(1)).toBeCloseTo(shortfallOf(arrivals, []).atLeast(2), 9);
     expect(shortfallOf(arrivals, [0.5]).atLeast(1)).toBeCloseTo((0.632121 + 0.264241) / 2, 5);
     expect(shortfallOf(arrivals, [0, 0]).atLeast(1)).toBeCloseTo(0.632121, 5);
   });
 
-  test('end with the share of longer builds that end by then', () => {
+  it('end with the share of longer builds that end by then', () => {
     const durations = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
     expect(chanceToEnd(durations, { ageMs: 0, withinMs: 30 })).toBeCloseTo(0.3);
     // five are longer than 50, and two of them end by 70
     expect(chanceToEnd(durations, { ageMs: 50, withinMs: 20 })).toBeCloseTo(0.4);
   });
 
-  test.each([
+  it.each([
     { scenario: 'no durations', durations: [], ageMs: 10 },
     { scenario: 'an age above the 95th percentile', durations: [10, 20, 30, 40, 50], ageMs: 51 },
     { scenario: 'an age at the 95th percentile', durations: [10, 20, 30, 40, 50], ageMs: 50 },
@@ -102,7 +102,7 @@ describe('running builds that are about to end', () => {
   });
 });
 
-test('the chance never rises with the number of daemons, never falls with the mean, and stays within 0 and 1', () => {
+it('the chance never rises with the number of daemons, never falls with the mean, and stays within 0 and 1', () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 40, noNaN: true }),
@@ -127,7 +127,7 @@ test('the chance never rises with the number of daemons, never falls with the me
   );
 });
 
-test.each([
+it.each([
   ['a huge mean', 1e12, 1],
   ['an infinite mean', Number.POSITIVE_INFINITY, 1],
   ['a mean that is no number', Number.NaN, 1],
@@ -156,7 +156,7 @@ function expectRising(numbers: readonly number[]): void {
 }
 
 describe('the stock of a plan', () => {
-  test('never falls when the price of waiting rises', () => {
+  it('never falls when the price of waiting rises', () => {
     expectRising(
       [0, 0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 100].map((dollars) =>
         stockOfOne({ recent: busyDay, pool: { config: person(dollars) } }),
@@ -164,7 +164,7 @@ describe('the stock of a plan', () => {
     );
   });
 
-  test('never falls when tasks cost less', () => {
+  it('never falls when tasks cost less', () => {
     expectRising(
       [16_384, 8192, 4096, 2048, 1024, 512, 256].map((cpu) =>
         stockOfOne({ recent: busyDay, pool: { config: { cpu, memory: 2 * cpu } } }),
@@ -172,7 +172,7 @@ describe('the stock of a plan', () => {
     );
   });
 
-  test('never falls when a launch costs more and daemons are there', () => {
+  it('never falls when a launch costs more and daemons are there', () => {
     const kept = [0, 0.001, 0.01, 0.1].map((dollarsPerLaunch) =>
       stockOfOne({
         recent: busyDay,
@@ -182,7 +182,7 @@ describe('the stock of a plan', () => {
     expect(kept).toEqual([...kept].sort((a, b) => a - b));
   });
 
-  test('never falls when builds come more often', () => {
+  it('never falls when builds come more often', () => {
     expectRising(
       [600, 120, 30, 10, 4, 2, 1].map((everyMinutes) =>
         stockOfOne({ recent: comingEvery({ everyMinutes, forHours: 72 }) }),
@@ -190,7 +190,7 @@ describe('the stock of a plan', () => {
     );
   });
 
-  test('never falls when a start takes longer', () => {
+  it('never falls when a start takes longer', () => {
     expectRising(
       [10, 60, 300, 1800].map((seconds) =>
         stockOfOne({ recent: oftenWithLongBuilds, pool: { config: { startTimeMs: seconds * 1000 } } }),
@@ -198,18 +198,18 @@ describe('the stock of a plan', () => {
     );
   });
 
-  test('is lower while running builds are about to end', () => {
+  it('is lower while running builds are about to end', () => {
     const recent = comingEvery({ everyMinutes: 1, forHours: 48, tookSeconds: 90 });
     const stockWith = (busy: readonly number[]): number => stockOfOne({ recent, pool: { busy } });
     expect(stockWith([60_000, 60_000, 60_000])).toBeLessThan(stockWith([]));
   });
 
-  test('is the same for running builds that are older than almost all others', () => {
+  it('is the same for running builds that are older than almost all others', () => {
     const recent = comingEvery({ everyMinutes: 1, forHours: 48, tookSeconds: 90 });
     expect(stockOfOne({ recent, pool: { busy: [600_000, 600_000] } })).toBe(stockOfOne({ recent }));
   });
 
-  test('is the same for running builds of which nothing is known', () => {
+  it('is the same for running builds of which nothing is known', () => {
     const recent = comingEvery({ everyMinutes: 1, forHours: 48 }).map((job) => ({
       ...job,
       started_at: null,
@@ -217,17 +217,17 @@ describe('the stock of a plan', () => {
     expect(stockOfOne({ recent, pool: { busy: [60_000, 60_000] } })).toBe(stockOfOne({ recent }));
   });
 
-  test('is none without a record', () => {
+  it('is none without a record', () => {
     expect(stockOfOne({})).toBe(0);
     expect(stockOfOne({ recent: [] })).toBe(0);
   });
 
-  test('is none where warm is 0, and exact where warm is a number', () => {
+  it('is none where warm is 0, and exact where warm is a number', () => {
     expect(stockOfOne({ recent: busyDay, pool: { config: { warm: 0 } } })).toBe(0);
     expect(stockOfOne({ recent: busyDay, pool: { config: { warm: 3 } } })).toBe(0);
   });
 
-  test('is none in a pool that retires, has max 0, or lacks a service', () => {
+  it('is none in a pool that retires, has max 0, or lacks a service', () => {
     expect(stockOfOne({ recent: busyDay, pool: { config: { retiring: true } } })).toBe(0);
     expect(stockOfOne({ recent: busyDay, pool: { config: { max: 0 } } })).toBe(0);
     const withoutService: Stocked['change'] = (snapshot) => ({
@@ -237,12 +237,12 @@ describe('the stock of a plan', () => {
     expect(stockOfOne({ recent: busyDay, change: withoutService })).toBe(0);
   });
 
-  test('never exceeds max', () => {
+  it('never exceeds max', () => {
     const recent = comingEvery({ everyMinutes: 0.1, forHours: 24 });
     expect(stockOfOne({ recent, pool: { config: { max: 3, ...person(100) } } })).toBe(3);
   });
 
-  test('tells in numbers why it has no daemon more', () => {
+  it('tells in numbers why it has no daemon more', () => {
     const { snapshot, config } = stocked({ recent: busyDay, pools: { cpu: {} } });
     const [pool] = deliberate(snapshot, config).plan.pools;
     const reason = pool?.why.find(({ code }) => code === 'stock');
@@ -260,7 +260,7 @@ const gpuEu = { cluster: 'gpu', region: 'eu' };
 describe('pools that overlap', () => {
   const pools = { eu: { config: { tags: gpuEu } }, gpu: { config: { tags: gpu } } };
 
-  test('share the stock for builds that both can run', () => {
+  it('share the stock for builds that both can run', () => {
     const recent = comingEvery({ everyMinutes: 4, forHours: 72, job: { tags: gpu } });
     const alone = stockIn({ recent, pools: { gpu: pools.gpu } }).gpu;
     const shared = stockIn({ recent, pools });
@@ -268,7 +268,7 @@ describe('pools that overlap', () => {
     expect(alone).toBeGreaterThan(0);
   });
 
-  test('keep it where it costs least', () => {
+  it('keep it where it costs least', () => {
     const recent = comingEvery({ everyMinutes: 4, forHours: 72, job: { tags: gpu } });
     const dear = { eu: pools.eu, gpu: { config: { tags: gpu, cpu: 4096, memory: 8192 } } };
     const { eu, gpu: kept } = stockIn({ recent, pools: dear });
@@ -276,13 +276,13 @@ describe('pools that overlap', () => {
     expect(kept).toBe(0);
   });
 
-  test('keep it where idle daemons are already', () => {
+  it('keep it where idle daemons are already', () => {
     const recent = comingEvery({ everyMinutes: 15, forHours: 72, job: { tags: gpu } });
     const idle = { eu: pools.eu, gpu: { ...pools.gpu, idle: [MINUTE] } };
     expect(stockIn({ recent, pools: idle })).toEqual({ eu: 0, gpu: 1 });
   });
 
-  test('count no running build twice', () => {
+  it('count no running build twice', () => {
     const recent = [
       ...comingEvery({ everyMinutes: 2, forHours: 48, tookSeconds: 90, job: { tags: gpu } }),
       ...comingEvery({ everyMinutes: 2, forHours: 48, tookSeconds: 90, job: { tags: gpuEu } }),
@@ -306,7 +306,7 @@ describe('pools that overlap', () => {
   });
 });
 
-test('the order of the record does not change which pool gets the last task that maxTasks allows', () => {
+it('the order of the record does not change which pool gets the last task that maxTasks allows', () => {
   const plain = comingEvery({ everyMinutes: 4, forHours: 48 });
   const gpu = comingEvery({ everyMinutes: 12, forHours: 48, job: { tags: { cluster: 'gpu' } } });
   const pools = { b: {}, a: { config: { tags: { cluster: 'gpu', region: 'eu' } } } };
@@ -315,7 +315,7 @@ test('the order of the record does not change which pool gets the last task that
   expect(stockFrom([...gpu, ...plain])).toEqual({ a: 0, b: 1 });
 });
 
-test('the order of the record does not change which builds the plan tells of', () => {
+it('the order of the record does not change which builds the plan tells of', () => {
   const busy = (everyMinutes: number, tags: Job['tags']) =>
     comingEvery({ everyMinutes, forHours: 10, job: { tags } });
   const both = { cluster: 'gpu', region: 'eu' };
@@ -331,7 +331,7 @@ test('the order of the record does not change which builds the plan tells of', (
   expect(whyOf([...one, ...other])).toEqual(whyOf([...other, ...one]));
 });
 
-test('the plan tells what one more daemon would save where max allows no more', () => {
+it('the plan tells what one more daemon would save where max allows no more', () => {
   const { snapshot, config } = stocked({
     pools: { cpu: { config: { max: 1 } } },
     recent: comingEvery({ everyMinutes: 0.5, forHours: 48 }),
@@ -341,7 +341,7 @@ test('the plan tells what one more daemon would save where max allows no more', 
   expect(stock).toMatchObject({ daemons: 1, next: { usedEveryHours: expect.any(Number) } });
 });
 
-test('times in the future, huge counts and odd durations keep the stock finite and within max', () => {
+it('times in the future, huge counts and odd durations keep the stock finite and within max', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -366,7 +366,7 @@ test('times in the future, huge counts and odd durations keep the stock finite a
   );
 });
 
-test('a job in the record that is pending now is one arrival, not a running build', () => {
+it('a job in the record that is pending now is one arrival, not a running build', () => {
   const pending = aJob({ created_at: ago(10_000) });
   const recent = [pending, ...busyDay];
   expect(stockOfOne({ recent, pending: [pending] })).toBeGreaterThanOrEqual(

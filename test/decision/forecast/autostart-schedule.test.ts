@@ -1,6 +1,6 @@
 /** When a workspace's schedule comes next, as coderd reads it. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nextAutostart, zoneOf } from '../../../lambda/decision/forecast/autostart-schedule.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
@@ -13,7 +13,7 @@ const next = (after: string, schedule: string, days: readonly string[] = WEEKDAY
 };
 
 describe('the next autostart', () => {
-  test.each([
+  it.each([
     {
       schedule: 'CRON_TZ=Europe/Berlin 0 9 * * Mon-Fri',
       expected: '2026-03-09T08:00Z',
@@ -29,19 +29,19 @@ describe('the next autostart', () => {
     expect(next('2026-03-06T17:00:00Z', schedule)).toBe(expected);
   });
 
-  test('comes twice where the clock is set back to the day before', () => {
+  it('comes twice where the clock is set back to the day before', () => {
     const schedule = 'CRON_TZ=Asia/Beirut 30 23 * * *';
     expect(next('2026-10-24T18:00:00Z', schedule)).toBe('2026-10-24T20:30Z');
     expect(next('2026-10-24T20:30:00Z', schedule)).toBe('2026-10-24T21:30Z');
     expect(next('2026-10-24T21:30:00Z', schedule)).toBe('2026-10-25T21:30Z');
   });
 
-  test('is not there where the template allows no day of it', () => {
+  it('is not there where the template allows no day of it', () => {
     expect(next('2026-03-06T17:00:00Z', '0 9 * * 1-5', ['sunday'])).toBeUndefined();
     expect(next('2026-03-06T17:00:00Z', '0 9 * * *', [])).toBeUndefined();
   });
 
-  test.each([
+  it.each([
     '0 9 1 * *',
     '0 9 * 3 *',
     '0 9 * *',
@@ -63,7 +63,7 @@ describe('the next autostart', () => {
     expect(next('2026-03-06T17:00:00Z', schedule)).toBeUndefined();
   });
 
-  test('is the one that the simulated coderd finds', () => {
+  it('is the one that the simulated coderd finds', () => {
     const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'];
     const some = (max: number) => fc.uniqueArray(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 3 });
     fc.assert(
@@ -87,7 +87,7 @@ describe('the next autostart', () => {
   });
 });
 
-test('the zone of a schedule is UTC unless it says otherwise', () => {
+it('the zone of a schedule is UTC unless it says otherwise', () => {
   expect(zoneOf('0 9 * * *')).toBe('UTC');
   expect(zoneOf('CRON_TZ=Europe/Berlin 0 9 * * *')).toBe('Europe/Berlin');
 });

@@ -1,5 +1,5 @@
 /** What a plan does about what is due. Without samples a start takes 90 s; a pool begins 105 s and 0.12 s a daemon before. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Picture } from '../../support/picture.ts';
 import {
   actionsOf,
@@ -23,7 +23,7 @@ type Row = {
 };
 
 describe('a pool at zero', () => {
-  test.each<Row>([
+  it.each<Row>([
     {
       scenario: 'an autostart in 100 s',
       picture: { pools: { cpu: one }, workspaces: [{ startsInS: 100 }] },
@@ -269,7 +269,7 @@ describe('a pool at zero', () => {
 });
 
 describe('a pool that is awake', () => {
-  test.each<Row>([
+  it.each<Row>([
     {
       scenario: 'an idle daemon and an autostop in 2 min',
       picture: { pools: { cpu: { tasks: 'I30m', ...one } }, workspaces: [{ stopsInS: 120 }] },
@@ -390,7 +390,7 @@ describe('between pools that can open the gate', () => {
   const sleepy = { tags: gpu, prewarm: { max: 0 } };
   const dear = { tags: gpuEu, prewarm: { max: 0 }, cpu: 4096 };
   const due = [{ tags: gpu, startsInS: 60 }];
-  test.each<Row>([
+  it.each<Row>([
     {
       scenario: 'a cheap one at zero, a dear one with an idle daemon',
       picture: { pools: { cheap: sleepy, dear: { ...dear, tasks: 'I30m' } }, workspaces: due },
@@ -470,7 +470,7 @@ const unread =
   };
 
 describe('a forecast that can not be trusted', () => {
-  test.each<Row>([
+  it.each<Row>([
     {
       scenario: 'forbidden, two idle daemons',
       picture: { pools: { cpu: { tasks: 'I30m I20m' } }, workspaces: [] },
@@ -550,7 +550,7 @@ describe('the plan', () => {
     ],
   };
 
-  test('says for what a pool is awake, when, and how many', () => {
+  it('says for what a pool is awake, when, and how many', () => {
     const plan = planOf(picture);
     expect(poolOf(plan, 'cpu')).toMatchObject({
       due: 31,
@@ -569,7 +569,7 @@ describe('the plan', () => {
     });
   });
 
-  test('lists what is due within the hour', () => {
+  it('lists what is due within the hour', () => {
     const common = { organization: 'default', tags: {}, pool: 'cpu' };
     expect(planOf(picture).forecast).toEqual([
       { ...common, kind: 'autostart', transitions: 30, at: '2026-11-20T09:01:00.000Z' },
@@ -578,7 +578,7 @@ describe('the plan', () => {
     ]);
   });
 
-  test('finds what no pool can do', () => {
+  it('finds what no pool can do', () => {
     expect(planOf(picture).findings).toEqual([
       {
         code: 'transitions-without-pool',
@@ -591,14 +591,14 @@ describe('the plan', () => {
     ]);
   });
 
-  test('finds what is later than maxDelay', () => {
+  it('finds what is later than maxDelay', () => {
     const codes = (stopsInS: number): readonly string[] =>
       planOf({ pools: { cpu: {} }, workspaces: [{ stopsInS }] }).findings.map(({ code }) => code);
     expect(codes(-600)).toEqual([]);
     expect(codes(-601)).toEqual(['transitions-late']);
   });
 
-  test('is the same whatever the order of workspaces', () => {
+  it('is the same whatever the order of workspaces', () => {
     const reversed = planOf(picture, ({ coder }) => {
       for (const { workspaces, templates } of coder.organizations) {
         workspaces?.items.reverse();
@@ -608,12 +608,12 @@ describe('the plan', () => {
     expect(reversed).toEqual(planOf(picture));
   });
 
-  test('launches nothing twice: a second look after it finds all that is due served', () => {
+  it('launches nothing twice: a second look after it finds all that is due served', () => {
     const pools = { cpu: { max: 300, tasks: 'P P P' } };
     expect(actionsOf(planOf({ pools, workspaces: [{ startsInS: 60, count: 3 }] }))).toEqual([]);
   });
 
-  test('counts a job once: what coderd has inserted is due no more', () => {
+  it('counts a job once: what coderd has inserted is due no more', () => {
     const plan = planOf(
       { pools: { cpu: {} }, pending: [{ jobs: 2 }], workspaces: [{ startsInS: -10, count: 2 }] },
       (snapshot) => {

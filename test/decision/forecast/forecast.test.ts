@@ -1,5 +1,5 @@
 /** What coderd will do by itself, from workspaces and templates. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   deriveForecast,
   isForecastUnsure,
@@ -55,7 +55,7 @@ const said = (workspace: Workspace, template: Template | undefined): string => {
 
 describe('autostart', () => {
   const stopped = { next_start_at: inFuture(5 * MINUTE) };
-  test.each<Row>([
+  it.each<Row>([
     { workspace: stopped, expected: 'autostart in 5 min', because: 'its schedule says so' },
     { workspace: {}, expected: 'nothing', because: 'it has no schedule' },
     {
@@ -168,7 +168,7 @@ describe('autostart', () => {
 });
 
 describe('autostop', () => {
-  test.each<Row>([
+  it.each<Row>([
     { workspace: running(), expected: 'autostop in 60 min', because: 'that is its deadline' },
     {
       workspace: running({ max_deadline: inFuture(30 * MINUTE) }),
@@ -222,7 +222,7 @@ describe('autostop', () => {
 describe('the status of the owner', () => {
   const starts = { next_start_at: inFuture(5 * MINUTE) };
   const suspended = { status: 'suspended', user_updated_at: ago(MINUTE) };
-  test.each([
+  it.each([
     {
       workspace: starts,
       owner: { status: 'active' },
@@ -266,7 +266,7 @@ describe('the status of the owner', () => {
 describe('dormancy and deletion', () => {
   const dormant = { dormant_at: ago(24 * HOUR), deleting_at: inFuture(HOUR) };
   const deletes = { time_til_dormant_autodelete_ms: 25 * HOUR };
-  test.each<Row>([
+  it.each<Row>([
     {
       workspace: { last_used_at: ago(HOUR) },
       template: { time_til_dormant_ms: 2 * HOUR },
@@ -324,7 +324,7 @@ describe('dormancy and deletion', () => {
     expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
   });
 
-  test('an unknown template says nothing of dormancy, and allows a start', () => {
+  it('an unknown template says nothing of dormancy, and allows a start', () => {
     expect(said(aWorkspace({ last_used_at: ago(900 * HOUR) }), undefined)).toBe('nothing');
     expect(said(aWorkspace({ next_start_at: inFuture(MINUTE) }), undefined)).toBe('autostart in 1 min');
   });
@@ -367,7 +367,7 @@ describe('one reading of workspaces', () => {
       .map(({ tags, ahead }) => `${tags.cluster}: ${ahead.length}`)
       .join();
 
-  test.each([
+  it.each([
     { changed: {}, expected: 'gpu: 1', because: 'nothing else has changed' },
     {
       changed: { activeVersionTags: { template: { cluster: 'tpu' } } },
@@ -391,7 +391,7 @@ describe('one reading of workspaces', () => {
   });
 });
 
-test('a next start that coderd is yet to work out is told from when the workspaces were read', () => {
+it('a next start that coderd is yet to work out is told from when the workspaces were read', () => {
   const unknown = reading([aWorkspace({ next_start_at: null, autostart_schedule: '50 8 * * *' })]);
   const firstOf = (takenAt: EpochMs | undefined): EpochMs | undefined =>
     groupsOf({ workspaces: { ...unknown, takenAt } })[0]?.ahead[0]?.at;
@@ -400,7 +400,7 @@ test('a next start that coderd is yet to work out is told from when the workspac
   expect(firstOf(undefined)).toBeUndefined();
 });
 
-test('a failed stop is due again where the version of coderd says so', () => {
+it('a failed stop is due again where the version of coderd says so', () => {
   const workspaces = reading([aWorkspace({ latest_build: { transition: 'stop', job: failed(MINUTE) } })]);
   const templates = reading([aTemplate({ failure_ttl_ms: HOUR })]);
   const view = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
@@ -415,7 +415,7 @@ test('a failed stop is due again where the version of coderd says so', () => {
 });
 
 describe('the tag set', () => {
-  test('is that of the active version, not that of the last build', () => {
+  it('is that of the active version, not that of the last build', () => {
     const workspace = aWorkspace({
       next_start_at: inFuture(MINUTE),
       latest_build: { job: { status: 'succeeded', tags: { cluster: 'old' } } },
@@ -423,7 +423,7 @@ describe('the tag set', () => {
     expect(groupsOf({ workspaces: reading([workspace]) }).map(({ tags }) => tags.cluster)).toEqual(['gpu']);
   });
 
-  test('is that of the last build where the active version could not be read', () => {
+  it('is that of the last build where the active version could not be read', () => {
     const workspace = aWorkspace({
       next_start_at: inFuture(MINUTE),
       latest_build: { job: { status: 'succeeded', tags: { cluster: 'old' } } },
@@ -432,17 +432,17 @@ describe('the tag set', () => {
     expect(groups.map(({ tags }) => tags.cluster)).toEqual(['old']);
   });
 
-  test('of a workspace of which neither is known is nobody’s', () => {
+  it('of a workspace of which neither is known is nobody’s', () => {
     expect(groupsOf({ activeVersionTags: {} })).toEqual([]);
   });
 });
 
-test('absurd lengths of time are no time', () => {
+it('absurd lengths of time are no time', () => {
   const absurd = aTemplate({ time_til_dormant_ms: 1e300, failure_ttl_ms: 1e17 });
   expect(transitionsOf(aWorkspace({ latest_build: { job: failed(HOUR) } }), absurd)).toEqual([]);
 });
 
-test('prebuilt workspaces and those of another organization are left out', () => {
+it('prebuilt workspaces and those of another organization are left out', () => {
   const workspaces = reading([
     aWorkspace({ next_start_at: inFuture(MINUTE), is_prebuild: true }),
     aWorkspace({ next_start_at: inFuture(MINUTE), organization_id: 'other' as OrganizationId }),
@@ -478,7 +478,7 @@ describe('what is overdue', () => {
       }),
     );
 
-  test.each<Overdue>([
+  it.each<Overdue>([
     { dueMinutes: 10, readMinutes: 0, rows: [], expected: 'ahead', because: 'no daemon was there' },
     {
       dueMinutes: 10,
@@ -574,7 +574,7 @@ describe('what is overdue', () => {
       return `${listOf(group)}, refused ${refusal.tries} times, next in ${minutes} min`;
     };
 
-    test.each<{ rows: Rows; expected: string; because: string }>([
+    it.each<{ rows: Rows; expected: string; because: string }>([
       {
         rows: [[60, 50]],
         expected: 'refused, refused 1 times, next in 11.5 min',
@@ -650,7 +650,7 @@ describe('what is overdue', () => {
       expect(told(seenWith(rows))).toBe(expected);
     });
 
-    test.each<{ rows: Rows; expected: string; because: string }>([
+    it.each<{ rows: Rows; expected: string; because: string }>([
       {
         rows: [[3, 0]],
         expected: 'refused 1 times, next in 60 min',
@@ -678,7 +678,7 @@ describe('what is overdue', () => {
       expect(told(group)).toContain(row.expected);
     });
 
-    test('the rows of this look win over older ones', () => {
+    it('the rows of this look win over older ones', () => {
       const older = rowsOf([[100, 99]]);
       const daemons = reading(rowsOf([[100, 30]]));
       expect(told(seenWith([], { daemons, offlineDaemons: reading(older) }))).toBe(
@@ -686,13 +686,13 @@ describe('what is overdue', () => {
       );
     });
 
-    test('is of the tag set whose gate was open, and of no other', () => {
+    it('is of the tag set whose gate was open, and of no other', () => {
       const offlineDaemons = reading(rowsOf([[60, 50]]).map((row) => ({ ...row, tags: { cluster: 'cpu' } })));
       expect(told(seenWith([], { offlineDaemons }))).toBe('never refused');
     });
   });
 
-  test.each([
+  it.each([
     { dueMinutes: 0, expected: 'ahead', because: 'it is due' },
     { dueMinutes: 14, expected: 'ahead', because: 'it gets a quarter of an hour' },
     { dueMinutes: 15, expected: 'nothing', because: 'that is over' },
@@ -709,12 +709,12 @@ describe('what is overdue', () => {
     }
   });
 
-  test('waits for a daemon with its tags', () => {
+  it('waits for a daemon with its tags', () => {
     const others = reading([aDaemon({ tags: { cluster: 'cpu' } })]);
     expect(groupsOf({ at: ago(10 * MINUTE), daemons: others }).map(listOf)).toEqual(['ahead']);
   });
 
-  test.each([
+  it.each([
     {
       dueMs: 119 * SECOND,
       expected: 'ahead',
@@ -727,7 +727,7 @@ describe('what is overdue', () => {
     expect(groupsOf({ workspaces, daemons }).map(listOf)).toEqual([expected]);
   });
 
-  test('is made as soon as its build is in the queue', () => {
+  it('is made as soon as its build is in the queue', () => {
     const workspace = aWorkspace({ next_start_at: ago(SECOND) });
     const jobs = reading([aJob({ metadata: { workspace_id: workspace.id } })]);
     const [group] = groupsOf({ workspaces: reading([workspace]), jobs });
@@ -744,16 +744,16 @@ describe('what a workspace has ahead', () => {
       daemons: reading(daemons.map(({ created_at }) => aDaemon({ tags: gpu, created_at }))),
     }).flatMap(({ ahead }) => ahead.map(({ kind }) => kind));
 
-  test('is its next start and the next of all others, since pools are woken for either', () => {
+  it('is its next start and the next of all others, since pools are woken for either', () => {
     expect(aheadOf([])).toEqual(['autostart', 'dormancy']);
   });
 
-  test('is not hidden by what coderd won’t do', () => {
+  it('is not hidden by what coderd won’t do', () => {
     expect(aheadOf([{ created_at: ago(HOUR) }])).toEqual(['dormancy']);
   });
 });
 
-test('builds that coderd made by itself are remembered by their reason, those of people are not', () => {
+it('builds that coderd made by itself are remembered by their reason, those of people are not', () => {
   const built = (reason: string, minutes: number): Workspace =>
     aWorkspace({ latest_build: { transition: 'start', reason, created_at: ago(minutes * MINUTE) } });
   const workspaces = reading([built('autostart', 3), built('initiator', 2), built('autostop', 1)]);
@@ -763,7 +763,7 @@ test('builds that coderd made by itself are remembered by their reason, those of
 describe('more may be due than is known', () => {
   const ok = { ...reading([aWorkspace()]), takenAt: NOW };
   const templates = { ...reading([aTemplate()]), takenAt: NOW };
-  test.each<{ seen: Partial<OrganizationReadings>; unsure: boolean; because: string }>([
+  it.each<{ seen: Partial<OrganizationReadings>; unsure: boolean; because: string }>([
     { seen: {}, unsure: false, because: 'no forecast was asked for' },
     { seen: { workspaces: ok, templates }, unsure: false, because: 'all was read' },
     {

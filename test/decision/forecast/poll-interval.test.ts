@@ -1,5 +1,5 @@
 /** How often coderd's executor looks, from when it made its builds. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pollInterval } from '../../../lambda/decision/forecast/poll-interval.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import { ago, anOrganization, aSnapshot, aWorkspace, MINUTE, reading, SECOND } from '../../support/parts.ts';
@@ -14,7 +14,7 @@ const minutesOf = (...lists: readonly (readonly Workspace[])[]): number => {
 };
 
 describe('the poll interval of coderd', () => {
-  test.each([
+  it.each([
     { builds: [], expected: 1, because: 'nothing tells of another' },
     { builds: [60, 30, 15], expected: 1, because: 'two gaps may fit by chance' },
     { builds: [95, 60, 30, 15], expected: 5, because: 'all gaps are multiples of five minutes' },
@@ -52,16 +52,16 @@ describe('the poll interval of coderd', () => {
     expect(minutesOf(built(builds))).toBe(expected);
   });
 
-  test('is told by the builds of all organizations together', () => {
+  it('is told by the builds of all organizations together', () => {
     expect(minutesOf(built([95, 30]), built([60, 15]))).toBe(5);
     expect(minutesOf(built([95, 30]), built([60.1, 30.1, 15]))).toBe(5);
   });
 
-  test('is not told by the builds of people', () => {
+  it('is not told by the builds of people', () => {
     expect(minutesOf(built([95, 60, 30, 15], 'initiator'))).toBe(1);
   });
 
-  test('is not told where no workspaces were read, or coderd does not tell when they were built', () => {
+  it('is not told where no workspaces were read, or coderd does not tell when they were built', () => {
     const snapshot = aSnapshot({ organizations: [anOrganization({})] });
     expect(pollInterval(snapshot).ms).toBe(60 * SECOND);
     expect(minutesOf([aWorkspace({ latest_build: { created_at: null, reason: 'autostop' } })])).toBe(1);

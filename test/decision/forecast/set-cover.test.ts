@@ -1,6 +1,6 @@
 /** Needs and the options that answer them: written as letters. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cheapestCover } from '../../../lambda/decision/forecast/set-cover.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import { runs } from '../../support/runs.ts';
@@ -16,7 +16,7 @@ const cover = (needs: readonly string[], costs: Costs): readonly string[] =>
   ].sort();
 
 describe('the options that answer all needs', () => {
-  test.each([
+  it.each([
     { needs: [], costs: {}, expected: [], because: 'there is none' },
     { needs: ['', 'a'], costs: { a: 1 }, expected: ['a'], because: 'what nothing answers is left out' },
     { needs: ['ab'], costs: { a: 2, b: 1 }, expected: ['b'], because: 'the cheaper one will do' },
@@ -44,7 +44,7 @@ describe('the options that answer all needs', () => {
     expect(cover(needs, costs)).toEqual(expected);
   });
 
-  test('cost least together: no other choice is cheaper', () => {
+  it('cost least together: no other choice is cheaper', () => {
     const needs = fc.array(fc.subarray(NAMES, { minLength: 1 }), { maxLength: 7 });
     const costs = fc.tuple(...NAMES.map(() => fc.integer({ min: 0, max: 9 })));
     fc.assert(

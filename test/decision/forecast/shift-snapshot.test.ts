@@ -1,7 +1,7 @@
 /** The same look at a later time. */
 
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseSnapshot, snapshotToJson } from '../../../lambda/adapters/snapshot/schema.ts';
 import { decide } from '../../../lambda/decision/decide.ts';
 import { snapshotAt } from '../../../lambda/decision/forecast/shift-snapshot.ts';
@@ -38,75 +38,73 @@ function actionsAt(picture: Picture, ms: number): readonly string[] {
 
 describe('what it would do then', () => {
   const cpu = { prewarm: { max: 1 } };
-  test.each<{ scenario: string; picture: Picture; ms: number; expected: readonly string[]; because: string }>(
-    [
-      {
-        scenario: 'an autostart tomorrow, 100 seconds before',
-        picture: { pools: { cpu }, workspaces: [{ startsInS: 86_400 }] },
-        ms: 24 * HOUR - 100 * SECOND,
-        expected: ['cpu 0->1 prewarm'],
-        because: 'it is about to be due',
+  it.each<{ scenario: string; picture: Picture; ms: number; expected: readonly string[]; because: string }>([
+    {
+      scenario: 'an autostart tomorrow, 100 seconds before',
+      picture: { pools: { cpu }, workspaces: [{ startsInS: 86_400 }] },
+      ms: 24 * HOUR - 100 * SECOND,
+      expected: ['cpu 0->1 prewarm'],
+      because: 'it is about to be due',
+    },
+    {
+      scenario: 'an autostart tomorrow, an hour before',
+      picture: { pools: { cpu }, workspaces: [{ startsInS: 86_400 }] },
+      ms: 23 * HOUR,
+      expected: [],
+      because: 'there is time',
+    },
+    {
+      scenario: 'an autostop this evening, tomorrow',
+      picture: { pools: { cpu }, workspaces: [{ stopsInS: 36_000 }] },
+      ms: 24 * HOUR,
+      expected: [],
+      because: 'coderd has done it by then',
+    },
+    {
+      scenario: 'an autostop that is overdue for an hour',
+      picture: { pools: { cpu }, workspaces: [{ stopsInS: -3600 }] },
+      ms: HOUR,
+      expected: ['cpu 0->1 awake-for'],
+      because: 'nothing says that it was done',
+    },
+    {
+      scenario: 'an autostop that is due just now, tomorrow',
+      picture: { pools: { cpu }, workspaces: [{ stopsInS: -60 }] },
+      ms: 24 * HOUR,
+      expected: [],
+      because: 'coderd was about to do it',
+    },
+    {
+      scenario: 'a daemon idle for 9 min, an hour later',
+      picture: { pools: { cpu: { tasks: 'I9m' } } },
+      ms: HOUR,
+      expected: [],
+      because: 'the pools are as they were, and as long since',
+    },
+    {
+      scenario: 'a pin until 9:30',
+      picture: {
+        pools: { cpu: { overrides: { pin: '2', 'pin-until': '2026-11-20T09:30:00Z' } } },
       },
-      {
-        scenario: 'an autostart tomorrow, an hour before',
-        picture: { pools: { cpu }, workspaces: [{ startsInS: 86_400 }] },
-        ms: 23 * HOUR,
-        expected: [],
-        because: 'there is time',
+      ms: 30 * MINUTE,
+      expected: [],
+      because: 'it has expired by then',
+    },
+    {
+      scenario: 'a schedule that begins at 9:30',
+      picture: {
+        pools: { cpu: { schedules: [{ from: '09:30', to: '10:00', timezone: 'UTC', min: 2 }] } },
       },
-      {
-        scenario: 'an autostop this evening, tomorrow',
-        picture: { pools: { cpu }, workspaces: [{ stopsInS: 36_000 }] },
-        ms: 24 * HOUR,
-        expected: [],
-        because: 'coderd has done it by then',
-      },
-      {
-        scenario: 'an autostop that is overdue for an hour',
-        picture: { pools: { cpu }, workspaces: [{ stopsInS: -3600 }] },
-        ms: HOUR,
-        expected: ['cpu 0->1 awake-for'],
-        because: 'nothing says that it was done',
-      },
-      {
-        scenario: 'an autostop that is due just now, tomorrow',
-        picture: { pools: { cpu }, workspaces: [{ stopsInS: -60 }] },
-        ms: 24 * HOUR,
-        expected: [],
-        because: 'coderd was about to do it',
-      },
-      {
-        scenario: 'a daemon idle for 9 min, an hour later',
-        picture: { pools: { cpu: { tasks: 'I9m' } } },
-        ms: HOUR,
-        expected: [],
-        because: 'the pools are as they were, and as long since',
-      },
-      {
-        scenario: 'a pin until 9:30',
-        picture: {
-          pools: { cpu: { overrides: { pin: '2', 'pin-until': '2026-11-20T09:30:00Z' } } },
-        },
-        ms: 30 * MINUTE,
-        expected: [],
-        because: 'it has expired by then',
-      },
-      {
-        scenario: 'a schedule that begins at 9:30',
-        picture: {
-          pools: { cpu: { schedules: [{ from: '09:30', to: '10:00', timezone: 'UTC', min: 2 }] } },
-        },
-        ms: 30 * MINUTE,
-        expected: ['cpu 0->2 floor'],
-        because: 'the calendar goes on',
-      },
-    ],
-  )('$scenario: $expected, because $because', ({ picture, ms, expected }) => {
+      ms: 30 * MINUTE,
+      expected: ['cpu 0->2 floor'],
+      because: 'the calendar goes on',
+    },
+  ])('$scenario: $expected, because $because', ({ picture, ms, expected }) => {
     expect(actionsAt(picture, ms)).toEqual(expected);
   });
 });
 
-test('the record of recent jobs moves with the time: its jobs, since when it reaches, and when it was read', () => {
+it('the record of recent jobs moves with the time: its jobs, since when it reaches, and when it was read', () => {
   const recentJobs = {
     ...reading([
       aJob({ created_at: ago(HOUR), started_at: ago(50 * MINUTE), completed_at: ago(45 * MINUTE) }),
@@ -128,7 +126,7 @@ test('the record of recent jobs moves with the time: its jobs, since when it rea
   ]);
 });
 
-test('without a record of recent jobs none appears', () => {
+it('without a record of recent jobs none appears', () => {
   expect(snapshotAt(aSnapshot(), ago(-HOUR)).coder.organizations[0]).not.toHaveProperty('recentJobs');
 });
 
@@ -136,7 +134,7 @@ test('without a record of recent jobs none appears', () => {
 const withoutTimes = ({ pools }: Plan) =>
   pools.map(({ why, ...pool }) => ({ ...pool, why: why.map((reason) => ({ ...reason, since: '' })) }));
 
-test('without forecast, schedules and overrides the plan is the same at any time, but for the time', () => {
+it('without forecast, schedules and overrides the plan is the same at any time, but for the time', () => {
   const bare = ({ coder, ecs, ...rest }: Snapshot): Snapshot => ({
     ...rest,
     ecs: {
@@ -166,13 +164,13 @@ test('without forecast, schedules and overrides the plan is the same at any time
   );
 });
 
-test('a deployment began as long ago as it had', () => {
+it('a deployment began as long ago as it had', () => {
   const service = aService({ deployments: [{ status: 'PRIMARY', createdAt: ago(HOUR) }] });
   const later = snapshotAt(aSnapshot({ services: [service] }), (NOW + 3 * HOUR) as EpochMs);
   expect(later.ecs.services.items[0]?.deployments[0]?.createdAt).toBe(NOW + 2 * HOUR);
 });
 
-test('who was read as suspended still is, and daemons have gone as long ago as they had', () => {
+it('who was read as suspended still is, and daemons have gone as long ago as they had', () => {
   const members = { ...reading([{ user_id: 'ada', status: 'suspended' }]), takenAt: NOW };
   const offlineDaemons = reading([aDaemon({ created_at: ago(HOUR), last_seen_at: ago(MINUTE) })]);
   const forecast = { workspaces: reading([aWorkspace()]), templates: reading([aTemplate()]) };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   canRun,
   displayTags,
@@ -20,9 +20,9 @@ const { rows } = JSON.parse(
 const text = (tags: Tags): string => JSON.stringify(displayTags(tags));
 
 describe("Coder's own table of who can run what", () => {
-  test('has all of its 21 rows', () => expect(rows).toHaveLength(21));
+  it('has all of its 21 rows', () => expect(rows).toHaveLength(21));
 
-  test.each(rows)('$provisioner runs $job in the same organization ($same_org): $can_run', (row) => {
+  it.each(rows)('$provisioner runs $job in the same organization ($same_org): $can_run', (row) => {
     // the organization is compared by whoever calls canRun: here it is the table's column
     expect(row.same_org && canRun(row.provisioner, row.job)).toBe(row.can_run);
   });
@@ -50,7 +50,7 @@ function independently(daemonTags: Tags, jobTags: Tags): boolean {
 }
 
 describe('canRun', () => {
-  test('agrees with an independent statement of the rule on 1,000 random tag sets', () => {
+  it('agrees with an independent statement of the rule on 1,000 random tag sets', () => {
     fc.assert(
       fc.property(tagSets, tagSets, (daemon, job) => {
         expect(canRun(daemon, job), `${text(daemon)} runs ${text(job)}`).toBe(independently(daemon, job));
@@ -59,7 +59,7 @@ describe('canRun', () => {
     );
   });
 
-  test('is true of a daemon with all tags of a tagged job, on 1,000 random tag sets', () => {
+  it('is true of a daemon with all tags of a tagged job, on 1,000 random tag sets', () => {
     fc.assert(
       fc.property(tagSets, tagSets, (job, extra) => {
         const tagged = { ...job, env: 'prod' };
@@ -71,7 +71,7 @@ describe('canRun', () => {
 });
 
 describe('normalizeTags', () => {
-  test.each([
+  it.each([
     { tags: {}, expected: { scope: 'organization', owner: '' }, because: 'no scope is the organization' },
     {
       tags: { scope: 'user', owner: 'aaa' },
@@ -95,7 +95,7 @@ describe('normalizeTags', () => {
 });
 
 describe('tagKey', () => {
-  test('is the same for every order of the tags and differs for different tags', () => {
+  it('is the same for every order of the tags and differs for different tags', () => {
     expect(tagKey({ a: '1', b: '2' })).toBe(tagKey({ b: '2', scope: 'organization', a: '1' }));
     expect(tagKey({ a: '1' })).not.toBe(tagKey({ a: '2' }));
     expect(tagKey({ 'a"': '1' })).not.toBe(tagKey({ a: '"1' }));
@@ -103,7 +103,7 @@ describe('tagKey', () => {
 });
 
 describe('displayTags', () => {
-  test('leaves out what says nothing', () => {
+  it('leaves out what says nothing', () => {
     expect(displayTags({ a: '1' })).toEqual({ a: '1' });
     expect(displayTags({ scope: 'user', owner: 'aaa', a: '1' })).toEqual({
       scope: 'user',

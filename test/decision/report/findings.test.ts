@@ -1,5 +1,5 @@
 /** What a person should look at: each finding where it belongs, and nowhere else. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { unservedSentence } from '../../../lambda/explain/text.ts';
@@ -417,7 +417,7 @@ describe.each([
   { name: 'drains', rows: drains },
   { name: 'pools', rows: pools },
 ])('$name', ({ rows }) => {
-  test.each(rows)('$scenario', (row) => {
+  it.each(rows)('$scenario', (row) => {
     expect(findingsOf(row)).toEqual(row.expected);
   });
 });
@@ -428,7 +428,7 @@ describe('a start has failed when its task has exited and no daemon of it ever c
     for (const item of snapshot.ecs.tasks.items)
       Object.assign(item, { stopCode: 'EssentialContainerExited' });
   };
-  test.each<{ scenario: string; change: Change; failing: number; because: string }>([
+  it.each<{ scenario: string; change: Change; failing: number; because: string }>([
     { scenario: 'no daemon came', change: none, failing: 3, because: 'a wrong key ends a daemon' },
     {
       scenario: 'the daemon of one came and went',
@@ -480,7 +480,7 @@ describe('jobs that nobody can run', () => {
   const closest = (picture: Picture) => planOf(picture).unserved.map((row) => [row.why, row.closest?.pool]);
   const job = { tags: { cluster: 'gpu', region: 'eu', size: 'xl' } };
 
-  test.each<{ scenario: string; pools: Picture['pools']; expected: string; because: string }>([
+  it.each<{ scenario: string; pools: Picture['pools']; expected: string; because: string }>([
     {
       scenario: 'one pool lacks a tag, the other two',
       pools: { a: { tags: gpu }, b: { tags: { ...gpu, region: 'eu' } } },
@@ -515,7 +515,7 @@ describe('jobs that nobody can run', () => {
     expect(closest({ pools: given, pending: [job] })).toEqual([['no-pool-has-these-tags', expected]]);
   });
 
-  test('with the scope of a user are told as that, whatever the pools have', () => {
+  it('with the scope of a user are told as that, whatever the pools have', () => {
     const pending = [{ tags: { ...gpu, scope: 'user', owner: 'ada' } }];
     expect(closest({ pools: { a: { tags: gpu } }, pending })).toEqual([['scope-is-user', undefined]]);
     const plan = planOf({ pools: { a: { tags: gpu } }, pending });
@@ -526,7 +526,7 @@ describe('jobs that nobody can run', () => {
     ]);
   });
 
-  test('are told with their types, each once', () => {
+  it('are told with their types, each once', () => {
     const snapshot = aSnapshot({
       organizations: [
         anOrganization({
@@ -543,7 +543,7 @@ describe('jobs that nobody can run', () => {
     ]);
   });
 
-  test('are told what is missing, different and too much', () => {
+  it('are told what is missing, different and too much', () => {
     const [row] = planOf({
       pools: { a: { tags: { cluster: 'gpu', region: 'us', spare: '1' } } },
       pending: [job],
@@ -556,12 +556,12 @@ describe('jobs that nobody can run', () => {
     });
   });
 
-  test('may be of an organization without any pool', () => {
+  it('may be of an organization without any pool', () => {
     const plan = planOf({ pools: { a: {} }, pending: [{ organization: 'data' }] });
     expect(plan.unserved).toMatchObject([{ why: 'no-pool-in-this-organization', closest: null }]);
   });
 
-  test('count no pool whose organization nobody knows', () => {
+  it('count no pool whose organization nobody knows', () => {
     const plan = planOf({ pools: { a: { organization: 'nowhere' } }, pending: [{}] }, ({ coder }) => {
       coder.organizations = coder.organizations.filter(({ name }) => name === 'default');
     });
@@ -569,20 +569,20 @@ describe('jobs that nobody can run', () => {
   });
 });
 
-test('a pool may name its organization by id', () => {
+it('a pool may name its organization by id', () => {
   const plan = planOf({ pools: { cpu: {} }, pending: [{}] }, (_, config) =>
     edit(config.pools as object[], 0, { organization: 'org-default' }),
   );
   expect([actionsOf(plan), plan.findings]).toEqual([['cpu 0->1 pending-jobs'], []]);
 });
 
-test('tasks are told in one order, whatever the order of the list', () => {
+it('tasks are told in one order, whatever the order of the list', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } });
   const mixed = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } }, ({ ecs }) => ecs.tasks.items.reverse());
   expect(mixed.findings).toEqual(plan.findings);
 });
 
-test('a live daemon named after a pool is told in one order', () => {
+it('a live daemon named after a pool is told in one order', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'B' } } }, (snapshot) => {
     const { daemons } = organizationIn(snapshot);
     for (const index of [9, 8])

@@ -1,5 +1,5 @@
 /** Why a pool's numbers are what they are: all its codes and no others, and what is done with them. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deliberate } from '../../../lambda/decision/decide.ts';
 import type { Reason } from '../../../lambda/decision/model/plan.ts';
 import { aConfig, anOrganization, aPool, aSnapshot } from '../../support/parts.ts';
@@ -366,7 +366,7 @@ describe.each([
   { name: 'idle daemons', rows: idle },
   { name: 'failing starts', rows: starts },
 ])('$name', ({ rows }) => {
-  test.each(rows)('$scenario', ({ picture, change, why, actions }) => {
+  it.each(rows)('$scenario', ({ picture, change, why, actions }) => {
     const plan = planOf(picture, change);
     expect(poolOf(plan, 'cpu').why).toEqual(why);
     expect(actionsOf(plan)).toEqual(actions);
@@ -374,12 +374,12 @@ describe.each([
 });
 
 describe('who counts as what', () => {
-  test('who leaves is not busy, who has no lease neither busy nor idle', () => {
+  it('who leaves is not busy, who has no lease neither busy nor idle', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'B B B L I1m I1m U1m' } } });
     expect(poolOf(plan, 'cpu').daemons).toMatchObject({ busy: 3, idle: 2, leaving: 1, unguarded: 1 });
   });
 
-  test('warm comes on top of all that hold a job or might: busy, lost, without a lease', () => {
+  it('warm comes on top of all that hold a job or might: busy, lost, without a lease', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'B B I1m', warm: 1 } } }, (snapshot) => {
       edit(snapshot.ecs.protections.items, 1, { protectionEnabled: false });
       const lost = new Date(Date.parse(snapshot.takenAt) - 2 * 60_000).toISOString();
@@ -388,14 +388,14 @@ describe('who counts as what', () => {
     expect(poolOf(plan, 'cpu').floor).toEqual({ count: 4, from: 'warm' });
   });
 
-  test('a task that does not begin to run is starting all the same', () => {
+  it('a task that does not begin to run is starting all the same', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'P P' } } }, ({ ecs, takenAt }) =>
       edit(ecs.tasks.items, 0, { createdAt: new Date(Date.parse(takenAt) - 11 * 60_000).toISOString() }),
     );
     expect(poolOf(plan, 'cpu').daemons.starting).toBe(2);
   });
 
-  test('jobs that a daemon with another key runs are pending in its pool', () => {
+  it('jobs that a daemon with another key runs are pending in its pool', () => {
     const tpu = { cluster: 'tpu' };
     const plan = planOf({
       pools: { cpu: { tasks: 'B', tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
@@ -404,12 +404,12 @@ describe('who counts as what', () => {
     expect(poolOf(plan, 'cpu').pending).toBe(2);
   });
 
-  test('the failed starts of the last ten minutes are told', () => {
+  it('the failed starts of the last ten minutes are told', () => {
     expect(poolOf(planOf({ pools: { cpu: {} } }, failing(2)), 'cpu').daemons.failing).toBe(2);
   });
 });
 
-test('a pool for which nothing can be done asks nobody and stays where it is', () => {
+it('a pool for which nothing can be done asks nobody and stays where it is', () => {
   const { pools } = deliberate(
     aSnapshot({ version: 'v2.18.0', organizations: [anOrganization()] }),
     aConfig(aPool()),

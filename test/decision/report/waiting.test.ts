@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Assigned, Offer } from '../../../lambda/decision/assignment/assignment.ts';
 import { deriveDemand, type TagGroup } from '../../../lambda/decision/demand/demand.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
@@ -45,7 +45,7 @@ function findings(agesMs: readonly number[], served: readonly Served[], version:
 }
 
 describe('jobs that wait for longer than alertAfter', () => {
-  test.each<{ scenario: string; ages: readonly number[]; expected: number | undefined }>([
+  it.each<{ scenario: string; ages: readonly number[]; expected: number | undefined }>([
     { scenario: 'for just that long', ages: [5 * MINUTE], expected: undefined },
     { scenario: 'for a moment longer', ages: [5 * MINUTE + 1], expected: 1 },
     { scenario: 'two of three', ages: [6 * MINUTE, 9 * MINUTE, MINUTE], expected: 2 },
@@ -57,7 +57,7 @@ describe('jobs that wait for longer than alertAfter', () => {
     expect(found && 'jobs' in found ? found.jobs : undefined).toBe(expected);
   });
 
-  test('are told once, with the oldest and the pool of the first', () => {
+  it('are told once, with the oldest and the pool of the first', () => {
     expect(findings([6 * MINUTE, 9 * MINUTE], ['by-launch', 'when-there-is-room'])).toEqual([
       {
         code: 'jobs-waiting',
@@ -70,7 +70,7 @@ describe('jobs that wait for longer than alertAfter', () => {
     ]);
   });
 
-  test('may wait for a daemon of nobody here', () => {
+  it('may wait for a daemon of nobody here', () => {
     const snapshot = aSnapshot({
       organizations: [anOrganization({ jobs: reading([aJob({ created_at: ago(6 * MINUTE) })]) })],
     });
@@ -88,7 +88,7 @@ describe('jobs that coderd fails before capacity can be there', () => {
   const late = (...given: Parameters<typeof findings>) =>
     findings(...given).flatMap((found) => (found.code === 'jobs-about-to-fail' ? [found.jobs] : []));
 
-  test.each<{ scenario: string; ageMs: number; served: Served; expected: readonly number[] }>([
+  it.each<{ scenario: string; ageMs: number; served: Served; expected: readonly number[] }>([
     { scenario: '30 min old, free', ageMs: 30 * MINUTE, served: 'by-free', expected: [] },
     { scenario: 'a moment older, free', ageMs: 30 * MINUTE + 1, served: 'by-free', expected: [] },
     { scenario: '28 min old, launching', ageMs: 28 * MINUTE, served: 'by-launch', expected: [] },
@@ -115,14 +115,14 @@ describe('jobs that coderd fails before capacity can be there', () => {
     expect(late([ageMs], [served])).toEqual(expected);
   });
 
-  test('are counted as coderd hands out places: the oldest job takes the readiest', () => {
+  it('are counted as coderd hands out places: the oldest job takes the readiest', () => {
     const ages = [29.5 * MINUTE, 29 * MINUTE, 27 * MINUTE];
     expect(late(ages, ['by-launch', 'by-launch', 'by-free'])).toEqual([1]);
     expect(late(ages, ['by-free', 'by-free', 'by-launch'])).toEqual([]);
     expect(late(ages, ['by-launch', 'by-launch', 'by-launch'])).toEqual([2]);
   });
 
-  test('are told with the time of the first', () => {
+  it('are told with the time of the first', () => {
     expect(findings([29 * MINUTE], ['by-launch'])).toContainEqual({
       code: 'jobs-about-to-fail',
       organization: 'default',
@@ -132,13 +132,13 @@ describe('jobs that coderd fails before capacity can be there', () => {
     });
   });
 
-  test('are none on a server that lets jobs wait', () => {
+  it('are none on a server that lets jobs wait', () => {
     expect(late([29 * MINUTE], ['by-launch'], 'v2.22.0')).toEqual([]);
     expect(late([29 * MINUTE], ['by-launch'], 'v2.23.0')).toEqual([1]);
   });
 });
 
-test.each([
+it.each([
   { version: 'v2.22.9', expected: null },
   { version: 'v2.23.0', expected: '2026-11-20T09:29:00.000Z' },
   { version: null, expected: '2026-11-20T09:29:00.000Z' },

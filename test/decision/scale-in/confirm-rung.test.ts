@@ -1,6 +1,6 @@
 /** Rungs `confirm` and `never`: tasks without a guard, which the autoscaler itself protects. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
@@ -42,7 +42,7 @@ function actionsOf({ actions }: Plan): readonly string[] {
 }
 
 describe('confirm', () => {
-  test.each<{ tasks: string; minutes: readonly number[]; expected: readonly string[]; because: string }>([
+  it.each<{ tasks: string; minutes: readonly number[]; expected: readonly string[]; because: string }>([
     {
       tasks: 'B',
       minutes: [0],
@@ -82,7 +82,7 @@ describe('confirm', () => {
     expect(actionsOf(drawn(tasks, minutes))).toEqual(expected);
   });
 
-  test('the plan says its rung, and what it waits for', () => {
+  it('the plan says its rung, and what it waits for', () => {
     const pool = poolOf(drawn('I20m I20m B', [0, 25, 0]), 'cpu');
     expect(pool.scaleIn).toBe('confirm');
     expect(pool.why).toEqual([
@@ -92,13 +92,13 @@ describe('confirm', () => {
     ]);
   });
 
-  test('the plan says that idle ones wait for one that leaves', () => {
+  it('the plan says that idle ones wait for one that leaves', () => {
     const plan = drawn('I20m L', [0, 22 * 60]);
     expect(plan.actions).toEqual([]);
     expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-leaving', tasks: 1 }]);
   });
 
-  test('doubt protects, and lowers nothing', () => {
+  it('doubt protects, and lowers nothing', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m B' } } }, (snapshot, config) => {
       edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
       for (const index of [0, 1]) edit(snapshot.ecs.protections.items, index, { protectionEnabled: false });
@@ -107,13 +107,13 @@ describe('confirm', () => {
     expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
   });
 
-  test('min keeps what it keeps', () => {
+  it('min keeps what it keeps', () => {
     expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 1 }))).toEqual(['protect 0 is-to-stay']);
     expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 2 }))).toEqual([]);
   });
 });
 
-test.each<{ name: string; change: Change; expected: readonly string[] }>([
+it.each<{ name: string; change: Change; expected: readonly string[] }>([
   {
     name: 'while ECS deploys nobody is stopped, and idle ones are not kept in the way of it',
     change: ({ ecs }) =>
@@ -136,7 +136,7 @@ test.each<{ name: string; change: Change; expected: readonly string[] }>([
 });
 
 describe('confirm: a count below the tasks', () => {
-  test.each<{
+  it.each<{
     tasks: string;
     minutes: readonly number[];
     desired: number;
@@ -194,7 +194,7 @@ describe('confirm: a count below the tasks', () => {
   });
 });
 
-test('confirm: nobody is stopped in doubt, and while tasks start the plan says so', () => {
+it('confirm: nobody is stopped in doubt, and while tasks start the plan says so', () => {
   const doubtful = planOf({ pools: { cpu: { tasks: 'I20m' } } }, (snapshot, config) => {
     edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
     edit(snapshot.ecs.protections.items, 0, { protectionEnabled: false });
@@ -205,7 +205,7 @@ test('confirm: nobody is stopped in doubt, and while tasks start the plan says s
 });
 
 describe('a pool whose rung was changed', () => {
-  test('to confirm: tasks with a guard are asked, a share at a time', () => {
+  it('to confirm: tasks with a guard are asked, a share at a time', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m B L' } } }, (snapshot, config) => {
       edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
       edit(snapshot.ecs.services.items, 0, { taskDefinition: 'cpu:2' });
@@ -214,7 +214,7 @@ describe('a pool whose rung was changed', () => {
     expect(poolOf(plan, 'cpu').daemons.leaving).toBe(1);
   });
 
-  test('to lease: busy tasks without a guard are protected until their builds end', () => {
+  it('to lease: busy tasks without a guard are protected until their builds end', () => {
     const minutes = (left: number): Plan =>
       planOf({ pools: { cpu: { tasks: 'B' } } }, ({ ecs, takenAt }) =>
         edit(ecs.protections.items, 0, {
@@ -230,7 +230,7 @@ describe('what ECS cannot start', () => {
   const desiring = (minutes: readonly number[], rung: ScaleIn) =>
     drawn('I1m B', minutes, { rung, desired: 5 }, (snapshot) => addFailedStarts(snapshot, 'cpu', 4));
 
-  test.each<ScaleIn>(['confirm', 'never'])(
+  it.each<ScaleIn>(['confirm', 'never'])(
     'is given up after a second look while all tasks are protected, rung %s',
     (rung) => {
       const { actions } = desiring([25, 25], rung);
@@ -240,11 +240,11 @@ describe('what ECS cannot start', () => {
     },
   );
 
-  test('stays desired while a task is not protected: ECS could choose it', () => {
+  it('stays desired while a task is not protected: ECS could choose it', () => {
     expect(desiring([0, 25], 'confirm').actions).toEqual([]);
   });
 
-  test('is given up together with a spare daemon, once all others are protected', () => {
+  it('is given up together with a spare daemon, once all others are protected', () => {
     const plan = drawn('I20m B', [0, 25], { desired: 5 }, (snapshot) => addFailedStarts(snapshot, 'cpu', 4));
     expect(plan.actions).toEqual([
       expect.objectContaining({ kind: 'set-desired', from: 5, to: 1, why: 'stopping-after-confirmation' }),
@@ -253,7 +253,7 @@ describe('what ECS cannot start', () => {
 });
 
 describe('never', () => {
-  test('protects what may hold a job, and lowers nothing', () => {
+  it('protects what may hold a job, and lowers nothing', () => {
     const plan = drawn('I20m B', [0, 0], { rung: 'never' });
     expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
     expect(poolOf(plan, 'cpu').why).toEqual([
@@ -276,7 +276,7 @@ describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn
     return found?.protectionEnabled ? (found.expirationDate ?? NOW) - NOW : 0;
   };
 
-  test('asks only who has a guard, and stops only what nothing protects, beside tasks that are all protected', () => {
+  it('asks only who has a guard, and stops only what nothing protects, beside tasks that are all protected', () => {
     fc.assert(
       fc.property(states, (ugly) => {
         for (const action of decide(ugly.snapshot, ugly.config).actions) {
@@ -304,7 +304,7 @@ describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn
     );
   });
 
-  test('every busy task is protected for 20 min or more, or is now', () => {
+  it('every busy task is protected for 20 min or more, or is now', () => {
     fc.assert(
       fc.property(states, (ugly) => {
         fc.pre(ugly.snapshot.ecs.services.items.length > 0);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Capacity } from '../../../lambda/decision/capacity/capacity.ts';
 import type { Service } from '../../../lambda/decision/model/snapshot.ts';
 import { decideCount } from '../../../lambda/decision/scale-in/counts.ts';
@@ -419,7 +419,7 @@ describe.each([
   { name: 'after an early success', rows: cleaningUp },
   { name: 'tasks that never had a daemon', rows: vacant },
 ])('$name', ({ rows }) => {
-  test.each(rows)('$scenario: $expected, because $because', (row) => {
+  it.each(rows)('$scenario: $expected, because $because', (row) => {
     expect(decide(row)).toBe(row.expected);
   });
 });

@@ -1,6 +1,6 @@
 /** What of coderd's schedules waits for people: nobody is woken for it, since every pool that could be is paused or pinned. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { ForecastRow, Plan, Reason } from '../../../lambda/decision/model/plan.ts';
 import { NOW } from '../../support/parts.ts';
@@ -46,7 +46,7 @@ type Row = {
 const planFor = ({ pools, strangers = [], workspaces, change }: Row): Plan =>
   planOf({ pools, strangers, workspaces: workspaces ?? [{ tags: gpu, stopsInS: -60, count: 2 }] }, change);
 
-test.each<Row>([
+it.each<Row>([
   {
     scenario: 'a paused pool that sleeps',
     pools: { cpu: asleep },
@@ -252,7 +252,7 @@ describe('the plan', () => {
     { tags: gpu, stopsInS: 1800 },
   ];
 
-  test('tells what is due within the hour all the same', () => {
+  it('tells what is due within the hour all the same', () => {
     const row = { organization: 'default', tags: gpu, pool: null, kind: 'autostop' };
     expect(planOf({ pools, workspaces }).forecast).toEqual([
       { ...row, transitions: 2, at: '2026-11-20T08:59:00.000Z' },
@@ -260,7 +260,7 @@ describe('the plan', () => {
     ]);
   });
 
-  test('tells what waits, who wants it so, and until when', () => {
+  it('tells what waits, who wants it so, and until when', () => {
     const override = { kind: 'pause', until: UNTIL, by: 'somebody', why: 'no reason given' };
     expect(planOf({ pools, workspaces }).findings).toEqual([
       {
@@ -275,7 +275,7 @@ describe('the plan', () => {
     ]);
   });
 
-  test.each([
+  it.each([
     { overrides: paused, before: ['paused'] },
     { overrides: pin(0), before: [] },
   ])('gives it as a reason of each pool that could do it, $overrides', ({ overrides, before }) => {
@@ -294,7 +294,7 @@ describe('the plan', () => {
     expect(poolOf(plan, 'other').why).not.toContainEqual(reason);
   });
 
-  test('has no such reason for what a daemon that is there opens the gate for', () => {
+  it('has no such reason for what a daemon that is there opens the gate for', () => {
     const awake = { cpu: { ...asleep, tasks: 'I1m' } };
     expect(poolOf(planOf({ pools: awake, workspaces }), 'cpu').why).toMatchObject([{ code: 'paused' }]);
   });
@@ -310,7 +310,7 @@ function countsOf(rows: readonly ForecastRow[]): Readonly<Record<string, number>
   return counts;
 }
 
-test.each([
+it.each([
   ['a pause', paused],
   ['a pin at none', pin(0)],
   ['a pin', pin(2)],

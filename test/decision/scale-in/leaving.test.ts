@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { decideLeaving } from '../../../lambda/decision/scale-in/leaving.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
@@ -72,7 +72,7 @@ function decide(idle: readonly Idle[], spare: number): readonly string[] {
 }
 
 describe('who is asked', () => {
-  test.each<{
+  it.each<{
     scenario: string;
     idle: readonly Idle[];
     spare: number;

@@ -1,6 +1,6 @@
 /** A pool on its way out of the configuration: everyone leaves, and nobody comes. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Reason } from '../../../lambda/decision/model/plan.ts';
 import { NOW } from '../../support/parts.ts';
@@ -40,7 +40,7 @@ const plannedOf = ({ pool, jobs = 0, change }: Row) =>
     change,
   );
 
-test.each<Row>([
+it.each<Row>([
   {
     pool: { tasks: 'B I1m B' },
     expected: ['ask cpu#0', 'ask cpu#1', 'ask cpu#2'],
@@ -104,7 +104,7 @@ test.each<Row>([
   expect(poolOf(plan, 'cpu').retiring).toBe(true);
 });
 
-test.each([
+it.each([
   { tasks: 'I1m', minutes: [0], expected: [[1, 0]], because: 'it need not be idle for long' },
   { tasks: 'B I1m', minutes: [30, 0], expected: [[2, 1]], because: 'the busy one is protected' },
   { tasks: 'I1m', minutes: [12], expected: [], because: 'nobody takes a protection away' },
@@ -119,7 +119,7 @@ test.each([
 describe('the jobs of a retiring pool', () => {
   const gpu = { cluster: 'gpu' };
 
-  test('are told as unserved where only it could run them', () => {
+  it('are told as unserved where only it could run them', () => {
     const plan = planOf({
       pools: { cpu: { retiring: true, tasks: 'B' }, gpu: { tags: gpu } },
       pending: [{ jobs: 2 }],
@@ -127,7 +127,7 @@ describe('the jobs of a retiring pool', () => {
     expect(plan.unserved).toMatchObject([{ jobs: 2, why: 'pool-is-retiring', closest: { pool: 'cpu' } }]);
   });
 
-  test('are for daemons that are there while nobody may be asked; the others are unserved', () => {
+  it('are for daemons that are there while nobody may be asked; the others are unserved', () => {
     const plan = planOf(
       { pools: { cpu: { retiring: true, tasks: 'I1m R' } }, pending: [{ jobs: 3 }] },
       unreadable,
@@ -136,7 +136,7 @@ describe('the jobs of a retiring pool', () => {
     expect(plan.unserved).toMatchObject([{ jobs: 2, oldest: '2026-11-20T08:59:31.000Z' }]);
   });
 
-  test('are run by the pool that follows it, which may have the same tags', () => {
+  it('are run by the pool that follows it, which may have the same tags', () => {
     const plan = planOf({
       pools: { old: { retiring: true, tasks: 'I1m' }, new: {} },
       pending: [{ jobs: 2 }],
@@ -145,7 +145,7 @@ describe('the jobs of a retiring pool', () => {
     expect(plan.findings).toEqual([]);
   });
 
-  test('are told before they are there, if no other pool can be woken for them', () => {
+  it('are told before they are there, if no other pool can be woken for them', () => {
     const retiring = { retiring: true, tasks: 'I1m' };
     const workspaces = [{ startsInS: 10 }];
     expect(planOf({ pools: { old: retiring }, workspaces }).findings).toMatchObject([
@@ -157,7 +157,7 @@ describe('the jobs of a retiring pool', () => {
   });
 });
 
-test('in every state nothing is launched in a retiring pool', () => {
+it('in every state nothing is launched in a retiring pool', () => {
   fc.assert(
     fc.property(uglyStates({ view: 'any' }), ({ snapshot, config }) => {
       const pools = config.pools.map((pool) => ({ ...pool, retiring: true }));

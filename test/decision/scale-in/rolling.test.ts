@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Service, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { markReplaced } from '../../../lambda/decision/scale-in/rolling.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
@@ -85,7 +85,7 @@ const old = (given: Omit<Drawn, 'old'> = {}): Drawn => ({ old: true, ...given })
 const many = (count: number, drawn: Drawn): readonly Drawn[] => Array<Drawn>(count).fill(drawn);
 
 describe('whose turn it is to be replaced', () => {
-  test.each<{
+  it.each<{
     scenario: string;
     tasks: readonly Drawn[];
     percent?: number;
@@ -197,7 +197,7 @@ describe('whose turn it is to be replaced', () => {
     expect(turns(tasks, percent, service)).toEqual(expected);
   });
 
-  test('tasks of no use come before old ones', () => {
+  it('tasks of no use come before old ones', () => {
     expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 34)).toEqual([0, 1]);
     expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 1)).toEqual([1]);
   });
@@ -208,7 +208,7 @@ describe('tasks of earlier deployments', () => {
   const recent = { task: { startedBy: 'b' } };
   const primary = { id: 'b', status: 'PRIMARY', rolloutState: 'COMPLETED' };
 
-  test.each<{ scenario: string; tasks: readonly Drawn[]; service: Partial<Service>; expected: object }>([
+  it.each<{ scenario: string; tasks: readonly Drawn[]; service: Partial<Service>; expected: object }>([
     {
       scenario: 'as many tasks as desired',
       tasks: [earlier, recent],
@@ -255,12 +255,12 @@ describe('a task of no use', () => {
     return view && markReplaced(view, 25, NOW).tasks[0]?.state;
   };
 
-  test('is one whose daemon was last seen more than 5 min ago', () => {
+  it('is one whose daemon was last seen more than 5 min ago', () => {
     expect(silentFor(5 * MINUTE)).toBe('working');
     expect(silentFor(5 * MINUTE + 1)).toBe('replacing');
   });
 
-  test('is none while it may still boot', () => {
+  it('is none while it may still boot', () => {
     expect(silentFor(6 * MINUTE, ago(15 * MINUTE - 1))).toBe('working');
     expect(silentFor(6 * MINUTE, ago(15 * MINUTE))).toBe('replacing');
   });
@@ -273,13 +273,13 @@ describe('in the plan', () => {
       edit(snapshot.ecs.tasks.items, index, { taskDefinitionArn: index < count ? 'cpu:1' : 'cpu:2' });
   };
 
-  test('what is wanted in its place is launched first', () => {
+  it('what is wanted in its place is launched first', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', min: 2 } } }, toSecond(2));
     expect(actionsOf(plan)).toEqual(['cpu 2->3 floor']);
     expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'old-revision', tasks: 2, asked: 0 });
   });
 
-  test('once it is there, the old one is asked', () => {
+  it('once it is there, the old one is asked', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m I1m', min: 2 } } }, toSecond(2));
     expect(actionsOf(plan)).toEqual(['ask cpu#1']);
     expect(plan.actions).toMatchObject([{ why: 'old-revision' }]);
@@ -287,22 +287,22 @@ describe('in the plan', () => {
     expect(poolOf(plan, 'cpu').daemons).toMatchObject({ idle: 3, leaving: 0 });
   });
 
-  test('a busy one is asked at once when nothing is wanted in its place', () => {
+  it('a busy one is asked at once when nothing is wanted in its place', () => {
     expect(actionsOf(planOf({ pools: { cpu: { tasks: 'B' } } }, toSecond(1)))).toEqual(['ask cpu#0']);
   });
 
-  test('max may be passed by those that are being replaced', () => {
+  it('max may be passed by those that are being replaced', () => {
     expect(actionsOf(planOf({ pools: { cpu: { tasks: 'B', min: 1, max: 1 } } }, toSecond(1)))).toEqual([
       'cpu 1->2 floor',
     ]);
   });
 
-  test('where maxTasks leaves no room, they go first', () => {
+  it('where maxTasks leaves no room, they go first', () => {
     const picture = { pools: { cpu: { tasks: 'I1m I1m', min: 2 } }, maxTasks: 2 };
     expect(actionsOf(planOf(picture, toSecond(2)))).toEqual(['ask cpu#1']);
   });
 
-  test('nobody is asked while new tasks fail to start, but for want of a lease', () => {
+  it('nobody is asked while new tasks fail to start, but for want of a lease', () => {
     const failing = (exitCode?: number) => (snapshot: Parameters<typeof organizationIn>[0]) => {
       toSecond(2)(snapshot);
       addFailedStarts(snapshot, 'cpu', 3);
@@ -318,7 +318,7 @@ describe('in the plan', () => {
     expect(actionsOf(planOf(picture, failing(75)))).toEqual(['ask cpu#1']);
   });
 
-  test('doubt asks nobody and launches nothing for them', () => {
+  it('doubt asks nobody and launches nothing for them', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', min: 2 } } }, (snapshot) => {
       toSecond(2)(snapshot);
       organizationIn(snapshot).jobs.status = 'truncated';
@@ -330,13 +330,13 @@ describe('in the plan', () => {
     ]);
   });
 
-  test('a task without a lease holds them', () => {
+  it('a task without a lease holds them', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m U1m' } } }, toSecond(2));
     expect(plan.actions).toEqual([]);
     expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'holding-for-unguarded', tasks: 1 });
   });
 
-  test('a zombie with a lease does not fill a floor, and is asked', () => {
+  it('a zombie with a lease does not fill a floor, and is asked', () => {
     const zombie = planOf({ pools: { cpu: { tasks: 'Z', min: 1 } } }, (snapshot) => {
       edit(snapshot.ecs.tasks.items, 0, { startedAt: new Date(Date.parse(snapshot.takenAt) - 16 * 60_000) });
       // somebody else's daemon, so that the list is not empty
@@ -354,7 +354,7 @@ describe('in the plan', () => {
     expect(poolOf(zombie, 'cpu').why).toContainEqual({ code: 'no-daemon', tasks: 1, asked: 0 });
   });
 
-  test('a daemon with a wrong key is asked once its replacement is there', () => {
+  it('a daemon with a wrong key is asked once its replacement is there', () => {
     const gpu = { cluster: 'gpu' };
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', tags: gpu, min: 1 } } }, (snapshot) =>
       edit(organizationIn(snapshot).daemons.items, 0, { tags: { scope: 'organization', owner: '' } }),
@@ -362,7 +362,7 @@ describe('in the plan', () => {
     expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'wrong-key' }]);
   });
 
-  test.each([
+  it.each([
     {
       tasks: 'Z',
       min: 1,
@@ -384,7 +384,7 @@ describe('in the plan', () => {
     ]);
   });
 
-  test('new tasks that wait in vain for a lease hold up nobody', () => {
+  it('new tasks that wait in vain for a lease hold up nobody', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m P N' } } }, (snapshot) => {
       toSecond(2)(snapshot);
       addFailedStarts(snapshot, 'cpu', 3);
@@ -394,7 +394,7 @@ describe('in the plan', () => {
     expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-revision' }]);
   });
 
-  test('who is only spare stays while ECS deploys: another would come in its place', () => {
+  it('who is only spare stays while ECS deploys: another would come in its place', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m B', deploying: true } } });
     expect(plan.actions).toEqual([]);
     expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-deployment' }]);

@@ -1,6 +1,6 @@
 /** Overrides: how the tags of a service are read and written, and what they do to the plan of its pool. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
 import type { Action, Override, Plan, Reason } from '../../../lambda/decision/model/plan.ts';
@@ -40,7 +40,7 @@ const read = (values: Readonly<Record<string, string>>) =>
   );
 
 describe('reading', () => {
-  test.each<{
+  it.each<{
     tags: Readonly<Record<string, string>>;
     active?: readonly Override[];
     malformed?: readonly object[];
@@ -134,7 +134,7 @@ describe('writing', () => {
     }),
   );
 
-  test('what is written is what is read, and is gone once its tags are removed', () => {
+  it('what is written is what is read, and is gone once its tags are removed', () => {
     fc.assert(
       fc.property(kinds, fc.integer({ min: 1, max: 1e10 }), text, text, (kind, ms, by, why) => {
         const override = { ...kind, until: new Date(NOW + ms).toISOString(), by, why };
@@ -147,7 +147,7 @@ describe('writing', () => {
     );
   });
 
-  test.each([
+  it.each([
     { text: 'x'.repeat(256), problem: undefined },
     { text: 'x'.repeat(257), problem: 'it has 257 characters; a tag holds 256' },
     { text: 'Über 4+4=8, or so', problem: /can not hold ","/ },
@@ -195,7 +195,7 @@ function plannedOf({ pool, others, jobs = 0, change }: Row): Plan {
 
 describe('a pin', () => {
   const pinned = (wanted: number, count: number): Reason => ({ code: 'pinned', wanted, count, ...said });
-  test.each<Row>([
+  it.each<Row>([
     {
       pool: { overrides: pin(3) },
       expected: ['cpu 0->3 floor'],
@@ -278,7 +278,7 @@ describe('a pin', () => {
     if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
   });
 
-  test('at zero leaves what is due to a pool that may start', () => {
+  it('at zero leaves what is due to a pool that may start', () => {
     const plan = planOf({
       pools: { cpu: { tags: gpu, overrides: pin(0), cpu: 256 }, spare: { tags: gpuEu, cpu: 4096 } },
       workspaces: [{ startsInS: 60, tags: gpu }],
@@ -288,7 +288,7 @@ describe('a pin', () => {
 });
 
 describe('a floor', () => {
-  test.each<Row>([
+  it.each<Row>([
     {
       pool: { overrides: floor(2) },
       expected: ['cpu 0->2 floor'],
@@ -342,7 +342,7 @@ describe('a floor', () => {
 
 describe('a pause', () => {
   const reason: Reason = { code: 'paused', ...said };
-  test.each<Row>([
+  it.each<Row>([
     { pool: { overrides: paused, min: 3 }, jobs: 4, expected: [], because: 'nothing is launched' },
     { pool: { tasks: 'I20m', overrides: paused }, expected: [], because: 'nobody is asked' },
     { pool: { tasks: 'B X', overrides: paused }, expected: [], because: 'no count is lowered' },
@@ -367,7 +367,7 @@ describe('a pause', () => {
     expect(poolOf(plan, 'cpu').floor.count).toBe(0);
   });
 
-  test.each(['confirm', 'never', 'lease'] as const)(
+  it.each(['confirm', 'never', 'lease'] as const)(
     'protects the builds of tasks without a guard, rung %s',
     (scaleIn) => {
       const plan = planOf(
@@ -379,7 +379,7 @@ describe('a pause', () => {
     },
   );
 
-  test('of a pool that is awake lets it open the gate, and of one that sleeps has another one woken', () => {
+  it('of a pool that is awake lets it open the gate, and of one that sleeps has another one woken', () => {
     const wakes = (tasks: string): readonly string[] =>
       actionsOf(
         planOf({
@@ -396,7 +396,7 @@ describe('a pause', () => {
 
 describe('a pause of scale-in', () => {
   const reason: Reason = { code: 'scale-in-paused', ...said };
-  test.each<Row>([
+  it.each<Row>([
     {
       pool: { tasks: 'I20m', overrides: scaleInPaused },
       expected: [],
@@ -449,7 +449,7 @@ describe('a pause of scale-in', () => {
 
 describe('one that is malformed', () => {
   const malformed = { pin: '3' };
-  test('is a finding, and nobody leaves; scale-out goes on as without it', () => {
+  it('is a finding, and nobody leaves; scale-out goes on as without it', () => {
     const plan = planOf({
       pools: { cpu: { tasks: 'I20m', overrides: malformed }, gpu: { tasks: 'I20m', tags: { gpu: '1' } } },
       pending: [{ jobs: 2 }],
@@ -466,14 +466,14 @@ describe('one that is malformed', () => {
     expect(actionsOf(plan)).toEqual(['cpu 1->2 pending-jobs', 'ask gpu#0']);
   });
 
-  test('holds scale-in, and the plan says so', () => {
+  it('holds scale-in, and the plan says so', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m', overrides: malformed } } });
     expect(plan.actions).toEqual([]);
     expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-doubt', doubts: ['override-malformed'] }]);
   });
 });
 
-test('overrides are told in the plan', () => {
+it('overrides are told in the plan', () => {
   const plan = planOf({ pools: { cpu: { overrides: pin(3) }, gpu: { tags: { gpu: '1' } } } });
   expect(poolOf(plan, 'cpu').overrides).toEqual([{ kind: 'pin', count: 3, ...said }]);
   expect(poolOf(plan, 'gpu').overrides).toEqual([]);
@@ -497,7 +497,7 @@ describe('in every state', () => {
     );
   const all = uglyStates({ view: 'any' });
 
-  test('pause plans no action but protect', () => {
+  it('pause plans no action but protect', () => {
     fc.assert(
       fc.property(all, (ugly) => {
         const { actions } = withTags(ugly, paused);
@@ -507,7 +507,7 @@ describe('in every state', () => {
     );
   });
 
-  test.each([
+  it.each([
     ['a pause of scale-in', scaleInPaused],
     ['one that is malformed', { floor: '2' }],
   ])('%s asks nobody and lowers nothing', (_, tags) => {
@@ -519,7 +519,7 @@ describe('in every state', () => {
     );
   });
 
-  test('a pin at zero launches nothing', () => {
+  it('a pin at zero launches nothing', () => {
     fc.assert(
       fc.property(all, (ugly) => {
         for (const action of withTags(ugly, pin(0)).actions)
@@ -530,7 +530,7 @@ describe('in every state', () => {
     );
   });
 
-  test('one that has expired plans what none plans', () => {
+  it('one that has expired plans what none plans', () => {
     fc.assert(
       fc.property(all, (ugly) => {
         const expired = { ...paused, 'pause-until': new Date(NOW).toISOString() };

@@ -1,6 +1,6 @@
 /** Patience: how many of the jobs that wait get a daemon each. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Backlog, daemonsWorth, launchCost } from '../../../lambda/decision/settings/patience.ts';
 import { ago, aJob, aPool, MINUTE, SECOND } from '../../support/parts.ts';
 import { runs } from '../../support/runs.ts';
@@ -18,25 +18,25 @@ describe('a launch costs', () => {
   // $0.0395 an hour (small-rules.test.ts), from its start until it is gone
   const pool = aPool({ cpu: 1024, memory: 2048 });
 
-  test('the time of its start and of its drain', () => {
+  it('the time of its start and of its drain', () => {
     expect(launchCost(pool, 120 * SECOND)).toBeCloseTo((0.0395 * 180) / 3600, 9);
   });
 
-  test('what the setting adds', () => {
+  it('what the setting adds', () => {
     const setting = { ...pool, dollarsPerLaunch: 0.0135 };
     expect(launchCost(setting, 120 * SECOND) - launchCost(pool, 120 * SECOND)).toBeCloseTo(0.0135, 9);
   });
 });
 
-test('20 jobs of 2 minutes at $0.01 a minute, for $0.25 a start, get 4 daemons: 20 × √(2 × 0.01 / (2 × 0.25))', () => {
+it('20 jobs of 2 minutes at $0.01 a minute, for $0.25 a start, get 4 daemons: 20 × √(2 × 0.01 / (2 × 0.25))', () => {
   expect(daemonsWorth(backlog({ value: 0.01 }), 0.25)).toBe(4);
 });
 
-test('each job gets a daemon where a start costs nothing', () => {
+it('each job gets a daemon where a start costs nothing', () => {
   expect(daemonsWorth(backlog({ value: 0.001 }), 0)).toBe(20);
 });
 
-test('jobs whose waiting costs nothing get one daemon, until coderd is about to fail them', () => {
+it('jobs whose waiting costs nothing get one daemon, until coderd is about to fail them', () => {
   expect(daemonsWorth(backlog({ value: 0 }), 0.01)).toBeLessThan(5);
   expect(daemonsWorth(backlog({ value: 0, tookMs: MINUTE, waitedMs: 0 }), 0.01)).toBe(1);
   expect(daemonsWorth(backlog({ value: 0, waitedMs: 25 * MINUTE }), 0.01)).toBe(20);
@@ -49,7 +49,7 @@ const backlogs = fc.record({
   value: fc.constantFrom(0, 0.001, 0.1, 1, 1e6),
 });
 
-test('there is one daemon at least, and never more than jobs', () => {
+it('there is one daemon at least, and never more than jobs', () => {
   fc.assert(
     fc.property(backlogs, fc.constantFrom(0, 0.001, 0.1, 10), (given, start) => {
       const daemons = daemonsWorth(given, start);
@@ -61,7 +61,7 @@ test('there is one daemon at least, and never more than jobs', () => {
   );
 });
 
-test('there are never fewer when waiting costs more, a start costs less, jobs are more, or they wait for longer', () => {
+it('there are never fewer when waiting costs more, a start costs less, jobs are more, or they wait for longer', () => {
   fc.assert(
     fc.property(backlogs, fc.constantFrom(0.0001, 0.001, 0.1, 10), (given, start) => {
       const daemons = daemonsWorth(given, start);
@@ -85,23 +85,23 @@ describe('a plan', () => {
     return action?.kind === 'set-desired' ? action.to : 0;
   };
 
-  test('launches one daemon for each person', () => {
+  it('launches one daemon for each person', () => {
     expect(doneBy({ pools: { cpu: {} }, pending: waiting(7) })).toEqual(['cpu 0->7']);
   });
 
-  test('launches fewer for prebuilds, which run one after the other', () => {
+  it('launches fewer for prebuilds, which run one after the other', () => {
     const prebuilds = launchedFor({ initiator_id: PREBUILDS_USER });
     expect(prebuilds).toBeGreaterThan(0);
     expect(prebuilds).toBeLessThan(20);
     expect(launchedFor({})).toBeGreaterThan(prebuilds);
   });
 
-  test('launches more for prebuilds that coderd is about to fail', () => {
+  it('launches more for prebuilds that coderd is about to fail', () => {
     const old = { initiator_id: PREBUILDS_USER, created_at: ago(24 * MINUTE) };
     expect(launchedFor(old)).toBe(40);
   });
 
-  test('counts jobs that wait for their turn as served, and as pending', () => {
+  it('counts jobs that wait for their turn as served, and as pending', () => {
     const { plan } = deliberateOn({
       pools: { cpu: dear },
       pending: waiting(40, { initiator_id: PREBUILDS_USER }),
@@ -112,7 +112,7 @@ describe('a plan', () => {
     expect(plan.pools[0]?.pending).toBe(40);
   });
 
-  test('names no limit for jobs that wait for their turn, and no task that they need', () => {
+  it('names no limit for jobs that wait for their turn, and no task that they need', () => {
     const pending = waiting(40, { initiator_id: PREBUILDS_USER });
     const { plan } = deliberateOn({ pools: { cpu: dear }, pending });
     const to = plan.pools[0]?.desired.to ?? 0;
@@ -123,7 +123,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('launches none for a prebuild while a busy daemon is almost done', () => {
+  it('launches none for a prebuild while a busy daemon is almost done', () => {
     const recent = Array.from({ length: 20 }, (_, index) =>
       aJob({ status: 'succeeded', started_at: ago(9e6 + 60_000), completed_at: ago(9e6 - index) }),
     );
@@ -137,7 +137,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('launches for a person while the only busy daemon has just begun a long build', () => {
+  it('launches for a person while the only busy daemon has just begun a long build', () => {
     const recent = Array.from({ length: 20 }, () =>
       aJob({ status: 'succeeded', started_at: ago(9e6), completed_at: ago(9e6 - 20 * MINUTE) }),
     );

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Schedule, Weekday } from '../../../lambda/decision/model/config.ts';
 import { isActive, scheduledFloors, windowOf } from '../../../lambda/decision/settings/schedules.ts';
@@ -242,19 +242,16 @@ const rows: readonly Row[] = [
   },
 ];
 
-test.each(rows)(
-  '$from to $to on $date in $timezone: $because',
-  ({ date, window, because: _, ...written }) => {
-    const found = windowOf(aSchedule(written), date);
-    expect(found === undefined ? 'none' : `${utc(found.from)} to ${utc(found.to)}`).toBe(window);
-  },
-);
+it.each(rows)('$from to $to on $date in $timezone: $because', ({ date, window, because: _, ...written }) => {
+  const found = windowOf(aSchedule(written), date);
+  expect(found === undefined ? 'none' : `${utc(found.from)} to ${utc(found.to)}`).toBe(window);
+});
 
 describe('a schedule is active', () => {
   const office = aSchedule({ from: '08:30', to: '18:30', days: MON_TO_FRI });
   const night = aSchedule({ from: '22:00', to: '06:00', days: MON_TO_FRI, except: ['2026-12-25'] });
 
-  test.each([
+  it.each([
     { schedule: office, now: '2026-01-15T07:29:59.999Z', active: false, because: 'a moment before `from`' },
     { schedule: office, now: '2026-01-15T07:30:00Z', active: true, because: '`from` is inclusive' },
     { schedule: office, now: '2026-01-15T17:29:59.999Z', active: true, because: 'a moment before `to`' },
@@ -287,7 +284,7 @@ describe('the floors', () => {
     aSchedule({ from: '09:30', to: '20:00', min: 1, warm: 7, timezone: 'UTC' }),
   ];
 
-  test.each([
+  it.each([
     { now: '2026-01-15T06:00:00Z', floors: { min: 0, warm: 0 }, because: 'none is active' },
     { now: '2026-01-15T07:30:00Z', floors: { min: 2, warm: 5 }, because: 'one is' },
     { now: '2026-01-15T08:30:00Z', floors: { min: 6, warm: 5 }, because: 'the highest of each counts' },
@@ -298,7 +295,7 @@ describe('the floors', () => {
     expect(scheduledFloors(overlapping.toReversed(), at(now))).toEqual(floors);
   });
 
-  test('are 0 without schedules', () => {
+  it('are 0 without schedules', () => {
     expect(scheduledFloors([], at('2026-01-15T12:00:00Z'))).toEqual({ min: 0, warm: 0 });
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Daemon, Job, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { indexDaemons, nameInParts, workerOf } from '../../../lambda/decision/supply/daemons.ts';
@@ -23,7 +23,7 @@ const NAME = `cpu-${taskIdOf(1)}`;
 
 describe('activity', () => {
   const running = { status: 'running', worker_id: daemonId('daemon') };
-  test.each<{
+  it.each<{
     scenario: string;
     daemon?: Partial<Daemon>;
     job?: Partial<Job>;
@@ -102,7 +102,7 @@ describe('activity', () => {
 });
 
 describe('a job holds a worker', () => {
-  test.each<{ scenario: string; job: Partial<Job>; expected: boolean }>([
+  it.each<{ scenario: string; job: Partial<Job>; expected: boolean }>([
     { scenario: 'running', job: { status: 'running', worker_id: daemonId('d') }, expected: true },
     { scenario: 'under a new word', job: { status: 'resting', worker_id: daemonId('d') }, expected: true },
     { scenario: 'completed', job: { worker_id: daemonId('d'), completed_at: NOW }, expected: false },
@@ -113,7 +113,7 @@ describe('a job holds a worker', () => {
 
 describe('idle since', () => {
   const previous_job = { id: jobId('previous'), status: 'succeeded' };
-  test.each<{
+  it.each<{
     scenario: string;
     daemon?: Partial<Daemon>;
     task?: Partial<Task>;
@@ -201,13 +201,13 @@ describe('the daemon of a task', () => {
   });
   const host = aDaemon({ name: 'ip-10-0-1-17' });
 
-  test('is the one whose name ends with its id', () => {
+  it('is the one whose name ends with its id', () => {
     expect(ofTask([aDaemon()])).toBe('daemon');
     expect(ofTask([aDaemon()], { taskArn: arnOf(2) })).toBeUndefined();
     expect(ofTask([aDaemon({ name: taskIdOf(1) })])).toBe('daemon');
   });
 
-  test('is, of two with one name, the one that holds most', () => {
+  it('is, of two with one name, the one that holds most', () => {
     const busy = aDaemon({ id: daemonId('a'), status: 'busy' });
     const idle = aDaemon({ id: daemonId('b') });
     const offline = aDaemon({ id: daemonId('c'), last_seen_at: ago(HOUR) });
@@ -217,7 +217,7 @@ describe('the daemon of a task', () => {
     expect(ofTask([idle, aDaemon({ id: daemonId('d') })])).toBe('d');
   });
 
-  test('is the one named after its address, if it was seen since the task started', () => {
+  it('is the one named after its address, if it was seen since the task started', () => {
     expect(ofTask([host], address('10.0.1.17'))).toBe('daemon');
     expect(ofTask([host], address('10.0.1.18'))).toBeUndefined();
     expect(ofTask([{ ...host, last_seen_at: ago(HOUR) }], address('10.0.1.17'))).toBe('daemon');
@@ -226,18 +226,18 @@ describe('the daemon of a task', () => {
     expect(ofTask([host], { ...address('10.0.1.17'), startedAt: undefined })).toBeUndefined();
   });
 
-  test('is nobody for a task without an address', () => {
+  it('is nobody for a task without an address', () => {
     expect(ofTask([aDaemon({ name: 'ip-undefined' })], { containers: [{}] })).toBeUndefined();
   });
 });
 
-test('a pool knows the daemons that have its name', () => {
+it('a pool knows the daemons that have its name', () => {
   const index = indexDaemons(anOrganization({ daemons: reading([aDaemon()]) }), NOW);
   expect(index.namedAfter('cpu').map(({ name }) => name)).toEqual([NAME]);
   expect(index.namedAfter('gpu')).toEqual([]);
 });
 
-test.each([
+it.each([
   { name: NAME, expected: 'cpu' },
   { name: `a-b-${taskIdOf(1)}`, expected: 'a-b' },
   { name: `-${taskIdOf(1)}`, expected: undefined },

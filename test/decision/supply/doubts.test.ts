@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, type Picture } from '../../support/picture.ts';
 
@@ -27,7 +27,7 @@ const SCALE_OUT = 'set-desired gpu';
 const actionsOf = (plan: ReturnType<typeof planSnapshot>) =>
   plan.actions.map(({ kind, pool }) => `${kind} ${pool}`);
 
-test('with full view the picture scales both in and out', () => {
+it('with full view the picture scales both in and out', () => {
   const plan = planAfter(() => {});
   expect(actionsOf(plan)).toEqual([SCALE_OUT, ...SCALE_IN]);
   expect(plan.findings).toEqual([]);
@@ -35,7 +35,7 @@ test('with full view the picture scales both in and out', () => {
 
 describe('doubt holds scale-in of the pools it touches, and nothing else', () => {
   const unread = (status: string) => ({ status, error: 'seen', items: [] });
-  test.each<{ scenario: string; change: Change; code: string }>([
+  it.each<{ scenario: string; change: Change; code: string }>([
     {
       scenario: 'jobs failed',
       change: (s) => Object.assign(organization(s, 'default').jobs, unread('failed')),
@@ -105,7 +105,7 @@ describe('doubt holds scale-in of the pools it touches, and nothing else', () =>
     expect(plan.findings.map((finding) => finding.code)).toContain(code);
   });
 
-  test.each<{ scenario: string; change: Change }>([
+  it.each<{ scenario: string; change: Change }>([
     {
       scenario: 'protections failed',
       change: (s) => Object.assign(s.ecs.protections, { status: 'failed', items: [] }),
@@ -119,7 +119,7 @@ describe('doubt holds scale-in of the pools it touches, and nothing else', () =>
     expect(actionsOf(planAfter(change))).toEqual([SCALE_OUT]);
   });
 
-  test('services unread: no action at all, and no pool is called missing', () => {
+  it('services unread: no action at all, and no pool is called missing', () => {
     const plan = planAfter((s) => Object.assign(s.ecs.services, { status: 'failed', items: [] }));
     expect(plan.actions).toEqual([]);
     expect(plan.findings.map(({ code }) => code)).toEqual(['services-failed']);
@@ -128,7 +128,7 @@ describe('doubt holds scale-in of the pools it touches, and nothing else', () =>
 });
 
 describe('an organization that is gone', () => {
-  test('holds its pools and is a finding, and the others go on', () => {
+  it('holds its pools and is a finding, and the others go on', () => {
     const plan = planAfter((s) => {
       s.coder.organizations = s.coder.organizations.filter(({ name }) => name !== 'default');
     });
@@ -138,13 +138,13 @@ describe('an organization that is gone', () => {
 });
 
 describe('what could not be read counts as there: blindness launches nothing', () => {
-  test('daemons unread: working tasks count as free', () => {
+  it('daemons unread: working tasks count as free', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'B B' } }, pending: [{ jobs: 2 }] });
     Object.assign(organization(snapshot, 'default').daemons, { status: 'failed', items: [] });
     expect(planSnapshot(snapshot, config).actions).toEqual([]);
   });
 
-  test.each([
+  it.each([
     { tasks: 'I1m I1m', expected: [], because: 'what is desired counts as starting' },
     {
       tasks: 'B B',
@@ -159,14 +159,14 @@ describe('what could not be read counts as there: blindness launches nothing', (
 });
 
 describe('daemons and tasks find each other', () => {
-  test('a daemon whose task is gone is no supply, though it reads idle', () => {
+  it('a daemon whose task is gone is no supply, though it reads idle', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'I1m' } }, pending: [{}] });
     snapshot.ecs.tasks.items = [];
     Object.assign(snapshot.ecs.services.items[0] ?? {}, { desiredCount: 0, runningCount: 0 });
     expect(planSnapshot(snapshot, config).actions).toMatchObject([{ kind: 'set-desired', from: 0, to: 1 }]);
   });
 
-  test('a daemon named after its host is found by the private address of its task', () => {
+  it('a daemon named after its host is found by the private address of its task', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'I20m' } } });
     Object.assign(organization(snapshot, 'default').daemons.items[0] ?? {}, { name: 'ip-10-0-1-17' });
     Object.assign(snapshot.ecs.tasks.items[0] ?? {}, {
@@ -175,7 +175,7 @@ describe('daemons and tasks find each other', () => {
     expect(planSnapshot(snapshot, config).actions).toMatchObject([{ kind: 'ask-to-leave' }]);
   });
 
-  test('a row of an earlier task with the same address is not this task', () => {
+  it('a row of an earlier task with the same address is not this task', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'N' } } });
     organization(snapshot, 'default').daemons.items.push({
       id: 'old',
@@ -194,14 +194,14 @@ describe('daemons and tasks find each other', () => {
     expect(planSnapshot(snapshot, config).pools[0]?.daemons).toMatchObject({ starting: 1, left: 0 });
   });
 
-  test('a daemon with the tags of another pool is a finding', () => {
+  it('a daemon with the tags of another pool is a finding', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'I1m', daemonTags: { cluster: 'gpu' } } } });
     expect(planSnapshot(snapshot, config).findings).toMatchObject([
       { code: 'daemon-tags-differ', pool: 'cpu' },
     ]);
   });
 
-  test('two services with one pool tag: neither is touched', () => {
+  it('two services with one pool tag: neither is touched', () => {
     const { snapshot, config } = draw({ pools: { cpu: {} }, pending: [{}] });
     snapshot.ecs.services.items.push({
       ...snapshot.ecs.services.items[0],
@@ -216,7 +216,7 @@ describe('daemons and tasks find each other', () => {
   });
 });
 
-test('the order of the input changes nothing', () => {
+it('the order of the input changes nothing', () => {
   const big: Picture = {
     pools: {
       a: { tasks: 'I20m I21m B X', min: 1 },
@@ -240,7 +240,7 @@ test('the order of the input changes nothing', () => {
 
 describe('bad input', () => {
   const { snapshot, config } = draw({ pools: { cpu: {} } });
-  test.each([
+  it.each([
     { scenario: 'an empty object', value: {}, message: /version/ },
     { scenario: 'a list', value: [], message: /the whole answer/ },
     { scenario: 'null', value: null, message: /the whole answer.*null/ },
@@ -254,7 +254,7 @@ describe('bad input', () => {
     expect(() => planSnapshot(value, config)).toThrow(message);
   });
 
-  test('unknown fields and new status words pass', () => {
+  it('unknown fields and new status words pass', () => {
     const strange = structuredClone(snapshot) as unknown as {
       coder: { organizations: { jobs: { items: unknown[] } }[] };
       news: string;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Daemon, ReadingStatus, Task } from '../../../lambda/decision/model/snapshot.ts';
 import type { FailingStarts } from '../../../lambda/decision/supply/failing-starts.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
@@ -56,7 +56,7 @@ function judge(tasks: readonly Task[], { daemons = [], status = 'ok' }: Known = 
 const three = [failed(1, 3 * MINUTE), failed(2, 2 * MINUTE), failed(3, MINUTE)];
 
 describe('the breaker', () => {
-  test.each<{ scenario: string; tasks: readonly Task[]; isTripped: boolean; recent: number }>([
+  it.each<{ scenario: string; tasks: readonly Task[]; isTripped: boolean; recent: number }>([
     { scenario: 'nothing failed', tasks: [], isTripped: false, recent: 0 },
     { scenario: 'two failed', tasks: three.slice(1), isTripped: false, recent: 2 },
     { scenario: 'three failed within ten minutes', tasks: three, isTripped: true, recent: 3 },
@@ -103,7 +103,7 @@ describe('the breaker', () => {
     expect(judge(tasks)).toMatchObject({ isTripped, recent });
   });
 
-  test('goes by when a task began to stop where its end is not known', () => {
+  it('goes by when a task began to stop where its end is not known', () => {
     const stopping = three.map((task) => ({ ...task, stoppedAt: undefined, stoppingAt: ago(HOUR) }));
     expect(judge(stopping).recent).toBe(0);
   });
@@ -114,7 +114,7 @@ describe('a task that does not begin to run', () => {
     aTask({ lastStatus: 'PENDING', createdAt: ago(createdMsAgo), ...given });
   const STALLED = /^ECS has not begun to run a desired task for over 10 min/;
 
-  test.each<{ scenario: string; task: Task; known?: Known; isTripped: boolean }>([
+  it.each<{ scenario: string; task: Task; known?: Known; isTripped: boolean }>([
     { scenario: 'for 10 min', task: waiting(10 * MINUTE), isTripped: false },
     { scenario: 'for longer', task: waiting(10 * MINUTE + 1), isTripped: true },
     {
@@ -130,12 +130,12 @@ describe('a task that does not begin to run', () => {
     expect(judged.reason ?? '').toMatch(isTripped ? STALLED : /^$/);
   });
 
-  test('says so only where no start has failed', () => {
+  it('says so only where no start has failed', () => {
     const both = judge([waiting(HOUR), failed(2, MINUTE)]);
     expect(both).toMatchObject({ isTripped: true, recent: 2, reason: 'reason 2' });
   });
 
-  test('is forgiven when a daemon has registered since it was made', () => {
+  it('is forgiven when a daemon has registered since it was made', () => {
     const after = (msAgo: number) =>
       judge([waiting(20 * MINUTE), aTask({ taskArn: arnOf(9) })], { daemons: [registered(9, msAgo)] });
     const judged = [19, 20, 21].map((minutes) => after(minutes * MINUTE));
@@ -149,7 +149,7 @@ describe('a task that does not begin to run', () => {
 
 describe('a start has failed', () => {
   const exited = { stopCode: 'EssentialContainerExited' };
-  test.each<{ scenario: string; given: Partial<Task>; known?: Known; expected: boolean }>([
+  it.each<{ scenario: string; given: Partial<Task>; known?: Known; expected: boolean }>([
     { scenario: 'ECS could not start it', given: {}, known: { status: 'failed' }, expected: true },
     { scenario: 'it exited and no daemon came', given: exited, expected: true },
     {
@@ -181,7 +181,7 @@ describe('a start has failed', () => {
   });
 });
 
-test('a daemon that exits 0 unasked again and again trips the breaker', () => {
+it('a daemon that exits 0 unasked again and again trips the breaker', () => {
   const ended = [3, 2, 1].map((minutes) =>
     failed(minutes, minutes * MINUTE, {
       stopCode: 'EssentialContainerExited',
@@ -191,7 +191,7 @@ test('a daemon that exits 0 unasked again and again trips the breaker', () => {
   expect(judge(ended)).toMatchObject({ isTripped: true, recent: 3 });
 });
 
-test('a daemon that came after all that failed clears it, one that came before clears nothing', () => {
+it('a daemon that came after all that failed clears it, one that came before clears nothing', () => {
   const judged = (msAgo: number) =>
     judge([aTask({ taskArn: arnOf(9), createdAt: ago(msAgo) }), ...three], {
       daemons: [registered(9, msAgo)],
@@ -202,24 +202,24 @@ test('a daemon that came after all that failed clears it, one that came before c
   expect([4, 3, 2, 1].map((minutes) => judged(minutes * MINUTE).count)).toEqual([3, 2, 1, 0]);
 });
 
-test('a task whose daemon never came clears nothing', () => {
+it('a task whose daemon never came clears nothing', () => {
   expect(judge([aTask({ taskArn: arnOf(9), createdAt: NOW }), ...three]).isTripped).toBe(true);
 });
 
 describe('the reason', () => {
-  test('is that of the newest failure, whatever the order', () => {
+  it('is that of the newest failure, whatever the order', () => {
     expect(judge(three).reason).toBe('reason 3');
     expect(judge(three.toReversed()).reason).toBe('reason 3');
   });
 
-  test('is, of two at one time, always the same', () => {
+  it('is, of two at one time, always the same', () => {
     const two = [failed(1, MINUTE), failed(2, MINUTE)];
     expect([judge(two).reason, judge(two.toReversed()).reason]).toEqual(['reason 2', 'reason 2']);
   });
 
-  test('is absent where nothing failed', () => expect(judge([]).reason).toBeUndefined());
+  it('is absent where nothing failed', () => expect(judge([]).reason).toBeUndefined());
 
-  test.each<{ scenario: string; given: Partial<Task>; expected: string }>([
+  it.each<{ scenario: string; given: Partial<Task>; expected: string }>([
     {
       scenario: 'the container says more',
       given: {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ServiceEvent } from '../../../lambda/decision/model/snapshot.ts';
 import { derivePlacement, placementEvents } from '../../../lambda/decision/supply/placement.ts';
 import { ago, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
@@ -18,7 +18,7 @@ const failed = (ms: number, reason = CAPACITY) => said(`was unable to place a ta
 const started = (ms: number) => said('has started 2 tasks: (task 0a) (task 0b).', ms);
 
 describe('a placement failure', () => {
-  test.each([
+  it.each([
     { name: 'no event', events: [], since: undefined },
     { name: 'one event', events: [failed(20 * MINUTE)], since: 20 * MINUTE },
     {
@@ -56,7 +56,7 @@ describe('a placement failure', () => {
     expect(found?.since).toBe(since === undefined ? undefined : ago(since));
   });
 
-  test.each([
+  it.each([
     { name: 'a younger task record ends it, even a PENDING one', created: 10 * MINUTE, holds: false },
     { name: 'an older task record does not', created: 30 * MINUTE, holds: true },
     { name: 'a task record of the same try does not', created: 20 * MINUTE - 30 * SECOND, holds: true },
@@ -65,7 +65,7 @@ describe('a placement failure', () => {
     expect(derivePlacement({ events: [failed(20 * MINUTE)] }, [task], NOW) !== undefined).toBe(holds);
   });
 
-  test("has ECS's own words of the newest event, without the service's name", () => {
+  it("has ECS's own words of the newest event, without the service's name", () => {
     const events = [failed(MINUTE, QUOTA), failed(20 * MINUTE)];
     expect(derivePlacement({ events }, [], NOW)).toEqual({
       since: ago(20 * MINUTE),
@@ -73,12 +73,12 @@ describe('a placement failure', () => {
     });
   });
 
-  test('is unknown in a snapshot without events', () => {
+  it('is unknown in a snapshot without events', () => {
     expect(derivePlacement({}, [], NOW)).toBeUndefined();
   });
 });
 
-test('of the events of a service the ten newest about placement are kept', () => {
+it('of the events of a service the ten newest about placement are kept', () => {
   const events = Array.from({ length: 30 }, (_, index) =>
     index % 2 === 0 ? started((30 - index) * MINUTE) : said('has reached a steady state.', index * MINUTE),
   );
@@ -88,7 +88,7 @@ test('of the events of a service the ten newest about placement are kept', () =>
   expect(kept.map(({ message }) => message)).not.toContain('has reached a steady state.');
 });
 
-test.each([
+it.each([
   {
     cpu: { tasks: 'B', desired: 2 },
     expected: ['gpu 0->1 pending-jobs', 'cpu 2->1 placement-failing'],

@@ -1,5 +1,5 @@
 /** Pools that were removed from the file while their service is still there. */
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { MINUTE, NOW } from '../../support/parts.ts';
 import type { Drawn } from '../../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
@@ -25,7 +25,7 @@ const planned = (tags: Readonly<Record<string, string>> = ours, change: Change =
     },
   );
 
-test('every task of such a pool is asked to leave, and the pool is reported', () => {
+it('every task of such a pool is asked to leave, and the pool is reported', () => {
   const plan = planned();
   expect(actionsOf(plan)).toEqual(['ask old#0', 'ask old#1']);
   expect(poolOf(plan, 'old')).toMatchObject({ retiring: true, scaleIn: 'lease' });
@@ -34,7 +34,7 @@ test('every task of such a pool is asked to leave, and the pool is reported', ()
   ]);
 });
 
-test.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Change; because: string }>([
+it.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Change; because: string }>([
   {
     scenario: 'a function that does not know its stack',
     change: ({ ecs }) => Reflect.deleteProperty(ecs, 'stack'),
@@ -74,19 +74,19 @@ test.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: 
   ]);
 });
 
-test('nobody is asked while the view is in doubt', () => {
+it('nobody is asked while the view is in doubt', () => {
   const plan = planned(ours, (snapshot) =>
     Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' }),
   );
   expect(plan.actions).toEqual([]);
 });
 
-test('the service of another stack is neither drained nor reported', () => {
+it('the service of another stack is neither drained nor reported', () => {
   const plan = planned({ ...ours, stack: 'Theirs' });
   expect([plan.actions, plan.findings]).toEqual([[], []]);
 });
 
-test.each([
+it.each([
   { other: { stack: 'Theirs' }, because: "it is another deployment's" },
   { other: {}, because: 'the other one has the tag of this stack' },
 ])('of two services with the name of one pool the own one is sized: $because', ({ other }) => {

@@ -1,5 +1,5 @@
 /** What makes the view of a pool doubtful: each doubt with the finding that tells of it, and its limits. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NOW, taskIdOf } from '../../support/parts.ts';
 import type { Drawn, Picture } from '../../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf } from '../../support/planned.ts';
@@ -442,7 +442,7 @@ describe.each([
   { name: 'clocks', rows: clocks },
   { name: 'counts', rows: counts },
 ])('$name', ({ rows }) => {
-  test.each(rows)('$scenario, because $because', ({ picture = one, change, expected }) => {
+  it.each(rows)('$scenario, because $because', ({ picture = one, change, expected }) => {
     const plan = planOf(picture, change);
     // a lease without a daemon is what some of these come to, and no doubt
     const doubts = plan.findings.filter(
@@ -460,7 +460,7 @@ describe('organizations', () => {
     coder.organizations = [];
   };
 
-  test('that nobody knows are told once each, in order of name, and hold their pools', () => {
+  it('that nobody knows are told once each, in order of name, and hold their pools', () => {
     const x = (index: number) => ({ [`t${index}`]: '1' });
     const plan = planOf(
       {
@@ -479,7 +479,7 @@ describe('organizations', () => {
     expect(plan.pools[0]?.why).toEqual([{ code: 'holding-for-doubt', doubts: ['organization-unknown'] }]);
   });
 
-  test('are told in order of name, and a pool is held for its own alone', () => {
+  it('are told in order of name, and a pool is held for its own alone', () => {
     const plan = planOf(
       { pools: { a: { tasks: 'I20m', organization: 'z' }, b: { tasks: 'I20m', organization: 'y' } } },
       ({ coder }) => {
@@ -497,7 +497,7 @@ describe('organizations', () => {
   });
 });
 
-test('a pool names each of its doubts once', () => {
+it('a pool names each of its doubts once', () => {
   const plan = planOf(one, (snapshot) => {
     for (const id of ['a', 'b'])
       jobsOf(snapshot).items.push(running(id, { status: 'x', created_at: later(99 * SECOND) }));

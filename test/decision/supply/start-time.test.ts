@@ -1,5 +1,5 @@
 /** How long starts take, from the tasks in view. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { learnStartTime } from '../../../lambda/decision/supply/start-time.ts';
 import { ago, arnOf, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
@@ -22,7 +22,7 @@ function learn(seconds: readonly (number | 'never')[]) {
 }
 
 describe('the start time of a pool', () => {
-  test.each([
+  it.each([
     {
       seconds: [],
       expected: { from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 },
@@ -62,7 +62,7 @@ describe('the start time of a pool', () => {
     expect(learn(seconds)).toEqual(expected);
   });
 
-  test('needs to know when a task was made', () => {
+  it('needs to know when a task was made', () => {
     const tasks = [1, 2, 3].map((index) => {
       const { createdAt: _, ...task } = aTask({ taskArn: arnOf(index) });
       return task;
@@ -71,7 +71,7 @@ describe('the start time of a pool', () => {
   });
 });
 
-test('a daemon that had to wait for its lease tells nothing of a start', () => {
+it('a daemon that had to wait for its lease tells nothing of a start', () => {
   const [quick, late] = [10 * SECOND, 121 * SECOND];
   const of = (ms: number) =>
     learnStartTime({

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type {
   Daemon,
   Job,
@@ -251,13 +251,13 @@ describe.each([
   { name: 'what could not be read', rows: unread },
   { name: 'what a daemon is good for', rows: uses },
 ])('$name', ({ rows }) => {
-  test.each(rows)('$scenario: $expected, because $because', (row) => {
+  it.each(rows)('$scenario: $expected, because $because', (row) => {
     const { state, use } = read(row);
     expect(`${state} ${use}`).toBe(row.expected);
   });
 });
 
-test('only an idle daemon is idle since some time', () => {
+it('only an idle daemon is idle since some time', () => {
   const since = (daemon: Partial<Daemon>) =>
     read({ scenario: '', lease: {}, daemon, expected: '', because: '' }).idleSince;
   expect(since({})).toBe(ago(23 * HOUR));
@@ -265,7 +265,7 @@ test('only an idle daemon is idle since some time', () => {
   expect(since(offline)).toBeUndefined();
 });
 
-test('a daemon offers its own tags, a task without one those of its pool', () => {
+it('a daemon offers its own tags, a task without one those of its pool', () => {
   const pool = aPool({ tags: { cluster: 'gpu' } });
   const organization = anOrganization({ daemons: reading([aDaemon({ tags: { cluster: 'tpu' } })]) });
   const index = indexDaemons(organization, NOW);

@@ -1,5 +1,5 @@
 /** `whenBlind`: tasks that are kept while coderd can't be read. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReadingStatus } from '../../../lambda/decision/model/snapshot.ts';
 import { ago, arnOf, aTask, HOUR, MINUTE, reading } from '../../support/parts.ts';
 import { deliberateOn, doneBy, type Stocked } from '../../support/stocked.ts';
@@ -43,7 +43,7 @@ const exiting =
   });
 
 describe('while coderd can’t be read the floor holds', () => {
-  test.each<{ scenario: string; world: Partial<Stocked>; expected: readonly string[] }>([
+  it.each<{ scenario: string; world: Partial<Stocked>; expected: readonly string[] }>([
     { scenario: 'both lists failed', world: unread('failed'), expected: ['cpu 0->3'] },
     { scenario: 'both lists are forbidden', world: unread('forbidden'), expected: ['cpu 0->3'] },
     {
@@ -68,16 +68,16 @@ describe('while coderd can’t be read the floor holds', () => {
     expect(doneBy({ pools: { cpu: floor(3) }, ...world })).toEqual(expected);
   });
 
-  test('the plan names it', () => {
+  it('the plan names it', () => {
     const [pool] = deliberateOn({ pools: { cpu: floor(3) }, ...unread('failed') }).plan.pools;
     expect(pool?.floor).toEqual({ count: 3, from: 'when-blind' });
   });
 
-  test('a higher min counts', () => {
+  it('a higher min counts', () => {
     expect(doneBy({ pools: { cpu: floor(2, { min: 4 }) }, ...unread('failed') })).toEqual(['cpu 0->4']);
   });
 
-  test('max, maxTasks and dollarsPerHour come last', () => {
+  it('max, maxTasks and dollarsPerHour come last', () => {
     expect(doneBy({ pools: { cpu: floor(30, { max: 5 }) }, ...unread('failed') })).toEqual(['cpu 0->5']);
     const limits = { maxTasks: 2 };
     expect(doneBy({ pools: { cpu: floor(3) }, ...unread('failed'), limits })).toEqual(['cpu 0->2']);
@@ -85,24 +85,24 @@ describe('while coderd can’t be read the floor holds', () => {
     expect(doneBy({ pools: { cpu: floor(3) }, ...unread('failed'), limits: dollars })).toEqual(['cpu 0->1']);
   });
 
-  test('a pool that retires stays at none', () => {
+  it('a pool that retires stays at none', () => {
     expect(doneBy({ pools: { cpu: floor(3, { retiring: true }) }, ...unread('failed') })).toEqual([]);
   });
 
-  test('no daemon is asked to drain, whatever there is', () => {
+  it('no daemon is asked to drain, whatever there is', () => {
     const pools = { cpu: { ...floor(1), idle: [2 * HOUR, HOUR, HOUR] } };
     expect(doneBy({ pools, ...unread('failed') })).toEqual([]);
   });
 });
 
 describe('with daemons that exit at once', () => {
-  test('nothing more is launched than one task at a time', () => {
+  it('nothing more is launched than one task at a time', () => {
     const world = { pools: { cpu: floor(6) }, ...unread('failed') };
     const launched = doneBy({ ...world, change: exiting(5) });
     expect(launched.length === 0 || launched[0] === 'cpu 0->1').toBe(true);
   });
 
-  test('the floor holds again once coderd is read', () => {
+  it('the floor holds again once coderd is read', () => {
     expect(doneBy({ pools: { cpu: floor(3, { min: 1 }) } })).toEqual(['cpu 0->1']);
   });
 });

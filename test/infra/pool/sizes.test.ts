@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { loadDeployment } from '../../../lambda/config/load.ts';
@@ -43,7 +43,7 @@ function pools(count: number, given: Partial<PoolSettings> = {}): PoolSettings[]
 }
 
 describe('the sizes of a deployment', () => {
-  test.each<{ scenario: string; settings: Settings; caBytes: number; expected: RegExp }>([
+  it.each<{ scenario: string; settings: Settings; caBytes: number; expected: RegExp }>([
     { scenario: 'a usual one', settings: deployment([cpu]), caBytes: 4_000, expected: /^valid$/ },
     { scenario: '50 usual pools', settings: FIFTY_POOLS, caBytes: 4_000, expected: /^valid$/ },
     {
@@ -86,7 +86,7 @@ describe('the sizes of a deployment', () => {
     expect(judge(settings, caBytes)).toMatch(expected);
   });
 
-  test.each([
+  it.each([
     { scenario: 'everything on', settings: EVERYTHING },
     { scenario: '50 pools', settings: FIFTY_POOLS },
     {

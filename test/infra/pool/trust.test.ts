@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { GUARD_SHELLS, type Shell } from '../../guard/running-guard.ts';
 import { pem } from '../support/certificate.ts';
@@ -42,12 +42,12 @@ function seenBy(container: Container, environment: Readonly<Record<string, strin
   return { stdout, status };
 }
 
-test('the guard is started as without it, once the certificates lie where Go looks', () => {
+it('the guard is started as without it, once the certificates lie where Go looks', () => {
   expect(trusted.EntryPoint.slice(-4)).toEqual(plain.EntryPoint);
   expect(trusted.Command).toEqual(plain.Command);
 });
 
-test.each<{ environment: Readonly<Record<string, string>>; others: string; because: string }>([
+it.each<{ environment: Readonly<Record<string, string>>; others: string; because: string }>([
   { environment: {}, others: '/etc/ssl/certs:/etc/pki/tls/certs', because: 'Go looks there by itself' },
   { environment: { SSL_CERT_DIR: '/own' }, others: '/own', because: 'the user says where the others are' },
 ])('beside $others: $because', ({ environment, others }) => {
@@ -60,7 +60,7 @@ test.each<{ environment: Readonly<Record<string, string>>; others: string; becau
   }
 });
 
-test('a task without a shell gets none, which its owner is told', () => {
+it('a task without a shell gets none, which its owner is told', () => {
   const settings = withTrust(cpu, { ...gpu, scaleIn: 'confirm' });
   const bare = containerOf(synthesize(settings), 'gpu');
   expect(bare.EntryPoint).toEqual(['/opt/coder']);

@@ -75,7 +75,7 @@ const EXPECTED = [
   {
     name: 'failing-ticks',
     picture: 'Sum Errors a 60 s, GreaterThanOrEqualToThreshold 1, 3 of 5, else notBreaching',
-    because: 'one failed tick is repaired by the next',
+    because: 'one failed look is repaired by the next',
   },
   {
     name: 'sight-lost',

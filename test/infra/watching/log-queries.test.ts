@@ -1,7 +1,7 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LogQueries, queryLines, queryNames } from '../../../infra/constructs/watching/log-queries.ts';
 import { parseSnapshot } from '../../../lambda/adapters/snapshot/schema.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
@@ -33,7 +33,7 @@ function anEvent(): unknown {
     to: 2,
     why: 'pending-jobs',
   } as unknown as (typeof plan.actions)[number];
-  const tick = {
+  const result = {
     snapshot,
     plan: {
       ...plan,
@@ -44,7 +44,7 @@ function anEvent(): unknown {
     outcome,
     failures: [{ message: 'no' }],
   };
-  const event = lookEvent({ tick, calls: { coderd: { requests: 1, throttled: 0 } }, durationMs: 1 });
+  const event = lookEvent({ result, calls: { coderd: { requests: 1, throttled: 0 } }, durationMs: 1 });
   return JSON.parse(JSON.stringify({ message: 'look', service: 'Coder', ...event }));
 }
 
@@ -94,11 +94,11 @@ function unknownNames(commands: readonly string[], event: object): readonly stri
 describe('the saved queries', () => {
   const event = anEvent() as object;
 
-  test.each(queryNames)('%s: every field is one that a look event has', (name) => {
+  it.each(queryNames)('%s: every field is one that a look event has', (name) => {
     expect(unknownNames(queryLines(name, 'Coder'), event)).toEqual([]);
   });
 
-  test('would be caught with a field that no look event has', () => {
+  it('would be caught with a field that no look event has', () => {
     const [lookFilter = '', parse = ''] = queryLines('findings', 'Coder');
     const wrong = [
       lookFilter,
@@ -109,7 +109,7 @@ describe('the saved queries', () => {
     expect(unknownNames(wrong, event)).toEqual(['pool.size', 'nothing']);
   });
 
-  test('lie in a folder of the stack, on the log group of the function', () => {
+  it('lie in a folder of the stack, on the log group of the function', () => {
     const stack = new Stack(new App(), 'Coder');
     new LogQueries(stack, 'Queries', { logGroup: new LogGroup(stack, 'Logs') });
     const found = Object.values(Template.fromStack(stack).findResources('AWS::Logs::QueryDefinition'));

@@ -1,5 +1,5 @@
 /** coderd's clock differs from AWS's: nothing is scaled in, and only pending jobs launch tasks. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type Lab, type LabPool, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
@@ -26,20 +26,20 @@ const submit = ({ world }: Lab, count: number): void => {
 };
 
 describe.each([25, 3, -3, -25])("coderd's clock is %i hours ahead", (hours) => {
-  test('launches one task for one job, and runs it', async () => {
+  it('launches one task for one job, and runs it', async () => {
     const started = await start(hours * HOUR_MS);
     submit(started, 1);
-    const ticks = await started.run(1800);
+    const looks = await started.run(1800);
     expect(started.world.ecs.counts().launched).toBe(1);
     expect(started.world.coderd.jobs().map(({ status }) => status)).toEqual(['succeeded']);
-    expect(ticks.at(-1)?.plan.findings).toContainEqual({
+    expect(looks.at(-1)?.plan.findings).toContainEqual({
       code: 'clocks-differ',
       where: 'coderd',
       seconds: hours * 3600,
     });
   });
 
-  test('keeps tasks and launches none for floors', async () => {
+  it('keeps tasks and launches none for floors', async () => {
     const started = await start(hours * HOUR_MS, { ...cpu, min: 5, warm: 3 });
     submit(started, 2);
     await started.run(1800);
@@ -48,22 +48,19 @@ describe.each([25, 3, -3, -25])("coderd's clock is %i hours ahead", (hours) => {
   });
 });
 
-test('a difference of half a minute is no doubt', async () => {
+it('a difference of half a minute is no doubt', async () => {
   const started = await start(30_000, { ...cpu, min: 2 });
-  const ticks = await started.run(300);
+  const looks = await started.run(300);
   expect(started.world.ecs.counts().running).toBe(2);
-  expect(ticks.flatMap(({ plan }) => plan.findings).map(({ code }) => code)).not.toContain('clocks-differ');
+  expect(looks.flatMap(({ plan }) => plan.findings).map(({ code }) => code)).not.toContain('clocks-differ');
 });
 
-test.each([61_000, -61_000])(
-  'a difference of %i ms wakes no pool, and the plan says why',
-  async (aheadMs) => {
-    const { world, invoke } = await start(aheadMs);
-    const template = world.coderd.addTemplate({ organization: 'default' });
-    world.coderd.addWorkspace({ template, schedule: '10 9 * * *' });
-    const { plan } = (await invoke(30)).at(-1) ?? {};
-    expect(world.ecs.counts().launched).toBe(0);
-    expect(plan?.pools[0]?.why).toContainEqual({ code: 'launching-for-jobs-only', wanted: 1 });
-    expect(plan?.findings.map(({ code }) => code)).toEqual(['clocks-differ', 'transitions-late']);
-  },
-);
+it.each([61_000, -61_000])('a difference of %i ms wakes no pool, and the plan says why', async (aheadMs) => {
+  const { world, invoke } = await start(aheadMs);
+  const template = world.coderd.addTemplate({ organization: 'default' });
+  world.coderd.addWorkspace({ template, schedule: '10 9 * * *' });
+  const { plan } = (await invoke(30)).at(-1) ?? {};
+  expect(world.ecs.counts().launched).toBe(0);
+  expect(plan?.pools[0]?.why).toContainEqual({ code: 'launching-for-jobs-only', wanted: 1 });
+  expect(plan?.findings.map(({ code }) => code)).toEqual(['clocks-differ', 'transitions-late']);
+});

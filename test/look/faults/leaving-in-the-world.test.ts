@@ -1,14 +1,14 @@
 /** Tasks that leave, looked at in the moment in which coderd begins to call their daemons offline. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import { cleanTick, type Lab, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
 const STALE_MS = 90_000;
 
-test('does not take a daemon that has left for a busy one in the second in which it becomes stale', async () => {
+it('does not take a daemon that has left for a busy one in the second in which it becomes stale', async () => {
   const own = await startLab({
     pools: [{ name: 'gpu', organization: 'default', tags: {}, desiredCount: 1 }],
   });
@@ -23,7 +23,7 @@ test('does not take a daemon that has left for a busy one in the second in which
   const staleAt = (daemon?.lastSeenAt ?? 0) + STALE_MS;
   expect(staleAt % 1000).toBeGreaterThan(0);
   world.timeline.advanceTo((staleAt + 1) as EpochMs);
-  const { plan } = await cleanTick(ports(), config);
+  const { plan } = await cleanLook(ports(), config);
   expect(plan.pools.map(({ daemons }) => daemons)).toMatchObject([{ busy: 0, unguarded: 1 }]);
   expect(plan.findings).toEqual([]);
 });

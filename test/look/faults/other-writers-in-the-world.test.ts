@@ -1,9 +1,9 @@
-/** Others who write to the same services, and services that a deployment left over: the real tick against the real clients. */
-import { afterEach, describe, expect, test } from 'vitest';
+/** Others who write to the same services, and services that a deployment left over: the real look against the real clients. */
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { cleanTick, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, type LabPool, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -34,7 +34,7 @@ function giveAway({ world }: Lab, name: string): void {
 const shortened = ({ config }: Lab): Config => ({ ...config, pools: config.pools.slice(0, -1) });
 
 describe('a count that somebody else changes', () => {
-  test('is reported once for each change, and set right', async () => {
+  it('is reported once for each change, and set right', async () => {
     lab = await startLab({ pools: [pool('cpu')] });
     submit(lab, { pool: 'cpu' }, 30);
     const ports = lab.ports();
@@ -47,25 +47,25 @@ describe('a count that somebody else changes', () => {
     expect(later.flatMap(({ plan }) => byOthers(plan.findings))).toEqual([]);
   });
 
-  test('is reported when it is the count from before an own write', async () => {
+  it('is reported when it is the count from before an own write', async () => {
     lab = await startLab({ pools: [pool('cpu')] });
     submit(lab, { pool: 'cpu' }, 30);
     await lab.run(30);
     lab.world.ecs.setDesiredCount(lab.world.service('cpu').identity.name, 0);
-    const ticks = await lab.run(20);
-    expect(ticks.flatMap(({ plan }) => byOthers(plan.findings))).toMatchObject([{ from: 1, to: 0 }]);
+    const looks = await lab.run(20);
+    expect(looks.flatMap(({ plan }) => byOthers(plan.findings))).toMatchObject([{ from: 1, to: 0 }]);
     expect(desired(lab, 'cpu')).toBe(1);
     expect(lab.world.figures().killedByUs).toBe(0);
   });
 });
 
 describe('two deployments in one cluster', () => {
-  test('size the services of their own stacks, although their pools have one name', async () => {
+  it('size the services of their own stacks, although their pools have one name', async () => {
     lab = await startLab({ pools: [pool('cpu'), pool('theirs')] });
     const theirs = lab.world.service('theirs');
     theirs.setTags({ ...theirs.state.tags, [POOL_TAG]: 'cpu', [STACK_TAG]: 'Other' });
     submit(lab, { pool: 'cpu' }, 30);
-    const { plan } = await cleanTick(lab.ports(), shortened(lab));
+    const { plan } = await cleanLook(lab.ports(), shortened(lab));
     expect(plan.findings).toEqual([]);
     expect([desired(lab, 'cpu'), desired(lab, 'theirs')]).toEqual([1, 0]);
   });
@@ -83,14 +83,14 @@ describe('a pool that was removed without retiring', () => {
     return lab;
   };
 
-  test('drains, and its build ends', async () => {
+  it('drains, and its build ends', async () => {
     const own = await two();
     const ports = own.ports();
-    const first = await cleanTick(ports, shortened(own));
+    const first = await cleanLook(ports, shortened(own));
     expect(leftOver(first.plan.findings)).toMatchObject([{ pool: 'old', drains: true }]);
     for (let minute = 0; minute < 25; minute++) {
       own.pass(60);
-      await cleanTick(ports, shortened(own));
+      await cleanLook(ports, shortened(own));
     }
     expect(desired(own, 'old')).toBe(0);
     expect(own.world.service('old').tasks.size).toBe(0);
@@ -98,10 +98,10 @@ describe('a pool that was removed without retiring', () => {
     expect(own.world.figures().killed).toBe(0);
   });
 
-  test('is left alone in a cluster of two deployments if it is of the other one', async () => {
+  it('is left alone in a cluster of two deployments if it is of the other one', async () => {
     const own = await two();
     giveAway(own, 'old');
-    const { plan } = await cleanTick(own.ports(), shortened(own));
+    const { plan } = await cleanLook(own.ports(), shortened(own));
     expect([leftOver(plan.findings), plan.actions]).toEqual([[], []]);
   });
 });

@@ -1,5 +1,5 @@
-/** Daemons that no pool owns, with the real tick against the real clients. */
-import { afterEach, expect, test } from 'vitest';
+/** Daemons that no pool owns, with the real look against the real clients. */
+import { afterEach, expect, it } from 'vitest';
 import { DEFAULT_RELEASE } from '../../../simulator/coderd/rules/versions.ts';
 import { type Lab, startLab } from '../../support/lab.ts';
 
@@ -19,7 +19,7 @@ async function besideAnother() {
   return { own, other, submit, desired: () => own.world.service('gpu').state.desiredCount };
 }
 
-test('launches nothing for a job that the idle daemon of somebody else takes', async () => {
+it('launches nothing for a job that the idle daemon of somebody else takes', async () => {
   const { own, other, submit, desired } = await besideAnother();
   await own.run(20);
   other.acquire(() => {});
@@ -28,7 +28,7 @@ test('launches nothing for a job that the idle daemon of somebody else takes', a
   expect(desired()).toBe(0);
 });
 
-test('launches for a job that waits beside an idle daemon of somebody else, which has ended', async () => {
+it('launches for a job that waits beside an idle daemon of somebody else, which has ended', async () => {
   const { own, other, submit, desired } = await besideAnother();
   await own.run(20);
   other.close();

@@ -1,8 +1,8 @@
 /** Long outages and what people do by hand, while builds run: no build is killed by us, and all are served once it is over. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
+import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
-import { type Tick, tick } from '../../../lambda/look/tick.ts';
 import { type Lab, type LabPool, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
@@ -24,19 +24,19 @@ function submit({ world }: Lab, ...minutes: readonly number[]): void {
 }
 
 /** A look every half minute, whatever it fails with. */
-async function look(on: Lab, seconds: number, ports: Ports = on.ports()): Promise<readonly Tick[]> {
-  const ticks: Tick[] = [];
+async function look(on: Lab, seconds: number, ports: Ports = on.ports()): Promise<readonly LookResult[]> {
+  const looks: LookResult[] = [];
   for (let passed = 0; passed < seconds; passed += 30) {
     on.pass(30);
-    ticks.push(await tick(ports, on.config));
+    looks.push(await lookAndAct(ports, on.config));
   }
-  return ticks;
+  return looks;
 }
 
 const idOf = ({ world }: Lab): string => world.service('cpu').identity.name;
 const running = ({ world }: Lab): number => world.ecs.counts().running;
-const messages = (ticks: readonly Tick[]): string =>
-  [...new Set(ticks.flatMap(({ failures }) => failures.map(({ message }) => message)))].join('\n');
+const messages = (looks: readonly LookResult[]): string =>
+  [...new Set(looks.flatMap(({ failures }) => failures.map(({ message }) => message)))].join('\n');
 
 function expectAllServed({ world }: Lab, jobs: number): void {
   expect(world.coderd.jobs().map(({ status }) => status)).toEqual(Array(jobs).fill('succeeded'));
@@ -81,28 +81,28 @@ const withoutCoderd = (ports: Ports): Ports => ({
 });
 
 describe('an outage', () => {
-  test('of ECS for 2 hours drains nothing, and is told by every look', async () => {
+  it('of ECS for 2 hours drains nothing, and is told by every look', async () => {
     const on = await start({ ...cpu, min: 2 });
     submit(on, 90, 30);
     await look(on, 300);
-    const ticks = await look(on, 2 * HOUR_S, withoutEcs(on.ports()));
+    const looks = await look(on, 2 * HOUR_S, withoutEcs(on.ports()));
     expect(running(on)).toBe(2);
-    expect(ticks.every(({ failures }) => failures.length > 0)).toBe(true);
-    expect(messages(ticks)).toMatch(/listing services: ServiceUnavailableException/);
+    expect(looks.every(({ failures }) => failures.length > 0)).toBe(true);
+    expect(messages(looks)).toMatch(/listing services: ServiceUnavailableException/);
     submit(on, 5, 5, 5);
     await look(on, 1_800);
     expectAllServed(on, 5);
     expect(running(on)).toBe(2);
   });
 
-  test('of coderd for 3 hours drains nothing, and is told by every look', async () => {
+  it('of coderd for 3 hours drains nothing, and is told by every look', async () => {
     const on = await start();
     submit(on, 10, 10, 200);
     await look(on, 300);
-    const ticks = await look(on, 3 * HOUR_S, withoutCoderd(on.ports()));
+    const looks = await look(on, 3 * HOUR_S, withoutCoderd(on.ports()));
     expect(running(on)).toBe(3);
-    expect(ticks.every(({ failures }) => failures.length > 0)).toBe(true);
-    expect(messages(ticks)).toMatch(/listing organizations: ServiceUnavailableException/);
+    expect(looks.every(({ failures }) => failures.length > 0)).toBe(true);
+    expect(messages(looks)).toMatch(/listing organizations: ServiceUnavailableException/);
     await look(on, HOUR_S);
     expectAllServed(on, 3);
     expect(running(on)).toBe(0);
@@ -110,7 +110,7 @@ describe('an outage', () => {
 });
 
 describe('Spot', () => {
-  test('taking half of the tasks costs their builds, and the rest go on and are joined by as many as are needed', async () => {
+  it('taking half of the tasks costs their builds, and the rest go on and are joined by as many as are needed', async () => {
     const on = await start();
     submit(on, 30, 30, 30, 30, 30, 30);
     await look(on, 300);
@@ -128,7 +128,7 @@ describe('Spot', () => {
 });
 
 describe('a deployment', () => {
-  test('of a revision that does not start is told, kills nothing, and ends with the next one', async () => {
+  it('of a revision that does not start is told, kills nothing, and ends with the next one', async () => {
     const on = await start();
     submit(on, 25, 25);
     await look(on, 300);
@@ -136,8 +136,8 @@ describe('a deployment', () => {
     const { definition } = on.world.service('cpu').state.primary;
     on.world.ecs.failRevision(definition, 'CannotPullContainerError: no such image');
     submit(on, 5);
-    const ticks = await look(on, 600);
-    expect(ticks.at(-1)?.plan.findings).toContainEqual(expect.objectContaining({ code: 'starts-failing' }));
+    const looks = await look(on, 600);
+    expect(looks.at(-1)?.plan.findings).toContainEqual(expect.objectContaining({ code: 'starts-failing' }));
     expect(running(on)).toBeGreaterThanOrEqual(2);
     on.world.deploy('cpu');
     await look(on, 2 * HOUR_S);
@@ -145,7 +145,7 @@ describe('a deployment', () => {
     expect(on.world.service('cpu').state.primary.rolloutState).toBe('COMPLETED');
   });
 
-  test('that is rolled back while builds run kills nothing and ends', async () => {
+  it('that is rolled back while builds run kills nothing and ends', async () => {
     const on = await start();
     submit(on, 25, 25);
     await look(on, 300);
@@ -162,7 +162,7 @@ describe('a deployment', () => {
 });
 
 describe('a person', () => {
-  test.each([0, 30])(
+  it.each([0, 30])(
     'who sets the count to %i while builds run kills nothing, and it is set right',
     async (count) => {
       const on = await start();
@@ -171,8 +171,8 @@ describe('a person', () => {
       const ports = on.ports();
       await look(on, 30, ports);
       on.world.ecs.setDesiredCount(idOf(on), count);
-      const ticks = await look(on, 60, ports);
-      expect(ticks.flatMap(({ plan }) => plan.findings)).toContainEqual(
+      const looks = await look(on, 60, ports);
+      expect(looks.flatMap(({ plan }) => plan.findings)).toContainEqual(
         expect.objectContaining({ code: 'count-changed-by-others', to: count }),
       );
       await look(on, 2 * HOUR_S, ports);
@@ -181,15 +181,15 @@ describe('a person', () => {
     },
   );
 
-  test('who removes the tags of a service is told so, and its tasks go on', async () => {
+  it('who removes the tags of a service is told so, and its tasks go on', async () => {
     const on = await start();
     submit(on, 30);
     await look(on, 300);
     const service = on.world.service('cpu');
     const { tags } = service.state;
     service.setTags({});
-    const ticks = await look(on, HOUR_S);
-    expect(messages(ticks)).toMatch(/pool "cpu": no active ECS service in the cluster has the tag/);
+    const looks = await look(on, HOUR_S);
+    expect(messages(looks)).toMatch(/pool "cpu": no active ECS service in the cluster has the tag/);
     expect(running(on)).toBe(1);
     service.setTags(tags);
     submit(on, 5);

@@ -1,5 +1,5 @@
-/** Overrides are written and expire while builds run: the real tick against the real clients. */
-import { afterEach, describe, expect, test } from 'vitest';
+/** Overrides are written and expire while builds run: the real look against the real clients. */
+import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { OverrideKind } from '../../../lambda/decision/model/plan.ts';
 import { tagKeysOf, tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
@@ -63,7 +63,7 @@ function expectNothingLost({ world }: Lab): void {
 }
 
 describe('a pinned pool converges to its count and stays there, until the pin expires', () => {
-  test.each([
+  it.each([
     { from: 'nothing', builds: 0, seed: 1 },
     { from: 'less', builds: 2, seed: 2 },
     { from: 'more', builds: 8, seed: 3 },
@@ -83,7 +83,7 @@ describe('a pinned pool converges to its count and stays there, until the pin ex
   });
 });
 
-test('a pin below the builds that run kills none of them', async () => {
+it('a pin below the builds that run kills none of them', async () => {
   const own = await aLab();
   submit(own, 6, (index) => 10 + index);
   await own.run(240);
@@ -93,7 +93,7 @@ test('a pin below the builds that run kills none of them', async () => {
   expectNothingLost(own);
 });
 
-test('a paused pool keeps its count and does its jobs, and goes on once the pause expires', async () => {
+it('a paused pool keeps its count and does its jobs, and goes on once the pause expires', async () => {
   const own = await aLab({ min: 2 });
   await watch(own, 5);
   override(own, 'pause', 30);
@@ -109,7 +109,7 @@ test('a paused pool keeps its count and does its jobs, and goes on once the paus
   expectNothingLost(own);
 });
 
-test('while its scale-in is paused a pool grows and nobody leaves', async () => {
+it('while its scale-in is paused a pool grows and nobody leaves', async () => {
   const own = await aLab();
   override(own, 'pause-scale-in', 30);
   submit(own, 3, () => 1);
@@ -123,7 +123,7 @@ test('while its scale-in is paused a pool grows and nobody leaves', async () => 
 });
 
 describe('what is due while nobody may be woken for it', () => {
-  test.each([
+  it.each([
     { kind: 'pause', count: undefined, command: 'resume' },
     { kind: 'pin', count: 0, command: 'unpin' },
   ] as const)('waits and is told: $kind', async ({ kind, count, command }) => {
@@ -136,8 +136,8 @@ describe('what is due while nobody may be woken for it', () => {
     override(own, kind, 600, count);
     const quiet = await own.invoke(6);
     expect(quiet.flatMap(({ plan }) => plan.findings)).toEqual([]);
-    const ticks = await own.invoke(30);
-    const last = ticks.slice(-1).map((tick) => lookEvent({ tick, calls: {}, durationMs: 0 }));
+    const looks = await own.invoke(30);
+    const last = looks.slice(-1).map((look) => lookEvent({ result: look, calls: {}, durationMs: 0 }));
     expect(last.map(({ findings }) => findings)).toEqual([
       [
         expect.stringContaining(
@@ -159,12 +159,12 @@ describe('what is due while nobody may be woken for it', () => {
   });
 });
 
-test('one that is malformed is a finding, and the pool goes on but for scale-in', async () => {
+it('one that is malformed is a finding, and the pool goes on but for scale-in', async () => {
   const own = await aLab();
   tag(own, { 'coder-autoscaler:pin': '3', 'coder-autoscaler:pin-until': 'tomorrow' });
   submit(own, 2, () => 1);
-  const ticks = await own.run(600);
-  for (const { plan } of ticks)
+  const looks = await own.run(600);
+  for (const { plan } of looks)
     expect(plan.findings).toContainEqual(
       expect.objectContaining({ code: 'override-malformed', pool: 'cpu' }),
     );

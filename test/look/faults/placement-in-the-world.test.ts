@@ -1,6 +1,6 @@
 /** Capacity that ECS cannot place: jobs go to pools that can have tasks, the count goes down, and the reason is told. */
-import { afterEach, describe, expect, test } from 'vitest';
-import type { Tick } from '../../../lambda/look/tick.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LookResult } from '../../../lambda/look/look.ts';
 import { type Lab, type LabOptions, type LabPool, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
@@ -18,8 +18,9 @@ const cheap: LabPool = {
 };
 const other: LabPool = { ...cheap, name: 'other', tags: { size: 's', disk: 'ssd' } };
 
-const poolOf = (tick: Tick | undefined, name: string) => tick?.plan.pools.find((pool) => pool.name === name);
-const codes = (tick: Tick | undefined, name: string) => poolOf(tick, name)?.why.map(({ code }) => code);
+const poolOf = (look: LookResult | undefined, name: string) =>
+  look?.plan.pools.find((pool) => pool.name === name);
+const codes = (look: LookResult | undefined, name: string) => poolOf(look, name)?.why.map(({ code }) => code);
 
 async function start(pools: readonly LabPool[], options: Omit<LabOptions, 'pools'> = {}) {
   lab = await startLab({ pools, ...options });
@@ -38,15 +39,15 @@ async function start(pools: readonly LabPool[], options: Omit<LabOptions, 'pools
 }
 
 describe('a pool whose tasks ECS cannot place', () => {
-  test('leaves its jobs to another pool that can run them', async () => {
+  it('leaves its jobs to another pool that can run them', async () => {
     const { run, failPlacement, addJobs, desired, succeeded, world } = await start([cheap, other], {
       maxTasks: 3,
     });
     failPlacement('cheap', CAPACITY);
     addJobs(3);
-    const ticks = await run(60);
+    const looks = await run(60);
     expect(desired('cheap') + desired('other')).toBeLessThanOrEqual(4);
-    const told = ticks.find((tick) => codes(tick, 'cheap')?.includes('placement-failing'));
+    const told = looks.find((look) => codes(look, 'cheap')?.includes('placement-failing'));
     expect(told?.plan.findings).toContainEqual(
       expect.objectContaining({ code: 'placement-failing', pool: 'cheap', tasks: 3 }),
     );
@@ -57,13 +58,13 @@ describe('a pool whose tasks ECS cannot place', () => {
     expect(world.figures().killed).toBe(0);
   });
 
-  test('is tried with one task while nothing else can run the jobs, and grows once ECS places it', async () => {
+  it('is tried with one task while nothing else can run the jobs, and grows once ECS places it', async () => {
     const { run, failPlacement, addJobs, desired, succeeded } = await start([cheap]);
     failPlacement('cheap', CAPACITY);
     addJobs(3);
-    const ticks = await run(300);
+    const looks = await run(300);
     expect(desired('cheap')).toBe(1);
-    expect(poolOf(ticks.at(-1), 'cheap')?.why).toContainEqual(
+    expect(poolOf(looks.at(-1), 'cheap')?.why).toContainEqual(
       expect.objectContaining({ code: 'placement-failing', tasks: 1, wanted: 3, granted: 1 }),
     );
     failPlacement('cheap');
@@ -71,7 +72,7 @@ describe('a pool whose tasks ECS cannot place', () => {
     expect(succeeded()).toBe(3);
   });
 
-  test('keeps the tasks that run, and lowers its count to them', async () => {
+  it('keeps the tasks that run, and lowers its count to them', async () => {
     const { run, failPlacement, addJobs, desired, succeeded, world } = await start([cheap]);
     addJobs(2);
     await run(90);
@@ -87,7 +88,7 @@ describe('a pool whose tasks ECS cannot place', () => {
     expect(world.figures().killed).toBe(0);
   });
 
-  test('counts as starting where no event tells of it', async () => {
+  it('counts as starting where no event tells of it', async () => {
     const { run, addJobs, failPlacement, world } = await start([cheap]);
     failPlacement('cheap', CAPACITY);
     world.service('cheap').tellsEvents = false;
@@ -97,7 +98,7 @@ describe('a pool whose tasks ECS cannot place', () => {
     expect(last?.plan.findings.map(({ code }) => code)).not.toContain('placement-failing');
   });
 
-  test('keeps its old tasks and a steady count while a deployment waits for it', async () => {
+  it('keeps its old tasks and a steady count while a deployment waits for it', async () => {
     const pool = { ...cheap, min: 4 };
     const { run, failPlacement, desired, world } = await start([pool], { deploymentBlocked: 'off' });
     await run(180);
@@ -105,9 +106,9 @@ describe('a pool whose tasks ECS cannot place', () => {
     world.deploy('cheap');
     await run(60);
     const counts = new Set<number>();
-    for (const tick of await run(120)) {
+    for (const look of await run(120)) {
       counts.add(desired('cheap'));
-      expect(tick.plan.actions).toEqual([]);
+      expect(look.plan.actions).toEqual([]);
     }
     expect([...counts]).toEqual([5]);
     expect(world.figures().tasks.running).toBe(4);

@@ -1,8 +1,8 @@
-/** A pool retires under load: everyone leaves and no build is killed, with the real tick against the real clients. */
-import { afterEach, describe, expect, test } from 'vitest';
+/** A pool retires under load: everyone leaves and no build is killed, with the real look against the real clients. */
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
-import { cleanTick, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, type LabPool, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -32,14 +32,14 @@ const retired = ({ config }: Lab): Config => ({
   pools: config.pools.map((pool) => (pool.name === 'cpu' ? { ...pool, retiring: true } : pool)),
 });
 
-/** A tick every 30 s, and the last plan; more jobs keep coming, so many each 5 minutes. */
+/** A look every 30 s, and the last plan; more jobs keep coming, so many each 5 minutes. */
 async function retire(own: Lab, minutes: number, jobs = 0): Promise<Plan | undefined> {
   const ports = own.ports();
   let plan: Plan | undefined;
   for (let look = 0; look < 2 * minutes; look++) {
     if (look % 10 === 0) submit(own, jobs, (index) => 1 + index);
     own.pass(30);
-    ({ plan } = await cleanTick(ports, retired(own)));
+    ({ plan } = await cleanLook(ports, retired(own)));
   }
   return plan;
 }
@@ -59,7 +59,7 @@ function expectNobodyLeft(own: Lab, plan: Plan | undefined): void {
 }
 
 describe('under load everyone leaves', () => {
-  test.each([1, 2, 3])('and another pool that can does the jobs, seed %i', async (seed) => {
+  it.each([1, 2, 3])('and another pool that can does the jobs, seed %i', async (seed) => {
     const next: LabPool = { ...cpu, name: 'next', tags: { ...cpu.tags, generation: '2' }, min: 0, warm: 0 };
     lab = await startLab({ pools: [cpu, next], victims: 'worst', readLagMs: 3_000, seed });
     submit(lab, 8, (index) => 5 + 4 * index);
@@ -69,7 +69,7 @@ describe('under load everyone leaves', () => {
     expect(unfinished(lab)).toBe(0);
   });
 
-  test('and jobs that no other pool can do are told, while those it has taken end', async () => {
+  it('and jobs that no other pool can do are told, while those it has taken end', async () => {
     lab = await startLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000 });
     submit(lab, 6, (index) => 5 + 4 * index);
     await lab.run(300);
@@ -81,7 +81,7 @@ describe('under load everyone leaves', () => {
     expect(unserved(plan)).toEqual(['pool-is-retiring']);
   });
 
-  test('of a pool without a guard too, as each becomes idle', async () => {
+  it('of a pool without a guard too, as each becomes idle', async () => {
     const bare: LabPool = { ...cpu, image: 'bare', scaleIn: 'confirm', idleTimeout: '30m' };
     lab = await startLab({ pools: [bare], victims: 'worst', readLagMs: 3_000 });
     submit(lab, 5, (index) => 2 + 8 * index);

@@ -1,9 +1,9 @@
 /** A deployment in the middle of the day: old tasks are replaced, a share at a time, and no build is killed. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
 import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
-import { cleanTick, type Lab, type LabOptions, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, type LabOptions, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -59,7 +59,7 @@ async function rollOut(on: Lab, crash: boolean): Promise<Rollout> {
     if (crash && minutes < 10) crashIdle(on);
     for (let look = 0; look < 3; look++) {
       on.pass(20);
-      await cleanTick(ports, on.config);
+      await cleanLook(ports, on.config);
       mostTasks = Math.max(mostTasks, service.tasks.size);
     }
     if (service.state.primary.rolloutState === 'COMPLETED') successAfter = Math.min(successAfter, minutes);
@@ -84,7 +84,7 @@ async function expectRest(on: Lab): Promise<void> {
 }
 
 describe.each(READINGS)('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked) => {
-  test.each([2, 3])('a deployment among long builds ends, seed %i', async (seed) => {
+  it.each([2, 3])('a deployment among long builds ends, seed %i', async (seed) => {
     const on = await deployAmongBuilds({ deploymentBlocked, seed });
     const { minutes } = await rollOut(on, false);
     expect(minutes).toBeLessThan(90);
@@ -92,7 +92,7 @@ describe.each(READINGS)('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked
     await expectRest(on);
   });
 
-  test('a deployment ends although ECS replaces old tasks by old ones and raises both revisions', async () => {
+  it('a deployment ends although ECS replaces old tasks by old ones and raises both revisions', async () => {
     const on = await deployAmongBuilds({ deploymentBlocked, rollout: both });
     const { minutes } = await rollOut(on, true);
     expect(minutes).toBeLessThan(90);
@@ -107,7 +107,7 @@ describe('after an early success', () => {
     text: Object.entries(cleanup).flatMap(([name, holds]) => (holds ? [name] : [])),
   }));
 
-  test.each(readings)('old tasks leave and the count stays bounded where ECS $text', async (reading) => {
+  it.each(readings)('old tasks leave and the count stays bounded where ECS $text', async (reading) => {
     const { cleanup, rollout } = reading;
     const on = await deployAmongBuilds({ deploymentBlocked: 'all', cleanup, rollout }, 1);
     const { minutes, successAfter, mostTasks } = await rollOut(on, true);

@@ -1,9 +1,9 @@
 /** Pools whose image has no guard: the autoscaler protects what may hold a job. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
+import { dryLook } from '../../../lambda/look/look.ts';
 import type { Coderd } from '../../../lambda/look/ports.ts';
-import { look } from '../../../lambda/look/tick.ts';
-import { cleanTick, type Lab, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -29,17 +29,17 @@ async function withBuilds(scaleIn: ScaleIn, minutes: readonly number[], seed = 1
 const succeeded = ({ world }: Lab): number =>
   world.coderd.jobs().filter(({ status }) => status === 'succeeded').length;
 
-/** A tick every half minute. */
+/** A look every half minute. */
 async function pass({ pass: wait, ports, config }: Lab, minutes: number): Promise<void> {
   const real = ports();
   for (let look = 0; look < 2 * minutes; look++) {
     wait(30);
-    await cleanTick(real, config);
+    await cleanLook(real, config);
   }
 }
 
 describe('confirm', () => {
-  test.each([1, 2])(
+  it.each([1, 2])(
     'builds end, and spare daemons are stopped within the hour after, seed %i',
     async (seed) => {
       const own = await withBuilds('confirm', [2, 5, 20, 45, 90], seed);
@@ -52,14 +52,16 @@ describe('confirm', () => {
     },
   );
 
-  test('a job that is taken after the first look is seen by the second one, and nothing is stopped', async () => {
+  it('a job that is taken after the first look is seen by the second one, and nothing is stopped', async () => {
     const own = await withBuilds('confirm', [1]);
     const { world, config } = own;
     const real = own.ports();
     const wouldStop = async (): Promise<boolean> =>
-      (await look(real, config)).plan.actions.some((action) => action.kind === 'set-desired' && action.stops);
+      (await dryLook(real, config)).plan.actions.some(
+        (action) => action.kind === 'set-desired' && action.stops,
+      );
     await pass(own, 5);
-    for (own.pass(30); !(await wouldStop()); own.pass(30)) await cleanTick(real, config);
+    for (own.pass(30); !(await wouldStop()); own.pass(30)) await cleanLook(real, config);
     let lists = 0;
     const jobs: Coderd['jobs'] = (...args) => {
       if (++lists === 2) {
@@ -74,7 +76,7 @@ describe('confirm', () => {
         return typeof member === 'function' ? member.bind(it) : member;
       },
     });
-    await cleanTick({ ...real, coderd }, config);
+    await cleanLook({ ...real, coderd }, config);
     expect(lists).toBe(2);
     expect(world.service('cpu').state.desiredCount).toBe(1);
     await pass(own, 15);
@@ -83,7 +85,7 @@ describe('confirm', () => {
   });
 });
 
-test('never: no count is lowered, whatever time passes', async () => {
+it('never: no count is lowered, whatever time passes', async () => {
   const own = await withBuilds('never', [2, 5]);
   await pass(own, 100);
   expect(succeeded(own)).toBe(2);

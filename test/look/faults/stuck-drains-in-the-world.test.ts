@@ -1,8 +1,8 @@
-/** Tasks that drain and do not leave, with the real tick against the real clients. */
-import { afterEach, expect, test } from 'vitest';
+/** Tasks that drain and do not leave, with the real look against the real clients. */
+import { afterEach, expect, it } from 'vitest';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import type { Guard } from '../../../simulator/task/guard.ts';
-import { cleanTick, type Lab, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -23,11 +23,11 @@ async function drainAfter(fault: (guard: Guard) => void) {
   fault(guard);
   await own.run(2 * MINUTE);
   const look = async (): Promise<readonly Finding[]> =>
-    (await cleanTick(own.ports(), own.config)).plan.findings;
+    (await cleanLook(own.ports(), own.config)).plan.findings;
   return { own, look, arn: task?.identity.arn };
 }
 
-test('reports a task that has drained for 30 minutes without a live daemon', async () => {
+it('reports a task that has drained for 30 minutes without a live daemon', async () => {
   const { own, look, arn } = await drainAfter((guard) => {
     guard.hang();
     guard.daemon?.crash(1);
@@ -38,7 +38,7 @@ test('reports a task that has drained for 30 minutes without a live daemon', asy
   expect(await look()).toEqual([{ code: 'tasks-draining-without-daemon', pool: 'cpu', tasks: [arn] }]);
 });
 
-test('reports a task that has drained for 6 hours', async () => {
+it('reports a task that has drained for 6 hours', async () => {
   const { own, look, arn } = await drainAfter((guard) => guard.daemon?.hang());
   own.pass(5 * HOUR);
   expect(await look()).toEqual([]);
@@ -46,7 +46,7 @@ test('reports a task that has drained for 6 hours', async () => {
   expect(await look()).toEqual([{ code: 'tasks-draining-for-long', pool: 'cpu', tasks: [arn] }]);
 });
 
-test('a task that drains and leaves is reported at no time', async () => {
+it('a task that drains and leaves is reported at no time', async () => {
   const { own, look } = await drainAfter(() => {});
   for (let hour = 0; hour < 8; hour++) {
     own.pass(HOUR);

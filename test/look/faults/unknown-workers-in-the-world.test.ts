@@ -1,9 +1,9 @@
-/** Running jobs whose daemon coderd no longer lists, with the real tick against the real clients. */
-import { afterEach, expect, test } from 'vitest';
+/** Running jobs whose daemon coderd no longer lists, with the real look against the real clients. */
+import { afterEach, expect, it } from 'vitest';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
-import type { Tick } from '../../../lambda/look/tick.ts';
-import { cleanTick, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, type LabPool, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -26,21 +26,21 @@ async function deletedKey(buildMinutes: number) {
   return { own, id };
 }
 
-/** A tick a minute; the last one. */
-async function runMinutes({ pass, ports, config }: Lab, minutes: number): Promise<Tick | undefined> {
+/** A look a minute; the last one. */
+async function runMinutes({ pass, ports, config }: Lab, minutes: number): Promise<LookResult | undefined> {
   const own = ports();
-  let last: Tick | undefined;
+  let last: LookResult | undefined;
   for (let minute = 0; minute < minutes; minute++) {
     pass(60);
-    last = await cleanTick(own, config);
+    last = await cleanLook(own, config);
   }
   return last;
 }
 
-const findingsOf = (done: Tick | undefined) => done?.plan.findings.map(({ code }) => code);
+const findingsOf = (done: LookResult | undefined) => done?.plan.findings.map(({ code }) => code);
 const statuses = ({ world }: Lab) => world.coderd.jobs().map(({ status }) => status);
 
-test('holds scale-in for a build of a deleted key as long as it runs, and names it', async () => {
+it('holds scale-in for a build of a deleted key as long as it runs, and names it', async () => {
   const { own, id } = await deletedKey(10);
   // longer than the reaper waits: the job is updated, so a daemon runs it
   const held = await runMinutes(own, 8);
@@ -62,7 +62,7 @@ test('holds scale-in for a build of a deleted key as long as it runs, and names 
   expect(own.world.figures().killed).toBe(0);
 });
 
-test('scale-in goes on once coderd has failed a job that no daemon updates', async () => {
+it('scale-in goes on once coderd has failed a job that no daemon updates', async () => {
   const { own } = await deletedKey(60);
   for (const { identity } of own.world.service('cpu').tasks) own.world.ecs.hostFailure(identity.id);
   const last = await runMinutes(own, 10);
@@ -98,7 +98,7 @@ function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
   };
 }
 
-test('does not doubt a job that a daemon took which came after the daemons were read', async () => {
+it('does not doubt a job that a daemon took which came after the daemons were read', async () => {
   const own = await startLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }] });
   lab = own;
   const { world } = own;
@@ -107,7 +107,7 @@ test('does not doubt a job that a daemon took which came after the daemons were 
   for (let steps = 0; guardOf()?.phase !== 'working' && steps < 1000; steps++) own.pass(0.1);
   expect(statuses(own)).toEqual(['pending']);
   // a daemon connects within 6 s
-  const done = await cleanTick(
+  const done = await cleanLook(
     jobsAfterDaemons(own.ports(), () => own.pass(6)),
     own.config,
   );

@@ -1,5 +1,5 @@
 /** Any calendar: whatever people do and whenever the schedule comes, nothing that could be foreseen is left undone. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { Random } from '../../../simulator/base/random.ts';
@@ -65,7 +65,7 @@ const MAX_DELAYS = ['3m', '10m', '15m'];
 const LONGEST_DELAY_MS = 15 * MINUTE_MS;
 
 describe('from any calendar', () => {
-  test.each([1, 2])('starts happen at once and all else within maxDelay, seed %i', async (seed) => {
+  it.each([1, 2])('starts happen at once and all else within maxDelay, seed %i', async (seed) => {
     const random = new Random(seed);
     const pools = TAG_SETS.map(
       (tags, place): LabPool => ({

@@ -1,6 +1,6 @@
-/** Floors hold while daemons leave, and the world comes to rest: the real tick against the real clients. */
-import { afterEach, describe, expect, test } from 'vitest';
-import { cleanTick, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+/** Floors hold while daemons leave, and the world comes to rest: the real look against the real clients. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { cleanLook, type Lab, type LabPool, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -18,7 +18,7 @@ function liveDaemons({ world }: Lab, pool: string): number {
 type Scenario = { readonly pool: Partial<LabPool>; readonly builds: number; readonly floor: number };
 
 describe('live daemons never fall below the floor once they have reached it', () => {
-  test.each<Scenario>([
+  it.each<Scenario>([
     { pool: { min: 1 }, builds: 4, floor: 1 },
     { pool: { warm: 1 }, builds: 4, floor: 1 },
     { pool: { min: 3, warm: 2 }, builds: 8, floor: 3 },
@@ -35,7 +35,7 @@ describe('live daemons never fall below the floor once they have reached it', ()
     for (let passed = 0; passed < 900; passed += 10) {
       lab.pass(10);
       seen.push(liveDaemons(lab, 'cpu'));
-      await cleanTick(ports, lab.config);
+      await cleanLook(ports, lab.config);
     }
     expect(Math.min(...seen)).toBeGreaterThanOrEqual(floor);
     expect(world.coderd.jobs().every(({ status }) => status === 'succeeded')).toBe(true);
@@ -46,7 +46,7 @@ describe('live daemons never fall below the floor once they have reached it', ()
 });
 
 describe('the world comes to rest', () => {
-  test.each([1, 2, 3, 4])('whatever was submitted, with seed %i', async (seed) => {
+  it.each([1, 2, 3, 4])('whatever was submitted, with seed %i', async (seed) => {
     const pools: readonly LabPool[] = [
       { name: 'cpu', organization: 'default', tags: {}, min: 1 },
       { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 3 },
@@ -73,15 +73,15 @@ describe('the world comes to rest', () => {
 });
 
 describe('a pool whose tasks can not start', () => {
-  test('gets one probe at a time after three failures, and grows again once one succeeds', async () => {
+  it('gets one probe at a time after three failures, and grows again once one succeeds', async () => {
     lab = await startLab({ pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }] });
     const { world } = lab;
     const service = world.service('cpu').identity.name;
     world.ecs.failStarts(service, 'CannotPullContainerError: pull image manifest has been retried 7 time(s)');
     for (let index = 0; index < 8; index++)
       world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000 });
-    const ticks = await lab.run(600);
-    const last = ticks.at(-1)?.plan;
+    const looks = await lab.run(600);
+    const last = looks.at(-1)?.plan;
     expect(last?.pools[0]?.why).toContainEqual(expect.objectContaining({ code: 'starts-failing' }));
     expect(last?.findings).toContainEqual(expect.objectContaining({ code: 'starts-failing', pool: 'cpu' }));
     expect(world.service('cpu').state.desiredCount).toBe(1);

@@ -1,13 +1,13 @@
 /** A forecast that can't be read, is old or says nonsense: nothing fails for it, nobody is sent away for it, and what was known still happens. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { Forecast } from '../../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
-import type { Tick } from '../../../lambda/look/tick.ts';
 import { type Lab, type LabPool, START, startLab } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
@@ -46,8 +46,8 @@ function expectNoHarm({ world }: Lab): void {
   expect(world.figures().killed).toBe(0);
 }
 
-function findingsOf(tick: Tick | undefined): readonly string[] {
-  return [...new Set(tick?.plan.findings.map(({ code }) => code))].sort();
+function findingsOf(look: LookResult | undefined): readonly string[] {
+  return [...new Set(look?.plan.findings.map(({ code }) => code))].sort();
 }
 
 /** coderd answers 500 to some of what is asked. */
@@ -73,7 +73,7 @@ function makeFaulty({ world, coderdUrl }: Lab): FaultyHttp {
 }
 
 describe('a forecast that fails', () => {
-  test.each<{ failing: RegExp; findings: readonly string[] }>([
+  it.each<{ failing: RegExp; findings: readonly string[] }>([
     { failing: /\/workspaces$/, findings: ['workspaces-stale'] },
     { failing: /\/templates$/, findings: ['templates-stale'] },
     { failing: /\/(?:workspaces|templates)/, findings: ['templates-stale', 'workspaces-stale'] },
@@ -86,8 +86,8 @@ describe('a forecast that fails', () => {
       const ports = (): Ports => ({ ...on.ports(), coderd: new CoderdAdapter(faulty, forecast) });
       await on.invoke(10, ports);
       faulty.failing = failing;
-      const ticks = await on.invoke(60, ports);
-      expect(findingsOf(ticks.at(-1))).toEqual(findings);
+      const looks = await on.invoke(60, ports);
+      expect(findingsOf(looks.at(-1))).toEqual(findings);
       expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
       expect(on.world.coderd.workspaces()[0]?.latestBuild.reason).toBe('autostop');
       // nobody was launched in doubt, and the one that was there for the stop stays
@@ -100,13 +100,13 @@ describe('a forecast that fails', () => {
     },
   );
 
-  test('in functions that are all cold: nothing fails, and what is overdue happens soon after it can be read', async () => {
+  it('in functions that are all cold: nothing fails, and what is overdue happens soon after it can be read', async () => {
     const on = await start();
     const faulty = makeFaulty(on);
     const ports = (): Ports => ({ ...on.ports(), coderd: new CoderdAdapter(faulty) });
     faulty.failing = /\/workspaces$/;
-    const ticks = await on.invoke(40, ports);
-    expect(findingsOf(ticks.at(-1))).toEqual(['workspaces-failed']);
+    const looks = await on.invoke(40, ports);
+    expect(findingsOf(looks.at(-1))).toEqual(['workspaces-failed']);
     expect(on.world.figures().tasks.launched).toBe(0);
     expect(on.watched.left).not.toEqual([]);
     faulty.failing = undefined;
@@ -117,7 +117,7 @@ describe('a forecast that fails', () => {
   });
 });
 
-test('a forecast that is forbidden launches nobody and keeps the last daemon, until the role is there', async () => {
+it('a forecast that is forbidden launches nobody and keeps the last daemon, until the role is there', async () => {
   const on = await start();
   const { coderd, secrets, tokenSecretName } = on.world;
   const poor = coderd.addToken({ canRead: 'all', canReadWorkspaces: [] });
@@ -127,8 +127,8 @@ test('a forecast that is forbidden launches nobody and keeps the last daemon, un
   expect(on.world.figures().tasks.launched).toBe(0);
   submit(on);
   submit(on);
-  const ticks = await on.invoke(40);
-  expect(ticks.at(-1)?.plan.pools[0]?.why).toContainEqual({ code: 'holding-for-forecast' });
+  const looks = await on.invoke(40);
+  expect(looks.at(-1)?.plan.pools[0]?.why).toContainEqual({ code: 'holding-for-forecast' });
   expect(on.watched.mostRunning(atMinute(20), atMinute(50))).toBe(1);
   // since it stayed
   expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
@@ -150,7 +150,7 @@ describe('a forecast of nonsense', () => {
     { next_start_at: START, autostart_schedule: 'CRON_TZ=Atlantis/Lost 61 25 * * 8' },
   ];
 
-  test('keeps nobody from work that is there, and is bounded in what it costs', async () => {
+  it('keeps nobody from work that is there, and is bounded in what it costs', async () => {
     const on = await startLab({ pools: [cpu] });
     lab = on;
     const watched = watch(on.world);

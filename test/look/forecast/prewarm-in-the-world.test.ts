@@ -1,5 +1,5 @@
 /** A morning from zero: what coderd is to start at nine finds its daemons ready, and they leave soon after. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
@@ -46,7 +46,7 @@ function expectAllWell({ world }: Lab, jobs: number): void {
 }
 
 describe('200 autostarts at nine', () => {
-  test.each<{ phaseS: number; pool: Partial<LabPool>; because: string }>([
+  it.each<{ phaseS: number; pool: Partial<LabPool>; because: string }>([
     { phaseS: 0, pool: { idleTimeout: '60s' }, because: 'the invocation comes together with the executor' },
     {
       phaseS: 30,
@@ -76,7 +76,7 @@ describe('200 autostarts at nine', () => {
     },
   );
 
-  test.each([0, 58])(
+  it.each([0, 58])(
     'are all running within the start time of new tasks with prewarm 1, %i s after the minute',
     async (phaseS) => {
       const morning = await startMorning({ autostarts: 200, phaseS, pool: { prewarm: { max: 1 } } });
@@ -95,7 +95,7 @@ describe('200 autostarts at nine', () => {
 });
 
 describe('a peak', () => {
-  test('gets `prewarm.max` daemons beforehand, and the others when the jobs are there', async () => {
+  it('gets `prewarm.max` daemons beforehand, and the others when the jobs are there', async () => {
     const morning = await startMorning({ autostarts: 30, pool: { prewarm: { max: 10 } } });
     await morning.invoke(40);
     const waits = waitsMs(morning);
@@ -105,7 +105,7 @@ describe('a peak', () => {
     expectAllWell(morning, 30);
   });
 
-  test('leaves its daemons to the next one that comes within `idleTimeout`', async () => {
+  it('leaves its daemons to the next one that comes within `idleTimeout`', async () => {
     const morning = await startMorning({ autostarts: 20, pool: { idleTimeout: '15m' } });
     const { coderd } = morning.world;
     const template = coderd.addTemplate({ organization: 'default' });
@@ -118,7 +118,7 @@ describe('a peak', () => {
   });
 });
 
-test('a start time that turns out to be shorter delays no start, whether daemons stay or start again', async () => {
+it('a start time that turns out to be shorter delays no start, whether daemons stay or start again', async () => {
   const morning = await startMorning({ autostarts: 20, pool: { startTime: '5m', idleTimeout: '60s' } });
   await morning.invoke(40);
   expect(morning.watched.left).toEqual([]);
@@ -127,7 +127,7 @@ test('a start time that turns out to be shorter delays no start, whether daemons
   expectAllWell(morning, 20);
 });
 
-test('the start time of a pool is a setting until three starts have been seen, and learned then', async () => {
+it('the start time of a pool is a setting until three starts have been seen, and learned then', async () => {
   const morning = await startMorning({ autostarts: 3 });
   const startTimes = (await morning.invoke(40)).map(({ plan }) => plan.pools[0]?.startTime);
   expect(startTimes[0]).toEqual({ from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 });
@@ -155,7 +155,7 @@ describe('starts whose jobs have other tags than the gate', () => {
     readonly because: string;
   };
 
-  test.each<Row>([
+  it.each<Row>([
     {
       workspace: { ownTags: { region: 'eu' } },
       most: { us: 1, eu: 3 },
@@ -188,10 +188,10 @@ describe('starts whose jobs have other tags than the gate', () => {
     for (let index = 0; index < 3; index++)
       coderd.addWorkspace({ template: added, schedule: '0 9 * * 1-5', ...workspace });
     if (pushed !== undefined) coderd.pushVersion(added, pushed);
-    const ticks = await started.invoke(20);
+    const looks = await started.invoke(20);
     expect(timeline.now()).toBeGreaterThan(NINE);
     const wantedOf = (name: string): number =>
-      Math.max(...ticks.map(({ plan }) => plan.pools.find((pool) => pool.name === name)?.desired.to ?? 0));
+      Math.max(...looks.map(({ plan }) => plan.pools.find((pool) => pool.name === name)?.desired.to ?? 0));
     expect({ us: wantedOf('us'), eu: wantedOf('eu') }).toEqual(most);
     expect(waitsMs(started)).toEqual([0, 0, 0]);
     expect(started.world.coderd.jobs().map(({ status }) => status)).toEqual(Array(3).fill('succeeded'));

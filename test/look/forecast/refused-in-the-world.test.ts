@@ -1,8 +1,8 @@
 /** What coderd refuses to do, again and again, wakes its pool ever more rarely; what merely waits wakes it at once. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
-import type { Tick } from '../../../lambda/look/tick.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
@@ -42,16 +42,16 @@ function tellInterval(world: World): void {
 }
 
 /** The minutes in which a task was wanted of pools that had none. */
-function wakeUps(ticks: readonly Tick[]): readonly number[] {
-  return ticks.flatMap(({ plan: { takenAt, pools } }) =>
+function wakeUps(looks: readonly LookResult[]): readonly number[] {
+  return looks.flatMap(({ plan: { takenAt, pools } }) =>
     pools.some(({ desired }) => desired.from === 0 && (desired.to ?? 0) > 0)
       ? [Math.floor((Date.parse(takenAt) - START) / MINUTE_MS)]
       : [],
   );
 }
 
-function findingOf(ticks: readonly Tick[]): Finding | undefined {
-  return ticks.at(-1)?.plan.findings.find(({ code }) => code === 'transitions-refused');
+function findingOf(looks: readonly LookResult[]): Finding | undefined {
+  return looks.at(-1)?.plan.findings.find(({ code }) => code === 'transitions-refused');
 }
 
 /** Every build that there is was done by coderd itself, and well. */
@@ -61,20 +61,20 @@ function expectNoHarm({ world }: Lab): void {
 }
 
 describe('what coderd refuses', () => {
-  test('wakes a pool at once, after an hour, and not again for six: a suspended owner whose status is not told', async () => {
+  it('wakes a pool at once, after an hour, and not again for six: a suspended owner whose status is not told', async () => {
     const on = await start({ coderVersion: 'v2.30.0' });
     const owner = on.world.coderd.addUser({ username: 'ada', status: 'suspended' });
     const { name } = addOne(on.world, { schedule: '10 9 * * *', owner });
     tellInterval(on.world);
-    const ticks = await on.invoke(5 * 60);
+    const looks = await on.invoke(5 * 60);
     expect(on.world.coderd.jobs()).toEqual([]);
-    const [first = 0, second = 0, ...others] = wakeUps(ticks);
+    const [first = 0, second = 0, ...others] = wakeUps(looks);
     expect([first, others.length]).toEqual([8, 0]);
     expect(second).toBeGreaterThanOrEqual(first + 60);
     expect(second).toBeLessThanOrEqual(first + 75);
     // 35 before anything was backed off
     expect(on.watched.taskMinutes()).toBeLessThanOrEqual(10);
-    expect(findingOf(ticks)).toMatchObject({
+    expect(findingOf(looks)).toMatchObject({
       kind: 'autostart',
       transitions: 1,
       workspaces: [`ada/${name}`],
@@ -82,31 +82,31 @@ describe('what coderd refuses', () => {
     });
   });
 
-  test('wakes a pool for the others in time: a build that can not be inserted', async () => {
+  it('wakes a pool for the others in time: a build that can not be inserted', async () => {
     const on = await start({ coderVersion: 'v2.34.0' });
     addOne(on.world, { schedule: '10 9 * * *', refusesBuilds: true });
     addOne(on.world, { schedule: '30 9 * * *' });
-    const ticks = await on.invoke(50);
+    const looks = await on.invoke(50);
     expect(on.world.coderd.jobs().map(({ transition }) => transition)).toEqual(['start']);
     expect(on.watched.late(MAX_DELAY_MS).filter(({ workspace }) => workspace !== 'workspace-1')).toEqual([]);
-    expect(findingOf(ticks)).toMatchObject({ transitions: 1, ownersUnknown: 0 });
+    expect(findingOf(looks)).toMatchObject({ transitions: 1, ownersUnknown: 0 });
     expectNoHarm(on);
   });
 
-  test('is done at the next try, once what stood in its way is gone', async () => {
+  it('is done at the next try, once what stood in its way is gone', async () => {
     const on = await start({ coderVersion: 'v2.30.0' });
     const owner = on.world.coderd.addUser({ status: 'dormant' });
     addOne(on.world, { schedule: '10 9 * * *', owner });
     await on.invoke(30);
     on.world.coderd.setUserStatus(owner, 'active');
-    const ticks = await on.invoke(60);
+    const looks = await on.invoke(60);
     expect(on.world.coderd.jobs().map(({ transition }) => transition)).toEqual(['start']);
-    expect(findingOf(ticks)).toBeUndefined();
+    expect(findingOf(looks)).toBeUndefined();
     expectNoHarm(on);
   });
 });
 
-test('what has waited for hours wakes its pool at once: the autoscaler was down, and coderd refused nothing', async () => {
+it('what has waited for hours wakes its pool at once: the autoscaler was down, and coderd refused nothing', async () => {
   const on = await start();
   const workspace = addOne(on.world, { schedule: '10 9 * * *' });
   on.pass(5 * 60 * 60);
@@ -115,7 +115,7 @@ test('what has waited for hours wakes its pool at once: the autoscaler was down,
   expectNoHarm(on);
 });
 
-test('what an admin makes due wakes its pool at once: coderd did not refuse it while it was not due', async () => {
+it('what an admin makes due wakes its pool at once: coderd did not refuse it while it was not due', async () => {
   const on = await start();
   const { coderd } = on.world;
   tellInterval(on.world);
@@ -126,24 +126,24 @@ test('what an admin makes due wakes its pool at once: coderd did not refuse it w
   }
   expect(on.world.figures().tasks).toMatchObject({ launched: 3, running: 0 });
   coderd.changeTemplate(workspace.template, { timeTilDormantMs: HOUR_MS });
-  const ticks = await on.invoke(15);
+  const looks = await on.invoke(15);
   expect(workspace.latestBuild).toMatchObject({ reason: 'dormancy', transition: 'stop' });
-  expect(findingOf(ticks)).toBeUndefined();
+  expect(findingOf(looks)).toBeUndefined();
   expectNoHarm(on);
 });
 
 describe('an owner whose status is told', () => {
   const tells = { coderVersion: 'v2.34.0' };
 
-  test.each(['suspended', 'dormant'] as const)('wakes no pool for autostarts while %s', async (status) => {
+  it.each(['suspended', 'dormant'] as const)('wakes no pool for autostarts while %s', async (status) => {
     const on = await start(tells);
     addOne(on.world, { schedule: '10 9 * * *', owner: on.world.coderd.addUser({ status }) });
-    const ticks = await on.invoke(40);
+    const looks = await on.invoke(40);
     expect(on.world.figures().tasks.launched).toBe(0);
-    expect(findingOf(ticks)).toBeUndefined();
+    expect(findingOf(looks)).toBeUndefined();
   });
 
-  test('has running workspaces stopped soon after being suspended, whatever their deadline', async () => {
+  it('has running workspaces stopped soon after being suspended, whatever their deadline', async () => {
     const on = await start(tells);
     const owner = on.world.coderd.addUser();
     const since = plusMs(START, -100 * HOUR_MS);
@@ -160,13 +160,13 @@ describe('an owner whose status is told', () => {
     expectNoHarm(on);
   });
 
-  test('is read only where the role lets it: without it, a try an hour later is all that it costs', async () => {
+  it('is read only where the role lets it: without it, a try an hour later is all that it costs', async () => {
     const on = await start(tells);
     const { coderd, secrets, tokenSecretName } = on.world;
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all', canReadMembers: [] }));
     addOne(on.world, { schedule: '10 9 * * *', owner: coderd.addUser({ status: 'suspended' }) });
-    const ticks = await on.invoke(30);
-    expect(wakeUps(ticks)).toEqual([8]);
-    expect(findingOf(ticks)).toMatchObject({ ownersUnknown: 1 });
+    const looks = await on.invoke(30);
+    expect(wakeUps(looks)).toEqual([8]);
+    expect(findingOf(looks)).toMatchObject({ ownersUnknown: 1 });
   });
 });

@@ -1,5 +1,5 @@
 /** Floors by the clock on the wall, and autostarts by the clock of the workspace, over nights in which clocks change. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { type Lab, type LabOptions, type LabPool, startLab, timeOf } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
@@ -46,7 +46,7 @@ describe('a night in which the clocks change', () => {
     readonly autostarts: readonly string[];
   };
 
-  test.each<Night>([
+  it.each<Night>([
     {
       night: 'forward, from 2 to 3 in the morning',
       from: '2026-03-28T23:00:00+01:00',
@@ -99,7 +99,7 @@ describe('a night in which the clocks change', () => {
 });
 
 describe('schedules', () => {
-  test('of which several are active give the highest floor, and none on an exception', async () => {
+  it('of which several are active give the highest floor, and none on an exception', async () => {
     const afternoon = { timezone: 'Europe/Berlin', except: ['2026-03-03'] };
     const pool: LabPool = {
       name: 'cpu',

@@ -1,7 +1,7 @@
 /** What coderd does to workspaces by itself happens on time although the pools sleep; with `wake` off it does not happen at all. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
-import type { Tick } from '../../../lambda/look/tick.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
@@ -40,8 +40,8 @@ function expectNoHarm(world: World): void {
 }
 
 /** The pools that somebody was wanted of. */
-function wokenPools(ticks: readonly Tick[]): readonly string[] {
-  const wanted = ticks.flatMap(({ plan }) => plan.pools.filter(({ desired }) => (desired.to ?? 0) > 0));
+function wokenPools(looks: readonly LookResult[]): readonly string[] {
+  const wanted = looks.flatMap(({ plan }) => plan.pools.filter(({ desired }) => (desired.to ?? 0) > 0));
   return [...new Set(wanted.map(({ name }) => name))].sort();
 }
 
@@ -54,7 +54,7 @@ describe('autostops scattered over an evening', () => {
     [75, 1],
   ]);
 
-  test.each([5, 55])(
+  it.each([5, 55])(
     'come within maxDelay and share starts of the pool, an invocation begins %i s after the executor',
     async (phaseS) => {
       const { world, watched, invoke } = await start({ pools: [cpu], phaseS });
@@ -85,7 +85,7 @@ describe('autostops scattered over an evening', () => {
     },
   );
 
-  test.each(['3m', '10m', '30m'])(
+  it.each(['3m', '10m', '30m'])(
     'are no more than `maxDelay` late where nobody could foresee them: %s',
     async (maxDelay) => {
       const pool = { ...cpu, wake: { maxDelay } };
@@ -146,7 +146,7 @@ describe('from zero', () => {
   };
   const NOTHING = Object.fromEntries(Object.keys({ ...STARTS, ...OTHERS }).map((kind) => [kind, 'nothing']));
 
-  test.each<{
+  it.each<{
     wake: NonNullable<LabPool['wake']>;
     expected: Readonly<Record<string, string>>;
     left: readonly string[];
@@ -190,7 +190,7 @@ describe('from zero', () => {
   });
 });
 
-test.each<{ transition: string; template: Partial<NewTemplate>; workspace: Partial<NewWorkspace> }>([
+it.each<{ transition: string; template: Partial<NewTemplate>; workspace: Partial<NewWorkspace> }>([
   {
     transition: 'stop dormancy',
     template: { timeTilDormantMs: 20 * MINUTE_MS },
@@ -214,7 +214,7 @@ test.each<{ transition: string; template: Partial<NewTemplate>; workspace: Parti
   expect(world.figures()).toMatchObject({ killed: 0, tasks: { running: 0 } });
 });
 
-test('a workspace that is taken up again after dormancy starts at its next time, which coderd does not tell at once', async () => {
+it('a workspace that is taken up again after dormancy starts at its next time, which coderd does not tell at once', async () => {
   const { world, watched, invoke } = await start({ pools: [cpu], phaseS: 5 });
   const workspace = addOne(
     world,
@@ -237,7 +237,7 @@ describe('a coderd that looks for what is due every quarter of an hour', () => {
   /** Polls begin with coderd, and no schedule is likely to fall on them. */
   const begin = plusMs(START, 4 * MINUTE_MS);
 
-  test.each<{ due: string; workspace: Partial<NewWorkspace> }>([
+  it.each<{ due: string; workspace: Partial<NewWorkspace> }>([
     { due: 'a start at 9:31', workspace: { schedule: '31 9 * * *' } },
     { due: 'a stop at 9:31', workspace: { running: true, ttlMs: 27 * MINUTE_MS } },
   ])('finds a daemon when it comes for $due, as its earlier builds tell', async ({ workspace }) => {
@@ -253,7 +253,7 @@ describe('a coderd that looks for what is due every quarter of an hour', () => {
     expectNoHarm(world);
   });
 
-  test('finds one at the second try where no build tells how often it looks', async () => {
+  it('finds one at the second try where no build tells how often it looks', async () => {
     const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
     // a minute after a poll
     const workspace = addOne(world, {}, { schedule: '35 9 * * *' });
@@ -268,7 +268,7 @@ describe('a coderd that looks for what is due every quarter of an hour', () => {
 });
 
 describe('a stop that failed', () => {
-  test.each([
+  it.each([
     { coderVersion: 'v2.34.1', reasons: ['initiator'], because: 'it cleans up failed starts only' },
     { coderVersion: 'v2.34.2', reasons: ['initiator', 'autostop'], because: 'it stops the workspace again' },
   ])('wakes the pool as coderd $coderVersion acts: $because', async ({ coderVersion, reasons }) => {
@@ -291,7 +291,7 @@ describe('of several pools', () => {
   const gpuEu: LabPool = { ...cpu, name: 'gpu-eu', tags: { gpu: 'yes', region: 'eu' } };
   const inHalfAnHour = { running: true, ttlMs: 30 * MINUTE_MS } as const;
 
-  test('one is woken for what two could do', async () => {
+  it('one is woken for what two could do', async () => {
     const { world, watched, invoke } = await start({ pools: [cpu, gpuEu, gpu] });
     addOne(world, { tags: gpu.tags }, inHalfAnHour);
     expect(wokenPools(await invoke(45))).toEqual(['gpu']);
@@ -300,22 +300,22 @@ describe('of several pools', () => {
     expectNoHarm(world);
   });
 
-  test('the one that opens both gates is woken where one alone does not', async () => {
+  it('the one that opens both gates is woken where one alone does not', async () => {
     const pools = [cpu, gpu, gpuEu].map((pool) => ({ ...pool, prewarm: { max: 0 } }));
     const { world, watched, invoke } = await start({ pools });
     for (const { tags } of [gpu, gpuEu])
       addOne(world, { tags, buildMs: { stop: 10 * MINUTE_MS } }, inHalfAnHour);
-    const ticks = await invoke(55);
+    const looks = await invoke(55);
     // until the stops are inserted: then the other pool starts for its job
     const inserted = world.coderd.jobs()[0]?.createdAt ?? START;
-    const before = ticks.filter(({ plan }) => Date.parse(plan.takenAt) < inserted);
+    const before = looks.filter(({ plan }) => Date.parse(plan.takenAt) < inserted);
     expect(wokenPools(before)).toEqual(['gpu-eu']);
     expect(watched.mostRunning(START, inserted)).toBe(1);
     expect(watched.late(MAX_DELAY_MS)).toEqual([]);
     expectNoHarm(world);
   });
 
-  test.each([
+  it.each([
     { keepsVersion: false, expected: ['gpu'], because: 'coderd builds the active version' },
     {
       keepsVersion: true,
@@ -327,10 +327,10 @@ describe('of several pools', () => {
     const workspace = addOne(world, {}, { ...inHalfAnHour, keepsVersion });
     const [template] = world.coderd.templates();
     if (template !== undefined) world.coderd.pushVersion(template, gpu.tags);
-    const ticks = await invoke(45);
+    const looks = await invoke(45);
     const inserted = world.coderd.jobs()[0]?.createdAt ?? START;
-    expect(wokenPools(ticks.filter(({ plan }) => Date.parse(plan.takenAt) < inserted))).toEqual(['gpu']);
-    expect(wokenPools(ticks)).toEqual(expected);
+    expect(wokenPools(looks.filter(({ plan }) => Date.parse(plan.takenAt) < inserted))).toEqual(['gpu']);
+    expect(wokenPools(looks)).toEqual(expected);
     expect(workspace.latestBuild.reason).toBe('autostop');
     expect(watched.late(MAX_DELAY_MS)).toEqual([]);
     expectNoHarm(world);

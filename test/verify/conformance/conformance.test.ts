@@ -1,5 +1,5 @@
 /** The simulated coderd against what real ones said: the same story, played on both. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compareEntries, type Difference } from '../../../verify/conformance/answers/compare.ts';
 import { KNOWN_DIFFERENCES, knownDifference } from '../../../verify/conformance/answers/known-differences.ts';
 import { readTranscript, recordedReleases } from '../../../verify/conformance/answers/recordings.ts';
@@ -19,20 +19,20 @@ for (const real of recorded) {
 }
 
 describe('the simulated coderd behaves as the real one', () => {
-  test('of at least four releases, one from before the autostart gate', () => {
+  it('of at least four releases, one from before the autostart gate', () => {
     const minors = recorded.map(({ version }) => Number(version.split('.')[1])).toSorted((a, b) => a - b);
     expect(minors.length).toBeGreaterThanOrEqual(4);
     expect(minors[0]).toBeLessThan(26);
   });
 
-  test.each(recorded.map(({ version }) => version))('%s, but for known differences', (version) => {
+  it.each(recorded.map(({ version }) => version))('%s, but for known differences', (version) => {
     const unknown = (found.get(version) ?? []).filter(
       (difference) => knownDifference(difference) === undefined,
     );
     expect(unknown).toEqual([]);
   });
 
-  test('and each known difference is still one', () => {
+  it('and each known difference is still one', () => {
     const seen = new Set([...found.values()].flat().map(knownDifference));
     expect(KNOWN_DIFFERENCES.filter((known) => !seen.has(known))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 /** What a stranger's coderd is asked, and which releases it is held against. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compareWithAll } from '../../../verify/conformance/answers/answer-differences.ts';
 import { readOnlyQuestions } from '../../../verify/conformance/answers/read-only-steps.ts';
 import {
@@ -11,7 +11,7 @@ import {
 const questions = readOnlyQuestions(readTranscript(recordedReleases().at(-1) ?? ''));
 
 describe('the questions', () => {
-  test('are these, and no others', () => {
+  it('are these, and no others', () => {
     const asked = questions.map(({ method, path, query, as, schema }) => {
       const search = query.map((pair) => pair.join('=')).join('&');
       return `${schema === undefined ? 'refused' : 'read'} ${method} ${path}${search === '' ? '' : `?${search}`} as ${as}`;
@@ -68,7 +68,7 @@ describe('the questions', () => {
     ]);
   });
 
-  test.each(recordedReleases())('are all in the transcript of %s, which refuses the same ones', (release) => {
+  it.each(recordedReleases())('are all in the transcript of %s, which refuses the same ones', (release) => {
     const transcript = readTranscript(release);
     for (const question of questions) {
       const entry = transcript.entries.find(({ step }) => step === question.step);
@@ -83,7 +83,7 @@ describe('the questions', () => {
 describe('the releases to compare with', () => {
   const recorded = ['v2.25.3', 'v2.29.5', 'v2.29.19', 'v2.34.8'];
 
-  test.each([
+  it.each([
     { version: 'v2.25.3', expected: ['v2.25.3'], because: 'it was recorded' },
     { version: 'v2.29.7+3006da5', expected: ['v2.29.5'], because: 'it is the nearest that is not newer' },
     { version: 'v2.29.20', expected: ['v2.29.19'], because: 'it is the nearest that is not newer' },

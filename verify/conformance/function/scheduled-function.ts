@@ -18,7 +18,7 @@ const { stack, environment } = workerData as ScheduledFunction;
 const autoscaler = await loadFunction(stack, environment);
 for (let dueAt = performance.now(); ; dueAt += SCHEDULE_MS) {
   await sleep(Math.max(0, dueAt - performance.now()));
-  const error = await autoscaler.tick().then(
+  const error = await autoscaler.look().then(
     () => undefined,
     (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown)),
   );

@@ -1,5 +1,5 @@
 /**
- * What a tick on fresh sight must not do with the count: set it below the tasks that have not left, or lower it so that ECS may stop one
+ * What a look on fresh sight must not do with the count: set it below the tasks that have not left, or lower it so that ECS may stop one
  * while a deployment is open or a task is starting or unguarded.
  */
 
@@ -7,7 +7,7 @@ import type { PoolCodes, PoolState } from '../world/pool-state.ts';
 import { isAtRisk, type TaskState, UNPROTECTED } from '../world/task.ts';
 import type { Write } from './decider.ts';
 
-/** What is wrong with the count that a tick sets upon what is so at that moment; undefined: nothing. */
+/** What is wrong with the count that a look sets upon what is so at that moment; undefined: nothing. */
 export function wrongCount(now: PoolState, codes: PoolCodes, writes: readonly Write[]): string | undefined {
   const lower = writes.find((write) => write.kind === 'set' && write.desired < now.desired);
   if (lower?.kind !== 'set') return undefined;

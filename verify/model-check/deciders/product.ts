@@ -1,7 +1,7 @@
 /**
- * The product's autoscaler in an exploration: its ticks read coderd and ECS at one moment or at two, decide by the core's `decide`, and
- * make their calls one by one. A tick may end between any two calls, a reply may be lost (then a tick makes no further
- * calls, lambda/look/apply.ts), and a second tick may look and act before the first is done.
+ * The product's autoscaler in an exploration: its looks read coderd and ECS at one moment or at two, decide by the core's `decide`, and
+ * make their calls one by one. A look may end between any two calls, a reply may be lost (then a look makes no further
+ * calls, lambda/look/apply.ts), and a second look may look and act before the first is done.
  */
 import { type Autoscaler, sortPlaces } from '../world/autoscalers.ts';
 import { remembered } from '../world/interned.ts';
@@ -13,20 +13,20 @@ import { type Decider, ordersOf, type Write } from './decider.ts';
 import {
   actsOf,
   describeThought,
-  type InFlightTick,
-  InFlightTicks,
+  type InFlightLook,
+  InFlightLooks,
   moved,
   older,
   type Thought,
   withGone,
   withoutAsks,
   withoutTask,
-} from './in-flight-ticks.ts';
+} from './in-flight-looks.ts';
 import { type CoderReadings, type EcsReadings, seenByCoder, seenByEcs } from './view.ts';
 
 export type ProductRules = {
   readonly decider: Decider;
-  /** Ticks that may be at work at one time; 0: each is over at once. */
+  /** Looks that may be at work at one time; 0: each is over at once. */
   readonly overlapping: 0 | 1 | 2;
 };
 
@@ -36,7 +36,7 @@ type Lists = readonly (readonly Write[])[];
 export class Product implements Autoscaler {
   readonly #codes: PoolCodes;
   readonly #rules: ProductRules;
-  readonly #minds = new InFlightTicks();
+  readonly #minds = new InFlightLooks();
   readonly #next: PoolState;
   readonly #other: PoolState;
   readonly #orders: readonly (readonly number[])[];
@@ -110,34 +110,34 @@ export class Product implements Autoscaler {
       if (writes.length === 0) continue;
       const next = this.#asNow(now);
       for (const write of writes) this.#carryOut(write, next);
-      emit(this.canonical(next), 'a tick looks, decides and acts', -1);
+      emit(this.canonical(next), 'a look looks, decides and acts', -1);
     }
   }
 
-  #look(now: PoolState, mind: InFlightTick, emit: Emit, fail: Fail): void {
+  #look(now: PoolState, mind: InFlightLook, emit: Emit, fail: Fail): void {
     for (const writes of this.#decideFresh(now, fail))
-      if (writes.length > 0) this.#think(now, [...mind, actsOf(writes)], 'a tick looks and decides', emit);
+      if (writes.length > 0) this.#think(now, [...mind, actsOf(writes)], 'a look looks and decides', emit);
   }
 
   #beginLook(now: PoolState, emit: Emit): void {
     const coder = this.#readCoder(now);
-    this.#think(now, [{ kind: 'saw-coder', coder, age: 0 }], 'a tick reads coderd', emit);
+    this.#think(now, [{ kind: 'saw-coder', coder, age: 0 }], 'a look reads coderd', emit);
     const ecs = this.#readEcs(now);
-    this.#think(now, [{ kind: 'saw-ecs', ecs, gone: [], age: 0 }], 'a tick reads ECS', emit);
+    this.#think(now, [{ kind: 'saw-ecs', ecs, gone: [], age: 0 }], 'a look reads ECS', emit);
   }
 
-  #goOn(now: PoolState, thought: Thought, others: InFlightTick, emit: Emit): void {
+  #goOn(now: PoolState, thought: Thought, others: InFlightLook, emit: Emit): void {
     const { decider } = this.#rules;
     switch (thought.kind) {
       case 'saw-coder': {
         const lists = decider(this.#readEcs(now, true), thought.coder);
-        this.#decided(now, others, lists, 'the tick reads ECS and decides', emit);
+        this.#decided(now, others, lists, 'the look reads ECS and decides', emit);
         break;
       }
       case 'saw-ecs': {
         const lists = decider(thought.ecs, withGone(this.#readCoder(now), thought.gone));
         const still = lists.map((writes) => withoutAsks(writes, thought.gone));
-        this.#decided(now, others, still, 'the tick reads coderd and decides', emit);
+        this.#decided(now, others, still, 'the look reads coderd and decides', emit);
         break;
       }
       case 'acts':
@@ -148,18 +148,18 @@ export class Product implements Autoscaler {
     }
   }
 
-  #decided(now: PoolState, others: InFlightTick, lists: Lists, what: string, emit: Emit): void {
+  #decided(now: PoolState, others: InFlightLook, lists: Lists, what: string, emit: Emit): void {
     for (const writes of lists) this.#think(now, [...others, actsOf(writes)], what, emit);
   }
 
-  #act(now: PoolState, [write, ...rest]: readonly Write[], others: InFlightTick, emit: Emit): void {
+  #act(now: PoolState, [write, ...rest]: readonly Write[], others: InFlightLook, emit: Emit): void {
     if (write === undefined) return;
     const what = WHAT[write.kind];
     const goesOn = [...others, actsOf(rest)];
     this.#think(now, goesOn, what, emit, write);
-    this.#think(now, others, 'the tick ends before its next call', emit);
+    this.#think(now, others, 'the look ends before its next call', emit);
     if (rest.length === 0) return;
-    this.#think(now, others, `${what}; the reply is lost, and the tick ends`, emit, write);
+    this.#think(now, others, `${what}; the reply is lost, and the look ends`, emit, write);
     if (write.kind === 'ask') this.#think(now, goesOn, 'ECS refuses the ask', emit);
   }
 
@@ -233,4 +233,4 @@ export class Product implements Autoscaler {
   }
 }
 
-const WHAT = { set: 'the tick sets the count', ask: 'the tick asks to leave' } as const;
+const WHAT = { set: 'the look sets the count', ask: 'the look asks to leave' } as const;

@@ -1,5 +1,5 @@
 /**
- * A pool in a world that has turned quiet: agents answer, every call arrives, every job ends, nobody deploys, and ticks see what is.
+ * A pool in a world that has turned quiet: agents answer, every call arrives, every job ends, nobody deploys, and looks see what is.
  * ECS refuses what one reading of DEPLOYMENT_BLOCKED says that it refuses (docs/aws.md §1).
  */
 import { isBlocked, type Reading } from '../../../simulator/ecs/protection.ts';
@@ -32,8 +32,8 @@ export type QuietRules = {
   readonly decider: Decider;
 };
 
-/** Ticks, a minute apart, before anything is over that takes ten. */
-const TICKS = 6;
+/** Looks, a minute apart, before anything is over that takes ten. */
+const LOOKS = 6;
 
 /** Every world that may be there some half an hour later: which victims ECS picks, and who is asked first, is chance. */
 export function afterRound(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
@@ -42,7 +42,7 @@ export function afterRound(world: QuietWorld, rules: QuietRules): readonly Quiet
       (it) => minutesPass(it, rules),
     );
   let worlds = minute([world]);
-  for (let count = 0; count < TICKS; count++) worlds = minute(worlds.flatMap((it) => tick(it, rules)));
+  for (let count = 0; count < LOOKS; count++) worlds = minute(worlds.flatMap((it) => oneLook(it, rules)));
   return worlds.map((it) => timeIsOver(it, rules));
 }
 
@@ -213,7 +213,7 @@ function choices(from: readonly number[], count: number): readonly (readonly num
   return from.flatMap((first, at) => choices(from.slice(at + 1), count - 1).map((rest) => [first, ...rest]));
 }
 
-function tick(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
+function oneLook(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
   const { tasks, desired, pending, isDeploying, isUnplaced } = world;
   const ecs = { tasks: tasks.map((task) => seenByEcs(task)), desired, isDeploying, isUnplaced };
   const lists = rules.decider(ecs, { daemons: tasks.map(seenByCoder), pending });

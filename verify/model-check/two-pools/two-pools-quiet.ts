@@ -6,6 +6,7 @@
 
 import { settlingJudge } from '../progress/settling.ts';
 import type { Violation } from '../world/search.ts';
+import { type Call, carriedOut, NAMES, type TwoPoolsLimits } from './two-pools-look.ts';
 import {
   describePools,
   isFree,
@@ -18,7 +19,6 @@ import {
   withoutJob,
   withPlace,
 } from './two-pools-state.ts';
-import { type Call, carriedOut, NAMES, type TwoPoolsLimits } from './two-pools-tick.ts';
 
 export type QuietRules = {
   readonly limits: TwoPoolsLimits;
@@ -53,7 +53,7 @@ export function settlesFrom(
 
 type BlockedRules = QuietRules & { readonly blocked: Blocked };
 
-/** ECS, tasks and coderd do their part, then a tick looks; what takes long is over at the end. */
+/** ECS, tasks and coderd do their part, then a look looks; what takes long is over at the end. */
 function roundFrom(
   code: number,
   codes: TwoPoolsCodes,

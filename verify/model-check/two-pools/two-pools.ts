@@ -1,11 +1,12 @@
 /**
  * The exploration of two pools of one organization under one `maxTasks`. Guards keep their promise here (pool.ts explores that): ECS
- * stops no task with a lease, and an idle one that is asked leaves. ECS places a task or says that it cannot. A tick sees what is; it
+ * stops no task with a lease, and an idle one that is asked leaves. ECS places a task or says that it cannot. A look sees what is; it
  * may end between any two calls, or the calls of one pool may fail.
  */
 
 import type { Decide } from '../deciders/decider.ts';
 import type { Fail, Model } from '../world/search.ts';
+import { type Call, carriedOut, lookOf, NAMES, type TwoPoolsLimits } from './two-pools-look.ts';
 import { settlesFrom } from './two-pools-quiet.ts';
 import {
   describePools,
@@ -19,7 +20,6 @@ import {
   withoutJob,
   withPlace,
 } from './two-pools-state.ts';
-import { type Call, carriedOut, NAMES, type TwoPoolsLimits, ticker } from './two-pools-tick.ts';
 
 export type TwoPoolsRules = TwoPoolsLimits & {
   /** Of each pool. */
@@ -32,10 +32,10 @@ type Step = { readonly what: string; readonly to: TwoPools };
 /** The model of two pools. */
 export function twoPoolsModel({ jobs, decide, ...limits }: TwoPoolsRules): Model {
   const codes = new TwoPoolsCodes(limits.maxTasks);
-  const tick = ticker(limits, decide);
+  const look = lookOf(limits, decide);
   const known = new Map<number, readonly Call[]>();
   const callsAt = (code: number): readonly Call[] => {
-    const calls = known.get(code) ?? tick(codes.unpack(code));
+    const calls = known.get(code) ?? look(codes.unpack(code));
     known.set(code, calls);
     return calls;
   };
@@ -47,7 +47,7 @@ export function twoPoolsModel({ jobs, decide, ...limits }: TwoPoolsRules): Model
       const calls = callsAt(code);
       judgeCalls(pools, calls, fail);
       judgeSum(pools, calls.reduce(carriedOut, pools), limits.maxTasks, fail);
-      const steps = [...worldSteps(pools, jobs), ...tickSteps(pools, calls)];
+      const steps = [...worldSteps(pools, jobs), ...lookSteps(pools, calls)];
       for (const { what, to } of steps) emit(codes.pack(to), what, -1);
     },
     judge: settles,
@@ -55,7 +55,7 @@ export function twoPoolsModel({ jobs, decide, ...limits }: TwoPoolsRules): Model
   };
 }
 
-/** What a tick must not do: ask a busy daemon, or set a count below the tasks that have not left. */
+/** What a look must not do: ask a busy daemon, or set a count below the tasks that have not left. */
 function judgeCalls(pools: TwoPools, calls: readonly Call[], fail: Fail): void {
   for (const call of calls) {
     const places = pools[call.pool]?.places ?? [];
@@ -86,19 +86,19 @@ function sumOf(pools: TwoPools): number {
   return pools.reduce((sum, pool) => sum + Math.max(pool.desired, tasksIn(pool)), 0);
 }
 
-/** All calls, those until the tick ends, or those of one pool while the other's fail. */
-function tickSteps(pools: TwoPools, calls: readonly Call[]): readonly Step[] {
+/** All calls, those until the look ends, or those of one pool while the other's fail. */
+function lookSteps(pools: TwoPools, calls: readonly Call[]): readonly Step[] {
   const after = (done: readonly Call[]): TwoPools => done.reduce(carriedOut, pools);
   return [
     ...calls.map((_, at) => {
       const ends = at + 1 < calls.length ? ' and ends before its last call' : '';
-      return { what: `a tick looks, decides and acts${ends}`, to: after(calls.slice(0, at + 1)) };
+      return { what: `a look looks, decides and acts${ends}`, to: after(calls.slice(0, at + 1)) };
     }),
     ...pools.flatMap((_, failing) => {
       const done = calls.filter(({ pool }) => pool !== failing);
       if (done.length === calls.length) return [];
       return [
-        { what: `a tick looks, decides and acts; its calls for ${NAMES[failing]} fail`, to: after(done) },
+        { what: `a look looks, decides and acts; its calls for ${NAMES[failing]} fail`, to: after(done) },
       ];
     }),
   ];

@@ -16,7 +16,7 @@ export type Autoscaler = {
 };
 
 /**
- * Sets any count and asks anyone at any time. Whatever the product writes upon stale readings, in overlapping ticks, after a crash
+ * Sets any count and asks anyone at any time. Whatever the product writes upon stale readings, in overlapping looks, after a crash
  * between two calls or a lost reply, this one writes too.
  */
 export function nonsense(codes: PoolCodes): Autoscaler {

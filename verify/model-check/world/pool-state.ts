@@ -17,7 +17,7 @@ export type PoolState = {
   isDeploying: boolean;
   /** ECS said that it cannot place a task, and has started none since. */
   isUnplaced: boolean;
-  /** Number of what the autoscaler's ticks are about to do; 0: nothing. */
+  /** Number of what the autoscaler's looks are about to do; 0: nothing. */
   mind: number;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The line between a tick and what it calls. A call takes effect somewhere on the way; it may fail before that, its answer may be
- * lost after that (the SDK then calls again, or gives up), and the tick may end between any two calls.
+ * The line between a look and what it calls. A call takes effect somewhere on the way; it may fail before that, its answer may be
+ * lost after that (the SDK then calls again, or gives up), and the look may end between any two calls.
  */
 
 import type { Random } from '../../../simulator/base/random.ts';

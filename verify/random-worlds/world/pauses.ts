@@ -3,14 +3,14 @@
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Action } from '../../../lambda/decision/model/plan.ts';
 import { PAUSE_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import type { Tick } from '../../../lambda/look/tick.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
 import type { EcsService, ServiceState } from '../../../simulator/ecs/service.ts';
 import type { World } from '../../../simulator/world.ts';
 
 /** Pauses that were there whenever the look, which began at `from` and has just ended, read the tags, and that it did not heed. */
 export function brokenPauses(
   world: World,
-  { plan }: Pick<Tick, 'plan'>,
+  { plan }: Pick<LookResult, 'plan'>,
   { from, readLagMs }: { readonly from: EpochMs; readonly readLagMs: number },
 ): readonly string[] {
   return plan.actions.flatMap((action) => {

@@ -75,8 +75,8 @@ export type WorldPlan = {
   readonly atOncePercent: number;
   readonly world: Omit<WorldOptions, 'pools'>;
   readonly lookEveryS: number;
-  /** Shares of all ticks. */
-  readonly ticks: { readonly doubled: number; readonly crashing: number; readonly slow: number };
+  /** Shares of all looks. */
+  readonly looks: { readonly doubled: number; readonly crashing: number; readonly slow: number };
   readonly callLatency: Range;
   readonly line: LineFaults;
   readonly agent: { readonly failing: number; readonly losing: number };
@@ -138,7 +138,7 @@ export function drawPlan(seed: number): WorldPlan {
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
     world: { ...drawWorld(random), ...drawDeployments(deployments) },
     lookEveryS: random.pick([5, 10, 30, 30, 45, 60]) ?? 10,
-    ticks: { doubled: often(random, 0.3), crashing: often(random, 0.2), slow: often(random, 0.1) },
+    looks: { doubled: often(random, 0.3), crashing: often(random, 0.2), slow: often(random, 0.1) },
     callLatency: random.pick<Range>([
       [5, 60],
       [20, 400],

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Action, OverrideKind } from '../../../lambda/decision/model/plan.ts';
 import { tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
-import type { Tick } from '../../../lambda/look/tick.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
 import { World } from '../../../simulator/world.ts';
-import { TickLog } from '../../../verify/random-worlds/tick-log.ts';
+import { LookLog } from '../../../verify/random-worlds/look-log.ts';
 import { drawPlan } from '../../../verify/random-worlds/world/plan.ts';
 
 const SECOND_MS = 1_000;
@@ -13,7 +13,7 @@ const READ_LAG_MS = 10 * SECOND_MS;
 function aWorld() {
   const pools = [{ name: 'cpu', organization: 'default', tags: {} }];
   const world = new World({ ...drawPlan(1).world, pools, historyMs: 3_600_000 });
-  const log = new TickLog({ world, readLagMs: READ_LAG_MS, say: undefined });
+  const log = new LookLog({ world, readLagMs: READ_LAG_MS, say: undefined });
   const pass = (seconds: number) =>
     world.timeline.advanceTo(plusMs(world.timeline.now(), seconds * SECOND_MS));
   const override = (kind: OverrideKind, seconds: number) => {
@@ -26,14 +26,14 @@ function aWorld() {
 }
 
 /** A look that did these. */
-function tickOf(...actions: readonly object[]): Tick {
+function resultOf(...actions: readonly object[]): LookResult {
   const done = actions.map((action) => ({ pool: 'cpu', why: 'test', ...action })) as unknown as Action[];
-  const tick = {
+  const result = {
     plan: { actions: done, findings: [], pools: [] },
     outcome: { applied: done, refused: [], failures: [] },
     failures: [],
   };
-  return tick as unknown as Tick;
+  return result as unknown as LookResult;
 }
 
 const ASK = { kind: 'ask-to-leave', task: 'arn:1' };
@@ -54,7 +54,7 @@ describe('a look that does something during a pause is a problem', () => {
       const { log, pass, override } = aWorld();
       override(pause, 3600);
       pass(60);
-      log.add(tickOf(...actions), SECOND_MS);
+      log.add(resultOf(...actions), SECOND_MS);
       expect(log.problems).toHaveLength(problems);
     },
   );
@@ -69,7 +69,7 @@ describe('a look that does something during a pause is a problem', () => {
       const { log, pass, override } = aWorld();
       override('pause', lasts);
       pass(setBefore);
-      log.add(tickOf(ASK), SECOND_MS);
+      log.add(resultOf(ASK), SECOND_MS);
       expect(log.problems).toHaveLength(problems);
     },
   );
@@ -77,8 +77,8 @@ describe('a look that does something during a pause is a problem', () => {
 
 it('a task that is asked again and again is a problem, once', () => {
   const { log } = aWorld();
-  for (let look = 0; look < 20; look++) log.add(tickOf(ASK), SECOND_MS);
+  for (let look = 0; look < 20; look++) log.add(resultOf(ASK), SECOND_MS);
   expect(log.problems).toEqual([]);
-  for (let look = 0; look < 20; look++) log.add(tickOf(ASK), SECOND_MS);
+  for (let look = 0; look < 20; look++) log.add(resultOf(ASK), SECOND_MS);
   expect(log.problems).toEqual(['task arn:1 has been asked to leave more than 20 times']);
 });

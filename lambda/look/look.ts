@@ -1,4 +1,4 @@
-/** One tick: look, decide, act. A dry run is the same tick with the act left out. */
+/** One look: observe, decide, act. A dry run is the same look with the act left out. */
 
 import { decide } from '../decision/decide.ts';
 import type { Config } from '../decision/model/config.ts';
@@ -9,7 +9,7 @@ import { apply, type Failure, type Outcome } from './apply.ts';
 import { observe } from './observe.ts';
 import type { Ports } from './ports.ts';
 
-export type Tick = {
+export type LookResult = {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
   readonly outcome: Outcome;
@@ -18,7 +18,7 @@ export type Tick = {
 };
 
 /** Looks and decides. */
-export async function look(
+export async function dryLook(
   ports: Ports,
   config: Config,
 ): Promise<{ readonly snapshot: Snapshot; readonly plan: Plan }> {
@@ -30,8 +30,8 @@ export async function look(
  * Looks, decides and acts; looks again before it does what would stop tasks that have no guard. Doesn't throw for what a pool, coderd or ECS does: see `failures`. Nothing more is done once
  * `signal` says that the invocation is over: what was seen will be old when the function is thawed.
  */
-export async function tick(ports: Ports, config: Config, signal?: AbortSignal): Promise<Tick> {
-  const { snapshot, plan } = await look(ports, config);
+export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSignal): Promise<LookResult> {
+  const { snapshot, plan } = await dryLook(ports, config);
   const first = await apply(
     plan.actions.filter((action) => !needsConfirmation(action)),
     ports.ecs,
@@ -57,7 +57,7 @@ function needsConfirmation(action: Action): boolean {
 /** Those of the actions that one more look, just before, plans too. */
 async function confirm(actions: readonly Action[], ports: Ports, config: Config): Promise<readonly Action[]> {
   if (actions.length === 0) return [];
-  const again = await look(ports, config);
+  const again = await dryLook(ports, config);
   const planned = new Set(again.plan.actions.map((action) => JSON.stringify(action)));
   return actions.filter((action) => planned.has(JSON.stringify(action)));
 }

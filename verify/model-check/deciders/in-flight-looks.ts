@@ -1,10 +1,10 @@
-/** What the product's ticks have seen and are about to write: the part of a state that is theirs. */
+/** What the product's looks have seen and are about to write: the part of a state that is theirs. */
 
 import { Interned } from '../world/interned.ts';
 import { coderKey, ecsKey, type Write } from './decider.ts';
 import { type CoderReadings, type DaemonView, type EcsReadings, NO_DAEMON } from './view.ts';
 
-/** One tick. */
+/** One look. */
 export type Thought =
   /** It has read coderd, and not ECS yet. */
   | { readonly kind: 'saw-coder'; readonly coder: CoderReadings; readonly age: number }
@@ -18,7 +18,7 @@ export type Thought =
   /** It has decided, and these calls are still to be made. */
   | { readonly kind: 'acts'; readonly writes: readonly Write[] };
 
-export type InFlightTick = readonly Thought[];
+export type InFlightLook = readonly Thought[];
 
 /** Steps of the rest of the world between the two readings of one look, which are a second apart. */
 const STEPS_BETWEEN_READINGS = 2;
@@ -27,18 +27,18 @@ const STEPS_BETWEEN_READINGS = 2;
 const MINDS = 1 << 16;
 
 /** Numbers for minds; 0 is the empty one. */
-export class InFlightTicks {
-  readonly #known = new Interned<InFlightTick>((mind) => mind.map(thoughtKey).join(' & '), MINDS);
+export class InFlightLooks {
+  readonly #known = new Interned<InFlightLook>((mind) => mind.map(thoughtKey).join(' & '), MINDS);
 
   constructor() {
     this.#known.idOf([]);
   }
 
-  at(id: number): InFlightTick {
+  at(id: number): InFlightLook {
     return this.#known.at(id);
   }
 
-  idOf(mind: InFlightTick): number {
+  idOf(mind: InFlightLook): number {
     return this.#known.idOf(mind.toSorted((a, b) => (thoughtKey(a) < thoughtKey(b) ? -1 : 1)));
   }
 }
@@ -108,11 +108,11 @@ export function withoutAsks(writes: readonly Write[], gone: readonly number[]): 
 export function describeThought(thought: Thought): string {
   switch (thought.kind) {
     case 'saw-coder':
-      return 'a tick has read coderd';
+      return 'a look has read coderd';
     case 'saw-ecs':
-      return 'a tick has read ECS';
+      return 'a look has read ECS';
     case 'acts':
-      return `a tick is about to ${thought.writes.map(describeWrite).join(', then ')}`;
+      return `a look is about to ${thought.writes.map(describeWrite).join(', then ')}`;
     default:
       return thought satisfies never;
   }

@@ -1,5 +1,5 @@
 /**
- * The whole tick at the largest size: the bundled function in a process of its own, with undici and the AWS SDK
+ * A whole look at the largest size: the bundled function in a process of its own, with undici and the AWS SDK
  * clients, against a generated deployment over loopback.
  */
 import { fork } from 'node:child_process';
@@ -16,7 +16,7 @@ import { CLUSTER } from './fleet/tasks.ts';
 import type { InvocationFigures, Work } from './invocation-process.ts';
 import { median } from './shared/statistics.ts';
 
-export type TickFigures = Omit<FleetSize, 'seed'> & {
+export type FunctionFigures = Omit<FleetSize, 'seed'> & {
   /** Before the first invocation: the runtime starts and the function is loaded. */
   readonly init: Work;
   /** The first invocation: connections are opened, code is not yet compiled, nothing is known of workspaces. */
@@ -39,7 +39,7 @@ const WARM_TICKS = 7;
 const REFRESHES = 5;
 
 /** Measures invocations with one look each. */
-export async function measureTick(size: FleetSize, dir: string): Promise<TickFigures> {
+export async function measureFunction(size: FleetSize, dir: string): Promise<FunctionFigures> {
   const fleet = makeFleet(size);
   const served = await serveFleet(fleet);
   mkdirSync(dir, { recursive: true });

@@ -1,7 +1,7 @@
 /** What the looks of a world came to, and what they did that they must not. */
 
 import { plusMs } from '../../lambda/decision/model/brands.ts';
-import type { Tick } from '../../lambda/look/tick.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
 import type { World } from '../../simulator/world.ts';
 import type { Told } from './settled.ts';
 import { brokenPauses } from './world/pauses.ts';
@@ -16,8 +16,8 @@ type Scene = {
 /** An ask is seen as soon as reads lag: not many looks later. A guard that hears none would be asked for ever. */
 const MOST_ASKS = 20;
 
-export class TickLog {
-  ticks = 0;
+export class LookLog {
+  looks = 0;
   asksRefused = 0;
   /**
    * By the last look. `held` are organizations of which coderd lists no daemon at all although tasks hold leases: somebody deleted their
@@ -35,14 +35,14 @@ export class TickLog {
   }
 
   /** A look that has just ended. */
-  add(tick: Tick, durationMs: number): void {
+  add(result: LookResult, durationMs: number): void {
     const { world, readLagMs = 0 } = this.#scene;
     const from = plusMs(world.timeline.now(), -durationMs);
-    this.ticks += 1;
-    this.asksRefused += tick.outcome.refused.length;
-    this.told = toldBy(tick);
-    this.problems.push(...brokenPauses(world, tick, { from, readLagMs }), ...this.#nagged(tick));
-    this.#tell(tick);
+    this.looks += 1;
+    this.asksRefused += result.outcome.refused.length;
+    this.told = toldBy(result);
+    this.problems.push(...brokenPauses(world, result, { from, readLagMs }), ...this.#nagged(result));
+    this.#tell(result);
   }
 
   addError(error: unknown): void {
@@ -50,7 +50,7 @@ export class TickLog {
     this.problems.push(`an invocation threw ${said}`);
   }
 
-  #nagged({ outcome: { applied, refused } }: Tick): readonly string[] {
+  #nagged({ outcome: { applied, refused } }: LookResult): readonly string[] {
     const isRefused = new Set<string>(refused.map(({ task }) => task));
     return applied.flatMap((action) => {
       if (action.kind !== 'ask-to-leave' || isRefused.has(action.task)) return [];
@@ -62,7 +62,7 @@ export class TickLog {
     });
   }
 
-  #tell({ plan, outcome, failures }: Tick): void {
+  #tell({ plan, outcome, failures }: LookResult): void {
     const { say } = this.#scene;
     if (say === undefined) return;
     for (const action of plan.actions) say(JSON.stringify(action));
@@ -71,7 +71,7 @@ export class TickLog {
   }
 }
 
-function toldBy({ plan }: Tick): Told {
+function toldBy({ plan }: LookResult): Told {
   const held = plan.findings.flatMap((finding) =>
     finding.code === 'daemons-empty-while-leased' ? [finding.organization] : [],
   );

@@ -13,27 +13,27 @@ import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
-export type TickScheduleProps = {
+export type LookScheduleProps = {
   readonly target: IFunction;
   /** Encrypts schedule and queue. @default keys of AWS */
   readonly kmsKey?: IKey;
 };
 
-/** A tick that failed or is late is worth nothing: the next one looks again. */
+/** A look that failed or is late is worth nothing: the next one looks again. */
 export const NEVER_LATE = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
 /** Runs the function once a minute; what could not be handed to Lambda lies in a queue, with the reason. */
-export class TickSchedule extends Construct {
+export class LookSchedule extends Construct {
   readonly undelivered: Queue;
 
-  constructor(scope: Construct, id: string, { target, kmsKey }: TickScheduleProps) {
+  constructor(scope: Construct, id: string, { target, kmsKey }: LookScheduleProps) {
     super(scope, id);
     this.undelivered = undeliveredQueue(this, kmsKey);
     // a group of its own: the role can be assumed for schedules of this group alone
     const scheduleGroup = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
     const role = invokerRole(this, scheduleGroup, { target, queue: this.undelivered, kmsKey });
     new Schedule(this, 'Schedule', {
-      description: 'One tick of the autoscaler a minute',
+      description: 'One look of the autoscaler a minute',
       schedule: ScheduleExpression.rate(Duration.minutes(1)),
       timeWindow: TimeWindow.off(),
       scheduleGroup,

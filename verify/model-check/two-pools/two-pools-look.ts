@@ -1,4 +1,4 @@
-/** One tick of the product over two pools: what it can see of them, and the calls that it makes. */
+/** One look of the product over two pools: what it can see of them, and the calls that it makes. */
 
 import type { Decide, Write } from '../deciders/decider.ts';
 import type { CoderReadings, DaemonView, EcsTaskView, SeenPool } from '../deciders/view.ts';
@@ -26,7 +26,7 @@ export type TwoPoolsLimits = {
 export type Call = Write & { readonly pool: number };
 
 /** Decides about a state: raises, asks, lower counts, in this order (lambda/look/apply.ts). */
-export function ticker(limits: TwoPoolsLimits, decide: Decide): (pools: TwoPools) => readonly Call[] {
+export function lookOf(limits: TwoPoolsLimits, decide: Decide): (pools: TwoPools) => readonly Call[] {
   const { maxTasks, min, max, hasStock } = limits;
   const config = configWith(
     POOLS.map((pool, at) => ({ ...pool, min: min[at] ?? 0, max })),
