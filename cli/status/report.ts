@@ -5,7 +5,7 @@ import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { AssignmentRow, IsoTime, Override, Plan } from '../../lambda/decision/model/plan.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import type { PoolDecision } from '../../lambda/decision/pool-decision.ts';
+import type { PoolDecision } from '../../lambda/decision/pool/pool-decision.ts';
 import { findingLines } from '../../lambda/explain/finding-text.ts';
 import { tagText } from '../../lambda/explain/format.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';

@@ -6,7 +6,7 @@ import type { EpochMs } from './model/brands.ts';
 import { sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
 import type { Action } from './model/plan.ts';
-import type { PoolDecision } from './pool-decision.ts';
+import type { PoolDecision } from './pool/pool-decision.ts';
 
 /** An invocation a minute. */
 export const NEXT_INVOCATION_MS = 60_000;

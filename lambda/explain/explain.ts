@@ -7,7 +7,7 @@ import { by } from '../decision/model/collections.ts';
 import { type Finding, REPLACING, type Served, type StartTime } from '../decision/model/plan.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { covers, displayTags } from '../decision/model/tags.ts';
-import type { PoolDecision } from '../decision/pool-decision.ts';
+import type { PoolDecision } from '../decision/pool/pool-decision.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
 import { taskId } from '../decision/supply/daemons.ts';
 import type { TaskView } from '../decision/supply/task-state.ts';

@@ -72,8 +72,23 @@ export function decideConfirming(input: Input): Confirming {
   };
 }
 
+/**
+ * Protects the busy tasks of a lease pool whose protection runs out. Such a task has no guard: its pool had another
+ * rung when it started. A guard would have renewed the protection long before.
+ */
+export function protectUnguarded({ tasks: all }: PoolView): Confirming {
+  const tasks = all.filter(
+    (task) => task.state === 'leaving' && task.use === 'busy' && needsProtection(task),
+  );
+  return {
+    protect: tasks.map((task) => ({ task, why: 'may-hold-a-job' })),
+    stop: [],
+    why: tasks.length > 0 ? [{ code: 'protecting', tasks: tasks.length }] : [],
+  };
+}
+
 /** Whether it may hold a job, and its protection is to be renewed. */
-export function needsProtection({ use, leaseMs }: TaskView): boolean {
+function needsProtection({ use, leaseMs }: TaskView): boolean {
   return use !== 'idle' && (leaseMs ?? 0) < RENEWED_BELOW_MS;
 }
 

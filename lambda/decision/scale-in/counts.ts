@@ -1,6 +1,7 @@
 /**
- * Counts: the desired count of a service, by the rule of docs/architecture.md, "The lease". It is absolute, so that saying
- * it twice does no harm, and never below the number of tasks that have not left.
+ * The desired count of a service, from its tasks and the count that the pool needs (docs/architecture.md, "The lease").
+ * The count is a number, never a difference, so setting it twice does no harm. It is never below the number of tasks
+ * that have not left.
  */
 import type { Capacity } from '../capacity/capacity.ts';
 import type { Doubt, Reason } from '../model/plan.ts';
@@ -11,59 +12,130 @@ export type CountDecision = { readonly to: number; readonly why: readonly Reason
 export type CountInput = {
   readonly service: Service;
   readonly capacity: Capacity;
-  /** Working, starting and unguarded tasks that are wanted, after all bounds. */
+  /** Working, starting and unguarded tasks that the pool needs, after all limits. */
   readonly wanted: number;
-  /** Of the pool, in tasks. */
+  /** The pool's `max`, in tasks. */
   readonly max: number;
+  /** Any doubt holds the count. */
   readonly doubts: readonly Doubt[];
 };
 
-/** Decides the desired count of one service. */
+/** Decides the desired count of one service, by the first rule that applies. */
 export function decideCount(input: CountInput): CountDecision {
-  const { uncounted } = input.capacity;
-  const all = decideAll(input);
-  return { ...all, to: Math.max(0, all.to - uncounted) };
+  const counts = countsOf(input);
+  const rule = RULES.find(({ applies }) => applies(counts));
+  const { to, why } = rule === undefined ? lower(counts) : rule.decide(counts);
+  return { to: Math.max(0, to - input.capacity.uncounted), why };
 }
 
-/** The count of all tasks: of those that ECS counts, and of those of an earlier deployment that it does not. */
-function decideAll({ service, capacity, wanted, max, doubts }: CountInput): CountDecision {
-  const from = service.desiredCount + capacity.uncounted;
-  const { total, leaving, left, vacant } = capacity;
-  const notLeft = total + leaving;
-  const blind = blindness({ service, capacity }, doubts);
-  const unprotected = unprotectedTasks(capacity);
-  const mayLower = blind.length === 0 && unprotected.length === 0;
-  // tasks that never had a daemon go before others come: else a pool of them would grow without end (docs/adr/0003)
-  if (vacant > 0 && mayLower && from >= notLeft) {
-    const waits: readonly Reason[] = wanted > total ? [{ code: 'waiting-for-vacant', tasks: vacant }] : [];
-    return { to: notLeft, why: [{ code: 'tasks-left', tasks: left }, ...waits] };
-  }
-  const uncapped = Math.max(wanted, total) + leaving + left;
-  const lowest = vacant > 0 ? Math.min(uncapped, Math.max(from, max + leaving + left - vacant)) : uncapped;
-  // beyond what is there ECS only tries to start tasks: a count above it is dropped when that keeps failing
-  if (wanted > total && lowest >= from) return { to: lowest, why: [] };
-  if (from < notLeft)
-    return { to: notLeft, why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft }] };
-  if (from === notLeft) return { to: from, why: [] };
-  // ECS may start what is desired and not there before the count is lowered, and then stop any task without a lease
-  if (capacity.isHeldBack && capacity.exposed > 0) return { to: from, why: unprotected };
-  if (mayGiveUp({ capacity, doubts }) && lowest < from) return { to: lowest, why: [] };
-  if (blind.length > 0) return { to: from, why: blind };
+/** What the rules compare, in tasks. Tasks of an earlier deployment count too, whether ECS counts them or not. */
+type Counts = {
+  /** The desired count now. */
+  readonly from: number;
+  readonly wanted: number;
+  /** Tasks that stay. */
+  readonly total: number;
+  /** Tasks that stay, and tasks that are leaving. */
+  readonly notLeft: number;
+  readonly left: number;
+  /** Of those: tasks that never had a daemon. */
+  readonly vacant: number;
+  /** The lowest count that launches what the pool needs. */
+  readonly lowest: number;
+  /** What holds every lower count. */
+  readonly holds: readonly Reason[];
+  /** Tasks without a lease: ECS could stop one of them in place of a task that has left. */
+  readonly unprotected: readonly Reason[];
+  /** Whether ECS keeps failing to start tasks, and one that runs could still be stopped. */
+  readonly isExposed: boolean;
+  /** Whether tasks that ECS cannot start are given up. */
+  readonly mayGiveUp: boolean;
+};
+
+type Rule = {
+  readonly applies: (counts: Counts) => boolean;
+  readonly decide: (counts: Counts) => CountDecision;
+};
+
+/** In order: the first rule that applies decides. If none applies, see `lower`. */
+const RULES: readonly Rule[] = [
+  // Give up tasks that never had a daemon before others launch. Otherwise a pool whose tasks never
+  // get a daemon would grow without end (docs/adr/0003)
+  {
+    applies: ({ vacant, holds, unprotected, from, notLeft }) =>
+      vacant > 0 && holds.length === 0 && unprotected.length === 0 && from >= notLeft,
+    decide: ({ wanted, total, notLeft, left, vacant }) => {
+      const waits: readonly Reason[] = wanted > total ? [{ code: 'waiting-for-vacant', tasks: vacant }] : [];
+      return { to: notLeft, why: [{ code: 'tasks-left', tasks: left }, ...waits] };
+    },
+  },
+  // Launch. A count above the tasks makes ECS try to start one; it is given up when that keeps failing
+  {
+    applies: ({ wanted, total, lowest, from }) => wanted > total && lowest >= from,
+    decide: ({ lowest }) => ({ to: lowest, why: [] }),
+  },
+  // Raise a count that is below the tasks
+  {
+    applies: ({ from, notLeft }) => from < notLeft,
+    decide: ({ from, notLeft }) => ({
+      to: notLeft,
+      why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft }],
+    }),
+  },
+  // Keep a count that equals the tasks
+  {
+    applies: ({ from, notLeft }) => from === notLeft,
+    decide: ({ from }) => ({ to: from, why: [] }),
+  },
+  // Hold while a task runs without a lease: ECS may start a missing task before the count is lowered,
+  // and then stop the running one
+  {
+    applies: ({ isExposed }) => isExposed,
+    decide: ({ from, unprotected }) => ({ to: from, why: unprotected }),
+  },
+  // Give up tasks that ECS cannot start
+  {
+    applies: ({ mayGiveUp, lowest, from }) => mayGiveUp && lowest < from,
+    decide: ({ lowest }) => ({ to: lowest, why: [] }),
+  },
+  // Hold for a deployment or a doubt
+  {
+    applies: ({ holds }) => holds.length > 0,
+    decide: ({ from, holds }) => ({ to: from, why: holds }),
+  },
+];
+
+/** Lowers the count to the tasks that have not left, or to what the pool needs. */
+function lower({ from, wanted, total, notLeft, left, lowest, unprotected }: Counts): CountDecision {
   const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
   if (to === from) return { to, why: unprotected };
   return { to, why: to === notLeft && left > 0 ? [{ code: 'tasks-left', tasks: left }] : [] };
 }
 
+function countsOf({ service, capacity, wanted, max, doubts }: CountInput): Counts {
+  const from = service.desiredCount + capacity.uncounted;
+  const { total, leaving, left, vacant } = capacity;
+  const uncapped = Math.max(wanted, total) + leaving + left;
+  const lowest = vacant > 0 ? Math.min(uncapped, Math.max(from, max + leaving + left - vacant)) : uncapped;
+  return {
+    ...{ from, wanted, total, notLeft: total + leaving, left, vacant, lowest },
+    holds: holdsOf({ service, capacity }, doubts),
+    unprotected: unprotectedTasks(capacity),
+    isExposed: capacity.isHeldBack && capacity.exposed > 0,
+    mayGiveUp: mayGiveUp({ capacity, doubts }),
+  };
+}
+
 /**
- * Whether tasks that are desired and do not come are given up. A task that runs without a lease holds that: ECS may start the missing ones
- * before the count is lowered, and then stop it.
+ * Whether tasks that ECS cannot start are given up. A task that runs without a lease holds that: ECS may start a missing
+ * task before the count is lowered, and then stop the running one.
  */
 export function mayGiveUp({ capacity, doubts }: Pick<CountInput, 'capacity' | 'doubts'>): boolean {
   return capacity.isHeldBack && capacity.exposed === 0 && capacity.uncounted === 0 && doubts.length === 0;
 }
 
-/** What keeps any count from being lowered. */
-function blindness(rollout: Rollout, doubts: readonly Doubt[]): readonly Reason[] {
+/** What holds every lower count. */
+function holdsOf(rollout: Rollout, doubts: readonly Doubt[]): readonly Reason[] {
   const reasons: Reason[] = [];
   if (isDeploying(rollout)) reasons.push({ code: 'holding-for-deployment' });
   if (doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });

@@ -51,6 +51,16 @@ export function decideReplacing(view: PoolView, isGrowing: boolean, now: EpochMs
   });
 }
 
+/** The same decisions, but every task stays for now. */
+export function keepAll(
+  decisions: readonly LeaveDecision[],
+  why: 'holding-for-protection' | 'holding-for-deployment',
+): readonly LeaveDecision[] {
+  return decisions.map((decision) =>
+    decision.kind === 'leave' ? { task: decision.task, kind: 'keep', why } : decision,
+  );
+}
+
 /** So many of these, which are in order: old ones first, and so that the zones stay as even as they can. */
 function pickSpread(
   tasks: readonly TaskView[],

@@ -1,0 +1,23 @@
+/** A pool that a person has paused: nothing is launched or drained, but tasks without a guard are protected. */
+
+import type { Override } from '../model/plan.ts';
+import { heldBackReasons, jobReasons, said } from '../report/reasons.ts';
+import { decideConfirming, protectUnguarded } from '../scale-in/confirm-rung.ts';
+import { protectAction } from './actions.ts';
+import { type PoolDecision, type PoolInput, withoutAction } from './pool-decision.ts';
+
+/** Decides about a paused pool. A pause must stop no build, so protections are still renewed. */
+export function decidePausedPool(input: PoolInput, pause: Override): PoolDecision {
+  const { need, service, doubts, snapshot } = input;
+  const { view, capacity } = need;
+  const count = { to: service.desiredCount, why: [] };
+  const { protect, why } =
+    view.pool.scaleIn === 'lease'
+      ? protectUnguarded(view)
+      : decideConfirming({ view, service, capacity, leaving: [], count, doubts });
+  const waiting = [...jobReasons(need), ...heldBackReasons(need, snapshot.takenAt)];
+  return {
+    ...withoutAction(need, doubts, [{ code: 'paused', ...said(pause) }, ...waiting, ...why]),
+    actions: protect.map((decision) => protectAction(need, decision)),
+  };
+}
