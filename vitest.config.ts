@@ -7,6 +7,7 @@ export default defineConfig({
     maxWorkers: '100%',
     // the world's tests are busy, not waiting: a test that takes this long hangs
     testTimeout: 120_000,
+    hookTimeout: 120_000,
     // the bundled function runs as it is deployed: Node loads it, not the test runner
     server: { deps: { external: [/\/index\.mjs$/] } },
     env: {

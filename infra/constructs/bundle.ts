@@ -25,7 +25,17 @@ export function bundleFunction({ configFile, outDir }: FunctionBundle): void {
   copyConfig(configFile, outDir);
 }
 
-function bundledHandler(): { readonly name: string; readonly contents: Uint8Array }[] {
+type File = { readonly name: string; readonly contents: Uint8Array };
+
+/** Bundling takes half a second: an app with several stacks does it once. */
+let bundled: readonly File[] | undefined;
+
+function bundledHandler(): readonly File[] {
+  bundled ??= buildHandler();
+  return bundled;
+}
+
+function buildHandler(): readonly File[] {
   const { outputFiles } = buildSync({
     absWorkingDir: projectDir,
     entryPoints: ['lambda/handler.ts'],

@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import { rootSetting, settingsBelow } from '../../lambda/config/schema/settings.ts';
+import { runs } from '../support/runs.ts';
 
 const names = settingsBelow(rootSetting()).map(({ path }) => path.replace(/^.*\./, '').replace('[]', ''));
 const name = fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 8 }));
@@ -67,7 +68,7 @@ it('any document is read or refused with problems that have a line', () => {
     fc.property(fc.oneof(tree, nearlyConfig), (value) => {
       expect(surprise(stringify(value))).toBeUndefined();
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 
@@ -102,6 +103,6 @@ it('any text is read or refused with problems that have a line', () => {
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
       expect(surprise(pieces.join(''))).toBeUndefined();
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });

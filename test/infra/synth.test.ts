@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Settings } from '../../infra/constructs/settings.ts';
+import { rows } from '../support/runs.ts';
 import { cpu, deployment, EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL } from './support/synthesized.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'synth-'));
@@ -56,12 +57,17 @@ const MINUTES_2 = { timeout: 120_000 };
 type Deployment = { readonly name: string; readonly settings: Settings; readonly services: number };
 
 describe('cdk synth', () => {
-  it.concurrent.each<Deployment>([
-    { name: 'minimal', settings: MINIMAL, services: 1 },
-    { name: 'everything', settings: EVERYTHING, services: 3 },
-    { name: 'existing', settings: EXISTING, services: 2 },
-    { name: 'fifty', settings: FIFTY_POOLS, services: 50 },
-  ])('makes a stack offline, without a warning: $name', MINUTES_2, async ({ name, settings, services }) => {
+  it.concurrent.each<Deployment>(
+    rows(
+      [
+        { name: 'minimal', settings: MINIMAL, services: 1 },
+        { name: 'everything', settings: EVERYTHING, services: 3 },
+        { name: 'existing', settings: EXISTING, services: 2 },
+        { name: 'fifty', settings: FIFTY_POOLS, services: 50 },
+      ],
+      1,
+    ),
+  )('makes a stack offline, without a warning: $name', MINUTES_2, async ({ name, settings, services }) => {
     const { status, stderr } = await synth(write(name, settings), name);
     expect(stderr).not.toMatch(/warning|error/i);
     expect(status).toBe(0);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
-import { cleanLook, type Lab, startLab } from '../support/lab.ts';
+import { cleanLook, type Lab, startLongLab } from '../support/lab.ts';
 
 const POOLS = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 },
@@ -41,7 +41,7 @@ const CUT_S = 400;
 
 /** Runs the scenario; `each` is what happens every 10 s until CUT_S, clean looks after that. */
 async function scenario(each: (lab: Lab, ports: Ports) => Promise<unknown>, readLagMs = 0): Promise<Outcome> {
-  const lab = await startLab({ pools: POOLS, readLagMs });
+  const lab = await startLongLab({ pools: POOLS, readLagMs });
   try {
     submit(lab);
     const ports = lab.ports();

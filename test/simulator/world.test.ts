@@ -5,6 +5,7 @@ import { Random } from '../../simulator/base/random.ts';
 import type { BlockedTasks, DeploymentBlocked } from '../../simulator/ecs/protection.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import { World, type WorldOptions } from '../../simulator/world.ts';
+import { runs } from '../support/runs.ts';
 import { HOUR, MINUTE, SECOND, START } from './ecs/ecs-fixture.ts';
 
 /** What the autoscaler's ask is: 23 h (docs/architecture.md, "The lease"). */
@@ -331,7 +332,7 @@ describe('whatever an autoscaler does with its two writes', () => {
         }
         expect(world.figures().killed).toBe(0);
       }),
-      { numRuns: 40 },
+      runs(40),
     );
   });
 });

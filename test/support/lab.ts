@@ -1,5 +1,5 @@
-/** The real ports (undici, AWS SDK clients) on a world that is served over loopback and moves only when told. */
-
+/** The autoscaler in a world that moves only when told. */
+import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
@@ -10,6 +10,8 @@ import type { Ports } from '../../lambda/look/ports.ts';
 import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
 import { type Requested, serveWorld } from '../../simulator/serve.ts';
 import { type PoolSpec, World, type WorldOptions } from '../../simulator/world.ts';
+import { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
+import { IS_FULL } from './runs.ts';
 import { type ForecastSettings, forecastSettings } from './settings.ts';
 
 /** Of an RFC 3339 text. */
@@ -30,6 +32,8 @@ export type LabOptions = Partial<Omit<WorldOptions, 'pools'>> & {
   readonly pools: readonly LabPool[];
   readonly maxTasks?: number;
   readonly onRequest?: (what: Requested) => void;
+  /** The real ports (undici, AWS SDK clients) on a served world, or the backtest's ports. @default true */
+  readonly overHttp?: boolean;
   /** How long after each full minute of the world's, which is when coderd's executor comes, an invocation begins. @default 20 */
   readonly phaseS?: number;
 };
@@ -56,8 +60,16 @@ const MINUTE_MS = 60_000;
 /** What the CDK stack gives the function. */
 const TIMEOUT_MS = 55_000;
 
+/**
+ * For long stretches of the world's time. CI takes the real ports; `npm run check` takes the backtest's, which give the same
+ * plans (test/backtest/ports.test.ts) in a fifth of the time.
+ */
+export function startLongLab(given: LabOptions): Promise<Lab> {
+  return startLab({ ...given, overHttp: given.overHttp ?? (IS_FULL || given.onRequest !== undefined) });
+}
+
 export async function startLab(given: LabOptions): Promise<Lab> {
-  const { pools, maxTasks = 100, onRequest, phaseS = 20, ...options } = given;
+  const { pools, maxTasks = 100, onRequest, phaseS = 20, overHttp = true, ...options } = given;
   const { start = START } = options;
   const world = new World({ seed: 1, pools, ...options, start });
   const served = await serveWorld(world, onRequest ? { onRequest } : {});
@@ -67,10 +79,11 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   const { config } = checkConfig(labConfig(served.coderdUrl, pools, maxTasks));
   const connection = connect(config, world.ecs.clusterName, undefined, world.stackName);
   // the function's own clock is the world's
-  const ports = (): Ports => {
+  const servedPorts = (): Ports => {
     const own = connection.ports();
     return { ...own, clock: { now: () => world.timeline.now(), sleep: (ms) => own.clock.sleep(ms) } };
   };
+  const ports = overHttp ? servedPorts : portsInProcess(world);
   const pass = (seconds: number): void =>
     world.timeline.advanceTo((world.timeline.now() + seconds * 1000) as EpochMs);
   return {
@@ -105,6 +118,11 @@ export async function startLab(given: LabOptions): Promise<Lab> {
       await served.close();
     },
   };
+}
+
+function portsInProcess(world: World): () => Ports {
+  const pace = new VirtualScheduler(world.timeline);
+  return virtualPorts({ world, pace, isCoderdDown: () => false, onCall: () => {} });
 }
 
 /** One invocation whose clock is the world's: sleeping lets the world's time pass. */

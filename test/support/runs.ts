@@ -1,9 +1,25 @@
-/** How often a property is tried: fewer times, and the same each time, for every mutant of a mutation test. */
+/** How much the long tests try: all of it in CI, less in `npm run check`, least for a mutant of a mutation test. */
 
+/** `.ci/run` sets this. */
+export const IS_FULL = process.env.TEST_EFFORT === 'full';
 /** Stryker sets this in the processes that run tests. */
 const IS_MUTATING = process.env.STRYKER_MUTATOR_WORKER !== undefined;
 
-/** Parameters of `fc.assert` for this many runs. */
+/** `npm run check` tries a property this many times less often. */
+const QUICK_SHARE = 5;
+const FEWEST_RUNS = 20;
+/** Rows of a long table that `npm run check` tries. */
+const QUICK_ROWS = 3;
+
+/** Parameters of `fc.assert` for a property that CI tries `count` times. */
 export function runs(count: number): { readonly numRuns: number; readonly seed?: number } {
-  return IS_MUTATING ? { numRuns: Math.min(count, 30), seed: 1 } : { numRuns: count };
+  if (IS_MUTATING) return { numRuns: Math.min(count, 30), seed: 1 };
+  return { numRuns: IS_FULL ? count : Math.min(count, Math.max(FEWEST_RUNS, count / QUICK_SHARE)) };
+}
+
+/** Rows of slow tests, such as seeds of a world: all in CI, else a few, the first and the last among them. */
+export function rows<T>(all: readonly T[], quick = QUICK_ROWS): readonly T[] {
+  if (IS_FULL || all.length <= quick) return all;
+  const step = quick === 1 ? 0 : (all.length - 1) / (quick - 1);
+  return Array.from({ length: quick }, (_, index) => all[Math.round(index * step)] as T);
 }

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Backtest, Change, WaitFigures } from '../../../backtest/replay/result.ts';
-import { DESKTOP, PHONE, reportBrowser, browserTest as test } from './browser.ts';
+import { browserTest, DESKTOP, PHONE, reportBrowser, longBrowserTest as test } from './browser.ts';
 import { plausibleBacktest } from './fixture.ts';
 import { readBack, rowsOf, valuesOf } from './tables.ts';
 
@@ -8,7 +8,7 @@ const BACKTEST = plausibleBacktest(7);
 const open = reportBrowser();
 
 describe('the page', () => {
-  test.each([
+  browserTest.each([
     { what: 'a week of five policies', backtest: BACKTEST },
     { what: 'nothing', backtest: { ...BACKTEST, runs: [], bounds: [], pools: [] } },
   ])('of $what opens with no word in the console and no request but for itself', async ({ backtest }) => {

@@ -5,6 +5,7 @@ import { nextAutostart, zoneOf } from '../../../lambda/decision/forecast/autosta
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
 import { nextAllowedAutostart } from '../../../simulator/coderd/tables/autostart-schedule.ts';
+import { runs } from '../../support/runs.ts';
 
 const time = (text: string): EpochMs => Date.parse(text) as EpochMs;
 const next = (after: string, schedule: string, days: readonly string[] = WEEKDAYS): string | undefined => {
@@ -82,7 +83,7 @@ describe('the next autostart', () => {
           expect(found).toBe(nextAllowedAutostart(after as EpochMs, schedule, allowed));
         },
       ),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Schedule, Weekday } from '../../../lambda/decision/model/config.ts';
 import { isActive, windowOf } from '../../../lambda/decision/settings/schedules.ts';
+import { runs } from '../../support/runs.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
@@ -183,6 +184,6 @@ it('any schedule is active in its windows and at no other time', () => {
       for (const now of [instant, ...edges] as EpochMs[])
         expect(isActive(schedule, now)).toBe(windows.some(({ from, to }) => from <= now && now < to));
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });

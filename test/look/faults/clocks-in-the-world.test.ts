@@ -1,6 +1,6 @@
 /** coderd's clock differs from AWS's: nothing is scaled in, and only pending jobs launch tasks. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Lab, type LabPool, startLab } from '../../support/lab.ts';
+import { type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -16,7 +16,7 @@ const cpu: LabPool = {
 };
 
 async function start(coderdAheadMs: number, pool: LabPool = cpu): Promise<Lab> {
-  lab = await startLab({ pools: [pool], coderdAheadMs });
+  lab = await startLongLab({ pools: [pool], coderdAheadMs });
   return lab;
 }
 

@@ -1,7 +1,7 @@
 /** Tasks that leave, looked at in the moment in which coderd begins to call their daemons offline. */
 import { afterEach, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import { cleanLook, type Lab, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -9,7 +9,7 @@ afterEach(() => lab?.close());
 const STALE_MS = 90_000;
 
 it('does not take a daemon that has left for a busy one in the second in which it becomes stale', async () => {
-  const own = await startLab({
+  const own = await startLongLab({
     pools: [{ name: 'gpu', organization: 'default', tags: {}, desiredCount: 1 }],
   });
   lab = own;

@@ -1,7 +1,7 @@
 /** Daemons that no pool owns, with the real look against the real clients. */
 import { afterEach, expect, it } from 'vitest';
 import { DEFAULT_RELEASE } from '../../../simulator/coderd/rules/versions.ts';
-import { type Lab, startLab } from '../../support/lab.ts';
+import { type Lab, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -10,7 +10,7 @@ const GPU = { organization: 'default', tags: { pool: 'gpu' } };
 
 /** A pool at zero, and a daemon of somebody else with its tags, which asks for jobs. */
 async function besideAnother() {
-  const own = await startLab({ pools: [{ ...GPU, name: 'gpu', desiredCount: 0 }] });
+  const own = await startLongLab({ pools: [{ ...GPU, name: 'gpu', desiredCount: 0 }] });
   lab = own;
   const { coderd } = own.world;
   const key = coderd.addKey({ ...GPU, name: 'theirs' });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
-import { type Lab, type LabPool, startLab } from '../../support/lab.ts';
+import { type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -12,8 +12,8 @@ const MINUTE_MS = 60_000;
 const HOUR_S = 3_600;
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
 
-async function start(pool: LabPool = cpu): Promise<Lab> {
-  lab = await startLab({ pools: [pool] });
+async function start(pool: LabPool = cpu, options: Partial<LabOptions> = {}): Promise<Lab> {
+  lab = await startLongLab({ pools: [pool], ...options });
   return lab;
 }
 
@@ -165,7 +165,7 @@ describe('a person', () => {
   it.each([0, 30])(
     'who sets the count to %i while builds run kills nothing, and it is set right',
     async (count) => {
-      const on = await start();
+      const on = await start(cpu, { overHttp: true });
       submit(on, 30, 30);
       await look(on, 300);
       const ports = on.ports();

@@ -4,7 +4,7 @@ import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { OverrideKind } from '../../../lambda/decision/model/plan.ts';
 import { tagKeysOf, tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
-import { type Lab, type LabPool, START, startLab } from '../../support/lab.ts';
+import { type Lab, type LabPool, START, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -20,7 +20,7 @@ function takeAway({ world }: Lab, kind: OverrideKind): void {
 
 async function aLab(pool: Partial<LabPool> = {}, seed = 1): Promise<Lab> {
   const cpu = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, ...pool };
-  lab = await startLab({ pools: [cpu], readLagMs: 3_000, victims: 'worst', seed });
+  lab = await startLongLab({ pools: [cpu], readLagMs: 3_000, victims: 'worst', seed });
   return lab;
 }
 

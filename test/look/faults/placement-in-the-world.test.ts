@@ -1,7 +1,7 @@
 /** Capacity that ECS cannot place: jobs go to pools that can have tasks, the count goes down, and the reason is told. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import { type Lab, type LabOptions, type LabPool, startLab } from '../../support/lab.ts';
+import { type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -23,7 +23,7 @@ const poolOf = (look: LookResult | undefined, name: string) =>
 const codes = (look: LookResult | undefined, name: string) => poolOf(look, name)?.why.map(({ code }) => code);
 
 async function start(pools: readonly LabPool[], options: Omit<LabOptions, 'pools'> = {}) {
-  lab = await startLab({ pools, ...options });
+  lab = await startLongLab({ pools, ...options });
   const { world } = lab;
   const name = (pool: string): string => world.service(pool).identity.name;
   return {

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
-import { cleanLook, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -61,7 +61,7 @@ function expectNobodyLeft(own: Lab, plan: Plan | undefined): void {
 describe('under load everyone leaves', () => {
   it.each([1, 2, 3])('and another pool that can does the jobs, seed %i', async (seed) => {
     const next: LabPool = { ...cpu, name: 'next', tags: { ...cpu.tags, generation: '2' }, min: 0, warm: 0 };
-    lab = await startLab({ pools: [cpu, next], victims: 'worst', readLagMs: 3_000, seed });
+    lab = await startLongLab({ pools: [cpu, next], victims: 'worst', readLagMs: 3_000, seed });
     submit(lab, 8, (index) => 5 + 4 * index);
     await lab.run(300);
     expectNobodyLeft(lab, await retire(lab, 60, 3));
@@ -70,7 +70,7 @@ describe('under load everyone leaves', () => {
   });
 
   it('and jobs that no other pool can do are told, while those it has taken end', async () => {
-    lab = await startLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000 });
+    lab = await startLongLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000 });
     submit(lab, 6, (index) => 5 + 4 * index);
     await lab.run(300);
     submit(lab, 4, () => 1);
@@ -83,7 +83,7 @@ describe('under load everyone leaves', () => {
 
   it('of a pool without a guard too, as each becomes idle', async () => {
     const bare: LabPool = { ...cpu, image: 'bare', scaleIn: 'confirm', idleTimeout: '30m' };
-    lab = await startLab({ pools: [bare], victims: 'worst', readLagMs: 3_000 });
+    lab = await startLongLab({ pools: [bare], victims: 'worst', readLagMs: 3_000 });
     submit(lab, 5, (index) => 2 + 8 * index);
     await lab.run(180);
     expectNobodyLeft(lab, await retire(lab, 90));

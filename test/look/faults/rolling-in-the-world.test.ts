@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
 import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
-import { cleanLook, type Lab, type LabOptions, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -37,7 +37,7 @@ function submit({ world }: Lab, count: number, minutes: (index: number) => numbe
 async function deployAmongBuilds(options: Partial<LabOptions>, earlySuccessPercent?: number): Promise<Lab> {
   const early = earlySuccessPercent === undefined ? {} : { earlySuccessPercent };
   const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, min: 2, warm: 1, ...early };
-  const started = await startLab({ pools: [pool], victims: 'worst', readLagMs: 3_000, ...options });
+  const started = await startLongLab({ pools: [pool], victims: 'worst', readLagMs: 3_000, ...options });
   lab = started;
   submit(started, 8, (index) => 5 + 4 * index);
   await started.run(300);

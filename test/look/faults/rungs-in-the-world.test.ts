@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
 import { dryLook } from '../../../lambda/look/look.ts';
 import type { Coderd } from '../../../lambda/look/ports.ts';
-import { cleanLook, type Lab, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -20,7 +20,7 @@ async function withBuilds(scaleIn: ScaleIn, minutes: readonly number[], seed = 1
     image: 'bare',
     scaleIn,
   } as const;
-  lab = await startLab({ pools: [pool], victims: 'worst', readLagMs: 3_000, seed });
+  lab = await startLongLab({ pools: [pool], victims: 'worst', readLagMs: 3_000, seed });
   for (const length of minutes)
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: length * MINUTE_MS });
   return lab;

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import type { Guard } from '../../../simulator/task/guard.ts';
-import { cleanLook, type Lab, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -12,7 +12,7 @@ const HOUR = 60 * MINUTE;
 
 /** One task with an idle daemon, which nothing needs, and a fault before the autoscaler asks for it. */
 async function drainAfter(fault: (guard: Guard) => void) {
-  const own = await startLab({
+  const own = await startLongLab({
     pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],
   });
   lab = own;

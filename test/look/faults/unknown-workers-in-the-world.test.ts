@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
-import { cleanLook, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -13,7 +13,7 @@ const pool = (name: string): LabPool => ({ name, organization: 'default', tags: 
 
 /** One build in `cpu`, whose key somebody then deletes, and one idle daemon in `gpu`. */
 async function deletedKey(buildMinutes: number) {
-  const own = await startLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }, pool('gpu')] });
+  const own = await startLongLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }, pool('gpu')] });
   lab = own;
   own.pass(120);
   const id = own.world.coderd.submitJob({
@@ -99,7 +99,7 @@ function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
 }
 
 it('does not doubt a job that a daemon took which came after the daemons were read', async () => {
-  const own = await startLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }] });
+  const own = await startLongLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }] });
   lab = own;
   const { world } = own;
   world.coderd.submitJob({ organization: 'default', tags: { pool: 'cpu' }, durationMs: MINUTE_MS });

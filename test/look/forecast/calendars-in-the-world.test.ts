@@ -5,7 +5,7 @@ import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
 import type { World } from '../../../simulator/world.ts';
-import { type Lab, type LabPool, START, startLab } from '../../support/lab.ts';
+import { type Lab, type LabPool, START, startLongLab } from '../../support/lab.ts';
 import { watch } from '../../support/watch.ts';
 
 let lab: Lab | undefined;
@@ -80,7 +80,7 @@ describe('from any calendar', () => {
     );
     // coderd's executor comes at any second of the minute, and so does the schedule
     const start = plusMs(START, random.whole(0, 59) * 1000);
-    lab = await startLab({ pools, seed, start, phaseS: random.whole(1, 59) });
+    lab = await startLongLab({ pools, seed, start, phaseS: random.whole(1, 59) });
     const { world } = lab;
     const watched = watch(world);
     fill(world, random);

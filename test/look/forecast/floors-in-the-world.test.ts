@@ -1,6 +1,6 @@
 /** Floors hold while daemons leave, and the world comes to rest: the real look against the real clients. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { cleanLook, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -23,7 +23,7 @@ describe('live daemons never fall below the floor once they have reached it', ()
     { pool: { warm: 1 }, builds: 4, floor: 1 },
     { pool: { min: 3, warm: 2 }, builds: 8, floor: 3 },
   ])('$pool after $builds builds', async ({ pool, builds, floor }) => {
-    lab = await startLab({
+    lab = await startLongLab({
       pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, ...pool }],
     });
     const { world } = lab;
@@ -53,7 +53,7 @@ describe('the world comes to rest', () => {
       { name: 'gpu-eu', organization: 'default', tags: { cluster: 'gpu', region: 'eu' }, warm: 1 },
       { name: 'data', organization: 'data', tags: { team: 'data' } },
     ];
-    lab = await startLab({ pools, seed, readLagMs: 3_000, maxTasks: 9 });
+    lab = await startLongLab({ pools, seed, readLagMs: 3_000, maxTasks: 9 });
     const { world } = lab;
     for (let index = 0; index < 40; index++) {
       const pool = pools[(index * seed) % pools.length];
@@ -74,7 +74,9 @@ describe('the world comes to rest', () => {
 
 describe('a pool whose tasks can not start', () => {
   it('gets one probe at a time after three failures, and grows again once one succeeds', async () => {
-    lab = await startLab({ pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }] });
+    lab = await startLongLab({
+      pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
+    });
     const { world } = lab;
     const service = world.service('cpu').identity.name;
     world.ecs.failStarts(service, 'CannotPullContainerError: pull image manifest has been retried 7 time(s)');

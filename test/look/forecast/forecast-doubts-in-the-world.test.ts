@@ -8,7 +8,7 @@ import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
-import { type Lab, type LabPool, START, startLab } from '../../support/lab.ts';
+import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
 let lab: Lab | undefined;
@@ -27,8 +27,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
 
 /** A workspace that is to be stopped at half past nine. */
-async function start(): Promise<Lab & { readonly watched: Watch }> {
-  const started = await startLab({ pools: [cpu] });
+async function start(options: Partial<LabOptions> = {}): Promise<Lab & { readonly watched: Watch }> {
+  const started = await startLongLab({ pools: [cpu], ...options });
   lab = started;
   const { coderd } = started.world;
   const template = coderd.addTemplate({ organization: 'default', defaultTtlMs: HOUR_MS / 2 });
@@ -118,7 +118,7 @@ describe('a forecast that fails', () => {
 });
 
 it('a forecast that is forbidden launches nobody and keeps the last daemon, until the role is there', async () => {
-  const on = await start();
+  const on = await start({ overHttp: true });
   const { coderd, secrets, tokenSecretName } = on.world;
   const poor = coderd.addToken({ canRead: 'all', canReadWorkspaces: [] });
   secrets.put(tokenSecretName, poor);
@@ -151,7 +151,7 @@ describe('a forecast of nonsense', () => {
   ];
 
   it('keeps nobody from work that is there, and is bounded in what it costs', async () => {
-    const on = await startLab({ pools: [cpu] });
+    const on = await startLongLab({ pools: [cpu] });
     lab = on;
     const watched = watch(on.world);
     const { coderd } = on.world;

@@ -4,7 +4,7 @@ import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
-import { type Lab, type LabPool, startLab, timeOf } from '../../support/lab.ts';
+import { type Lab, type LabPool, startLongLab, timeOf } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
 let lab: Lab | undefined;
@@ -18,7 +18,7 @@ type Morning = { readonly pool?: Partial<LabPool>; readonly autostarts: number; 
 
 /** Half an hour before nine, and workspaces that have been stopped since yesterday. */
 async function startMorning({ pool, autostarts, phaseS = 20 }: Morning): Promise<Lab & { watched: Watch }> {
-  const started = await startLab({
+  const started = await startLongLab({
     start: plusMs(NINE, -30 * MINUTE_MS),
     phaseS,
     maxTasks: 300,
@@ -181,7 +181,7 @@ describe('starts whose jobs have other tags than the gate', () => {
       because: 'the workspace updates by itself',
     },
   ])('get daemons of their own tags, $most: $because', async ({ workspace, template, pushed, most }) => {
-    const started = await startLab({ start: plusMs(NINE, -10 * MINUTE_MS), pools });
+    const started = await startLongLab({ start: plusMs(NINE, -10 * MINUTE_MS), pools });
     lab = started;
     const { coderd, timeline } = started.world;
     const added = coderd.addTemplate({ organization: 'default', ...template, tags: { region: 'us' } });

@@ -6,7 +6,7 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
-import { type Lab, type LabOptions, type LabPool, START, startLab } from '../../support/lab.ts';
+import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
 let lab: Lab | undefined;
@@ -20,7 +20,7 @@ const MAX_DELAY_MS = 10 * MINUTE_MS;
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
 
 async function start(options: Partial<LabOptions> = {}): Promise<Lab & { readonly watched: Watch }> {
-  const started = await startLab({ pools: [cpu], ...options });
+  const started = await startLongLab({ pools: [cpu], ...options });
   lab = started;
   return { ...started, watched: watch(started.world) };
 }
@@ -161,7 +161,7 @@ describe('an owner whose status is told', () => {
   });
 
   it('is read only where the role lets it: without it, a try an hour later is all that it costs', async () => {
-    const on = await start(tells);
+    const on = await start({ ...tells, overHttp: true });
     const { coderd, secrets, tokenSecretName } = on.world;
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all', canReadMembers: [] }));
     addOne(on.world, { schedule: '10 9 * * *', owner: coderd.addUser({ status: 'suspended' }) });

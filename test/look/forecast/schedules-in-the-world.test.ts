@@ -1,7 +1,7 @@
 /** Floors by the clock on the wall, and autostarts by the clock of the workspace, over nights in which clocks change. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
-import { type Lab, type LabOptions, type LabPool, startLab, timeOf } from '../../support/lab.ts';
+import { type Lab, type LabOptions, type LabPool, startLongLab, timeOf } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
 let lab: Lab | undefined;
@@ -10,7 +10,7 @@ afterEach(() => lab?.close());
 const MINUTE_MS = 60_000;
 
 async function start(options: LabOptions): Promise<Lab & { readonly watched: Watch }> {
-  const started = await startLab(options);
+  const started = await startLongLab(options);
   lab = started;
   return { ...started, watched: watch(started.world) };
 }

@@ -5,7 +5,7 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
-import { type Lab, type LabOptions, type LabPool, START, startLab } from '../../support/lab.ts';
+import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
 let lab: Lab | undefined;
@@ -19,7 +19,7 @@ const MAX_DELAY_MS = 10 * MINUTE_MS;
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
 
 async function start(options: LabOptions): Promise<Lab & { readonly watched: Watch }> {
-  const started = await startLab(options);
+  const started = await startLongLab(options);
   lab = started;
   return { ...started, watched: watch(started.world) };
 }

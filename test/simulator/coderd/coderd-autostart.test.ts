@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
 import { nextAllowedAutostart, type Weekday } from '../../../simulator/coderd/tables/autostart-schedule.ts';
+import { runs } from '../../support/runs.ts';
 
 const MINUTE = 60_000;
 const WEEK = 7 * 24 * 60 * MINUTE;
@@ -165,7 +166,7 @@ describe('the next autostart', () => {
           if (found !== undefined) expect(fits(found)).toBe(true);
         },
       ),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Random } from '../../../simulator/base/random.ts';
 import { emptiestZone, pickVictim } from '../../../simulator/ecs/placement.ts';
 import { type ScheduledTask, scheduleTasks } from '../../../simulator/ecs/schedule.ts';
+import { runs } from '../../support/runs.ts';
 
 const choice = { random: new Random(1), victims: 'random' } as const;
 
@@ -145,7 +146,7 @@ describe('scheduleTasks', () => {
           expect(again.stop).toEqual([]);
         },
       ),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 });

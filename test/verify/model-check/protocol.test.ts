@@ -4,9 +4,10 @@ import { AS_IT_IS } from '../../../verify/model-check/explorations.ts';
 import { MUTANTS } from '../../../verify/model-check/mutants.ts';
 import { caughtLines, exploredLines, summaryOf } from '../../../verify/model-check/report.ts';
 import { catchVariant, explore, proveAssumptions, SMALL } from '../../../verify/model-check/run.ts';
+import { rows } from '../../support/runs.ts';
 
 describe('the protocol as it is', () => {
-  it.each(SMALL)('violates nothing: $name, $bound.tasks task(s)', (exploration) => {
+  it.each(rows(SMALL, 2))('violates nothing: $name, $bound.tasks task(s)', (exploration) => {
     const { found } = explore(exploration);
     expect(found.failure?.trace.join('\n')).toBeUndefined();
     expect(found.states).toBeGreaterThan(100);
@@ -42,27 +43,31 @@ describe('a mutant of the protocol', () => {
     ...OF_TWO_POOLS,
   };
 
-  it.each(MUTANTS)('is caught: $name', ({ name, variant }) => {
+  it.each(rows(MUTANTS, 4))('is caught: $name', ({ name, variant }) => {
     const { by } = catchVariant(name, variant);
     expect(by?.failure.property).toBe(PROPERTY[name]);
     expect(by?.failure.trace.length).toBeGreaterThan(by?.failure.steps ?? 0);
   });
 
-  it.each(MUTANTS.filter(({ name }) => name in OF_TWO_TASKS))(
-    'takes two tasks to show: $name',
-    ({ name, variant }) => {
-      const { by } = catchVariant(name, variant);
-      expect(by?.exploration.bound.tasks).toBe(2);
-    },
-  );
+  it.each(
+    rows(
+      MUTANTS.filter(({ name }) => name in OF_TWO_TASKS),
+      1,
+    ),
+  )('takes two tasks to show: $name', ({ name, variant }) => {
+    const { by } = catchVariant(name, variant);
+    expect(by?.exploration.bound.tasks).toBe(2);
+  });
 
-  it.each(MUTANTS.filter(({ name }) => name in OF_TWO_POOLS))(
-    'takes two pools to show: $name',
-    ({ name, variant }) => {
-      const { by } = catchVariant(name, variant);
-      expect(by?.exploration.name).toContain('two pools');
-    },
-  );
+  it.each(
+    rows(
+      MUTANTS.filter(({ name }) => name in OF_TWO_POOLS),
+      1,
+    ),
+  )('takes two pools to show: $name', ({ name, variant }) => {
+    const { by } = catchVariant(name, variant);
+    expect(by?.exploration.name).toContain('two pools');
+  });
 
   it('is of a name of its own, and there are ten at least', () => {
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
