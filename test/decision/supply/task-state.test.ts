@@ -7,7 +7,7 @@ import type {
   Task,
 } from '../../../lambda/decision/model/snapshot.ts';
 import { indexDaemons } from '../../../lambda/decision/supply/daemons.ts';
-import { readTask } from '../../../lambda/decision/supply/task-state.ts';
+import { deriveTaskView } from '../../../lambda/decision/supply/task-state.ts';
 import {
   aDaemon,
   ago,
@@ -52,7 +52,7 @@ function sightOf({ daemon, job, unread }: Row): OrganizationReadings | undefined
 
 function read(row: Row) {
   const organization = sightOf(row);
-  return readTask({
+  return deriveTaskView({
     task: aTask(row.task),
     pool: aPool(),
     organization,
@@ -270,10 +270,10 @@ it('a daemon offers its own tags, a task without one those of its pool', () => {
   const organization = anOrganization({ daemons: reading([aDaemon({ tags: { cluster: 'tpu' } })]) });
   const index = indexDaemons(organization, NOW);
   const input = { task: aTask(), pool, organization, index, now: NOW, protection: aLease() };
-  const seen = readTask(input);
-  const unseen = readTask({ ...input, index: undefined });
+  const seen = deriveTaskView(input);
+  const unseen = deriveTaskView({ ...input, index: undefined });
   expect([seen.offers.cluster, unseen.offers.cluster]).toEqual(['tpu', 'gpu']);
   expect([seen.hasOtherTags, unseen.hasOtherTags]).toEqual([true, false]);
   const fitting = aPool({ tags: { cluster: 'tpu', scope: 'organization' } });
-  expect(readTask({ ...input, pool: fitting }).hasOtherTags).toBe(false);
+  expect(deriveTaskView({ ...input, pool: fitting }).hasOtherTags).toBe(false);
 });
