@@ -298,15 +298,15 @@ describe('scale-in', () => {
   });
 });
 
-describe('a plan', () => {
-  it('puts raises before asks before lower counts', () => {
+describe('the plan', () => {
+  it('orders actions: higher counts, drain requests, lower counts', () => {
     const kinds = actionsOf({
       pools: { a: { tasks: 'X' }, b: { tasks: 'I20m', tags: gpu }, c: { min: 1, tags: gpuEu } },
     });
     expect(kinds).toEqual(['c 0->1 floor', 'ask b#0 idle-long-enough', 'a 1->0 tasks-left']);
   });
 
-  it('counts what a person would count', () => {
+  it('counts daemons as a person would', () => {
     const [pool] = planOf({ pools: { cpu: { tasks: 'B I1m R P N L X U1m', desired: 9 } } }).pools;
     // U has no lease, so it is neither idle nor busy; R, P, N and the one that is not there yet are starting
     expect(pool?.daemons).toEqual({
@@ -320,7 +320,7 @@ describe('a plan', () => {
     });
   });
 
-  it('says for every pool why, doing nothing included', () => {
+  it('gives every pool a reason, including a pool without actions', () => {
     const plan = planOf({ pools: { idle: {}, busy: { tasks: 'B', tags: gpu } } });
     expect(plan.pools.map(({ why }) => why)).toEqual([
       [{ code: 'nothing-to-do' }],
@@ -328,7 +328,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('reports a bound that bites, with what was wanted', () => {
+  it('reports a limit that applies, with the wanted number of tasks', () => {
     const [pool] = planOf({ pools: { cpu: { max: 5 } }, pending: [{ jobs: 7 }] }).pools;
     expect(pool).toMatchObject({
       desired: { from: 0, to: 5 },
@@ -340,7 +340,7 @@ describe('a plan', () => {
     });
   });
 
-  it('reports maxTasks when it bites', () => {
+  it('reports maxTasks when it applies', () => {
     const [pool] = planOf({ pools: { cpu: {} }, pending: [{ jobs: 7 }], maxTasks: 5 }).pools;
     expect(pool?.why).toMatchObject([
       { code: 'pending-jobs', jobs: 7 },
@@ -348,13 +348,13 @@ describe('a plan', () => {
     ]);
   });
 
-  it('counts tasks that leave against maxTasks', () => {
+  it('counts draining tasks against maxTasks', () => {
     expect(actionsOf({ pools: { cpu: { tasks: 'L L L' } }, pending: [{ jobs: 3 }], maxTasks: 4 })).toEqual([
       'cpu 3->4 pending-jobs',
     ]);
   });
 
-  it('names jobs that nobody can run, with the closest pool and what it lacks', () => {
+  it('reports unserved jobs with the closest pool and the tags that it lacks', () => {
     const plan = planOf({
       pools: { cpu: {}, gpu: { tags: gpuEu } },
       pending: [{ tags: { cluster: 'tpu', region: 'eu' }, jobs: 2 }],
@@ -374,7 +374,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('assigns each job once, and says to whom', () => {
+  it('assigns each job once, and reports to which pool', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m P' } }, pending: [{ jobs: 4 }] });
     expect(plan.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
       ['cpu', 1, 'by-free'],
@@ -384,30 +384,30 @@ describe('a plan', () => {
   });
 });
 
-describe('a pool whose starts fail', () => {
+describe('a pool with failing starts', () => {
   /** `cheap` has failed three times; `dear` is well. */
   const drawn = (picture: Picture) => actionsOf(picture, (snapshot) => addFailedStarts(snapshot, 'cheap', 3));
   const dear = { tags: { cluster: 'gpu', region: 'eu' }, cpu: 4096 };
 
-  it('is no supply: jobs go to a pool that is well, dearer as it is', () => {
+  it('assigns jobs to a healthy pool, although it is more expensive', () => {
     expect(drawn({ pools: { cheap: { tags: gpu }, dear }, pending: [{ tags: gpu, jobs: 2 }] })).toEqual([
       'dear 0->2 pending-jobs',
     ]);
   });
 
-  it('gets a probe where only it could help', () => {
+  it('starts a probe when no other pool can run the job', () => {
     expect(drawn({ pools: { cheap: { tags: gpu } }, pending: [{ tags: gpu, jobs: 2 }] })).toEqual([
       'cheap 0->1 pending-jobs',
     ]);
   });
 
-  it('is believed as far as tasks are there', () => {
+  it('counts the tasks that exist', () => {
     expect(
       drawn({ pools: { cheap: { tags: gpu, tasks: 'P P' }, dear }, pending: [{ tags: gpu, jobs: 2 }] }),
     ).toEqual([]);
   });
 
-  it('gives up what it desires in vain, and its room in maxTasks with it', () => {
+  it('gives up missing tasks, and frees their room in maxTasks', () => {
     expect(
       drawn({
         pools: { cheap: { tags: gpu, desired: 20 }, dear },
@@ -418,8 +418,8 @@ describe('a pool whose starts fail', () => {
   });
 });
 
-describe('daemons of others', () => {
-  it('are promised what they can not take at once, and no job is lost', () => {
+describe('daemons that the autoscaler does not own', () => {
+  it('get the jobs that have to wait, and no job is lost', () => {
     const plan = planOf({ pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3, ageS: 10 }], strangers: [{}] });
     expect(plan.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
       [null, 1, 'by-free'],
@@ -428,7 +428,7 @@ describe('daemons of others', () => {
     expect(plan.unserved).toEqual([]);
   });
 
-  it('promise nothing once they are dead, whatever job they still show', () => {
+  it('get no job once they are offline, even if they still show one', () => {
     const plan = planOf(
       { pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3 }], strangers: [{ busy: true }] },
       (snapshot) => edit(organizationIn(snapshot).daemons.items, 0, { last_seen_at: '2026-11-20T08:10:00Z' }),

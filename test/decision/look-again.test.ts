@@ -8,7 +8,7 @@ import { comingEvery, deliberateOn } from '../support/stocked.ts';
 const SOON = 10_000;
 const NEXT = 60_000;
 
-describe('a look comes again', () => {
+describe('the delay until the next look', () => {
   const one = { prewarm: { max: 1 } };
   it.each<{ scenario: string; picture: Picture; expected: number; because: string }>([
     {
@@ -83,19 +83,19 @@ describe('a look comes again', () => {
       expected: NEXT,
       because: 'there is time, and nobody waits for a stop',
     },
-  ])('after $expected ms when $scenario, because $because', ({ picture, expected }) => {
+  ])('is $expected ms with $scenario, because $because', ({ picture, expected }) => {
     expect(planOf(picture).lookAgainAfterMs).toBe(expected);
   });
 });
 
-it('the interval between looks is a setting', () => {
+it('is a setting while something changes', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'P' } } }, (_, config) => {
     config.looks = { every: '25s' };
   });
   expect(plan.lookAgainAfterMs).toBe(25_000);
 });
 
-it('it is never more than a minute and never less than the interval', () => {
+it('is never more than a minute and never less than the setting', () => {
   const recent = comingEvery({ everyMinutes: 2, forHours: 48 });
   for (const person of [0.01, 0.1, 1, 100])
     for (const idle of [[], [MINUTE], [MINUTE, MINUTE, MINUTE]]) {
@@ -105,7 +105,7 @@ it('it is never more than a minute and never less than the interval', () => {
     }
 });
 
-it('a job that no pool can run calls for no look: a look would change nothing', () => {
+it('is not shortened by an unserved job, because a look would change nothing', () => {
   const pending = [aJob({ tags: { cluster: 'none' }, created_at: ago(10 * SECOND) })];
   expect(deliberateOn({ pools: { cpu: {} }, pending }).plan.lookAgainAfterMs).toBe(NEXT);
 });

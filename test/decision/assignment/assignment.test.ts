@@ -200,7 +200,7 @@ function cases(sizes: {
   });
 }
 
-it('agrees with brute force on 5,000 small cases', () => {
+it('assigns like brute force on 5,000 small cases', () => {
   fc.assert(
     fc.property(cases({ groups: 3, jobs: 3, offers: 4, places: 2, room: 4, due: 1 }), (small) => {
       expect(scoreOf(assign(small.groups, small.offers, small.room), small.groups)).toEqual(
@@ -253,7 +253,7 @@ function leastCost(large: Case, served: readonly number[]): number {
   return solution.status === 'optimal' ? Math.round(solution.result) : Number.NaN;
 }
 
-it('agrees with a linear-programming solver on 200 larger cases', () => {
+it('assigns like a linear-programming solver on 200 larger cases', () => {
   fc.assert(
     fc.property(cases({ groups: 20, jobs: 40, offers: 24, places: 30, room: 300, due: 4 }), (large) => {
       const score = scoreOf(assign(large.groups, large.offers, large.room), large.groups);
@@ -270,11 +270,11 @@ it('agrees with a linear-programming solver on 200 larger cases', () => {
   );
 });
 
-describe('places', () => {
+describe('assign', () => {
   const gpu = { cluster: 'gpu' };
   const gpuEu = { cluster: 'gpu', region: 'eu' };
 
-  it('never get more jobs than they have, and no job is placed twice', () => {
+  it('never gives an offer more jobs than it has places, and assigns no job twice', () => {
     fc.assert(
       fc.property(cases({ groups: 6, jobs: 9, offers: 8, places: 5, room: 12, due: 3 }), (any) => {
         const { assigned } = assign(any.groups, any.offers, any.room);
@@ -290,7 +290,7 @@ describe('places', () => {
     );
   });
 
-  it('a launch goes to the cheapest pool that does not starve others', () => {
+  it('launches in the cheapest pool that leaves room for the other groups', () => {
     const offers = [offer('cheap', gpuEu, 'by-launch', 1, 10), offer('dear', gpu, 'by-launch', 5, 90)];
     const placed = (groups: readonly TagGroup[]) =>
       assign(groups, offers, 10).assigned.map((row) => `${row.offer.pool} ${row.jobs}`);
@@ -299,7 +299,7 @@ describe('places', () => {
     expect(placed([group(0, gpu, 1), group(1, gpuEu, 1)])).toEqual(['dear 1', 'cheap 1']);
   });
 
-  it('what waits is promised to the cheapest pool that can run it', () => {
+  it('assigns waiting jobs to the cheapest pool that can run them', () => {
     const offers = [
       offer('dear', gpu, 'when-there-is-room', Number.POSITIVE_INFINITY, 90),
       offer('cheap', gpuEu, 'when-there-is-room', Number.POSITIVE_INFINITY, 10),

@@ -103,7 +103,7 @@ describe('daemons of a pool', () => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 
-  it('each offer their own tags, also two with two wrong keys', () => {
+  it('offers the own tags of each daemon, even of two daemons with two wrong keys', () => {
     const picture: Picture = {
       pools: { cpu: { tasks: 'I1m I1m', tags: gpu, ageMinutes: 14 } },
       pending: [{ tags: { a: '1' } }, { tags: { b: '1' } }],
@@ -159,14 +159,14 @@ describe("daemons that aren't ours", () => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 
-  it('a task that is listed twice is one', () => {
+  it('counts a task once that is listed twice', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m' } }, pending: [{ jobs: 2 }] }, ({ ecs }) => {
       ecs.tasks.items.push({ ...ecs.tasks.items[0] });
     });
     expect(actionsOf(plan)).toEqual(['cpu 1->2 pending-jobs']);
   });
 
-  it('a daemon whose task is on its way out is no supply, under whatever name', () => {
+  it('does not count a daemon whose task is stopping, whatever its name', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m' } }, pending: [{}] }, (snapshot, config) => {
       named(snapshot, config);
       edit(snapshot.ecs.tasks.items, 0, { desiredStatus: 'STOPPED' });
@@ -179,18 +179,21 @@ describe("daemons that aren't ours", () => {
     { tasks: 'B', expected: ['cpu by-busy 2'], because: 'it runs the next when it is done' },
     { tasks: 'I1m', expected: ['cpu by-free 1', 'cpu by-busy 1'], because: 'it runs one now' },
     { tasks: 'L', expected: [], because: 'who leaves runs no other' },
-  ])('jobs of a daemon with another key, $tasks: $expected, because $because', ({ tasks, expected }) => {
-    const tpu = { cluster: 'tpu' };
-    const plan = planOf({
-      pools: { cpu: { tasks, tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
-      pending: [{ tags: tpu, jobs: 2 }],
-    });
-    expect(plan.assignment.map(({ pool, served, jobs }) => `${pool} ${served} ${jobs}`)).toEqual(expected);
-    expect(plan.unserved.map(({ jobs }) => jobs)).toEqual(expected.length > 0 ? [] : [2]);
-    expect(plan.actions).toEqual([]);
-  });
+  ])(
+    'assigns the jobs of a daemon with another key, $tasks: $expected, because $because',
+    ({ tasks, expected }) => {
+      const tpu = { cluster: 'tpu' };
+      const plan = planOf({
+        pools: { cpu: { tasks, tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
+        pending: [{ tags: tpu, jobs: 2 }],
+      });
+      expect(plan.assignment.map(({ pool, served, jobs }) => `${pool} ${served} ${jobs}`)).toEqual(expected);
+      expect(plan.unserved.map(({ jobs }) => jobs)).toEqual(expected.length > 0 ? [] : [2]);
+      expect(plan.actions).toEqual([]);
+    },
+  );
 
-  it('a daemon with another key that is gone runs nothing', () => {
+  it('assigns no job to an offline daemon with another key', () => {
     const tpu = { cluster: 'tpu' };
     const plan = planOf(
       {
@@ -202,7 +205,7 @@ describe("daemons that aren't ours", () => {
     expect(plan.unserved).toMatchObject([{ jobs: 1 }]);
   });
 
-  it('a job that only a busy daemon of theirs can run waits for it', () => {
+  it('lets a job wait for the only busy daemon with another key that can run it', () => {
     const plan = planOf({
       pools: { cpu: {} },
       pending: [{ tags: gpu }],
@@ -242,7 +245,7 @@ describe('warm', () => {
     expect(actionsOf(planOf(picture))).toEqual(expected);
   });
 
-  it('is no job: no row of the assignment or of the unserved tells of it', () => {
+  it('reports warm neither in the assignment nor among the unserved jobs', () => {
     const plan = planOf({ pools: { a: { warm: 2 } } });
     expect([plan.assignment, plan.unserved]).toEqual([[], []]);
     const blind = planOf({ pools: { a: { warm: 2 } } }, ({ coder }) => {
@@ -363,7 +366,7 @@ function offerOf(text: string): Offer {
   };
 }
 
-describe('between offers that can all run a job', () => {
+describe('offers that can all run a job', () => {
   it.each([
     {
       scenario: 'two launches at one price',
@@ -409,7 +412,7 @@ describe('between offers that can all run a job', () => {
     expect(assigned.map(({ offer, jobs }) => `${offer.pool} ${offer.served} ${jobs}`)).toEqual(expected);
   });
 
-  it('earlier groups get the readier places of a pool', () => {
+  it('gives earlier groups the offers of a pool that are ready sooner', () => {
     const jobs = [
       aJob({ id: jobId('a'), tags: gpu, created_at: ago(9 * SECOND) }),
       aJob({ id: jobId('b'), tags: gpu, initiator_id: 'c42fdf75-3097-471c-8c33-fb52454d81c0' }),
@@ -424,7 +427,7 @@ describe('between offers that can all run a job', () => {
   });
 });
 
-describe('what cannot be listed', () => {
+describe('readings that are not available', () => {
   it.each<Row>([
     {
       scenario: 'tasks cut off after the first of B B I',

@@ -58,7 +58,7 @@ function rowsOf(snapshot: Snapshot, taskArn: string): readonly Daemon[] {
     .filter(({ name }) => name.endsWith(id));
 }
 
-it('never asks a busy daemon to leave, but to replace it', () => {
+it('never drains a busy daemon except to replace it', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { task, why } of asks(decide(snapshot, config)))
@@ -74,7 +74,7 @@ it('never asks a busy daemon to leave, but to replace it', () => {
   );
 });
 
-it('asks only tasks with 24 hours or more of their lease left, and each once', () => {
+it('drains only tasks with 24 hours or more left on their lease, and each once', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const asked = asks(decide(snapshot, config)).map(({ task }) => task);
@@ -89,7 +89,7 @@ it('asks only tasks with 24 hours or more of their lease left, and each once', (
   );
 });
 
-it('never wants more than max beside those that leave or are replaced, and never raises the sum over maxTasks', () => {
+it('never wants more than max beside tasks that drain or are replaced, and never raises the sum over maxTasks', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -115,7 +115,7 @@ it('never wants more than max beside those that leave or are replaced, and never
 const uncountedIn = ({ pools }: Deliberation): ReadonlyMap<string, number> =>
   new Map(pools.map(({ need }) => [need.view.pool.name, need.capacity.uncounted]));
 
-it('never sets a count below the tasks that have not left', () => {
+it('never sets a count below the number of tasks that have not left', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const deliberation = deliberate(snapshot, config);
@@ -139,7 +139,7 @@ it('never sets a count below the tasks that have not left', () => {
   );
 });
 
-it('takes for left only tasks without protection, live daemon or job', () => {
+it('counts as left only tasks without protection, live daemon and job', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { name, daemons } of decide(snapshot, config).pools) {
@@ -158,7 +158,7 @@ it('takes for left only tasks without protection, live daemon or job', () => {
   );
 });
 
-it('doubt never scales in', () => {
+it('never scales in with doubts', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const { services, tasks, protections } = snapshot.ecs;
@@ -176,7 +176,7 @@ it('doubt never scales in', () => {
   );
 });
 
-it('a forecast that can not be trusted sends nobody away who would stay without it', () => {
+it('never drains a daemon because of an incomplete forecast', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const organizations = snapshot.coder.organizations.filter(
@@ -203,7 +203,7 @@ it('a forecast that can not be trusted sends nobody away who would stay without 
   );
 });
 
-it('the order of the input changes nothing', () => {
+it('plans the same for every order of the input', () => {
   const shuffle = <T>(items: readonly T[], by: number): readonly T[] =>
     items
       .map((item, index) => [(index * 7919 + by) % 101, item] as const)
@@ -244,7 +244,7 @@ it('the order of the input changes nothing', () => {
   );
 });
 
-it('one more pending job never means fewer tasks', () => {
+it('never plans fewer tasks for one more pending job', () => {
   fc.assert(
     fc.property(clear, oneMoreJob, ({ snapshot, config: given }, job) => {
       // while prebuilds wait the stock launches nothing, since they would take its daemons
@@ -306,7 +306,7 @@ function after({ snapshot }: Ugly, plan: Plan): Snapshot {
  * Mostly the second look plans nothing. Once in some 20,000 ugly states it launches for a prebuild that waits: what the first launched for people
  * of an overlapping pool is starting by then, and may be dealt out anew.
  */
-it('looks at one state settle: the third plans nothing', () => {
+it('plans nothing in the third look at an unchanged state', () => {
   fc.assert(
     fc.property(any, (ugly) => {
       const { snapshot, config } = ugly;
@@ -318,7 +318,7 @@ it('looks at one state settle: the third plans nothing', () => {
   );
 });
 
-it('the second look launches nothing where no prebuild waits', () => {
+it('launches nothing in the second look while no prebuild waits', () => {
   fc.assert(
     fc.property(any, (ugly) => {
       const { snapshot, config } = ugly;
@@ -333,7 +333,7 @@ it('the second look launches nothing where no prebuild waits', () => {
   );
 });
 
-it('every pool has a reason, and a pool that changes has one for that', () => {
+it('gives every pool a reason, and every change its own reason', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -351,7 +351,7 @@ it('every pool has a reason, and a pool that changes has one for that', () => {
   );
 });
 
-it('every pending job is assigned once, or reported as one that nobody can run', () => {
+it('assigns every pending job once or reports it as unserved', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -366,7 +366,7 @@ it('every pending job is assigned once, or reported as one that nobody can run',
   );
 });
 
-it('a pool whose warm is a number keeps nothing for the stock', () => {
+it('keeps no stock in a pool whose warm is a number', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { need } of deliberate(snapshot, config).pools)
@@ -376,7 +376,7 @@ it('a pool whose warm is a number keeps nothing for the stock', () => {
   );
 });
 
-it('the stock takes no place from a job', () => {
+it('gives no place to the stock that a job needs', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const served = (plan: Plan): Readonly<Record<string, number>> => {
@@ -396,7 +396,7 @@ it('the stock takes no place from a job', () => {
   );
 });
 
-it('doubt launches nothing for the stock', () => {
+it('launches no stock with doubts', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const without = new Map(
@@ -412,7 +412,7 @@ it('doubt launches nothing for the stock', () => {
   );
 });
 
-it('the plan looks again within a minute, and every number in it is finite', () => {
+it('looks again within a minute, and plans only finite numbers', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);

@@ -386,7 +386,7 @@ describe('a pool that is awake', () => {
   });
 });
 
-describe('between pools that can open the gate', () => {
+describe('several pools that can open the gate', () => {
   const sleepy = { tags: gpu, prewarm: { max: 0 } };
   const dear = { tags: gpuEu, prewarm: { max: 0 }, cpu: 4096 };
   const due = [{ tags: gpu, startsInS: 60 }];
@@ -469,7 +469,7 @@ const unread =
     for (const { workspaces } of coder.organizations) if (workspaces) workspaces.status = status;
   };
 
-describe('a forecast that can not be trusted', () => {
+describe('an incomplete forecast', () => {
   it.each<Row>([
     {
       scenario: 'forbidden, two idle daemons',
@@ -537,7 +537,7 @@ describe('a forecast that can not be trusted', () => {
   });
 });
 
-describe('the plan', () => {
+describe('the forecast in the plan', () => {
   const picture: Picture = {
     pools: { cpu: { max: 300 } },
     maxTasks: 300,
@@ -550,7 +550,7 @@ describe('the plan', () => {
     ],
   };
 
-  it('says for what a pool is awake, when, and how many', () => {
+  it('gives the kind, the time and the number of the transitions that keep a pool awake', () => {
     const plan = planOf(picture);
     expect(poolOf(plan, 'cpu')).toMatchObject({
       due: 31,
@@ -569,7 +569,7 @@ describe('the plan', () => {
     });
   });
 
-  it('lists what is due within the hour', () => {
+  it('lists the transitions that are due within the hour', () => {
     const common = { organization: 'default', tags: {}, pool: 'cpu' };
     expect(planOf(picture).forecast).toEqual([
       { ...common, kind: 'autostart', transitions: 30, at: '2026-11-20T09:01:00.000Z' },
@@ -578,7 +578,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it('finds what no pool can do', () => {
+  it('reports transitions without a pool', () => {
     expect(planOf(picture).findings).toEqual([
       {
         code: 'transitions-without-pool',
@@ -591,14 +591,14 @@ describe('the plan', () => {
     ]);
   });
 
-  it('finds what is later than maxDelay', () => {
+  it('reports transitions that are later than maxDelay', () => {
     const codes = (stopsInS: number): readonly string[] =>
       planOf({ pools: { cpu: {} }, workspaces: [{ stopsInS }] }).findings.map(({ code }) => code);
     expect(codes(-600)).toEqual([]);
     expect(codes(-601)).toEqual(['transitions-late']);
   });
 
-  it('is the same whatever the order of workspaces', () => {
+  it('is the same for every order of workspaces', () => {
     const reversed = planOf(picture, ({ coder }) => {
       for (const { workspaces, templates } of coder.organizations) {
         workspaces?.items.reverse();
@@ -608,12 +608,12 @@ describe('the plan', () => {
     expect(reversed).toEqual(planOf(picture));
   });
 
-  it('launches nothing twice: a second look after it finds all that is due served', () => {
+  it('launches nothing twice, because a second look finds all transitions served', () => {
     const pools = { cpu: { max: 300, tasks: 'P P P' } };
     expect(actionsOf(planOf({ pools, workspaces: [{ startsInS: 60, count: 3 }] }))).toEqual([]);
   });
 
-  it('counts a job once: what coderd has inserted is due no more', () => {
+  it('counts a job once, because an inserted job is no longer due', () => {
     const plan = planOf(
       { pools: { cpu: {} }, pending: [{ jobs: 2 }], workspaces: [{ startsInS: -10, count: 2 }] },
       (snapshot) => {

@@ -324,7 +324,7 @@ describe('dormancy and deletion', () => {
     expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
   });
 
-  it('an unknown template says nothing of dormancy, and allows a start', () => {
+  it('expects a start and no dormancy for an unknown template', () => {
     expect(said(aWorkspace({ last_used_at: ago(900 * HOUR) }), undefined)).toBe('nothing');
     expect(said(aWorkspace({ next_start_at: inFuture(MINUTE) }), undefined)).toBe('autostart in 1 min');
   });
@@ -385,13 +385,13 @@ describe('one reading of workspaces', () => {
       because: 'its workspaces are of another one',
     },
     { changed: {}, expected: 'gpu: 1', because: 'all is as it was' },
-  ])('tells $expected a second time when $because', ({ changed, expected }) => {
+  ])('gives $expected a second time when $because', ({ changed, expected }) => {
     expect(told({})).toBe('gpu: 1');
     expect(told(changed)).toBe(expected);
   });
 });
 
-it('a next start that coderd is yet to work out is told from when the workspaces were read', () => {
+it('computes the next start from the time of the reading if coderd has none yet', () => {
   const unknown = reading([aWorkspace({ next_start_at: null, autostart_schedule: '50 8 * * *' })]);
   const firstOf = (takenAt: EpochMs | undefined): EpochMs | undefined =>
     groupsOf({ workspaces: { ...unknown, takenAt } })[0]?.ahead[0]?.at;
@@ -400,7 +400,7 @@ it('a next start that coderd is yet to work out is told from when the workspaces
   expect(firstOf(undefined)).toBeUndefined();
 });
 
-it('a failed stop is due again where the version of coderd says so', () => {
+it('repeats a failed stop if the version of coderd does', () => {
   const workspaces = reading([aWorkspace({ latest_build: { transition: 'stop', job: failed(MINUTE) } })]);
   const templates = reading([aTemplate({ failure_ttl_ms: HOUR })]);
   const view = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
@@ -414,8 +414,8 @@ it('a failed stop is due again where the version of coderd says so', () => {
   expect(kindsAt(null)).toEqual(['autostop']);
 });
 
-describe('the tag set', () => {
-  it('is that of the active version, not that of the last build', () => {
+describe('the tag set of a transition', () => {
+  it('is that of the active version, not that of the latest build', () => {
     const workspace = aWorkspace({
       next_start_at: inFuture(MINUTE),
       latest_build: { job: { status: 'succeeded', tags: { cluster: 'old' } } },
@@ -423,7 +423,7 @@ describe('the tag set', () => {
     expect(groupsOf({ workspaces: reading([workspace]) }).map(({ tags }) => tags.cluster)).toEqual(['gpu']);
   });
 
-  it('is that of the last build where the active version could not be read', () => {
+  it('is that of the latest build if the active version could not be read', () => {
     const workspace = aWorkspace({
       next_start_at: inFuture(MINUTE),
       latest_build: { job: { status: 'succeeded', tags: { cluster: 'old' } } },
@@ -432,17 +432,17 @@ describe('the tag set', () => {
     expect(groups.map(({ tags }) => tags.cluster)).toEqual(['old']);
   });
 
-  it('of a workspace of which neither is known is nobody’s', () => {
+  it('is unknown if neither is known, so the transition is ignored', () => {
     expect(groupsOf({ activeVersionTags: {} })).toEqual([]);
   });
 });
 
-it('absurd lengths of time are no time', () => {
+it('ignores absurd durations', () => {
   const absurd = aTemplate({ time_til_dormant_ms: 1e300, failure_ttl_ms: 1e17 });
   expect(transitionsOf(aWorkspace({ latest_build: { job: failed(HOUR) } }), absurd)).toEqual([]);
 });
 
-it('prebuilt workspaces and those of another organization are left out', () => {
+it('ignores prebuilt workspaces and those of another organization', () => {
   const workspaces = reading([
     aWorkspace({ next_start_at: inFuture(MINUTE), is_prebuild: true }),
     aWorkspace({ next_start_at: inFuture(MINUTE), organization_id: 'other' as OrganizationId }),
@@ -450,7 +450,7 @@ it('prebuilt workspaces and those of another organization are left out', () => {
   expect(groupsOf({ workspaces })).toEqual([]);
 });
 
-describe('what is overdue', () => {
+describe('an overdue transition', () => {
   /** Daemons of its tags, by when they registered and were last seen, in minutes ago. */
   type Rows = readonly (readonly [registered: number, seen: number])[];
   type Overdue = {
@@ -556,15 +556,18 @@ describe('what is overdue', () => {
       expected: 'ahead',
       because: 'after an outage nothing is too late',
     },
-  ])('for $dueMinutes min is $expected, because $because', ({ dueMinutes, readMinutes, rows, expected }) => {
-    const workspaces = {
-      ...reading([aWorkspace({ next_start_at: ago(dueMinutes * MINUTE) })]),
-      takenAt: ago(readMinutes * MINUTE),
-    };
-    expect(groupsOf({ workspaces, daemons: reading(rowsOf(rows)) }).map(listOf)).toEqual([expected]);
-  });
+  ])(
+    'is $expected after $dueMinutes min, because $because',
+    ({ dueMinutes, readMinutes, rows, expected }) => {
+      const workspaces = {
+        ...reading([aWorkspace({ next_start_at: ago(dueMinutes * MINUTE) })]),
+        takenAt: ago(readMinutes * MINUTE),
+      };
+      expect(groupsOf({ workspaces, daemons: reading(rowsOf(rows)) }).map(listOf)).toEqual([expected]);
+    },
+  );
 
-  describe('after a refusal', () => {
+  describe('a refused transition', () => {
     const seenWith = (rows: Rows, seen: Partial<OrganizationReadings> = {}): TransitionGroup | undefined =>
       groupsOf({ at: ago(100 * HOUR), offlineDaemons: reading(rowsOf(rows)), ...seen })[0];
     const told = (group: TransitionGroup | undefined): string => {
@@ -672,13 +675,13 @@ describe('what is overdue', () => {
         expected: 'refused 2 times, next in 360 min',
         because: 'it had two polls even then',
       },
-    ])('is $expected where nothing tells how often coderd looks, because $because', (row) => {
+    ])('is $expected if the poll interval is unknown, because $because', (row) => {
       const offlineDaemons = reading(rowsOf(row.rows));
       const [group] = groupsOf({ at: ago(100 * HOUR), offlineDaemons }, []);
       expect(told(group)).toContain(row.expected);
     });
 
-    it('the rows of this look win over older ones', () => {
+    it('is judged by the rows of this look before older ones', () => {
       const older = rowsOf([[100, 99]]);
       const daemons = reading(rowsOf([[100, 30]]));
       expect(told(seenWith([], { daemons, offlineDaemons: reading(older) }))).toBe(
@@ -686,7 +689,7 @@ describe('what is overdue', () => {
       );
     });
 
-    it('is of the tag set whose gate was open, and of no other', () => {
+    it('is refused only for the tag set whose gate was open', () => {
       const offlineDaemons = reading(rowsOf([[60, 50]]).map((row) => ({ ...row, tags: { cluster: 'cpu' } })));
       expect(told(seenWith([], { offlineDaemons }))).toBe('never refused');
     });
@@ -697,7 +700,7 @@ describe('what is overdue', () => {
     { dueMinutes: 14, expected: 'ahead', because: 'it gets a quarter of an hour' },
     { dueMinutes: 15, expected: 'nothing', because: 'that is over' },
     { dueMinutes: 60, expected: 'ahead', because: 'an hour has passed' },
-  ])('without any row of offline daemons, for $dueMinutes min is $expected: $because', (row) => {
+  ])('is $expected after $dueMinutes min without any row of offline daemons: $because', (row) => {
     const organization = anOrganization({
       workspaces: reading([aWorkspace({ next_start_at: ago(row.dueMinutes * MINUTE) })]),
       templates: reading([aTemplate()]),
@@ -721,7 +724,7 @@ describe('what is overdue', () => {
       because: 'the executor counts in whole minutes: it may find it a minute ago only',
     },
     { dueMs: 120 * SECOND, expected: 'presumed + made', because: 'it has come' },
-  ])('for $dueMs ms, read before, is $expected, because $because', ({ dueMs, expected }) => {
+  ])('is $expected after $dueMs ms if read before, because $because', ({ dueMs, expected }) => {
     const workspaces = { ...reading([aWorkspace({ next_start_at: ago(dueMs) })]), takenAt: ago(2 * MINUTE) };
     const daemons = reading([aDaemon({ tags: gpu })]);
     expect(groupsOf({ workspaces, daemons }).map(listOf)).toEqual([expected]);
@@ -735,7 +738,7 @@ describe('what is overdue', () => {
   });
 });
 
-describe('what a workspace has ahead', () => {
+describe('the next transition of a workspace', () => {
   const dormant = aTemplate({ time_til_dormant_ms: 24 * HOUR + 5 * MINUTE });
   const aheadOf = (daemons: readonly { readonly created_at: EpochMs }[]): readonly string[] =>
     groupsOf({
@@ -744,23 +747,23 @@ describe('what a workspace has ahead', () => {
       daemons: reading(daemons.map(({ created_at }) => aDaemon({ tags: gpu, created_at }))),
     }).flatMap(({ ahead }) => ahead.map(({ kind }) => kind));
 
-  it('is its next start and the next of all others, since pools are woken for either', () => {
+  it('is its next start and the next of all others, because pools wake for either', () => {
     expect(aheadOf([])).toEqual(['autostart', 'dormancy']);
   });
 
-  it('is not hidden by what coderd won’t do', () => {
+  it('is not hidden by a refused transition', () => {
     expect(aheadOf([{ created_at: ago(HOUR) }])).toEqual(['dormancy']);
   });
 });
 
-it('builds that coderd made by itself are remembered by their reason, those of people are not', () => {
+it('recognizes builds that coderd made by itself by their reason', () => {
   const built = (reason: string, minutes: number): Workspace =>
     aWorkspace({ latest_build: { transition: 'start', reason, created_at: ago(minutes * MINUTE) } });
   const workspaces = reading([built('autostart', 3), built('initiator', 2), built('autostop', 1)]);
   expect(groupsOf({ workspaces })[0]?.made).toEqual([ago(3 * MINUTE), ago(MINUTE)]);
 });
 
-describe('more may be due than is known', () => {
+describe('isForecastUnsure', () => {
   const ok = { ...reading([aWorkspace()]), takenAt: NOW };
   const templates = { ...reading([aTemplate()]), takenAt: NOW };
   it.each<{ seen: Partial<OrganizationReadings>; unsure: boolean; because: string }>([
@@ -811,7 +814,7 @@ describe('more may be due than is known', () => {
       unsure: false,
       because: 'an import of a template needs no workspace',
     },
-  ])('$unsure, because $because', ({ seen, unsure }) => {
+  ])('is $unsure, because $because', ({ seen, unsure }) => {
     expect(isForecastUnsure(anOrganization(seen), NOW)).toBe(unsure);
   });
 });

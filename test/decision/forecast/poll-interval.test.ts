@@ -48,20 +48,20 @@ describe('the poll interval of coderd', () => {
       expected: 5,
       because: 'older ones may be of another interval',
     },
-  ])('is $expected min after builds $builds min ago, since $because', ({ builds, expected }) => {
+  ])('is $expected min after builds $builds min ago, because $because', ({ builds, expected }) => {
     expect(minutesOf(built(builds))).toBe(expected);
   });
 
-  it('is told by the builds of all organizations together', () => {
+  it('is inferred from the builds of all organizations together', () => {
     expect(minutesOf(built([95, 30]), built([60, 15]))).toBe(5);
     expect(minutesOf(built([95, 30]), built([60.1, 30.1, 15]))).toBe(5);
   });
 
-  it('is not told by the builds of people', () => {
+  it('is not inferred from the builds of people', () => {
     expect(minutesOf(built([95, 60, 30, 15], 'initiator'))).toBe(1);
   });
 
-  it('is not told where no workspaces were read, or coderd does not tell when they were built', () => {
+  it('is unknown if no workspaces were read, or if they lack the times of their builds', () => {
     const snapshot = aSnapshot({ organizations: [anOrganization({})] });
     expect(pollInterval(snapshot).ms).toBe(60 * SECOND);
     expect(minutesOf([aWorkspace({ latest_build: { created_at: null, reason: 'autostop' } })])).toBe(1);

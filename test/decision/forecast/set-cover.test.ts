@@ -15,7 +15,7 @@ const cover = (needs: readonly string[], costs: Costs): readonly string[] =>
     ),
   ].sort();
 
-describe('the options that answer all needs', () => {
+describe('cheapestCover', () => {
   it.each([
     { needs: [], costs: {}, expected: [], because: 'there is none' },
     { needs: ['', 'a'], costs: { a: 1 }, expected: ['a'], because: 'what nothing answers is left out' },
@@ -40,11 +40,11 @@ describe('the options that answer all needs', () => {
       expected: ['a', 'b'],
       because: 'two of three are enough',
     },
-  ])('$needs at $costs: $expected, because $because', ({ needs, costs, expected }) => {
+  ])('chooses $expected for needs $needs at costs $costs, because $because', ({ needs, costs, expected }) => {
     expect(cover(needs, costs)).toEqual(expected);
   });
 
-  it('cost least together: no other choice is cheaper', () => {
+  it('finds the cheapest choice in random cases', () => {
     const needs = fc.array(fc.subarray(NAMES, { minLength: 1 }), { maxLength: 7 });
     const costs = fc.tuple(...NAMES.map(() => fc.integer({ min: 0, max: 9 })));
     fc.assert(

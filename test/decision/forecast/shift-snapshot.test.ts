@@ -36,7 +36,7 @@ function actionsAt(picture: Picture, ms: number): readonly string[] {
   return actionsOf(planSnapshot(snapshotToJson(later), config));
 }
 
-describe('what it would do then', () => {
+describe('a plan for a later time', () => {
   const cpu = { prewarm: { max: 1 } };
   it.each<{ scenario: string; picture: Picture; ms: number; expected: readonly string[]; because: string }>([
     {
@@ -104,7 +104,7 @@ describe('what it would do then', () => {
   });
 });
 
-it('the record of recent jobs moves with the time: its jobs, since when it reaches, and when it was read', () => {
+it('moves all times of the record of recent jobs', () => {
   const recentJobs = {
     ...reading([
       aJob({ created_at: ago(HOUR), started_at: ago(50 * MINUTE), completed_at: ago(45 * MINUTE) }),
@@ -126,7 +126,7 @@ it('the record of recent jobs moves with the time: its jobs, since when it reach
   ]);
 });
 
-it('without a record of recent jobs none appears', () => {
+it('adds no record of recent jobs', () => {
   expect(snapshotAt(aSnapshot(), ago(-HOUR)).coder.organizations[0]).not.toHaveProperty('recentJobs');
 });
 
@@ -134,7 +134,7 @@ it('without a record of recent jobs none appears', () => {
 const withoutTimes = ({ pools }: Plan) =>
   pools.map(({ why, ...pool }) => ({ ...pool, why: why.map((reason) => ({ ...reason, since: '' })) }));
 
-it('without forecast, schedules and overrides the plan is the same at any time, but for the time', () => {
+it('plans the same at any time without forecast, schedules and overrides', () => {
   const bare = ({ coder, ecs, ...rest }: Snapshot): Snapshot => ({
     ...rest,
     ecs: {
@@ -164,13 +164,13 @@ it('without forecast, schedules and overrides the plan is the same at any time, 
   );
 });
 
-it('a deployment began as long ago as it had', () => {
+it('keeps the age of a deployment', () => {
   const service = aService({ deployments: [{ status: 'PRIMARY', createdAt: ago(HOUR) }] });
   const later = snapshotAt(aSnapshot({ services: [service] }), (NOW + 3 * HOUR) as EpochMs);
   expect(later.ecs.services.items[0]?.deployments[0]?.createdAt).toBe(NOW + 2 * HOUR);
 });
 
-it('who was read as suspended still is, and daemons have gone as long ago as they had', () => {
+it('keeps suspended members, and the ages of offline daemons', () => {
   const members = { ...reading([{ user_id: 'ada', status: 'suspended' }]), takenAt: NOW };
   const offlineDaemons = reading([aDaemon({ created_at: ago(HOUR), last_seen_at: ago(MINUTE) })]);
   const forecast = { workspaces: reading([aWorkspace()]), templates: reading([aTemplate()]) };

@@ -422,7 +422,7 @@ describe.each([
   });
 });
 
-describe('a start has failed when its task has exited and no daemon of it ever came', () => {
+describe('a failed start', () => {
   const exited: Change = (snapshot) => {
     addFailedStarts(snapshot, 'cpu', 3);
     for (const item of snapshot.ecs.tasks.items)
@@ -467,7 +467,7 @@ describe('a start has failed when its task has exited and no daemon of it ever c
       failing: 0,
       because: 'offline daemons are not asked for',
     },
-  ])('$scenario: $failing, because $because', ({ change, failing }) => {
+  ])('is $failing for $scenario, because $because', ({ change, failing }) => {
     const plan = planOf({ pools: { cpu: {} } }, (snapshot, config) => {
       exited(snapshot, config);
       change(snapshot, config);
@@ -476,7 +476,7 @@ describe('a start has failed when its task has exited and no daemon of it ever c
   });
 });
 
-describe('jobs that nobody can run', () => {
+describe('unserved jobs', () => {
   const closest = (picture: Picture) => planOf(picture).unserved.map((row) => [row.why, row.closest?.pool]);
   const job = { tags: { cluster: 'gpu', region: 'eu', size: 'xl' } };
 
@@ -511,11 +511,11 @@ describe('jobs that nobody can run', () => {
       expected: 'b',
       because: 'pools of others are no help',
     },
-  ])('$scenario: $expected is the closest, because $because', ({ pools: given, expected }) => {
+  ])('name $expected as the closest pool for $scenario, because $because', ({ pools: given, expected }) => {
     expect(closest({ pools: given, pending: [job] })).toEqual([['no-pool-has-these-tags', expected]]);
   });
 
-  it('with the scope of a user are told as that, whatever the pools have', () => {
+  it('have their own reason if their scope is a user, whatever tags the pools have', () => {
     const pending = [{ tags: { ...gpu, scope: 'user', owner: 'ada' } }];
     expect(closest({ pools: { a: { tags: gpu } }, pending })).toEqual([['scope-is-user', undefined]]);
     const plan = planOf({ pools: { a: { tags: gpu } }, pending });
@@ -526,7 +526,7 @@ describe('jobs that nobody can run', () => {
     ]);
   });
 
-  it('are told with their types, each once', () => {
+  it('are reported with their distinct types', () => {
     const snapshot = aSnapshot({
       organizations: [
         anOrganization({
@@ -543,7 +543,7 @@ describe('jobs that nobody can run', () => {
     ]);
   });
 
-  it('are told what is missing, different and too much', () => {
+  it('are reported with missing, different and surplus tags', () => {
     const [row] = planOf({
       pools: { a: { tags: { cluster: 'gpu', region: 'us', spare: '1' } } },
       pending: [job],
@@ -556,12 +556,12 @@ describe('jobs that nobody can run', () => {
     });
   });
 
-  it('may be of an organization without any pool', () => {
+  it('are reported for an organization without any pool', () => {
     const plan = planOf({ pools: { a: {} }, pending: [{ organization: 'data' }] });
     expect(plan.unserved).toMatchObject([{ why: 'no-pool-in-this-organization', closest: null }]);
   });
 
-  it('count no pool whose organization nobody knows', () => {
+  it('ignore a pool of an unknown organization', () => {
     const plan = planOf({ pools: { a: { organization: 'nowhere' } }, pending: [{}] }, ({ coder }) => {
       coder.organizations = coder.organizations.filter(({ name }) => name === 'default');
     });
@@ -569,20 +569,20 @@ describe('jobs that nobody can run', () => {
   });
 });
 
-it('a pool may name its organization by id', () => {
+it('finds the organization of a pool by id', () => {
   const plan = planOf({ pools: { cpu: {} }, pending: [{}] }, (_, config) =>
     edit(config.pools as object[], 0, { organization: 'org-default' }),
   );
   expect([actionsOf(plan), plan.findings]).toEqual([['cpu 0->1 pending-jobs'], []]);
 });
 
-it('tasks are told in one order, whatever the order of the list', () => {
+it('reports tasks in the same order for every order of the list', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } });
   const mixed = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } }, ({ ecs }) => ecs.tasks.items.reverse());
   expect(mixed.findings).toEqual(plan.findings);
 });
 
-it('a live daemon named after a pool is told in one order', () => {
+it('reports daemons without a task in the same order for every order of the list', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'B' } } }, (snapshot) => {
     const { daemons } = organizationIn(snapshot);
     for (const index of [9, 8])

@@ -373,13 +373,13 @@ describe.each([
   });
 });
 
-describe('who counts as what', () => {
-  it('who leaves is not busy, who has no lease neither busy nor idle', () => {
+describe('the daemon counts of a pool', () => {
+  it('do not count draining tasks as busy, nor tasks without a lease as busy or idle', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'B B B L I1m I1m U1m' } } });
     expect(poolOf(plan, 'cpu').daemons).toMatchObject({ busy: 3, idle: 2, leaving: 1, unguarded: 1 });
   });
 
-  it('warm comes on top of all that hold a job or might: busy, lost, without a lease', () => {
+  it('add warm to all tasks that hold a job or may hold one', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'B B I1m', warm: 1 } } }, (snapshot) => {
       edit(snapshot.ecs.protections.items, 1, { protectionEnabled: false });
       const lost = new Date(Date.parse(snapshot.takenAt) - 2 * 60_000).toISOString();
@@ -388,14 +388,14 @@ describe('who counts as what', () => {
     expect(poolOf(plan, 'cpu').floor).toEqual({ count: 4, from: 'warm' });
   });
 
-  it('a task that does not begin to run is starting all the same', () => {
+  it('count a task that does not begin to run as starting', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'P P' } } }, ({ ecs, takenAt }) =>
       edit(ecs.tasks.items, 0, { createdAt: new Date(Date.parse(takenAt) - 11 * 60_000).toISOString() }),
     );
     expect(poolOf(plan, 'cpu').daemons.starting).toBe(2);
   });
 
-  it('jobs that a daemon with another key runs are pending in its pool', () => {
+  it('count jobs for a daemon with another key as pending in its pool', () => {
     const tpu = { cluster: 'tpu' };
     const plan = planOf({
       pools: { cpu: { tasks: 'B', tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
@@ -404,12 +404,12 @@ describe('who counts as what', () => {
     expect(poolOf(plan, 'cpu').pending).toBe(2);
   });
 
-  it('the failed starts of the last ten minutes are told', () => {
+  it('include the failed starts of the last ten minutes', () => {
     expect(poolOf(planOf({ pools: { cpu: {} } }, failing(2)), 'cpu').daemons.failing).toBe(2);
   });
 });
 
-it('a pool for which nothing can be done asks nobody and stays where it is', () => {
+it('keeps the count of a pool that needs no action, and drains nothing', () => {
   const { pools } = deliberate(
     aSnapshot({ version: 'v2.18.0', organizations: [anOrganization()] }),
     aConfig(aPool()),

@@ -245,14 +245,14 @@ it.each<Row>([
   expect(foundIn(planFor(row))).toEqual(row.expected);
 });
 
-describe('the plan', () => {
+describe('the plan of a pool that is paused or pinned', () => {
   const pools = { cpu: asleep };
   const workspaces = [
     { tags: gpu, stopsInS: -60, count: 2 },
     { tags: gpu, stopsInS: 1800 },
   ];
 
-  it('tells what is due within the hour all the same', () => {
+  it('lists the transitions that are due within the hour', () => {
     const row = { organization: 'default', tags: gpu, pool: null, kind: 'autostop' };
     expect(planOf({ pools, workspaces }).forecast).toEqual([
       { ...row, transitions: 2, at: '2026-11-20T08:59:00.000Z' },
@@ -260,7 +260,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it('tells what waits, who wants it so, and until when', () => {
+  it('reports the transitions that wait, who set the override, and its end', () => {
     const override = { kind: 'pause', until: UNTIL, by: 'somebody', why: 'no reason given' };
     expect(planOf({ pools, workspaces }).findings).toEqual([
       {
@@ -278,7 +278,7 @@ describe('the plan', () => {
   it.each([
     { overrides: paused, before: ['paused'] },
     { overrides: pin(0), before: [] },
-  ])('gives it as a reason of each pool that could do it, $overrides', ({ overrides, before }) => {
+  ])('gives the reason to each pool that could wake, with $overrides', ({ overrides, before }) => {
     const others = { eu: { tags: gpuEu, overrides }, other: { overrides } };
     const plan = planOf({ pools: { cpu: { tags: gpu, overrides }, ...others }, workspaces });
     const reason: Reason = {
@@ -294,7 +294,7 @@ describe('the plan', () => {
     expect(poolOf(plan, 'other').why).not.toContainEqual(reason);
   });
 
-  it('has no such reason for what a daemon that is there opens the gate for', () => {
+  it('gives no such reason if an existing daemon opens the gate', () => {
     const awake = { cpu: { ...asleep, tasks: 'I1m' } };
     expect(poolOf(planOf({ pools: awake, workspaces }), 'cpu').why).toMatchObject([{ code: 'paused' }]);
   });
@@ -314,7 +314,7 @@ it.each([
   ['a pause', paused],
   ['a pin at none', pin(0)],
   ['a pin', pin(2)],
-])('in every state %s leaves nothing out of what coderd will do', (_, overrides) => {
+])('keeps all transitions in the forecast with %s in random states', (_, overrides) => {
   fc.assert(
     fc.property(uglyStates({ view: 'any' }), fc.boolean(), ({ snapshot, config }, all) => {
       const { services } = snapshot.ecs;

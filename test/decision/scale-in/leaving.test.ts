@@ -71,7 +71,7 @@ function decide(idle: readonly Idle[], spare: number): readonly string[] {
   );
 }
 
-describe('who is asked', () => {
+describe('drain requests', () => {
   it.each<{
     scenario: string;
     idle: readonly Idle[];

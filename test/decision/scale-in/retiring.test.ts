@@ -97,7 +97,7 @@ it.each<Row>([
     ],
     because: 'one without a lease may have a job, and ECS could choose it',
   },
-])('$pool with $jobs jobs: $expected, because $because', (row) => {
+])('gives $expected for $pool with $jobs jobs, because $because', (row) => {
   const plan = plannedOf(row);
   expect(actionsOf(plan).toSorted()).toEqual(row.expected);
   if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
@@ -108,18 +108,26 @@ it.each([
   { tasks: 'I1m', minutes: [0], expected: [[1, 0]], because: 'it need not be idle for long' },
   { tasks: 'B I1m', minutes: [30, 0], expected: [[2, 1]], because: 'the busy one is protected' },
   { tasks: 'I1m', minutes: [12], expected: [], because: 'nobody takes a protection away' },
-])('of tasks $tasks without a guard, protected for $minutes min: $expected, because $because', (row) => {
-  const { actions } = plannedOf({ pool: row, change: confirming(...row.minutes), expected: [], because: '' });
-  const lowered = actions.map((action) =>
-    action.kind === 'set-desired' ? [action.from, action.to] : action,
-  );
-  expect(lowered).toEqual(row.expected);
-});
+])(
+  'gives $expected for tasks $tasks without a guard and $minutes min of protection, because $because',
+  (row) => {
+    const { actions } = plannedOf({
+      pool: row,
+      change: confirming(...row.minutes),
+      expected: [],
+      because: '',
+    });
+    const lowered = actions.map((action) =>
+      action.kind === 'set-desired' ? [action.from, action.to] : action,
+    );
+    expect(lowered).toEqual(row.expected);
+  },
+);
 
 describe('the jobs of a retiring pool', () => {
   const gpu = { cluster: 'gpu' };
 
-  it('are told as unserved where only it could run them', () => {
+  it('are unserved if no other pool can run them', () => {
     const plan = planOf({
       pools: { cpu: { retiring: true, tasks: 'B' }, gpu: { tags: gpu } },
       pending: [{ jobs: 2 }],
@@ -127,7 +135,7 @@ describe('the jobs of a retiring pool', () => {
     expect(plan.unserved).toMatchObject([{ jobs: 2, why: 'pool-is-retiring', closest: { pool: 'cpu' } }]);
   });
 
-  it('are for daemons that are there while nobody may be asked; the others are unserved', () => {
+  it('are assigned to existing daemons while no task may drain; the others are unserved', () => {
     const plan = planOf(
       { pools: { cpu: { retiring: true, tasks: 'I1m R' } }, pending: [{ jobs: 3 }] },
       unreadable,
@@ -136,7 +144,7 @@ describe('the jobs of a retiring pool', () => {
     expect(plan.unserved).toMatchObject([{ jobs: 2, oldest: '2026-11-20T08:59:31.000Z' }]);
   });
 
-  it('are run by the pool that follows it, which may have the same tags', () => {
+  it('are assigned to its successor, which may have the same tags', () => {
     const plan = planOf({
       pools: { old: { retiring: true, tasks: 'I1m' }, new: {} },
       pending: [{ jobs: 2 }],
@@ -145,7 +153,7 @@ describe('the jobs of a retiring pool', () => {
     expect(plan.findings).toEqual([]);
   });
 
-  it('are told before they are there, if no other pool can be woken for them', () => {
+  it('are reported before they exist, if no other pool can wake for them', () => {
     const retiring = { retiring: true, tasks: 'I1m' };
     const workspaces = [{ startsInS: 10 }];
     expect(planOf({ pools: { old: retiring }, workspaces }).findings).toMatchObject([
@@ -157,7 +165,7 @@ describe('the jobs of a retiring pool', () => {
   });
 });
 
-it('in every state nothing is launched in a retiring pool', () => {
+it('launches nothing in a retiring pool in random states', () => {
   fc.assert(
     fc.property(uglyStates({ view: 'any' }), ({ snapshot, config }) => {
       const pools = config.pools.map((pool) => ({ ...pool, retiring: true }));

@@ -39,7 +39,7 @@ const read = (values: Readonly<Record<string, string>>) =>
     NOW,
   );
 
-describe('reading', () => {
+describe('deriveOverrides', () => {
   it.each<{
     tags: Readonly<Record<string, string>>;
     active?: readonly Override[];
@@ -117,12 +117,12 @@ describe('reading', () => {
       malformed: [{ tag: 'coder-autoscaler:pause', seen: 'yes', problem: 'unknown-value' }],
       because: 'one that is malformed does not take another along',
     },
-  ])('$tags, because $because', ({ tags, active = [], malformed = [] }) => {
+  ])('parses $tags, because $because', ({ tags, active = [], malformed = [] }) => {
     expect(read(tags)).toEqual({ active, malformed });
   });
 });
 
-describe('writing', () => {
+describe('tagsOfOverride', () => {
   const text = fc
     .string({ unit: fc.constantFrom('a', 'Ä', '7', ' ', '-', '@', '/') })
     .map((given) => `x${given}x`);
@@ -134,7 +134,7 @@ describe('writing', () => {
     }),
   );
 
-  it('what is written is what is read, and is gone once its tags are removed', () => {
+  it('round-trips an override, and removing its tags removes it', () => {
     fc.assert(
       fc.property(kinds, fc.integer({ min: 1, max: 1e10 }), text, text, (kind, ms, by, why) => {
         const override = { ...kind, until: new Date(NOW + ms).toISOString(), by, why };
@@ -153,7 +153,7 @@ describe('writing', () => {
     { text: 'Über 4+4=8, or so', problem: /can not hold ","/ },
     { text: 'two\nlines', problem: /can not hold "\\n"/ },
     { text: 'load test @ 9:30 / v2.30_b - ok', problem: undefined },
-  ])('tells what a tag can not hold of $text', ({ text: given, problem }) => {
+  ])('explains why a tag cannot hold $text', ({ text: given, problem }) => {
     const seen = overrideTextProblem(given);
     if (problem instanceof RegExp) expect(seen).toMatch(problem);
     else expect(seen).toBe(problem);
@@ -278,7 +278,7 @@ describe('a pin', () => {
     if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
   });
 
-  it('at zero leaves what is due to a pool that may start', () => {
+  it('leaves due transitions to a pool that may start if it is at zero', () => {
     const plan = planOf({
       pools: { cpu: { tags: gpu, overrides: pin(0), cpu: 256 }, spare: { tags: gpuEu, cpu: 4096 } },
       workspaces: [{ startsInS: 60, tags: gpu }],
@@ -368,7 +368,7 @@ describe('a pause', () => {
   });
 
   it.each(['confirm', 'never', 'lease'] as const)(
-    'protects the builds of tasks without a guard, rung %s',
+    'protects the builds of tasks without a guard with rung %s',
     (scaleIn) => {
       const plan = planOf(
         { pools: { cpu: { tasks: 'B I20m', overrides: paused } } },
@@ -379,7 +379,7 @@ describe('a pause', () => {
     },
   );
 
-  it('of a pool that is awake lets it open the gate, and of one that sleeps has another one woken', () => {
+  it('lets a pool that is awake open the gate, and wakes another pool instead of one at zero', () => {
     const wakes = (tasks: string): readonly string[] =>
       actionsOf(
         planOf({
@@ -447,9 +447,9 @@ describe('a pause of scale-in', () => {
   });
 });
 
-describe('one that is malformed', () => {
+describe('a malformed override', () => {
   const malformed = { pin: '3' };
-  it('is a finding, and nobody leaves; scale-out goes on as without it', () => {
+  it('is a finding and holds scale-in, while scale-out continues', () => {
     const plan = planOf({
       pools: { cpu: { tasks: 'I20m', overrides: malformed }, gpu: { tasks: 'I20m', tags: { gpu: '1' } } },
       pending: [{ jobs: 2 }],
@@ -466,20 +466,20 @@ describe('one that is malformed', () => {
     expect(actionsOf(plan)).toEqual(['cpu 1->2 pending-jobs', 'ask gpu#0']);
   });
 
-  it('holds scale-in, and the plan says so', () => {
+  it('holds scale-in, and the plan reports it', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m', overrides: malformed } } });
     expect(plan.actions).toEqual([]);
     expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-doubt', doubts: ['override-malformed'] }]);
   });
 });
 
-it('overrides are told in the plan', () => {
+it('reports overrides in the plan', () => {
   const plan = planOf({ pools: { cpu: { overrides: pin(3) }, gpu: { tags: { gpu: '1' } } } });
   expect(poolOf(plan, 'cpu').overrides).toEqual([{ kind: 'pin', count: 3, ...said }]);
   expect(poolOf(plan, 'gpu').overrides).toEqual([]);
 });
 
-describe('in every state', () => {
+describe('overrides in random states', () => {
   /** All services with these tags as well, in place of any that they have. */
   const withTags = ({ snapshot, config }: Ugly, values: Readonly<Record<string, string>>): Plan => {
     const added = toTags(values).map(({ key, value }) => ({ key: `coder-autoscaler:${key}`, value }));
@@ -497,7 +497,7 @@ describe('in every state', () => {
     );
   const all = uglyStates({ view: 'any' });
 
-  it('pause plans no action but protect', () => {
+  it('pause plans no action except protect', () => {
     fc.assert(
       fc.property(all, (ugly) => {
         const { actions } = withTags(ugly, paused);
@@ -510,7 +510,7 @@ describe('in every state', () => {
   it.each([
     ['a pause of scale-in', scaleInPaused],
     ['one that is malformed', { floor: '2' }],
-  ])('%s asks nobody and lowers nothing', (_, tags) => {
+  ])('%s drains nothing and lowers no count', (_, tags) => {
     fc.assert(
       fc.property(all, (ugly) => {
         expect(lowersOrAsks(withTags(ugly, tags))).toEqual([]);
@@ -530,7 +530,7 @@ describe('in every state', () => {
     );
   });
 
-  it('one that has expired plans what none plans', () => {
+  it('an expired override changes nothing', () => {
     fc.assert(
       fc.property(all, (ugly) => {
         const expired = { ...paused, 'pause-until': new Date(NOW).toISOString() };

@@ -113,7 +113,7 @@ function aSchedule(timezone: string, [from, to]: readonly [string, string]): Sch
 describe.each(ZONES)('%s', (timezone) => {
   const clocks = SPANS.map((span) => ({ clock: readClock(timezone, span), dates: datesOf(span) }));
 
-  it.each(TIMES)('a window from %s to %s is what the clock on the wall shows', (...times) => {
+  it.each(TIMES)('a window from %s to %s follows the local clock', (...times) => {
     const schedule = aSchedule(timezone, times);
     const wrong = clocks.flatMap(({ clock, dates }) =>
       dates
@@ -123,7 +123,7 @@ describe.each(ZONES)('%s', (timezone) => {
     expect(wrong).toEqual([]);
   });
 
-  it('whenever the clock shows a time of a window, the schedule is active, and else only in what is shown twice', () => {
+  it('is active whenever the local clock shows a time of the window, and otherwise only in a repeated hour', () => {
     for (const { clock } of clocks)
       for (const minute of minutesAroundChanges(clock))
         for (const times of [
@@ -167,7 +167,7 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
   except: fc.subarray(['2026-03-28', '2026-03-29', '2026-10-25']),
 });
 
-it('any schedule is active in its windows and at no other time', () => {
+it('isActive is true in the windows of any schedule and at no other time', () => {
   const start = minuteOfDate('2026-03-20') * MINUTE_MS;
   const instants = fc
     .integer({ min: 0, max: 230 * DAY_MINUTES * MINUTE_MS })

@@ -91,7 +91,7 @@ describe('activity', () => {
       expected: 'busy',
       because: 'only idle is idle',
     },
-  ])('$scenario: $expected, because $because', ({ daemon, job, expected }) => {
+  ])('is $expected for $scenario, because $because', ({ daemon, job, expected }) => {
     const row = aDaemon(daemon);
     const view = anOrganization({
       daemons: reading([row]),
@@ -101,7 +101,7 @@ describe('activity', () => {
   });
 });
 
-describe('a job holds a worker', () => {
+describe('workerOf', () => {
   it.each<{ scenario: string; job: Partial<Job>; expected: boolean }>([
     { scenario: 'running', job: { status: 'running', worker_id: daemonId('d') }, expected: true },
     { scenario: 'under a new word', job: { status: 'resting', worker_id: daemonId('d') }, expected: true },
@@ -111,7 +111,7 @@ describe('a job holds a worker', () => {
   ])('$scenario: $expected', ({ job, expected }) => expect(workerOf(aJob(job)) !== undefined).toBe(expected));
 });
 
-describe('idle since', () => {
+describe('idleSince', () => {
   const previous_job = { id: jobId('previous'), status: 'succeeded' };
   it.each<{
     scenario: string;
@@ -201,13 +201,13 @@ describe('the daemon of a task', () => {
   });
   const host = aDaemon({ name: 'ip-10-0-1-17' });
 
-  it('is the one whose name ends with its id', () => {
+  it('is the one whose name ends with the task id', () => {
     expect(ofTask([aDaemon()])).toBe('daemon');
     expect(ofTask([aDaemon()], { taskArn: arnOf(2) })).toBeUndefined();
     expect(ofTask([aDaemon({ name: taskIdOf(1) })])).toBe('daemon');
   });
 
-  it('is, of two with one name, the one that holds most', () => {
+  it('is the one most certain to hold a job, if two have the same name', () => {
     const busy = aDaemon({ id: daemonId('a'), status: 'busy' });
     const idle = aDaemon({ id: daemonId('b') });
     const offline = aDaemon({ id: daemonId('c'), last_seen_at: ago(HOUR) });
@@ -217,7 +217,7 @@ describe('the daemon of a task', () => {
     expect(ofTask([idle, aDaemon({ id: daemonId('d') })])).toBe('d');
   });
 
-  it('is the one named after its address, if it was seen since the task started', () => {
+  it('is the one named after the private address, if it was seen since the task started', () => {
     expect(ofTask([host], address('10.0.1.17'))).toBe('daemon');
     expect(ofTask([host], address('10.0.1.18'))).toBeUndefined();
     expect(ofTask([{ ...host, last_seen_at: ago(HOUR) }], address('10.0.1.17'))).toBe('daemon');
@@ -226,12 +226,12 @@ describe('the daemon of a task', () => {
     expect(ofTask([host], { ...address('10.0.1.17'), startedAt: undefined })).toBeUndefined();
   });
 
-  it('is nobody for a task without an address', () => {
+  it('is unknown for a task without an address', () => {
     expect(ofTask([aDaemon({ name: 'ip-undefined' })], { containers: [{}] })).toBeUndefined();
   });
 });
 
-it('a pool knows the daemons that have its name', () => {
+it('namedAfter finds the daemons with the name of a pool', () => {
   const index = indexDaemons(anOrganization({ daemons: reading([aDaemon()]) }), NOW);
   expect(index.namedAfter('cpu').map(({ name }) => name)).toEqual([NAME]);
   expect(index.namedAfter('gpu')).toEqual([]);
@@ -246,6 +246,6 @@ it.each([
   { name: `cpu-${taskIdOf(1).slice(1)}`, expected: undefined },
   { name: `cpu-${taskIdOf(1).replace('0', 'g')}`, expected: undefined },
   { name: 'coderd-0', expected: undefined },
-])('the name $name is of the pool $expected', ({ name, expected }) => {
+])('poolNamed finds the pool $expected in the name $name', ({ name, expected }) => {
   expect(nameInParts(name).pool).toBe(expected);
 });

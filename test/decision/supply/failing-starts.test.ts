@@ -99,11 +99,11 @@ describe('the breaker', () => {
       isTripped: true,
       recent: 0,
     },
-  ])('$scenario: $isTripped, $recent of late', ({ tasks, isTripped, recent }) => {
+  ])('is tripped ($isTripped) with $recent recent failures for $scenario', ({ tasks, isTripped, recent }) => {
     expect(judge(tasks)).toMatchObject({ isTripped, recent });
   });
 
-  it('goes by when a task began to stop where its end is not known', () => {
+  it('uses the time when a task began to stop if its end is unknown', () => {
     const stopping = three.map((task) => ({ ...task, stoppedAt: undefined, stoppingAt: ago(HOUR) }));
     expect(judge(stopping).recent).toBe(0);
   });
@@ -124,18 +124,18 @@ describe('a task that does not begin to run', () => {
     },
     { scenario: 'and runs', task: waiting(HOUR, { lastStatus: 'RUNNING' }), isTripped: false },
     { scenario: 'and has stopped', task: waiting(HOUR, { lastStatus: 'STOPPED' }), isTripped: false },
-  ])('$scenario: held back $isTripped', ({ task, isTripped }) => {
+  ])('holds the pool back ($isTripped) for $scenario', ({ task, isTripped }) => {
     const judged = judge([task]);
     expect(judged).toMatchObject({ isTripped, recent: isTripped ? 1 : 0, count: 0 });
     expect(judged.reason ?? '').toMatch(isTripped ? STALLED : /^$/);
   });
 
-  it('says so only where no start has failed', () => {
+  it('is the reason only if no start has failed', () => {
     const both = judge([waiting(HOUR), failed(2, MINUTE)]);
     expect(both).toMatchObject({ isTripped: true, recent: 2, reason: 'reason 2' });
   });
 
-  it('is forgiven when a daemon has registered since it was made', () => {
+  it('does not count once a daemon has registered after its creation', () => {
     const after = (msAgo: number) =>
       judge([waiting(20 * MINUTE), aTask({ taskArn: arnOf(9) })], { daemons: [registered(9, msAgo)] });
     const judged = [19, 20, 21].map((minutes) => after(minutes * MINUTE));
@@ -147,7 +147,7 @@ describe('a task that does not begin to run', () => {
   });
 });
 
-describe('a start has failed', () => {
+describe('a failed start', () => {
   const exited = { stopCode: 'EssentialContainerExited' };
   it.each<{ scenario: string; given: Partial<Task>; known?: Known; expected: boolean }>([
     { scenario: 'ECS could not start it', given: {}, known: { status: 'failed' }, expected: true },
@@ -176,12 +176,12 @@ describe('a start has failed', () => {
     { scenario: 'it exited and nobody knows', given: exited, known: { status: 'failed' }, expected: false },
     { scenario: 'ECS stopped it', given: { stopCode: 'ServiceSchedulerInitiated' }, expected: false },
     { scenario: 'it is about to stop', given: { lastStatus: 'DEPROVISIONING' }, expected: false },
-  ])('$scenario: $expected', ({ given, known, expected }) => {
+  ])('is $expected for $scenario', ({ given, known, expected }) => {
     expect(judge([failed(1, MINUTE, given)], known).recent === 1).toBe(expected);
   });
 });
 
-it('a daemon that exits 0 unasked again and again trips the breaker', () => {
+it('trips the breaker when daemons exit with 0 again and again without a drain request', () => {
   const ended = [3, 2, 1].map((minutes) =>
     failed(minutes, minutes * MINUTE, {
       stopCode: 'EssentialContainerExited',
@@ -191,7 +191,7 @@ it('a daemon that exits 0 unasked again and again trips the breaker', () => {
   expect(judge(ended)).toMatchObject({ isTripped: true, recent: 3 });
 });
 
-it('a daemon that came after all that failed clears it, one that came before clears nothing', () => {
+it('is cleared by a daemon that registered after all failures, not by one before', () => {
   const judged = (msAgo: number) =>
     judge([aTask({ taskArn: arnOf(9), createdAt: ago(msAgo) }), ...three], {
       daemons: [registered(9, msAgo)],
@@ -202,22 +202,22 @@ it('a daemon that came after all that failed clears it, one that came before cle
   expect([4, 3, 2, 1].map((minutes) => judged(minutes * MINUTE).count)).toEqual([3, 2, 1, 0]);
 });
 
-it('a task whose daemon never came clears nothing', () => {
+it('is not cleared by a task without a daemon', () => {
   expect(judge([aTask({ taskArn: arnOf(9), createdAt: NOW }), ...three]).isTripped).toBe(true);
 });
 
-describe('the reason', () => {
-  it('is that of the newest failure, whatever the order', () => {
+describe('the reason of failing starts', () => {
+  it('is that of the newest failure for every order', () => {
     expect(judge(three).reason).toBe('reason 3');
     expect(judge(three.toReversed()).reason).toBe('reason 3');
   });
 
-  it('is, of two at one time, always the same', () => {
+  it('is always the same for two failures at one time', () => {
     const two = [failed(1, MINUTE), failed(2, MINUTE)];
     expect([judge(two).reason, judge(two.toReversed()).reason]).toEqual(['reason 2', 'reason 2']);
   });
 
-  it('is absent where nothing failed', () => expect(judge([]).reason).toBeUndefined());
+  it('is absent without failures', () => expect(judge([]).reason).toBeUndefined());
 
   it.each<{ scenario: string; given: Partial<Task>; expected: string }>([
     {
@@ -260,7 +260,7 @@ describe('the reason', () => {
       given: { stoppedReason: undefined },
       expected: 'ECS gives no reason',
     },
-  ])('$scenario: $expected', ({ given, expected }) => {
+  ])('is $expected for $scenario', ({ given, expected }) => {
     expect(judge([failed(1, SECOND, given)]).reason).toBe(expected);
   });
 });

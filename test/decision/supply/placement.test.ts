@@ -78,7 +78,7 @@ describe('a placement failure', () => {
   });
 });
 
-it('of the events of a service the ten newest about placement are kept', () => {
+it('keeps the ten newest events about placement', () => {
   const events = Array.from({ length: 30 }, (_, index) =>
     index % 2 === 0 ? started((30 - index) * MINUTE) : said('has reached a steady state.', index * MINUTE),
   );
@@ -101,7 +101,7 @@ it.each([
     expected: [],
     because: 'ECS might stop a task that is not protected for long enough',
   },
-])('what ECS cannot place takes room for as long as it is desired: $because', ({ cpu, expected }) => {
+])('reserves room for unplaced tasks while they are desired: $because', ({ cpu, expected }) => {
   const { scaleIn = 'lease', ...pool } = cpu;
   const gpu = { pool: 'gpu' };
   const picture = {

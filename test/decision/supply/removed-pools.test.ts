@@ -25,7 +25,7 @@ const planned = (tags: Readonly<Record<string, string>> = ours, change: Change =
     },
   );
 
-it('every task of such a pool is asked to leave, and the pool is reported', () => {
+it('drains every task of a removed pool, and reports the pool', () => {
   const plan = planned();
   expect(actionsOf(plan)).toEqual(['ask old#0', 'ask old#1']);
   expect(poolOf(plan, 'old')).toMatchObject({ retiring: true, scaleIn: 'lease' });
@@ -65,7 +65,7 @@ it.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Ch
     tags: { ...ours, organization: 'elsewhere' },
     because: 'its daemons and jobs are not read',
   },
-])('is only reported: $scenario, because $because', ({ tags, change }) => {
+])('only reports $scenario, because $because', ({ tags, change }) => {
   const plan = planned(tags, change);
   expect(plan.pools.map(({ name }) => name)).toEqual(['cpu']);
   expect(plan.actions).toEqual([]);
@@ -74,14 +74,14 @@ it.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Ch
   ]);
 });
 
-it('nobody is asked while the view is in doubt', () => {
+it('drains nothing with doubts', () => {
   const plan = planned(ours, (snapshot) =>
     Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' }),
   );
   expect(plan.actions).toEqual([]);
 });
 
-it('the service of another stack is neither drained nor reported', () => {
+it('neither drains nor reports the service of another stack', () => {
   const plan = planned({ ...ours, stack: 'Theirs' });
   expect([plan.actions, plan.findings]).toEqual([[], []]);
 });
@@ -89,7 +89,7 @@ it('the service of another stack is neither drained nor reported', () => {
 it.each([
   { other: { stack: 'Theirs' }, because: "it is another deployment's" },
   { other: {}, because: 'the other one has the tag of this stack' },
-])('of two services with the name of one pool the own one is sized: $because', ({ other }) => {
+])('scales the own one of two services with the name of one pool: $because', ({ other }) => {
   const plan = planOf(
     { pools: { cpu: { overrides: { stack: 'Ours' } }, two: { overrides: other } }, pending: [{}] },
     ({ ecs }, config) => {

@@ -455,12 +455,12 @@ describe.each([
   });
 });
 
-describe('organizations', () => {
+describe('unknown organizations', () => {
   const gone: Change = ({ coder }) => {
     coder.organizations = [];
   };
 
-  it('that nobody knows are told once each, in order of name, and hold their pools', () => {
+  it('are reported once each, in order of name, and hold their pools', () => {
     const x = (index: number) => ({ [`t${index}`]: '1' });
     const plan = planOf(
       {
@@ -479,7 +479,7 @@ describe('organizations', () => {
     expect(plan.pools[0]?.why).toEqual([{ code: 'holding-for-doubt', doubts: ['organization-unknown'] }]);
   });
 
-  it('are told in order of name, and a pool is held for its own alone', () => {
+  it('are reported in order of name, and hold only their own pools', () => {
     const plan = planOf(
       { pools: { a: { tasks: 'I20m', organization: 'z' }, b: { tasks: 'I20m', organization: 'y' } } },
       ({ coder }) => {
@@ -497,7 +497,7 @@ describe('organizations', () => {
   });
 });
 
-it('a pool names each of its doubts once', () => {
+it('gives each doubt of a pool once', () => {
   const plan = planOf(one, (snapshot) => {
     for (const id of ['a', 'b'])
       jobsOf(snapshot).items.push(running(id, { status: 'x', created_at: later(99 * SECOND) }));

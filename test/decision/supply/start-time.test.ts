@@ -58,11 +58,11 @@ describe('the start time of a pool', () => {
       expected: { from: 'learned', samples: 50, p50Ms: 30_000, p95Ms: 30_000 },
       because: 'the newest fifty count',
     },
-  ] as const)('of $seconds is $expected, because $because', ({ seconds, expected }) => {
+  ] as const)('of starts of $seconds s is $expected, because $because', ({ seconds, expected }) => {
     expect(learn(seconds)).toEqual(expected);
   });
 
-  it('needs to know when a task was made', () => {
+  it('needs the time when ECS created a task', () => {
     const tasks = [1, 2, 3].map((index) => {
       const { createdAt: _, ...task } = aTask({ taskArn: arnOf(index) });
       return task;
@@ -71,7 +71,7 @@ describe('the start time of a pool', () => {
   });
 });
 
-it('a daemon that had to wait for its lease tells nothing of a start', () => {
+it('ignores a daemon that had to wait for its lease', () => {
   const [quick, late] = [10 * SECOND, 121 * SECOND];
   const of = (ms: number) =>
     learnStartTime({

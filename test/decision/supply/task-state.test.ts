@@ -257,7 +257,7 @@ describe.each([
   });
 });
 
-it('only an idle daemon is idle since some time', () => {
+it('gives idleSince only for an idle daemon', () => {
   const since = (daemon: Partial<Daemon>) =>
     read({ scenario: '', lease: {}, daemon, expected: '', because: '' }).idleSince;
   expect(since({})).toBe(ago(23 * HOUR));
@@ -265,7 +265,7 @@ it('only an idle daemon is idle since some time', () => {
   expect(since(offline)).toBeUndefined();
 });
 
-it('a daemon offers its own tags, a task without one those of its pool', () => {
+it('offers the tags of the daemon, or those of the pool without a daemon', () => {
   const pool = aPool({ tags: { cluster: 'gpu' } });
   const organization = anOrganization({ daemons: reading([aDaemon({ tags: { cluster: 'tpu' } })]) });
   const index = indexDaemons(organization, NOW);
