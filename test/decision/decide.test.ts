@@ -23,7 +23,7 @@ type Row = {
 
 const scaleOut: readonly Row[] = [
   {
-    scenario: '3 pending, nothing there',
+    scenario: '3 pending, no task',
     picture: { pools: { cpu: {} }, pending: [{ jobs: 3 }] },
     expected: ['cpu 0->3 pending-jobs'],
     because: 'each job needs a task',
@@ -38,7 +38,7 @@ const scaleOut: readonly Row[] = [
     scenario: '3 pending, P and desired 3',
     picture: { pools: { cpu: { tasks: 'P', desired: 3 } }, pending: [{ jobs: 3 }] },
     expected: [],
-    because: 'what is desired and not running is starting',
+    because: 'desired tasks that do not run yet are starting',
   },
   {
     scenario: '2 pending, R and N',
@@ -62,19 +62,19 @@ const scaleOut: readonly Row[] = [
     scenario: '1 pending, L',
     picture: { pools: { cpu: { tasks: 'L' } }, pending: [{}] },
     expected: ['cpu 1->2 pending-jobs'],
-    because: 'who was asked no longer counts, yet must not be stopped',
+    because: 'a draining task no longer counts, but ECS must not stop it',
   },
   {
     scenario: '1 pending, X',
     picture: { pools: { cpu: { tasks: 'X' } }, pending: [{}] },
     expected: ['cpu 1->2 pending-jobs'],
-    because: 'who has left still fills a place until ECS stops it',
+    because: 'a task that has left still counts until ECS stops it',
   },
   {
     scenario: '7 pending, max 5',
     picture: { pools: { cpu: { max: 5 } }, pending: [{ jobs: 7 }] },
     expected: ['cpu 0->5 pending-jobs'],
-    because: 'max bites',
+    because: 'max limits',
   },
   {
     scenario: '9 pending in two pools, maxTasks 4',
@@ -90,7 +90,7 @@ const scaleOut: readonly Row[] = [
     because: 'the older group is served first',
   },
   {
-    scenario: 'min 2, nothing there',
+    scenario: 'min 2, no task',
     picture: { pools: { cpu: { min: 2 } } },
     expected: ['cpu 0->2 floor'],
     because: 'min is a floor',
@@ -120,39 +120,40 @@ const scaleOut: readonly Row[] = [
     because: 'untagged jobs run on untagged daemons only',
   },
   {
-    scenario: '1 pending, an idle stranger',
+    scenario: '1 pending, an idle daemon outside the autoscaler',
     picture: { pools: { cpu: {} }, pending: [{ ageS: 15 }], strangers: [{}] },
     expected: [],
     because: 'daemons of others are supply too',
   },
   {
-    scenario: '1 pending for longer than 15 s, an idle stranger',
+    scenario: '1 pending for more than 15 s, an idle daemon outside the autoscaler',
     picture: { pools: { cpu: {} }, pending: [{ ageS: 16 }], strangers: [{}] },
     expected: ['cpu 0->1 pending-jobs'],
     because: 'coderd would have given it the job: it has ended, or takes no such jobs',
   },
   {
-    scenario: '1 pending, an idle stranger, and an older job of a tag set that it does not have',
+    scenario:
+      '1 pending, an idle daemon outside the autoscaler, and an older job of a tag set that it does not have',
     picture: {
       pools: { cpu: {} },
       pending: [{ ageS: 10 }, { tags: { cluster: 'tpu' }, ageS: 60 }],
       strangers: [{}],
     },
     expected: [],
-    because: 'the stranger is not to take that one',
+    because: 'that daemon cannot take the older job',
   },
   {
-    scenario: '1 pending, an idle stranger, and an older job of another organization',
+    scenario: '1 pending, an idle daemon outside the autoscaler, and an older job of another organization',
     picture: {
       pools: { cpu: {} },
       pending: [{ ageS: 10 }, { organization: 'data', ageS: 60 }],
       strangers: [{}],
     },
     expected: [],
-    because: 'the stranger is not to take that one either',
+    because: 'that daemon cannot take the older job either',
   },
   {
-    scenario: '1 pending, a busy stranger',
+    scenario: '1 pending, a busy daemon outside the autoscaler',
     picture: { pools: { cpu: {} }, pending: [{}], strangers: [{ busy: true }] },
     expected: ['cpu 0->1 pending-jobs'],
     because: 'a busy one is not',
@@ -170,7 +171,7 @@ const scaleOut: readonly Row[] = [
       pending: [{ tags: gpu, ageS: 99 }, { tags: gpuEu }],
     },
     expected: ['a 0->1 pending-jobs', 'b 0->1 pending-jobs'],
-    because: 'the older job leaves the place that only the other can take',
+    because: 'the older job leaves the only offer that fits the other one',
   },
   {
     scenario: 'a person and a prebuild, room for one',
@@ -189,7 +190,7 @@ const scaleOut: readonly Row[] = [
       pending: [{ tags: gpu }],
     },
     expected: ['cpu 1->2 pending-jobs'],
-    because: 'it offers what it registered, not what its pool says',
+    because: 'it offers the tags it registered with, not those of its pool',
   },
 ];
 
@@ -204,7 +205,7 @@ const scaleIn: readonly Row[] = [
     scenario: 'I20m I30m, min 1',
     picture: { pools: { cpu: { tasks: 'I20m I30m', min: 1 } } },
     expected: ['ask cpu#1 idle-long-enough'],
-    because: 'the longest idle goes, the floor stays',
+    because: 'the task idle for longest drains, the floor stays',
   },
   {
     scenario: 'I20m I30m, warm 2',
@@ -216,7 +217,7 @@ const scaleIn: readonly Row[] = [
     scenario: 'I20m P',
     picture: { pools: { cpu: { tasks: 'I20m P', min: 1 } } },
     expected: [],
-    because: 'a starting task does not take the place of one that runs',
+    because: 'a starting task does not replace a running one',
   },
   {
     scenario: 'I20m and 1 pending',
@@ -258,13 +259,13 @@ const scaleIn: readonly Row[] = [
     scenario: 'X while deploying',
     picture: { pools: { cpu: { tasks: 'X', deploying: true } } },
     expected: [],
-    because: 'a deployment chooses its own victims',
+    because: 'a deployment chooses the tasks that it stops',
   },
   {
     scenario: 'U60m',
     picture: { pools: { cpu: { tasks: 'U60m' } } },
     expected: [],
-    because: 'only a working task is asked',
+    because: 'only a working task gets a drain request',
   },
   {
     scenario: 'U60m, min 1',
@@ -276,13 +277,13 @@ const scaleIn: readonly Row[] = [
     scenario: 'B B, max 1',
     picture: { pools: { cpu: { tasks: 'B B', max: 1 } } },
     expected: [],
-    because: 'nobody is stopped for a bound',
+    because: 'no busy task stops because of a limit',
   },
   {
     scenario: 'nothing',
     picture: { pools: { cpu: {} } },
     expected: [],
-    because: 'nothing to do gives no action',
+    because: 'a pool without changes needs no action',
   },
 ];
 

@@ -21,7 +21,7 @@ describe('the delay until the next look', () => {
       scenario: 'a daemon is busy',
       picture: { pools: { cpu: { tasks: 'B' } } },
       expected: NEXT,
-      because: 'it works, and nobody waits',
+      because: 'it works, and no job waits',
     },
     {
       scenario: 'a job waits',
@@ -39,7 +39,7 @@ describe('the delay until the next look', () => {
       scenario: 'a task drains',
       picture: { pools: { cpu: { tasks: 'L' } } },
       expected: SOON,
-      because: 'its place is about to be free',
+      because: 'its room will be free soon',
     },
     {
       scenario: 'a task has left',
@@ -81,7 +81,7 @@ describe('the delay until the next look', () => {
       scenario: 'an autostop is due in an hour',
       picture: { pools: { cpu: one }, workspaces: [{ stopsInS: 3600 }] },
       expected: NEXT,
-      because: 'there is time, and nobody waits for a stop',
+      because: 'there is time, and no person waits for a stop',
     },
   ])('is $expected ms with $scenario, because $because', ({ picture, expected }) => {
     expect(planOf(picture).lookAgainAfterMs).toBe(expected);

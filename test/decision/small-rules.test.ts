@@ -76,7 +76,7 @@ describe('floors', () => {
     { min: 0, warm: 0, inUse: 3, expected: { count: 0, from: 'min' }, because: 'no floor' },
     { min: 2, warm: 0, inUse: 3, expected: { count: 2, from: 'min' }, because: 'min counts busy ones too' },
     { min: 2, warm: 1, inUse: 3, expected: { count: 4, from: 'warm' }, because: 'warm comes on top' },
-    { min: 4, warm: 1, inUse: 3, expected: { count: 4, from: 'min' }, because: 'a tie goes to min' },
+    { min: 4, warm: 1, inUse: 3, expected: { count: 4, from: 'min' }, because: 'min wins a tie' },
     { min: 5, warm: 1, inUse: 3, expected: { count: 5, from: 'min' }, because: 'the higher one counts' },
   ])(
     'is $expected for min $min, warm $warm and $inUse in use, because $because',

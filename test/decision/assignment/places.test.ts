@@ -57,14 +57,14 @@ const strangerNamed =
 
 const free: readonly Row[] = [
   {
-    scenario: '1 pending, an idle daemon that was asked to leave',
+    scenario: '1 pending, an idle daemon with a drain request',
     picture: { pools: { cpu: { tasks: 'I1m' } }, pending: [{}] },
     change: leaving,
     expected: ['cpu 1->2 pending-jobs'],
     because: 'it takes no job any more',
   },
   {
-    scenario: '1 pending, a daemon that was asked to leave before it registered',
+    scenario: '1 pending, a daemon with a drain request from before it registered',
     picture: { pools: { cpu: { tasks: 'R' } }, pending: [{}] },
     change: leaving,
     expected: ['cpu 1->2 pending-jobs'],
@@ -74,7 +74,7 @@ const free: readonly Row[] = [
     scenario: '1 pending, B Z',
     picture: { pools: { cpu: { tasks: 'B Z' } }, pending: [{}] },
     expected: ['cpu 2->3 pending-jobs'],
-    because: 'a task that lost its daemon holds a lease: nothing waits for it to go',
+    because: 'a task that lost its daemon holds a lease, so no job waits for it',
   },
   {
     scenario: '1 pending, U',
@@ -178,7 +178,7 @@ describe("daemons that aren't ours", () => {
   it.each([
     { tasks: 'B', expected: ['cpu by-busy 2'], because: 'it runs the next when it is done' },
     { tasks: 'I1m', expected: ['cpu by-free 1', 'cpu by-busy 1'], because: 'it runs one now' },
-    { tasks: 'L', expected: [], because: 'who leaves runs no other' },
+    { tasks: 'L', expected: [], because: 'a draining daemon takes no other job' },
   ])(
     'assigns the jobs of a daemon with another key, $tasks: $expected, because $because',
     ({ tasks, expected }) => {
@@ -303,7 +303,7 @@ describe('room', () => {
       because: 'room is not set aside for what cannot come',
     },
     {
-      scenario: 'maxTasks 2, 1 works, two pools whose starts fail',
+      scenario: 'maxTasks 2, 1 works, two pools with failing starts',
       picture: {
         pools: { a: { tags: gpu }, b: { tags: { cluster: 'tpu' } }, c: { tasks: 'B' } },
         pending: [{ tags: gpu }, { tags: { cluster: 'tpu' } }],
@@ -316,7 +316,7 @@ describe('room', () => {
       because: 'probes take room like any other task',
     },
     {
-      scenario: 'maxTasks 2, a launch beside a pool whose starts fail',
+      scenario: 'maxTasks 2, a launch beside a pool with failing starts',
       picture: {
         pools: { a: { tags: gpu }, c: {} },
         pending: [{ tags: gpu }, { jobs: 2 }],
@@ -327,7 +327,7 @@ describe('room', () => {
       because: 'a probe gets what launches leave',
     },
     {
-      scenario: 'maxTasks 3, a pool that desires 3 in vain, in doubt',
+      scenario: 'maxTasks 3, a pool with 3 unplaced tasks, with doubts',
       picture: {
         pools: { a: { tags: gpu, desired: 3 }, c: { organization: 'data' } },
         pending: [{ organization: 'data' }],
@@ -345,7 +345,7 @@ describe('room', () => {
       picture: { pools: { cpu: { tasks: 'B Z' } }, pending: [{ jobs: 2 }] },
       change: ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false }),
       expected: ['cpu 2->1 tasks-left'],
-      because: 'it goes before others come',
+      because: 'it stops before other tasks start',
     },
   ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
@@ -375,28 +375,28 @@ describe('offers that can all run a job', () => {
       because: 'the name decides, so that every look decides alike',
     },
     {
-      scenario: 'promises at two prices',
+      scenario: 'room at two prices',
       offers: ['a when-there-is-room all @9', 'b when-there-is-room all @7'],
       expected: ['b when-there-is-room 1'],
       because: 'the job waits for the cheaper one',
     },
     {
-      scenario: 'a promise beside a busy daemon of theirs',
+      scenario: 'room beside a busy daemon outside the autoscaler',
       offers: ['theirs by-busy all', 'a when-there-is-room all @9'],
       expected: ['a when-there-is-room 1'],
-      because: 'room is ours to make',
+      because: 'the autoscaler can make room',
     },
     {
-      scenario: 'a busy daemon of theirs beside one of ours that has another key',
+      scenario: 'a busy daemon outside the autoscaler, and an own one with another key',
       offers: ['a by-busy all', 'theirs by-busy all'],
       expected: ['null by-busy 1'],
-      because: 'ours is there by mistake',
+      because: 'the own daemon has the wrong key',
     },
     {
-      scenario: 'a dear pool that is starting beside a cheap launch',
+      scenario: 'a starting task of an expensive pool beside a cheap launch',
       offers: ['a by-launch 1 @1', 'b by-starting 1'],
       expected: ['b by-starting 1'],
-      because: 'what starts costs nothing more',
+      because: 'a starting task has no further cost',
     },
     {
       scenario: 'a free daemon, a starting one, and a launch that comes in any case',
@@ -437,17 +437,17 @@ describe('readings that are not available', () => {
         ecs.tasks.items.splice(1);
       },
       expected: [],
-      because: 'one of the two that are missing is known to be busy, and one may be free',
+      because: 'of the two missing ones, one is busy and one may be free',
     },
     {
       scenario: 'tasks unread, two busy daemons, 2 pending, maxTasks 3',
       picture: { pools: { cpu: { tasks: 'B B' } }, pending: [{ jobs: 2 }], maxTasks: 3 },
       change: ({ ecs }) => Object.assign(ecs.tasks, { status: 'failed', items: [] }),
       expected: ['cpu 2->3 pending-jobs'],
-      because: 'tasks that are known by their daemons alone take room too',
+      because: 'tasks that are known only by their daemons count too',
     },
     {
-      scenario: 'tasks stale, a busy daemon whose task is gone',
+      scenario: 'tasks stale, a busy daemon without a task',
       picture: { pools: { cpu: { tasks: 'B' } } },
       change: (snapshot) => {
         snapshot.ecs.tasks.status = 'stale';
@@ -458,7 +458,7 @@ describe('readings that are not available', () => {
       because: 'ECS counts no more tasks than it lists',
     },
     {
-      scenario: 'tasks read, a busy daemon whose task is gone, and a count that is older',
+      scenario: 'tasks ok, a busy daemon without a task, and an older count',
       picture: { pools: { cpu: { tasks: 'B' } } },
       change: (snapshot) => {
         const { daemons } = organizationIn(snapshot);
@@ -466,7 +466,7 @@ describe('readings that are not available', () => {
         edit(snapshot.ecs.services.items, 0, { runningCount: 2 });
       },
       expected: [],
-      because: 'a list that was read whole is believed',
+      because: 'a complete list is trusted',
     },
     {
       scenario: 'tasks and organization unread',
@@ -476,7 +476,7 @@ describe('readings that are not available', () => {
         snapshot.coder.organizations = [];
       },
       expected: [],
-      because: 'who sees nothing does nothing',
+      because: 'without readings the autoscaler does nothing',
     },
   ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);

@@ -27,8 +27,8 @@ const demandOf = (...jobs: readonly Partial<Job>[]) =>
 
 describe('deriveDemand', () => {
   it.each<{ scenario: string; job: Partial<Job>; isDemand: boolean }>([
-    { scenario: 'that nobody has', job: {}, isDemand: true },
-    { scenario: 'without a worker, said so', job: { worker_id: null, completed_at: null }, isDemand: true },
+    { scenario: 'without a worker', job: {}, isDemand: true },
+    { scenario: 'with a worker of null', job: { worker_id: null, completed_at: null }, isDemand: true },
     { scenario: 'that a daemon has acquired', job: { worker_id: daemonId('d') }, isDemand: false },
     { scenario: 'that was cancelled before it began', job: { completed_at: ago(SECOND) }, isDemand: false },
     { scenario: 'that is called running', job: { status: 'running' }, isDemand: false },

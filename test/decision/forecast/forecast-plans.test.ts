@@ -46,7 +46,7 @@ describe('a pool at zero', () => {
       scenario: 'an autostart in 190 s, starts that take 180 s',
       picture: { pools: { cpu: { ...one, startTime: '180s' } }, workspaces: [{ startsInS: 190 }] },
       expected: ['cpu 0->1 prewarm'],
-      because: 'startTime says so',
+      because: 'startTime is as long',
     },
     {
       scenario: '200 autostarts',
@@ -101,7 +101,7 @@ describe('a pool at zero', () => {
       },
       change: (snapshot) => addDurations(organizationIn(snapshot), 0),
       expected: ['cpu 0->200 prewarm'],
-      because: 'such a record tells nothing',
+      because: 'such a record proves nothing',
     },
     {
       scenario: '200 autostarts, 100 of them a minute later, builds that take 80 s',
@@ -143,7 +143,7 @@ describe('a pool at zero', () => {
       scenario: 'an autostop that is overdue for half a minute',
       picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -30 }] },
       expected: [],
-      because: 'nobody waits for a stop, and more of them may share one start of the pool',
+      because: 'no person waits for a stop, and several stops can share one start',
     },
     {
       scenario: 'five autostops that are overdue for half a minute',
@@ -200,7 +200,7 @@ describe('a pool at zero', () => {
       because: 'one wake-up, not two',
     },
     {
-      scenario: 'two pools that can run it, the first one dearer',
+      scenario: 'two pools that can run it, the first one more expensive',
       picture: {
         pools: { gpu: { tags: gpu }, eu: { tags: gpuEu, cpu: 4096 } },
         workspaces: [{ tags: gpu, startsInS: 60 }],
@@ -292,7 +292,7 @@ describe('a pool that is awake', () => {
       scenario: 'a zombie, an idle daemon and an autostop in 2 min',
       picture: { pools: { cpu: { tasks: 'Z I30m', ...one, max: 2 } }, workspaces: [{ stopsInS: 120 }] },
       expected: ['ask cpu#0'],
-      because: 'the zombie opens no gate: it is the one that goes',
+      because: 'the task without a daemon opens no gate, so it drains',
     },
     {
       scenario: 'a daemon with another key and an autostart in a minute',
@@ -319,7 +319,7 @@ describe('a pool that is awake', () => {
         workspaces: [{ tags: gpu, stopsInS: 120 }],
       },
       expected: ['ask gpu#0'],
-      because: 'the busy one is there anyway',
+      because: 'the busy daemon stays for its job',
     },
     {
       scenario: 'three idle daemons and two autostarts in a minute',
@@ -392,10 +392,10 @@ describe('several pools that can open the gate', () => {
   const due = [{ tags: gpu, startsInS: 60 }];
   it.each<Row>([
     {
-      scenario: 'a cheap one at zero, a dear one with an idle daemon',
+      scenario: 'a cheap pool at zero, an expensive one with an idle daemon',
       picture: { pools: { cheap: sleepy, dear: { ...dear, tasks: 'I30m' } }, workspaces: due },
       expected: [],
-      because: 'who is awake stays before anybody is woken',
+      because: 'a pool that is awake comes before one at zero',
     },
     {
       scenario: 'two with an idle daemon',
@@ -407,29 +407,29 @@ describe('several pools that can open the gate', () => {
       because: 'the cheaper one stays',
     },
     {
-      scenario: 'a cheap one with an idle daemon, a dear one that is busy',
+      scenario: 'a cheap pool with an idle daemon, an expensive one that is busy',
       picture: {
         pools: { cheap: { ...sleepy, tasks: 'I30m' }, dear: { ...dear, tasks: 'B' } },
         workspaces: due,
       },
       expected: ['ask cheap#0'],
-      because: 'the busy one is there anyway',
+      because: 'the busy daemon stays for its job',
     },
     {
-      scenario: 'a cheap one at zero, a dear one that is to keep one',
+      scenario: 'a cheap pool at zero, an expensive one with a floor of one',
       picture: { pools: { cheap: sleepy, dear: { ...dear, warm: 1 } }, workspaces: due },
       expected: ['dear 0->1 floor'],
-      because: 'it comes anyway',
+      because: 'the floor launches it',
     },
     {
-      scenario: 'a cheap one whose starts fail, a dear one',
+      scenario: 'a cheap pool with failing starts, an expensive one',
       picture: { pools: { cheap: sleepy, dear }, workspaces: due },
       change: (snapshot) => addFailedStarts(snapshot, 'cheap', 3),
       expected: ['dear 0->1 awake-for'],
-      because: 'who can not start is the last resort',
+      because: 'a pool that cannot start tasks is the last resort',
     },
     {
-      scenario: 'a cheap one with another key, a dear one',
+      scenario: 'a cheap pool with another key, an expensive one',
       picture: {
         pools: { cheap: { ...sleepy, tasks: 'B', daemonTags: { z: '9' }, ageMinutes: 5 }, dear },
         workspaces: due,
@@ -500,14 +500,14 @@ describe('an incomplete forecast', () => {
       picture: { pools: { cpu: {} }, workspaces: [] },
       change: unread('failed'),
       expected: [],
-      because: 'what is not known launches nobody',
+      because: 'an incomplete forecast launches nothing',
     },
     {
       scenario: 'truncated, an autostart in it',
       picture: { pools: { cpu: one }, workspaces: [{ startsInS: 60 }] },
       change: unread('truncated'),
       expected: ['cpu 0->1 prewarm'],
-      because: 'what is known counts',
+      because: 'known transitions count',
     },
     {
       scenario: 'stale for an hour, an autostart in it',
@@ -524,7 +524,7 @@ describe('an incomplete forecast', () => {
       scenario: 'none, one idle daemon',
       picture: { pools: { cpu: { tasks: 'I30m' } } },
       expected: ['ask cpu#0'],
-      because: 'a snapshot without one is read as if nothing were due',
+      because: 'without a forecast no transition is due',
     },
     {
       scenario: 'overdue for a year, with a daemon for an hour',

@@ -56,7 +56,7 @@ const said = (workspace: Workspace, template: Template | undefined): string => {
 describe('autostart', () => {
   const stopped = { next_start_at: inFuture(5 * MINUTE) };
   it.each<Row>([
-    { workspace: stopped, expected: 'autostart in 5 min', because: 'its schedule says so' },
+    { workspace: stopped, expected: 'autostart in 5 min', because: 'its schedule gives this time' },
     { workspace: {}, expected: 'nothing', because: 'it has no schedule' },
     {
       workspace: { ...stopped, autostart_schedule: null },
@@ -77,7 +77,7 @@ describe('autostart', () => {
     {
       workspace: { next_start_at: null, autostart_schedule: 'every morning' },
       expected: 'nothing',
-      because: 'nobody can read the schedule',
+      because: 'the schedule cannot be parsed',
     },
     {
       workspace: stopped,
@@ -100,7 +100,7 @@ describe('autostart', () => {
     {
       workspace: { ...stopped, dormant_at: ago(HOUR) },
       expected: 'nothing',
-      because: 'who is dormant sleeps on',
+      because: 'a dormant workspace does not start',
     },
     {
       workspace: { ...stopped, latest_build: { job: failed(HOUR) } },
@@ -139,7 +139,7 @@ describe('autostart', () => {
       workspace: stopped,
       template: { autostart_requirement: {} },
       expected: 'autostart in 5 min',
-      because: 'the template does not tell the days',
+      because: 'the days of the template are unknown',
     },
     {
       workspace: {
@@ -155,7 +155,7 @@ describe('autostart', () => {
       workspace: { ...stopped, autostart_schedule: 'CRON_TZ=Nowhere/Land 5 9 * * *' },
       template: { autostart_requirement: { days_of_week: ['monday'] } },
       expected: 'autostart in 5 min',
-      because: 'what can not be told does not keep a pool asleep',
+      because: 'an unknown status does not keep a pool from waking',
     },
     {
       workspace: { ...stopped, next_start_at: inFuture(365 * 24 * HOUR) },
@@ -236,7 +236,7 @@ describe('the status of the owner', () => {
       expected: [],
       because: 'coderd starts those of active owners',
     },
-    { workspace: starts, owner: {}, expected: ['autostart 5'], because: 'an older coderd does not tell' },
+    { workspace: starts, owner: {}, expected: ['autostart 5'], because: 'an older coderd does not send it' },
     { workspace: running(), owner: suspended, expected: ['autostop -1'], because: 'coderd stops it at once' },
     {
       workspace: running({ created_at: ago(SECOND * 30) }),
@@ -318,7 +318,7 @@ describe('dormancy and deletion', () => {
       workspace: { ...dormant, latest_build: { transition: 'stop', job: failed(HOUR) } },
       template: deletes,
       expected: 'deletion in 60 min',
-      because: 'a stop that failed keeps nothing from being deleted',
+      because: 'a failed stop does not prevent deletion',
     },
   ])('$expected, because $because', ({ workspace, template, expected }) => {
     expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
@@ -554,7 +554,7 @@ describe('an overdue transition', () => {
       readMinutes: 0,
       rows: [[24 * 60 + 60, 24 * 60 + 30]],
       expected: 'ahead',
-      because: 'after an outage nothing is too late',
+      because: 'after an outage no transition is too old',
     },
   ])(
     'is $expected after $dueMinutes min, because $because',
@@ -623,7 +623,7 @@ describe('an overdue transition', () => {
           [30, 29.9],
         ],
         expected: 'ahead + refused, refused 1 times, next in 0 min',
-        because: 'a daemon that came for a moment changes nothing',
+        because: 'a daemon that ran for a moment changes nothing',
       },
       {
         rows: [
@@ -647,7 +647,7 @@ describe('an overdue transition', () => {
           [3, 0],
         ],
         expected: 'refused, refused 2 times, next in 360 min',
-        because: 'that try was in vain',
+        because: 'that try failed',
       },
     ])('is $expected, because $because', ({ rows, expected }) => {
       expect(told(seenWith(rows))).toBe(expected);
@@ -767,7 +767,7 @@ describe('isForecastUnsure', () => {
   const ok = { ...reading([aWorkspace()]), takenAt: NOW };
   const templates = { ...reading([aTemplate()]), takenAt: NOW };
   it.each<{ seen: Partial<OrganizationReadings>; unsure: boolean; because: string }>([
-    { seen: {}, unsure: false, because: 'no forecast was asked for' },
+    { seen: {}, unsure: false, because: 'no forecast was requested' },
     { seen: { workspaces: ok, templates }, unsure: false, because: 'all was read' },
     {
       seen: { workspaces: { ...ok, status: 'forbidden' }, templates },

@@ -15,7 +15,7 @@ const minutesOf = (...lists: readonly (readonly Workspace[])[]): number => {
 
 describe('the poll interval of coderd', () => {
   it.each([
-    { builds: [], expected: 1, because: 'nothing tells of another' },
+    { builds: [], expected: 1, because: 'no build shows another interval' },
     { builds: [60, 30, 15], expected: 1, because: 'two gaps may fit by chance' },
     { builds: [95, 60, 30, 15], expected: 5, because: 'all gaps are multiples of five minutes' },
     { builds: [92, 62, 32, 17], expected: 15, because: 'the longest that fits is the safe one' },
@@ -26,8 +26,12 @@ describe('the poll interval of coderd', () => {
     },
     { builds: [89.4, 59.4, 29.4, 14.4], expected: 5, because: 'coderd looks some seconds after what is due' },
     { builds: [17.5, 12.5, 10, 2.5], expected: 2.5, because: 'it need not be whole minutes' },
-    { builds: [44, 31, 14, 7, 6, 1], expected: 1, because: 'they fit nothing but a minute' },
-    { builds: [722, 602, 362, 242, 122], expected: 30, because: 'two polls of that are the longest known' },
+    { builds: [44, 31, 14, 7, 6, 1], expected: 1, because: 'they fit only a minute' },
+    {
+      builds: [722, 602, 362, 242, 122],
+      expected: 30,
+      because: 'two polls of that interval are the longest possible',
+    },
     {
       builds: [61.1, 61, 46, 31.1, 30.8, 16.1],
       expected: 15,

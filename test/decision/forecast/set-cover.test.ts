@@ -18,10 +18,10 @@ const cover = (needs: readonly string[], costs: Costs): readonly string[] =>
 describe('cheapestCover', () => {
   it.each([
     { needs: [], costs: {}, expected: [], because: 'there is none' },
-    { needs: ['', 'a'], costs: { a: 1 }, expected: ['a'], because: 'what nothing answers is left out' },
+    { needs: ['', 'a'], costs: { a: 1 }, expected: ['a'], because: 'a need without options is left out' },
     { needs: ['ab'], costs: { a: 2, b: 1 }, expected: ['b'], because: 'the cheaper one will do' },
     { needs: ['ab'], costs: { a: 1, b: 1 }, expected: ['a'], because: 'the name decides between equals' },
-    { needs: ['ab', 'b'], costs: { a: 1, b: 9 }, expected: ['b'], because: 'b has to be there anyway' },
+    { needs: ['ab', 'b'], costs: { a: 1, b: 9 }, expected: ['b'], because: 'b is needed in any case' },
     {
       needs: ['ab', 'ac', 'ad'],
       costs: { a: 2, b: 1, c: 1, d: 1 },

@@ -65,7 +65,7 @@ describe('a plan for a later time', () => {
       picture: { pools: { cpu }, workspaces: [{ stopsInS: -3600 }] },
       ms: HOUR,
       expected: ['cpu 0->1 awake-for'],
-      because: 'nothing says that it was done',
+      because: 'it may not have been made',
     },
     {
       scenario: 'an autostop that is due just now, tomorrow',
@@ -97,7 +97,7 @@ describe('a plan for a later time', () => {
       },
       ms: 30 * MINUTE,
       expected: ['cpu 0->2 floor'],
-      because: 'the calendar goes on',
+      because: 'the calendar moves on',
     },
   ])('$scenario: $expected, because $because', ({ picture, ms, expected }) => {
     expect(actionsAt(picture, ms)).toEqual(expected);

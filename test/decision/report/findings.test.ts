@@ -65,7 +65,7 @@ const servers: readonly Row[] = [
     expected: [{ code: 'version-unknown' }],
   },
   {
-    scenario: 'a build that does not tell its release',
+    scenario: 'a build without a release',
     change: onServer('v0.0.0-devel+3006da5'),
     expected: [{ code: 'version-unknown' }],
   },
@@ -107,7 +107,11 @@ const images: readonly Row[] = [
     change: withImage('ghcr.io/coder/coder:v2.31.1'),
     expected: isNewer('ghcr.io/coder/coder:v2.31.1'),
   },
-  { scenario: 'one whose API is unknown', change: withImage('ghcr.io/coder/coder:v2.99.0'), expected: [] },
+  {
+    scenario: 'a release with an unknown API',
+    change: withImage('ghcr.io/coder/coder:v2.99.0'),
+    expected: [],
+  },
   { scenario: 'a candidate', change: withImage('ghcr.io/coder/coder:v2.31.1-rc.1'), expected: [] },
   {
     scenario: 'newer, pinned',
@@ -127,14 +131,18 @@ const images: readonly Row[] = [
     expected: isNewer('coder/coder:v2.36.0'),
   },
   { scenario: 'newer, without a v', change: withImage('coder/coder:9'), expected: [] },
-  { scenario: 'of somebody else', change: withImage('ghcr.io/somebody/coder:v9.0.0'), expected: [] },
+  {
+    scenario: 'an image of another publisher',
+    change: withImage('ghcr.io/somebody/coder:v9.0.0'),
+    expected: [],
+  },
   {
     scenario: 'the official one by a mirror',
     change: withImage('mirror/ghcr.io/coder/coder:v2.33.2'),
     expected: isNewer('mirror/ghcr.io/coder/coder:v2.33.2'),
   },
   {
-    scenario: 'newer than nobody knows what',
+    scenario: 'a newer image on a server of unknown version',
     change: (snapshot, config) => {
       withImage('coder/coder:v9.0.0')(snapshot, config);
       delete snapshot.coder.buildInfo;
@@ -239,31 +247,31 @@ const drains: readonly Row[] = [
   },
   { scenario: 'a build that drains for 6 h', picture: one, change: draining(17 * H), expected: isLong },
   {
-    scenario: 'a protection that is longer than an ask leaves',
+    scenario: 'a protection longer than that of a drain request',
     picture: one,
     change: draining(24 * H - 1, 90),
     expected: [],
   },
   {
-    scenario: 'a daemon that went 30 min ago, asked 29 min ago',
+    scenario: 'a daemon offline for 30 min, drain request 29 min ago',
     picture: one,
     change: draining(23 * H - 29, 30),
     expected: [],
   },
   {
-    scenario: 'a daemon that went 29 min ago, asked 30 min ago',
+    scenario: 'a daemon offline for 29 min, drain request 30 min ago',
     picture: one,
     change: draining(23 * H - 30, 29),
     expected: [],
   },
   {
-    scenario: 'a daemon that went 30 min ago, asked 30 min ago',
+    scenario: 'a daemon offline for 30 min, drain request 30 min ago',
     picture: one,
     change: draining(23 * H - 30, 30),
     expected: isVain,
   },
   {
-    scenario: 'a daemon that went 30 min ago, asked 6 h ago',
+    scenario: 'a daemon offline for 30 min, drain request 6 h ago',
     picture: one,
     change: draining(17 * H, 30),
     expected: isVain,
@@ -355,7 +363,7 @@ const tasks: readonly Row[] = [
     expected: [{ code: 'tasks-vacant', pool: 'cpu', tasks: [taskArn('cpu', 1)] }],
   },
   {
-    scenario: 'a live daemon whose task is gone',
+    scenario: 'a live daemon without a task',
     picture: { pools: { cpu: { tasks: 'I1m B' } } },
     change: ({ ecs }) => {
       ecs.tasks.items.shift();
@@ -373,7 +381,7 @@ const tasks: readonly Row[] = [
     expected: [],
   },
   {
-    scenario: 'a live daemon whose task was not read',
+    scenario: 'a live daemon whose task could not be read',
     picture: { pools: { cpu: { tasks: 'I1m B' } } },
     change: ({ ecs }) => {
       ecs.tasks.items.shift();
@@ -383,7 +391,7 @@ const tasks: readonly Row[] = [
     expected: [{ code: 'tasks-truncated' }],
   },
   {
-    scenario: 'a live daemon whose service is gone',
+    scenario: 'a live daemon without a service',
     picture: { pools: { cpu: { tasks: 'I1m' } } },
     change: ({ ecs }) => {
       ecs.services.items = [];
@@ -460,12 +468,12 @@ describe('a failed start', () => {
       because: 'their rows may have been left out',
     },
     {
-      scenario: 'the server does not tell its release',
+      scenario: 'the release of the server is unknown',
       change: ({ coder }) => {
         coder.buildInfo = { version: 'v0.0.0-devel+3006da5' };
       },
       failing: 0,
-      because: 'offline daemons are not asked for',
+      because: 'offline daemons are not requested',
     },
   ])('is $failing for $scenario, because $because', ({ change, failing }) => {
     const plan = planOf({ pools: { cpu: {} } }, (snapshot, config) => {
@@ -497,7 +505,7 @@ describe('unserved jobs', () => {
       scenario: 'one has a tag more than the other',
       pools: { a: { tags: { ...gpu, x: '1' } }, b: { tags: gpu } },
       expected: 'b',
-      because: 'it has less that the job does not ask for',
+      because: 'it has fewer surplus tags',
     },
     {
       scenario: 'both are as close',

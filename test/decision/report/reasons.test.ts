@@ -87,7 +87,7 @@ const jobs: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'warm in an organization that nobody knows, with room in maxTasks',
+    scenario: 'warm in an unknown organization, with room in maxTasks',
     picture: { pools: { cpu: { warm: 2 } } },
     change: ({ coder }) => {
       coder.organizations = [];
@@ -171,7 +171,7 @@ const idle: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'nothing to do, in doubt',
+    scenario: 'nothing to do, with doubts',
     picture: { pools: { cpu: {} } },
     change: inDoubt,
     why: [{ code: 'holding-for-doubt', doubts: ['jobs-truncated'] }],
@@ -238,21 +238,21 @@ const starts: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'three failed, desired and nothing there, while deploying',
+    scenario: 'three failed, desired tasks do not exist, during a deployment',
     picture: { pools: { cpu: { desired: 3, deploying: true } } },
     change: failing(3),
     why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE }],
     actions: ['cpu 3->0 starts-failing'],
   },
   {
-    scenario: 'three failed, one has left and others are desired in vain: those are given up',
+    scenario: 'three failed, one has left, and the missing ones are given up',
     picture: { pools: { cpu: { tasks: 'X', desired: 5, deploying: true } } },
     change: failing(3),
     why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE }],
     actions: ['cpu 5->1 starts-failing'],
   },
   {
-    scenario: 'three failed, desired and nothing there, in doubt',
+    scenario: 'three failed, desired tasks do not exist, with doubts',
     picture: { pools: { cpu: { desired: 3 } } },
     change: (snapshot, config) => {
       failing(3)(snapshot, config);
@@ -331,7 +331,7 @@ const starts: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'three failed, two start: those are believed, and no more are launched',
+    scenario: 'three failed, two start: those count, and no more are launched',
     picture: { pools: { cpu: { tasks: 'P P' } }, pending: [{ jobs: 5 }] },
     change: failing(3),
     why: [
@@ -342,14 +342,14 @@ const starts: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'three failed, desired and nothing there: ECS is not to go on trying',
+    scenario: 'three failed, desired tasks do not exist: the count stops ECS from retrying',
     picture: { pools: { cpu: { desired: 3 } } },
     change: failing(3),
     why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE }],
     actions: ['cpu 3->0 starts-failing'],
   },
   {
-    scenario: 'three failed, max bites first',
+    scenario: 'three failed, and max applies first',
     picture: { pools: { cpu: { max: 2 } }, pending: [{ jobs: 5 }] },
     change: failing(3),
     why: [

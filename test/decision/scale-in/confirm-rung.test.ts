@@ -51,9 +51,9 @@ describe('rung confirm', () => {
     },
     { tasks: 'B', minutes: [20], expected: [], because: 'it is protected for long enough' },
     { tasks: 'B', minutes: [19], expected: ['protect 0 may-hold-a-job'], because: 'it is time to renew' },
-    { tasks: 'I1m', minutes: [0], expected: [], because: 'nobody is to go, so nobody needs to be kept' },
+    { tasks: 'I1m', minutes: [0], expected: [], because: 'no task has to stop, so none needs protection' },
     { tasks: 'I20m', minutes: [0], expected: ['1 -> 0 stopping 0'], because: 'ECS has no other choice' },
-    { tasks: 'I20m', minutes: [12], expected: [], because: 'nobody takes a protection away' },
+    { tasks: 'I20m', minutes: [12], expected: [], because: 'the autoscaler never removes a protection' },
     {
       tasks: 'I20m I1m',
       minutes: [0, 0],
@@ -118,13 +118,13 @@ describe('rung confirm', () => {
 
 it.each<{ name: string; change: Change; expected: readonly string[] }>([
   {
-    name: 'while ECS deploys nobody is stopped, and idle ones are not kept in the way of it',
+    name: 'during a deployment no task is stopped, and idle tasks are not protected against it',
     change: ({ ecs }) =>
       edit(ecs.services.items, 0, { deployments: [{ id: 'a', rolloutState: 'IN_PROGRESS' }] }),
     expected: ['holding-for-deployment'],
   },
   {
-    name: 'tasks that ECS has been told to stop are not called back',
+    name: 'tasks that ECS is stopping stay so',
     change: ({ ecs }) => edit(ecs.services.items, 0, { desiredCount: 1 }),
     expected: ['idle-too-briefly'],
   },
@@ -152,7 +152,7 @@ describe('rung confirm with a count below the tasks', () => {
       minutes: [0, 25],
       desired: 1,
       expected: [],
-      because: 'ECS stops the one that nothing protects',
+      because: 'ECS stops the unprotected one',
     },
     {
       tasks: 'I20m B',
@@ -173,7 +173,7 @@ describe('rung confirm with a count below the tasks', () => {
       minutes: [0, 0, 25],
       desired: 0,
       expected: ['0 -> 3 stopping '],
-      because: 'more are to go than nothing protects',
+      because: 'more tasks have to stop than are unprotected',
     },
     {
       tasks: 'I20m I1m',
@@ -189,7 +189,7 @@ describe('rung confirm with a count below the tasks', () => {
       desired: 1,
       min: 1,
       expected: [],
-      because: 'one is wanted, and one goes',
+      because: 'one is wanted, and one stops',
     },
   ])(
     'with tasks $tasks, $desired desired and $minutes min of protection gives $expected, because $because',

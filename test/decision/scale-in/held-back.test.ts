@@ -57,7 +57,7 @@ it.each<Row>([
     scenario: 'a pool that is pinned at none',
     pools: { cpu: { tags: gpu, overrides: pin(0) } },
     expected: ['held 2 autostop by cpu (pin)'],
-    because: 'none is to be there',
+    because: 'the pool should have no task',
   },
   {
     scenario: 'a pool that is paused and pinned',
@@ -69,7 +69,7 @@ it.each<Row>([
     scenario: 'a pool that is pinned at none, its scale-in paused',
     pools: { cpu: { tags: gpu, overrides: { ...pin(0), ...scaleInPaused } } },
     expected: ['held 2 autostop by cpu (pin)'],
-    because: 'a pause of scale-in keeps nobody from being woken',
+    because: 'a pause of scale-in does not prevent waking',
   },
   {
     scenario: 'one paused, one pinned',
@@ -82,7 +82,7 @@ it.each<Row>([
     pools: { cpu: asleep },
     workspaces: [{ tags: gpu, stopsInS: LATE_S }],
     expected: ['held 1 autostop by cpu (pause)'],
-    because: 'that it is late is told with what keeps it, and once',
+    because: 'the delay is reported once, with its cause',
   },
   {
     scenario: 'autostops that are overdue for half a minute',
@@ -99,7 +99,7 @@ it.each<Row>([
       { tags: gpu, stopsInS: LATE_S },
     ],
     expected: ['held 1 autostart by cpu (pause)', 'held 1 autostop by cpu (pause)'],
-    because: 'a task that is to be there in time would start now',
+    because: 'a task would have to start now to be in time',
   },
   {
     scenario: 'an autostop in half an hour',
@@ -115,16 +115,16 @@ it.each<Row>([
     because: 'it stays and opens the gate',
   },
   {
-    scenario: 'a paused pool whose daemon is starting',
+    scenario: 'a paused pool with a starting daemon',
     pools: { cpu: { ...asleep, tasks: 'P' } },
     expected: [],
     because: 'it is about to open the gate',
   },
   {
-    scenario: 'a paused pool whose last daemon leaves',
+    scenario: 'a paused pool with a last daemon that drains',
     pools: { cpu: { ...asleep, tasks: 'L' } },
     expected: ['held 2 autostop by cpu (pause)'],
-    because: 'nobody comes after it',
+    because: 'no daemon follows it',
   },
   {
     scenario: 'a daemon that is not there for long any more',
@@ -139,7 +139,7 @@ it.each<Row>([
     because: 'it brings a daemon, though not for this',
   },
   {
-    scenario: 'a pin at one whose starts fail',
+    scenario: 'a pin at one with failing starts',
     pools: { cpu: { tags: gpu, overrides: pin(1) } },
     workspaces: [{ tags: gpu, stopsInS: LATE_S }],
     change: (snapshot) => addFailedStarts(snapshot, 'cpu', 3),
@@ -150,7 +150,7 @@ it.each<Row>([
     scenario: 'a floor of one',
     pools: { cpu: { tags: gpu, overrides: floor } },
     expected: [],
-    because: 'nobody is kept from being woken',
+    because: 'no pool is kept from waking',
   },
   {
     scenario: 'a pool beside it that can be woken',
@@ -165,7 +165,7 @@ it.each<Row>([
       ecs.services.items.pop();
     },
     expected: ['held 2 autostop by cpu (pause)'],
-    because: 'there is nothing to wake',
+    because: 'there is no pool to wake',
   },
   {
     scenario: 'no pool but one without a service',
@@ -174,7 +174,7 @@ it.each<Row>([
       ecs.services.items.pop();
     },
     expected: [],
-    because: 'no person keeps it from being woken: that its service is missing is told',
+    because: 'no override prevents waking; the missing service is reported',
   },
   {
     scenario: 'a pool beside it that is not woken and sleeps',
@@ -201,7 +201,7 @@ it.each<Row>([
       ecs.services.items.pop();
     },
     expected: ['held 2 autostop by cpu (pause)'],
-    because: 'nobody launches it',
+    because: 'no task is launched',
   },
   {
     scenario: "others' daemons",

@@ -84,7 +84,7 @@ describe('drain requests', () => {
       idle: [{ minutes: 9 }, { minutes: 10 }],
       spare: 2,
       expected: ['leave 1', 'keep 0'],
-      because: 'idleTimeout is inclusive, and the longest idle goes first',
+      because: 'idleTimeout is inclusive, and the task idle for longest drains first',
     },
     {
       scenario: 'old revisions',
@@ -101,14 +101,14 @@ describe('drain requests', () => {
       ],
       spare: 1,
       expected: ['leave 1'],
-      because: 'among them the longest idle goes first',
+      because: 'among them the task idle for longest drains first',
     },
     {
-      scenario: 'one idle for nobody knows how long',
+      scenario: 'one idle for an unknown time',
       idle: [{ minutes: 'unknown' }, { minutes: 1 }],
       spare: 2,
       expected: ['keep 1', 'keep 0'],
-      because: 'what is not known is not long, and comes last',
+      because: 'an unknown time does not count as long, and comes last',
     },
     {
       scenario: 'idle equally long',
@@ -122,7 +122,7 @@ describe('drain requests', () => {
       idle: [{ minutes: 20 }, { minutes: 30 }, { minutes: 60, zone: 'b' }],
       spare: 1,
       expected: ['leave 1'],
-      because: 'the zones stay even, and there the longest idle goes',
+      because: 'the zones stay balanced, and in the zone the task idle for longest drains',
     },
     {
       scenario: 'one in a zone with a busy one',
@@ -136,7 +136,7 @@ describe('drain requests', () => {
       idle: [{ minutes: 20 }, { minutes: 30, zone: 'b' }],
       spare: 1,
       expected: ['leave 1'],
-      because: 'then the longest idle goes first',
+      because: 'then the task idle for longest drains first',
     },
     {
       scenario: 'an old one in an empty zone',
@@ -150,7 +150,7 @@ describe('drain requests', () => {
       idle: [{ minutes: 60, isBusy: true }, { minutes: 20 }],
       spare: 2,
       expected: ['leave 1'],
-      because: 'a busy daemon is never asked',
+      because: 'a busy daemon never gets a drain request',
     },
     {
       scenario: 'none to spare',

@@ -45,13 +45,13 @@ it.each<Row>([
     pool: { tasks: 'B I1m B' },
     expected: ['ask cpu#0', 'ask cpu#1', 'ask cpu#2'],
     why: [{ code: 'retiring', tasks: 3, asked: 3 }],
-    because: 'all are asked at once, busy ones too: their guards let them finish',
+    because: 'all drain at once, busy ones too: their guards let builds finish',
   },
   {
     pool: { tasks: 'I1m' },
     jobs: 3,
     expected: ['ask cpu#0'],
-    because: 'nothing is launched, whatever waits',
+    because: 'nothing is launched, whatever jobs wait',
   },
   {
     pool: { min: 2, warm: 1, schedules },
@@ -64,16 +64,16 @@ it.each<Row>([
     pool: { tasks: 'P', desired: 2 },
     expected: [],
     why: [{ code: 'retiring-waits', starting: 2, leaving: 0, unguarded: 0 }],
-    because: 'who is starting is asked once it is there',
+    because: 'a starting task gets a drain request once it works',
   },
   {
     pool: { tasks: 'L' },
     expected: [],
     why: [{ code: 'retiring-waits', starting: 0, leaving: 1, unguarded: 0 }],
-    because: 'it has been asked',
+    because: 'it has a drain request',
   },
   { pool: { tasks: 'X' }, expected: ['cpu 1->0 tasks-left'], because: 'it has left' },
-  { pool: { tasks: 'L X' }, expected: ['cpu 2->1 tasks-left'], because: 'who drains is not stopped' },
+  { pool: { tasks: 'L X' }, expected: ['cpu 2->1 tasks-left'], because: 'a draining task is not stopped' },
   {
     pool: { tasks: 'B I20m' },
     change: unreadable,
@@ -85,7 +85,7 @@ it.each<Row>([
   {
     pool: { tasks: 'B', deploying: true },
     expected: ['ask cpu#0'],
-    because: 'a deployment waits for it anyway',
+    because: 'a deployment waits for it too',
   },
   {
     pool: { tasks: 'B U1m' },
@@ -107,7 +107,7 @@ it.each<Row>([
 it.each([
   { tasks: 'I1m', minutes: [0], expected: [[1, 0]], because: 'it need not be idle for long' },
   { tasks: 'B I1m', minutes: [30, 0], expected: [[2, 1]], because: 'the busy one is protected' },
-  { tasks: 'I1m', minutes: [12], expected: [], because: 'nobody takes a protection away' },
+  { tasks: 'I1m', minutes: [12], expected: [], because: 'the autoscaler never removes a protection' },
 ])(
   'gives $expected for tasks $tasks without a guard and $minutes min of protection, because $because',
   (row) => {

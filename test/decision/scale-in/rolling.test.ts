@@ -93,7 +93,7 @@ describe('the turn to be replaced', () => {
     expected: readonly number[];
     because: string;
   }>([
-    { scenario: 'all new', tasks: [{}, {}], expected: [], because: 'nothing is to be replaced' },
+    { scenario: 'all new', tasks: [{}, {}], expected: [], because: 'no task has to be replaced' },
     { scenario: 'one old', tasks: [{}, old()], expected: [1], because: 'at least one at a time' },
     { scenario: 'eight old', tasks: many(8, old()), expected: [0, 1], because: '25 % of eight are two' },
     { scenario: 'nine old', tasks: many(9, old()), expected: [0, 1, 2], because: 'a share is rounded up' },
@@ -144,19 +144,19 @@ describe('the turn to be replaced', () => {
       scenario: 'one that waits for its lease for 2 min',
       tasks: [old(), old(), { lease: 0, isAlone: true, task: { startedAt: ago(2 * MINUTE) } }],
       expected: [0],
-      because: 'ECS may refuse it as long as old tasks hold theirs',
+      because: 'ECS may refuse the lease while old tasks hold theirs',
     },
     {
-      scenario: 'one asked half a minute ago',
+      scenario: 'one with a drain request half a minute ago',
       tasks: [old(), old(), old({ lease: 23 * 60 - 0.5, busy: true })],
       expected: [],
       because: 'shares come a minute apart',
     },
     {
-      scenario: 'one asked a minute ago',
+      scenario: 'one with a drain request a minute ago',
       tasks: [old(), old(), old({ lease: 23 * 60 - 1, busy: true })],
       expected: [0],
-      because: 'who drains a long build holds up nobody',
+      because: 'a task that drains for a long build does not delay others',
     },
     {
       scenario: 'a forced deployment of the same revision',
@@ -191,7 +191,7 @@ describe('the turn to be replaced', () => {
       scenario: 'an old one that leaves',
       tasks: [old({ lease: 22 * 60, busy: true })],
       expected: [],
-      because: 'it has been asked',
+      because: 'it has a drain request',
     },
   ])('$scenario: $expected, because $because', ({ tasks, percent, service, expected }) => {
     expect(turns(tasks, percent, service)).toEqual(expected);
@@ -222,13 +222,13 @@ describe('tasks of earlier deployments', () => {
       expected: { older: 1, uncounted: 1 },
     },
     {
-      scenario: 'more new ones alone than desired, after somebody lowered the count',
+      scenario: 'more new tasks alone than desired, after somebody lowered the count',
       tasks: [earlier, recent, recent],
       service: { desiredCount: 1 },
       expected: { older: 1, uncounted: 0 },
     },
     {
-      scenario: 'more tasks than desired while the deployment goes on',
+      scenario: 'more tasks than desired during the deployment',
       tasks: [earlier, recent],
       service: { desiredCount: 1, deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }] },
       expected: { older: 1, uncounted: 0 },
@@ -370,7 +370,7 @@ describe('rolling in the plan', () => {
       because: 'one more may prove that the others have none',
     },
     { tasks: 'Z Z', min: 1, expected: [], because: 'one more is there already' },
-    { tasks: 'Z Z', min: 0, expected: [], because: 'nothing is wanted' },
+    { tasks: 'Z Z', min: 0, expected: [], because: 'no task is wanted' },
   ])('with tasks $tasks at min $min and no daemon listed gives $expected, because $because', (row) => {
     const plan = planOf({ pools: { cpu: { tasks: row.tasks, min: row.min } } }, (snapshot) => {
       const startedAt = new Date(Date.parse(snapshot.takenAt) - 16 * 60_000).toISOString();

@@ -48,7 +48,7 @@ describe('deriveOverrides', () => {
   }>([
     { tags: {}, because: 'there is none' },
     { tags: pin(3), active: [{ kind: 'pin', count: 3, ...said }], because: 'it is written in full' },
-    { tags: pin(0), active: [{ kind: 'pin', count: 0, ...said }], because: 'nothing can be wanted' },
+    { tags: pin(0), active: [{ kind: 'pin', count: 0, ...said }], because: 'such a count is impossible' },
     { tags: floor(2), active: [{ kind: 'floor', count: 2, ...said }], because: 'it is written in full' },
     { tags: paused, active: [{ kind: 'pause', ...said }], because: 'all is paused' },
     { tags: scaleInPaused, active: [{ kind: 'pause-scale-in', ...said }], because: 'only scale-in is' },
@@ -68,7 +68,7 @@ describe('deriveOverrides', () => {
     },
     { tags: { ...pin(3), 'pin-until': '2026-11-20T09:00:00Z' }, because: 'it has just expired' },
     { tags: { pin: 'lots', 'pin-until': '2026-11-20T08:00:00Z' }, because: 'whatever it was, it is over' },
-    { tags: { 'pin-until': 'tomorrow', 'pin-by': 'anna' }, because: 'what is left of one says nothing' },
+    { tags: { 'pin-until': 'tomorrow', 'pin-by': 'anna' }, because: 'the rest of an override has no effect' },
     {
       tags: { pinn: '3', paused: 'all' },
       malformed: ['paused', 'pinn'].map((name) => ({
@@ -76,7 +76,7 @@ describe('deriveOverrides', () => {
         seen: name === 'pinn' ? '3' : 'all',
         problem: 'unknown-tag',
       })),
-      because: 'several are told in order, whatever order ECS has them in',
+      because: 'several are reported in order, whatever the order in ECS',
     },
     {
       tags: { ...pin(3), 'pin-until': ` ${UNTIL} `, 'pin-by': ' anna ', 'pin-why': ' ' },
@@ -86,12 +86,12 @@ describe('deriveOverrides', () => {
     {
       tags: { paused: 'all', pool: 'cpu', 'log-group': 'looks', stack: 'Coder' },
       malformed: [{ tag: 'coder-autoscaler:paused', seen: 'all', problem: 'unknown-tag' }],
-      because: 'somebody mistook the name, and wanted something',
+      because: 'a person meant an override and mistyped its name',
     },
     {
       tags: { pin: '3' },
       malformed: [{ tag: 'coder-autoscaler:pin-until', seen: '', problem: 'no-end' }],
-      because: 'an override without an end is one that nobody takes away',
+      because: 'an override without an end might never be removed',
     },
     ...[
       'tomorrow',
@@ -213,7 +213,7 @@ describe('a pin', () => {
       jobs: 3,
       expected: [],
       why: [{ code: 'pending-jobs', jobs: 3 }, pinned(5, 2)],
-      because: 'nobody brings more, and the reason is the pin, not max',
+      because: 'no more tasks are launched, and the reason is the pin, not max',
     },
     {
       pool: { tasks: 'B B I20m I5m', overrides: pin(1) },
@@ -231,7 +231,7 @@ describe('a pin', () => {
       pool: { overrides: pin(0), min: 2, warm: 1, schedules },
       jobs: 2,
       expected: [],
-      because: 'nothing else of the settings brings any',
+      because: 'no other setting launches tasks',
     },
     {
       pool: { overrides: pin(3), warm: 2, schedules },
@@ -245,7 +245,7 @@ describe('a pin', () => {
         { code: 'floor', from: 'pin', count: 9 },
         { code: 'capped-at-max', wanted: 9, max: 4 },
       ],
-      because: 'max is the bound of the configuration, and is told',
+      because: 'max of the configuration is the limit, and is reported',
     },
     {
       pool: { tasks: 'B B B B B', overrides: pin(6), max: 4 },
@@ -331,7 +331,7 @@ describe('a floor', () => {
     {
       pool: { tasks: 'I20m I20m I20m', overrides: floor(2) },
       expected: ['ask cpu#1'],
-      because: 'the others are to stay',
+      because: 'the other tasks have to stay',
     },
   ])('$pool with $jobs jobs: $expected, because $because', (row) => {
     const plan = plannedOf(row);
@@ -344,7 +344,7 @@ describe('a pause', () => {
   const reason: Reason = { code: 'paused', ...said };
   it.each<Row>([
     { pool: { overrides: paused, min: 3 }, jobs: 4, expected: [], because: 'nothing is launched' },
-    { pool: { tasks: 'I20m', overrides: paused }, expected: [], because: 'nobody is asked' },
+    { pool: { tasks: 'I20m', overrides: paused }, expected: [], because: 'no task gets a drain request' },
     { pool: { tasks: 'B X', overrides: paused }, expected: [], because: 'no count is lowered' },
     { pool: { tasks: 'B B', desired: 1, overrides: paused }, expected: [], because: 'no count is raised' },
     { pool: { overrides: { ...paused, ...pin(3) } }, expected: [], because: 'it beats a pin' },
@@ -401,26 +401,26 @@ describe('a pause of scale-in', () => {
       pool: { tasks: 'I20m', overrides: scaleInPaused },
       expected: [],
       why: [reason],
-      because: 'nobody is asked',
+      because: 'no task gets a drain request',
     },
     {
       pool: { tasks: 'B X', overrides: scaleInPaused },
       expected: [],
       why: [reason],
-      because: 'nothing is lowered',
+      because: 'no count is lowered',
     },
     {
       pool: { tasks: 'B Z', overrides: scaleInPaused },
       expected: [],
       why: [reason],
-      because: 'nobody is replaced',
+      because: 'no task is replaced',
     },
     {
       pool: { tasks: 'B', overrides: scaleInPaused },
       jobs: 2,
       expected: ['cpu 1->3 pending-jobs'],
       why: [reason, { code: 'pending-jobs', jobs: 2 }],
-      because: 'scale-out goes on',
+      because: 'scale-out continues',
     },
     {
       pool: { tasks: 'I20m I20m', overrides: { ...scaleInPaused, ...pin(3) } },
@@ -432,13 +432,13 @@ describe('a pause of scale-in', () => {
       change: unreadable,
       expected: [],
       why: [reason, { code: 'holding-for-doubt', doubts: ['jobs-truncated', 'scale-in-paused'] }],
-      because: 'other doubts are told as well',
+      because: 'other doubts are reported too',
     },
     {
       pool: { tasks: 'I20m', overrides: scaleInPaused },
       change: withRung('confirm', [0]),
       expected: [],
-      because: 'rung confirm stops nobody either',
+      because: 'rung confirm stops no task either',
     },
   ])('$pool with $jobs jobs: $expected, because $because', (row) => {
     const plan = plannedOf(row);

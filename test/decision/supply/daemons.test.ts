@@ -71,7 +71,7 @@ describe('activity', () => {
       scenario: 'idle, its job completed',
       job: { ...running, completed_at: ago(SECOND) },
       expected: 'idle',
-      because: 'a completed job holds nobody',
+      because: 'a completed job keeps no daemon busy',
     },
     {
       scenario: 'idle, the job of another',
@@ -134,10 +134,10 @@ describe('idleSince', () => {
       because: 'rows are used again under one name',
     },
     {
-      scenario: 'a task that started nobody knows when',
+      scenario: 'a task with an unknown start',
       task: { startedAt: undefined },
       expected: ago(23 * HOUR),
-      because: 'the row says when it registered',
+      because: 'the row has the time when it registered',
     },
     {
       scenario: 'a previous job',
@@ -151,14 +151,14 @@ describe('idleSince', () => {
       daemon: { previous_job },
       previous: { completed_at: ago(30 * HOUR) },
       expected: ago(23 * HOUR),
-      because: 'nobody is idle before he is there',
+      because: 'a daemon cannot be idle before it registers',
     },
     {
       scenario: 'a previous job that has not ended',
       daemon: { previous_job },
       previous: {},
       expected: undefined,
-      because: 'a contradiction says nothing',
+      because: 'a contradiction gives no time',
     },
     {
       scenario: 'a previous job that coderd no longer has',

@@ -48,7 +48,7 @@ describe('a task that has not begun to run', () => {
 
   it.each([
     { createdAt: '2026-11-20T08:50:00Z', expected: [], because: 'for ten minutes it may still come' },
-    { createdAt: '2026-11-20T08:49:59Z', expected: ['dear 0->1'], because: 'after that nobody counts on it' },
+    { createdAt: '2026-11-20T08:49:59Z', expected: ['dear 0->1'], because: 'after that it is not expected' },
   ])('is $expected if created at $createdAt, because $because', ({ createdAt, expected }) => {
     expect(countsOf(plan(picture, pendingSince(createdAt)))).toEqual(expected);
   });
@@ -133,7 +133,7 @@ describe('a daemon without a lease', () => {
 
 describe('a build that is being cancelled', () => {
   it.each([
-    { status: 'canceling', expected: [], because: 'it is in neither list that is asked for' },
+    { status: 'canceling', expected: [], because: 'it is in neither requested list' },
     { status: 'running', expected: ['jobs-empty-while-busy'], because: 'it should be listed' },
   ])('is $expected with status $status, because $because', ({ status, expected }) => {
     const cancelled = plan({ pools: { cpu: { tasks: 'B' } } }, ({ coder }) => {

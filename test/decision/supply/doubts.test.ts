@@ -81,7 +81,7 @@ describe('a doubt', () => {
       code: 'jobs-empty-while-busy',
     },
     {
-      scenario: 'a running job whose worker is in no list',
+      scenario: 'a running job whose worker is not listed',
       change: (s) =>
         organization(s, 'default').jobs.items.push({
           id: 'stray',

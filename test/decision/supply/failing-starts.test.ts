@@ -88,13 +88,13 @@ describe('the breaker', () => {
       recent: 3,
     },
     {
-      scenario: 'three that stop, of no known end',
+      scenario: 'three that stop, with an unknown end',
       tasks: three.map((task) => ({ ...task, stoppedAt: undefined })),
       isTripped: true,
       recent: 3,
     },
     {
-      scenario: 'three of no known end that began long ago',
+      scenario: 'three with an unknown end that began long ago',
       tasks: three.map((task) => ({ ...task, stoppedAt: undefined, createdAt: ago(HOUR) })),
       isTripped: true,
       recent: 0,
@@ -118,7 +118,7 @@ describe('a task that does not begin to run', () => {
     { scenario: 'for 10 min', task: waiting(10 * MINUTE), isTripped: false },
     { scenario: 'for longer', task: waiting(10 * MINUTE + 1), isTripped: true },
     {
-      scenario: 'for longer, and is to stop',
+      scenario: 'for longer, and ECS is stopping it',
       task: waiting(HOUR, { desiredStatus: 'STOPPED' }),
       isTripped: false,
     },
@@ -169,11 +169,16 @@ describe('a failed start', () => {
       expected: true,
     },
     {
-      scenario: 'ECS could not start it, whatever its containers say',
+      scenario: 'ECS could not start it, whatever its containers report',
       given: { containers: [{ exitCode: 0 }] },
       expected: true,
     },
-    { scenario: 'it exited and nobody knows', given: exited, known: { status: 'failed' }, expected: false },
+    {
+      scenario: 'it exited, and its registration is unknown',
+      given: exited,
+      known: { status: 'failed' },
+      expected: false,
+    },
     { scenario: 'ECS stopped it', given: { stopCode: 'ServiceSchedulerInitiated' }, expected: false },
     { scenario: 'it is about to stop', given: { lastStatus: 'DEPROVISIONING' }, expected: false },
   ])('is $expected for $scenario', ({ given, known, expected }) => {
@@ -221,7 +226,7 @@ describe('the reason of failing starts', () => {
 
   it.each<{ scenario: string; given: Partial<Task>; expected: string }>([
     {
-      scenario: 'the container says more',
+      scenario: 'the container gives more detail',
       given: {
         stoppedReason: 'Essential container exited',
         containers: [{ reason: 'OutOfMemory', exitCode: 137 }],
@@ -229,12 +234,12 @@ describe('the reason of failing starts', () => {
       expected: 'Essential container exited; OutOfMemory; exit code 137',
     },
     {
-      scenario: 'the container says why, and never ran',
+      scenario: 'the container gives a reason, and never ran',
       given: { stoppedReason: 'Task failed to start', containers: [{ reason: 'CannotPull' }] },
       expected: 'Task failed to start; CannotPull',
     },
     {
-      scenario: 'the container says the same',
+      scenario: 'the container gives the same reason',
       given: { stoppedReason: 'CannotPull', containers: [{ reason: 'CannotPull' }] },
       expected: 'CannotPull',
     },
@@ -244,19 +249,19 @@ describe('the reason of failing starts', () => {
       expected: 'exit code 0',
     },
     {
-      scenario: 'the guard tells that its daemon ended by itself',
+      scenario: 'the guard reports that its daemon ended by itself',
       given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 76 }] },
       expected:
         'Essential container in task exited; exit code 76: the daemon exited with 0, although nobody asked it to. Check the image and its coder',
     },
     {
-      scenario: 'the guard tells that the image lacks a tool',
+      scenario: 'the guard reports that the image lacks a tool',
       given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 78 }] },
       expected:
         'Essential container in task exited; exit code 78: the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm',
     },
     {
-      scenario: 'nobody says anything',
+      scenario: 'there is no reason',
       given: { stoppedReason: undefined },
       expected: 'ECS gives no reason',
     },

@@ -53,7 +53,7 @@ it.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Ch
   {
     scenario: 'a service without the tags of its settings',
     tags: { stack: 'Ours' },
-    because: 'nothing tells where its daemons are',
+    because: 'the organization of its daemons is unknown',
   },
   {
     scenario: 'a pool that never scales in',

@@ -63,7 +63,7 @@ const readings: readonly Row[] = [
     scenario: 'more daemons than the limit, stale',
     change: (s) => Object.assign(daemonsOf(s), { status: 'stale', limit: 1 }),
     expected: [{ code: 'daemons-stale', organization: 'default', error: undefined }],
-    because: 'what a list says of itself is worse than that',
+    because: 'the own status of the list is worse',
   },
 ];
 
@@ -72,7 +72,7 @@ const emptiness: readonly Row[] = [
     scenario: 'no daemons beside a lease',
     change: (s) => Object.assign(daemonsOf(s), { items: [] }),
     expected: [{ code: 'daemons-empty-while-leased', organization: 'default', tasks: 1 }],
-    because: 'who holds a lease has a daemon',
+    because: 'a leased task has a daemon',
   },
   {
     scenario: 'no daemons beside one that leaves',
@@ -82,20 +82,20 @@ const emptiness: readonly Row[] = [
       Object.assign(jobsOf(s), { items: [] });
     },
     expected: [{ code: 'daemons-empty-while-leased', organization: 'default', tasks: 1 }],
-    because: 'who leaves holds a lease too',
+    because: 'a draining task holds a lease too',
   },
   {
     scenario: 'daemons that could not be read beside a lease',
     change: (s) => Object.assign(daemonsOf(s), { status: 'failed', error: 'seen', items: [] }),
     expected: [{ code: 'daemons-failed', organization: 'default', error: 'seen' }],
-    because: 'what was not read contradicts nothing',
+    because: 'an unavailable list contradicts nothing',
   },
   {
     scenario: 'jobs that could not be read beside a busy daemon',
     picture: { pools: { cpu: { tasks: 'I20m B' } } },
     change: (s) => Object.assign(jobsOf(s), { status: 'failed', error: 'seen', items: [] }),
     expected: [{ code: 'jobs-failed', organization: 'default', error: 'seen' }],
-    because: 'what was not read contradicts nothing',
+    because: 'an unavailable list contradicts nothing',
   },
   {
     scenario: 'no daemons beside tasks that start',
@@ -129,13 +129,13 @@ const emptiness: readonly Row[] = [
       edit(daemonsOf(s).items, 1, { last_seen_at: later(-91 * SECOND) });
     },
     expected: [],
-    because: 'a row that is not alive says nothing',
+    because: 'the row of an offline daemon proves nothing',
   },
 ];
 
 const workers: readonly Row[] = [
   {
-    scenario: 'a running job of nobody known',
+    scenario: 'a running job of an unknown daemon',
     change: (s) => jobsOf(s).items.push(running('a', { worker_id: 'x' }), running('b', { worker_id: 'y' })),
     expected: [
       { code: 'worker-unknown', organization: 'default', jobs: 2, jobIds: ['a', 'b'], pools: ['cpu'] },
@@ -167,13 +167,13 @@ const workers: readonly Row[] = [
     because: 'its worker is known',
   },
   {
-    scenario: 'a completed job of nobody known',
+    scenario: 'a completed job of an unknown daemon',
     change: (s) => jobsOf(s).items.push(running('a', { worker_id: 'x', completed_at: later(0) })),
     expected: [],
-    because: 'it holds nobody any more',
+    because: 'it keeps no daemon busy any more',
   },
   {
-    scenario: 'a running job of nobody known in a list that is cut off',
+    scenario: 'a running job of an unknown daemon in a truncated list',
     change: (s) => {
       jobsOf(s).items.push(running('a', { worker_id: 'x' }));
       Object.assign(daemonsOf(s), { status: 'truncated' });
@@ -198,7 +198,7 @@ const oneIsComing: Picture = { pools: { cpu: { tasks: 'I20m R' } } };
 
 const newWorkers: readonly Row[] = [
   {
-    scenario: 'a job of nobody known that has just started, and a task whose daemon is to come',
+    scenario: 'a job of an unknown daemon that has just started, and a task whose daemon is expected',
     picture: oneIsComing,
     change: startedBy(9),
     expected: [],
@@ -212,7 +212,7 @@ const newWorkers: readonly Row[] = [
     because: 'the readings are not so far apart',
   },
   {
-    scenario: 'the same, in a pool whose tasks no guard protects',
+    scenario: 'the same, in a pool without guards',
     picture: oneIsComing,
     change: (s, config) => {
       edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
@@ -222,21 +222,21 @@ const newWorkers: readonly Row[] = [
     because: 'a build could be lost there if that were wrong',
   },
   {
-    scenario: 'two of them, and one task whose daemon is to come',
+    scenario: 'two of them, and one task whose daemon is expected',
     picture: oneIsComing,
     change: startedBy(1, 1),
     expected: unknownTo('a0', 'a1'),
-    because: 'nothing tells which of them is new',
+    because: 'it is unknown which of them is new',
   },
   {
-    scenario: 'one that has just started, and a task that is to run',
+    scenario: 'one that has just started, and a task that does not run yet',
     picture: { pools: { cpu: { tasks: 'I20m P' } } },
     change: startedBy(1),
     expected: unknownTo('a0'),
     because: 'its daemon can not be there yet',
   },
   {
-    scenario: 'one that has just started, one that has not, and two tasks whose daemons are to come',
+    scenario: 'one that has just started, one that has not, and two tasks whose daemons are expected',
     picture: { pools: { cpu: { tasks: 'I20m R R' } } },
     change: startedBy(1, 60),
     expected: unknownTo('a0', 'a1'),
@@ -251,7 +251,7 @@ const nameOf = (s: Drawn['snapshot']): string => String(daemonsOf(s).items[0]?.n
 
 const names: readonly Row[] = [
   {
-    scenario: 'two daemons of ours with one name, twice',
+    scenario: 'two own daemons with one name, twice',
     change: (s) => {
       for (const index of [9, 8])
         for (const id of ['a', 'b']) twin(s, `fleet-${taskIdOf(index)}`, `${id}${index}`);
@@ -263,7 +263,7 @@ const names: readonly Row[] = [
         names: [`fleet-${taskIdOf(8)}`, `fleet-${taskIdOf(9)}`],
       },
     ],
-    because: 'their rows are one, and nobody can tell whose it is',
+    because: 'they share one row, so its owner is unknown',
   },
   {
     scenario: 'two daemons of others with one name',
@@ -272,7 +272,7 @@ const names: readonly Row[] = [
       twin(s, 'theirs', 'b');
     },
     expected: [],
-    because: 'names are told apart only where a task hangs on them',
+    because: 'names must be unique only for daemons of tasks',
   },
   {
     scenario: 'the daemon of a task twice',
@@ -323,7 +323,7 @@ const clocks: readonly Row[] = [
     scenario: 'a daemon made in the future and never seen',
     change: (s) => edit(daemonsOf(s).items, 0, { last_seen_at: null, created_at: later(120 * SECOND) }),
     expected: [differ('daemons', 120, 'default')],
-    because: 'its clock is wrong all the same',
+    because: 'its clock is still wrong',
   },
   {
     scenario: 'a task that starts in the future',
@@ -336,10 +336,10 @@ const clocks: readonly Row[] = [
     picture: { pools: { cpu: { tasks: 'I20m P' } } },
     change: ({ ecs }) => edit(ecs.tasks.items, 1, { createdAt: later(120 * SECOND) }),
     expected: [differ('tasks', 120)],
-    because: 'where it has not started, that is what counts',
+    because: 'if it has not started, its creation counts',
   },
   {
-    scenario: 'a task of no time at all',
+    scenario: 'a task without any time',
     picture: { pools: { cpu: { tasks: 'I20m P' } } },
     change: ({ ecs }) => edit(ecs.tasks.items, 1, { createdAt: undefined }),
     expected: [],
@@ -364,7 +364,7 @@ const clocks: readonly Row[] = [
     because: 'readings of one look are made at once',
   },
   {
-    scenario: 'a list of workspaces of two minutes after',
+    scenario: 'a list of workspaces from two minutes later',
     change: (s) =>
       Object.assign(organizationIn(s), {
         workspaces: { status: 'ok', takenAt: later(120 * SECOND), items: [] },

@@ -26,12 +26,12 @@ describe('the start time of a pool', () => {
     {
       seconds: [],
       expected: { from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 },
-      because: 'nothing was seen',
+      because: 'no start was seen',
     },
     {
       seconds: [30, 40],
       expected: { from: 'setting', samples: 2, p50Ms: 90_000, p95Ms: 90_000 },
-      because: 'two say nothing yet',
+      because: 'two starts are too few',
     },
     {
       seconds: [30, 50, 40],
@@ -41,12 +41,12 @@ describe('the start time of a pool', () => {
     {
       seconds: [30, 'never', 40],
       expected: { from: 'setting', samples: 2, p50Ms: 90_000, p95Ms: 90_000 },
-      because: 'one whose daemon never came is no start',
+      because: 'a task without a daemon is no start',
     },
     {
       seconds: [30, 50, 40, 901, -1],
       expected: { from: 'learned', samples: 3, p50Ms: 40_000, p95Ms: 50_000 },
-      because: 'a daemon that registered anew, or before its task, tells nothing of a start',
+      because: 'a daemon that registered again, or before its task, gives no start time',
     },
     {
       seconds: Array.from({ length: 20 }, (_, index) => index + 1),

@@ -75,7 +75,7 @@ const leases: readonly Row[] = [
     lease: { expirationDate: ago(-24 * HOUR + SECOND) },
     daemon: {},
     expected: 'leaving idle',
-    because: 'less than 24 h is an ask',
+    because: 'less than 24 h means a drain request',
   },
   {
     scenario: 'enabled, no end read',
@@ -98,7 +98,7 @@ const released_: readonly Row[] = [
     scenario: 'released, offline daemon',
     daemon: offline,
     expected: 'left silent',
-    because: 'coderd says that its daemon is gone',
+    because: 'coderd shows its daemon as offline',
   },
   {
     scenario: 'released a minute after its start, offline daemon',
@@ -117,7 +117,7 @@ const released_: readonly Row[] = [
     scenario: 'released, daemon seen 91 s ago',
     daemon: { last_seen_at: ago(91 * SECOND) },
     expected: 'left silent',
-    because: 'whatever status its row still says',
+    because: 'whatever status its row still has',
   },
   {
     scenario: 'released, daemon never seen',
@@ -145,7 +145,7 @@ const released_: readonly Row[] = [
     because: 'it may still be booting',
   },
   {
-    scenario: 'released, no daemon, RUNNING since nobody knows when',
+    scenario: 'released, no daemon, RUNNING for an unknown time',
     task: { startedAt: undefined },
     expected: 'starting registering',
     because: 'absence proves nothing without a time',
@@ -190,7 +190,7 @@ const unread: readonly Row[] = [
     scenario: 'released, old, organization unknown',
     unread: 'organization',
     expected: 'unguarded unknown',
-    because: 'nobody can say anything about its daemon',
+    because: 'nothing is known about its daemon',
   },
   {
     scenario: 'leased, no daemon, old, daemons truncated',
@@ -228,13 +228,13 @@ const uses: readonly Row[] = [
     scenario: 'PENDING for a second more than 10 min',
     task: { lastStatus: 'PENDING', createdAt: ago(10 * MINUTE + SECOND) },
     expected: 'starting silent',
-    because: 'nobody counts on it any more',
+    because: 'it is not expected any more',
   },
   {
-    scenario: 'PENDING since nobody knows when',
+    scenario: 'PENDING for an unknown time',
     task: { lastStatus: 'PENDING', createdAt: undefined },
     expected: 'starting registering',
-    because: 'without a time nothing is overdue',
+    because: 'a task without a time is never overdue',
   },
   {
     scenario: 'leased, busy daemon',
@@ -249,7 +249,7 @@ describe.each([
   { name: 'a lease', rows: leases },
   { name: 'without a lease', rows: released_ },
   { name: 'what could not be read', rows: unread },
-  { name: 'what a daemon is good for', rows: uses },
+  { name: 'the use of a task', rows: uses },
 ])('$name', ({ rows }) => {
   it.each(rows)('$scenario: $expected, because $because', (row) => {
     const { state, use } = read(row);
