@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Picture, taskArn } from '../support/picture.ts';
 import { addFailedStarts, type Change, edit, organizationIn, planOf } from '../support/planned.ts';
 
-/** What a plan does, as short text: `cpu 2->5`, `ask cpu#1`. */
+/** The actions of a plan as short text: `cpu 2->5`, `ask cpu#1`. */
 function actionsOf(picture: Picture, change?: Change): readonly string[] {
   return planOf(picture, change).actions.map((action) =>
     action.kind === 'set-desired'
@@ -288,13 +288,13 @@ const scaleIn: readonly Row[] = [
 ];
 
 describe('scale-out', () => {
-  it.each(scaleOut)('$scenario: $expected, because $because', ({ picture, expected }) => {
+  it.each(scaleOut)('plans $expected for $scenario, because $because', ({ picture, expected }) => {
     expect(actionsOf(picture)).toEqual(expected);
   });
 });
 
 describe('scale-in', () => {
-  it.each(scaleIn)('$scenario: $expected, because $because', ({ picture, expected }) => {
+  it.each(scaleIn)('plans $expected for $scenario, because $because', ({ picture, expected }) => {
     expect(actionsOf(picture)).toEqual(expected);
   });
 });
@@ -309,7 +309,7 @@ describe('the plan', () => {
 
   it('counts daemons as a person would', () => {
     const [pool] = planOf({ pools: { cpu: { tasks: 'B I1m R P N L X U1m', desired: 9 } } }).pools;
-    // U has no lease, so it is neither idle nor busy; R, P, N and the one that is not there yet are starting
+    // U has no lease, so it is neither idle nor busy; R, P, N and the missing task are starting
     expect(pool?.daemons).toEqual({
       busy: 1,
       idle: 1,
@@ -386,7 +386,7 @@ describe('the plan', () => {
 });
 
 describe('a pool with failing starts', () => {
-  /** `cheap` has failed three times; `dear` is well. */
+  /** Three starts of `cheap` have failed; `dear` is healthy. */
   const drawn = (picture: Picture) => actionsOf(picture, (snapshot) => addFailedStarts(snapshot, 'cheap', 3));
   const dear = { tags: { cluster: 'gpu', region: 'eu' }, cpu: 4096 };
 

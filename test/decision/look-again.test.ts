@@ -1,4 +1,4 @@
-/** When the next look comes. */
+/** The delay until the next look. */
 import { describe, expect, it } from 'vitest';
 import { ago, aJob, MINUTE, SECOND } from '../support/parts.ts';
 import type { Picture } from '../support/picture.ts';
@@ -83,7 +83,7 @@ describe('the delay until the next look', () => {
       expected: NEXT,
       because: 'there is time, and no person waits for a stop',
     },
-  ])('is $expected ms with $scenario, because $because', ({ picture, expected }) => {
+  ])('is $expected ms when $scenario, because $because', ({ picture, expected }) => {
     expect(planOf(picture).lookAgainAfterMs).toBe(expected);
   });
 });

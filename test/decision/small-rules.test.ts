@@ -1,4 +1,4 @@
-/** Rules of one line each: prices, versions, floors, orders. */
+/** Small rules: prices, versions, floors, orders. */
 import { describe, expect, it } from 'vitest';
 import { configuredFloors, floorOf } from '../../lambda/decision/forecast/floors.ts';
 import { by, compare, sum } from '../../lambda/decision/model/collections.ts';
@@ -12,8 +12,8 @@ import {
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import { aPool, NOW } from '../support/parts.ts';
 
-describe("a task's price an hour is Fargate's, in micro-dollars", () => {
-  // worked out by hand from the price list: vCPU and GB
+describe('priceOf, in micro-dollars an hour', () => {
+  // computed by hand from the price list: vCPU and GB
   it.each<{ size: Partial<PoolConfig>; expected: number; because: string }>([
     { size: { cpu: 1024, memory: 2048 }, expected: 39_500, because: '0.03238 + 2 × 0.00356' },
     { size: { cpu: 4096, memory: 8192 }, expected: 158_000, because: 'four times as much of both' },
@@ -24,7 +24,7 @@ describe("a task's price an hour is Fargate's, in micro-dollars", () => {
       because: '0.04048 + 2 × 0.004445',
     },
     { size: { cpu: 1024, memory: 2048, spot: true }, expected: 11_850, because: 'Spot takes 70 % off' },
-  ])('priceOf $size is $expected, because $because', ({ size, expected }) => {
+  ])('is $expected for $size, because $because', ({ size, expected }) => {
     expect(priceOf(aPool(size))).toBe(expected);
   });
 });

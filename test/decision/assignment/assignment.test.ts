@@ -55,7 +55,7 @@ function offer(pool: string, tags: Tags, served: Served, places: number, price: 
   };
 }
 
-/** Launches that cost nothing more come in any case, and their room has been set aside. */
+/** Launches for floors happen in any case, and their room is already reserved. */
 const takesRoom = ({ served, price }: Offer): boolean => served === 'by-launch' && price > 0;
 
 type Case = {
@@ -64,7 +64,9 @@ type Case = {
   readonly room: number;
 };
 
-/** What an assignment comes to: jobs served by group in the order of demand, then price, then rank. */
+/**
+ * The value of an assignment: served jobs by group in the order of demand, then price, then rank.
+ */
 type Score = { readonly served: readonly number[]; readonly price: number; readonly rank: number };
 
 function scoreOf({ assigned }: Assignment<AnyGroup>, groups: readonly AnyGroup[]): Score {
@@ -78,7 +80,7 @@ function scoreOf({ assigned }: Assignment<AnyGroup>, groups: readonly AnyGroup[]
   };
 }
 
-/** Tries every way to place the jobs, the better way first found or not. */
+/** Tries every assignment of the jobs, whether or not a better one was found first. */
 function bruteForce({ groups, offers, room }: Case): Score {
   let best: Score | undefined;
   const left = offers.map(({ places }) => places);
@@ -156,7 +158,7 @@ function cases(sizes: {
   offers: number;
   places: number;
   room: number;
-  /** Groups that are about to be due, after the others. */
+  /** Groups that are due soon, after the others. */
   due: number;
 }): fc.Arbitrary<Case> {
   return fc.record({
@@ -245,7 +247,7 @@ function mostServed(large: Case, count: number): number {
   );
 }
 
-/** The least cost of serving just so many of each group. */
+/** The least cost of serving exactly these numbers of jobs of each group. */
 function leastCost(large: Case, served: readonly number[]): number {
   const { constraints, variables } = linearProgram(large);
   for (const [index, count] of served.entries()) constraints[`first${index}`] = equalTo(count);
@@ -260,7 +262,7 @@ it('assigns like a linear-programming solver on 200 larger cases', () => {
       const upTo = (count: number): number =>
         score.served.slice(0, count).reduce((sum, jobs) => sum + jobs, 0);
       const size = large.groups.length;
-      // serving each prefix as far as it can be served is serving in order of priority
+      // the largest service of each prefix is the service in order of priority
       for (const count of new Set([1, Math.ceil(size / 4), Math.ceil(size / 2), size]))
         expect(upTo(count), `jobs of the first ${count} groups`).toBe(mostServed(large, count));
       if (Object.keys(linearProgram(large).variables).length > 0)
@@ -295,7 +297,7 @@ describe('assign', () => {
     const placed = (groups: readonly TagGroup[]) =>
       assign(groups, offers, 10).assigned.map((row) => `${row.offer.pool} ${row.jobs}`);
     expect(placed([group(0, gpu, 1)])).toEqual(['cheap 1']);
-    // the younger job can run on the cheap pool only: the older one makes room for it
+    // the younger job can run only in the cheap pool, so the older one leaves it
     expect(placed([group(0, gpu, 1), group(1, gpuEu, 1)])).toEqual(['dear 1', 'cheap 1']);
   });
 

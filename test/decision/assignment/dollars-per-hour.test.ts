@@ -1,4 +1,4 @@
-/** `limits.dollarsPerHour`: what all tasks together may cost. */
+/** `limits.dollarsPerHour`: the limit on the cost of all tasks together. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
@@ -62,7 +62,7 @@ describe('limits.dollarsPerHour', () => {
     { dollars: 2, expected: ['cpu 0->1'] },
     { dollars: 0, expected: [] },
   ])(
-    'counts a probe of a pool with failing starts against a limit of $dollars tasks',
+    'counts a probe of a pool with failing starts against dollars for $dollars tasks',
     ({ dollars, expected }) => {
       const failed = Array.from({ length: 3 }, (_, index) =>
         aTask({
@@ -159,7 +159,7 @@ it('never launches above the limit in random states', () => {
           }, 0);
         const before = dollarsOf(({ name, desired }) => Math.max(desired.from ?? 0, thereIn(snapshot, name)));
         const after = dollarsOf(({ desired }) => desired.to ?? 0);
-        // one more task a pool may come in the place of one that is replaced
+        // each pool may have one more task, which replaces another one
         const replacing = dollarsOf(({ why }) => (why.some((reason) => 'asked' in reason) ? 1 : 0));
         expect(after).toBeLessThanOrEqual(Math.max(dollarsPerHour, before) + replacing + 1e-6);
       },

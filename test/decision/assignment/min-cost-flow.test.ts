@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Network } from '../../../lambda/decision/assignment/min-cost-flow.ts';
 
-/** A network from arcs written as `from-to capacity/cost`, by the letters of their nodes. */
+/** Builds a network from arcs written as `from-to capacity/cost`. Nodes are letters. */
 function networkOf(...arcs: readonly string[]) {
   const network = new Network();
   const nodes = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** How often builds come, from the times of those that came. */
+/** The arrival rate, from the times of earlier builds. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arrivalRate } from '../../../lambda/decision/demand/arrival-rate.ts';
@@ -10,7 +10,7 @@ import { comingEvery } from '../../support/stocked.ts';
 
 const DAY = 24 * HOUR;
 type Known = Omit<Arrivals, 'tags'>;
-/** What is known of builds that came at these times, in any order. */
+/** The arrivals of builds at these times, in any order. */
 const known = (times: readonly number[], given: Partial<Known> = {}): Known => ({
   times: [...times].sort((a, b) => b - a) as EpochMs[],
   cutOffAt: undefined,

@@ -1,4 +1,4 @@
-/** When idle daemons stay for the stock, when they drain, and what the stock must never do. */
+/** The stock: which idle daemons stay, which drain, and what the stock must never cause. */
 import { describe, expect, it } from 'vitest';
 import type { ReadingStatus } from '../../../lambda/decision/model/snapshot.ts';
 import {
@@ -37,7 +37,7 @@ const withDesired =
     },
   });
 
-/** The lease of the first task ends in so many hours: below 24 h it was asked to leave. */
+/** The lease of the first task ends in this many hours. Below 24 h it has a drain request. */
 const withLease =
   (hours: number): NonNullable<Stocked['change']> =>
   (snapshot) => {
@@ -129,7 +129,7 @@ describe('the stock with doubts about jobs or daemons', () => {
       },
     });
     expect(doneBy({ recent: often, pools: { cpu: {} }, change })).toEqual([]);
-    // nor through a pending job that an idle daemon can run
+    // nor because of a pending job that an idle daemon can run
     const pools = { cpu: { idle: [MINUTE] } };
     expect(doneBy({ recent: often, pending: jobs(1), pools, change })).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What the record of recent jobs tells: who came unforeseen, and how long builds take. */
+/** The record of recent jobs: which builds were unforeseen, and how long builds take. */
 import { describe, expect, it } from 'vitest';
 import { deriveRecord, foreseenIn } from '../../../lambda/decision/demand/record.ts';
 import type { Job, OrganizationReadings, RecentJobs } from '../../../lambda/decision/model/snapshot.ts';

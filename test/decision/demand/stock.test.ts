@@ -1,4 +1,7 @@
-/** The stock: the chances by hand, and how the stock of a plan moves with prices, arrivals and running builds. */
+/**
+ * The stock: chances computed by hand, and how the stock of a plan changes with prices, arrivals
+ * and running builds.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { measureRoom } from '../../../lambda/decision/assignment/launch-limits.ts';
@@ -149,7 +152,7 @@ const person = (dollars: number) => ({
   waiting: { person: dollars, autostart: 0.1, prebuild: 0.005, stop: 0.001 },
 });
 
-/** Each number is no smaller than the one before, and the last is larger than the first. */
+/** Checks that the numbers never fall, and that the last is larger than the first. */
 function expectRising(numbers: readonly number[]): void {
   expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
   expect(numbers.at(-1)).toBeGreaterThan(numbers[0] ?? 0);
@@ -295,11 +298,11 @@ describe('pools that overlap', () => {
       return Object.fromEntries(groups.map((group) => [[...group.pools].join(' '), group.values[2]]));
     };
     const without = firstValues({});
-    // a build that both pools could run frees a daemon for those that both can run
+    // the end of a build that both pools can run frees a daemon for builds of both
     const shared = firstValues({ busy, buildTags: gpu });
     expect(shared['eu gpu']).toBeLessThan(without['eu gpu'] ?? 0);
     expect(shared.eu).toBe(without.eu);
-    // a build of the narrow tags frees a daemon for those
+    // the end of a build with the narrow tags frees a daemon for such builds
     const narrow = firstValues({ busy, buildTags: gpuEu });
     expect(narrow.eu).toBeLessThan(without.eu ?? 0);
     expect(narrow['eu gpu']).toBe(without['eu gpu']);

@@ -1,4 +1,4 @@
-/** When a workspace's schedule comes next, as coderd reads it. */
+/** The next time of a workspace's autostart schedule, as coderd computes it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextAutostart, zoneOf } from '../../../lambda/decision/forecast/autostart-schedule.ts';

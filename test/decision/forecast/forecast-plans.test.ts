@@ -1,4 +1,7 @@
-/** What a plan does about what is due. Without samples a start takes 90 s; a pool begins 105 s and 0.12 s a daemon before. */
+/**
+ * The plan for transitions that are due. Without samples a start takes 90 s; a pool starts 105 s
+ * and 0.12 s a daemon before.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Picture } from '../../support/picture.ts';
 import {
@@ -263,7 +266,7 @@ describe('a pool at zero', () => {
       expected: ['cpu 0->1 awake-for'],
       because: 'one probe at a time is what it gets',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
@@ -381,7 +384,7 @@ describe('a pool that is awake', () => {
       expected: ['cpu 2->4 prewarm'],
       because: 'warm is kept free beside them',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
@@ -437,12 +440,12 @@ describe('several pools that can open the gate', () => {
       expected: ['dear 0->1 awake-for'],
       because: 'another daemon of its would have that key too',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
 
-/** Five builds of workspaces that took so long. */
+/** Five builds of workspaces with this duration. */
 function addDurations(organization: ReturnType<typeof organizationIn>, seconds: number): void {
   const completed_at = new Date(Date.parse('2026-11-20T08:00:00Z') + seconds * 1000).toISOString();
   organization.recentJobs = {
@@ -462,7 +465,7 @@ function addDurations(organization: ReturnType<typeof organizationIn>, seconds: 
   };
 }
 
-/** What was read says less than all. */
+/** The list of workspaces is incomplete. */
 const unread =
   (status: string): Change =>
   ({ coder }) => {
@@ -532,7 +535,7 @@ describe('an incomplete forecast', () => {
       expected: ['ask cpu#0'],
       because: 'coderd has seen the daemon, and won’t do it',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });

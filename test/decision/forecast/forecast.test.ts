@@ -1,4 +1,4 @@
-/** What coderd will do by itself, from workspaces and templates. */
+/** The transitions that coderd will make by itself, from workspaces and templates. */
 import { describe, expect, it } from 'vitest';
 import {
   deriveForecast,
@@ -332,7 +332,7 @@ describe('dormancy and deletion', () => {
 
 type Seen = Partial<OrganizationReadings> & { readonly at?: EpochMs };
 
-/** Its builds tell that coderd looks every minute. */
+/** Its builds show that coderd polls every minute. */
 const others = anOrganization({
   id: 'org-others' as OrganizationId,
   name: 'others',
@@ -451,7 +451,7 @@ it('ignores prebuilt workspaces and those of another organization', () => {
 });
 
 describe('an overdue transition', () => {
-  /** Daemons of its tags, by when they registered and were last seen, in minutes ago. */
+  /** Daemons with its tags: when they registered and were last seen, in minutes ago. */
   type Rows = readonly (readonly [registered: number, seen: number])[];
   type Overdue = {
     readonly dueMinutes: number;

@@ -1,10 +1,10 @@
-/** How often coderd's executor looks, from when it made its builds. */
+/** The poll interval of coderd's executor, from the times of its builds. */
 import { describe, expect, it } from 'vitest';
 import { pollInterval } from '../../../lambda/decision/forecast/poll-interval.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import { ago, anOrganization, aSnapshot, aWorkspace, MINUTE, reading, SECOND } from '../../support/parts.ts';
 
-/** Workspaces whose latest builds coderd made so many minutes ago. */
+/** Workspaces whose latest builds coderd made this many minutes ago. */
 const built = (minutes: readonly number[], reason = 'autostop'): readonly Workspace[] =>
   minutes.map((ms) => aWorkspace({ latest_build: { created_at: ago(ms * MINUTE), reason } }));
 

@@ -1,4 +1,4 @@
-/** Needs and the options that answer them: written as letters. */
+/** Set cover. Needs are written as the letters of their options. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cheapestCover } from '../../../lambda/decision/forecast/set-cover.ts';

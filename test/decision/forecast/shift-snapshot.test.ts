@@ -1,4 +1,4 @@
-/** The same look at a later time. */
+/** The same snapshot at a later time. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -99,7 +99,7 @@ describe('a plan for a later time', () => {
       expected: ['cpu 0->2 floor'],
       because: 'the calendar moves on',
     },
-  ])('$scenario: $expected, because $because', ({ picture, ms, expected }) => {
+  ])('gives $expected for $scenario, because $because', ({ picture, ms, expected }) => {
     expect(actionsAt(picture, ms)).toEqual(expected);
   });
 });
@@ -130,7 +130,7 @@ it('adds no record of recent jobs', () => {
   expect(snapshotAt(aSnapshot(), ago(-HOUR)).coder.organizations[0]).not.toHaveProperty('recentJobs');
 });
 
-/** The pools, but for the times that their reasons name. */
+/** The pools without the times in their reasons. */
 const withoutTimes = ({ pools }: Plan) =>
   pools.map(({ why, ...pool }) => ({ ...pool, why: why.map((reason) => ({ ...reason, since: '' })) }));
 

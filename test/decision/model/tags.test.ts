@@ -19,13 +19,13 @@ const { rows } = JSON.parse(
 
 const text = (tags: Tags): string => JSON.stringify(displayTags(tags));
 
-describe("Coder's own table of who can run what", () => {
+describe('the tag table of Coder', () => {
   it('has all 21 rows', () => expect(rows).toHaveLength(21));
 
   it.each(rows)(
     'says whether a daemon with $provisioner runs $job (same organization: $same_org): $can_run',
     (row) => {
-      // the organization is compared by whoever calls canRun: here it is the table's column
+      // the caller of canRun compares the organization; here it is a column of the table
       expect(row.same_org && canRun(row.provisioner, row.job)).toBe(row.can_run);
     },
   );
@@ -35,7 +35,10 @@ const names = fc.constantFrom('scope', 'owner', 'env', 'dc', 'GPU', '', '__proto
 const values = fc.constantFrom('user', 'organization', '', 'aaa', 'bbb', 'Chicago', 'chicago', 'weird');
 const tagSets = fc.dictionary(names, values, { maxKeys: 5, noNullPrototype: true });
 
-/** The rule of docs/coder.md §4 said once more, in another way: over text pairs, as Postgres does with JSON. */
+/**
+ * A second implementation of the rule of docs/coder.md §4: over text pairs, as Postgres compares
+ * JSON.
+ */
 function independently(daemonTags: Tags, jobTags: Tags): boolean {
   const pairs = (tags: Tags): ReadonlySet<string> => {
     const user = tags.scope === 'user';

@@ -1,4 +1,4 @@
-/** What a person should look at: each finding where it belongs, and nowhere else. */
+/** The findings: each one in its case, and in no other. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
@@ -34,14 +34,14 @@ type Row = {
   readonly scenario: string;
   readonly picture?: Picture;
   readonly change?: Change;
-  /** Findings, their names unbranded. */
+  /** Findings with plain strings instead of branded names. */
   readonly expected: readonly object[];
 };
 
 const findingsOf = ({ picture = { pools: { cpu: {} } }, change = none }: Row): readonly Finding[] =>
   planOf(picture, change).findings;
 
-/** A server of this version, and an image that is no newer. */
+/** A server of this version, and an image that is not newer. */
 const onServer =
   (version: string): Change =>
   ({ coder }, config) => {
@@ -223,7 +223,7 @@ const services: readonly Row[] = [
   },
 ];
 
-/** So much is left of the protection of the only task, and its daemon was last seen so long ago. */
+/** The time left on the protection of the only task, and how long ago its daemon was last seen. */
 const draining =
   (leftMinutes: number, seenMinutesAgo = 0): Change =>
   (snapshot) => {

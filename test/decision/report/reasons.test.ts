@@ -1,4 +1,4 @@
-/** Why a pool's numbers are what they are: all its codes and no others, and what is done with them. */
+/** The reasons of a pool: exactly these codes, and the actions that go with them. */
 import { describe, expect, it } from 'vitest';
 import { deliberate } from '../../../lambda/decision/decide.ts';
 import type { Reason } from '../../../lambda/decision/model/plan.ts';

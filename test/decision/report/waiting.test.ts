@@ -35,7 +35,7 @@ function findings(agesMs: readonly number[], served: readonly Served[], version:
   const snapshot = aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })], version });
   const [group] = deriveDemand(snapshot);
   if (group === undefined) throw new Error('no group');
-  // a job for each place
+  // one job for each offer
   const assigned: readonly Assigned<TagGroup>[] = served.map((how) => ({
     group,
     offer: place(how),
@@ -49,7 +49,7 @@ describe('jobs that wait longer than alertAfter', () => {
     { scenario: 'for just that long', ages: [5 * MINUTE], expected: undefined },
     { scenario: 'for a moment longer', ages: [5 * MINUTE + 1], expected: 1 },
     { scenario: 'two of three', ages: [6 * MINUTE, 9 * MINUTE, MINUTE], expected: 2 },
-  ])('$scenario: $expected', ({ ages, expected }) => {
+  ])('are $expected for $scenario', ({ ages, expected }) => {
     const [found] = findings(
       ages,
       ages.map(() => 'by-free'),
@@ -84,7 +84,7 @@ describe('jobs that wait longer than alertAfter', () => {
 });
 
 describe('jobs that coderd fails before a daemon is ready', () => {
-  /** How many are about to fail, or nothing. */
+  /** The number of jobs that are about to fail, or an empty list. */
   const late = (...given: Parameters<typeof findings>) =>
     findings(...given).flatMap((found) => (found.code === 'jobs-about-to-fail' ? [found.jobs] : []));
 
@@ -111,7 +111,7 @@ describe('jobs that coderd fails before a daemon is ready', () => {
       expected: [1],
     },
     { scenario: 'a second older, busy', ageMs: 28 * MINUTE + SECOND, served: 'by-busy', expected: [] },
-  ])('$scenario: $expected', ({ ageMs, served, expected }) => {
+  ])('are $expected for $scenario', ({ ageMs, served, expected }) => {
     expect(late([ageMs], [served])).toEqual(expected);
   });
 

@@ -298,7 +298,7 @@ describe.each<ScaleIn>(['confirm', 'never'])('random states with rung %s', (scal
             continue;
           }
           if (action.stops.length > 0) expect(scaleIn).toBe('confirm');
-          // what could not start is given up, but for one probe
+          // tasks that could not start are given up, except one probe
           const probe = action.stops.length === 0 ? 1 : 0;
           expect([0, probe]).toContain(action.to - (tasks.length - action.stops.length));
           for (const { taskArn: arn } of tasks)

@@ -419,7 +419,7 @@ describe.each([
   { name: 'after an early success', rows: cleaningUp },
   { name: 'tasks that never had a daemon', rows: vacant },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario: $expected, because $because', (row) => {
+  it.each(rows)('is $expected for $scenario, because $because', (row) => {
     expect(decide(row)).toBe(row.expected);
   });
 });

@@ -1,4 +1,7 @@
-/** What of coderd's schedules waits for people: nobody is woken for it, since every pool that could be is paused or pinned. */
+/**
+ * Transitions that wait for people: no pool wakes for them, because every pool that could is paused
+ * or pinned.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
@@ -17,11 +20,13 @@ const scaleInPaused = { pause: 'scale-in', 'pause-until': UNTIL };
 const gpu = { cluster: 'gpu' };
 const gpuEu = { cluster: 'gpu', region: 'eu' };
 const asleep = { tags: gpu, overrides: paused };
-/** It could open the gate, and is not woken for it. */
+/** This pool could open the gate, but does not wake for it. */
 const unwoken = { tags: gpuEu, wake: { autostop: false } };
 const LATE_S = -3600;
 
-/** What a plan finds about transitions: `held 2 autostop by cpu (pause)`, `late 1 autostart`. */
+/**
+ * The findings about transitions in a plan: `held 2 autostop by cpu (pause)`, `late 1 autostart`.
+ */
 function foundIn({ findings }: Plan): readonly string[] {
   return findings.flatMap((finding) => {
     if (!('transitions' in finding)) return [];
@@ -36,7 +41,10 @@ type Row = {
   readonly scenario: string;
   readonly pools: Picture['pools'];
   readonly strangers?: Picture['strangers'];
-  /** Default: two autostops that are overdue for a minute: their waiting costs as much as a start. */
+  /**
+   * Default: two autostops that have been overdue for a minute, so their waiting costs as much as a
+   * start.
+   */
   readonly workspaces?: Picture['workspaces'];
   readonly change?: Change;
   readonly expected: readonly string[];
@@ -241,7 +249,7 @@ it.each<Row>([
     expected: [],
     because: 'it is woken',
   },
-])('$scenario: $expected, because $because', (row) => {
+])('finds $expected for $scenario, because $because', (row) => {
   expect(foundIn(planFor(row))).toEqual(row.expected);
 });
 
@@ -300,7 +308,7 @@ describe('the plan of a pool that is paused or pinned', () => {
   });
 });
 
-/** How many transitions of each kind are ahead, whoever is awake for them. */
+/** The number of coming transitions of each kind, whichever pool is awake for them. */
 function countsOf(rows: readonly ForecastRow[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { organization, tags, kind, transitions } of rows) {

@@ -22,7 +22,9 @@ import {
   taskIdOf,
 } from '../../support/parts.ts';
 
-/** A working task with an idle daemon: for so many minutes, or nobody knows how long. */
+/**
+ * A working task with a daemon that has been idle for this many minutes, or for an unknown time.
+ */
 type Idle = {
   readonly minutes: number | 'unknown';
   readonly revision?: string;
@@ -62,7 +64,7 @@ function worldOf(idle: readonly Idle[]): Snapshot {
   });
 }
 
-/** Who is considered, in order: `leave 1`, `keep 0`. */
+/** The decisions in order: `leave 1`, `keep 0`. */
 function decide(idle: readonly Idle[], spare: number): readonly string[] {
   const [view] = deriveSupply(worldOf(idle), aConfig(aPool()));
   if (view === undefined) throw new Error('no pool');
@@ -166,7 +168,7 @@ describe('drain requests', () => {
       expected: [],
       because: 'the floor keeps all',
     },
-  ])('$scenario: $expected, because $because', ({ idle, spare, expected }) => {
+  ])('are $expected for $scenario, because $because', ({ idle, spare, expected }) => {
     expect(decide(idle, spare)).toEqual(expected);
   });
 });

@@ -1,4 +1,4 @@
-/** A pool on its way out of the configuration: everyone leaves, and nobody comes. */
+/** A retiring pool: all its tasks drain, and none is launched. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
@@ -11,7 +11,7 @@ import { uglyStates } from '../../support/ugly.ts';
 
 const unreadable: Change = (snapshot) =>
   Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' });
-/** Without a guard, and protected for so many minutes each. */
+/** Tasks without a guard, each with this many minutes of protection. */
 const confirming =
   (...minutes: readonly number[]): Change =>
   (snapshot, config) => {

@@ -28,11 +28,11 @@ import { actionsOf, addFailedStarts, edit, organizationIn, planOf, poolOf } from
 type Drawn = {
   readonly old?: true;
   readonly busy?: true;
-  /** Idle for so many minutes. */
+  /** How many minutes it has been idle. */
   readonly idle?: number;
-  /** Minutes of its lease; default 47 h. */
+  /** Minutes left on its lease; default 47 h. */
   readonly lease?: number;
-  /** No daemon row. */
+  /** Whether coderd has no row of its daemon. */
   readonly isAlone?: true;
   readonly task?: Partial<Task>;
 };
@@ -72,7 +72,7 @@ function worldOf(tasks: readonly Drawn[], service: Partial<Service> = {}): Snaps
   });
 }
 
-/** Whose turn it is, by place in the list. */
+/** The tasks whose turn it is, by index in the list. */
 function turns(tasks: readonly Drawn[], percent = 25, service: Partial<Service> = {}): readonly number[] {
   const [view] = deriveSupply(worldOf(tasks, service), aConfig(aPool()));
   if (view === undefined) throw new Error('no pool');
@@ -193,7 +193,7 @@ describe('the turn to be replaced', () => {
       expected: [],
       because: 'it has a drain request',
     },
-  ])('$scenario: $expected, because $because', ({ tasks, percent, service, expected }) => {
+  ])('comes for $expected with $scenario, because $because', ({ tasks, percent, service, expected }) => {
     expect(turns(tasks, percent, service)).toEqual(expected);
   });
 
@@ -339,7 +339,7 @@ describe('rolling in the plan', () => {
   it('drains a leased task without a daemon, and does not count it for a floor', () => {
     const zombie = planOf({ pools: { cpu: { tasks: 'Z', min: 1 } } }, (snapshot) => {
       edit(snapshot.ecs.tasks.items, 0, { startedAt: new Date(Date.parse(snapshot.takenAt) - 16 * 60_000) });
-      // somebody else's daemon, so that the list is not empty
+      // a daemon outside the autoscaler, so that the list is not empty
       organizationIn(snapshot).daemons.items.push({
         id: 'other',
         name: 'coderd-0',

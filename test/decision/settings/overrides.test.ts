@@ -1,4 +1,7 @@
-/** Overrides: how the tags of a service are read and written, and what they do to the plan of its pool. */
+/**
+ * Overrides: how the tags of a service are parsed and written, and how they change the plan of its
+ * pool.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
@@ -19,7 +22,7 @@ import { type Ugly, uglyStates } from '../../support/ugly.ts';
 const UNTIL = new Date(NOW + HOUR).toISOString();
 const said = { until: UNTIL, by: 'anna', why: 'load test' };
 
-/** Tags as they are in the picture of a pool. */
+/** Tags in the notation of a picture of a pool. */
 const set = (kind: 'pause' | 'pin' | 'floor', value: string): Readonly<Record<string, string>> => ({
   [kind]: value,
   [`${kind}-until`]: UNTIL,
@@ -480,7 +483,7 @@ it('reports overrides in the plan', () => {
 });
 
 describe('overrides in random states', () => {
-  /** All services with these tags as well, in place of any that they have. */
+  /** Adds these tags to all services, replacing earlier values. */
   const withTags = ({ snapshot, config }: Ugly, values: Readonly<Record<string, string>>): Plan => {
     const added = toTags(values).map(({ key, value }) => ({ key: `coder-autoscaler:${key}`, value }));
     const { services } = snapshot.ecs;

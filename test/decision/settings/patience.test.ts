@@ -131,7 +131,7 @@ describe('patience in the plan', () => {
     const prebuild = aJob({ initiator_id: PREBUILDS_USER });
     expect(doneBy({ pools, pending: [prebuild], recent })).toEqual([]);
     expect(doneBy({ pools, pending: [prebuild] })).toEqual(['cpu 1->2']);
-    // two prebuilds need a launch: a daemon that is almost done frees one place
+    // two prebuilds need a launch, because a daemon that is almost done serves only one
     expect(doneBy({ pools, pending: [prebuild, aJob({ initiator_id: PREBUILDS_USER })], recent })).toEqual([
       'cpu 1->2',
     ]);

@@ -108,7 +108,9 @@ describe('workerOf', () => {
     { scenario: 'completed', job: { worker_id: daemonId('d'), completed_at: NOW }, expected: false },
     { scenario: 'pending', job: { worker_id: null }, expected: false },
     { scenario: 'pending, field absent', job: {}, expected: false },
-  ])('$scenario: $expected', ({ job, expected }) => expect(workerOf(aJob(job)) !== undefined).toBe(expected));
+  ])('finds a worker ($expected) for $scenario', ({ job, expected }) =>
+    expect(workerOf(aJob(job)) !== undefined).toBe(expected),
+  );
 });
 
 describe('idleSince', () => {

@@ -1,4 +1,4 @@
-/** Starts that don't come, and what looks like trouble and is none. */
+/** Starts that fail, and cases that look like failures but are none. */
 import { describe, expect, it } from 'vitest';
 import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, type Picture } from '../../support/picture.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, type Picture } from '../../support/picture.ts';
 
-/** A pool with something to ask and something to lower, and two jobs that need launches. */
+/** A pool with a task to drain, a count to lower, and two jobs that need launches. */
 const picture: Picture = {
   pools: { cpu: { tasks: 'I20m X' }, gpu: { tags: { cluster: 'gpu' }, organization: 'data' } },
   pending: [{ tags: { cluster: 'gpu' }, jobs: 2, organization: 'data' }],

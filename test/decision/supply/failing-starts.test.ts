@@ -20,7 +20,7 @@ import {
   taskIdOf,
 } from '../../support/parts.ts';
 
-/** A task that could not start and stopped so long ago. */
+/** A task that could not start and stopped this long ago. */
 function failed(index: number, stoppedMsAgo: number, given: Partial<Task> = {}): Task {
   return aTask({
     taskArn: arnOf(index),
@@ -34,7 +34,7 @@ function failed(index: number, stoppedMsAgo: number, given: Partial<Task> = {}):
   });
 }
 
-/** The daemon of a task that has registered, and when; it is gone by now. */
+/** The time at which the daemon of a task registered; the daemon is offline by now. */
 const registered = (index: number, msAgo: number): Daemon =>
   aDaemon({
     id: daemonId(`d${index}`),

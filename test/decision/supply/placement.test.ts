@@ -65,7 +65,7 @@ describe('a placement failure', () => {
     expect(derivePlacement({ events: [failed(20 * MINUTE)] }, [task], NOW) !== undefined).toBe(holds);
   });
 
-  it("has ECS's own words of the newest event, without the service's name", () => {
+  it('has the text of the newest event of ECS without the name of the service', () => {
     const events = [failed(MINUTE, QUOTA), failed(20 * MINUTE)];
     expect(derivePlacement({ events }, [], NOW)).toEqual({
       since: ago(20 * MINUTE),

@@ -1,4 +1,4 @@
-/** Pools that were removed from the file while their service is still there. */
+/** Removed pools: they are no longer in the configuration while their service still exists. */
 import { expect, it } from 'vitest';
 import { MINUTE, NOW } from '../../support/parts.ts';
 import type { Drawn } from '../../support/picture.ts';
@@ -6,14 +6,17 @@ import { actionsOf, type Change, edit, organizationIn, planOf, poolOf } from '..
 
 const HOUR = 60 * MINUTE;
 const ours = { stack: 'Ours', organization: 'default', 'scale-in': 'lease' };
-/** The primary deployment of every service began so many hours ago. */
+/** The primary deployment of every service began this many hours ago. */
 const deployed = ({ ecs }: Drawn['snapshot'], hours: number): void => {
   const createdAt = new Date(NOW - hours * HOUR).toISOString();
   for (const service of ecs.services.items)
     service.deployments = [{ id: 'one', status: 'PRIMARY', rolloutState: 'COMPLETED', createdAt }];
 };
 
-/** The plan of stack `Ours`, whose file no longer has the pool `old`, with one idle and one busy daemon. */
+/**
+ * The plan of stack `Ours`, whose configuration no longer has the pool `old` with one idle and one
+ * busy daemon.
+ */
 const planned = (tags: Readonly<Record<string, string>> = ours, change: Change = () => {}) =>
   planOf(
     { pools: { cpu: {}, old: { tasks: 'I1m B', tags: { team: 'x' }, overrides: tags } } },

@@ -1,10 +1,10 @@
-/** How long starts take, from the tasks in view. */
+/** The start time, from the tasks that ECS lists. */
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { learnStartTime } from '../../../lambda/decision/supply/start-time.ts';
 import { ago, arnOf, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
 
-/** Tasks that took so long each, in seconds; the first one is the newest. */
+/** Tasks with these start times in seconds; the first one is the newest. */
 function learn(seconds: readonly (number | 'never')[]) {
   const createdAt = (index: number): EpochMs => ago((index + 20) * MINUTE);
   const tasks = seconds.map((_, index) =>

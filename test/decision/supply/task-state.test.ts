@@ -27,7 +27,7 @@ import {
 type Row = {
   readonly scenario: string;
   readonly task?: Partial<Task>;
-  /** Absent: released. `null`: no protection was read. */
+  /** Absent: the protection is off. `null`: it was not read. */
   readonly lease?: Partial<Protection> | null;
   readonly daemon?: Partial<Daemon>;
   readonly job?: Partial<Job>;
@@ -251,7 +251,7 @@ describe.each([
   { name: 'what could not be read', rows: unread },
   { name: 'the use of a task', rows: uses },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario: $expected, because $because', (row) => {
+  it.each(rows)('is $expected for $scenario, because $because', (row) => {
     const { state, use } = read(row);
     expect(`${state} ${use}`).toBe(row.expected);
   });

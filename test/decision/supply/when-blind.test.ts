@@ -1,4 +1,4 @@
-/** `whenBlind`: tasks that are kept while coderd can't be read. */
+/** `whenBlind`: tasks that stay while coderd cannot be read. */
 import { describe, expect, it } from 'vitest';
 import type { ReadingStatus } from '../../../lambda/decision/model/snapshot.ts';
 import { ago, arnOf, aTask, HOUR, MINUTE, reading } from '../../support/parts.ts';
@@ -64,7 +64,7 @@ describe('whenBlind.floor while coderd cannot be read', () => {
       world: { organization: { previousJobs: reading([], 'failed') } },
       expected: [],
     },
-  ])('$scenario: $expected', ({ world, expected }) => {
+  ])('plans $expected for $scenario', ({ world, expected }) => {
     expect(doneBy({ pools: { cpu: floor(3) }, ...world })).toEqual(expected);
   });
 

@@ -1,4 +1,7 @@
-/** What the decision promises in every state, however ugly. fast-check prints the seed of a failure. */
+/**
+ * The invariants of the decision in random states, including inconsistent ones. fast-check prints
+ * the seed of a failure.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Deliberation, decide, deliberate } from '../../../lambda/decision/decide.ts';
@@ -20,7 +23,7 @@ const tasksOf = ({ ecs }: Snapshot, pool: string): readonly Task[] =>
       group === `service:s-${pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
   );
 
-/** How many tasks of a pool there are, by the list or, where that could not be read, by ECS's count. */
+/** The number of tasks of a pool, from the list or, if it could not be read, from ECS's count. */
 const thereOf = (snapshot: Snapshot, pool: string): number => {
   const service = snapshot.ecs.services.items.find(({ serviceName }) => serviceName === `s-${pool}`);
   const counted = snapshot.ecs.tasks.status === 'ok' ? 0 : (service?.runningCount ?? 0);
@@ -32,7 +35,7 @@ const withWarm = (config: Config, warm: 'auto' | 0): Config => ({
   pools: config.pools.map((pool) => ({ ...pool, warm })),
 });
 
-/** How many tasks may be replaced at a time. */
+/** The number of tasks that may be replaced at a time. */
 const shareOf = (tasks: number, { roll }: Config): number =>
   Math.max(1, Math.ceil((tasks * roll.atOncePercent) / 100));
 
@@ -43,14 +46,17 @@ const asks = (plan: Plan): readonly Extract<Action, { kind: 'ask-to-leave' }>[] 
 const totalOf = (plan: Plan): number =>
   plan.pools.reduce((total, { desired }) => total + (desired.to ?? 0), 0);
 
-/** Tasks there will be: those that have left are there until ECS stops them, whatever the count. */
+/**
+ * The number of tasks after the plan. Tasks that have left exist until ECS stops them, whatever the
+ * count.
+ */
 const tasksAfter = (plan: Plan, snapshot: Snapshot): number =>
   plan.pools.reduce(
     (total, { name, desired }) => total + Math.max(desired.to ?? 0, tasksOf(snapshot, name).length),
     0,
   );
 
-/** Every row that could be the daemon of a task. */
+/** All rows that may be the daemon of a task. */
 function rowsOf(snapshot: Snapshot, taskArn: string): readonly Daemon[] {
   const id = taskArn.slice(taskArn.lastIndexOf('/') + 1);
   return snapshot.coder.organizations
@@ -111,7 +117,7 @@ it('never wants more than max beside tasks that drain or are replaced, and never
   );
 });
 
-/** Old tasks that ECS does not count any more after an early success, of each pool. */
+/** Old tasks of each pool that ECS no longer counts after an early success. */
 const uncountedIn = ({ pools }: Deliberation): ReadonlyMap<string, number> =>
   new Map(pools.map(({ need }) => [need.view.pool.name, need.capacity.uncounted]));
 
@@ -247,7 +253,7 @@ it('plans the same for every order of the input', () => {
 it('never plans fewer tasks for one more pending job', () => {
   fc.assert(
     fc.property(clear, oneMoreJob, ({ snapshot, config: given }, job) => {
-      // while prebuilds wait the stock launches nothing, since they would take its daemons
+      // while prebuilds wait, no stock is launched, because they would take its daemons
       const config = job.initiator_id === PREBUILDS_USER ? withWarm(given, 0) : given;
       const more: Snapshot = {
         ...snapshot,
@@ -259,10 +265,10 @@ it('never plans fewer tasks for one more pending job', () => {
         },
       };
       const before = decide(snapshot, config);
-      // a job can also be what ends a contradiction, and with it a hold
+      // one more job can also resolve a contradiction, which ends a hold
       fc.pre(before.findings.every(({ code }) => code !== 'jobs-empty-while-busy'));
       const withJob = decide(more, config);
-      // one that was submitted in the future is a doubt, and nobody is replaced in doubt
+      // a job from the future is a doubt, and with doubts no task is replaced
       fc.pre(withJob.findings.every(({ code }) => code !== 'clocks-differ'));
       expect(tasksAfter(withJob, snapshot)).toBeGreaterThanOrEqual(tasksAfter(before, snapshot));
     }),
@@ -270,7 +276,7 @@ it('never plans fewer tasks for one more pending job', () => {
   );
 });
 
-/** The state right after all actions were carried out, before anything else has happened. */
+/** The state right after all actions, before anything else happens. */
 function after({ snapshot }: Ugly, plan: Plan): Snapshot {
   const desired = new Map<string, number>(counts(plan).map(({ service, to }) => [service, to]));
   const hours = new Map<string, number>(
@@ -303,8 +309,9 @@ function after({ snapshot }: Ugly, plan: Plan): Snapshot {
 }
 
 /**
- * Mostly the second look plans nothing. Once in some 20,000 ugly states it launches for a prebuild that waits: what the first launched for people
- * of an overlapping pool is starting by then, and may be dealt out anew.
+ * Mostly the second look plans nothing. In about one of 20,000 inconsistent states it launches for
+ * a prebuild that waits: a task that the first look launched for people of an overlapping pool is
+ * starting by then and can be assigned anew.
  */
 it('plans nothing in the third look at an unchanged state', () => {
   fc.assert(
@@ -324,7 +331,8 @@ it('launches nothing in the second look while no prebuild waits', () => {
       const { snapshot, config } = ugly;
       const { plan, pools } = deliberate(snapshot, config);
       fc.pre(!plan.assignment.some((row) => row.for === 'prebuilds'));
-      // a raise ends what shows that ECS does not count old tasks: so many more may be asked for, once
+      // a higher count hides that ECS does not count old tasks, so this many more may be requested
+      // once
       fc.pre(pools.every(({ need }) => need.capacity.uncounted === 0));
       const again = decide(after(ugly, plan), config);
       expect(again.actions.filter(({ kind }) => kind === 'set-desired')).toEqual([]);
@@ -418,7 +426,7 @@ it('looks again within a minute, and plans only finite numbers', () => {
       const plan = decide(snapshot, config);
       expect(plan.lookAgainAfterMs).toBeGreaterThanOrEqual(config.looks.everyMs);
       expect(plan.lookAgainAfterMs).toBeLessThanOrEqual(60_000);
-      // JSON has no other numbers: it writes null for NaN and infinity
+      // JSON writes null for NaN and infinity
       const numbers = JSON.stringify(plan, (name, value: unknown) =>
         typeof value === 'number' && !Number.isFinite(value) ? `${name} is not finite` : value,
       );

@@ -1,4 +1,4 @@
-/** Where jobs can be placed: daemons and launches of pools, daemons of nobody here, rooms. */
+/** The offers for jobs: daemons and launches of pools, daemons outside the autoscaler, room. */
 import { describe, expect, it } from 'vitest';
 import { assign, type Offer } from '../../../lambda/decision/assignment/assignment.ts';
 import { deriveDemand } from '../../../lambda/decision/demand/demand.ts';
@@ -43,7 +43,7 @@ const leaving: Change = ({ ecs, takenAt }) =>
     expirationDate: new Date(Date.parse(takenAt) + 23 * HOUR).toISOString(),
   });
 const leasesUnread: Change = ({ ecs }) => Object.assign(ecs.protections, { status: 'failed', items: [] });
-/** The first daemon has its host's name. */
+/** Gives the first daemon the name of its host. */
 const named: Change = (snapshot) => {
   edit(organizationIn(snapshot).daemons.items, 0, { name: 'ip-10-0-1-17' });
   edit(snapshot.ecs.tasks.items, 0, {
@@ -99,7 +99,7 @@ const free: readonly Row[] = [
 ];
 
 describe('daemons of a pool', () => {
-  it.each(free)('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  it.each(free)('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 
@@ -119,7 +119,7 @@ describe('daemons of a pool', () => {
   });
 });
 
-describe("daemons that aren't ours", () => {
+describe('daemons that the autoscaler does not own', () => {
   it.each<Row>([
     {
       scenario: '2 pending, our own daemon under its host name',
@@ -155,7 +155,7 @@ describe("daemons that aren't ours", () => {
       expected: ['other 0->1 pending-jobs'],
       because: 'daemons work for their own organization only',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 
@@ -241,7 +241,7 @@ describe('warm', () => {
       expected: ['b 1->2 floor'],
       because: 'it would not be ready for the jobs of this pool',
     },
-  ])('$scenario: $expected, because $because', ({ picture, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, expected }) => {
     expect(actionsOf(planOf(picture))).toEqual(expected);
   });
 
@@ -347,7 +347,7 @@ describe('room', () => {
       expected: ['cpu 2->1 tasks-left'],
       because: 'it stops before other tasks start',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
@@ -404,7 +404,7 @@ describe('offers that can all run a job', () => {
       expected: ['b by-free 1'],
       because: 'the free one is ready now',
     },
-  ])('$scenario: $expected, because $because', ({ offers, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ offers, expected }) => {
     const groups = deriveDemand(
       aSnapshot({ organizations: [anOrganization({ jobs: reading([aJob({ tags: gpu })]) })] }),
     );
@@ -478,7 +478,7 @@ describe('readings that are not available', () => {
       expected: [],
       because: 'without readings the autoscaler does nothing',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });

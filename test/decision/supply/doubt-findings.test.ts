@@ -1,4 +1,4 @@
-/** What makes the view of a pool doubtful: each doubt with the finding that tells of it, and its limits. */
+/** The doubts of a pool: each with the finding that reports it, and its limits. */
 import { describe, expect, it } from 'vitest';
 import { NOW, taskIdOf } from '../../support/parts.ts';
 import type { Drawn, Picture } from '../../support/picture.ts';
@@ -11,12 +11,12 @@ type Row = {
   readonly scenario: string;
   readonly picture?: Picture;
   readonly change: Change;
-  /** Findings; empty: no doubt, and what can be asked is asked. */
+  /** The findings. Empty: no doubt, so the idle task drains. */
   readonly expected: readonly object[];
   readonly because: string;
 };
 
-/** One that can be asked to leave, beside others. */
+/** A task that can drain, beside others. */
 const one: Picture = { pools: { cpu: { tasks: 'I20m' } } };
 
 const daemonsOf = (snapshot: Drawn['snapshot']) => organizationIn(snapshot).daemons;
@@ -183,7 +183,7 @@ const workers: readonly Row[] = [
   },
 ];
 
-/** Jobs of so many workers that no list has, which started so many seconds ago. */
+/** Jobs of unlisted workers, which started this many seconds ago. */
 const startedBy =
   (...seconds: readonly number[]): Change =>
   (s) =>
@@ -444,7 +444,7 @@ describe.each([
 ])('$name', ({ rows }) => {
   it.each(rows)('$scenario, because $because', ({ picture = one, change, expected }) => {
     const plan = planOf(picture, change);
-    // a lease without a daemon is what some of these come to, and no doubt
+    // some of these cases end with a lease without a daemon, which is no doubt
     const doubts = plan.findings.filter(
       ({ code }) => code !== 'tasks-without-daemon' && code !== 'tasks-vacant',
     );
