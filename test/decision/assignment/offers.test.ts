@@ -222,7 +222,7 @@ describe('warm', () => {
       scenario: 'a free daemon of a wider pool',
       picture: { pools: { a: { tasks: 'I1m', tags: gpuEu }, b: { tags: gpu, warm: 1 } } },
       expected: ['b 0->1 floor'],
-      because: 'what is kept warm is kept by its own pool',
+      because: 'warm daemons must be of the own pool',
     },
     {
       scenario: "a free daemon of another pool with this pool's key",
@@ -233,7 +233,7 @@ describe('warm', () => {
         },
       },
       expected: ['b 0->1 floor'],
-      because: 'what is kept warm is kept by its own pool',
+      because: 'warm daemons must be of the own pool',
     },
     {
       scenario: 'a free daemon of its own with a wrong key',
@@ -261,13 +261,13 @@ describe('room', () => {
       scenario: 'min 1, max 2, 5 pending',
       picture: { pools: { cpu: { min: 1, max: 2 } }, pending: [{ jobs: 5 }] },
       expected: ['cpu 0->2 pending-jobs'],
-      because: 'what min brings is part of max',
+      because: 'tasks of min count against max',
     },
     {
       scenario: 'min 1, 1 pending',
       picture: { pools: { cpu: { min: 1 } }, pending: [{}] },
       expected: ['cpu 0->1 pending-jobs'],
-      because: 'what min brings takes a job like any other',
+      because: 'a task of min takes a job like any other',
     },
     {
       scenario: 'maxTasks 3, 3 desired and none there, 2 pending elsewhere',
@@ -277,7 +277,7 @@ describe('room', () => {
         maxTasks: 3,
       },
       expected: [],
-      because: 'what is desired takes room before it is there',
+      because: 'desired tasks count before they exist',
     },
     {
       scenario: 'maxTasks 3, a pool that has min 2, 3 pending elsewhere',
@@ -287,7 +287,7 @@ describe('room', () => {
         maxTasks: 3,
       },
       expected: ['a 0->2 floor', 'gpu 0->1 pending-jobs'],
-      because: 'what min demands is set aside first',
+      because: 'the room of min is reserved first',
     },
     {
       scenario: 'maxTasks 2, a pool without a service that has min 2',
@@ -300,7 +300,7 @@ describe('room', () => {
         ecs.services.items.shift();
       },
       expected: ['gpu 0->2 pending-jobs'],
-      because: 'room is not set aside for what cannot come',
+      because: 'no room is reserved for tasks that cannot start',
     },
     {
       scenario: 'maxTasks 2, 1 works, two pools with failing starts',
@@ -324,7 +324,7 @@ describe('room', () => {
       },
       change: (snapshot) => addFailedStarts(snapshot, 'a', 3),
       expected: ['c 0->2 pending-jobs'],
-      because: 'a probe gets what launches leave',
+      because: 'a probe gets the room that launches leave',
     },
     {
       scenario: 'maxTasks 3, a pool with 3 unplaced tasks, with doubts',

@@ -93,7 +93,7 @@ describe('a pool at zero', () => {
       },
       change: (snapshot) => addDurations(organizationIn(snapshot), 20),
       expected: ['cpu 0->200 prewarm'],
-      because: 'coderd inserts what is due in one minute at once',
+      because: 'coderd inserts all jobs of one minute at once',
     },
     {
       scenario: '200 autostarts, builds that took no time',
@@ -264,7 +264,7 @@ describe('a pool at zero', () => {
           });
       },
       expected: ['cpu 0->1 awake-for'],
-      because: 'one probe at a time is what it gets',
+      because: 'it gets one probe at a time',
     },
   ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
@@ -292,7 +292,7 @@ describe('a pool that is awake', () => {
       because: 'one is enough',
     },
     {
-      scenario: 'a zombie, an idle daemon and an autostop in 2 min',
+      scenario: 'a task without a daemon, an idle daemon and an autostop in 2 min',
       picture: { pools: { cpu: { tasks: 'Z I30m', ...one, max: 2 } }, workspaces: [{ stopsInS: 120 }] },
       expected: ['ask cpu#0'],
       because: 'the task without a daemon opens no gate, so it drains',

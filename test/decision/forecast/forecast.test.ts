@@ -362,7 +362,7 @@ describe('one reading of workspaces', () => {
   const workspaces = { ...reading([aWorkspace({ next_start_at: inFuture(MINUTE) })]), takenAt: NOW };
   const templates = reading([aTemplate()]);
   const view = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
-  const told = (changed: Partial<OrganizationReadings>): string =>
+  const describeForecast = (changed: Partial<OrganizationReadings>): string =>
     deriveForecast(aSnapshot({ organizations: [{ ...view, ...changed }] }))
       .map(({ tags, ahead }) => `${tags.cluster}: ${ahead.length}`)
       .join();
@@ -386,8 +386,8 @@ describe('one reading of workspaces', () => {
     },
     { changed: {}, expected: 'gpu: 1', because: 'all is as it was' },
   ])('gives $expected a second time when $because', ({ changed, expected }) => {
-    expect(told({})).toBe('gpu: 1');
-    expect(told(changed)).toBe(expected);
+    expect(describeForecast({})).toBe('gpu: 1');
+    expect(describeForecast(changed)).toBe(expected);
   });
 });
 
@@ -570,7 +570,7 @@ describe('an overdue transition', () => {
   describe('a refused transition', () => {
     const seenWith = (rows: Rows, seen: Partial<OrganizationReadings> = {}): TransitionGroup | undefined =>
       groupsOf({ at: ago(100 * HOUR), offlineDaemons: reading(rowsOf(rows)), ...seen })[0];
-    const told = (group: TransitionGroup | undefined): string => {
+    const describeForecast = (group: TransitionGroup | undefined): string => {
       const [refusal] = group?.refused ?? [];
       if (group === undefined || refusal === undefined) return 'never refused';
       const minutes = (refusal.nextTryAt - NOW) / MINUTE;
@@ -650,7 +650,7 @@ describe('an overdue transition', () => {
         because: 'that try failed',
       },
     ])('is $expected, because $because', ({ rows, expected }) => {
-      expect(told(seenWith(rows))).toBe(expected);
+      expect(describeForecast(seenWith(rows))).toBe(expected);
     });
 
     it.each<{ rows: Rows; expected: string; because: string }>([
@@ -678,20 +678,20 @@ describe('an overdue transition', () => {
     ])('is $expected if the poll interval is unknown, because $because', (row) => {
       const offlineDaemons = reading(rowsOf(row.rows));
       const [group] = groupsOf({ at: ago(100 * HOUR), offlineDaemons }, []);
-      expect(told(group)).toContain(row.expected);
+      expect(describeForecast(group)).toContain(row.expected);
     });
 
     it('is judged by the rows of this look before older ones', () => {
       const older = rowsOf([[100, 99]]);
       const daemons = reading(rowsOf([[100, 30]]));
-      expect(told(seenWith([], { daemons, offlineDaemons: reading(older) }))).toBe(
+      expect(describeForecast(seenWith([], { daemons, offlineDaemons: reading(older) }))).toBe(
         'refused, refused 1 times, next in 31.5 min',
       );
     });
 
     it('is refused only for the tag set whose gate was open', () => {
       const offlineDaemons = reading(rowsOf([[60, 50]]).map((row) => ({ ...row, tags: { cluster: 'cpu' } })));
-      expect(told(seenWith([], { offlineDaemons }))).toBe('never refused');
+      expect(describeForecast(seenWith([], { offlineDaemons }))).toBe('never refused');
     });
   });
 
@@ -787,9 +787,9 @@ describe('isForecastUnsure', () => {
     {
       seen: { workspaces: ok, templates: { ...templates, status: 'failed' } },
       unsure: true,
-      because: 'what templates allow is unknown',
+      because: 'the settings of templates are unknown',
     },
-    { seen: { workspaces: ok }, unsure: true, because: 'what templates allow is unknown' },
+    { seen: { workspaces: ok }, unsure: true, because: 'the settings of templates are unknown' },
     {
       seen: { workspaces: { ...ok, status: 'stale', takenAt: ago(15 * MINUTE) }, templates },
       unsure: false,

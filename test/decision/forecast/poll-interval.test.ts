@@ -24,7 +24,11 @@ describe('the poll interval of coderd', () => {
       expected: 5,
       because: 'schedules are on quarters of an hour: coderd may look every minute',
     },
-    { builds: [89.4, 59.4, 29.4, 14.4], expected: 5, because: 'coderd looks some seconds after what is due' },
+    {
+      builds: [89.4, 59.4, 29.4, 14.4],
+      expected: 5,
+      because: 'coderd polls some seconds after the due time',
+    },
     { builds: [17.5, 12.5, 10, 2.5], expected: 2.5, because: 'it need not be whole minutes' },
     { builds: [44, 31, 14, 7, 6, 1], expected: 1, because: 'they fit only a minute' },
     {

@@ -425,7 +425,7 @@ describe.each([
   { name: 'drains', rows: drains },
   { name: 'pools', rows: pools },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario', (row) => {
+  it.each(rows)('reports the findings of $scenario', (row) => {
     expect(findingsOf(row)).toEqual(row.expected);
   });
 });
@@ -451,7 +451,7 @@ describe('a failed start', () => {
           status: 'offline',
         }),
       failing: 0,
-      because: 'it was the newest, so what failed before it no longer counts',
+      because: 'it was the newest, so failures before it no longer count',
     },
     {
       scenario: 'the list of daemons is cut off',

@@ -48,7 +48,7 @@ const jobs: readonly Row[] = [
     actions: ['cpu 0->3 pending-jobs'],
   },
   {
-    scenario: 'more jobs than max, some of them on what min brings',
+    scenario: 'more jobs than max, some of them on tasks of min',
     picture: { pools: { cpu: { min: 2, max: 3 } }, pending: [{ jobs: 4 }] },
     why: [
       { code: 'pending-jobs', jobs: 4 },
@@ -366,7 +366,7 @@ describe.each([
   { name: 'idle daemons', rows: idle },
   { name: 'failing starts', rows: starts },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario', ({ picture, change, why, actions }) => {
+  it.each(rows)('gives the reasons of $scenario', ({ picture, change, why, actions }) => {
     const plan = planOf(picture, change);
     expect(poolOf(plan, 'cpu').why).toEqual(why);
     expect(actionsOf(plan)).toEqual(actions);

@@ -20,7 +20,7 @@ import {
 
 const tags = { cluster: 'gpu' };
 
-const place = (served: Served, pool: string | null = 'gpu'): Offer => ({
+const offerOf = (served: Served, pool: string | null = 'gpu'): Offer => ({
   organizationId: 'org-default' as OrganizationId,
   pool: pool === null ? null : poolName(pool),
   tags: normalizeTags(tags),
@@ -38,7 +38,7 @@ function findings(agesMs: readonly number[], served: readonly Served[], version:
   // one job for each offer
   const assigned: readonly Assigned<TagGroup>[] = served.map((how) => ({
     group,
-    offer: place(how),
+    offer: offerOf(how),
     jobs: 1,
   }));
   return waitingFindings({ assigned, unserved: [] }, snapshot, aConfig());
@@ -76,7 +76,7 @@ describe('jobs that wait longer than alertAfter', () => {
     });
     const assigned = deriveDemand(snapshot).map((group) => ({
       group,
-      offer: place('by-busy', null),
+      offer: offerOf('by-busy', null),
       jobs: 1,
     }));
     expect(waitingFindings({ assigned, unserved: [] }, snapshot, aConfig())).toMatchObject([{ pool: null }]);

@@ -128,7 +128,7 @@ it.each<{ name: string; change: Change; expected: readonly string[] }>([
     change: ({ ecs }) => edit(ecs.services.items, 0, { desiredCount: 1 }),
     expected: ['idle-too-briefly'],
   },
-])('rung confirm $name', ({ change, expected }) => {
+])('with rung confirm, $name', ({ change, expected }) => {
   const plan = planOf({ pools: { cpu: { tasks: 'I20m I1m' } } }, (snapshot, config) => {
     edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
     for (const index of [0, 1]) edit(snapshot.ecs.protections.items, index, { protectionEnabled: false });

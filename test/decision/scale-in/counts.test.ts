@@ -175,7 +175,7 @@ const falling: readonly Row[] = [
     wanted: 1,
     deployments: [{ rolloutState: 'IN_PROGRESS' }],
     expected: '1',
-    because: 'what is not there will not come',
+    because: 'missing tasks will not come',
   },
   {
     scenario: '1 works, 1 has left, with failing starts',
@@ -202,7 +202,7 @@ const falling: readonly Row[] = [
     doubt: true,
     deployments: [{ rolloutState: 'IN_PROGRESS' }],
     expected: '2 holding-for-deployment holding-for-doubt',
-    because: 'each is told',
+    because: 'each one is reported',
   },
   {
     scenario: 'no deployment',
@@ -235,7 +235,7 @@ const falling: readonly Row[] = [
     there: { starting: 1, unguarded: 1, left: 1 },
     wanted: 2,
     expected: '3 holding-for-starting(1) holding-for-unguarded(1)',
-    because: 'each is told',
+    because: 'each one is reported',
   },
   {
     scenario: '3 desired that never came, none wanted, starts failing',
@@ -267,7 +267,7 @@ const falling: readonly Row[] = [
     there: { working: 1 },
     wanted: 2,
     expected: '2',
-    because: 'beyond what is there and one probe ECS only tries to start',
+    because: 'more than the existing tasks and one probe would only fail to start',
   },
   {
     scenario: 'the same in doubt',

@@ -71,7 +71,7 @@ it.each<Row>([
     scenario: 'a pool that is paused and pinned',
     pools: { cpu: { tags: gpu, overrides: { ...pin(0), ...paused } } },
     expected: ['held 2 autostop by cpu (pause)'],
-    because: 'the pause is what counts',
+    because: 'the pause beats the pin',
   },
   {
     scenario: 'a pool that is pinned at none, its scale-in paused',
@@ -126,7 +126,7 @@ it.each<Row>([
     scenario: 'a paused pool with a starting daemon',
     pools: { cpu: { ...asleep, tasks: 'P' } },
     expected: [],
-    because: 'it is about to open the gate',
+    because: 'it will open the gate soon',
   },
   {
     scenario: 'a paused pool with a last daemon that drains',
@@ -152,7 +152,7 @@ it.each<Row>([
     workspaces: [{ tags: gpu, stopsInS: LATE_S }],
     change: (snapshot) => addFailedStarts(snapshot, 'cpu', 3),
     expected: ['late 1 autostop'],
-    because: 'it is not the pin that it waits for',
+    because: 'it does not wait for the pin',
   },
   {
     scenario: 'a floor of one',

@@ -57,7 +57,7 @@ it.each<Row>([
     pool: { min: 2, warm: 1, schedules },
     expected: [],
     why: [{ code: 'retired' }],
-    because: 'no floor brings anybody back',
+    because: 'no floor launches a task',
   },
   { pool: { tasks: 'B', overrides: pinned }, expected: ['ask cpu#0'], because: 'a pin does not keep it' },
   {
@@ -79,9 +79,9 @@ it.each<Row>([
     change: unreadable,
     expected: [],
     why: [{ code: 'holding-for-doubt', doubts: ['jobs-truncated'] }],
-    because: 'doubt never scales in',
+    because: 'with doubts nothing scales in',
   },
-  { pool: {}, change: unreadable, expected: [], because: 'what can not be seen may be there' },
+  { pool: {}, change: unreadable, expected: [], because: 'unseen tasks may exist' },
   {
     pool: { tasks: 'B', deploying: true },
     expected: ['ask cpu#0'],
@@ -97,7 +97,7 @@ it.each<Row>([
     ],
     because: 'one without a lease may have a job, and ECS could choose it',
   },
-])('gives $expected for $pool with $jobs jobs, because $because', (row) => {
+])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
   const plan = plannedOf(row);
   expect(actionsOf(plan).toSorted()).toEqual(row.expected);
   if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);

@@ -337,7 +337,7 @@ describe('rolling in the plan', () => {
   });
 
   it('drains a leased task without a daemon, and does not count it for a floor', () => {
-    const zombie = planOf({ pools: { cpu: { tasks: 'Z', min: 1 } } }, (snapshot) => {
+    const withoutDaemon = planOf({ pools: { cpu: { tasks: 'Z', min: 1 } } }, (snapshot) => {
       edit(snapshot.ecs.tasks.items, 0, { startedAt: new Date(Date.parse(snapshot.takenAt) - 16 * 60_000) });
       // a daemon outside the autoscaler, so that the list is not empty
       organizationIn(snapshot).daemons.items.push({
@@ -350,8 +350,8 @@ describe('rolling in the plan', () => {
         status: 'idle',
       });
     });
-    expect(actionsOf(zombie)).toEqual(['cpu 1->2 floor']);
-    expect(poolOf(zombie, 'cpu').why).toContainEqual({ code: 'no-daemon', tasks: 1, asked: 0 });
+    expect(actionsOf(withoutDaemon)).toEqual(['cpu 1->2 floor']);
+    expect(poolOf(withoutDaemon, 'cpu').why).toContainEqual({ code: 'no-daemon', tasks: 1, asked: 0 });
   });
 
   it('drains a daemon with a wrong key once its replacement exists', () => {

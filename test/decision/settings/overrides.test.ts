@@ -20,7 +20,7 @@ import { runs } from '../../support/runs.ts';
 import { type Ugly, uglyStates } from '../../support/ugly.ts';
 
 const UNTIL = new Date(NOW + HOUR).toISOString();
-const said = { until: UNTIL, by: 'anna', why: 'load test' };
+const note = { until: UNTIL, by: 'anna', why: 'load test' };
 
 /** Tags in the notation of a picture of a pool. */
 const set = (kind: 'pause' | 'pin' | 'floor', value: string): Readonly<Record<string, string>> => ({
@@ -50,17 +50,17 @@ describe('deriveOverrides', () => {
     because: string;
   }>([
     { tags: {}, because: 'there is none' },
-    { tags: pin(3), active: [{ kind: 'pin', count: 3, ...said }], because: 'it is written in full' },
-    { tags: pin(0), active: [{ kind: 'pin', count: 0, ...said }], because: 'such a count is impossible' },
-    { tags: floor(2), active: [{ kind: 'floor', count: 2, ...said }], because: 'it is written in full' },
-    { tags: paused, active: [{ kind: 'pause', ...said }], because: 'all is paused' },
-    { tags: scaleInPaused, active: [{ kind: 'pause-scale-in', ...said }], because: 'only scale-in is' },
+    { tags: pin(3), active: [{ kind: 'pin', count: 3, ...note }], because: 'it is written in full' },
+    { tags: pin(0), active: [{ kind: 'pin', count: 0, ...note }], because: 'such a count is impossible' },
+    { tags: floor(2), active: [{ kind: 'floor', count: 2, ...note }], because: 'it is written in full' },
+    { tags: paused, active: [{ kind: 'pause', ...note }], because: 'all is paused' },
+    { tags: scaleInPaused, active: [{ kind: 'pause-scale-in', ...note }], because: 'only scale-in is' },
     {
       tags: { ...floor(2), ...pin(1), ...paused },
       active: [
-        { kind: 'pause', ...said },
-        { kind: 'pin', count: 1, ...said },
-        { kind: 'floor', count: 2, ...said },
+        { kind: 'pause', ...note },
+        { kind: 'pin', count: 1, ...note },
+        { kind: 'floor', count: 2, ...note },
       ],
       because: 'all of them are in force, whatever they do',
     },
@@ -116,7 +116,7 @@ describe('deriveOverrides', () => {
     })),
     {
       tags: { ...set('pause', 'yes'), ...pin(1) },
-      active: [{ kind: 'pin', count: 1, ...said }],
+      active: [{ kind: 'pin', count: 1, ...note }],
       malformed: [{ tag: 'coder-autoscaler:pause', seen: 'yes', problem: 'unknown-value' }],
       because: 'one that is malformed does not take another along',
     },
@@ -197,13 +197,13 @@ function plannedOf({ pool, others, jobs = 0, change }: Row): Plan {
 }
 
 describe('a pin', () => {
-  const pinned = (wanted: number, count: number): Reason => ({ code: 'pinned', wanted, count, ...said });
+  const pinned = (wanted: number, count: number): Reason => ({ code: 'pinned', wanted, count, ...note });
   it.each<Row>([
     {
       pool: { overrides: pin(3) },
       expected: ['cpu 0->3 floor'],
       why: [{ code: 'floor', from: 'pin', count: 3 }],
-      because: 'so many are wanted whoever uses them',
+      because: 'the pin holds without jobs',
     },
     {
       pool: { tasks: 'B I20m', overrides: pin(2) },
@@ -275,7 +275,7 @@ describe('a pin', () => {
       expected: [],
       because: 'doubt holds, pin or not',
     },
-  ])('$pool with $jobs jobs: $expected, because $because', (row) => {
+  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
     const plan = plannedOf(row);
     expect(actionsOf(plan)).toEqual(row.expected);
     if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
@@ -296,7 +296,7 @@ describe('a floor', () => {
       pool: { overrides: floor(2) },
       expected: ['cpu 0->2 floor'],
       why: [{ code: 'floor', from: 'override', count: 2 }],
-      because: 'so many are kept',
+      because: 'the floor holds without jobs',
     },
     {
       pool: { overrides: floor(2), min: 3 },
@@ -336,7 +336,7 @@ describe('a floor', () => {
       expected: ['ask cpu#1'],
       because: 'the other tasks have to stay',
     },
-  ])('$pool with $jobs jobs: $expected, because $because', (row) => {
+  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
     const plan = plannedOf(row);
     expect(actionsOf(plan)).toEqual(row.expected);
     if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
@@ -344,7 +344,7 @@ describe('a floor', () => {
 });
 
 describe('a pause', () => {
-  const reason: Reason = { code: 'paused', ...said };
+  const reason: Reason = { code: 'paused', ...note };
   it.each<Row>([
     { pool: { overrides: paused, min: 3 }, jobs: 4, expected: [], because: 'nothing is launched' },
     { pool: { tasks: 'I20m', overrides: paused }, expected: [], because: 'no task gets a drain request' },
@@ -361,9 +361,9 @@ describe('a pause', () => {
       others: { spare: { tags: gpuEu } },
       jobs: 3,
       expected: ['spare 0->1 pending-jobs'],
-      because: 'what it has is offered, and the rest is launched elsewhere',
+      because: 'its existing tasks are offered, and the rest is launched elsewhere',
     },
-  ])('$pool with $jobs jobs: $expected, because $because', (row) => {
+  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
     const plan = plannedOf(row);
     expect(actionsOf(plan)).toEqual(row.expected);
     expect(poolOf(plan, 'cpu').why).toContainEqual(reason);
@@ -398,7 +398,7 @@ describe('a pause', () => {
 });
 
 describe('a pause of scale-in', () => {
-  const reason: Reason = { code: 'scale-in-paused', ...said };
+  const reason: Reason = { code: 'scale-in-paused', ...note };
   it.each<Row>([
     {
       pool: { tasks: 'I20m', overrides: scaleInPaused },
@@ -443,7 +443,7 @@ describe('a pause of scale-in', () => {
       expected: [],
       because: 'rung confirm stops no task either',
     },
-  ])('$pool with $jobs jobs: $expected, because $because', (row) => {
+  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
     const plan = plannedOf(row);
     expect(actionsOf(plan)).toEqual(row.expected);
     if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
@@ -478,7 +478,7 @@ describe('a malformed override', () => {
 
 it('reports overrides in the plan', () => {
   const plan = planOf({ pools: { cpu: { overrides: pin(3) }, gpu: { tags: { gpu: '1' } } } });
-  expect(poolOf(plan, 'cpu').overrides).toEqual([{ kind: 'pin', count: 3, ...said }]);
+  expect(poolOf(plan, 'cpu').overrides).toEqual([{ kind: 'pin', count: 3, ...note }]);
   expect(poolOf(plan, 'gpu').overrides).toEqual([]);
 });
 

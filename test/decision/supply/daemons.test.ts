@@ -181,7 +181,7 @@ describe('idleSince', () => {
       previous: { completed_at: ago(MINUTE) },
       isCut: true,
       expected: ago(MINUTE),
-      because: 'what is there is true',
+      because: 'the rows that exist are true',
     },
   ])('$scenario: because $because', ({ daemon, task, previous, isCut, expected }) => {
     const row = aDaemon(daemon);

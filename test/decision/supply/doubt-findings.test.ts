@@ -51,7 +51,7 @@ const readings: readonly Row[] = [
     scenario: 'as many daemons as the limit',
     change: (s) => Object.assign(daemonsOf(s), { limit: 1 }),
     expected: [{ code: 'daemons-truncated', organization: 'default', error: undefined }],
-    because: 'a full list is taken for cut off',
+    because: 'a full list counts as truncated',
   },
   {
     scenario: 'fewer daemons than the limit',
@@ -233,7 +233,7 @@ const newWorkers: readonly Row[] = [
     picture: { pools: { cpu: { tasks: 'I20m P' } } },
     change: startedBy(1),
     expected: unknownTo('a0'),
-    because: 'its daemon can not be there yet',
+    because: 'its daemon cannot be registered yet',
   },
   {
     scenario: 'one that has just started, one that has not, and two tasks whose daemons are expected',
@@ -343,7 +343,7 @@ const clocks: readonly Row[] = [
     picture: { pools: { cpu: { tasks: 'I20m P' } } },
     change: ({ ecs }) => edit(ecs.tasks.items, 1, { createdAt: undefined }),
     expected: [],
-    because: 'what has no time has no wrong one',
+    because: 'a missing time cannot be wrong',
   },
   {
     scenario: 'readings within a minute',
@@ -370,7 +370,7 @@ const clocks: readonly Row[] = [
         workspaces: { status: 'ok', takenAt: later(120 * SECOND), items: [] },
       }),
     expected: [differ('readings', 120, 'default')],
-    because: 'what is due is compared with the clock of this look',
+    because: 'due times are compared with the clock of this look',
   },
   {
     scenario: 'a list of templates of five minutes before',
@@ -394,7 +394,7 @@ const clocks: readonly Row[] = [
     scenario: 'a stale reading of an hour before',
     change: (s) => Object.assign(jobsOf(s), { status: 'stale', takenAt: later(-3600 * SECOND) }),
     expected: [{ code: 'jobs-stale', organization: 'default', error: undefined }],
-    because: 'that is what stale means',
+    because: 'stale readings are old',
   },
 ];
 
@@ -442,17 +442,20 @@ describe.each([
   { name: 'clocks', rows: clocks },
   { name: 'counts', rows: counts },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario, because $because', ({ picture = one, change, expected }) => {
-    const plan = planOf(picture, change);
-    // some of these cases end with a lease without a daemon, which is no doubt
-    const doubts = plan.findings.filter(
-      ({ code }) => code !== 'tasks-without-daemon' && code !== 'tasks-vacant',
-    );
-    expect(doubts).toMatchObject(expected);
-    expect(doubts).toHaveLength(expected.length);
-    const couldAsk = actionsOf(planOf(picture)).some((action) => action.startsWith('ask'));
-    if (couldAsk) expect(actionsOf(plan)).toEqual(expected.length > 0 ? [] : ['ask cpu#0']);
-  });
+  it.each(rows)(
+    'has the right doubts with $scenario, because $because',
+    ({ picture = one, change, expected }) => {
+      const plan = planOf(picture, change);
+      // some of these cases end with a lease without a daemon, which is no doubt
+      const doubts = plan.findings.filter(
+        ({ code }) => code !== 'tasks-without-daemon' && code !== 'tasks-vacant',
+      );
+      expect(doubts).toMatchObject(expected);
+      expect(doubts).toHaveLength(expected.length);
+      const couldAsk = actionsOf(planOf(picture)).some((action) => action.startsWith('ask'));
+      if (couldAsk) expect(actionsOf(plan)).toEqual(expected.length > 0 ? [] : ['ask cpu#0']);
+    },
+  );
 });
 
 describe('unknown organizations', () => {

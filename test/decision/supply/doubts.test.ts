@@ -99,7 +99,7 @@ describe('a doubt', () => {
       change: (s) => Object.assign(s.ecs.services.items[0] ?? {}, { runningCount: 3 }),
       code: 'tasks-fewer-than-counted',
     },
-  ])('$scenario', ({ change, code }) => {
+  ])('holds scale-in of the affected pools only, with $scenario', ({ change, code }) => {
     const plan = planAfter(change);
     expect(actionsOf(plan)).toEqual([SCALE_OUT]);
     expect(plan.findings.map((finding) => finding.code)).toContain(code);
@@ -115,7 +115,7 @@ describe('a doubt', () => {
       change: (s) => Object.assign(s.ecs.protections, { status: 'truncated' }),
     },
     { scenario: 'tasks failed', change: (s) => Object.assign(s.ecs.tasks, { status: 'failed', items: [] }) },
-  ])('$scenario: of the whole cluster', ({ change }) => {
+  ])('holds scale-in of the whole cluster, with $scenario', ({ change }) => {
     expect(actionsOf(planAfter(change))).toEqual([SCALE_OUT]);
   });
 
@@ -145,7 +145,7 @@ describe('unavailable readings', () => {
   });
 
   it.each([
-    { tasks: 'I1m I1m', expected: [], because: 'what is desired counts as starting' },
+    { tasks: 'I1m I1m', expected: [], because: 'desired tasks count as starting' },
     {
       tasks: 'B B',
       expected: [{ from: 2, to: 4 }],
@@ -253,7 +253,7 @@ describe('invalid input', () => {
       message: /takenAt: expected an RFC 3339 time, saw "yesterday"/,
     },
     { scenario: 'a later version', value: { ...snapshot, version: 2 }, message: /version: .*1.*saw 2/ },
-  ])('$scenario is refused with what was seen', ({ value, message }) => {
+  ])('reading a snapshot with $scenario fails and shows the wrong value', ({ value, message }) => {
     expect(() => planSnapshot(value, config)).toThrow(message);
   });
 

@@ -5,7 +5,7 @@ import type { Drawn } from '../../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
 
 const HOUR = 60 * MINUTE;
-const ours = { stack: 'Ours', organization: 'default', 'scale-in': 'lease' };
+const ownTags = { stack: 'Ours', organization: 'default', 'scale-in': 'lease' };
 /** The primary deployment of every service began this many hours ago. */
 const deployed = ({ ecs }: Drawn['snapshot'], hours: number): void => {
   const createdAt = new Date(NOW - hours * HOUR).toISOString();
@@ -17,7 +17,7 @@ const deployed = ({ ecs }: Drawn['snapshot'], hours: number): void => {
  * The plan of stack `Ours`, whose configuration no longer has the pool `old` with one idle and one
  * busy daemon.
  */
-const planned = (tags: Readonly<Record<string, string>> = ours, change: Change = () => {}) =>
+const planned = (tags: Readonly<Record<string, string>> = ownTags, change: Change = () => {}) =>
   planOf(
     { pools: { cpu: {}, old: { tasks: 'I1m B', tags: { team: 'x' }, overrides: tags } } },
     (snapshot, config) => {
@@ -60,12 +60,12 @@ it.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Ch
   },
   {
     scenario: 'a pool that never scales in',
-    tags: { ...ours, 'scale-in': 'never' },
+    tags: { ...ownTags, 'scale-in': 'never' },
     because: 'ECS would choose which task stops',
   },
   {
     scenario: 'an organization that no pool of the file has',
-    tags: { ...ours, organization: 'elsewhere' },
+    tags: { ...ownTags, organization: 'elsewhere' },
     because: 'its daemons and jobs are not read',
   },
 ])('only reports $scenario, because $because', ({ tags, change }) => {
@@ -78,14 +78,14 @@ it.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Ch
 });
 
 it('drains nothing with doubts', () => {
-  const plan = planned(ours, (snapshot) =>
+  const plan = planned(ownTags, (snapshot) =>
     Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' }),
   );
   expect(plan.actions).toEqual([]);
 });
 
 it('neither drains nor reports the service of another stack', () => {
-  const plan = planned({ ...ours, stack: 'Theirs' });
+  const plan = planned({ ...ownTags, stack: 'Theirs' });
   expect([plan.actions, plan.findings]).toEqual([[], []]);
 });
 

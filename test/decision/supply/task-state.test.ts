@@ -89,7 +89,7 @@ const leases: readonly Row[] = [
     lease: {},
     task: { lastStatus: 'PENDING', createdAt: ago(10 * MINUTE) },
     expected: 'starting registering',
-    because: 'what does not run is still to come',
+    because: 'a task that does not run is still expected',
   },
 ];
 
@@ -248,7 +248,7 @@ const uses: readonly Row[] = [
 describe.each([
   { name: 'a lease', rows: leases },
   { name: 'without a lease', rows: released_ },
-  { name: 'what could not be read', rows: unread },
+  { name: 'unavailable readings', rows: unread },
   { name: 'the use of a task', rows: uses },
 ])('$name', ({ rows }) => {
   it.each(rows)('is $expected for $scenario, because $because', (row) => {
