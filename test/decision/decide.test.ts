@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Picture, taskArn } from '../support/picture.ts';
 import { addFailedStarts, type Change, edit, organizationIn, planOf } from '../support/planned.ts';
 
-/** What a plan does, as short text: `cpu 2->5`, `ask cpu#1`. */
+/** The actions of a plan as short text: `cpu 2->5`, `ask cpu#1`. */
 function actionsOf(picture: Picture, change?: Change): readonly string[] {
   return planOf(picture, change).actions.map((action) =>
     action.kind === 'set-desired'
@@ -23,7 +23,7 @@ type Row = {
 
 const scaleOut: readonly Row[] = [
   {
-    scenario: '3 pending, nothing there',
+    scenario: '3 pending, no task',
     picture: { pools: { cpu: {} }, pending: [{ jobs: 3 }] },
     expected: ['cpu 0->3 pending-jobs'],
     because: 'each job needs a task',
@@ -38,7 +38,7 @@ const scaleOut: readonly Row[] = [
     scenario: '3 pending, P and desired 3',
     picture: { pools: { cpu: { tasks: 'P', desired: 3 } }, pending: [{ jobs: 3 }] },
     expected: [],
-    because: 'what is desired and not running is starting',
+    because: 'desired tasks that do not run yet are starting',
   },
   {
     scenario: '2 pending, R and N',
@@ -62,19 +62,19 @@ const scaleOut: readonly Row[] = [
     scenario: '1 pending, L',
     picture: { pools: { cpu: { tasks: 'L' } }, pending: [{}] },
     expected: ['cpu 1->2 pending-jobs'],
-    because: 'who was asked no longer counts, yet must not be stopped',
+    because: 'a draining task no longer counts, but ECS must not stop it',
   },
   {
     scenario: '1 pending, X',
     picture: { pools: { cpu: { tasks: 'X' } }, pending: [{}] },
     expected: ['cpu 1->2 pending-jobs'],
-    because: 'who has left still fills a place until ECS stops it',
+    because: 'a task that has left still counts until ECS stops it',
   },
   {
     scenario: '7 pending, max 5',
     picture: { pools: { cpu: { max: 5 } }, pending: [{ jobs: 7 }] },
     expected: ['cpu 0->5 pending-jobs'],
-    because: 'max bites',
+    because: 'max limits',
   },
   {
     scenario: '9 pending in two pools, maxTasks 4',
@@ -90,7 +90,7 @@ const scaleOut: readonly Row[] = [
     because: 'the older group is served first',
   },
   {
-    scenario: 'min 2, nothing there',
+    scenario: 'min 2, no task',
     picture: { pools: { cpu: { min: 2 } } },
     expected: ['cpu 0->2 floor'],
     because: 'min is a floor',
@@ -120,39 +120,40 @@ const scaleOut: readonly Row[] = [
     because: 'untagged jobs run on untagged daemons only',
   },
   {
-    scenario: '1 pending, an idle stranger',
+    scenario: '1 pending, an idle daemon outside the autoscaler',
     picture: { pools: { cpu: {} }, pending: [{ ageS: 15 }], strangers: [{}] },
     expected: [],
     because: 'daemons of others are supply too',
   },
   {
-    scenario: '1 pending for longer than 15 s, an idle stranger',
+    scenario: '1 pending for more than 15 s, an idle daemon outside the autoscaler',
     picture: { pools: { cpu: {} }, pending: [{ ageS: 16 }], strangers: [{}] },
     expected: ['cpu 0->1 pending-jobs'],
     because: 'coderd would have given it the job: it has ended, or takes no such jobs',
   },
   {
-    scenario: '1 pending, an idle stranger, and an older job of a tag set that it does not have',
+    scenario:
+      '1 pending, an idle daemon outside the autoscaler, and an older job of a tag set that it does not have',
     picture: {
       pools: { cpu: {} },
       pending: [{ ageS: 10 }, { tags: { cluster: 'tpu' }, ageS: 60 }],
       strangers: [{}],
     },
     expected: [],
-    because: 'the stranger is not to take that one',
+    because: 'that daemon cannot take the older job',
   },
   {
-    scenario: '1 pending, an idle stranger, and an older job of another organization',
+    scenario: '1 pending, an idle daemon outside the autoscaler, and an older job of another organization',
     picture: {
       pools: { cpu: {} },
       pending: [{ ageS: 10 }, { organization: 'data', ageS: 60 }],
       strangers: [{}],
     },
     expected: [],
-    because: 'the stranger is not to take that one either',
+    because: 'that daemon cannot take the older job either',
   },
   {
-    scenario: '1 pending, a busy stranger',
+    scenario: '1 pending, a busy daemon outside the autoscaler',
     picture: { pools: { cpu: {} }, pending: [{}], strangers: [{ busy: true }] },
     expected: ['cpu 0->1 pending-jobs'],
     because: 'a busy one is not',
@@ -170,7 +171,7 @@ const scaleOut: readonly Row[] = [
       pending: [{ tags: gpu, ageS: 99 }, { tags: gpuEu }],
     },
     expected: ['a 0->1 pending-jobs', 'b 0->1 pending-jobs'],
-    because: 'the older job leaves the place that only the other can take',
+    because: 'the older job leaves the only offer that fits the other one',
   },
   {
     scenario: 'a person and a prebuild, room for one',
@@ -189,7 +190,7 @@ const scaleOut: readonly Row[] = [
       pending: [{ tags: gpu }],
     },
     expected: ['cpu 1->2 pending-jobs'],
-    because: 'it offers what it registered, not what its pool says',
+    because: 'it offers the tags it registered with, not those of its pool',
   },
 ];
 
@@ -204,7 +205,7 @@ const scaleIn: readonly Row[] = [
     scenario: 'I20m I30m, min 1',
     picture: { pools: { cpu: { tasks: 'I20m I30m', min: 1 } } },
     expected: ['ask cpu#1 idle-long-enough'],
-    because: 'the longest idle goes, the floor stays',
+    because: 'the task idle for longest drains, the floor stays',
   },
   {
     scenario: 'I20m I30m, warm 2',
@@ -216,7 +217,7 @@ const scaleIn: readonly Row[] = [
     scenario: 'I20m P',
     picture: { pools: { cpu: { tasks: 'I20m P', min: 1 } } },
     expected: [],
-    because: 'a starting task does not take the place of one that runs',
+    because: 'a starting task does not replace a running one',
   },
   {
     scenario: 'I20m and 1 pending',
@@ -258,13 +259,13 @@ const scaleIn: readonly Row[] = [
     scenario: 'X while deploying',
     picture: { pools: { cpu: { tasks: 'X', deploying: true } } },
     expected: [],
-    because: 'a deployment chooses its own victims',
+    because: 'a deployment chooses the tasks that it stops',
   },
   {
     scenario: 'U60m',
     picture: { pools: { cpu: { tasks: 'U60m' } } },
     expected: [],
-    because: 'only a working task is asked',
+    because: 'only a working task gets a drain request',
   },
   {
     scenario: 'U60m, min 1',
@@ -276,39 +277,39 @@ const scaleIn: readonly Row[] = [
     scenario: 'B B, max 1',
     picture: { pools: { cpu: { tasks: 'B B', max: 1 } } },
     expected: [],
-    because: 'nobody is stopped for a bound',
+    because: 'no busy task stops because of a limit',
   },
   {
     scenario: 'nothing',
     picture: { pools: { cpu: {} } },
     expected: [],
-    because: 'nothing to do gives no action',
+    because: 'a pool without changes needs no action',
   },
 ];
 
 describe('scale-out', () => {
-  it.each(scaleOut)('$scenario: $expected, because $because', ({ picture, expected }) => {
+  it.each(scaleOut)('plans $expected for $scenario, because $because', ({ picture, expected }) => {
     expect(actionsOf(picture)).toEqual(expected);
   });
 });
 
 describe('scale-in', () => {
-  it.each(scaleIn)('$scenario: $expected, because $because', ({ picture, expected }) => {
+  it.each(scaleIn)('plans $expected for $scenario, because $because', ({ picture, expected }) => {
     expect(actionsOf(picture)).toEqual(expected);
   });
 });
 
-describe('a plan', () => {
-  it('puts raises before asks before lower counts', () => {
+describe('the plan', () => {
+  it('orders actions: higher counts, drain requests, lower counts', () => {
     const kinds = actionsOf({
       pools: { a: { tasks: 'X' }, b: { tasks: 'I20m', tags: gpu }, c: { min: 1, tags: gpuEu } },
     });
     expect(kinds).toEqual(['c 0->1 floor', 'ask b#0 idle-long-enough', 'a 1->0 tasks-left']);
   });
 
-  it('counts what a person would count', () => {
+  it('counts daemons as a person would', () => {
     const [pool] = planOf({ pools: { cpu: { tasks: 'B I1m R P N L X U1m', desired: 9 } } }).pools;
-    // U has no lease, so it is neither idle nor busy; R, P, N and the one that is not there yet are starting
+    // U has no lease, so it is neither idle nor busy; R, P, N and the missing task are starting
     expect(pool?.daemons).toEqual({
       busy: 1,
       idle: 1,
@@ -320,7 +321,7 @@ describe('a plan', () => {
     });
   });
 
-  it('says for every pool why, doing nothing included', () => {
+  it('gives every pool a reason, including a pool without actions', () => {
     const plan = planOf({ pools: { idle: {}, busy: { tasks: 'B', tags: gpu } } });
     expect(plan.pools.map(({ why }) => why)).toEqual([
       [{ code: 'nothing-to-do' }],
@@ -328,7 +329,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('reports a bound that bites, with what was wanted', () => {
+  it('reports a limit that applies, with the wanted number of tasks', () => {
     const [pool] = planOf({ pools: { cpu: { max: 5 } }, pending: [{ jobs: 7 }] }).pools;
     expect(pool).toMatchObject({
       desired: { from: 0, to: 5 },
@@ -340,7 +341,7 @@ describe('a plan', () => {
     });
   });
 
-  it('reports maxTasks when it bites', () => {
+  it('reports maxTasks when it applies', () => {
     const [pool] = planOf({ pools: { cpu: {} }, pending: [{ jobs: 7 }], maxTasks: 5 }).pools;
     expect(pool?.why).toMatchObject([
       { code: 'pending-jobs', jobs: 7 },
@@ -348,13 +349,13 @@ describe('a plan', () => {
     ]);
   });
 
-  it('counts tasks that leave against maxTasks', () => {
+  it('counts draining tasks against maxTasks', () => {
     expect(actionsOf({ pools: { cpu: { tasks: 'L L L' } }, pending: [{ jobs: 3 }], maxTasks: 4 })).toEqual([
       'cpu 3->4 pending-jobs',
     ]);
   });
 
-  it('names jobs that nobody can run, with the closest pool and what it lacks', () => {
+  it('reports unserved jobs with the closest pool and the tags that it lacks', () => {
     const plan = planOf({
       pools: { cpu: {}, gpu: { tags: gpuEu } },
       pending: [{ tags: { cluster: 'tpu', region: 'eu' }, jobs: 2 }],
@@ -374,7 +375,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('assigns each job once, and says to whom', () => {
+  it('assigns each job once, and reports to which pool', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m P' } }, pending: [{ jobs: 4 }] });
     expect(plan.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
       ['cpu', 1, 'by-free'],
@@ -384,30 +385,30 @@ describe('a plan', () => {
   });
 });
 
-describe('a pool whose starts fail', () => {
-  /** `cheap` has failed three times; `dear` is well. */
+describe('a pool with failing starts', () => {
+  /** Three starts of `cheap` have failed; `dear` is healthy. */
   const drawn = (picture: Picture) => actionsOf(picture, (snapshot) => addFailedStarts(snapshot, 'cheap', 3));
   const dear = { tags: { cluster: 'gpu', region: 'eu' }, cpu: 4096 };
 
-  it('is no supply: jobs go to a pool that is well, dearer as it is', () => {
+  it('assigns jobs to a healthy pool, although it is more expensive', () => {
     expect(drawn({ pools: { cheap: { tags: gpu }, dear }, pending: [{ tags: gpu, jobs: 2 }] })).toEqual([
       'dear 0->2 pending-jobs',
     ]);
   });
 
-  it('gets a probe where only it could help', () => {
+  it('starts a probe when no other pool can run the job', () => {
     expect(drawn({ pools: { cheap: { tags: gpu } }, pending: [{ tags: gpu, jobs: 2 }] })).toEqual([
       'cheap 0->1 pending-jobs',
     ]);
   });
 
-  it('is believed as far as tasks are there', () => {
+  it('counts the tasks that exist', () => {
     expect(
       drawn({ pools: { cheap: { tags: gpu, tasks: 'P P' }, dear }, pending: [{ tags: gpu, jobs: 2 }] }),
     ).toEqual([]);
   });
 
-  it('gives up what it desires in vain, and its room in maxTasks with it', () => {
+  it('gives up missing tasks, and frees their room in maxTasks', () => {
     expect(
       drawn({
         pools: { cheap: { tags: gpu, desired: 20 }, dear },
@@ -418,8 +419,8 @@ describe('a pool whose starts fail', () => {
   });
 });
 
-describe('daemons of others', () => {
-  it('are promised what they can not take at once, and no job is lost', () => {
+describe('daemons that the autoscaler does not own', () => {
+  it('get the jobs that have to wait, and no job is lost', () => {
     const plan = planOf({ pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3, ageS: 10 }], strangers: [{}] });
     expect(plan.assignment.map(({ pool, jobs, served }) => [pool, jobs, served])).toEqual([
       [null, 1, 'by-free'],
@@ -428,7 +429,7 @@ describe('daemons of others', () => {
     expect(plan.unserved).toEqual([]);
   });
 
-  it('promise nothing once they are dead, whatever job they still show', () => {
+  it('get no job once they are offline, even if they still show one', () => {
     const plan = planOf(
       { pools: { gpu: { tags: gpu } }, pending: [{ jobs: 3 }], strangers: [{ busy: true }] },
       (snapshot) => edit(organizationIn(snapshot).daemons.items, 0, { last_seen_at: '2026-11-20T08:10:00Z' }),

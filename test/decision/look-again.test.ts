@@ -1,4 +1,4 @@
-/** When the next look comes. */
+/** The delay until the next look. */
 import { describe, expect, it } from 'vitest';
 import { ago, aJob, MINUTE, SECOND } from '../support/parts.ts';
 import type { Picture } from '../support/picture.ts';
@@ -8,7 +8,7 @@ import { comingEvery, deliberateOn } from '../support/stocked.ts';
 const SOON = 10_000;
 const NEXT = 60_000;
 
-describe('a look comes again', () => {
+describe('the delay until the next look', () => {
   const one = { prewarm: { max: 1 } };
   it.each<{ scenario: string; picture: Picture; expected: number; because: string }>([
     {
@@ -21,7 +21,7 @@ describe('a look comes again', () => {
       scenario: 'a daemon is busy',
       picture: { pools: { cpu: { tasks: 'B' } } },
       expected: NEXT,
-      because: 'it works, and nobody waits',
+      because: 'it works, and no job waits',
     },
     {
       scenario: 'a job waits',
@@ -39,7 +39,7 @@ describe('a look comes again', () => {
       scenario: 'a task drains',
       picture: { pools: { cpu: { tasks: 'L' } } },
       expected: SOON,
-      because: 'its place is about to be free',
+      because: 'its room will be free soon',
     },
     {
       scenario: 'a task has left',
@@ -81,21 +81,21 @@ describe('a look comes again', () => {
       scenario: 'an autostop is due in an hour',
       picture: { pools: { cpu: one }, workspaces: [{ stopsInS: 3600 }] },
       expected: NEXT,
-      because: 'there is time, and nobody waits for a stop',
+      because: 'there is time, and no person waits for a stop',
     },
-  ])('after $expected ms when $scenario, because $because', ({ picture, expected }) => {
+  ])('is $expected ms when $scenario, because $because', ({ picture, expected }) => {
     expect(planOf(picture).lookAgainAfterMs).toBe(expected);
   });
 });
 
-it('the interval between looks is a setting', () => {
+it('is a setting while something changes', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'P' } } }, (_, config) => {
     config.looks = { every: '25s' };
   });
   expect(plan.lookAgainAfterMs).toBe(25_000);
 });
 
-it('it is never more than a minute and never less than the interval', () => {
+it('is never more than a minute and never less than the setting', () => {
   const recent = comingEvery({ everyMinutes: 2, forHours: 48 });
   for (const person of [0.01, 0.1, 1, 100])
     for (const idle of [[], [MINUTE], [MINUTE, MINUTE, MINUTE]]) {
@@ -105,7 +105,7 @@ it('it is never more than a minute and never less than the interval', () => {
     }
 });
 
-it('a job that no pool can run calls for no look: a look would change nothing', () => {
+it('is not shortened by an unserved job, because a look would change nothing', () => {
   const pending = [aJob({ tags: { cluster: 'none' }, created_at: ago(10 * SECOND) })];
   expect(deliberateOn({ pools: { cpu: {} }, pending }).plan.lookAgainAfterMs).toBe(NEXT);
 });

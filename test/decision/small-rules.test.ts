@@ -1,4 +1,4 @@
-/** Rules of one line each: prices, versions, floors, orders. */
+/** Small rules: prices, versions, floors, orders. */
 import { describe, expect, it } from 'vitest';
 import { configuredFloors, floorOf } from '../../lambda/decision/forecast/floors.ts';
 import { by, compare, sum } from '../../lambda/decision/model/collections.ts';
@@ -12,8 +12,8 @@ import {
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import { aPool, NOW } from '../support/parts.ts';
 
-describe("a task's price an hour is Fargate's, in micro-dollars", () => {
-  // worked out by hand from the price list: vCPU and GB
+describe('priceOf, in micro-dollars an hour', () => {
+  // computed by hand from the price list: vCPU and GB
   it.each<{ size: Partial<PoolConfig>; expected: number; because: string }>([
     { size: { cpu: 1024, memory: 2048 }, expected: 39_500, because: '0.03238 + 2 × 0.00356' },
     { size: { cpu: 4096, memory: 8192 }, expected: 158_000, because: 'four times as much of both' },
@@ -24,7 +24,7 @@ describe("a task's price an hour is Fargate's, in micro-dollars", () => {
       because: '0.04048 + 2 × 0.004445',
     },
     { size: { cpu: 1024, memory: 2048, spot: true }, expected: 11_850, because: 'Spot takes 70 % off' },
-  ])('$size: $expected, because $because', ({ size, expected }) => {
+  ])('is $expected for $size, because $because', ({ size, expected }) => {
     expect(priceOf(aPool(size))).toBe(expected);
   });
 });
@@ -46,7 +46,7 @@ describe('versions', () => {
     { version: 'v0.0.0-devel', expected: true },
     { version: 'latest', expected: true },
     { version: undefined, expected: true },
-  ])('of $version clean up failed stops: $expected', ({ version, expected }) => {
+  ])('says whether $version cleans up failed stops: $expected', ({ version, expected }) => {
     expect(cleansUpFailedStops(version)).toBe(expected);
   });
 
@@ -66,7 +66,7 @@ describe('versions', () => {
     { version: 'v2', other: '2.19', expected: undefined },
     { version: 'main-v2.30', other: '2.19', expected: undefined },
     { version: 'v2.30', other: 'latest', expected: undefined },
-  ])('$version beside $other: $expected', ({ version, other, expected }) => {
+  ])('compares $version with $other: $expected', ({ version, other, expected }) => {
     expect(compareVersion(version, other)).toBe(expected);
   });
 });
@@ -76,16 +76,19 @@ describe('floors', () => {
     { min: 0, warm: 0, inUse: 3, expected: { count: 0, from: 'min' }, because: 'no floor' },
     { min: 2, warm: 0, inUse: 3, expected: { count: 2, from: 'min' }, because: 'min counts busy ones too' },
     { min: 2, warm: 1, inUse: 3, expected: { count: 4, from: 'warm' }, because: 'warm comes on top' },
-    { min: 4, warm: 1, inUse: 3, expected: { count: 4, from: 'min' }, because: 'a tie goes to min' },
+    { min: 4, warm: 1, inUse: 3, expected: { count: 4, from: 'min' }, because: 'min wins a tie' },
     { min: 5, warm: 1, inUse: 3, expected: { count: 5, from: 'min' }, because: 'the higher one counts' },
-  ])('min $min, warm $warm, $inUse in use: $expected, because $because', ({ min, warm, inUse, expected }) => {
-    expect(
-      floorOf(
-        { ...configuredFloors({ pool: aPool({ min, warm }), minFrom: 'min' }, NOW), wake: 0 },
-        { inUse, due: 0, stock: 0 },
-      ),
-    ).toEqual(expected);
-  });
+  ])(
+    'is $expected for min $min, warm $warm and $inUse in use, because $because',
+    ({ min, warm, inUse, expected }) => {
+      expect(
+        floorOf(
+          { ...configuredFloors({ pool: aPool({ min, warm }), minFrom: 'min' }, NOW), wake: 0 },
+          { inUse, due: 0, stock: 0 },
+        ),
+      ).toEqual(expected);
+    },
+  );
 
   const allDay = (given: Partial<Schedule>): Schedule => ({
     days: [0, 1, 2, 3, 4, 5, 6],
@@ -141,7 +144,7 @@ describe('floors', () => {
       due: 5,
       expected: { count: 9, from: 'min' },
     },
-  ])('$scenario, 2 in use: $expected', ({ pool, due, expected }) => {
+  ])('is $expected for $scenario and 2 in use', ({ pool, due, expected }) => {
     expect(
       floorOf(
         { ...configuredFloors({ pool: aPool(pool), minFrom: 'min' }, NOW), wake: 0 },
@@ -152,12 +155,12 @@ describe('floors', () => {
 });
 
 describe('orders', () => {
-  it('strings go by code unit', () => {
+  it('orders strings by code unit', () => {
     expect(['b', 'a', 'B', 'a', 'ä', ''].sort(compare)).toEqual(['', 'B', 'a', 'a', 'b', 'ä']);
     expect([compare('a', 'b'), compare('b', 'a'), compare('a', 'a')]).toEqual([-1, 1, 0]);
   });
 
-  it('the first key that differs decides', () => {
+  it('orders by the first key that differs', () => {
     const order = by<readonly [number, string]>(
       ([first]) => first,
       ([, second]) => second,
@@ -168,7 +171,7 @@ describe('orders', () => {
     ]);
   });
 
-  it('a sum is over all', () => expect(sum([1, 2, 3], (item) => item * 2)).toBe(12));
+  it('adds up all items', () => expect(sum([1, 2, 3], (item) => item * 2)).toBe(12));
 });
 
 describe('the daemon API of a release', () => {
@@ -190,7 +193,7 @@ describe('the daemon API of a release', () => {
     { version: 'v2.36.1-devel+abc', api: undefined },
     { version: 'v3.30.0', api: undefined },
     { version: 'latest', api: undefined },
-  ])('$version: 1.$api', ({ version, api }) => {
+  ])('is 1.$api for $version', ({ version, api }) => {
     expect(daemonApiOf(version)).toBe(api);
   });
 });
@@ -202,6 +205,6 @@ it.each([
   { image: 'ghcr.io/coder/coder:latest', release: undefined },
   { image: 'ghcr.io/coder/coder', release: undefined },
   { image: 'ghcr.io/somebody/coder:v2.34.8', release: undefined },
-])('the release in the tag of $image is $release', ({ image, release }) => {
+])('releaseOfImage of $image is $release', ({ image, release }) => {
   expect(releaseOfImage(image)).toBe(release);
 });

@@ -1,10 +1,12 @@
 /**
- * Assignment: every pending job to one place that can run it, so that a job that several pools can run is
- * counted once. A plan for capacity, not a placement: coderd decides which daemon takes which job.
+ * The assignment: each pending job goes to one offer that can run it, so a job that several pools
+ * can run counts once. Computed from the demand groups and the offers. It is a plan for capacity,
+ * not a placement: coderd decides which daemon takes which job.
  *
- * Exact: the groups are served in their order, as many of each as possible, at the least price of new tasks, by free daemons before
- * starting and busy ones. Stock comes last, and only while it costs less than it is worth. Solved on groups, as a least-cost
- * flow: group -> pool and tag set -> daemons and launches there -> (launches) the room over all pools.
+ * The result is exact. Groups are served in their order, as many jobs of each as possible, at the
+ * least price of new tasks. Free daemons are used before starting and busy ones. Stock comes last,
+ * and only while it costs less than it is worth. The solver is a least-cost flow over groups: group
+ * -> pool and tag set -> daemons and launches there -> (launches) the room over all pools.
  */
 
 import { type Group, isPending, type StockGroup, youngestOf } from '../demand/demand.ts';
@@ -15,34 +17,37 @@ import type { Audience, Served } from '../model/plan.ts';
 import { covers, type TagSet, tagKey } from '../model/tags.ts';
 import { Network } from './min-cost-flow.ts';
 
-/** A number of like places for a job. */
+/** A number of equal places that can run a job. */
 export type Offer = {
   readonly organizationId: OrganizationId;
-  /** Absent: daemons that the autoscaler does not own. */
+  /** Null: daemons that the autoscaler does not own. */
   readonly pool: PoolName | null;
   readonly tags: TagSet;
   readonly served: Served;
-  /** Jobs that can be placed here; infinite where the place is only a promise. */
+  /** The number of jobs that fit. Infinite if these jobs have to wait for the place. */
   readonly places: number;
-  /** Micro-dollars an hour of a new task; what is there, or will be in any case, costs nothing more. */
+  /**
+   * The price of a new task in micro-dollars an hour. 0 for an existing task, and for a launch that
+   * a floor causes in any case.
+   */
   readonly price: number;
-  /** Whose jobs may take it. Absent: all. */
+  /** The audiences whose jobs may use it. Absent: all. */
   readonly audiences?: ReadonlySet<Audience> | undefined;
-  /** What the whole place is bounded by. */
+  /** The limits on all offers of the same pool and tag set. */
   readonly bounds: Bounds;
 };
 
-/** Of all offers of one pool and tag set. */
+/** The limits and prices of all offers of one pool and tag set. */
 export type Bounds = {
-  /** For so many jobs that coderd is about to insert. */
+  /** The maximum number of jobs that coderd is about to insert. */
   readonly due: number;
-  /** So many launches for prebuilds. */
+  /** The maximum number of launches for prebuilds. */
   readonly prebuilds: number;
   /** Whether daemons may be launched for stock alone. */
   readonly launchesStock: boolean;
-  /** What a launch costs beside the time of its task, in micro-dollars. */
+  /** The cost of a launch without the time of its task, in micro-dollars. */
   readonly launch: number;
-  /** What a task costs, in micro-dollars an hour. */
+  /** The price of a task, in micro-dollars an hour. */
   readonly price: number;
 };
 
@@ -53,29 +58,31 @@ export type Assigned<G extends Group = Group> = {
 };
 
 export type Assignment<G extends Group = Group> = {
-  /** In the order of the groups. */
+  /** The assigned jobs, in the order of the groups. */
   readonly assigned: readonly Assigned<G>[];
-  /** What no offer can run, ever. */
+  /** The jobs that no offer can ever run. */
   readonly unserved: readonly G[];
 };
 
 /**
- * Assigns all jobs that any offer can run; earlier groups go first.
- * @param launchRoom tasks that may be launched over all pools
+ * Assigns all jobs that any offer can run. Earlier groups go first.
+ * @param launchRoom the number of tasks that may be launched over all pools
  */
 export function assign<G extends Group>(
   groups: readonly G[],
   offers: readonly Offer[],
   launchRoom: number,
 ): Assignment<G> {
-  const places = groupByPlace(offers);
-  const options = new Map(groups.map((group) => [group, places.filter((place) => fits(place, group))]));
+  const offerGroups = groupOffers(offers);
+  const options = new Map(
+    groups.map((group) => [group, offerGroups.filter((offerGroup) => fits(offerGroup, group))]),
+  );
   const placed = solve(groups, options, launchRoom);
   const outcomes = groups.map((group) => {
     const rows = placed.get(group) ?? [];
-    const promised = promise(group, options.get(group) ?? [], rows);
-    const assigned = [...rows, ...promised];
-    return { group, assigned, rest: restOf(group, assigned) };
+    const waiting = assignWaiting(group, options.get(group) ?? [], rows);
+    const assigned = [...rows, ...waiting];
+    return { group, assigned, rest: unassignedJobs(group, assigned) };
   });
   return {
     assigned: outcomes.flatMap(({ assigned }) => assigned),
@@ -83,12 +90,12 @@ export function assign<G extends Group>(
   };
 }
 
-function restOf<G extends Group>({ jobs: all }: G, rows: readonly Assigned<G>[]): number {
+function unassignedJobs<G extends Group>({ jobs: all }: G, rows: readonly Assigned<G>[]): number {
   return all - sum(rows, ({ jobs }) => jobs);
 }
 
-/** All offers of one pool and tag set: what can run one of their jobs can run all. */
-type Place = Pick<Offer, 'organizationId' | 'pool' | 'tags' | 'bounds'> & {
+/** All offers of one pool and tag set. They can run the same jobs. */
+type OfferGroup = Pick<Offer, 'organizationId' | 'pool' | 'tags' | 'bounds'> & {
   readonly offers: readonly Offer[];
 };
 
@@ -100,106 +107,114 @@ const RANK: Readonly<Record<Served, number>> = {
   'when-there-is-room': 4,
 };
 
-/** More than the ranks of all jobs can add up to: price first, rank between equals. */
+/**
+ * More than the sum of the ranks of all jobs, so price decides first and rank only between equal
+ * prices.
+ */
 const PRICE_WEIGHT = 1e5;
 
-/** In order of pool: between places of one price its name decides, so that every look decides alike. */
-function groupByPlace(offers: readonly Offer[]): readonly Place[] {
+/**
+ * Groups the offers by pool and tag set, in order of pool. At equal prices the name of the pool
+ * decides, so every look decides alike.
+ */
+function groupOffers(offers: readonly Offer[]): readonly OfferGroup[] {
   const keyOf = ({ organizationId, pool, tags }: Offer): string =>
     JSON.stringify([pool, organizationId, tagKey(tags)]);
   return [...Map.groupBy(offers, keyOf)]
     .toSorted(by(([key]) => key))
     .flatMap(([, [first, ...others]]) =>
-      first === undefined ? [] : [{ ...first, offers: [first, ...others].toSorted(READIEST) }],
+      first === undefined ? [] : [{ ...first, offers: [first, ...others].toSorted(SOONEST_FIRST) }],
     );
 }
 
-const READIEST = by<Offer>(
+const SOONEST_FIRST = by<Offer>(
   ({ served }) => RANK[served],
   ({ price }) => price,
   ({ pool }) => pool ?? '',
 );
 
-function fits(place: Place, group: Group): boolean {
-  if (place.organizationId !== group.organizationId) return false;
+function fits(offerGroup: OfferGroup, group: Group): boolean {
+  if (offerGroup.organizationId !== group.organizationId) return false;
   switch (group.for) {
     case 'warm':
-      return place.pool === group.pool && tagKey(place.tags) === tagKey(group.tags);
+      return offerGroup.pool === group.pool && tagKey(offerGroup.tags) === tagKey(group.tags);
     case 'stock':
-      if (place.pool === null) return group.tagSets.every((tags) => covers(place.tags, tags));
-      return group.pools.has(place.pool);
+      if (offerGroup.pool === null) return group.tagSets.every((tags) => covers(offerGroup.tags, tags));
+      return group.pools.has(offerGroup.pool);
     case 'due':
     case 'later':
-      return (place.pool === null || group.pools.has(place.pool)) && covers(place.tags, group.tags);
+      return (
+        (offerGroup.pool === null || group.pools.has(offerGroup.pool)) && covers(offerGroup.tags, group.tags)
+      );
     default:
-      return covers(place.tags, group.tags);
+      return covers(offerGroup.tags, group.tags);
   }
 }
 
-/** How a group may use a place: all its groups of one use share the arcs. */
+/** The use that a group makes of an offer. All groups of one use share the arcs. */
 type Use = Group['for'];
 
 /**
- * What is there and what can be launched, given to the groups in their order. Groups that can use the same places in the same way
- * share a node: tag sets are many, what can run them is not.
+ * Distributes the offers to the groups in their order. Groups that can use the same offers in the
+ * same way share a node: there are many tag sets, but few different sets of offers.
  */
 function solve<G extends Group>(
   groups: readonly G[],
-  options: ReadonlyMap<G, readonly Place[]>,
+  options: ReadonlyMap<G, readonly OfferGroup[]>,
   launchRoom: number,
 ): ReadonlyMap<G, readonly Assigned<G>[]> {
-  const places = new PlaceNetwork(launchRoom);
+  const network = new OfferNetwork(launchRoom);
   const sent = groups.map((group) => {
-    const source = places.sourceOf(options.get(group) ?? [], group.for);
-    return { group, source, jobs: places.send(source, group) };
+    const source = network.sourceOf(options.get(group) ?? [], group.for);
+    return { group, source, jobs: network.send(source, group) };
   });
-  places.readFlow();
+  network.collectFlow();
   return new Map(sent.map(({ group, source, jobs }) => [group, takeFrom(source, group, jobs)]));
 }
 
-/** Where the flow of all groups of one use with the same options begins. */
+/** The source node of all groups that have the same use and the same options. */
 type Source = {
   readonly node: number;
-  readonly ways: readonly Way[];
+  readonly routes: readonly Route[];
   isExhausted: boolean;
 };
 
-/** From a source to one place. */
-type Way = { readonly entry: Entry; readonly arc: number; jobs: number };
+/** The arc from a source to one pool and tag set. */
+type Route = { readonly entry: Entry; readonly arc: number; jobs: number };
 
-/** One use of one place. */
+/** One use of one pool and tag set. */
 type Entry = {
   readonly node: number;
-  /** The readiest first. */
+  /** The offers, the one that is ready soonest first. */
   readonly offers: { readonly offer: Offer; readonly arc: number; jobs: number }[];
 };
 
-/** The network, built as far as groups need it. */
-class PlaceNetwork {
+/** The flow network. Nodes are added when a group needs them. */
+class OfferNetwork {
   readonly #network = new Network();
   readonly #sink = this.#network.addNode();
   readonly #room = this.#network.addNode();
   readonly #sources = new Map<string, Source>();
-  readonly #entries = new Map<Place, Map<Use, Entry>>();
+  readonly #entries = new Map<OfferGroup, Map<Use, Entry>>();
   readonly #offers = new Map<Offer, number>();
 
   constructor(launchRoom: number) {
     this.#network.addArc(this.#room, this.#sink, { capacity: Math.max(0, launchRoom), cost: 0 });
   }
 
-  sourceOf(places: readonly Place[], use: Use): Source {
-    const entries = places.map((place) => this.#entryOf(place, use));
+  sourceOf(offerGroups: readonly OfferGroup[], use: Use): Source {
+    const entries = offerGroups.map((offerGroup) => this.#entryOf(offerGroup, use));
     const key = entries.map(({ node }) => node).join(' ');
     const found = this.#sources.get(key);
     if (found !== undefined) return found;
     const node = this.#network.addNode();
-    const ways = entries.map((entry) => ({ entry, arc: this.#addArc(node, entry.node), jobs: 0 }));
-    const source: Source = { node, ways, isExhausted: places.length === 0 };
+    const routes = entries.map((entry) => ({ entry, arc: this.#addArc(node, entry.node), jobs: 0 }));
+    const source: Source = { node, routes, isExhausted: offerGroups.length === 0 };
     this.#sources.set(key, source);
     return source;
   }
 
-  /** Returns how many got a place. */
+  /** Sends the jobs of a group. Returns how many were assigned. */
   send(source: Source, group: Group): number {
     if (source.isExhausted) return 0;
     if (group.for === 'prebuilds') this.#closeLaunches(['prebuilds']);
@@ -207,28 +222,30 @@ class PlaceNetwork {
     if (group.for === 'stock') return this.#sendStock(source, group);
     const wanted = isPending(group) ? Math.min(group.jobs, group.atOnce) : group.jobs;
     const jobs = this.#network.send(source.node, this.#sink, wanted);
-    // once nothing more gets through, nothing ever will
+    // if some jobs do not get through, no later job will
     source.isExhausted = jobs < wanted;
     return jobs;
   }
 
-  readFlow(): void {
-    for (const { ways } of this.#sources.values())
-      for (const way of ways) way.jobs = this.#network.flowOf(way.arc);
+  collectFlow(): void {
+    for (const { routes } of this.#sources.values())
+      for (const route of routes) route.jobs = this.#network.flowOf(route.arc);
     for (const uses of this.#entries.values())
       for (const { offers } of uses.values())
         for (const offer of offers) offer.jobs = this.#network.flowOf(offer.arc);
   }
 
-  /** One after the other, while the next is worth what it costs. */
+  /** Sends stock one by one, while the next daemon is worth its cost. */
   #sendStock({ node }: Source, { values }: StockGroup): number {
     const weighed = values.map((value) => value * PRICE_WEIGHT);
     return this.#network.sendWorth(node, this.#sink, weighed);
   }
 
   /**
-   * No job moves to a launch only to leave its daemon free for what can wait. For a prebuild each look would launch one more: the task
-   * that starts for a person would be the prebuild's, beyond `prebuilds.maxTasks`.
+   * Closes the arcs to launches that cost something, except those of some uses. Otherwise a job
+   * could move to a launch only to leave its daemon to a job that can wait. With prebuilds, each
+   * look would then launch one more task: the task that starts for a person would go to the
+   * prebuild, beyond `prebuilds.maxTasks`.
    */
   #closeLaunches(except: readonly Use[]): void {
     for (const uses of this.#entries.values())
@@ -238,33 +255,34 @@ class PlaceNetwork {
             this.#network.close(arc);
   }
 
-  #entryOf(place: Place, use: Use): Entry {
-    const uses = this.#entries.get(place) ?? new Map<Use, Entry>();
-    this.#entries.set(place, uses);
+  #entryOf(offerGroup: OfferGroup, use: Use): Entry {
+    const uses = this.#entries.get(offerGroup) ?? new Map<Use, Entry>();
+    this.#entries.set(offerGroup, uses);
     const found = uses.get(use);
     if (found !== undefined) return found;
-    const entry = this.#addEntry(place, use);
+    const entry = this.#addEntry(offerGroup, use);
     uses.set(use, entry);
     return entry;
   }
 
-  #addEntry(place: Place, use: Use): Entry {
+  #addEntry(offerGroup: OfferGroup, use: Use): Entry {
     const node = this.#network.addNode();
-    const { due, prebuilds } = place.bounds;
+    const { due, prebuilds } = offerGroup.bounds;
     const inner = use === 'due' || use === 'later' ? this.#behind(node, due) : node;
     const launches = use === 'prebuilds' ? this.#behind(node, prebuilds) : inner;
-    const offers = place.offers
+    const offers = offerGroup.offers
       .filter((offer) => isFor(offer, use))
       .map((offer) => {
         const cost = costOf(offer, use);
-        // what a floor launches comes in any case, so it counts against no limit of prebuilds
+        // a floor causes this launch in any case, so it does not count against the limit of
+        // prebuilds
         const from = offer.served === 'by-launch' && offer.price > 0 ? launches : inner;
         return { offer, arc: this.#addArc(from, this.#offerNode(offer), { cost }), jobs: 0 };
       });
     return { node, offers };
   }
 
-  /** A node behind another, with no more between them than this. */
+  /** Adds a node after another one, with a limited arc between them. */
   #behind(node: number, capacity: number): number {
     const next = this.#network.addNode();
     this.#addArc(node, next, { capacity });
@@ -275,7 +293,7 @@ class PlaceNetwork {
     const found = this.#offers.get(offer);
     if (found !== undefined) return found;
     const node = this.#network.addNode();
-    // a launch that costs nothing more comes in any case, and its room has been set aside
+    // a floor causes this launch in any case, and its room is already reserved
     const isBounded = offer.served === 'by-launch' && offer.price > 0;
     this.#addArc(node, isBounded ? this.#room : this.#sink, { capacity: offer.places });
     this.#offers.set(offer, node);
@@ -287,7 +305,7 @@ class PlaceNetwork {
   }
 }
 
-/** Whether an offer is more than a promise to a group of this use. */
+/** Whether a group of this use can be assigned to an offer now, without waiting for it. */
 function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): boolean {
   switch (served) {
     case 'by-free':
@@ -302,9 +320,9 @@ function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): b
   }
 }
 
-/** Stock is lowered as late as it is raised: see `RAISE_ABOVE`. */
-const LOWER_BELOW = 1 / 2;
-/** A launch for stock has to pay in so many hours. */
+/** The threshold to lower the stock, in the same relation as `RAISE_ABOVE` is to raise it. */
+const LOWER_THRESHOLD = 1 / 2;
+/** A launch for stock must pay off within this many hours. */
 const PAYS_IN_HOURS = 1 / 2;
 
 function costOf({ served, price, bounds }: Offer, use: Use): number {
@@ -313,41 +331,45 @@ function costOf({ served, price, bounds }: Offer, use: Use): number {
   const isLaunch = served === 'by-launch' && price > 0;
   const perHour = isLaunch
     ? RAISE_ABOVE * bounds.price + launchPerHour
-    : Math.max(0, bounds.price - launchPerHour) * LOWER_BELOW;
+    : Math.max(0, bounds.price - launchPerHour) * LOWER_THRESHOLD;
   return Math.round(perHour) * PRICE_WEIGHT + RANK[served];
 }
 
-/** The flow of a source, dealt out to its groups: earlier ones get the readier offers of a place. */
-function takeFrom<G extends Group>({ ways }: Source, group: G, jobs: number): readonly Assigned<G>[] {
+/**
+ * Splits the flow of a source among its groups. Earlier groups get the offers that are ready
+ * sooner.
+ */
+function takeFrom<G extends Group>({ routes }: Source, group: G, jobs: number): readonly Assigned<G>[] {
   let rest = jobs;
-  return ways.flatMap((way) =>
-    way.entry.offers.flatMap((there) => {
-      const taken = Math.min(rest, way.jobs, there.jobs);
+  return routes.flatMap((route) =>
+    route.entry.offers.flatMap((entryOffer) => {
+      const taken = Math.min(rest, route.jobs, entryOffer.jobs);
       if (taken === 0) return [];
       rest -= taken;
-      way.jobs -= taken;
-      there.jobs -= taken;
-      return [{ group, offer: there.offer, jobs: taken }];
+      route.jobs -= taken;
+      entryOffer.jobs -= taken;
+      return [{ group, offer: entryOffer.offer, jobs: taken }];
     }),
   );
 }
 
 /**
- * Jobs that have to wait: for their turn, where it is not worth a launch that they wait less; for room in the cheapest pool that can run
- * them; or for a daemon that is busy. Those that aren't there yet don't.
+ * Assigns the jobs that have to wait. They wait for their turn, if a launch costs more than their
+ * waiting; for room in the cheapest pool that can run them; or for a busy daemon. Jobs that do not
+ * exist yet do not wait.
  */
-function promise<G extends Group>(
+function assignWaiting<G extends Group>(
   group: G,
-  places: readonly Place[],
+  offerGroups: readonly OfferGroup[],
   rows: readonly Assigned<G>[],
 ): readonly Assigned<G>[] {
-  const jobs = restOf(group, rows);
+  const jobs = unassignedJobs(group, rows);
   if (jobs === 0 || !isPending(group)) return [];
   const inTurn = Math.min(jobs, group.jobs - group.atOnce);
-  const offers = places.flatMap(({ offers: all }) => all).toSorted(READIEST);
+  const offers = offerGroups.flatMap(({ offers: all }) => all).toSorted(SOONEST_FIRST);
   const room = offers.find(({ served }) => served === 'when-there-is-room');
   const busy = offers.find(({ served, places: count }) => served === 'by-busy' && count > 0);
-  // a daemon that runs one of them is busy until the next one's turn
+  // a daemon that runs one of these jobs is busy until the next one's turn
   const [before] = rows;
   const turn = busy ?? (before && { ...before.offer, served: 'by-busy' as const });
   return [

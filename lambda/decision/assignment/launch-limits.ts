@@ -1,6 +1,7 @@
 /**
- * Bounds: the room that `max`, `maxTasks`, failing starts and failing placement leave for launches. All numbers are tasks. What floors
- * demand is set aside first: those tasks come whether jobs ask for them or not.
+ * The room: how many launches `max`, `maxTasks`, `dollarsPerHour`, failing starts and failing
+ * placement allow. All numbers are tasks. Launches for floors are reserved first, because these
+ * tasks come with or without jobs.
  */
 import { type Capacity, measure } from '../capacity/capacity.ts';
 import { leastTasks } from '../forecast/floors.ts';
@@ -17,23 +18,25 @@ export type PoolRoom = {
   readonly view: PoolView;
   readonly capacity: Capacity;
   readonly outlook: Outlook;
-  /** Launches that bring the pool up to its floor. */
+  /** Launches that fill the pool up to its floor. */
   readonly forMin: number;
-  /** Launches beyond those that the pool's own bounds allow. */
+  /** Further launches that the pool's own limits allow. */
   readonly beyond: number;
-  /** Of these: launches that prebuilds may take. The rest is for people. */
+  /** The part of `beyond` that prebuilds may use. The rest is for people. */
   readonly forPrebuilds: number;
   readonly isDoubtful: boolean;
-  /** Clocks differ, so that only pending jobs launch tasks: floors might be there already. */
+  /**
+   * The clocks differ, so only pending jobs launch tasks: the tasks of floors may already exist.
+   */
   readonly isPendingOnly: boolean;
 };
 
 export type Room = {
-  /** In the order of the pools. */
+  /** The room of each pool, in the order of the pools. */
   readonly pools: readonly PoolRoom[];
-  /** Launches over all pools, beyond those for floors. */
+  /** Launches over all pools, after those for floors. */
   readonly total: number;
-  /** What these may cost together, in micro-dollars an hour. */
+  /** The maximum cost of these launches together, in micro-dollars an hour. */
   readonly budget: number;
 };
 
@@ -42,44 +45,50 @@ export type RoomInput = {
   readonly doubtsOf: (view: PoolView) => readonly Doubt[];
 };
 
-/** Measures the room; those that are leaving count against `maxTasks` (docs/adr/0005). */
+/** Computes the room of all pools. Tasks that drain count against `maxTasks` (docs/adr/0005). */
 export function measureRoom(outlooks: ReadonlyMap<PoolView, Outlook>, { config, doubtsOf }: RoomInput): Room {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
-  const there = [...outlooks].map(([view, outlook]) => {
+  const counted = [...outlooks].map(([view, outlook]) => {
     const [capacity, doubts] = [measure(view), doubtsOf(view)];
-    return { view, outlook, capacity, doubts, tasks: existing(view, { capacity, doubts }) };
+    return { view, outlook, capacity, doubts, tasks: countedTasks(view, { capacity, doubts }) };
   });
-  let total = maxTasks - sum(there, ({ tasks }) => tasks);
-  let budget = dollarsPerHour * 1e6 - sum(there, ({ view, tasks }) => tasks * priceOf(view.pool));
-  const pools = there.map(({ view, outlook, capacity, doubts }): PoolRoom => {
+  let total = maxTasks - sum(counted, ({ tasks }) => tasks);
+  let budget = dollarsPerHour * 1e6 - sum(counted, ({ view, tasks }) => tasks * priceOf(view.pool));
+  const pools = counted.map(({ view, outlook, capacity, doubts }): PoolRoom => {
     const isOpen = view.service !== undefined && !capacity.isHeldBack;
-    const own = isOpen ? Math.max(0, view.pool.max - capacity.total) : 0;
+    const ownRoom = isOpen ? Math.max(0, view.pool.max - capacity.total) : 0;
     const price = priceOf(view.pool);
     const paid = Math.floor(budget / price);
     const isPendingOnly = doubts.includes('clocks-differ');
-    const toFloor = isPendingOnly ? 0 : leastTasks(outlook.floors) - capacity.total;
-    const forMin = Math.max(0, Math.min(toFloor, own, total, paid));
+    const belowFloor = isPendingOnly ? 0 : leastTasks(outlook.floors) - capacity.total;
+    const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;
-    const toMaxTasks = view.pool.prebuilds.maxTasks - capacity.total - forMin;
-    const forPrebuilds = Math.max(0, Math.min(own - forMin, toMaxTasks));
+    const belowPrebuildsMax = view.pool.prebuilds.maxTasks - capacity.total - forMin;
+    const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
     return {
-      ...{ view, capacity, outlook, forMin, beyond: own - forMin },
+      ...{ view, capacity, outlook, forMin, beyond: ownRoom - forMin },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
     };
   });
   return { pools, total, budget };
 }
 
-/** Tasks that are there or stay desired. What does not come takes no room once the count gives it up. */
-function existing(view: PoolView, held: Held): number {
+/**
+ * The tasks that count against the limits: those that exist, and desired ones unless the count
+ * gives them up.
+ */
+function countedTasks(view: PoolView, input: GiveUpInput): number {
   const { tasks, missing, unseen } = view;
-  return tasks.length + unseen + (givesUpMissing(view, held) ? 0 : missing);
+  return tasks.length + unseen + (givesUpMissing(view, input) ? 0 : missing);
 }
 
-/** Whether the pool's count goes down by what it desires in vain (counts.ts; of pools without guards confirming.ts). */
-function givesUpMissing({ pool, tasks }: PoolView, held: Held): boolean {
-  return (pool.scaleIn === 'lease' || areSure(tasks)) && mayGiveUp(held);
+/**
+ * Whether the pool's count is lowered by its missing tasks (counts.ts; confirm-rung.ts for pools
+ * without guards).
+ */
+function givesUpMissing({ pool, tasks }: PoolView, input: GiveUpInput): boolean {
+  return (pool.scaleIn === 'lease' || areSure(tasks)) && mayGiveUp(input);
 }
 
-type Held = Parameters<typeof mayGiveUp>[0];
+type GiveUpInput = Parameters<typeof mayGiveUp>[0];

@@ -1,12 +1,15 @@
 /**
- * Least-cost flow by successive shortest paths. Sending along a cheapest path keeps the flow the cheapest of
- * all that send as much from each source, so sources can be served one after the other in order of priority: a
- * later one may move an earlier one's flow to other arcs, and never takes any of it away.
+ * Least-cost flow by successive shortest paths, over a network of nodes and arcs. Sending along a
+ * cheapest path keeps the flow the cheapest of all that send as much from each source. So sources
+ * can be served one after the other in order of priority: a later one may move an earlier one's
+ * flow to other arcs, but never reduces it.
  */
 
 import { sum } from '../model/collections.ts';
 
-/** A directed network with capacities and costs. Nodes and arcs are numbers, in order of making. */
+/**
+ * A directed network with capacities and costs. Nodes and arcs are numbers, in order of creation.
+ */
 export class Network {
   readonly #arcsOf: number[][] = [];
   readonly #head: number[] = [];
@@ -17,35 +20,36 @@ export class Network {
     return this.#arcsOf.push([]) - 1;
   }
 
-  /** Adds an arc; costs are whole numbers, 0 or more, a unit. */
+  /** Adds an arc. The cost of a unit is a whole number, 0 or more. */
   addArc(
     from: number,
     to: number,
     { capacity, cost }: { readonly capacity: number; readonly cost: number },
   ): number {
-    const arc = this.#half(from, to, capacity, cost);
-    this.#half(to, from, 0, -cost);
+    const arc = this.#addHalfArc(from, to, capacity, cost);
+    this.#addHalfArc(to, from, 0, -cost);
     return arc;
   }
 
-  /** What flows through an arc. */
+  /** The flow through an arc. */
   flowOf(arc: number): number {
     return this.#rest[arc ^ 1] ?? 0;
   }
 
-  /** Lets nothing more through an arc. What flows through it may still be moved away. */
+  /** Stops further flow through an arc. Its present flow may still move to other arcs. */
   close(arc: number): void {
     this.#rest[arc] = 0;
   }
 
-  /** Sends up to `amount` along cheapest paths; returns how much went through. */
+  /** Sends up to `amount` along the cheapest paths. Returns how much got through. */
   send(source: number, sink: number, amount: number): number {
     return this.#sendWhile(source, sink, () => amount);
   }
 
   /**
-   * Sends one unit after the other along cheapest paths, while the next is worth its cost; returns how many went through.
-   * @param values of the first, the second, …; never rising
+   * Sends one unit after the other along the cheapest paths, while the next one is worth its cost.
+   * Returns how many got through.
+   * @param values the worth of the first, the second, … unit; never rising
    */
   sendWorth(source: number, sink: number, values: readonly number[]): number {
     return this.#sendWhile(source, sink, (cost) => {
@@ -54,7 +58,7 @@ export class Network {
     });
   }
 
-  /** `mostAt`: how much may go through in all where a unit costs so much. */
+  /** `mostAt` gives the maximum total flow at a cost per unit. */
   #sendWhile(source: number, sink: number, mostAt: (cost: number) => number): number {
     let sent = 0;
     for (;;) {
@@ -70,7 +74,7 @@ export class Network {
     return sent;
   }
 
-  #half(from: number, to: number, capacity: number, cost: number): number {
+  #addHalfArc(from: number, to: number, capacity: number, cost: number): number {
     const arc = this.#head.push(to) - 1;
     this.#rest.push(capacity);
     this.#cost.push(cost);
@@ -83,7 +87,7 @@ export class Network {
     this.#rest[arc ^ 1] = (this.#rest[arc ^ 1] ?? 0) + units;
   }
 
-  /** Bellman and Ford's, with a queue: moving flow away from an arc has a negative cost. */
+  /** Bellman-Ford with a queue, because moving flow away from an arc has a negative cost. */
   #cheapestPath(source: number, sink: number): readonly number[] | undefined {
     const distance = new Array<number>(this.#arcsOf.length).fill(Number.POSITIVE_INFINITY);
     const arrivedBy = new Array<number>(this.#arcsOf.length).fill(-1);

@@ -1,4 +1,7 @@
-/** What each pool needs, before and after the bounds. All numbers are tasks. */
+/**
+ * The needs: how many tasks each pool needs before and after the limits, from the assignment and
+ * the room. All numbers are tasks.
+ */
 
 import type { Capacity } from '../capacity/capacity.ts';
 import { type DueGroup, type Group, isPending, isUrgent } from '../demand/demand.ts';
@@ -18,54 +21,62 @@ import type { PoolRoom, Room } from './launch-limits.ts';
 export type Need = {
   readonly view: PoolView;
   readonly capacity: Capacity;
-  /** Jobs assigned to this pool, by who will run them. */
+  /** Jobs assigned to this pool, by what will run them. */
   readonly jobs: Readonly<Record<Served, number>>;
-  /** Tasks that hold a job now or will once the assigned jobs are served. */
+  /** Tasks that hold a job now, or will once the assigned jobs run. */
   readonly inUse: number;
   readonly outlook: Outlook;
-  /** Daemons that are ready, or are to be, for jobs that coderd is about to insert. */
+  /** Daemons that are ready, or will be, for jobs that coderd is about to insert. */
   readonly prewarmed: number;
-  /** Free daemons, or daemons to be, for builds that nobody can foresee. */
+  /** Daemons that are free, or will be, for unforeseen builds. */
   readonly stock: number;
-  /** Why there are not more of these. */
+  /** Why the stock is not larger. */
   readonly stockFacts: StockFacts | undefined;
-  /** Idle daemons that are given up: `maxTasks` or `dollarsPerHour` keeps a job of another pool waiting, or `maxTasks` is exceeded. */
+  /**
+   * Idle daemons that drain because `maxTasks` or `dollarsPerHour` keeps a job of another pool
+   * waiting, or because there are more tasks than `maxTasks`.
+   */
   readonly givenUp: number;
-  /** All daemons that are kept, or launched, for what is no job yet: these two, `warm`, and those kept for what is due later. */
+  /**
+   * All daemons that are kept or launched without a job: `prewarmed`, `stock`, `warm`, and those
+   * kept for transitions that are due later.
+   */
   readonly ready: number;
-  /** Those jobs. */
+  /** Jobs that coderd is about to insert. */
   readonly due: number;
   readonly floor: Floor;
-  /** Jobs that people wait for, while a limit leaves no room for them. */
+  /** Jobs that people wait for while a limit leaves no room for them. */
   readonly peopleHeld: number;
-  /** Prebuilds for which `prebuilds.maxTasks` launches nothing. */
+  /** Prebuilds that wait because of `prebuilds.maxTasks`. */
   readonly prebuildsHeld: number;
-  /** Before any bound but that one. */
+  /** Tasks before all limits except `prebuilds.maxTasks`. */
   readonly wanted: number;
-  /** After all bounds. */
+  /** Tasks after all limits. */
   readonly granted: number;
-  /** Whether a limit over all pools leaves nothing for more tasks. */
+  /** Whether a limit over all pools leaves no room for more tasks. */
   readonly isRoomUsedUp: boolean;
-  /** Whether that is `dollarsPerHour`. */
+  /** Whether that limit is `dollarsPerHour`. */
   readonly isTooDear: boolean;
-  /** Idle daemons that stay, since the record of recent jobs tells too little to drain them. */
+  /** Idle daemons that stay because the record of recent jobs is too short to drain them. */
   readonly heldForRecord: number;
 };
 
-/** Of the stock that a pool has a part in. */
+/** Facts about the stock to which a pool contributes. */
 export type StockFacts = {
-  /** Builds that nobody could foresee. */
+  /** Unforeseen builds a minute. */
   readonly perMinute: number;
   readonly replaceMs: number;
-  /** What one more daemon would save, and each after it, in micro-dollars an hour. Empty: nothing. */
+  /**
+   * The savings of one more daemon, and of each after it, in micro-dollars an hour. Empty: none.
+   */
   readonly others: readonly number[];
-  /** Of a minute that a person waits, in dollars. */
+  /** The price of waiting of a person, in dollars a minute. */
   readonly person: number;
-  /** Hours from one use of it to the next; null: never. */
+  /** Hours from one use of one more daemon to the next; null: never. */
   readonly nextUsedEveryHours: number | null;
 };
 
-/** Works out the needs of all pools, in their order. */
+/** Derives the needs of all pools, in their order. */
 export function deriveNeeds(
   room: Room,
   { assigned }: Assignment,
@@ -77,12 +88,12 @@ export function deriveNeeds(
   let rest = room.total - launchesOf(assigned).granted;
   let budget = room.budget - paidFor({ assigned });
   const facts = stockFactsOf(assigned);
-  const { givenUp, waiting } = giveUp(room, assigned);
+  const { givenUp, waiting } = chooseGivenUp(room, assigned);
   const needs = room.pools.map((pool) => {
     const { name } = pool.view.pool;
     const rows = byPool.get(name) ?? [];
     const need = {
-      ...readNeed(pool, rows, unplaced.get(name) ?? 0),
+      ...deriveNeed(pool, rows, unplaced.get(name) ?? 0),
       stockFacts: rows.flatMap(({ group }) => facts.get(group) ?? [])[0],
       givenUp: givenUp.get(name) ?? 0,
     };
@@ -95,48 +106,55 @@ export function deriveNeeds(
   let unmet = waiting;
   return needs.map((need) => {
     const isTooDear = budget < priceOf(need.view.pool);
-    // a job that waits for room goes before daemons that may be of use
-    const held = Math.max(0, heldIn(need, now) - need.givenUp);
-    const freed = Math.min(unmet, held);
+    // a job that waits for room goes before daemons that are only kept because the record is short
+    const idleHeld = Math.max(0, countHeldForRecord(need, now) - need.givenUp);
+    const freed = Math.min(unmet, idleHeld);
     unmet -= freed;
-    return { ...need, isTooDear, isRoomUsedUp: isTooDear || rest <= 0, heldForRecord: held - freed };
+    return { ...need, isTooDear, isRoomUsedUp: isTooDear || rest <= 0, heldForRecord: idleHeld - freed };
   });
 }
 
-/** Jobs that need a task that is still to be launched, now or when there is room. */
+/** The jobs that need a new task, now or when there is room. */
 export function launchesFor({ jobs }: Pick<Need, 'jobs'>): number {
   return jobs['by-launch'] + jobs['when-there-is-room'];
 }
 
-/** How many tasks are more than the pool has to keep. Only leased ones count: others might not stay or not come. */
+/**
+ * The number of tasks that the pool does not have to keep. Only tasks with a lease count: others
+ * might not stay, or not come.
+ */
 export function spareOf(need: Need): number {
   const { view, capacity, jobs, inUse, outlook, granted, ready, givenUp, heldForRecord } = need;
   if (granted > capacity.total) return 0;
-  // what makes room for others is stock, and never what a setting or the forecast keeps
+  // only stock makes room for other pools; tasks that a setting or the forecast keeps never do
   const { count: configured } = configuredFloor(outlook.floors, inUse);
   const wanted = Math.max(configured, outlook.floors.wake, inUse + ready - givenUp);
   const bounded = Math.min(Math.max(wanted, inUse + heldForRecord), view.pool.max);
   return capacity.working - Math.max(bounded, capacity.inUse + jobs['by-free']);
 }
 
-/** Who has been idle for so long, an earlier look meant to keep. */
-const KEPT_MS = 120_000;
+/** An earlier look meant to keep a daemon that has been idle for longer. */
+const MIN_KEPT_MS = 120_000;
 
 /**
- * A process that has just begun to record knows too few builds: it drains nobody whom an earlier one kept. As little is known where the
- * workspaces could not be read anew.
+ * Counts idle daemons that must not drain because the record is too short. A process that has just
+ * begun to record knows too few builds, so it drains no daemon that an earlier process kept. The
+ * record is also too short while the workspaces cannot be read anew.
  */
-function heldIn({ view: { pool, organization, tasks } }: Pick<Need, 'view'>, now: EpochMs): number {
+function countHeldForRecord(
+  { view: { pool, organization, tasks } }: Pick<Need, 'view'>,
+  now: EpochMs,
+): number {
   if (organization === undefined || pool.warm !== 'auto') return 0;
   const { status } = organization.workspaces ?? {};
   const isUnsure = deriveRecord(organization).isYoung(now) || status === 'failed' || status === 'stale';
   if (!isUnsure) return 0;
   const isStock = ({ daemon, idleSince = now }: TaskView): boolean =>
-    now - idleSince >= KEPT_MS || hasServedPeople(daemon, organization);
+    now - idleSince >= MIN_KEPT_MS || hasServedPeople(daemon, organization);
   return tasks.filter((task) => task.state === 'working' && task.use === 'idle' && isStock(task)).length;
 }
 
-/** Its last job was one that nobody could foresee. */
+/** Whether the daemon's last job was an unforeseen build. */
 function hasServedPeople(daemon: Daemon | undefined, organization: OrganizationReadings): boolean {
   const id = daemon?.previous_job?.id;
   const job = organization.previousJobs.items.find((previous) => previous.id === id);
@@ -147,7 +165,7 @@ export function isPaid({ served, price }: Assigned['offer']): boolean {
   return served === 'by-launch' && price > 0;
 }
 
-/** What the launches cost together, in micro-dollars an hour. */
+/** The cost of all launches together, in micro-dollars an hour. */
 export function paidFor({ assigned }: Pick<Assignment, 'assigned'>): number {
   return sum(assigned, ({ offer, jobs }) => (isPaid(offer) ? jobs * offer.price : 0));
 }
@@ -167,25 +185,26 @@ function stockFactsOf(assigned: readonly Assigned[]): ReadonlyMap<Group, StockFa
 }
 
 /**
- * Idle daemons that a limit over all pools takes from the stock, since a job of another pool waits for room or more tasks are there than
- * `maxTasks`: by pool, those of the last groups first. Tasks that are about to go make room too.
+ * Chooses idle daemons of the stock to give up. The cause is a job of another pool that waits for
+ * room, or more tasks than `maxTasks`. Counted by pool; daemons of the last groups go first. Tasks
+ * that are about to stop make room too.
  */
-function giveUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): GivenUp {
+function chooseGivenUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): GivenUp {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
-  const held = pools.flatMap(({ view: { pool }, beyond }) => {
+  const heldJobs = pools.flatMap(({ view: { pool }, beyond }) => {
     const { granted, waiting } = launchesOf(
       (byPool.get(pool.name) ?? []).filter(({ group }) => isPending(group)),
     );
     const jobs = Math.min(waiting, Math.max(0, beyond - granted));
     return jobs > 0 ? [{ jobs, price: priceOf(pool) }] : [];
   });
-  const going = sum(pools, ({ view }) => view.tasks.filter(isAboutToGo).length);
-  let waiting = Math.max(0, sum(held, ({ jobs }) => jobs) + Math.max(0, -total) - going);
+  const aboutToStop = sum(pools, ({ view }) => view.tasks.filter(isAboutToStop).length);
+  let waiting = Math.max(0, sum(heldJobs, ({ jobs }) => jobs) + Math.max(0, -total) - aboutToStop);
   const givenUp = new Map<PoolName, number>();
   const beyondFloors = new Map(
     pools.map(({ view, capacity, outlook }) => [view.pool.name, capacity.total - leastTasks(outlook.floors)]),
   );
-  const isAffordable = held.some(({ price }) => price <= budget - paidFor({ assigned }));
+  const isAffordable = heldJobs.some(({ price }) => price <= budget - paidFor({ assigned }));
   if (total > launchesOf(assigned).granted && isAffordable) return { givenUp, waiting: 0 };
   for (const { group, offer, jobs } of assigned.toReversed()) {
     if (waiting <= 0) break;
@@ -200,31 +219,40 @@ function giveUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): 
   return { givenUp, waiting };
 }
 
-/** An idle daemon that was asked leaves within seconds. One that does not is not waited for. */
-const GOES_WITHIN_MS = 10 * 60_000;
+/**
+ * An idle daemon leaves within seconds after a drain request. After this time it is not expected to
+ * leave.
+ */
+const LEAVES_WITHIN_MS = 10 * 60_000;
 
-function isAboutToGo(task: TaskView): boolean {
+function isAboutToStop(task: TaskView): boolean {
   if (task.state === 'left') return true;
-  return task.state === 'leaving' && task.use === 'idle' && (drainedMs(task) ?? 0) < GOES_WITHIN_MS;
+  return task.state === 'leaving' && task.use === 'idle' && (drainedMs(task) ?? 0) < LEAVES_WITHIN_MS;
 }
 
 type GivenUp = {
   readonly givenUp: ReadonlyMap<PoolName, number>;
-  /** Tasks for which that makes no room. */
+  /** Tasks for which there is still no room. */
   readonly waiting: number;
 };
 
-/** A pool whose starts keep failing, or whose tasks ECS cannot place, is tried with one task at a time, beside those that are there. */
-function wantsProbe({ view, capacity, wanted }: Unprobed): boolean {
+/**
+ * Whether a pool may start a probe. If its starts keep failing, or ECS cannot place its tasks, it
+ * tries one task at a time.
+ */
+function wantsProbe({ view, capacity, wanted }: NeedBeforeProbe): boolean {
   if (!capacity.isHeldBack) return false;
   const isTrying = view.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
   return !isTrying && Math.min(wanted, view.pool.max) > capacity.total;
 }
 
-type Unprobed = Omit<Need, 'isRoomUsedUp' | 'isTooDear' | 'heldForRecord'>;
-type Unlimited = Omit<Unprobed, 'stockFacts' | 'givenUp'>;
+type NeedBeforeProbe = Omit<Need, 'isRoomUsedUp' | 'isTooDear' | 'heldForRecord'>;
+type NeedBeforeLimits = Omit<NeedBeforeProbe, 'stockFacts' | 'givenUp'>;
 
-/** Jobs that are about to come and get no daemon beforehand: told by a pool that has some of them, else by the first. */
+/**
+ * Counts jobs that will come and get no daemon in advance. The first pool that serves some of them
+ * reports them, else the first that could.
+ */
 function unplacedDue(
   groups: readonly DueGroup[],
   assigned: readonly Assigned[],
@@ -241,11 +269,11 @@ function unplacedDue(
   return unplaced;
 }
 
-function readNeed(
+function deriveNeed(
   { view, capacity, outlook, forMin, beyond, forPrebuilds, isPendingOnly }: PoolRoom,
   assigned: readonly Assigned[],
   unplaced: number,
-): Unlimited {
+): NeedBeforeLimits {
   const jobs = countJobs(assigned.filter(({ group }) => isPending(group)));
   const prewarmed = sum(assigned, ({ group, jobs: due }) => (group.for === 'due' ? due : 0));
   const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'];
@@ -254,9 +282,9 @@ function readNeed(
   const floor = floorOf(outlook.floors, { inUse, due: prewarmed, stock });
   const launches = launchesOf(assigned);
   const toMin = isPendingOnly ? 0 : Math.max(0, leastTasks(outlook.floors) - capacity.total);
-  // beyond `prewarm.max` nobody is wanted before the jobs are there
+  // beyond `prewarm.max` no daemon is wanted before the jobs exist
   const short = Math.min(unplaced, Math.max(0, view.pool.prewarm.max - prewarmed));
-  const held = (isHeld: (group: Group) => boolean): number =>
+  const countWaiting = (isHeld: (group: Group) => boolean): number =>
     launchesOf(assigned.filter(({ group }) => isHeld(group))).waiting;
   const prebuilds = launchesOf(assigned.filter(({ group }) => group.for === 'prebuilds'));
   const isCapped = forPrebuilds < beyond && prebuilds.granted >= forPrebuilds;
@@ -271,14 +299,17 @@ function readNeed(
     ...{ prewarmed, stock, ready },
     due: prewarmed + unplaced,
     floor,
-    ...{ peopleHeld: held(isUrgent), prebuildsHeld },
-    // a launch comes on top of all there is: what is idle beside it could not run that job
+    ...{ peopleHeld: countWaiting(isUrgent), prebuildsHeld },
+    // a launch adds to all existing tasks: an idle daemon among them could not run that job
     wanted: growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count),
     granted: capacity.total + forMin + launches.granted,
   };
 }
 
-/** Launches for jobs, for what is due and for `warm`, beyond those that a floor brings in any case. */
+/**
+ * Counts launches for jobs, for transitions that are due and for `warm`. Launches that a floor
+ * causes in any case do not count.
+ */
 function launchesOf(assigned: readonly Assigned[]): { readonly granted: number; readonly waiting: number } {
   const count = (served: Served): number =>
     sum(assigned, ({ offer, jobs }) => (offer.served === served && offer.price > 0 ? jobs : 0));

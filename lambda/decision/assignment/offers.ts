@@ -1,4 +1,7 @@
-/** What could run a job: every pool's daemons and launches, and the daemons that nobody here owns. */
+/**
+ * The offers: all that can run a job, from the daemons and launches of every pool and from daemons
+ * that the autoscaler does not own.
+ */
 
 import { isComing } from '../capacity/capacity.ts';
 import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.ts';
@@ -14,17 +17,18 @@ import { foreignTo } from '../supply/supply.ts';
 import type { Bounds, Offer } from './assignment.ts';
 import type { PoolRoom, Room } from './launch-limits.ts';
 
-/** A busy daemon is as good as a free one if it is so likely to be free before it matters. */
-const LIKELY = 0.8;
+/** A busy daemon counts like a free one if the chance that it is free in time is at least this. */
+const MIN_CHANCE_TO_END = 0.8;
 /**
- * coderd gives a pending job to a daemon that asks for one within a second. What reads idle beside a job that has waited for longer has
- * ended, which coderd does not tell for 90 s (docs/coder.md §2), or takes no such jobs.
+ * coderd gives a pending job to a daemon within a second. A job that has waited longer shows that
+ * an idle daemon which fits has ended, or does not take such jobs. coderd shows the end of a daemon
+ * only after 90 s (docs/coder.md §2).
  */
 const HANDED_OVER_MS = 15_000;
-/** No horizon is longer: coderd fails jobs that wait for longer. */
+/** The longest horizon: coderd fails jobs that wait for longer. */
 const LONGEST_MS = 30 * 60_000;
 
-/** All offers, in any order: `assign` has one of its own. */
+/** Derives all offers. Their order does not matter: `assign` sorts them. */
 export function deriveOffers(
   { pools }: Room,
   demand: readonly TagGroup[],
@@ -61,33 +65,33 @@ function offersOfPool(room: PoolRoom, demand: readonly TagGroup[], snapshot: Sna
     bounds,
   });
   const price = priceOf(pool);
-  // where the leases could not be read, a daemon that is alive counts: blindness launches nothing
+  // if the leases could not be read, a live daemon counts: missing readings must not cause launches
   const free = tasks.filter(
     ({ state, use, leaseMs }) =>
       (state === 'working' || (state === 'unguarded' && leaseMs === undefined)) &&
       (use === 'idle' || use === 'unknown'),
   );
-  // daemons that came with another key run jobs of their own tags, sooner or later
-  const strays = tasks.filter(
+  // daemons with the key of another pool will run jobs of their own tags
+  const wrongKeyTasks = tasks.filter(
     (task) => task.state === 'working' && task.use !== 'silent' && task.hasOtherTags,
   );
-  const there = groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count));
-  // those who come are asked to leave at once
-  if (pool.retiring) return there;
+  const existing = groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count));
+  // tasks that still start get a drain request at once
+  if (pool.retiring) return existing;
   return [
-    ...there,
+    ...existing,
     offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
     ...busyOffers(room, endsOf(view, snapshot.takenAt), offer),
     offer('by-launch', own, forMin),
     offer('by-launch', own, beyond, price),
     offer('when-there-is-room', own, Number.POSITIVE_INFINITY, price),
-    ...groupByTags(strays).map(({ tags }) => offer('by-busy', tags, Number.POSITIVE_INFINITY)),
+    ...groupByTags(wrongKeyTasks).map(({ tags }) => offer('by-busy', tags, Number.POSITIVE_INFINITY)),
   ];
 }
 
 /**
- * Daemons that are busy, each for the audiences for which it is likely to be free in time: before a new task would have a daemon, and the
- * longer, the less a launch is worth to them.
+ * Offers busy daemons to the audiences for which they are likely to be free in time. That is before
+ * a new task would have a daemon, plus the waiting that costs as much as a launch.
  */
 function busyOffers(
   { view: { pool, startTime } }: PoolRoom,
@@ -100,7 +104,7 @@ function busyOffers(
     return { audience, withinMs: startTime.p50Ms + Math.min(LONGEST_MS, worthMs) };
   });
   const soon = running.flatMap(({ task, chanceToEnd }) => {
-    const audiences = horizons.filter(({ withinMs }) => chanceToEnd(withinMs) >= LIKELY);
+    const audiences = horizons.filter(({ withinMs }) => chanceToEnd(withinMs) >= MIN_CHANCE_TO_END);
     return audiences.length === 0 ? [] : [{ offers: task.offers, audiences }];
   });
   const byAudiences = Map.groupBy(soon, ({ audiences }) =>
@@ -114,7 +118,10 @@ function busyOffers(
   );
 }
 
-/** Work that can wait would take what is launched for stock, so nothing is launched for stock until it is done. */
+/**
+ * Derives the limits of a pool's offers. Jobs that can wait would take daemons launched for stock,
+ * so nothing is launched for stock until these jobs are done.
+ */
 function boundsOf(
   { view, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolRoom,
   demand: readonly TagGroup[],
@@ -128,7 +135,7 @@ function boundsOf(
   );
   const waiting = sum(canWait, ({ jobs }) => jobs);
   const ready = tasks.filter(({ use }) => use === 'idle').length + capacity.starting;
-  // what this look launches for them starts by the next one, which is to decide alike
+  // tasks that this look launches for them are starting at the next look, which must decide alike
   const launched = sum(canWait, (group) =>
     Math.min(group.atOnce, forMin + (group.for === 'prebuilds' ? forPrebuilds : beyond)),
   );
@@ -141,7 +148,7 @@ function boundsOf(
   };
 }
 
-/** A live daemon offers its own tags, which may not be its pool's. */
+/** Groups by the tags that each daemon offers; these can differ from its pool's tags. */
 function groupByTags(
   items: readonly { readonly offers: TagSet }[],
 ): readonly { tags: TagSet; count: number }[] {
@@ -151,7 +158,7 @@ function groupByTags(
   );
 }
 
-/** What nobody here owns is bounded by nothing. */
+/** Daemons that the autoscaler does not own have no limits. */
 const UNBOUNDED: Bounds = {
   due: Number.POSITIVE_INFINITY,
   prebuilds: 0,

@@ -1,4 +1,7 @@
-/** What is to be ready although no job asks for it yet: for jobs that coderd is about to insert, `warm`, and the stock. */
+/**
+ * Demand for daemons before their jobs exist: for transitions that are due and for `warm`, from the
+ * wake demands and the floors.
+ */
 
 import type { DueGroup, WarmGroup } from '../demand/demand.ts';
 import { deriveRecord } from '../demand/record.ts';
@@ -12,10 +15,11 @@ import type { PoolView } from '../supply/supply.ts';
 import type { Room } from './launch-limits.ts';
 
 /**
- * Starts that are due, as demand for daemons that are ready when coderd inserts the jobs; and those that are due so soon that it is
- * cheaper to keep an idle daemon than to launch another. The daemons have the tags of the jobs, which may differ from those that
- * open the gate. What is later than it may be is woken for, by one daemon: coderd had its reasons, or more will follow when the
- * jobs are there.
+ * Derives the demand of autostarts that are due: daemons that are ready when coderd inserts the
+ * jobs. For autostarts that are due soon, it is cheaper to keep an idle daemon than to launch one
+ * later. The daemons need the tags of the jobs, which may differ from the tags that open the gate.
+ * Autostarts later than `maxDelay` only wake one daemon: coderd may have a reason to skip them, or
+ * their jobs will cause launches.
  */
 export function deriveDue(
   calls: readonly WakeDemand[],
@@ -30,14 +34,17 @@ export function deriveDue(
     return [...Map.groupBy(wanted, ({ workspace }) => tagKey(startTags(workspace, group.tags))).values()]
       .flatMap((starts) => {
         const tags = startTags(starts[0]?.workspace, group.tags);
-        const ready = views.filter((view) => fits(view, { organizationId, tags }) && getsReady(view));
-        return ready.length === 0 ? [] : dueGroups({ organizationId, tags, starts, ready }, now);
+        const prewarming = views.filter((view) => fits(view, { organizationId, tags }) && canPrewarm(view));
+        return prewarming.length === 0 ? [] : dueGroups({ organizationId, tags, starts, prewarming }, now);
       })
       .filter(({ jobs }) => jobs > 0);
   });
 }
 
-/** The tags of the job of a workspace's next start: those of its latest build, unless the start takes another version. */
+/**
+ * The tags of the job of a workspace's next start: those of its latest build, unless the start uses
+ * another version.
+ */
 function startTags(workspace: Workspace | undefined, activeTags: TagSet): TagSet {
   const { automatic_updates, template_require_active_version, outdated, latest_build } = workspace ?? {};
   const takesActive = automatic_updates === 'always' || template_require_active_version === true;
@@ -46,7 +53,7 @@ function startTags(workspace: Workspace | undefined, activeTags: TagSet): TagSet
   return tags == null ? activeTags : normalizeTags(tags);
 }
 
-function getsReady(view: PoolView): boolean {
+function canPrewarm(view: PoolView): boolean {
   const { pool, service } = view;
   if (service === undefined || pool.retiring || !pool.wake.autostart) return false;
   return pool.prewarm.max > 0 && pool.waiting.autostart > 0 && !hasWrongKey(view);
@@ -55,17 +62,17 @@ function getsReady(view: PoolView): boolean {
 type Starts = {
   readonly organizationId: OrganizationId;
   readonly tags: TagSet;
-  /** The earliest first. */
+  /** The autostarts, the earliest first. */
   readonly starts: readonly Transition[];
-  readonly ready: readonly PoolView[];
+  readonly prewarming: readonly PoolView[];
 };
 
-function dueGroups({ organizationId, tags, starts, ready }: Starts, now: EpochMs): readonly DueGroup[] {
+function dueGroups({ organizationId, tags, starts, prewarming }: Starts, now: EpochMs): readonly DueGroup[] {
   const within = (msOf: (view: PoolView) => number): number =>
-    atTheSameTime(starts, now + Math.max(...ready.map(msOf)), ready, tags);
+    mostAtOnce(starts, now + Math.max(...prewarming.map(msOf)), prewarming, tags);
   const due = within(leadOf);
   const later = within((view) => stayMs(view, 'autostart')) - due;
-  const group = { organizationId, tags, pools: new Set(ready.map(({ pool }) => pool.name)) };
+  const group = { organizationId, tags, pools: new Set(prewarming.map(({ pool }) => pool.name)) };
   return [
     { for: 'due', ...group, jobs: due },
     { for: 'later', ...group, jobs: later },
@@ -75,10 +82,11 @@ function dueGroups({ organizationId, tags, starts, ready }: Starts, now: EpochMs
 const MINUTE_MS = 60_000;
 
 /**
- * How many daemons the starts until a time need: those of one minute at once, and those that are not done by then.
+ * Computes how many daemons the starts until a time need: all starts of one minute at once, plus
+ * those that still run.
  * @param starts the earliest first
  */
-function atTheSameTime(
+function mostAtOnce(
   starts: readonly Transition[],
   until: number,
   [view]: readonly PoolView[],
@@ -87,7 +95,7 @@ function atTheSameTime(
   const job = { type: 'workspace_build', tags, metadata: { workspace_build_transition: 'start' } };
   const durations = view?.organization === undefined ? [] : deriveRecord(view.organization).durationsOf(job);
   const p90Ms = durations[Math.ceil(durations.length * 0.9) - 1] ?? Number.POSITIVE_INFINITY;
-  // coderd inserts what is due in one minute at once
+  // coderd inserts all jobs of one minute at once
   const tookMs = Math.max(MINUTE_MS, p90Ms);
   const inTime = starts.filter(({ at }) => at <= until);
   let most = 0;
@@ -99,7 +107,7 @@ function atTheSameTime(
   return most;
 }
 
-/** What each pool is to keep free, as demand that only its own daemons can serve. */
+/** Derives the demand of `warm`, which only daemons of the same pool can serve. */
 export function deriveWarmth({ pools }: Room): readonly WarmGroup[] {
   return pools.flatMap(({ view: { pool, tags, organization }, outlook: { floors }, isPendingOnly }) =>
     floors.warm === 0 || organization === undefined || isPendingOnly

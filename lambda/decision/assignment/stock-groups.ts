@@ -1,4 +1,7 @@
-/** The stock as demand: for every set of pools that can run the same builds, what each free daemon is worth. */
+/**
+ * The stock as demand: the worth of each free daemon for every set of pools that can run the same
+ * builds, from the record and the prices.
+ */
 import { arrivalRate } from '../demand/arrival-rate.ts';
 import type { StockGroup } from '../demand/demand.ts';
 import { type Arrivals, deriveRecord } from '../demand/record.ts';
@@ -13,14 +16,20 @@ import { priceOf } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { PoolRoom, Room } from './launch-limits.ts';
 
-/** When all is quiet, half a minute goes by on average until a launch is decided; else a few seconds. */
+/**
+ * The mean time until a look decides a launch: half a minute when nothing happens, else a few
+ * seconds. The longer one is used.
+ */
 const UNTIL_LOOK_MS = 30_000;
 
 const MINUTE_MS = 60_000;
-/** No launch has to pay sooner. */
+/** The longest time in which a launch must pay off. */
 const LONGEST_MS = 30 * MINUTE_MS;
 
-/** The stock of every set of pools that can run the same builds: their demand is added up, and nothing is kept twice. */
+/**
+ * Derives the stock of every set of pools that can run the same builds. The demand of these builds
+ * is added up, so no daemon is kept twice.
+ */
 export function deriveStock({ pools }: Room, snapshot: Snapshot): readonly StockGroup[] {
   const groups = snapshot.coder.organizations.flatMap((organization) => {
     const own = pools.filter(({ view }) => view.organization === organization);
@@ -34,18 +43,21 @@ export function deriveStock({ pools }: Room, snapshot: Snapshot): readonly Stock
     );
     return [...byPools.values()].flatMap((alike) => stockOf(alike, organization, snapshot.takenAt));
   });
-  return groups.toSorted(MOST_WORTH);
+  return groups.toSorted(MOST_VALUABLE_FIRST);
 }
 
-/** Under a limit the first group gets the room, whatever the order of the record. */
-const MOST_WORTH = by<StockGroup>(
+/**
+ * Under a limit the first group gets the room, so the order must not depend on the order of the
+ * record.
+ */
+const MOST_VALUABLE_FIRST = by<StockGroup>(
   ({ values: [first = 0] }) => -first,
   ({ organizationId }) => organizationId,
   ({ pools }) => [...pools].join(' '),
   ({ tagSets }) => tagSets.map(tagKey).toSorted().join(' '),
 );
 
-/** Builds of one tag set, and the pools that can run them. */
+/** The builds of one tag set, and the pools that can run them. */
 type Fitting = Pick<Arrivals, 'tags'> & { readonly fitting: readonly PoolRoom[] };
 
 function stockOf(
@@ -54,7 +66,7 @@ function stockOf(
   now: EpochMs,
 ): readonly StockGroup[] {
   const fitting = alike[0]?.fitting ?? [];
-  // where a person has said how many daemons are to be free, that is exact
+  // a `warm` that is a number replaces the stock
   if (fitting.some(({ outlook: { floors } }) => floors.warm > 0)) return [];
   const pools = fitting.map(({ view }) => view).filter(keepsStock);
   if (pools.length === 0) return [];
@@ -70,7 +82,7 @@ function stockOf(
   const values = stockValues({
     rate,
     ...{ startMs, person },
-    takenMs: atMost(
+    takenMs: meanUpTo(
       startMs,
       alike.flatMap(({ tags }) => durationsOf({ type: 'workspace_build', tags })),
     ),
@@ -81,7 +93,7 @@ function stockOf(
     free: sum(fitting, ({ view }) => freeOf(view)),
     price: Math.min(...pools.map(({ pool }) => priceOf(pool))),
     start,
-    // one more than there is room for: the plan tells what it would save
+    // one more than the room, because the plan tells what it would save
     most: most + 1,
   });
   if (values.length === 0) return [];
@@ -97,8 +109,8 @@ function stockOf(
   ];
 }
 
-/** The mean of durations, none of which counts for more; the most where none is known. */
-function atMost(ms: number, durations: readonly number[]): number {
+/** The mean of the durations, each counted up to `ms`. `ms` if no duration is known. */
+function meanUpTo(ms: number, durations: readonly number[]): number {
   return durations.length === 0
     ? ms
     : sum(durations, (duration) => Math.min(ms, duration)) / durations.length;

@@ -1,4 +1,4 @@
-/** The numbers of one pool that every rule works with. All are tasks. */
+/** The capacity of one pool, counted from its tasks. All numbers are tasks. */
 
 import type { DaemonCounts } from '../model/plan.ts';
 import type { OlderTasks } from '../supply/older-tasks.ts';
@@ -6,29 +6,36 @@ import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 
 export type Capacity = {
-  /** Tasks that ECS runs or means to run and that have not been asked to leave. */
+  /** Tasks that ECS runs or will run, without those that drain or have left. */
   readonly total: number;
   readonly working: number;
   readonly starting: number;
   readonly unguarded: number;
-  /** Of the starting and unguarded ones: RUNNING, so that they may have a daemon, and without a lease. */
+  /** Starting and unguarded tasks that are RUNNING without a lease, so they may have a daemon. */
   readonly exposed: number;
-  /** Asked to leave, draining by themselves, or about to be asked: their turn to be replaced has come. */
+  /**
+   * Tasks that drain, with or without a drain request, and tasks whose turn to be replaced has
+   * come.
+   */
   readonly leaving: number;
   readonly left: number;
-  /** Of those that have left: tasks that never had a daemon, as far as coderd knows. */
+  /** Tasks among those that have left that never had a daemon, as far as coderd knows. */
   readonly vacant: number;
-  /** Desired and not there yet, as far as it is believed to come: counted as starting. */
+  /** Desired tasks that do not exist yet and are expected to come. They also count as starting. */
   readonly missing: number;
-  /** Of the total: those that hold a job, or might. */
+  /** Tasks of `total` that hold a job, or may hold one. */
   readonly inUse: number;
-  /** Whether its starts keep failing or ECS cannot place its tasks, so that it gets one probe at a time. */
+  /**
+   * Whether the pool may start only one probe at a time: its starts keep failing, or ECS cannot
+   * place its tasks.
+   */
   readonly isHeldBack: boolean;
 } & OlderTasks;
 
 /**
- * Counts a pool's tasks. Unguarded tasks fill floors and bounds although they have no lease: if they did not,
- * a pool whose tasks never take one would grow by its floor at every look (docs/adr/0003).
+ * Counts a pool's tasks. Unguarded tasks count for floors and limits although they have no lease.
+ * Otherwise a pool whose tasks never take a lease would grow by its floor at every look
+ * (docs/adr/0003).
  */
 export function measure(view: PoolView): Capacity {
   const { tasks, unseen, olderTasks } = view;
@@ -37,10 +44,10 @@ export function measure(view: PoolView): Capacity {
   const booting = count(({ state }) => state === 'starting');
   const missing = isHeldBack(view) ? 0 : view.missing;
   const unguarded = count(({ state }) => state === 'unguarded');
-  const there = working + booting + unguarded + unseen;
+  const existing = working + booting + unguarded + unseen;
   return {
     ...olderTasks,
-    total: there + missing,
+    total: existing + missing,
     working,
     starting: booting + missing,
     missing,
@@ -54,22 +61,22 @@ export function measure(view: PoolView): Capacity {
   };
 }
 
-/** Whether what it desires and does not have is not expected to come. */
+/** Whether the pool's missing tasks are not expected to come. */
 export function isHeldBack({ failing, placement }: Pick<PoolView, 'failing' | 'placement'>): boolean {
   return failing.isTripped || placement !== undefined;
 }
 
-/** Desired tasks that ECS cannot place. */
+/** The number of desired tasks that ECS cannot place. */
 export function unplacedTasks({ missing, placement }: Pick<PoolView, 'missing' | 'placement'>): number {
   return placement === undefined ? 0 : missing;
 }
 
-/** Whether a task's daemon may be given jobs as far as we are concerned. */
+/** Whether the autoscaler expects a task's daemon to take jobs. */
 export function isSupply({ state }: TaskView): boolean {
   return state === 'working' || state === 'unguarded';
 }
 
-/** The numbers as a person reads them: what daemons do, not what leases say. */
+/** Counts the daemons of a pool by what they do, as shown to people. */
 export function countDaemons(view: PoolView): DaemonCounts {
   const { tasks, failing } = view;
   const unplaced = unplacedTasks(view);
@@ -86,7 +93,7 @@ export function countDaemons(view: PoolView): DaemonCounts {
   };
 }
 
-/** No daemon yet, and one is expected. */
+/** Whether a task has no daemon yet and one is expected. */
 export function isComing(task: TaskView): boolean {
   return (task.state === 'starting' || isSupply(task)) && task.use === 'registering';
 }

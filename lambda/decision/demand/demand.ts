@@ -1,4 +1,6 @@
-/** Demand: the pending jobs as tag groups, and what is wanted beside them. */
+/**
+ * Demand: the pending jobs of a snapshot as tag groups, and the types of the other kinds of demand.
+ */
 import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
@@ -7,55 +9,67 @@ import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { deriveRecord, foreseenIn, PREBUILDS_USER } from './record.ts';
 
-/** Like demand: jobs of one tag set, those that coderd is about to insert, or free daemons that are to be ready. */
+/**
+ * One unit of demand: pending jobs of one tag set, jobs that coderd is about to insert, or free
+ * daemons that must be ready.
+ */
 export type Group = TagGroup | DueGroup | WarmGroup | StockGroup;
 
 /** Jobs of one tag set that coderd is about to insert by itself. */
 export type DueGroup = {
-  /** `due`: daemons are launched for them now. `later`: idle daemons are kept for them, which is cheaper than to launch others. */
+  /**
+   * `due`: the autoscaler launches daemons for them now. `later`: it only keeps idle daemons for
+   * them, which is cheaper than to launch others.
+   */
   readonly for: 'due' | 'later';
   readonly organizationId: OrganizationId;
-  /** Those of the jobs, which the gate need not ask for. */
+  /** The tags of the jobs. coderd's gate may check other tags. */
   readonly tags: TagSet;
-  /** The pools that get ready for them. */
+  /** The pools that may serve these jobs. */
   readonly pools: ReadonlySet<PoolName>;
   readonly jobs: number;
 };
 
-/** `warm` of one pool: daemons that nobody has asked for yet. */
+/** The free daemons of one pool that `warm` asks for by number. */
 export type WarmGroup = {
   readonly for: 'warm';
   readonly organizationId: OrganizationId;
   readonly tags: TagSet;
-  /** The only pool whose daemons will do. */
+  /** Only daemons of this pool count. */
   readonly pool: PoolName;
   /** Daemons. */
   readonly jobs: number;
 };
 
-/** Free daemons for builds that nobody can foresee, where the same pools can run these builds (stock.ts). */
+/**
+ * Free daemons for unforeseen builds that the same set of pools can run (stock.ts). An unforeseen
+ * build is one that the forecast cannot predict, because a person causes it.
+ */
 export type StockGroup = {
   readonly for: 'stock';
   readonly organizationId: OrganizationId;
   readonly pools: ReadonlySet<PoolName>;
-  /** Of these builds. */
+  /** The tag sets of these builds. */
   readonly tagSets: readonly TagSet[];
-  /** Daemons that are worth anything, as far as `max` has room for them. */
+  /** The number of daemons that save anything, up to the sum of `max`. */
   readonly jobs: number;
-  /** What the first, the second, … saves, in micro-dollars an hour; never rising. One more than `max` has room for. */
+  /**
+   * The savings of the first, the second, … daemon, in micro-dollars an hour, never rising. The
+   * list has one more entry than `max` allows.
+   */
   readonly values: readonly number[];
-  /** Builds that nobody could foresee. */
+  /** Unforeseen builds a minute. */
   readonly perMinute: number;
-  /** Until a daemon that is taken is replaced. */
+  /** Milliseconds from when a build takes a daemon until another daemon is ready. */
   readonly replaceMs: number;
-  /** Of a person's waiting, in dollars a minute. */
+  /** The price of waiting of a person, in dollars a minute. */
   readonly person: number;
 };
 
-/** Whose jobs wait, by what their waiting costs. */
+/** All audiences. Each has its own price of waiting. */
 export const AUDIENCES: readonly Audience[] = ['people', 'autostarts', 'stops', 'prebuilds'];
 
-/** The price of waiting of an audience. */
+/** The setting that is the price of waiting of each audience. */
 export const PRICE_OF: Readonly<Record<Audience, keyof Waiting>> = {
   people: 'person',
   autostarts: 'autostart',
@@ -69,19 +83,24 @@ export type TagGroup = {
   /** The organization's name. */
   readonly organization: string;
   readonly tags: TagSet;
-  /** Equal for equal tag sets of one organization. */
+  /** The same string for the same tag set of one organization. */
   readonly key: string;
   readonly for: Audience;
   readonly jobs: number;
-  /** When the jobs were submitted, the oldest first. */
+  /** When each job was submitted, the oldest first. */
   readonly createdAt: readonly EpochMs[];
-  /** How many of them are to run at the same time; the others wait for their turn (patience.ts). */
+  /**
+   * How many of the jobs should run at the same time; the others wait for their turn (patience.ts).
+   */
   readonly atOnce: number;
-  /** How long one of them takes, on average, as far as is known. */
+  /** The mean duration of one job, in milliseconds. Undefined: unknown. */
   readonly tookMs: number | undefined;
 };
 
-/** The tag groups in the order in which they are served: people and autostarts first, then the oldest job first. */
+/**
+ * Derives the tag groups in the order in which they are served: people and autostarts first, then
+ * by the age of the oldest job.
+ */
 export function deriveDemand(snapshot: Snapshot): readonly TagGroup[] {
   return snapshot.coder.organizations.flatMap(groupsOf).toSorted(
     by<TagGroup>(
@@ -95,12 +114,12 @@ export function deriveDemand(snapshot: Snapshot): readonly TagGroup[] {
 
 const RANK: Readonly<Record<Audience, number>> = { people: 0, autostarts: 0, stops: 1, prebuilds: 2 };
 
-/** Whether a group is of jobs that are there. */
+/** Whether a group consists of pending jobs. */
 export function isPending(group: Group): group is TagGroup {
   return 'createdAt' in group;
 }
 
-/** Whether it is of jobs that people wait for. */
+/** Whether a group consists of jobs that people wait for. */
 export function isUrgent(group: Group): boolean {
   return group.for === 'people' || group.for === 'autostarts';
 }
@@ -110,7 +129,7 @@ export function oldestOf({ createdAt }: Pick<TagGroup, 'createdAt'>): EpochMs {
   return createdAt[0] ?? (0 as EpochMs);
 }
 
-/** A part of a group: those that are served last. */
+/** The part of a group that is served last: its youngest jobs. */
 export function youngestOf<G extends Group>(group: G, jobs: number): G {
   return 'createdAt' in group
     ? { ...group, jobs, createdAt: group.createdAt.slice(-jobs) }
@@ -118,18 +137,18 @@ export function youngestOf<G extends Group>(group: G, jobs: number): G {
 }
 
 function groupsOf(organization: OrganizationReadings): readonly TagGroup[] {
-  const pending = unique(organization.jobs.items, ({ id }) => id).filter(isWaiting);
+  const pending = unique(organization.jobs.items, ({ id }) => id).filter(isUnacquired);
   const kindOf = foreseenIn(organization);
   const byAudience = Map.groupBy(pending, (job) => audienceOf(job, kindOf));
   return [...byAudience].flatMap(([audience, all]) =>
     [...Map.groupBy(all, ({ tags }) => tagKey(tags)).values()].flatMap((jobs) => {
       const [first] = jobs;
-      return first === undefined ? [] : [toGroup(organization, { audience, first, jobs })];
+      return first === undefined ? [] : [toTagGroup(organization, { audience, first, jobs })];
     }),
   );
 }
 
-function toGroup(
+function toTagGroup(
   organization: OrganizationReadings,
   {
     audience,
@@ -152,8 +171,8 @@ function toGroup(
   };
 }
 
-/** Pending: not acquired by any daemon yet and not ended. */
-function isWaiting(job: Job): boolean {
+/** Pending means: no daemon has acquired the job, and it has not ended. */
+function isUnacquired(job: Job): boolean {
   return job.status === 'pending' && job.worker_id == null && job.completed_at == null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the record of recent jobs tells: when builds came that nobody could foresee, and how long builds take. The record is a lower
- * bound, so what it does not have proves nothing.
+ * The record: when unforeseen builds came, and how long builds take, from the list of recent jobs.
+ * The list is a lower bound, so a missing job proves nothing.
  */
 
 import { AUTOMATIC, type Transition, transitionsOf } from '../forecast/transitions.ts';
@@ -17,45 +17,53 @@ import type {
 } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 
-/** The user on whose behalf coderd makes prebuilt workspaces; its jobs are acquired last (docs/coder.md §4). */
+/**
+ * The user for whom coderd makes prebuilt workspaces. Daemons acquire its jobs last (docs/coder.md
+ * §4).
+ */
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
-/** Builds of one tag set that nobody could foresee. */
+/** The unforeseen builds of one tag set. */
 export type Arrivals = {
   readonly tags: TagSet;
-  /** When they came, the newest first. */
+  /** When the builds came, the newest first. */
   readonly times: readonly EpochMs[];
-  /** Of a tag set of which only the newest jobs are kept: the oldest of these. */
+  /**
+   * The time of the oldest job that is kept, if the list has only the newest jobs of this tag set.
+   */
   readonly cutOffAt: EpochMs | undefined;
-  /** All that came since are known. */
+  /** The list has all builds that came since this time. */
   readonly since: EpochMs | undefined;
 };
 
 export type JobRecord = {
-  /** By tag key. */
+  /** Keyed by tag key. */
   readonly arrivals: ReadonlyMap<string, Arrivals>;
-  /** The builds of several tag keys: the same object for the same keys. */
+  /** Joins the builds of several tag keys. The same keys give the same object. */
   readonly together: (keys: readonly string[]) => Omit<Arrivals, 'tags'>;
-  /** How long jobs like this one took, in milliseconds, the shortest first. Empty: unknown. */
+  /** The durations of similar jobs in milliseconds, the shortest first. Empty: unknown. */
   readonly durationsOf: (job: Pick<Job, 'type' | 'tags' | 'metadata'>) => readonly number[];
-  /** Whether the process began to record too short a time ago to tell how many came. */
+  /** Whether the process has recorded for too short a time to know the rate. */
   readonly isYoung: (now: EpochMs) => boolean;
 };
 
-/** The rate of arrivals looks so far back, mostly. */
+/** The time constant of the arrival rate: most of its weight is on builds younger than this. */
 export const RECENT_MS = 45 * 60_000;
-/** Fewer durations say nothing. */
-const ENOUGH = 5;
+/** With fewer durations the duration of similar jobs is unknown. */
+const MIN_SAMPLES = 5;
 
-/** Looks come every few seconds, and most of them show the same jobs: what these tell is worked out once. */
+/**
+ * Looks come every few seconds and most of them have the same jobs, so the record is cached by the
+ * list.
+ */
 const known = new WeakMap<readonly Job[], { readonly from: Sources; readonly record: JobRecord }>();
 
-/** What a record is made of, beside the jobs. */
+/** The inputs of a record beside the jobs. */
 type Sources = Pick<RecentJobs, 'since' | 'limit'> & {
   readonly [Key in 'workspaces' | 'templates']: OrganizationReadings[Key] | undefined;
 };
 
-/** Reads the record of an organization. */
+/** Derives the record of an organization. */
 export function deriveRecord(organization: OrganizationReadings): JobRecord {
   const { recentJobs, workspaces, templates } = organization;
   if (recentJobs === undefined) return NO_RECORD;
@@ -97,7 +105,10 @@ const NO_RECORD: JobRecord = {
   isYoung: () => false,
 };
 
-/** Tells what coderd does to the workspace of a job by itself, if a job is that. */
+/**
+ * Makes a function that classifies a job: the kind of transition if coderd made the job by itself,
+ * else undefined.
+ */
 export const foreseenIn = memoized((organization: OrganizationReadings) => {
   const workspaces = organization.workspaces && workspacesById(organization.workspaces);
   const templates = organization.templates && templatesById(organization.templates);
@@ -108,7 +119,7 @@ export const foreseenIn = memoized((organization: OrganizationReadings) => {
     const workspace = workspaces?.get(id);
     if (workspace === undefined) return undefined;
     const { latest_build: build } = workspace;
-    // the list was read after the build was made
+    // the list of workspaces was read after this build was made
     if (build.job.id === job.id) return AUTOMATIC.get(build.reason ?? '');
     const template = templates?.get(workspace.template_id);
     const due = transitionsOf(workspace, template, { readAt: organization.workspaces?.takenAt });
@@ -123,7 +134,10 @@ const templatesById = memoized(
   ({ items }: Reading<Template>) => new Map(items.map((template) => [template.id, template])),
 );
 
-/** Tells whether nobody could foresee a job: those that coderd makes by itself are foreseen, and prebuilds can wait. */
+/**
+ * Makes a predicate for unforeseen builds. Jobs that coderd makes by itself are foreseen, and
+ * prebuilds can wait.
+ */
 export function unforeseenIn(organization: OrganizationReadings): (job: Job) => boolean {
   const kindOf = foreseenIn(organization);
   return (job) => job.initiator_id !== PREBUILDS_USER && kindOf(job) === undefined;
@@ -151,7 +165,7 @@ function arrivalsOf(
   );
 }
 
-/** Whatever the order of the list. */
+/** Does not rely on the order of the list. */
 function earliestOf(jobs: readonly Job[]): EpochMs | undefined {
   return jobs.reduce<EpochMs | undefined>(
     (least, { created_at }) => (least === undefined || created_at < least ? created_at : least),
@@ -179,13 +193,16 @@ const durationsIn = memoized((jobs: readonly Job[]) => {
     }
   }
   for (const durations of byKind.values()) durations.sort((a, b) => a - b);
-  return (job: Alike): readonly number[] => {
+  return (job: JobFeatures): readonly number[] => {
     const found = kindsOf(job).map((kind) => byKind.get(kind) ?? []);
-    return found.find(({ length }) => length >= ENOUGH) ?? [];
+    return found.find(({ length }) => length >= MIN_SAMPLES) ?? [];
   };
 });
 
-/** What a job is like that has succeeded, and how long it took. Two clocks wrote its times: a build that took no time tells nothing. */
+/**
+ * The kinds and the duration of a job that succeeded. coderd and the daemon wrote its times by two
+ * clocks, so a build without a positive duration is ignored.
+ */
 const durationOf = memoized((job: Job) => {
   const { started_at, completed_at, status } = job;
   const isKnown =
@@ -193,10 +210,13 @@ const durationOf = memoized((job: Job) => {
   return isKnown ? { kinds: kindsOf(job), tookMs: completed_at - started_at } : { kinds: [], tookMs: 0 };
 });
 
-type Alike = Pick<Job, 'type' | 'tags' | 'metadata'>;
+type JobFeatures = Pick<Job, 'type' | 'tags' | 'metadata'>;
 
-/** What a job is like, the narrowest first: by its template before its tags, and with its transition before without. */
-function kindsOf({ type, tags, metadata }: Alike): readonly string[] {
+/**
+ * The keys by which jobs are similar, the narrowest first: template before tags, with transition
+ * before without.
+ */
+function kindsOf({ type, tags, metadata }: JobFeatures): readonly string[] {
   const { template_id: template, workspace_build_transition: transition } = metadata ?? {};
   return [template ?? [], tagKey(tags)]
     .flat()
@@ -206,8 +226,9 @@ function kindsOf({ type, tags, metadata }: Alike): readonly string[] {
 }
 
 /**
- * The chance that a running job ends within a time, given its age; 0 where nothing is known, or the job is older than 19 of 20 like it.
- * @param durations of jobs like it, in milliseconds, the shortest first
+ * The chance that a running job ends within a time, given its age. 0 if nothing is known, or if the
+ * job is older than 19 of 20 similar jobs.
+ * @param durations of similar jobs, in milliseconds, the shortest first
  */
 export function chanceToEnd(
   durations: readonly number[],

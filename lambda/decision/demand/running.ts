@@ -1,4 +1,7 @@
-/** Running builds of a pool, and how likely each is to end soon. */
+/**
+ * The running builds of a pool and the chance that each ends soon, from the list of jobs and the
+ * record.
+ */
 import type { EpochMs } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Job, Reading } from '../model/snapshot.ts';
@@ -10,11 +13,11 @@ import { chanceToEnd, deriveRecord } from './record.ts';
 export type RunningBuild = {
   readonly task: TaskView;
   readonly job: Job;
-  /** 0 where nothing is known of builds like it. */
+  /** 0 if no similar build is known. */
   readonly chanceToEnd: (withinMs: number) => number;
 };
 
-/** The builds of the tasks that stay: what a task does that is leaving frees nobody. */
+/** The builds of the tasks that stay. The end of a build on a task that drains frees no daemon. */
 export function endsOf({ tasks, organization }: PoolView, now: EpochMs): readonly RunningBuild[] {
   if (organization === undefined) return [];
   const jobs = jobsByWorker(organization.jobs);

@@ -1,66 +1,81 @@
 /**
- * The stock: how many free daemons are worth their price, for builds that nobody can foresee. As in inventory theory: while a daemon that was
- * taken is replaced, A more builds come and C running ones end, and the k-th free daemon is used if A - C reaches k. It saves the
- * waiting of that share of all time, so it is worth V * P(A - C >= k).
+ * The stock: how many free daemons are worth their price for unforeseen builds, from the arrival
+ * rate and the prices. The model is that of inventory theory. While a daemon that was taken is
+ * replaced, A more builds come and C running ones end. The k-th free daemon is used if A - C
+ * reaches k. It saves waiting for that share of the time, so it is worth V * P(A - C >= k).
  *
- * Builds that come in batches are met twice: by the stock, and, once a batch has begun, by launches for those that follow.
+ * Batches of builds are covered twice: by the stock, and by launches for the builds that follow
+ * once a batch has begun.
  */
 import type { ArrivalRate } from './arrival-rate.ts';
 
-/** What the daemons of a set of pools are for. Money is in dollars, but for `price`. */
+/** The inputs for one set of pools. Money is in dollars, except `price`. */
 export type StockInput = {
   readonly rate: ArrivalRate;
-  /** From when a build finds no daemon until a new one is ready. */
+  /** Milliseconds from when a build finds no free daemon until a new one is ready. */
   readonly startMs: number;
-  /** For how long a build takes a daemon away, a new one being ready after `startMs` at the latest. */
+  /**
+   * Milliseconds for which a build occupies a daemon, at most `startMs`: then a new one is ready.
+   */
   readonly takenMs: number;
-  /** For each running build the chance that it ends before a launch in its place would have paid. */
+  /**
+   * For each running build: the chance that it ends before a launch instead would have paid off.
+   */
   readonly ends: readonly number[];
-  /** Daemons that are free now. */
+  /** The number of daemons that are free now. */
   readonly free: number;
-  /** Of a minute that a person waits. */
+  /** The price of waiting of a person, in dollars a minute. */
   readonly person: number;
-  /** Of a task, in micro-dollars an hour. */
+  /** The price of a task, in micro-dollars an hour. */
   readonly price: number;
-  /** Of starting and stopping a task. */
+  /** The cost of starting and stopping a task, in dollars. */
   readonly start: number;
   readonly most: number;
 };
 
 /**
- * A launch for the stock has to be worth this many times the price of its task: one that comes and goes for nothing costs more than one
- * that stays (docs/adr/0024). So much is a launch for builds that follow worth where it saves as much as it costs.
+ * A launch for the stock must be worth this many times the price of its task: a task that comes and
+ * goes without use costs more than one that stays (docs/adr/0024). A launch for builds that follow
+ * in a batch is worth this much if it saves as much as it costs.
  */
 export const RAISE_ABOVE = 3;
-/** The share of the stock that launches in time can stand in for, where builds of a batch come slowly. */
-const STANDS_IN = 1.2;
+/** How much of the stock launches in time can replace when the builds of a batch come slowly. */
+const LAUNCH_SUBSTITUTION = 1.2;
 
-/** What the first, the second, … free daemon saves, in micro-dollars an hour: as far as it is worth anything. */
+/**
+ * The savings of the first, the second, … free daemon in micro-dollars an hour. The list ends where
+ * the savings become negligible.
+ */
 export function stockValues(given: StockInput): readonly number[] {
   const { rate, startMs, takenMs, ends, free, person, price, start, most } = given;
   const { followers, lagMs } = rate;
-  // of a batch that comes slowly, fewer come while a daemon is taken
+  // if a batch comes slowly, fewer of its builds come while a daemon is taken
   const dispersion = 1 + 2 * followers * Math.min(1, takenMs / Math.max(1, 2 * lagMs));
-  const usual = chancesOf({ mean: (rate.perMinute * takenMs) / MINUTE_MS, dispersion });
-  const usually = shortfallOf(usual, ends);
-  const inBatch = shortfallOf(sumOf(usual, chancesOf({ mean: rate.following, dispersion })), ends);
-  // while a task starts, a daemon does several short builds
-  const again = Math.floor((ends.length + free) * (startMs / takenMs - 1));
-  const inTime = STANDS_IN * (takenMs / startMs) * Math.min(1, (2 * lagMs) / startMs);
-  const unlaunched = 1 - (inTime * followers) / (1 + followers);
+  const chancesWhileReplacing = chancesOf({ mean: (rate.perMinute * takenMs) / MINUTE_MS, dispersion });
+  const whileReplacing = shortfallOf(chancesWhileReplacing, ends);
+  const inBatch = shortfallOf(
+    sumOf(chancesWhileReplacing, chancesOf({ mean: rate.following, dispersion })),
+    ends,
+  );
+  // while a task starts, one daemon runs several short builds
+  const repeatedUses = Math.floor((ends.length + free) * (startMs / takenMs - 1));
+  const launchedInTime = LAUNCH_SUBSTITUTION * (takenMs / startMs) * Math.min(1, (2 * lagMs) / startMs);
+  const notLaunchedShare = 1 - (launchedInTime * followers) / (1 + followers);
   const savedMinutes = takenMs / MINUTE_MS / 2;
   const values: number[] = [];
   for (let count = 1; count <= most; count++) {
-    // who finds no daemon at all waits for a start, others for the end of a build at the most
+    // with no free daemon a build waits for a start; otherwise at most for the end of a build
     const share =
       count === 1
-        ? Math.min(1, (usually.atLeast(1) * startMs) / takenMs)
-        : usually.atLeast(count) * Math.max(0, unlaunched);
-    // no launch is for a batch that is larger than any that came
-    const soon =
-      count > rate.largest ? 0 : Math.max(0, inBatch.atLeast(count + again) - usually.atLeast(count + again));
+        ? Math.min(1, (whileReplacing.atLeast(1) * startMs) / takenMs)
+        : whileReplacing.atLeast(count) * Math.max(0, notLaunchedShare);
+    // no launch prepares for a batch larger than any that came
+    const chanceInBatch =
+      count > rate.largest
+        ? 0
+        : Math.max(0, inBatch.atLeast(count + repeatedUses) - whileReplacing.atLeast(count + repeatedUses));
     const perHour = share * person * 60e6;
-    const launched = (RAISE_ABOVE * price * soon * person * savedMinutes) / start;
+    const launched = (RAISE_ABOVE * price * chanceInBatch * person * savedMinutes) / start;
     const value = Math.round(perHour + launched);
     if (value < price * NEGLIGIBLE_SHARE) break;
     values.push(Math.min(value, values.at(-1) ?? value));
@@ -69,24 +84,25 @@ export function stockValues(given: StockInput): readonly number[] {
 }
 
 const MINUTE_MS = 60_000;
-/** What saves less of its price is kept in no case. */
+/** A daemon that saves a smaller share of its price is never kept. */
 const NEGLIGIBLE_SHARE = 0.1;
 
-/** The demand for free daemons while one is replaced. */
+/** The distribution of the demand for free daemons while one is replaced. */
 export type Shortfall = {
-  /** The chance that at least so many are needed. */
+  /** The chance that at least this many daemons are needed. */
   readonly atLeast: (daemons: number) => number;
 };
 
-/** Nothing is worth less, whatever it costs: the chances of more are not worked out. */
+/** The chances of larger numbers are not computed once they add up to less than this. */
 const NEGLIGIBLE = 1e-6;
-const MOST = 2_000;
-/** Beyond, the chance of none is too small for a number. */
+const MAX_COUNT = 2_000;
+/** With a larger mean, the chance of zero is too small for a floating-point number. */
 const LARGEST_MEAN = 500;
 
 /**
+ * Computes the distribution of A - C.
  * @param arrivals P(A = 0), P(A = 1), …
- * @param ends for each running build the chance that it ends by then
+ * @param ends for each running build: the chance that it ends in that time
  */
 export function shortfallOf(arrivals: readonly number[], ends: readonly number[]): Shortfall {
   const ended = endChances(ends);
@@ -102,7 +118,10 @@ export function shortfallOf(arrivals: readonly number[], ends: readonly number[]
   };
 }
 
-/** P(0), P(1), … of a number with this mean: Poisson, or negative binomial where the variance is larger than the mean. */
+/**
+ * P(0), P(1), … of a count with this mean: Poisson, or negative binomial if the variance is larger
+ * than the mean.
+ */
 export function chancesOf({ mean: given, dispersion }: Counted): readonly number[] {
   const mean = Math.min(LARGEST_MEAN, given);
   if (!(mean > 0)) return [1];
@@ -112,7 +131,7 @@ export function chancesOf({ mean: given, dispersion }: Counted): readonly number
   const grows = isPoisson ? 0 : (dispersion - 1) / dispersion;
   const chances = [isPoisson ? Math.exp(-mean) : dispersion ** -batches];
   let total = chances[0] ?? 0;
-  for (let count = 1; count < MOST && (1 - total > NEGLIGIBLE || count < mean); count++) {
+  for (let count = 1; count < MAX_COUNT && (1 - total > NEGLIGIBLE || count < mean); count++) {
     const before = chances[count - 1] ?? 0;
     const chance = isPoisson ? (before * mean) / count : (before * grows * (batches + count - 1)) / count;
     chances.push(chance);
@@ -121,10 +140,10 @@ export function chancesOf({ mean: given, dispersion }: Counted): readonly number
   return chances;
 }
 
-/** `dispersion`: the variance over the mean. */
+/** `dispersion` is the variance divided by the mean. */
 export type Counted = { readonly mean: number; readonly dispersion: number };
 
-/** P(0), P(1), … of the sum of two numbers. */
+/** P(0), P(1), … of the sum of two independent counts. */
 export function sumOf(a: readonly number[], b: readonly number[]): readonly number[] {
   const chances = new Array<number>(a.length + b.length - 1).fill(0);
   a.forEach((left, i) => {
@@ -135,7 +154,7 @@ export function sumOf(a: readonly number[], b: readonly number[]): readonly numb
   return chances;
 }
 
-/** P(C = 0), P(C = 1), … of independent chances. */
+/** P(C = 0), P(C = 1), … of the number of builds that end. */
 function endChances(ends: readonly number[]): readonly number[] {
   let chances = [1];
   for (const chance of ends) {

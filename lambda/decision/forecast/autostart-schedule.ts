@@ -1,14 +1,15 @@
 /**
- * The autostart schedules of workspaces, as coderd reads them (coderd/schedule/cron, robfig/cron): `CRON_TZ=Europe/Berlin 30 9 * * 1-5`,
- * the parts being minute, hour, two stars and days of the week. Without a time zone it is UTC. A time that the clocks skip does not come
- * on that day; one that they show twice comes twice.
+ * The next autostart of a workspace, from its cron schedule, as coderd computes it
+ * (coderd/schedule/cron, robfig/cron). A schedule is `CRON_TZ=Europe/Berlin 30 9 * * 1-5`: minute,
+ * hour, two stars and days of the week. Without a time zone it is UTC. A local time that the clock
+ * skips does not occur on that day; one that the clock shows twice occurs twice.
  */
 import type { EpochMs } from '../model/brands.ts';
 import { instantsShowing, isZone, WEEKDAYS, wallOf } from '../model/zones.ts';
 
 type Schedule = {
   readonly zone: string;
-  /** Since midnight, by the clock on the wall. */
+  /** Milliseconds since local midnight. */
   readonly timesMs: readonly number[];
   /** 0 = Sunday. */
   readonly weekdays: ReadonlySet<number>;
@@ -16,12 +17,16 @@ type Schedule = {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A clock that is set back at midnight shows a day again; and in a week all days have come. */
+/**
+ * The days to try, from today. A clock that is set back at midnight repeats a day; after a week all
+ * weekdays have come.
+ */
 const DAYS = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
 
 /**
- * The first time after another that is in a schedule, and on a day that the template allows by the clock of the schedule's zone
- * (NextAllowedAutostart). Undefined: there is none, or the schedule can't be read.
+ * Finds the first time after `after` that is in a schedule. The template must allow that day, by
+ * the local date of the schedule's zone (NextAllowedAutostart). Undefined: there is no such time,
+ * or the schedule cannot be parsed.
  */
 export function nextAutostart(
   text: string,
@@ -42,7 +47,7 @@ export function nextAutostart(
   return undefined;
 }
 
-/** The time zone of a schedule. */
+/** Parses the time zone of a schedule. */
 export function zoneOf(schedule: string): string {
   return /^(?:CRON_TZ|TZ)=(\S+)/.exec(schedule)?.[1] ?? 'UTC';
 }
@@ -54,21 +59,24 @@ function parse(text: string): Schedule | undefined {
     .trim()
     .split(/\s+/);
   if (!isZone(zone) || dayOfMonth !== '*' || month !== '*' || rest.length > 0) return undefined;
-  const [minutes, hours] = [numbers(minute, 59), numbers(hour, 23)];
-  const weekdays = numbers(dayOfWeek.toLowerCase().replace(/[a-z]+/g, numberOfDay), 6);
+  const [minutes, hours] = [parseField(minute, 59), parseField(hour, 23)];
+  const weekdays = parseField(dayOfWeek.toLowerCase().replace(/[a-z]+/g, numberOfDay), 6);
   if (minutes === undefined || hours === undefined || weekdays === undefined) return undefined;
   const timesMs = hours.flatMap((h) => minutes.map((m) => (h * 60 + m) * MINUTE_MS));
   return { zone, timesMs, weekdays: new Set(weekdays) };
 }
 
-/** `mon`; what is no day stays what it is. */
+/** Replaces `mon` by its number. Any other text stays as it is. */
 function numberOfDay(name: string): string {
   const found = WEEKDAYS.findIndex((weekday) => weekday.slice(0, 3) === name);
   return found < 0 ? name : String(found);
 }
 
-/** `*`, `1`, `1-5`, `1,3,5-6`, and every other of them: `*\/2`, `1-5/2`; `3/2` is from 3 on. Undefined: none of these. */
-function numbers(field: string, max: number): readonly number[] | undefined {
+/**
+ * Parses a field: `*`, `1`, `1-5`, `1,3,5-6`, and each with a step: `*\/2`, `1-5/2`; `3/2` starts
+ * from 3. Undefined for anything else.
+ */
+function parseField(field: string, max: number): readonly number[] | undefined {
   const found: number[] = [];
   for (const part of field.split(',')) {
     const [, all, first, last, step] = /^(?:([*?])|(\d+)(?:-(\d+))?)(?:\/(\d+))?$/.exec(part) ?? [];

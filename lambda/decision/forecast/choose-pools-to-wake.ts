@@ -1,6 +1,8 @@
 /**
- * Gates: which pools are kept awake, or woken, so that coderd does what is due. One daemon opens the gate for every tag set that its tags
- * contain, so the pools are chosen that cost least together: those that are awake before others, then the cheapest.
+ * The wake assignments: which pools stay awake or wake so that coderd makes the transitions that
+ * are due, from the wake demands. One daemon opens the gate for every tag set that its tags
+ * contain. The chosen pools cost the least together: pools that are awake come first, then the
+ * cheapest.
  */
 
 import { isHeldBack } from '../capacity/capacity.ts';
@@ -13,21 +15,24 @@ import { cheapestCover } from './set-cover.ts';
 import type { Transition } from './transitions.ts';
 import { hasWrongKey, leadOf, openersOf, type WakeDemand } from './wake-demand.ts';
 
-/** A pool that opens a gate, and for what. */
+/** The transitions for which one pool opens the gate. */
 export type WakeAssignment = {
-  /** For which it has to be there now. */
+  /** Transitions for which the pool must have a daemon now. */
   readonly due: readonly Transition[];
-  /** For which it stays, since it is there: what comes so soon that a start would cost more, and what is not known to be done yet. */
+  /**
+   * Transitions for which the pool keeps its daemon: those that come so soon that a restart would
+   * cost more, and those that may not be made yet.
+   */
   readonly soon: readonly Transition[];
 };
 
-/** Chooses the pools that open the gates for all calls. */
+/** Chooses the pools that open the gates for all wake demands. */
 export function chooseOpenings(
   calls: readonly WakeDemand[],
   floorsOf: (view: PoolView) => Floors,
   now: EpochMs,
 ): ReadonlyMap<PoolName, WakeAssignment> {
-  const needs = calls.filter(({ isOpen }) => !isOpen).flatMap((call) => needOf(call, now));
+  const needs = calls.filter(({ isOpen }) => !isOpen).flatMap((call) => openingNeedsOf(call, now));
   const chosen = new Set(
     [...Map.groupBy(needs, ({ pools: [first] }) => first?.organization).values()].flatMap((together) => [
       ...cheapestCover(
@@ -49,10 +54,16 @@ export function chooseOpenings(
   return openings;
 }
 
-type Need = WakeAssignment & { readonly pools: readonly PoolView[] };
+type OpeningNeed = WakeAssignment & { readonly pools: readonly PoolView[] };
 
-/** What is due wakes a pool; for what comes a little later only one that is awake is kept. */
-function needOf({ pools, due, ahead, presumed, wakeFor }: WakeDemand, now: EpochMs): readonly Need[] {
+/**
+ * Derives what one wake demand asks for. A transition that is due wakes a pool; one that comes a
+ * little later only keeps a pool that is awake.
+ */
+function openingNeedsOf(
+  { pools, due, ahead, presumed, wakeFor }: WakeDemand,
+  now: EpochMs,
+): readonly OpeningNeed[] {
   const within = (views: readonly PoolView[]): readonly Transition[] => {
     const until = now + Math.max(0, ...views.map((view) => stayMs(view, wakeFor)));
     return [...presumed, ...ahead.slice(due.length).filter(({ at }) => at <= until)];
@@ -62,23 +73,29 @@ function needOf({ pools, due, ahead, presumed, wakeFor }: WakeDemand, now: Epoch
   return awake.length === 0 ? [] : [{ pools: awake, due, soon: within(awake) }];
 }
 
-/** For how long it is cheaper to stay than to stop and to be started again. */
+/** For how many milliseconds it is cheaper to keep a task than to stop it and start another one. */
 export function stayMs({ pool, startTime }: PoolView, wakeFor: WakeDemand['wakeFor']): number {
   const ms = (launchCost(pool, startTime.p50Ms) / (priceOf(pool) / 1e6)) * 3_600_000;
   return wakeFor === 'autostart' ? ms + leadOf({ pool, startTime }) : ms;
 }
 
-/** More than any task costs an hour, in micro-dollars: to launch one is worse than to keep one. */
-const LAUNCH = 1e9;
-/** A pool whose starts fail, whose tasks ECS cannot place, or whose daemons have another key, is the last resort. */
-const FAILING = 1e12;
+/**
+ * Added to the price of a pool that would have to launch, in micro-dollars an hour. It is more than
+ * any task costs, so keeping a task is always better.
+ */
+const LAUNCH_PENALTY = 1e9;
+/**
+ * Added to the price of a pool that is the last resort: its starts fail, ECS cannot place its
+ * tasks, or its daemons have the key of another pool.
+ */
+const FAILING_PENALTY = 1e12;
 
-/** What it costs to have one daemon there that would not be there anyway. */
+/** The cost of one daemon that the pool would not have for another reason. */
 function costOf(view: PoolView, floors: Floors): number {
   const price = priceOf(view.pool);
-  if (hasWrongKey(view)) return price + FAILING;
+  if (hasWrongKey(view)) return price + FAILING_PENALTY;
   const isBusy = view.tasks.some(({ state, use }) => state === 'working' && use === 'busy');
   if (isBusy || floors.min + floors.warm > 0) return 0;
   if (openersOf(view) > 0) return price;
-  return price + (isHeldBack(view) ? FAILING : LAUNCH);
+  return price + (isHeldBack(view) ? FAILING_PENALTY : LAUNCH_PENALTY);
 }

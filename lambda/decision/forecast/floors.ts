@@ -1,4 +1,7 @@
-/** Floors: how many tasks a pool keeps although no job asks for them. */
+/**
+ * The floors of a pool: how many tasks it keeps without jobs, from its settings in force and the
+ * forecast.
+ */
 import type { EpochMs } from '../model/brands.ts';
 import type { Floor } from '../model/plan.ts';
 import { scheduledFloors } from '../settings/schedules.ts';
@@ -8,15 +11,18 @@ export type Floors = {
   /** Tasks. */
   readonly min: number;
   readonly minFrom: InForce['minFrom'] | 'schedule';
-  /** Daemons kept free, on top of the busy ones. */
+  /** Free daemons on top of the busy ones. */
   readonly warm: number;
   readonly warmFrom: 'warm' | 'schedule';
 };
 
-/** Floors of the configuration, and the tasks that the forecast keeps. */
+/** The floors of the configuration, and the tasks that the forecast keeps. */
 export type AllFloors = Floors & { readonly wake: number };
 
-/** What the configuration keeps now; between equals the plain setting is named. */
+/**
+ * Derives the floors of the configuration at this time. If a schedule gives the same number, the
+ * plain setting is named as the source.
+ */
 export function configuredFloors({ pool, minFrom }: InForce, now: EpochMs): Floors {
   const scheduled = scheduledFloors(pool.schedules, now);
   const exact = pool.warm === 'auto' ? 0 : pool.warm;
@@ -28,14 +34,14 @@ export function configuredFloors({ pool, minFrom }: InForce, now: EpochMs): Floo
   };
 }
 
-/** The tasks that are kept whoever uses them. */
+/** The number of tasks that stay, busy or idle. */
 export function leastTasks({ min, wake }: AllFloors): number {
   return Math.max(min, wake);
 }
 
 /**
- * The highest floor of the configuration; between equals `min` is named.
- * @param inUse tasks that hold a job, or will once the assigned jobs are served
+ * The highest floor of the configuration. If both are equal, `min` is named as the source.
+ * @param inUse tasks that hold a job, or will once the assigned jobs run
  */
 export function configuredFloor({ min, minFrom, warm, warmFrom }: Floors, inUse: number) {
   const count = warm === 0 ? 0 : inUse + warm;
@@ -43,8 +49,9 @@ export function configuredFloor({ min, minFrom, warm, warmFrom }: Floors, inUse:
 }
 
 /**
- * The highest floor of a pool; between equals the configuration's is named.
- * `due`: daemons that are to be ready for jobs that coderd is about to insert. `stock`: for builds that nobody can foresee.
+ * The highest floor of a pool. If several are equal, the configuration is named as the source.
+ * `due` counts daemons for jobs that coderd is about to insert, `stock` those for unforeseen
+ * builds.
  */
 export function floorOf(
   floors: AllFloors,

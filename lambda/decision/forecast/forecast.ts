@@ -1,7 +1,9 @@
 /**
- * The forecast: the transitions that coderd will make by itself and for which no job waits before. Its lifecycle executor looks once a
- * minute, or as often as it is set to, and makes none for which it has seen no daemon with the tags of the template's active version
- * (docs/coder.md §10): then there is nothing in the queue, ever. What is due is worked out here as the executor does it, from workspaces and templates.
+ * The forecast: the transitions that coderd will make by itself, computed from workspaces and
+ * templates as coderd's lifecycle executor does. No job announces them. The executor polls once a
+ * minute by default. It makes no transition unless it has seen a daemon with the tags of the
+ * template's active version (docs/coder.md §10). So without a daemon there is never a job in the
+ * queue.
  */
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import { by, partition, unique } from '../model/collections.ts';
@@ -12,52 +14,63 @@ import { STALE_AFTER_MS } from '../supply/daemons.ts';
 import { type PollInterval, pollInterval } from './poll-interval.ts';
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions.ts';
 
-/** A transition, and what it is of. */
+/** A transition and its workspace. */
 export type ExpectedTransition = Transition & {
   readonly workspace: Workspace;
-  /** When an admin changed its template last, which may have made it due long after its time. */
+  /**
+   * The last change of its template by an admin. It may have made the transition due long after
+   * `at`.
+   */
   readonly changedAt?: EpochMs | undefined;
 };
 
-/** A transition that coderd had the chance to make, and did not. */
+/** A transition that coderd could have made and did not. */
 export type Refusal = {
   readonly transition: ExpectedTransition;
-  /** So many times the gate was open for long enough since it was due. */
+  /** How many times the gate was open long enough since the transition was due. */
   readonly tries: number;
-  /** No pool is woken for it before. */
+  /** Until then no pool wakes for the transition. */
   readonly nextTryAt: EpochMs;
 };
 
-/** What coderd will do for one tag set of one organization, for which the gate opens at once. */
+/** The transitions of one tag set of one organization. The gate opens for all of them together. */
 export type TransitionGroup = {
   readonly organizationId: OrganizationId;
   /** The organization's name. */
   readonly organization: string;
-  /** Those of the active version. */
+  /** The tags of the templates' active version. */
   readonly tags: TagSet;
-  /** Yet to be made, overdue ones included; the earliest first. */
+  /** Transitions that coderd has not made yet, including overdue ones, the earliest first. */
   readonly ahead: readonly ExpectedTransition[];
-  /** Refused at least once. Where the next try is due, it is among the others too. The earliest first. */
+  /**
+   * Transitions that coderd refused at least once, the earliest first. One whose next try is due is
+   * also in `ahead`.
+   */
   readonly refused: readonly Refusal[];
-  /** Made, as far as is known: a daemon stays until a later reading says so. */
+  /**
+   * Transitions that coderd has probably made. A daemon stays until a later reading confirms it.
+   */
   readonly presumed: readonly ExpectedTransition[];
-  /** When coderd made those before, as far as is known. */
+  /** When coderd made earlier transitions, as far as is known. */
   readonly made: readonly EpochMs[];
 };
 
-/** The executor takes a time for the whole minute before (lifecycle_executor.go). */
+/** The executor rounds the time down to the minute (lifecycle_executor.go). */
 const MINUTE_MS = 60_000;
-/** What it found with the gate open is a job so long after it has looked. */
+/** The time from a poll with an open gate until coderd has inserted the job. */
 const INSERTED_MS = 15_000;
 const HOUR_MS = 3_600_000;
-/** After the first refusal, the second, and all others: how long the gate stays closed for it. */
+/** How long no pool wakes for a transition after its first, second and any later refusal. */
 const BACK_OFF_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS] as const;
-/** Where nothing tells whether the gate was open: what is overdue wakes a pool for so long, or for two polls, in each hour. */
-const UNTOLD_MS = 15 * 60_000;
-/** What is known of workspaces is no ground to go to sleep on after this long. */
+/**
+ * If the gate's past is unknown, an overdue transition wakes a pool for this time, or for two
+ * polls, in each hour.
+ */
+const UNKNOWN_GATE_WAKE_MS = 15 * 60_000;
+/** A reading of workspaces that is older than this is no reason to scale to zero. */
 const OLD_AFTER_MS = 15 * 60_000;
 
-/** Reads what coderd will do, by organization and tag set. */
+/** Derives the forecast, by organization and tag set. */
 export function deriveForecast(snapshot: Snapshot): readonly TransitionGroup[] {
   const poll = pollInterval(snapshot);
   return snapshot.coder.organizations
@@ -65,14 +78,17 @@ export function deriveForecast(snapshot: Snapshot): readonly TransitionGroup[] {
     .flatMap((organization) => groupsOf(organization, snapshot, poll));
 }
 
-/** Whether more may be due than is known: then the last daemon stays. Without any forecast there is nothing to know. */
+/**
+ * Whether more transitions may be due than the forecast has, so that the last daemon has to stay.
+ * False if the organization has no forecast.
+ */
 export function isForecastUnsure(organization: OrganizationReadings, now: EpochMs): boolean {
   const { workspaces, templates } = organization;
   if (workspaces === undefined) return false;
   return !isUsable(workspaces, now) || !isUsable(templates, now) || emptyWorkspaces(organization) > 0;
 }
 
-/** Builds of workspaces, where the list of workspaces is empty and should not be. */
+/** Counts jobs of workspaces if the list of workspaces is empty, which is a contradiction. */
 export function emptyWorkspaces({ workspaces, jobs }: OrganizationReadings): number {
   if (workspaces?.status !== 'ok' || workspaces.items.length > 0) return 0;
   const readAt = workspaces.takenAt ?? Number.POSITIVE_INFINITY;
@@ -94,8 +110,8 @@ function groupsOf(
   const { workspaces, jobs, offlineDaemons } = organization;
   if (workspaces === undefined) return [];
   const rows = daemonRows(organization);
-  // a server whose version is unknown is not asked for offline daemons
-  const isUntold = !isKnownVersion(buildInfo?.version) && (offlineDaemons?.items ?? []).length === 0;
+  // the adapter does not ask a server of unknown version for offline daemons
+  const isGatePastUnknown = !isKnownVersion(buildInfo?.version) && (offlineDaemons?.items ?? []).length === 0;
   const building = new Set(jobs.items.map(({ metadata }) => metadata?.workspace_id));
   const readAt = workspaces.takenAt ?? now;
   const { id, templates, activeVersionTags, members } = organization;
@@ -104,18 +120,18 @@ function groupsOf(
     templates,
     activeVersionTags,
     version: buildInfo?.version,
-    // who was suspended long ago may be active by now
+    // an owner who was suspended long ago may be active by now
     members: isUsable(members, now) ? members : undefined,
   };
-  return expectedOf(sources, workspaces).map(({ tags, courses, built }) => {
-    const isOverdue = courses[0] !== undefined && courses[0][0].at <= now;
+  return expectedOf(sources, workspaces).map(({ tags, sequences, built }) => {
+    const isOverdue = sequences[0] !== undefined && sequences[0][0].at <= now;
     const gate = isOverdue ? gateOf(tags, rows, now) : [];
     const judgeOne: Judge = (transition) =>
       building.has(transition.workspace.id)
-        ? { fate: 'made' }
-        : judge(transition, { gate, readAt, now, poll, isUntold });
+        ? { outcome: 'made' }
+        : judge(transition, { gate, readAt, now, poll, isGatePastUnknown });
     return {
-      ...toGroup(courses, built, judgeOne),
+      ...toTransitions(sequences, built, judgeOne),
       organizationId: organization.id,
       organization: organization.name,
       tags,
@@ -123,36 +139,42 @@ function groupsOf(
   });
 }
 
-/** What a reading of workspaces tells of one tag set, whatever time it is. */
+/** What a reading of workspaces shows of one tag set, independent of the time. */
 type Expected = {
   readonly tags: TagSet;
-  /** That whose first transition is the earliest first. */
-  readonly courses: readonly Course[];
-  /** When coderd made the latest builds that nobody asked for. */
+  /** The sequences, the one with the earliest first transition first. */
+  readonly sequences: readonly TransitionSequence[];
+  /** When coderd made those latest builds that it made by itself. */
   readonly built: readonly EpochMs[];
 };
 
-/** The starts of a workspace, or all that else is to come for it, the earliest first: pools are woken for either. */
-type Course = readonly [ExpectedTransition, ...ExpectedTransition[]];
+/**
+ * The autostarts of one workspace, or its other transitions, the earliest first. Pools wake for one
+ * or the other.
+ */
+type TransitionSequence = readonly [ExpectedTransition, ...ExpectedTransition[]];
 
-/** What else that depends on. */
+/** The other inputs of `Expected`. */
 type Sources = {
   readonly [Key in 'id' | 'templates' | 'activeVersionTags' | 'members']:
     | OrganizationReadings[Key]
     | undefined;
 } & { readonly version: string | undefined };
 
-/** Workspaces are read every few minutes, and looked at every few seconds: what they tell is worked out once. */
+/**
+ * Workspaces are read every few minutes but used every few seconds, so the result is cached by the
+ * reading.
+ */
 const known = new WeakMap<
   Reading<Workspace>,
   { readonly sources: Sources; readonly expected: readonly Expected[] }
 >();
 
-/** By tag set, in order of their keys. */
+/** Derives the expected transitions by tag set, in order of tag keys. */
 function expectedOf(sources: Sources, workspaces: Reading<Workspace>): readonly Expected[] {
   const before = known.get(workspaces);
   if (before !== undefined && areSame(before.sources, sources)) return before.expected;
-  const expected = [...seenByTags(sources, workspaces)]
+  const expected = [...transitionsByTags(sources, workspaces)]
     .toSorted(by(([key]) => key))
     .map(([, seen]) => toExpected(seen));
   known.set(workspaces, { sources, expected });
@@ -169,23 +191,23 @@ function areSame(a: Sources, b: Sources): boolean {
   );
 }
 
-function toExpected(seen: readonly Seen[]): Expected {
+function toExpected(seen: readonly WorkspaceTransitions[]): Expected {
   return {
     tags: normalizeTags(seen[0]?.tags ?? {}),
-    courses: seen.flatMap(coursesOf).toSorted(([a], [b]) => byTime(a, b)),
+    sequences: seen.flatMap(sequencesOf).toSorted(([a], [b]) => byTime(a, b)),
     built: seen.flatMap(({ workspace: { latest_build: build } }) =>
       build.created_at != null && AUTOMATIC.has(build.reason ?? '') ? [build.created_at] : [],
     ),
   };
 }
 
-function seenByTags(
+function transitionsByTags(
   { id, templates, activeVersionTags, members, version }: Sources,
   { items: workspaces, takenAt: readAt }: Reading<Workspace>,
-): ReadonlyMap<string, readonly Seen[]> {
+): ReadonlyMap<string, readonly WorkspaceTransitions[]> {
   const byId = new Map(templates?.items.map((template) => [template.id, template]));
   const owners = new Map(members?.items.map((member) => [member.user_id, member]));
-  const seen = workspaces.flatMap((workspace): readonly Seen[] => {
+  const seen = workspaces.flatMap((workspace): readonly WorkspaceTransitions[] => {
     if (workspace.is_prebuild === true || workspace.organization_id !== id) return [];
     const tags = tagsOf(workspace, activeVersionTags);
     if (tags === undefined) return [];
@@ -197,7 +219,7 @@ function seenByTags(
   return Map.groupBy(seen, ({ tags }) => tagKey(tags));
 }
 
-type Seen = Pick<ExpectedTransition, 'workspace' | 'changedAt'> & {
+type WorkspaceTransitions = Pick<ExpectedTransition, 'workspace' | 'changedAt'> & {
   readonly tags: Tags;
   /** The earliest first. */
   readonly transitions: readonly Transition[];
@@ -205,7 +227,7 @@ type Seen = Pick<ExpectedTransition, 'workspace' | 'changedAt'> & {
 
 type Judge = (transition: ExpectedTransition) => Judgement;
 
-/** Where the active version could not be read, the last build's tags are the best guess. */
+/** If the active version could not be read, the tags of the latest build are the best guess. */
 function tagsOf(
   { template_id, latest_build }: Workspace,
   active: OrganizationReadings['activeVersionTags'],
@@ -213,23 +235,29 @@ function tagsOf(
   return active?.[template_id] ?? latest_build.job.tags ?? undefined;
 }
 
-/** Of each course the next one: what coderd refuses keeps nothing else from being seen. */
-function toGroup(
-  courses: readonly Course[],
+/**
+ * Takes the next transition of each sequence. A refused transition does not hide the one after it.
+ */
+function toTransitions(
+  sequences: readonly TransitionSequence[],
   built: readonly EpochMs[],
   judgeOne: Judge,
 ): Pick<TransitionGroup, 'ahead' | 'refused' | 'presumed' | 'made'> {
-  const byFate: Readonly<Record<NextFate, ExpectedTransition[]>> = { ahead: [], presumed: [], made: [] };
+  const byOutcome: Readonly<Record<NextOutcome, ExpectedTransition[]>> = {
+    ahead: [],
+    presumed: [],
+    made: [],
+  };
   const refused: Refusal[] = [];
-  for (const course of courses)
-    for (const transition of course) {
-      const { fate, refusal } = judgeOne(transition);
+  for (const sequence of sequences)
+    for (const transition of sequence) {
+      const { outcome, refusal } = judgeOne(transition);
       if (refusal !== undefined) refused.push({ transition, ...refusal });
-      if (fate === 'put off') continue;
-      byFate[fate].push(transition);
+      if (outcome === 'put off') continue;
+      byOutcome[outcome].push(transition);
       break;
     }
-  const { ahead, presumed, made } = byFate;
+  const { ahead, presumed, made } = byOutcome;
   return {
     ahead: ahead.toSorted(byTime),
     refused: refused.toSorted(
@@ -243,20 +271,29 @@ function toGroup(
   };
 }
 
-function coursesOf({ workspace, changedAt, transitions }: Seen): readonly Course[] {
-  return partition(transitions, ({ kind }) => kind === 'autostart').flatMap((part): readonly Course[] => {
-    const [first, ...others] = part.map((transition) => ({ ...transition, workspace, changedAt }));
-    return first === undefined ? [] : [[first, ...others]];
-  });
+function sequencesOf({
+  workspace,
+  changedAt,
+  transitions,
+}: WorkspaceTransitions): readonly TransitionSequence[] {
+  return partition(transitions, ({ kind }) => kind === 'autostart').flatMap(
+    (part): readonly TransitionSequence[] => {
+      const [first, ...others] = part.map((transition) => ({ ...transition, workspace, changedAt }));
+      return first === undefined ? [] : [[first, ...others]];
+    },
+  );
 }
 
-/** All rows that are known, those of this look before older ones. */
+/** All known rows of daemons, those of this look before older ones. */
 function daemonRows({ daemons, offlineDaemons }: OrganizationReadings): readonly Daemon[] {
   const older = offlineDaemons?.items ?? [];
   return older.length === 0 ? daemons.items : unique([...daemons.items, ...older], ({ id }) => id);
 }
 
-/** When coderd saw a daemon that opens the gate for a tag set, which it does for 90 s after its last sign: spans of time, none of which touch. */
+/**
+ * The spans in which coderd saw a daemon that opens the gate for a tag set. coderd sees a daemon
+ * until 90 s after its last heartbeat. The spans do not touch.
+ */
 type Gate = readonly Span[];
 type Span = { readonly from: EpochMs; readonly to: EpochMs };
 
@@ -278,48 +315,55 @@ function gateOf(tags: TagSet, daemons: readonly Daemon[], now: EpochMs): Gate {
   return gate;
 }
 
-type Seeing = {
+type JudgeInput = {
   readonly gate: Gate;
   /** When workspaces were read. */
   readonly readAt: EpochMs;
   readonly now: EpochMs;
-  /** How often the executor looks. */
+  /** The poll interval of the executor. */
   readonly poll: PollInterval;
-  /** Whether the gate's past is not known. */
-  readonly isUntold: boolean;
+  /** Whether it is unknown when the gate was open. */
+  readonly isGatePastUnknown: boolean;
 };
 
 type Judgement = {
-  readonly fate: Fate;
-  /** Absent: never refused, as far as is known. */
+  readonly outcome: Outcome;
+  /** Absent: no refusal is known. */
   readonly refusal?: Omit<Refusal, 'transition'>;
 };
 
 /**
- * What became of a transition. coderd refused it whenever the gate was open for two of its polls since it was due under its template as it
- * is, and a later reading of workspaces still shows it. Each refusal puts it off for longer, from the last time that the gate was open.
+ * Derives the outcome of a transition. coderd refused it each time that the gate was open for two
+ * polls and a later reading of workspaces still shows it. Only time since it was due under the
+ * present template counts. Each refusal puts it off for longer, counted from the last time the gate
+ * was open.
  */
-function judge({ at, changedAt = at }: ExpectedTransition, seeing: Seeing): Judgement {
-  const { gate, now, poll, isUntold } = seeing;
-  if (at > now) return { fate: 'ahead' };
+function judge({ at, changedAt = at }: ExpectedTransition, input: JudgeInput): Judgement {
+  const { gate, now, poll, isGatePastUnknown } = input;
+  if (at > now) return { outcome: 'ahead' };
   const foundAt = (Math.ceil(Math.max(at, changedAt) / MINUTE_MS) * MINUTE_MS) as EpochMs;
   const spans = gate
     .filter(({ to }) => to > foundAt)
     .map(({ from, to }) => ({ from: Math.max(from, foundAt) as EpochMs, to }));
-  const tries = triesIn(spans, seeing);
+  const tries = refusedSpans(spans, input);
   const last = tries.at(-1);
   if (last === undefined) {
-    const isPutOff = isUntold && (now - foundAt) % HOUR_MS >= Math.max(UNTOLD_MS, twicePolledMs(poll.ms));
-    return { fate: isPutOff ? 'put off' : fateIn(spans, poll.ms, seeing) };
+    const isPutOff =
+      isGatePastUnknown &&
+      (now - foundAt) % HOUR_MS >= Math.max(UNKNOWN_GATE_WAKE_MS, twicePolledMs(poll.ms));
+    return { outcome: isPutOff ? 'put off' : outcomeOf(spans, poll.ms, input) };
   }
   const backOffMs = BACK_OFF_MS[tries.length - 1] ?? BACK_OFF_MS[2];
   const refusal = { tries: tries.length, nextTryAt: (last.to + backOffMs) as EpochMs };
-  if (now < refusal.nextTryAt) return { fate: 'put off', refusal };
-  return { fate: fateIn(spans.slice(spans.indexOf(last) + 1), poll.retryMs, seeing), refusal };
+  if (now < refusal.nextTryAt) return { outcome: 'put off', refusal };
+  return { outcome: outcomeOf(spans.slice(spans.indexOf(last) + 1), poll.retryMs, input), refusal };
 }
 
-/** The spans in which coderd refused: in a later one it is given as long as its interval may be. */
-function triesIn(spans: readonly Span[], { poll, readAt }: Seeing): readonly Span[] {
+/**
+ * The spans in which coderd refused. After the first one, coderd gets the longest possible poll
+ * interval.
+ */
+function refusedSpans(spans: readonly Span[], { poll, readAt }: JudgeInput): readonly Span[] {
   const tries: Span[] = [];
   for (const span of spans) {
     const pollMs = tries.length === 0 ? poll.ms : poll.retryMs;
@@ -329,10 +373,11 @@ function triesIn(spans: readonly Span[], { poll, readAt }: Seeing): readonly Spa
 }
 
 /**
- * By how long the gate was open at a time. `presumed`: made, as far as is known, but the workspaces were read before, or coderd is to get
- * another poll. `made`: it had two polls, and workspaces are yet to be read.
+ * Derives the outcome from the longest span of an open gate. `presumed`: coderd has probably made
+ * the transition, but the workspaces were read before, or coderd may need one more poll. `made`:
+ * coderd had two polls, and the workspaces have not been read since.
  */
-function fateIn(spans: readonly Span[], pollMs: number, { readAt, now }: Seeing): NextFate {
+function outcomeOf(spans: readonly Span[], pollMs: number, { readAt, now }: JudgeInput): NextOutcome {
   const longestMs = (until: EpochMs): number => Math.max(0, ...spans.map((span) => openMs(span, until)));
   const madeAfterMs = pollMs + INSERTED_MS;
   if (longestMs(now) < madeAfterMs) return 'ahead';
@@ -341,15 +386,15 @@ function fateIn(spans: readonly Span[], pollMs: number, { readAt, now }: Seeing)
   return isOpen || longestMs(readAt) < madeAfterMs ? 'presumed' : 'ahead';
 }
 
-/** What coderd does not do with the gate open for so long, it refuses. */
+/** If coderd does not make a transition while the gate is open for this long, it refuses it. */
 function twicePolledMs(pollMs: number): number {
   return 2 * pollMs + INSERTED_MS;
 }
 
-/** For how long a gate was open in a span, up to a time. */
+/** How long a gate was open in a span, up to a time. */
 function openMs({ from, to }: Span, until: EpochMs): number {
   return Math.min(to, until) - from;
 }
 
-type NextFate = 'ahead' | 'presumed' | 'made';
-type Fate = NextFate | 'put off';
+type NextOutcome = 'ahead' | 'presumed' | 'made';
+type Outcome = NextOutcome | 'put off';

@@ -1,6 +1,7 @@
 /**
- * How often coderd's lifecycle executor looks (CODER_AUTOBUILD_POLL_INTERVAL, a minute by default), from when it made its builds: no API
- * tells. The times between two of its polls are whole multiples of the interval.
+ * The poll interval of coderd's lifecycle executor (CODER_AUTOBUILD_POLL_INTERVAL, a minute by
+ * default), inferred from the times of the builds that it made. No API shows the setting. The time
+ * between two polls is a whole multiple of the interval.
  */
 import type { EpochMs } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';
@@ -8,43 +9,52 @@ import type { Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { AUTOMATIC } from './transitions.ts';
 
 const MINUTE_MS = 60_000;
-/** Intervals are told apart in such steps. */
+/** The resolution of the inferred interval. */
 const STEP_MS = 30_000;
 const LONGEST_MS = 30 * MINUTE_MS;
-/** A poll makes its builds one after the other, some at a time. */
+/** Builds this close belong to one poll, which makes some builds at a time. */
 const SAME_POLL_MS = 30_000;
-/** So much later than the poll is its first build, at most. */
+/** The first build of a poll comes at most this long after it. */
 const JITTER_MS = 10_000;
-/** Schedules lie on whole hours and halves and quarters of them, and so do the builds of a coderd that looks every minute. */
+/**
+ * Schedules are often on whole, half and quarter hours, so a coderd that polls every minute also
+ * builds at these times.
+ */
 const CALENDAR_MS = 5 * MINUTE_MS;
-const LEAST_GAPS = 3;
-/** Older ones may be of an interval that was changed since. */
-const MOST_POLLS = 50;
-/** At each restart of coderd, its polls begin anew: one gap in so many may fit no interval. */
+const MIN_GAPS = 3;
+/** Older polls may have had another interval. */
+const MAX_POLLS = 50;
+/** Polls start anew with each restart of coderd, so one gap in this many may fit no interval. */
 const GAPS_A_RESTART = 8;
 
 export type PollInterval = {
-  /** In milliseconds. */
+  /** The interval in milliseconds. */
   readonly ms: number;
-  /** Once coderd seems to have refused something. Where too few builds tell of the interval, it may be a long one. */
+  /**
+   * The interval to assume after coderd seems to have refused a transition. If too few builds show
+   * the interval, it may be long.
+   */
   readonly retryMs: number;
 };
 
-/** A daemon stays for two of these, and so for one poll of an interval that is twice as long. */
-const UNTOLD_RETRY_MS = 10 * MINUTE_MS;
+/**
+ * The assumed interval if it is unknown. A daemon stays for two intervals, so also for one poll of
+ * an interval twice as long.
+ */
+const UNKNOWN_RETRY_MS = 10 * MINUTE_MS;
 
-/** What the last polls tell that made a build; a minute where they tell nothing. */
+/** Infers the interval from the last polls that made a build; a minute if they do not show it. */
 export function pollInterval(snapshot: Snapshot): PollInterval {
-  const ms = learn(snapshot);
-  return ms === undefined ? { ms: MINUTE_MS, retryMs: UNTOLD_RETRY_MS } : { ms, retryMs: ms };
+  const ms = inferIntervalMs(snapshot);
+  return ms === undefined ? { ms: MINUTE_MS, retryMs: UNKNOWN_RETRY_MS } : { ms, retryMs: ms };
 }
 
-/** The longest interval that fits; undefined where there are too few polls. */
-function learn({ coder }: Snapshot): number | undefined {
+/** The longest interval that fits; undefined if there are too few polls. */
+function inferIntervalMs({ coder }: Snapshot): number | undefined {
   const builds = coder.organizations.flatMap(({ workspaces }) => (workspaces ? builtAt(workspaces) : []));
-  const polls = pollsOf(builds).slice(-MOST_POLLS);
+  const polls = pollsOf(builds).slice(-MAX_POLLS);
   const gaps = polls.slice(1).map((at, index) => at - (polls[index] ?? at));
-  if (gaps.length < LEAST_GAPS) return undefined;
+  if (gaps.length < MIN_GAPS) return undefined;
   const misfits = Math.floor(gaps.length / GAPS_A_RESTART);
   for (let ms = LONGEST_MS; ms > MINUTE_MS; ms -= STEP_MS) {
     if (ms > CALENDAR_MS && polls.every((at) => isOnCalendar(at, ms))) continue;
@@ -53,17 +63,20 @@ function learn({ coder }: Snapshot): number | undefined {
   return MINUTE_MS;
 }
 
-/** Whether a build within a minute of a schedule explains it as well: polls begin with coderd, at any time. */
+/**
+ * Whether a schedule explains a build as well, because they are within a minute. Polls start with
+ * coderd, at any time.
+ */
 function isOnCalendar(at: EpochMs, ms: number): boolean {
   return at % ms < MINUTE_MS + JITTER_MS;
 }
 
-/** The first build of each of the last polls, of one list of workspaces. */
+/** The first build of each of the last polls, from one list of workspaces. */
 const builtAt = memoized(({ items }: Reading<Workspace>): readonly EpochMs[] => {
   const builds = items.flatMap(({ latest_build: { created_at, reason } }) =>
     created_at != null && AUTOMATIC.has(reason ?? '') ? [created_at] : [],
   );
-  return pollsOf(builds).slice(-MOST_POLLS);
+  return pollsOf(builds).slice(-MAX_POLLS);
 });
 
 function pollsOf(builds: readonly EpochMs[]): readonly EpochMs[] {

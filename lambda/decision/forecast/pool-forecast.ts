@@ -1,4 +1,7 @@
-/** The outlook of each pool: the floors that the configuration and the forecast set, and why. */
+/**
+ * The pool forecast: the floors that the configuration and the forecast set for each pool, and why,
+ * from the snapshot and the pool views.
+ */
 
 import { measure } from '../capacity/capacity.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
@@ -13,11 +16,11 @@ import { deriveWakeDemands, openersOf, type WakeDemands } from './wake-demand.ts
 
 export type Outlook = {
   readonly floors: AllFloors;
-  /** For what it opens coderd's gate. */
+  /** The transitions for which the pool opens coderd's gate. */
   readonly opening: WakeAssignment | undefined;
-  /** What is due, waits for people, and would not if it could be woken. */
+  /** Transitions that are due and wait only because a person paused or pinned the pool. */
   readonly heldBack: readonly Transition[];
-  /** Whether it keeps its last daemon since more may be due than is known. */
+  /** Whether the pool keeps its last daemon because the forecast is incomplete. */
   readonly isUnsure: boolean;
 };
 
@@ -27,7 +30,7 @@ export type Outlooks = {
   readonly outlooks: ReadonlyMap<PoolView, Outlook>;
 };
 
-/** Reads the outlook of all pools. */
+/** Derives the pool forecast of all pools. */
 export function deriveOutlook(snapshot: Snapshot, views: readonly PoolView[]): Outlooks {
   const now = snapshot.takenAt;
   const lookout = deriveWakeDemands(snapshot, views);
@@ -47,8 +50,9 @@ export function deriveOutlook(snapshot: Snapshot, views: readonly PoolView[]): O
 }
 
 /**
- * So many tasks that one of them is a daemon that opens the gate. Others may be of no use: an opener is kept beside all of them, but only one of them is
- * made up for by a launch, or a pool with a wrong key would grow without end.
+ * The number of tasks that keeps one daemon that opens the gate. Other tasks may be useless. An
+ * opener is kept beside all of them, but a launch replaces only one of them: otherwise a pool with
+ * a wrong key would grow without limit.
  */
 function withOpener(view: PoolView): number {
   const { total } = measure(view);
@@ -60,7 +64,10 @@ function heldBackFrom(view: PoolView, { heldBack }: WakeDemands): readonly Trans
   return heldBack.flatMap(({ isWaiting, pools, due }) => (isWaiting && pools.includes(view) ? due : []));
 }
 
-/** What is not known launches nobody, and sends nobody away. */
+/**
+ * Whether an incomplete forecast keeps the pool's last daemon. It launches nothing and drains
+ * nothing.
+ */
 function keepsLast(view: PoolView, now: EpochMs): boolean {
   const { pool, organization } = view;
   const isWoken = pool.wake.autostart || pool.wake.autostop;

@@ -1,16 +1,23 @@
 /**
- * Covering: the options that answer every need at the least cost together, where a need is answered by any of its options.
- * Exact: what follows from the needs alone is settled first, which mostly leaves nothing; the rest is tried, the best bound first.
+ * Weighted set cover: the options that satisfy every need at the least total cost, where any option
+ * of a need satisfies it. The result is exact. Simple deductions come first and mostly settle
+ * everything; a branch-and-bound search does the rest.
  */
 import { by, sum } from '../model/collections.ts';
 
 type Sets<T> = readonly ReadonlySet<T>[];
 type Choice<T> = { readonly open: Sets<T>; readonly chosen: readonly T[] };
 
-/** Steps times options: far more than real needs take, and some 50 ms. The best that was found until then is good. */
-const MOST_WORK = 50_000;
+/**
+ * The limit of work, in steps times options. Real needs take far less; this much takes some 50 ms.
+ * After it, the best cover found so far is used.
+ */
+const MAX_WORK = 50_000;
 
-/** The cheapest cover; between equals the options that come first. Needs without any option are left out. */
+/**
+ * Computes the cheapest cover. At equal costs, earlier options win. Needs without options are
+ * ignored.
+ */
 export function cheapestCover<T>(
   needs: readonly (readonly T[])[],
   costOf: (option: T) => number,
@@ -23,11 +30,11 @@ export function cheapestCover<T>(
   let work = 0;
   const search = (choice: Choice<T>): void => {
     const { open, chosen } = settle(choice, cost);
-    if (best !== undefined && totalOf(chosen) + atLeast(open, cost) >= totalOf(best)) return;
+    if (best !== undefined && totalOf(chosen) + lowerBound(open, cost) >= totalOf(best)) return;
     const [next] = open.toSorted(by(({ size }) => size));
     work += size;
     if (next === undefined) best = chosen;
-    else if (work <= MOST_WORK || best === undefined)
+    else if (work <= MAX_WORK || best === undefined)
       for (const option of [...next].toSorted(by(cost)))
         search({ open: without(open, option), chosen: [...chosen, option] });
   };
@@ -39,9 +46,9 @@ function without<T>(open: Sets<T>, option: T): Sets<T> {
   return open.filter((options) => !options.has(option));
 }
 
-/** Takes what has to be taken, until nothing more follows. */
+/** Chooses the options that are forced, until nothing more follows. */
 function settle<T>({ open, chosen }: Choice<T>, cost: (option: T) => number): Choice<T> {
-  const left = withoutBeaten(withoutImplied(open), cost);
+  const left = withoutDominated(withoutImplied(open), cost);
   const forced = new Set(left.filter(({ size }) => size === 1).flatMap((options) => [...options]));
   if (forced.size > 0) {
     const rest = left.filter((options) => options.isDisjointFrom(forced));
@@ -51,7 +58,9 @@ function settle<T>({ open, chosen }: Choice<T>, cost: (option: T) => number): Ch
   return isSmaller ? settle({ open: left, chosen }, cost) : { open: left, chosen };
 }
 
-/** What answers a need answers every need that has all its options. */
+/**
+ * Removes needs that are satisfied whenever another need is: they have all options of that need.
+ */
 function withoutImplied<T>(open: Sets<T>): Sets<T> {
   const inOrder = open.toSorted(by(({ size }) => size));
   return inOrder.filter(
@@ -59,27 +68,28 @@ function withoutImplied<T>(open: Sets<T>): Sets<T> {
   );
 }
 
-/** An option that answers nothing that another, which is no dearer, doesn't answer too, is not needed. */
-function withoutBeaten<T>(open: Sets<T>, cost: (option: T) => number): Sets<T> {
-  const answers = new Map<T, Set<ReadonlySet<T>>>();
+/** Removes an option if another one costs no more and satisfies all its needs. */
+function withoutDominated<T>(open: Sets<T>, cost: (option: T) => number): Sets<T> {
+  const needsByOption = new Map<T, Set<ReadonlySet<T>>>();
   for (const options of open)
-    for (const option of options) answers.set(option, (answers.get(option) ?? new Set()).add(options));
-  const best = [...answers].toSorted(
+    for (const option of options)
+      needsByOption.set(option, (needsByOption.get(option) ?? new Set()).add(options));
+  const best = [...needsByOption].toSorted(
     by(
       ([option]) => cost(option),
-      ([, answered]) => -answered.size,
+      ([, satisfied]) => -satisfied.size,
     ),
   );
-  const beaten = new Set(
-    best.flatMap(([option, answered], index) =>
-      best.slice(0, index).some(([, others]) => answered.isSubsetOf(others)) ? [option] : [],
+  const dominated = new Set(
+    best.flatMap(([option, satisfied], index) =>
+      best.slice(0, index).some(([, others]) => satisfied.isSubsetOf(others)) ? [option] : [],
     ),
   );
-  return open.map((options) => options.difference(beaten));
+  return open.map((options) => options.difference(dominated));
 }
 
-/** A bound on what the rest costs: needs that have no option in common are answered one by one. */
-function atLeast<T>(open: Sets<T>, cost: (option: T) => number): number {
+/** A lower bound of the remaining cost: needs without a common option are paid one by one. */
+function lowerBound<T>(open: Sets<T>, cost: (option: T) => number): number {
   const taken = new Set<T>();
   let total = 0;
   for (const options of open.toSorted(by(({ size }) => size))) {

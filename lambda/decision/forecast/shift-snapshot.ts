@@ -1,6 +1,6 @@
 /**
- * The same look at a later time: "what would you do then?" The pools, daemons and jobs are as they were, as long since, while the calendar
- * goes on: schedules, and what coderd does by itself.
+ * The same snapshot at a later time, for the question "what would the autoscaler do then?" Pools,
+ * daemons and jobs keep their ages. The calendar moves on: schedules, and transitions of coderd.
  */
 import type { EpochMs } from '../model/brands.ts';
 import type {
@@ -14,7 +14,10 @@ import type {
 } from '../model/snapshot.ts';
 import { transitionsOf } from './transitions.ts';
 
-/** coderd's executor comes once a minute (docs/coder.md §10): what was due before has been done by then. */
+/**
+ * coderd's executor polls once a minute (docs/coder.md §10), so it has made earlier transitions by
+ * then.
+ */
 const EXECUTOR_MS = 60_000;
 
 /** Moves a snapshot to a later time. */
@@ -101,7 +104,7 @@ function movedTask(move: Move): (task: Task) => Task {
   });
 }
 
-/** The builds came as long ago as they did, whatever the time of day is then. */
+/** The builds keep their ages, although the time of day changes. */
 function movedRecord(
   { recentJobs }: OrganizationReadings,
   move: Move,
@@ -118,7 +121,7 @@ type Span = {
   readonly version: string | undefined;
 };
 
-/** The workspaces keep their times; those that coderd has moved on by then are left out. */
+/** The workspaces keep their times. Those that coderd will have changed by then are left out. */
 function movedForecast(
   { workspaces, templates, members, offlineDaemons }: OrganizationReadings,
   { move, from, to, version }: Span,

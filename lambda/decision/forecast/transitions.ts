@@ -1,4 +1,8 @@
-/** What coderd will do to one workspace by itself, as its lifecycle executor decides it (docs/coder.md §10, lifecycle_executor.go). */
+/**
+ * The transitions of one workspace that coderd will make by itself, as its lifecycle executor
+ * decides (docs/coder.md §10, lifecycle_executor.go). Computed from the workspace, its template and
+ * its owner.
+ */
 
 import type { EpochMs } from '../model/brands.ts';
 import { compare } from '../model/collections.ts';
@@ -8,28 +12,37 @@ import { cleansUpFailedStops } from '../model/version.ts';
 import { weekdayIn } from '../model/zones.ts';
 import { nextAutostart, zoneOf } from './autostart-schedule.ts';
 
-/** Something that coderd will do to a workspace. */
+/** One transition of a workspace. */
 export type Transition = {
   readonly kind: TransitionKind;
   readonly at: EpochMs;
-  /** Whether a job is to be expected: a stopped workspace is only marked as dormant, and the gate is asked all the same. */
+  /**
+   * Whether coderd creates a job. It only marks a stopped workspace as dormant, but checks the gate
+   * for that too.
+   */
   readonly takesJob: boolean;
 };
 
-/** coderd waits so long after a deletion that failed. */
+/** coderd retries a failed deletion after this time. */
 const DELETE_AGAIN_MS = 24 * 3_600_000;
 
-/** What else a workspace's transitions depend on. */
+/** The other inputs of a workspace's transitions. */
 export type Circumstances = {
-  /** coderd's. @default unknown */
+  /** The version of coderd. @default unknown */
   readonly version?: string | undefined;
-  /** When the workspace was read. @default unknown: what coderd is yet to work out is not told */
+  /**
+   * When the workspace was read. @default unknown: transitions that coderd has yet to compute are
+   * left out
+   */
   readonly readAt?: EpochMs | undefined;
-  /** Of the workspace. @default unknown, which counts as active */
+  /** The owner of the workspace. @default unknown, which counts as active */
   readonly owner?: Member | undefined;
 };
 
-/** All that is to come for a workspace as it is, the earliest first; nothing while a build is under way. */
+/**
+ * Derives all coming transitions of a workspace in its present state, the earliest first. Empty
+ * while a build is in progress.
+ */
 export function transitionsOf(
   workspace: Workspace,
   template: Template | undefined,
@@ -48,14 +61,14 @@ export function transitionsOf(
     .toSorted(byTime);
 }
 
-/** The last time that there is a date for. */
+/** The largest time that `Date` can represent. */
 const LAST_MS = 8.64e15;
 
 export function byTime(a: Transition, b: Transition): number {
   return a.at - b.at || compare(a.kind, b.kind);
 }
 
-/** What coderd does by itself, by the reason of the build (docs/coder.md §10). */
+/** The kind of transition by the reason of its build (docs/coder.md §10). */
 export const AUTOMATIC: ReadonlyMap<string, TransitionKind> = new Map([
   ['autostart', 'autostart'],
   ['autostop', 'autostop'],
@@ -78,7 +91,10 @@ function autostart(
   return at === undefined ? undefined : { kind: 'autostart', at, takesJob: true };
 }
 
-/** Where coderd has none, as after dormancy, its next poll works it out by the schedule. */
+/**
+ * The next autostart. If coderd has not computed one, as after dormancy, its next poll computes it
+ * from the schedule.
+ */
 function nextStart(
   { next_start_at }: Workspace,
   given: {
@@ -96,7 +112,10 @@ function nextStart(
   return weekday === undefined || allowsDay(weekday) ? next_start_at : undefined;
 }
 
-/** Activity moves the deadline, up to the latest one. A suspended owner's workspaces are stopped at once. */
+/**
+ * Activity moves the deadline, up to `max_deadline`. coderd stops the workspaces of a suspended
+ * owner at once.
+ */
 function autostop(
   { latest_build: build, dormant_at }: Workspace,
   owner: Member | undefined,
@@ -111,7 +130,10 @@ function autostop(
     : { kind: 'autostop', at: Math.min(...ends) as EpochMs, takesJob: true };
 }
 
-/** What failed to start, and since coder #26203 to stop, is stopped after a while. */
+/**
+ * coderd stops a workspace some time after a failed start, and since coder #26203 after a failed
+ * stop.
+ */
 function cleanup(
   { latest_build: build }: Workspace,
   template: Template | undefined,
@@ -145,7 +167,7 @@ function deletion(
   return { kind: 'deletion', at: Math.max(deleting_at, again) as EpochMs, takesJob: true };
 }
 
-/** Go writes the year 1 for a time that is not set. */
+/** Go writes the year 1 for an unset time. */
 function isTime(time: EpochMs | null | undefined): time is EpochMs {
   return time != null && time > 0;
 }

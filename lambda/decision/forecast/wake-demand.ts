@@ -1,6 +1,6 @@
 /**
- * The lookout: for what the pools have to be awake. A call is what coderd will soon do for one tag set, with the pools whose daemons
- * can open the gate for it.
+ * The wake demands: for each tag set, the transitions that coderd will make soon and the pools
+ * whose daemons can open the gate for them. Derived from the forecast and the pool views.
  */
 
 import { isHeldBack } from '../capacity/capacity.ts';
@@ -21,24 +21,27 @@ import type { Transition } from './transitions.ts';
 
 export type WakeDemand = {
   readonly group: TransitionGroup;
-  /** The setting of `wake` that it is about. */
+  /** The setting of `wake` that applies. */
   readonly wakeFor: 'autostart' | 'autostop';
-  /** Those with a service that are woken for this; in order of name. */
+  /** The pools that have a service and wake for this, in order of name. */
   readonly pools: readonly PoolView[];
-  /** The earliest first. */
+  /** Transitions that coderd has not made yet, the earliest first. */
   readonly ahead: readonly ExpectedTransition[];
-  /** See `TransitionGroup`. */
+  /** Refused transitions, see `TransitionGroup`. */
   readonly refused: readonly Refusal[];
   readonly presumed: readonly ExpectedTransition[];
-  /** The first of those ahead: what a pool has to start for now, and what is overdue. */
+  /** The first ones of `ahead`: overdue ones, and those for which a pool has to start now. */
   readonly due: readonly Transition[];
-  /** A daemon that nobody here owns, or that is kept anyway, opens the gate already. */
+  /**
+   * Whether the gate is open already, by a daemon that the autoscaler does not own or that a pool
+   * keeps for another reason.
+   */
   readonly isOpen: boolean;
 };
 
-/** A call for which nobody is woken, since people have paused or pinned all its pools. */
+/** A wake demand for which no pool wakes, because people have paused or pinned all its pools. */
 export type HeldBack = WakeDemand & {
-  /** No daemon opens the gate, nor is one on its way: what is due waits for the people. */
+  /** Whether no daemon opens the gate and none is on its way: the transitions wait for a person. */
   readonly isWaiting: boolean;
 };
 
@@ -46,30 +49,33 @@ export type WakeDemands = {
   readonly groups: readonly TransitionGroup[];
   readonly calls: readonly WakeDemand[];
   readonly heldBack: readonly HeldBack[];
-  /** Due, and no pool has these tags. */
-  readonly unheard: readonly WakeDemand[];
+  /** Demands with transitions that are due, for which no pool has the tags. */
+  readonly withoutPool: readonly WakeDemand[];
 };
 
-/** Before something is due there is a look every few seconds; and a daemon is to be seen before the executor comes. */
+/**
+ * Before a transition is due there is a look every few seconds, and coderd must see the daemon
+ * before its executor polls.
+ */
 const NEXT_LOOK_MS = 15_000;
-/** When all is quiet the next look is a minute away. */
+/** When nothing happens the next look is a minute away. */
 const QUIET_LOOK_MS = 75_000;
 /** ECS starts 500 tasks of a service a minute (docs/aws.md §2). */
 const LAUNCH_MS = 120;
 
-/** Looks out for what is due, over all organizations. */
+/** Derives the wake demands of all organizations. */
 export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]): WakeDemands {
   const now = snapshot.takenAt;
   const groups = deriveForecast(snapshot);
   const times = { now, pollMs: pollInterval(snapshot).ms };
-  const openElsewhere = tagsOfOthers(snapshot, views);
+  const tagsOpenByOthers = tagsOfOthers(snapshot, views);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
-    (openElsewhere.get(organizationId) ?? []).some((others) => covers(others, tags));
+    (tagsOpenByOthers.get(organizationId) ?? []).some((others) => covers(others, tags));
   const all = groups.flatMap((group) => {
     const fitting = views.filter((view) => fits(view, group) && !view.pool.retiring);
     const parts = split(group);
     const open = parts.length > 0 && isOpen(group);
-    return parts.map((part): Heard => {
+    return parts.map((part): DemandWithPools => {
       const { wakeFor, ahead } = part;
       return {
         fitting,
@@ -77,45 +83,47 @@ export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]
           ...part,
           group,
           pools: fitting.filter(({ service, pool }) => service !== undefined && pool.wake[wakeFor]),
-          due: wakeFor === 'autostart' ? dueOf(ahead, fitting, now) : ripeOf(ahead, fitting, times),
-          isOpen: open || fitting.some((view) => isThereAnyway(view, part)),
+          due: wakeFor === 'autostart' ? dueOf(ahead, fitting, now) : dueStopsOf(ahead, fitting, times),
+          isOpen: open || fitting.some((view) => keepsDaemon(view, part)),
         },
       };
     });
   });
-  const [answered, silent] = partition(all, ({ call }) => call.pools.length > 0);
+  const [withPools, withoutPools] = partition(all, ({ call }) => call.pools.length > 0);
   return {
     groups,
-    calls: answered.map(({ call }) => call),
-    heldBack: silent.flatMap((heard) => heldBackOf(heard, now)),
-    unheard: silent.flatMap(({ call, fitting }) =>
+    calls: withPools.map(({ call }) => call),
+    heldBack: withoutPools.flatMap((candidate) => heldBackOf(candidate, now)),
+    withoutPool: withoutPools.flatMap(({ call, fitting }) =>
       fitting.length === 0 && !call.isOpen && call.due.length > 0 ? [call] : [],
     ),
   };
 }
 
-type Heard = {
+type DemandWithPools = {
   readonly call: WakeDemand;
-  /** Those whose daemons could open the gate, woken for it or not. */
+  /** The pools whose daemons could open the gate, whether they wake for it or not. */
   readonly fitting: readonly PoolView[];
 };
 
-function heldBackOf({ call, fitting }: Heard, now: EpochMs): readonly HeldBack[] {
+function heldBackOf({ call, fitting }: DemandWithPools, now: EpochMs): readonly HeldBack[] {
   const pools = fitting.filter(
     ({ configured, pool }) => configured.wake[call.wakeFor] && !pool.wake[call.wakeFor],
   );
   if (pools.length === 0) return [];
   const isOpen = call.isOpen || fitting.some((view) => openersOf(view) > 0);
-  return [{ ...call, pools, isOpen, isWaiting: !isOpen && !fitting.some((view) => keepsOne(view, now)) }];
+  return [
+    { ...call, pools, isOpen, isWaiting: !isOpen && !fitting.some((view) => hasConfiguredFloor(view, now)) },
+  ];
 }
 
-/** One of its daemons is to be there whatever comes. */
-function keepsOne(view: PoolView, now: EpochMs): boolean {
+/** Whether the pool keeps a daemon for another reason. */
+function hasConfiguredFloor(view: PoolView, now: EpochMs): boolean {
   const { min, warm } = configuredFloors(view, now);
   return view.service !== undefined && min + warm > 0;
 }
 
-/** The tag sets of live daemons that nobody here owns, by organization. */
+/** The tag sets of live daemons that the autoscaler does not own, by organization. */
 function tagsOfOthers(
   { coder, takenAt }: Snapshot,
   views: readonly PoolView[],
@@ -129,12 +137,12 @@ function tagsOfOthers(
   );
 }
 
-/** How long before something is due its pool has to start, in milliseconds. */
+/** How many milliseconds before a transition its pool has to start. */
 export function leadOf({ pool, startTime }: Pick<PoolView, 'pool' | 'startTime'>): number {
   return startTime.p95Ms + NEXT_LOOK_MS + Math.min(pool.prewarm.max, pool.max) * LAUNCH_MS;
 }
 
-/** Whether a pool is woken for transitions of a kind. */
+/** Whether a pool wakes for transitions of this kind. */
 export function isWokenFor({ pool }: PoolView, kind: TransitionKind): boolean {
   return pool.wake[settingOf(kind)];
 }
@@ -147,13 +155,15 @@ export function fits(
   return view.organization?.id === organizationId && covers(view.tags, tags);
 }
 
-/** The tasks whose daemons open the gate for their pool's tags, or are about to. */
+/** The number of tasks whose daemons open the gate for their pool's tags, or will soon. */
 export function openersOf(view: PoolView): number {
   const coming = isHeldBack(view) ? 0 : view.missing;
   return coming + view.unseen + view.tasks.filter(isOpener).length;
 }
 
-/** Whether all daemons of a pool that have been seen have another key: the next one would be one more of them. */
+/**
+ * Whether all daemons that were seen of a pool have another key. The next daemon would have it too.
+ */
 export function hasWrongKey({ tasks }: PoolView): boolean {
   const isRight = (task: TaskView): boolean => isOpener(task) && task.daemon !== undefined;
   return tasks.some(({ hasOtherTags }) => hasOtherTags) && !tasks.some(isRight);
@@ -164,7 +174,10 @@ function isOpener({ state, use, hasOtherTags }: TaskView): boolean {
   return isThere && use !== 'silent' && !hasOtherTags;
 }
 
-/** Starts apart from what `wake.autostop` is about: pools may be woken for one and not for the other. */
+/**
+ * Splits a group into autostarts and the transitions of `wake.autostop`: a pool may wake for only
+ * one of them.
+ */
 function split({ ahead, refused, presumed }: TransitionGroup): readonly Part[] {
   return WAKE_FOR.map((wakeFor): Part => {
     const isOwn = ({ kind }: Transition): boolean => wakeFor === settingOf(kind);
@@ -181,37 +194,38 @@ type Part = Pick<WakeDemand, 'wakeFor' | 'ahead' | 'refused' | 'presumed'>;
 
 const WAKE_FOR = ['autostart', 'autostop'] as const;
 
-/** A pool that is not woken for it has a daemon all the same, and keeps it. */
-function isThereAnyway(view: PoolView, { wakeFor }: Part): boolean {
+/** Whether a pool that does not wake for these transitions still keeps a daemon. */
+function keepsDaemon(view: PoolView, { wakeFor }: Part): boolean {
   const { pool, overrides } = view;
   return !pool.wake[wakeFor] && (pool.min > 0 || isPaused(overrides)) && openersOf(view) > 0;
 }
 
-/** The setting of `wake` that is about a kind of transition. */
+/** The setting of `wake` for a kind of transition. */
 function settingOf(kind: TransitionKind): WakeDemand['wakeFor'] {
   return kind === 'autostart' ? 'autostart' : 'autostop';
 }
 
 /**
- * Nobody waits for a stop: several of them share one start of a pool. It is worth its price once the waiting has cost as much, and it
- * comes in time for none to be later than `maxDelay`.
+ * Selects the stops that are worth waking for. No person waits for a stop, so several stops share
+ * one start of a pool. A start is worth its price once the waiting has cost as much. It comes early
+ * enough that no stop is later than `maxDelay`.
  */
-function ripeOf(
+function dueStopsOf(
   ahead: readonly Transition[],
   views: readonly PoolView[],
   { now, pollMs }: { readonly now: EpochMs; readonly pollMs: number },
 ): readonly Transition[] {
   const due = dueOf(ahead, views, now);
-  // no pool has these tags: there is no start to share, and a person has to know
+  // no pool has these tags: there is no start to share, and a finding has to report it
   if (views.length === 0) return due;
-  const isRipe = views.some((view) => {
+  const isWorthWaking = views.some((view) => {
     const { pool, startTime } = view;
     const lastMs = pool.wake.maxDelayMs - leadOf(view) - QUIET_LOOK_MS - pollMs;
     const waitedMs = sum(due, ({ at }) => Math.max(0, now - at));
     const isLast = (due[0]?.at ?? now) <= now - lastMs;
     return isLast || (waitedMs / 60_000) * pool.waiting.stop >= launchCost(pool, startTime.p50Ms);
   });
-  return isRipe ? due : [];
+  return isWorthWaking ? due : [];
 }
 
 function dueOf(

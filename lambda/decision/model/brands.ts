@@ -1,4 +1,7 @@
-/** Branded primitives: a plain string or number cannot take their place. Cast only in a schema. */
+/**
+ * Branded primitives. The compiler rejects a plain string or number in their place. Only schemas
+ * may cast to them.
+ */
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
@@ -10,11 +13,11 @@ export type PoolName = Brand<string, 'PoolName'>;
 export type TaskArn = Brand<string, 'TaskArn'>;
 /** The full ARN of an ECS service. */
 export type ServiceArn = Brand<string, 'ServiceArn'>;
-/** A coderd UUID of an organization. */
+/** The UUID of an organization in coderd. */
 export type OrganizationId = Brand<string, 'OrganizationId'>;
-/** A coderd UUID of a provisioner job. */
+/** The UUID of a provisioner job in coderd. */
 export type JobId = Brand<string, 'JobId'>;
-/** A coderd UUID of a provisioner daemon. */
+/** The UUID of a provisioner daemon in coderd. */
 export type DaemonId = Brand<string, 'DaemonId'>;
 
 /** Adds milliseconds to a time. */

@@ -1,9 +1,12 @@
-/** Orders strings by code unit: the same on every machine. */
+/** Orders strings by code unit. The order is the same on every machine. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Orders by the first key that differs; a key is a number or a string. */
+/**
+ * Makes a comparator that orders items by the first key that differs. A key is a number or a
+ * string.
+ */
 export function by<T>(...keys: readonly ((item: T) => number | string)[]): (a: T, b: T) => number {
   return (a, b) => {
     for (const key of keys) {
@@ -15,13 +18,13 @@ export function by<T>(...keys: readonly ((item: T) => number | string)[]): (a: T
   };
 }
 
-/** The first of all items that share a key. */
+/** Keeps the first of all items that have the same key. */
 export function unique<T>(items: readonly T[], key: (item: T) => string): readonly T[] {
   const seen = new Set<string>();
   return items.filter((item) => seen.size < seen.add(key(item)).size);
 }
 
-/** Those for which it holds, and the others. */
+/** Splits items into those for which the predicate holds and the others. */
 export function partition<T>(
   items: readonly T[],
   holds: (item: T) => boolean,
@@ -29,19 +32,19 @@ export function partition<T>(
   return [items.filter(holds), items.filter((item) => !holds(item))];
 }
 
-/** The sum of a number of each item. */
+/** Adds up one number of each item. */
 export function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
 }
 
-/** The items in batches of so many, in order; the last one may be smaller. */
+/** Splits items into batches of `size`, in order. The last batch may be smaller. */
 export function batchesOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   );
 }
 
-/** How many of the numbers, the least first, are no greater than this. */
+/** Counts the numbers up to `most`. The numbers are in ascending order. */
 export function countUpTo(sorted: readonly number[], most: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

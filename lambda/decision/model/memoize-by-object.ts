@@ -1,6 +1,6 @@
 /**
- * Works something out once for each object, for as long as the object lives. For pure functions of what never changes: the
- * answers are the same as without it.
+ * Caches the result of a pure function for each object, for as long as the object lives. The
+ * objects must never change. Results are the same as without the cache.
  */
 export function memoized<K extends object, V extends NonNullable<unknown>>(of: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();

@@ -1,42 +1,50 @@
 /**
- * The plan: what to do about a snapshot, and why. It is data; reasons are codes in closed unions, and
- * `lambda/explain/text.ts` makes sentences of them.
+ * The plan: the actions that one look decided, and the reasons for them. It is plain data. Reasons
+ * are codes in closed unions; `lambda/explain/text.ts` turns them into sentences.
  */
 import type { JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { ScaleIn } from './config.ts';
 import type { ReadingStatus } from './snapshot.ts';
 import type { Tags } from './tags.ts';
 
-/** Whose jobs wait, by what their waiting costs. */
+/** The kinds of demand that have their own price of waiting. */
 export type Audience = 'people' | 'autostarts' | 'stops' | 'prebuilds';
 
-/** RFC 3339, UTC, milliseconds: the plan is a JSON document as it is. */
+/** RFC 3339, UTC, with milliseconds. The plan is a JSON document without further conversion. */
 export type IsoTime = string;
 
-/** Why a task is asked to leave although it is not spare: another comes in its place, unless its pool is retiring. What is of no use goes first. */
+/**
+ * Why a task that is not spare gets a drain request. Another task replaces it, unless its pool is
+ * retiring. Order: useless tasks first.
+ */
 export const REPLACING = ['retiring', 'no-daemon', 'wrong-key', 'old-revision'] as const;
 export type Replacing = (typeof REPLACING)[number];
 
-/** What coderd does to workspaces by itself; `autostop` includes the clean-up of failed builds. */
+/**
+ * The transitions that coderd makes by itself. `autostop` includes the clean-up of failed builds.
+ */
 export type TransitionKind = 'autostart' | 'autostop' | 'dormancy' | 'deletion';
 
-/** How many of a kind, and when the earliest is due. */
+/** The number of transitions of one kind, and when the earliest is due. */
 export type Transitions = {
   readonly kind: TransitionKind;
   readonly transitions: number;
   readonly at: IsoTime;
 };
 
-/** How long a pool's tasks take until their daemons are registered. */
+/** The time from the creation of a pool's task until its daemon is registered. */
 export type StartTime = {
-  /** `setting`: until three starts are in view. */
+  /** `setting`: fewer than three starts were seen, so the configured start time is used. */
   readonly from: 'setting' | 'learned';
   readonly samples: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
 };
 
-/** Why a pool's numbers are what they are. Every pool has at least one; doing nothing has one too. */
+/**
+ * Why a pool has its numbers. Every pool has at least one reason; a pool that needs no action has
+ * one too.
+ */
 export type Reason =
   | { readonly code: 'pending-jobs'; readonly jobs: number }
   | { readonly code: 'served-by-free'; readonly jobs: number }
@@ -46,52 +54,57 @@ export type Reason =
       readonly from: Exclude<Floor['from'], 'wake' | 'stock'>;
       readonly count: number;
     }
-  /** Free daemons for builds that nobody can foresee, and why there is not one more (stock.ts). */
+  /**
+   * Free daemons that are kept for unforeseen builds, and why the pool does not keep one more
+   * (stock.ts).
+   */
   | {
       readonly code: 'stock';
       readonly daemons: number;
-      /** Such builds. */
+      /** Unforeseen builds a minute. */
       readonly perMinute: number;
-      /** From when a daemon is taken until another is ready. */
+      /** Seconds from when a build takes a daemon until another daemon is ready. */
       readonly replaceSeconds: number;
-      /** One more. Dollars. */
+      /** One more free daemon: what it would save and cost, in dollars an hour. */
       readonly next: {
         readonly savesPerHour: number;
         readonly costsPerHour: number;
-        /** Null: it would not be used. */
+        /** Hours from one use to the next; null: the daemon would never be used. */
         readonly usedEveryHours: number | null;
       };
     }
-  /** Idle daemons that are kept, since too little is known of earlier builds to drain them. */
+  /** Idle daemons that are kept because the record of earlier builds is too short to drain them. */
   | { readonly code: 'holding-for-record'; readonly tasks: number }
-  /** Idle daemons that drain, since a limit over all pools keeps a job of another pool waiting. */
+  /** Idle daemons that drain because a limit over all pools keeps a job of another pool waiting. */
   | { readonly code: 'making-room'; readonly tasks: number }
-  /** One daemon opens coderd's gate for what is due, or is about to be. */
+  /** One daemon opens coderd's gate for transitions that are due now or soon. */
   | { readonly code: 'awake-for'; readonly for: readonly Transitions[] }
-  /** More may be due than is known: the last daemon stays. */
+  /** The forecast is incomplete, so more transitions may be due. The last daemon stays. */
   | { readonly code: 'holding-for-forecast' }
-  /** What coderd would do if it saw a daemon of this pool, which people have paused or pinned. */
+  /**
+   * Transitions that coderd would make if it saw a daemon of this pool, which is paused or pinned.
+   */
   | { readonly code: 'not-woken-for'; readonly for: readonly Transitions[] }
-  /** Daemons that are to be ready when coderd inserts the jobs. */
+  /** Daemons that must be ready when coderd inserts the jobs. */
   | { readonly code: 'prewarm'; readonly daemons: number; readonly due: number }
   | { readonly code: 'capped-at-prewarm-max'; readonly due: number; readonly max: number }
-  /** Clocks differ: floors and what is due launch nothing. */
+  /** The clocks differ: floors and transitions that are due launch no task. */
   | { readonly code: 'launching-for-jobs-only'; readonly wanted: number }
-  /** More is wanted than a pin allows. */
-  | ({ readonly code: 'pinned'; readonly wanted: number; readonly count: number } & Said)
-  /** So many tasks more than a pin allows: who is idle for long enough leaves, and builds are not cut short. */
+  /** The pool wants more tasks than its pin allows. */
+  | ({ readonly code: 'pinned'; readonly wanted: number; readonly count: number } & OverrideNote)
+  /** Tasks above the pin. Running builds finish; idle daemons drain after `idleTimeout`. */
   | { readonly code: 'above-pin'; readonly tasks: number }
-  /** Nothing is done but to protect tasks that have no guard. */
-  | ({ readonly code: 'paused' } & Said)
-  | ({ readonly code: 'scale-in-paused' } & Said)
-  /** Of a retiring pool: tasks that can't be asked, or have been. */
+  /** The only action of a paused pool is to protect tasks that have no guard. */
+  | ({ readonly code: 'paused' } & OverrideNote)
+  | ({ readonly code: 'scale-in-paused' } & OverrideNote)
+  /** A retiring pool: tasks that cannot get a drain request, or have one already. */
   | {
       readonly code: 'retiring-waits';
       readonly starting: number;
       readonly leaving: number;
       readonly unguarded: number;
     }
-  /** Of a retiring pool no task is left. */
+  /** A retiring pool that has no task left. */
   | { readonly code: 'retired' }
   | { readonly code: 'capped-at-max'; readonly wanted: number; readonly max: number }
   | {
@@ -99,7 +112,7 @@ export type Reason =
       readonly wanted: number;
       readonly granted: number;
       readonly maxTasks: number;
-      /** What people wait for it, in minutes an hour. */
+      /** Minutes that people wait because of this limit, for each hour. */
       readonly waitMinutesPerHour: number;
     }
   | {
@@ -112,21 +125,33 @@ export type Reason =
   | { readonly code: 'capped-at-prebuilds-max-tasks'; readonly jobs: number; readonly maxTasks: number }
   | { readonly code: 'idle-long-enough'; readonly tasks: number }
   | { readonly code: 'idle-too-briefly'; readonly tasks: number }
-  /** To be replaced, and how many of them are asked now: a share at a time, what comes in their place first. */
+  /**
+   * Tasks to replace, and how many of them get a drain request in this look. Only a share of a pool
+   * drains at a time, and replacements start first.
+   */
   | { readonly code: Replacing; readonly tasks: number; readonly asked: number }
-  /** Without a guard: kept from being stopped by ECS, since they may hold a job or are to stay. */
+  /**
+   * Tasks without a guard. The autoscaler protects them because they may hold a job or have to
+   * stay.
+   */
   | { readonly code: 'protecting'; readonly tasks: number }
-  /** Rung `confirm`: to be stopped once all others are protected and a second look agrees. */
+  /**
+   * Rung `confirm`: tasks that ECS may stop once all other tasks are protected and a second look
+   * plans the same.
+   */
   | { readonly code: 'stopping-after-confirmation'; readonly tasks: number; readonly unprotected: number }
-  /** Rung `confirm`: idle for long enough, but the protection of their last build still runs. */
+  /**
+   * Rung `confirm`: tasks that have been idle long enough, but the protection of their last build
+   * still runs.
+   */
   | { readonly code: 'holding-for-protection'; readonly tasks: number }
-  /** Rung `never`. */
+  /** Rung `never`: idle tasks that stay. */
   | { readonly code: 'never-scaled-in'; readonly tasks: number }
   | { readonly code: 'tasks-left'; readonly tasks: number }
   | { readonly code: 'waiting-for-vacant'; readonly tasks: number }
   | {
       readonly code: 'starts-failing';
-      /** Since a daemon last registered. */
+      /** Failed starts since a daemon last registered. */
       readonly failures: number;
       readonly wanted: number;
       /** Existing tasks and one probe at the most. */
@@ -135,9 +160,9 @@ export type Reason =
       readonly reason: string;
     }
   | {
-      /** ECS cannot place tasks: a quota is used up, or there is no capacity. */
+      /** ECS cannot place tasks because a quota is used up or there is no capacity. */
       readonly code: 'placement-failing';
-      /** Desired, and without a task record. */
+      /** Desired tasks that have no task record. */
       readonly tasks: number;
       readonly wanted: number;
       /** Existing tasks and one probe at the most. */
@@ -148,7 +173,7 @@ export type Reason =
     }
   | { readonly code: 'count-below-tasks'; readonly desired: number; readonly tasks: number }
   | { readonly code: 'holding-for-starting'; readonly tasks: number }
-  /** Rung `confirm`: a task with the lease of a guard of before, or of a person, drains. */
+  /** Rung `confirm`: a task drains that still has the lease of an earlier guard or of a person. */
   | { readonly code: 'holding-for-leaving'; readonly tasks: number }
   | { readonly code: 'holding-for-unguarded'; readonly tasks: number }
   | { readonly code: 'holding-for-deployment' }
@@ -157,7 +182,7 @@ export type Reason =
   | { readonly code: 'no-service' }
   | { readonly code: 'nothing-to-do' };
 
-/** What makes the view of a pool less than full, so that it isn't scaled in. */
+/** Why the readings of a pool cannot be trusted fully. Any doubt holds scale-in. */
 export type Doubt =
   | ReadingDoubt
   | 'organization-unknown'
@@ -169,7 +194,7 @@ export type Doubt =
   | 'server-too-old'
   | 'tasks-fewer-than-counted'
   | 'override-malformed'
-  /** By a person, with or without all else. */
+  /** Set by a person. It can come with other doubts. */
   | 'scale-in-paused';
 
 /** The lists of a snapshot. */
@@ -181,39 +206,42 @@ export type Floor = {
   readonly from: 'min' | 'warm' | 'schedule' | 'wake' | 'stock' | 'pin' | 'override' | 'when-blind';
 };
 
-/** How many daemons (and tasks without one yet) a pool has in each state of docs/architecture.md, "The lease". */
+/**
+ * The number of a pool's daemons (and of tasks without a daemon yet) in each state of
+ * docs/architecture.md, "The lease".
+ */
 export type DaemonCounts = {
   readonly busy: number;
   readonly idle: number;
-  /** Desired, but no daemon of its has been seen yet. */
+  /** Desired tasks whose daemon has not been seen yet. */
   readonly starting: number;
   readonly leaving: number;
   readonly left: number;
-  /** Running without a lease where one is expected. */
+  /** Tasks that run without a lease although their pool expects one. */
   readonly unguarded: number;
   /**
-   * Tasks that stopped before their daemon registered, in the last 10 minutes, those that ECS has not begun to run for as long, and those
-   * that ECS cannot place.
+   * Tasks of the last 10 minutes that stopped before their daemon registered. Also tasks that ECS
+   * has not begun to run for 10 minutes, and tasks that ECS cannot place.
    */
   readonly failing: number;
 };
 
 export type OverrideKind = 'pause' | 'pause-scale-in' | 'pin' | 'floor';
 
-/** What a person has changed for a time, without a deployment (docs/adr/0016). */
-export type Override = Said & {
+/** A temporary change by a person, without a deployment (docs/adr/0016). */
+export type Override = OverrideNote & {
   readonly kind: OverrideKind;
-  /** Tasks; of `pin` and `floor`. */
+  /** Tasks. Only `pin` and `floor` have a count. */
   readonly count?: number;
 };
 
-/** Who said it, and why. */
-type Said = { readonly until: IsoTime; readonly by: string; readonly why: string };
+/** When an override ends, who set it, and why. */
+type OverrideNote = { readonly until: IsoTime; readonly by: string; readonly why: string };
 
-/** Tags of an override that can't be read. */
+/** A tag of an override that cannot be parsed. */
 export type MalformedOverride = {
   readonly tag: string;
-  /** Its value; empty: there is no such tag. */
+  /** The value of the tag; empty if the tag is missing. */
   readonly seen: string;
   readonly problem: 'unknown-tag' | 'unknown-value' | 'no-end' | 'unreadable-end';
 };
@@ -222,16 +250,16 @@ export type PoolPlan = {
   readonly name: PoolName;
   readonly scaleIn: ScaleIn;
   readonly retiring: boolean;
-  /** Those that are in force. */
+  /** The overrides that are in force. */
   readonly overrides: readonly Override[];
-  /** Absent: no service with this pool's tag was seen. */
+  /** Null: no service with this pool's tag was seen. */
   readonly service: ServiceArn | null;
-  /** Tasks; null without a service. */
+  /** The desired count in tasks; null without a service. */
   readonly desired: { readonly from: number | null; readonly to: number | null };
   readonly daemons: DaemonCounts;
-  /** Jobs assigned to this pool, waiting ones included. */
+  /** Jobs assigned to this pool, including jobs that wait. */
   readonly pending: number;
-  /** What coderd is about to do, for which this pool has to be there now. */
+  /** Transitions that are due soon and need a daemon of this pool now. */
   readonly due: number;
   readonly startTime: StartTime;
   readonly floor: Floor;
@@ -247,7 +275,10 @@ export type Action =
       readonly from: number;
       readonly to: number;
       readonly why: Reason['code'];
-      /** Rung `confirm`: the only tasks that ECS may choose to stop. Carried out only if a second look plans the same. */
+      /**
+       * Rung `confirm`: the only tasks that ECS may choose to stop. `apply` acts on it only if a
+       * second look plans the same.
+       */
       readonly stops?: readonly TaskArn[] | undefined;
     }
   | {
@@ -256,7 +287,10 @@ export type Action =
       readonly task: TaskArn;
       readonly why: 'idle-long-enough' | Replacing;
     }
-  /** For tasks without a guard, of rungs `confirm` and `never`: keeps ECS from stopping it for half an hour. */
+  /**
+   * For tasks without a guard (rungs `confirm` and `never`): keeps ECS from stopping the task for
+   * half an hour.
+   */
   | {
       readonly kind: 'protect';
       readonly pool: PoolName;
@@ -264,7 +298,10 @@ export type Action =
       readonly why: 'may-hold-a-job' | 'is-to-stay';
     };
 
-/** Who will run a job: a daemon that is free, one that starts, one to be launched, or nobody before there is room. */
+/**
+ * Which daemon will run a job: a free, a starting, a new or a busy one. `when-there-is-room`: a new
+ * one, as soon as the limits allow.
+ */
 export type Served = 'by-free' | 'by-starting' | 'by-launch' | 'when-there-is-room' | 'by-busy';
 
 export type AssignmentRow = {
@@ -273,7 +310,7 @@ export type AssignmentRow = {
   readonly tags: Tags;
   readonly for: Audience;
   readonly jobs: number;
-  /** Absent: a daemon that the autoscaler does not own. */
+  /** Null: a daemon that the autoscaler does not own. */
   readonly pool: PoolName | null;
   readonly served: Served;
 };
@@ -283,39 +320,48 @@ export type UnservedRow = {
   readonly tags: Tags;
   readonly jobs: number;
   readonly oldest: IsoTime;
-  /** When coderd fails the oldest of them; null where it lets them wait. */
+  /** When coderd fails the oldest of these jobs; null if coderd lets them wait. */
   readonly failsAt: IsoTime | null;
-  /** Of the jobs, each once: `workspace_build`, `template_version_import`, … */
+  /** The distinct types of the jobs: `workspace_build`, `template_version_import`, … */
   readonly types: readonly string[];
-  /** `scope-is-user`: only daemons that this user starts can run them; a key's daemons have the scope of the organization. */
+  /**
+   * `scope-is-user`: only daemons that this user starts can run the jobs. Daemons that use a
+   * provisioner key have the scope of the organization.
+   */
   readonly why:
     | 'no-pool-has-these-tags'
     | 'no-pool-in-this-organization'
     | 'pool-is-retiring'
     | 'scope-is-user';
-  /** The pool that lacks least, and the tags that it lacks or has otherwise. */
+  /** The pool that differs least from the tags of the jobs. */
   readonly closest: {
     readonly pool: PoolName;
-    /** The job's tags that the pool lacks or has otherwise. */
+    /** Tags of the job that the pool lacks, or has with another value. */
     readonly missing: Tags;
-    /** What the pool has instead, where it has the tag. */
+    /** The pool's values of those tags, as far as it has them. */
     readonly has: Tags;
-    /** The pool's tags that the job does not have. */
+    /** Tags of the pool that the job does not have. */
     readonly surplus: Tags;
   } | null;
 };
 
-/** What coderd will do by itself within the hour, or should have done. */
+/** Transitions that coderd will make by itself within the hour, or that are overdue. */
 export type ForecastRow = Transitions & {
   /** Name. */
   readonly organization: string;
-  /** Of the template's active version. */
+  /** The tags of the template's active version. */
   readonly tags: Tags;
-  /** The pool that is awake for it; absent: others' daemons are, it is not time yet, or those that could be are paused or pinned. */
+  /**
+   * The pool that is awake for these transitions. Null: a daemon outside the autoscaler opens the
+   * gate, it is too early, or the pools that fit are paused or pinned.
+   */
   readonly pool: PoolName | null;
 };
 
-/** The lists of the forecast: what is wrong with them holds nothing but a pool's last daemon. */
+/**
+ * The lists that the forecast reads. A problem with one of them only keeps the last daemon of a
+ * pool.
+ */
 export type ForecastReadingName = 'workspaces' | 'templates';
 
 export type Finding =
@@ -323,7 +369,7 @@ export type Finding =
       readonly code: `${ForecastReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
       readonly organization: string;
       readonly error?: string | undefined;
-      /** Of what is used in its place. */
+      /** The time of the older reading that is used instead. */
       readonly takenAt?: IsoTime | undefined;
     }
   | { readonly code: 'workspaces-empty'; readonly organization: string; readonly jobs: number }
@@ -333,14 +379,14 @@ export type Finding =
       readonly tags: Tags;
     })
   | (Transitions & { readonly code: 'transitions-late'; readonly organization: string; readonly tags: Tags })
-  /** Due, and coderd did not make them although it saw a daemon. */
+  /** Transitions that are due and that coderd did not make although it saw a daemon. */
   | (Transitions & {
       readonly code: 'transitions-refused';
       readonly organization: string;
       readonly tags: Tags;
       /** The first few, as `owner/workspace`. */
       readonly workspaces: readonly string[];
-      /** How many of them have an owner of whom coderd does not tell the status. */
+      /** How many of them belong to an owner whose status coderd does not show. */
       readonly ownersUnknown: number;
       /** When a pool is woken for the next of them. */
       readonly nextTryAt: IsoTime;
@@ -349,7 +395,10 @@ export type Finding =
       readonly code: 'transitions-held';
       readonly organization: string;
       readonly tags: Tags;
-      /** All that could be woken for it, in order of name, and what a person wants of each. */
+      /**
+       * All pools that could be woken for the transitions, in order of name, each with its
+       * override.
+       */
       readonly pools: readonly { readonly name: PoolName; readonly override: Override }[];
     })
   | {
@@ -372,7 +421,7 @@ export type Finding =
       readonly code: 'clocks-differ';
       readonly where: 'jobs' | 'daemons' | 'tasks' | 'readings' | 'coderd';
       readonly organization?: string | undefined;
-      /** Of `coderd`: ahead of AWS's clock; negative: behind it. */
+      /** For `coderd`: seconds ahead of AWS's clock; negative: behind it. */
       readonly seconds: number;
     }
   | {
@@ -413,7 +462,7 @@ export type Finding =
       readonly jobs: number;
       /** The first of them. */
       readonly jobIds: readonly JobId[];
-      /** Those that are not scaled in for it. */
+      /** The pools whose scale-in is on hold because of it. */
       readonly pools: readonly PoolName[];
     }
   | {
@@ -423,15 +472,15 @@ export type Finding =
       readonly seen: number;
     }
   | { readonly code: 'service-missing'; readonly pool: PoolName }
-  /** A pool that was renamed or removed before its service was. */
+  /** A pool was renamed or removed while its service still exists. */
   | {
       readonly code: 'service-without-pool';
       readonly pool: string;
       readonly service: string;
-      /** Its tasks are asked to leave: it is surely this deployment's. */
+      /** Whether its tasks drain: only if the service surely belongs to this deployment. */
       readonly drains: boolean;
     }
-  /** A desired count that this process has neither seen nor set. Told once for each change. */
+  /** A desired count that this process has neither seen nor set. Reported once for each change. */
   | {
       readonly code: 'count-changed-by-others';
       readonly pool: PoolName;
@@ -444,13 +493,13 @@ export type Finding =
   | { readonly code: 'tasks-unguarded'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'tasks-vacant'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
-  /** For half an hour: its guard no longer reacts. */
+  /** These tasks have drained for half an hour without a daemon: their guard no longer reacts. */
   | {
       readonly code: 'tasks-draining-without-daemon';
       readonly pool: PoolName;
       readonly tasks: readonly TaskArn[];
     }
-  /** For six hours. */
+  /** These tasks have drained for six hours. */
   | { readonly code: 'tasks-draining-for-long'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] };
 
 export type Plan = {
@@ -461,7 +510,10 @@ export type Plan = {
   readonly actions: readonly Action[];
   readonly assignment: readonly AssignmentRow[];
   readonly unserved: readonly UnservedRow[];
-  /** When to look again: soon while it matters, else with the next invocation. */
+  /**
+   * Milliseconds until the next look: a few seconds while something changes, else until the next
+   * invocation.
+   */
   readonly lookAgainAfterMs: number;
   readonly forecast: readonly ForecastRow[];
   readonly findings: readonly Finding[];

@@ -1,21 +1,27 @@
-/** The tags of a pool's service that are ours: what finds it, and what a person overrides (overrides.ts). */
+/**
+ * The tags that the autoscaler reads from a pool's ECS service: they identify the service and hold
+ * overrides (overrides.ts).
+ */
 
 const PREFIX = 'coder-autoscaler:';
 
-/** The service of a pool carries this tag with the pool's name as its value. */
+/** The tag that identifies the service of a pool. Its value is the pool's name. */
 export const POOL_TAG = `${PREFIX}pool`;
-/** Beside it: the function's log group, where `autoscaler status` finds the last look. */
+/** The log group of the function, in which `autoscaler status` finds the last look. */
 export const LOG_GROUP_TAG = `${PREFIX}log-group`;
-/** The stack: which looks in that group are of this deployment. */
+/** The stack. It tells which looks in that log group are of this deployment. */
 export const STACK_TAG = `${PREFIX}stack`;
-/** What the pool's own settings say: by them its tasks drain when the pool is no longer in the file. */
+/**
+ * A copy of two settings of the pool. With these the autoscaler can drain the pool after it was
+ * removed from the file.
+ */
 export const ORGANIZATION_TAG = `${PREFIX}organization`;
 export const SCALE_IN_TAG = `${PREFIX}scale-in`;
 
 export const PAUSE_TAG = `${PREFIX}pause`;
 export const PIN_TAG = `${PREFIX}pin`;
 export const FLOOR_TAG = `${PREFIX}floor`;
-/** What each override says beside its value, in a tag of its own: `coder-autoscaler:pin-until`. */
+/** The further fields of each override, each in its own tag: `coder-autoscaler:pin-until`. */
 export const OVERRIDE_FIELDS = ['until', 'by', 'why'] as const;
 
 const KNOWN: ReadonlySet<string> = new Set([
@@ -32,23 +38,23 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 type Tagged = { readonly tags: readonly { readonly key: string; readonly value: string }[] };
 
-/** The value of a service's tag. */
+/** Finds the value of one tag of a service. */
 export function tagOf({ tags }: Tagged, wanted: string): string | undefined {
   return tags.find(({ key }) => key === wanted)?.value;
 }
 
-/** Whether a service is this deployment's beyond doubt. */
+/** Whether a service surely belongs to this deployment. */
 export function isOwn(service: Tagged, stack: string | undefined): boolean {
   return stack !== undefined && tagOf(service, STACK_TAG) === stack;
 }
 
-/** Whether a service is another deployment's. */
+/** Whether a service belongs to another deployment. */
 export function isForeign(service: Tagged, stack: string | undefined): boolean {
-  const its = tagOf(service, STACK_TAG);
-  return stack !== undefined && its !== undefined && its !== stack;
+  const serviceStack = tagOf(service, STACK_TAG);
+  return stack !== undefined && serviceStack !== undefined && serviceStack !== stack;
 }
 
-/** Whether a tag looks like one of ours and is none: a slip, most likely. */
+/** Whether a tag has the autoscaler's prefix but an unknown name: most likely a typing error. */
 export function isStrayTag(key: string): boolean {
   return key.startsWith(PREFIX) && !KNOWN.has(key);
 }

@@ -1,6 +1,7 @@
 /**
- * The snapshot: everything seen in one look. The field names are coderd's and AWS's own; only what a
- * decision needs is here, so nothing secret can slip in. `lambda/adapters/snapshot/` reads and writes it as JSON.
+ * The snapshot: all readings of one look. Field names are coderd's and AWS's own. Only fields that
+ * a decision needs are here, so no secret gets in. `lambda/adapters/snapshot/` reads and writes it
+ * as JSON.
  */
 import type { DaemonId, EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from './brands.ts';
 import type { Tags } from './tags.ts';
@@ -8,23 +9,24 @@ import type { Tags } from './tags.ts';
 type Maybe<T> = T | null | undefined;
 
 /**
- * How far a reading can be trusted. `ok`: all of it. `truncated`: there is more. `forbidden`: coderd answered
- * 404 or 403. `failed`: no usable answer, see `error`. `stale`: from an earlier look, see `takenAt`.
+ * How complete a list is. `ok`: complete. `truncated`: the server has more items. `forbidden`:
+ * coderd answered 404 or 403. `failed`: there was no usable answer, see `error`. `stale`: the list
+ * is from an earlier look, see `takenAt`.
  */
 export type ReadingStatus = 'ok' | 'truncated' | 'forbidden' | 'failed' | 'stale';
 
-/** One list that was read, with how far it can be trusted. */
+/** One list, with its status. */
 export type Reading<T> = {
   readonly status: ReadingStatus;
-  /** A sentence, for any status but `ok`. */
+  /** One sentence; present unless the status is `ok`. */
   readonly error?: string | undefined;
   readonly takenAt?: EpochMs | undefined;
-  /** The limit asked for; 0 = none. */
+  /** The limit of the request; 0: no limit. */
   readonly limit?: number | undefined;
   readonly items: readonly T[];
 };
 
-/** `pending`, `running`, … Unknown values are tolerated. */
+/** `pending`, `running`, … Unknown values are accepted. */
 export type JobStatus = string;
 
 export type Job = {
@@ -39,9 +41,15 @@ export type Job = {
   readonly initiator_id?: Maybe<string>;
   readonly tags: Tags;
   readonly type: string;
-  /** Why coderd made the workspace build: `initiator`, `autostart`, … Lists of jobs do not tell it (docs/coder.md §1), builds do. */
+  /**
+   * Why coderd made the workspace build: `initiator`, `autostart`, … Builds have this field; lists
+   * of jobs do not (docs/coder.md §1).
+   */
   readonly reason?: Maybe<string>;
-  /** `workspace_id` and the transition: workspace builds only; the transition is missing before 2026's servers (docs/coder.md §1). */
+  /**
+   * Only workspace builds have `workspace_id` and the transition. Servers before 2026 do not send
+   * the transition (docs/coder.md §1).
+   */
   readonly metadata?: Maybe<{
     readonly workspace_id?: Maybe<string>;
     readonly template_id?: Maybe<string>;
@@ -50,13 +58,17 @@ export type Job = {
 };
 
 /**
- * Jobs of every status, newest first: what recent looks saw, and the latest build of each workspace. A lower bound: a list that is cut
- * off, or that forgot what an earlier process saw, is no doubt.
+ * Jobs of every status, newest first: jobs that recent looks saw, and the latest build of each
+ * workspace. The list is a lower bound. A truncated list, or one that lacks jobs of an earlier
+ * process, is no doubt.
  */
 export type RecentJobs = Reading<Job> & {
-  /** So many of each tag set, the newest. */
+  /** The list keeps this many jobs of each tag set, the newest. */
   readonly limit?: number | undefined;
-  /** When this process began to record. Before, only the latest builds of the workspaces are known. Absent: unknown. */
+  /**
+   * When this process began to record. Of the time before, only the latest builds of the workspaces
+   * are known. Absent: unknown.
+   */
   readonly since?: EpochMs | undefined;
 };
 
@@ -72,26 +84,26 @@ export type Daemon = {
   readonly name: string;
   readonly version?: Maybe<string>;
   readonly tags: Tags;
-  /** `offline`, `idle` or `busy`, as coderd sees it; an `idle` may be 90 s old. */
+  /** `offline`, `idle` or `busy`, as coderd sees it. An `idle` may be 90 s old. */
   readonly status?: Maybe<string>;
   readonly current_job?: Maybe<JobRef>;
   readonly previous_job?: Maybe<JobRef>;
 };
 
-/** A workspace, as far as coderd's lifecycle executor decides by it (docs/coder.md §10). */
+/** The fields of a workspace by which coderd's lifecycle executor decides (docs/coder.md §10). */
 export type Workspace = {
   readonly id: string;
   readonly organization_id: OrganizationId;
   readonly template_id: string;
   readonly name?: Maybe<string>;
   readonly owner_id?: Maybe<string>;
-  /** A username. */
+  /** The owner's username. */
   readonly owner_name?: Maybe<string>;
-  /** `always` or `never`: whether a start takes the template's active version. */
+  /** `always` or `never`: whether a start uses the template's active version. */
   readonly automatic_updates?: Maybe<string>;
-  /** Then every start takes it. */
+  /** True: every start uses the active version. */
   readonly template_require_active_version?: Maybe<boolean>;
-  /** Whether the latest build is of another version than the active one. */
+  /** Whether the latest build uses another version than the active one. */
   readonly outdated?: Maybe<boolean>;
   readonly is_prebuild?: Maybe<boolean>;
   /** `CRON_TZ=Europe/Berlin 30 9 * * 1-5`. */
@@ -120,12 +132,12 @@ export type Workspace = {
   };
 };
 
-/** A template, as far as coderd's lifecycle executor decides by it (docs/coder.md §10). */
+/** The fields of a template by which coderd's lifecycle executor decides (docs/coder.md §10). */
 export type Template = {
   readonly id: string;
   readonly organization_id: OrganizationId;
   readonly active_version_id: string;
-  /** When its settings or its active version were changed last. */
+  /** The last change of its settings or of its active version. */
   readonly updated_at?: Maybe<EpochMs>;
   readonly allow_user_autostart?: Maybe<boolean>;
   /** `monday`, …; absent or null: every day. */
@@ -135,24 +147,33 @@ export type Template = {
   readonly time_til_dormant_autodelete_ms?: Maybe<number>;
 };
 
-/** A member of an organization, as far as coderd's lifecycle executor decides by it. */
+/** The fields of a member of an organization by which coderd's lifecycle executor decides. */
 export type Member = {
   readonly user_id: string;
   /** `active`, `suspended`, `dormant`; absent before 2.32. */
   readonly status?: Maybe<string>;
-  /** At the earliest when the status was changed. */
+  /** The status changed at this time or before. */
   readonly user_updated_at?: Maybe<EpochMs>;
 };
 
-/** What is about to be due. Read every few minutes: `takenAt` of each reading says when. */
+/**
+ * The input of the forecast. The adapters read it every few minutes: `takenAt` of each reading says
+ * when.
+ */
 export type ForecastReadings = {
   readonly workspaces: Reading<Workspace>;
   readonly templates: Reading<Template>;
-  /** The tags of each template's active version, by template id: those that coderd's autostart gate asks for. */
+  /**
+   * The tags of each template's active version, by template id. coderd's autostart gate checks
+   * these tags.
+   */
   readonly activeVersionTags: Readonly<Record<string, Tags>>;
-  /** The members that may be read; without them every owner counts as active. */
+  /** The members that the token may read. Without them every owner counts as active. */
   readonly members?: Reading<Member> | undefined;
-  /** Daemons that have gone in the last four days, the newest: when coderd's gate was open. Absent before 2.26, which lists them with the others. */
+  /**
+   * The newest daemons that went offline in the last four days. They tell when coderd's gate was
+   * open. Absent before 2.26: such servers list them with the other daemons.
+   */
   readonly offlineDaemons?: Reading<Daemon> | undefined;
 };
 
@@ -162,9 +183,9 @@ export type OrganizationReadings = {
   /** Pending and running jobs. */
   readonly jobs: Reading<Job>;
   readonly daemons: Reading<Daemon>;
-  /** The previous jobs of idle daemons: their `completed_at` says since when. */
+  /** The previous jobs of idle daemons. Their `completed_at` says since when a daemon is idle. */
   readonly previousJobs: Reading<Job>;
-  /** Absent: nothing is known of earlier jobs. */
+  /** Absent: no earlier job is known. */
   readonly recentJobs?: RecentJobs | undefined;
 } & Partial<ForecastReadings>;
 
@@ -181,14 +202,14 @@ export type Deployment = {
   readonly createdAt?: EpochMs | undefined;
 };
 
-/** What ECS says of a service in words. */
+/** A service event: a message of ECS about a service. */
 export type ServiceEvent = {
   readonly id?: string | undefined;
   readonly createdAt: EpochMs;
   readonly message: string;
 };
 
-/** How ECS deploys a service, as far as it matters here. */
+/** The part of a service's deployment configuration that the decision reads. */
 export type DeploymentConfiguration = {
   readonly earlySuccessCriteria?: { readonly enable?: boolean | undefined } | undefined;
 };
@@ -202,11 +223,17 @@ export type Service = {
   readonly pendingCount: number;
   readonly taskDefinition?: string | undefined;
   readonly deployments: readonly Deployment[];
-  /** The newest ones about placing and starting tasks, newest first; absent in snapshots of earlier versions. */
+  /**
+   * The newest events about placing and starting tasks, newest first. Snapshots of earlier versions
+   * lack them.
+   */
   readonly events?: readonly ServiceEvent[] | undefined;
   readonly deploymentConfiguration?: DeploymentConfiguration | undefined;
   readonly tags: readonly { readonly key: string; readonly value: string }[];
-  /** The desired count that this process saw or set last, in the look that sees another one. */
+  /**
+   * The desired count that this process saw or set before. Present only in the look that sees
+   * another count.
+   */
   readonly changedFrom?: number | undefined;
 };
 
@@ -217,7 +244,7 @@ export type Task = {
   readonly lastStatus: string;
   readonly desiredStatus: string;
   readonly taskDefinitionArn?: string | undefined;
-  /** The id of the deployment that started it. */
+  /** The id of the deployment that started the task. */
   readonly startedBy?: string | undefined;
   readonly availabilityZone?: string | undefined;
   readonly capacityProviderName?: string | undefined;
@@ -245,22 +272,22 @@ export type Protection = {
 
 export type Snapshot = {
   readonly version: 1;
-  /** By coderd's clock (its `Date` header), where coderd answered. */
+  /** The time by coderd's clock (its `Date` header), if coderd answered. */
   readonly takenAt: EpochMs;
-  /** When the look began, by the function's own clock; absent in snapshots of earlier versions. */
+  /** When the look began, by the function's own clock. Snapshots of earlier versions lack it. */
   readonly clock?: EpochMs | undefined;
   readonly coder: {
-    /** Absent when coderd did not answer. */
+    /** Absent if coderd did not answer. */
     readonly buildInfo?: BuildInfo | undefined;
-    /** Absent: it was not read. */
+    /** Absent: the adapters did not read it. */
     readonly token?: { readonly expiresAt: EpochMs } | undefined;
     readonly organizations: readonly OrganizationReadings[];
   };
   readonly ecs: {
     readonly cluster: string;
-    /** The stack of this deployment. Absent: unknown, so every service may be its own. */
+    /** The stack of this deployment. Absent: unknown, so any service may belong to it. */
     readonly stack?: string | undefined;
-    /** `takenAt`: by AWS's clock (the `Date` header of its answer). */
+    /** Its `takenAt` is by AWS's clock (the `Date` header of the answer). */
     readonly services: Reading<Service>;
     readonly tasks: Reading<Task>;
     readonly protections: Reading<Protection>;

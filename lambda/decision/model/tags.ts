@@ -1,14 +1,15 @@
+/** Tag sets: how coderd normalizes tags, and which daemon can run which job by its tags. */
 import { memoized } from './memoize-by-object.ts';
 
-/** Tags as coderd or a user writes them. */
+/** Tags as coderd or a person wrote them. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** Tags with `scope` and `owner` always present, as coderd stores them. */
+/** Tags that always have `scope` and `owner`, as in coderd's database. */
 export type TagSet = Tags & { readonly scope: string; readonly owner: string };
 
 /**
- * Adds what coderd adds to tags (MutateTags): no scope, or any scope but `user`, means
- * `scope=organization owner=""`. A user scope keeps its owner.
+ * Fills in `scope` and `owner` as coderd does (MutateTags). No scope, or any scope other than
+ * `user`, becomes `scope=organization owner=""`. A user scope keeps its owner.
  */
 export function normalizeTags(tags: Tags): TagSet {
   if (isNormal(tags)) return tags;
@@ -17,15 +18,15 @@ export function normalizeTags(tags: Tags): TagSet {
 }
 
 /**
- * Whether a daemon with these tags can run a job with those, both of one organization
- * (coderd's `provisioner_tagset_contains`): an untagged job runs on untagged daemons only, any other
- * job on every daemon that has all its tags. Values compare exactly. Both sides are normalised first.
+ * Whether a daemon can run a job of the same organization (coderd's `provisioner_tagset_contains`).
+ * An untagged job needs an untagged daemon. Any other job needs a daemon that has all its tags.
+ * Values are compared exactly. Both sides are normalized first.
  */
 export function canRun(daemonTags: Tags, jobTags: Tags): boolean {
   return covers(normalizeTags(daemonTags), normalizeTags(jobTags));
 }
 
-/** `canRun` of tag sets that are normalised already. */
+/** `canRun` for tag sets that are normalized already. */
 export function covers(daemon: TagSet, job: TagSet): boolean {
   if (isUntagged(job)) return isUntagged(daemon);
   return hasAll(daemon, job);
@@ -36,7 +37,7 @@ export function areEqual(a: TagSet, b: TagSet): boolean {
   return a === b || (Object.keys(a).length === Object.keys(b).length && hasAll(a, b));
 }
 
-/** One string per tag set, the same for every order of its tags. */
+/** A string that is equal for equal tag sets, whatever the order of their tags. */
 export const tagKey: (tags: Tags) => string = memoized((tags) => {
   const written = JSON.stringify(tags);
   const known = keys.get(written);
@@ -47,16 +48,16 @@ export const tagKey: (tags: Tags) => string = memoized((tags) => {
       .sort()
       .map((name) => [name, set[name]]),
   );
-  if (keys.size >= MOST_KEYS) keys.clear();
+  if (keys.size >= MAX_KEYS) keys.clear();
   keys.set(written, key);
   return key;
 });
 
-/** By the tags as they are written: thousands of jobs have the same few. */
+/** Keyed by the JSON of the tags: thousands of jobs share a few tag sets. */
 const keys = new Map<string, string>();
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
-/** The tags a person gave: without `scope` and `owner` where these say nothing. */
+/** The tags without `scope` and `owner`, unless the scope is `user`. */
 export function displayTags(tags: Tags): Tags {
   const { scope, owner, ...rest } = normalizeTags(tags);
   return scope === 'organization' ? rest : { scope, owner, ...rest };

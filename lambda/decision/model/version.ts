@@ -1,10 +1,21 @@
-/** Which release of Coder does what, read in coder's tags (docs/coder.md §12). */
+/**
+ * The behaviour that depends on the release of Coder, taken from Coder's git tags (docs/coder.md
+ * §12).
+ */
 
-/** Before, the list of provisioner jobs is missing, or it cannot be asked for jobs by their ids (docs/coder.md §1, §12). */
+/**
+ * Older servers lack the list of provisioner jobs, or cannot filter it by job id (docs/coder.md §1,
+ * §12).
+ */
 export const OLDEST_SERVER = '2.20';
-/** From here on, jobs that have been pending for 30 minutes are failed (docs/coder.md §5). */
+/**
+ * From this release on, coderd fails a job that has been pending for 30 minutes (docs/coder.md §5).
+ */
 export const REAPS_PENDING_SINCE = '2.23';
-/** coder #26203 came to three release lines: the first patch release of each, by minor. Later lines begin with it. */
+/**
+ * The first patch release with coder #26203, by minor version. Later release lines have it from the
+ * start.
+ */
 const CLEANS_UP_STOPS = new Map([
   [33, 8],
   [34, 2],
@@ -12,24 +23,28 @@ const CLEANS_UP_STOPS = new Map([
 ]);
 
 /**
- * Compares a coderd version such as `v2.30.0+3006da5` with `major.minor`: negative when it is older.
- * Undefined when the version can't be read.
+ * Compares a coderd version such as `v2.30.0+3006da5` with `major.minor`. Negative if it is older;
+ * undefined if the version cannot be parsed.
  */
-export function compareVersion(version: string | undefined, with_: string): number | undefined {
+export function compareVersion(version: string | undefined, release: string): number | undefined {
   const seen = parse(version ?? '');
-  const other = parse(with_);
+  const other = parse(release);
   if (seen === undefined || other === undefined) return undefined;
   return seen.major - other.major || seen.minor - other.minor;
 }
 
-/** Whether a version tells the release. That of a build without a tag, `v0.0.0-devel`, does not. */
+/**
+ * Whether a version names a release. `v0.0.0-devel`, the version of a build without a tag, does
+ * not.
+ */
 export function isKnownVersion(version: string | undefined): boolean {
   return parse(version ?? '') !== undefined;
 }
 
 /**
- * Whether coderd stops a workspace again whose stop has failed, as it does with failed starts. True where the version is unknown: a
- * build of coderd's main branch (`-devel`) does not tell which fixes it has.
+ * Whether coderd stops a workspace again after its stop failed, as it does after a failed start.
+ * True if the version is unknown: a build of coderd's main branch (`-devel`) does not tell which
+ * fixes it has.
  */
 export function cleansUpFailedStops(version: string | undefined): boolean {
   const seen = parse(version ?? '');
@@ -40,7 +55,10 @@ export function cleansUpFailedStops(version: string | undefined): boolean {
 
 const DEVEL = /^[^+]*-devel/;
 
-/** Of the provisioner daemon API 1.x: its minor version by that of the release (provisionerd/proto/version.go). */
+/**
+ * The minor version of the provisioner daemon API 1.x, by the minor version of the release
+ * (provisionerd/proto/version.go).
+ */
 const DAEMON_API: ReadonlyMap<number, number> = new Map([
   [18, 1],
   [19, 2],
@@ -64,18 +82,18 @@ const DAEMON_API: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * The minor version of the daemon API that a release has. A server takes daemons of the same and of lower ones (apiversion/apiversion.go).
- * Undefined for releases that are not known.
+ * The minor version of the daemon API that a release has. A server accepts daemons with the same or
+ * a lower version (apiversion/apiversion.go). Undefined for unknown releases.
  */
 export function daemonApiOf(version: string): number | undefined {
   const release = parse(version);
   if (release?.major !== 2 || /-(?:rc|devel)/.test(version)) return undefined;
-  // v2.31.0 has that of 2.30; a tag "v2.31" may be any of 2.31
+  // v2.31.0 has the API of 2.30. A tag "v2.31" may be any patch release of 2.31.
   if (release.minor === 31 && (release.patch ?? 0) === 0) return DAEMON_API.get(30);
   return DAEMON_API.get(release.minor);
 }
 
-/** The release in the tag of the official image, mirrored or not: of other images nothing is known. */
+/** The release in the tag of the official image, mirrored or not. Undefined for other images. */
 export function releaseOfImage(image: string): string | undefined {
   return /(?:^|\/)coder\/coder:(v\d[^@]*)/.exec(image)?.[1];
 }
@@ -85,7 +103,7 @@ type Release = { readonly major: number; readonly minor: number; readonly patch:
 function parse(version: string): Release | undefined {
   const [, major, minor, patch] = /^v?(\d+)\.(\d+)(?:\.(\d+))?/.exec(version) ?? [];
   if (major === undefined || minor === undefined) return undefined;
-  // builds without a tag call themselves v0.0.0-devel
+  // a build without a git tag has the version v0.0.0-devel
   if (Number(major) === 0 && Number(minor) === 0) return undefined;
   return {
     major: Number(major),

@@ -1,7 +1,10 @@
-/** Clocks on walls elsewhere. What one shows is kept as the time at which a clock in UTC shows the same: `wallMs`. */
+/**
+ * Local times of IANA time zones, computed with `Intl.DateTimeFormat`. A local time is stored as
+ * `wallMs`: the epoch milliseconds at which a UTC clock shows the same time.
+ */
 import { type EpochMs, plusMs } from './brands.ts';
 
-/** Sunday first, as cron and Date count them. */
+/** In the order of cron and `Date`: Sunday first. */
 export const WEEKDAYS = [
   'sunday',
   'monday',
@@ -15,26 +18,29 @@ export const WEEKDAYS = [
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The day of the week at a time in an IANA zone, `monday`; undefined for a zone that there isn't. */
+/** The day of the week in an IANA zone, such as `monday`. Undefined for an unknown zone. */
 export function weekdayIn(zone: string, at: EpochMs): string | undefined {
   return isZone(zone) ? WEEKDAYS[new Date(wallOf(zone, at)).getUTCDay()] : undefined;
 }
 
-/** Whether there is such a time zone. */
+/** Whether the runtime knows a time zone. */
 export function isZone(zone: string): boolean {
   return formatterOf(zone) !== undefined;
 }
 
-/** What the clock of a zone shows. Throws where there is no such zone. */
+/** The local time of a zone. Throws RangeError for an unknown zone. */
 export const wallOf = (zone: string, now: EpochMs): number => now + offsetMs(zone, now);
 
-/** The instants at which the clock shows a time: two where it is set back; where it skips it, the one after. */
+/**
+ * The instants of a local time. Two if the clock is set back over it; if the clock skips it, the
+ * end of the gap.
+ */
 export function instantsOf(zone: string, wallMs: number): readonly EpochMs[] {
   const shown = instantsShowing(zone, wallMs);
   return shown.length > 0 ? shown : [endOfGap(zone, candidatesFor(zone, wallMs))];
 }
 
-/** The instants at which the clock shows a time: none where it skips it. */
+/** The instants of a local time; none if the clock skips it. */
 export function instantsShowing(zone: string, wallMs: number): readonly EpochMs[] {
   return candidatesFor(zone, wallMs).filter((instant) => wallOf(zone, instant) === wallMs);
 }
@@ -44,7 +50,7 @@ function candidatesFor(zone: string, wallMs: number): readonly EpochMs[] {
   return [...new Set(offsets)].map((offset) => (wallMs - offset) as EpochMs);
 }
 
-/** The first instant with the later of two offsets. */
+/** The first instant after the gap, at which the later of two offsets holds. */
 function endOfGap(zone: string, candidates: readonly EpochMs[]): EpochMs {
   let before = Math.min(...candidates) as EpochMs;
   let after = Math.max(...candidates) as EpochMs;
@@ -57,7 +63,7 @@ function endOfGap(zone: string, candidates: readonly EpochMs[]): EpochMs {
   return after;
 }
 
-/** How far the clock on the wall is ahead of UTC. */
+/** The offset of a zone from UTC in milliseconds; positive east of Greenwich. */
 function offsetMs(zone: string, now: EpochMs): number {
   const formatter = formatterOf(zone);
   if (formatter === undefined) throw new RangeError(`reading a clock: there is no time zone "${zone}"`);
@@ -66,7 +72,7 @@ function offsetMs(zone: string, now: EpochMs): number {
   return sign === '-' ? -offset : offset;
 }
 
-/** Slow to make. */
+/** Cached because a formatter is slow to create. */
 const formatters = new Map<string, Intl.DateTimeFormat | undefined>();
 
 function formatterOf(zone: string): Intl.DateTimeFormat | undefined {

@@ -1,4 +1,7 @@
-/** Why a pool's numbers are what they are, in the order in which they come about. */
+/**
+ * The reasons of one pool, in the order of the stages, from its need and the decisions about its
+ * tasks and count.
+ */
 
 import { launchesFor, type Need } from '../assignment/needs.ts';
 import { unplacedTasks } from '../capacity/capacity.ts';
@@ -25,7 +28,7 @@ export type ReasonInput = {
   readonly now: EpochMs;
 };
 
-/** All reasons of a pool, one of each kind; at least one. */
+/** Derives all reasons of a pool: at least one, and one of each code. */
 export function reasonsOf(
   need: Need,
   { leaving, count, confirming, doubts, config, now }: ReasonInput,
@@ -42,42 +45,42 @@ export function reasonsOf(
     ...confirming.why,
     ...count.why,
   ];
-  // a doubt may hold both an ask and a count: one reason is enough
-  const once = [...new Map(why.map((reason) => [reason.code, reason])).values()];
-  const told = once.filter((reason) => !isOnlyPause(reason));
-  if (told.length > 0) return told;
+  // a doubt may hold both a drain request and a count, but one reason is enough
+  const distinct = [...new Map(why.map((reason) => [reason.code, reason])).values()];
+  const visible = distinct.filter((reason) => !isOnlyPause(reason));
+  if (visible.length > 0) return visible;
   return [doubts.length > 0 ? { code: 'holding-for-doubt', doubts } : { code: 'nothing-to-do' }];
 }
 
-/** What holds for as long as a person wants it to. */
+/** Reasons that hold for as long as a person wants. */
 function standingReasons(need: Need, doubts: readonly Doubt[]): readonly Reason[] {
   const { pool, overrides, service, listed } = need.view;
   const paused = overrides.find(({ kind }) => kind === 'pause-scale-in');
-  const isGone = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
+  const isEmpty = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
   return [
     ...(paused === undefined ? [] : [{ code: 'scale-in-paused', ...said(paused) } as const]),
-    ...(pool.retiring ? (isGone ? [{ code: 'retired' } as const] : retiringWaits(need)) : []),
+    ...(pool.retiring ? (isEmpty ? [{ code: 'retired' } as const] : retiringWaits(need)) : []),
   ];
 }
 
-/** What is still in the way of the end of a retiring pool, and not to be asked. */
+/** What a retiring pool still waits for. These tasks cannot get a drain request. */
 function retiringWaits({ view: { tasks }, capacity: { starting, unguarded } }: Need): readonly Reason[] {
   const leaving = tasks.filter(({ state }) => state === 'leaving').length;
   if (starting + leaving + unguarded === 0) return [];
   return [{ code: 'retiring-waits', starting, leaving, unguarded }];
 }
 
-/** Who said it, until when, and why. */
+/** The fields of an override that reasons and findings repeat. */
 export function said({ until, by, why }: Override) {
   return { until, by, why };
 }
 
-/** That scale-in is paused has a reason of its own. */
+/** Whether a paused scale-in is the only doubt. It has a reason of its own. */
 function isOnlyPause(reason: Reason): boolean {
   return reason.code === 'holding-for-doubt' && reason.doubts.every((doubt) => doubt === 'scale-in-paused');
 }
 
-/** Who will run the jobs that are assigned to it. */
+/** Which daemons will run the jobs that are assigned to the pool. */
 export function jobReasons(need: Need): readonly Reason[] {
   const reasons: Reason[] = [];
   const [free, starting] = [need.jobs['by-free'], need.jobs['by-starting']];
@@ -93,7 +96,7 @@ function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
   return floor.count > inUse ? [{ code: 'floor', ...floor }] : [];
 }
 
-/** The price of waiting in numbers: what is kept free, and why not one more. */
+/** The stock in numbers: how many daemons are kept free, and why not one more. */
 function stockReasons({ stock, stockFacts, view, givenUp, heldForRecord, ready }: Need): readonly Reason[] {
   const reasons: Reason[] = [];
   if (stock > 0 && stockFacts !== undefined) {
@@ -115,7 +118,7 @@ function stockReasons({ stock, stockFacts, view, givenUp, heldForRecord, ready }
   return reasons;
 }
 
-/** What the forecast keeps or brings, beyond what is there for other reasons. */
+/** Tasks that only the forecast keeps or launches. */
 function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
   const { outlook, view, prewarmed, due } = need;
   const { opening, isUnsure } = outlook;
@@ -130,28 +133,28 @@ function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
   return reasons;
 }
 
-/** What floors and the forecast want in vain while clocks differ. */
+/** Tasks that floors and the forecast cannot launch while the clocks differ. */
 function clockReasons({ floor, capacity }: Need, doubts: readonly Doubt[]): readonly Reason[] {
   const isHeld = doubts.includes('clocks-differ') && floor.count > capacity.total;
   return isHeld ? [{ code: 'launching-for-jobs-only', wanted: floor.count }] : [];
 }
 
-/** What waits until a person lets the pool be woken again. */
+/** Transitions that wait until a person lets the pool be woken again. */
 export function heldBackReasons({ outlook: { heldBack } }: Need, now: EpochMs): readonly Reason[] {
   return heldBack.length === 0 ? [] : [{ code: 'not-woken-for', for: countTransitions(heldBack, now) }];
 }
 
-/** Whether the forecast keeps tasks that nothing else does. */
+/** Whether only the forecast keeps some of the tasks. */
 export function isKeptAwake({ outlook: { floors }, inUse }: Need): boolean {
   return floors.wake > Math.max(inUse, configuredFloor(floors, inUse).count);
 }
 
-/** Each bound that bites: what was wanted of it, and what it left. */
+/** Each limit that applies: how many tasks the pool wanted, and how many it got. */
 function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
   const { view, capacity, wanted, granted, prebuildsHeld, isRoomUsedUp } = need;
   const { pool } = view;
   const reasons: Reason[] = [];
-  if (wanted > pool.max) reasons.push(...atMost(view, wanted));
+  if (wanted > pool.max) reasons.push(...maxReasons(view, wanted));
   if (view.minFrom === 'pin' && capacity.total > pool.min)
     reasons.push({ code: 'above-pin', tasks: capacity.total - pool.min });
   if (prebuildsHeld > 0)
@@ -168,7 +171,7 @@ function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
   return reasons.length > 0 ? reasons : stockBoundReasons(need, limits);
 }
 
-/** Why a pool gets one probe at a time. */
+/** Why the pool may start only one probe at a time. */
 function whyHeldBack(
   view: PoolView,
   counts: { readonly wanted: number; readonly granted: number },
@@ -193,20 +196,23 @@ function whyHeldBack(
   return reasons;
 }
 
-/** A bound that keeps the stock from what it is worth. */
+/** The limit that keeps the stock below the size that is worth its price. */
 function stockBoundReasons(need: Need, limits: Config['limits']): readonly Reason[] {
   const { view, granted, stockFacts, isRoomUsedUp, capacity } = need;
   const worth = RAISE_ABOVE * priceOf(view.pool);
   const held = stockFacts?.others.filter((saves) => saves >= worth) ?? [];
   if (held.length === 0 || stockFacts === undefined || capacity.isHeldBack) return [];
-  if (granted >= view.pool.max) return atMost(view, granted + held.length);
+  if (granted >= view.pool.max) return maxReasons(view, granted + held.length);
   if (!isRoomUsedUp) return [];
   const waitMinutesPerHour = Math.round(sum(held, (saves) => saves) / (stockFacts.person * 1e6));
   const wanted = Math.min(view.pool.max, granted + held.length);
   return [overallLimit(need, { wanted, limits, waitMinutesPerHour })];
 }
 
-/** Which of the limits over all pools bites, and what it costs: a job that is held back waits for as long as it is. */
+/**
+ * Which limit over all pools applies, and what it costs: a job that is held back waits for as long
+ * as the limit applies.
+ */
 function overallLimit(
   { granted, isTooDear }: Need,
   { wanted, limits: { maxTasks, dollarsPerHour }, waitMinutesPerHour }: Limited,
@@ -223,19 +229,23 @@ type Limited = {
   readonly waitMinutesPerHour: number;
 };
 
-/** The bound of a pool, which a pin may have set. Of a retiring one nothing is wanted. */
-function atMost({ pool, overrides }: Need['view'], wanted: number): readonly Reason[] {
+/**
+ * The limit of a pool itself, possibly set by a pin. A retiring pool has none, since it wants no
+ * tasks.
+ */
+function maxReasons({ pool, overrides }: Need['view'], wanted: number): readonly Reason[] {
   if (pool.retiring) return [];
   const pin = overrides.find(({ kind }) => kind === 'pin');
-  // one above the pool's own max bounds nothing
+  // a pin above the pool's own max changes nothing
   if (pin === undefined || (pin.count ?? 0) > pool.max)
     return [{ code: 'capped-at-max', wanted, max: pool.max }];
   return [{ code: 'pinned', wanted, count: pool.max, ...said(pin) }];
 }
 
 /**
- * A daemon that has just left reads idle for up to 90 s, and its task has no lease then: until coderd sees that it is
- * gone, nobody else is asked, or a pool would fall below its floor.
+ * Whether a task of the pool may get a drain request now. A daemon that has just left reads idle
+ * for up to 90 s, and its task has no lease in that time. Until coderd shows that it is gone, no
+ * other task gets a request; otherwise the pool could fall below its floor.
  */
 export function maySomeoneLeave({ capacity }: Need, doubts: readonly Doubt[]): boolean {
   return doubts.length === 0 && capacity.unguarded === 0;
@@ -247,17 +257,17 @@ function leaveReasons(
   doubts: readonly Doubt[],
 ): readonly Reason[] {
   const { unguarded } = need.capacity;
-  const isFree = maySomeoneLeave(need, doubts);
+  const mayLeave = maySomeoneLeave(need, doubts);
   const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
     leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
   const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];
   const replacing = REPLACING.flatMap((code): Reason[] => {
     const tasks = count(code);
-    return tasks === 0 ? [] : [{ code, tasks, asked: isFree ? count(code, 'leave') : 0 }];
+    return tasks === 0 ? [] : [{ code, tasks, asked: mayLeave ? count(code, 'leave') : 0 }];
   });
-  // what a doubtful look takes for a task to be replaced may be none
+  // with doubts, a task that seems to need a replacement may not need one
   const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
-  if (long > 0 && isFree) reasons.push(...spareReasons(need, long));
+  if (long > 0 && mayLeave) reasons.push(...spareReasons(need, long));
   const held = long + replacing.length;
   if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
   if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
@@ -271,6 +281,6 @@ function leaveReasons(
 function spareReasons({ view }: Need, tasks: number): readonly Reason[] {
   const { scaleIn } = view.pool;
   if (scaleIn === 'lease') return [{ code: 'idle-long-enough', tasks }];
-  // `confirm` has reasons of its own
+  // rung `confirm` has its own reasons
   return scaleIn === 'never' ? [{ code: 'never-scaled-in', tasks }] : [];
 }

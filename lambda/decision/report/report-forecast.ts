@@ -1,4 +1,7 @@
-/** What the plan tells of the forecast: what is due, and what is wrong with it. */
+/**
+ * The forecast in the plan: transitions that are due soon, and findings about the forecast, from
+ * the wake demands.
+ */
 
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
 import { emptyWorkspaces, type TransitionGroup } from '../forecast/forecast.ts';
@@ -12,10 +15,10 @@ import { displayTags } from '../model/tags.ts';
 import { wakeOverride } from '../settings/settings-in-force.ts';
 import { isoTime } from './waiting.ts';
 
-/** What comes later is left out of the plan. */
+/** The plan leaves out later transitions. */
 const SHOWN_MS = 3_600_000;
 
-/** Transitions by kind, overdue ones apart from those to come, the earliest first. */
+/** Counts transitions by kind, the overdue ones separately, the earliest first. */
 export function countTransitions(transitions: readonly Transition[], now: EpochMs): readonly Transitions[] {
   return partition(transitions, ({ at }) => at <= now)
     .flatMap((part) => [...Map.groupBy(part, ({ kind }) => kind).values()])
@@ -33,7 +36,10 @@ export function countTransitions(transitions: readonly Transition[], now: EpochM
     .map(({ earliest, ...count }) => ({ ...count, at: isoTime(earliest) }));
 }
 
-/** Rows for each tag set and kind: what coderd will do within the hour, and which pool is to be awake for it. */
+/**
+ * Derives the rows of the plan for each tag set and kind: the transitions within the hour, and the
+ * pool that wakes for them.
+ */
 export function reportForecast(
   { calls, heldBack }: WakeDemands,
   openings: ReadonlyMap<PoolName, WakeAssignment>,
@@ -53,19 +59,19 @@ export function reportForecast(
   });
 }
 
-/** What a person should know about the forecast. */
-export function forecastFindings(lookout: WakeDemands, snapshot: Snapshot): readonly Finding[] {
+/** Derives the findings about the forecast. */
+export function forecastFindings(wakeDemands: WakeDemands, snapshot: Snapshot): readonly Finding[] {
   const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
   return [
     ...organizations.flatMap(readingFindings),
-    ...lookout.unheard.flatMap(({ group, due }) =>
+    ...wakeDemands.withoutPool.flatMap(({ group, due }) =>
       countTransitions(due, snapshot.takenAt).map(
         (count) => ({ code: 'transitions-without-pool', ...named(group), ...count }) as const,
       ),
     ),
-    ...lookout.heldBack.flatMap((call) => heldFindings(call, snapshot.takenAt)),
-    ...lookout.groups.flatMap((group) => refusedFindings(group, snapshot)),
-    ...[...lookout.calls, ...lookout.heldBack.filter(({ isWaiting }) => !isWaiting)].flatMap((call) =>
+    ...wakeDemands.heldBack.flatMap((call) => heldFindings(call, snapshot.takenAt)),
+    ...wakeDemands.groups.flatMap((group) => refusedFindings(group, snapshot)),
+    ...[...wakeDemands.calls, ...wakeDemands.heldBack.filter(({ isWaiting }) => !isWaiting)].flatMap((call) =>
       countTransitions(lateOf(call, snapshot.takenAt), snapshot.takenAt).map(
         (count) => ({ code: 'transitions-late', ...named(call.group), ...count }) as const,
       ),
@@ -73,12 +79,14 @@ export function forecastFindings(lookout: WakeDemands, snapshot: Snapshot): read
   ];
 }
 
-/** Names of workspaces in one finding. */
-const MOST_NAMES = 10;
+/** The maximum number of workspace names in one finding. */
+const MAX_NAMES = 10;
 
 function refusedFindings(group: TransitionGroup, { takenAt, coder }: Snapshot): readonly Finding[] {
   const members = coder.organizations.find(({ id }) => id === group.organizationId)?.members;
-  const told = new Set(members?.items.flatMap(({ user_id, status }) => (status == null ? [] : user_id)));
+  const membersWithStatus = new Set(
+    members?.items.flatMap(({ user_id, status }) => (status == null ? [] : user_id)),
+  );
   const byKind = Map.groupBy(group.refused, ({ transition }) => transition.kind);
   return [...byKind.values()].flatMap((refused) => {
     const workspaces = refused.map(({ transition }) => transition.workspace);
@@ -90,8 +98,8 @@ function refusedFindings(group: TransitionGroup, { takenAt, coder }: Snapshot): 
       code: 'transitions-refused',
       ...named(group),
       ...count,
-      workspaces: workspaces.slice(0, MOST_NAMES).map(nameOf),
-      ownersUnknown: workspaces.filter(({ owner_id }) => !told.has(owner_id ?? '')).length,
+      workspaces: workspaces.slice(0, MAX_NAMES).map(nameOf),
+      ownersUnknown: workspaces.filter(({ owner_id }) => !membersWithStatus.has(owner_id ?? '')).length,
       nextTryAt,
     }));
   });
@@ -119,12 +127,14 @@ function heldFindings({ group, due, pools, isWaiting }: HeldBack, now: EpochMs):
   }));
 }
 
-/** Late for want of a daemon: what coderd has refused is told apart. */
+/**
+ * Transitions that are late because no daemon opens the gate. Refused ones have their own finding.
+ */
 function lateOf({ ahead, refused, pools, isOpen }: WakeDemand, now: EpochMs): readonly Transition[] {
   if (isOpen) return [];
-  const tried = new Set<Transition>(refused.map(({ transition }) => transition));
+  const refusedTransitions = new Set<Transition>(refused.map(({ transition }) => transition));
   const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
-  return ahead.filter((transition) => transition.at < since && !tried.has(transition));
+  return ahead.filter((transition) => transition.at < since && !refusedTransitions.has(transition));
 }
 
 function readingFindings(organization: OrganizationReadings): readonly Finding[] {

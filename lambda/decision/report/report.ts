@@ -1,4 +1,7 @@
-/** What the plan tells beside its actions: who serves which jobs, which jobs nobody serves, what looks wrong. */
+/**
+ * The report of a look: how jobs are served, the unserved jobs, and the findings, from the
+ * assignment and the supply.
+ */
 import type { Assignment } from '../assignment/assignment.ts';
 import { unplacedTasks } from '../capacity/capacity.ts';
 import { oldestOf, type TagGroup } from '../demand/demand.ts';
@@ -15,7 +18,7 @@ import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
-/** One row for each tag group and place, in the order in which they are served. */
+/** Derives one row for each tag group and offer, in the order in which the groups are served. */
 export function reportAssignment({ assigned }: Assignment<TagGroup>): readonly AssignmentRow[] {
   return assigned.map(({ group, offer, jobs }) => ({
     organization: group.organization,
@@ -27,7 +30,7 @@ export function reportAssignment({ assigned }: Assignment<TagGroup>): readonly A
   }));
 }
 
-/** The jobs that nothing can run, each with the pool that comes closest. */
+/** Derives the rows of the jobs that no pool can run, each with the pool that differs least. */
 export function reportUnserved(
   { unserved }: Assignment<TagGroup>,
   pools: readonly PoolView[],
@@ -70,7 +73,8 @@ function closestPool(group: TagGroup, pools: readonly PoolView[]): UnservedRow['
     .toSorted(
       by(
         ({ missing }) => Object.keys(missing).length,
-        // a tag with another value is closer than none: it is more likely a slip
+        // a tag with a different value is closer than a missing tag: it is more likely a typing
+        // error
         ({ has }) => -Object.keys(has).length,
         ({ surplus }) => Object.keys(surplus).length,
         ({ pool }) => pool,
@@ -97,7 +101,7 @@ type Reported = {
   readonly config: Config;
 };
 
-/** Everything that a person should look at. */
+/** Derives all findings except those about the forecast. */
 export function reportFindings({ supply, view, assignment, snapshot, config }: Reported): readonly Finding[] {
   const version: readonly Finding[] = isKnownVersion(snapshot.coder.buildInfo?.version)
     ? []
@@ -119,7 +123,7 @@ export function reportFindings({ supply, view, assignment, snapshot, config }: R
   ];
 }
 
-/** Told early enough for somebody to make a new one. */
+/** The finding appears early enough to create a new token. */
 const TOKEN_DAYS_MS = 14 * 24 * 3_600_000;
 
 function tokenFindings({ coder, takenAt }: Snapshot): readonly Finding[] {
@@ -149,8 +153,8 @@ function strayServices(
 }
 
 /**
- * Of pools with one organization and tag set the configuration can't see that they are alike: one may name it by UUID. A retiring one
- * is like the pool that follows it.
+ * Finds pools of the same organization with the same tag set. The check of the configuration misses
+ * them if one of them names the organization by UUID. A retiring pool may equal its successor.
  */
 function poolsAlike(supply: readonly PoolView[]): readonly Finding[] {
   const known = supply.flatMap(({ pool, organization }) =>
@@ -181,7 +185,7 @@ function serviceFindings({ pool, rivals, service }: PoolView, { ecs }: Snapshot)
   return from === undefined ? [] : [{ code: 'count-changed-by-others', pool: pool.name, from, to }];
 }
 
-/** coderd refuses a daemon with a later API version than its own (docs/coder.md §5). */
+/** coderd rejects a daemon that has a later API version than coderd (docs/coder.md §5). */
 function imageFindings({ pool }: PoolView, { coder }: Snapshot): readonly Finding[] {
   const version = coder.buildInfo?.version;
   if (version === undefined) return [];
@@ -222,42 +226,52 @@ function taskFindings({ pool, tasks }: PoolView, now: EpochMs): readonly Finding
   return found;
 }
 
-/** A guard releases the protection within a minute of its daemon's end. */
+/** A guard takes off the protection within a minute after its daemon has ended. */
 const WITHOUT_DAEMON_MS = 30 * 60_000;
-/** Longer than nearly all builds. */
+/** Nearly all builds are shorter. */
 const LONG_DRAIN_MS = 6 * 3_600_000;
 
-/** In doubt a daemon may live although coderd does not list it: a deleted key takes its rows with it. */
+/**
+ * Finds tasks that drain for too long. With doubts, a daemon may run although coderd does not list
+ * it: deleting a key also deletes the rows of its daemons.
+ */
 function drainFindings(
   { pool: { name: pool }, tasks }: PoolView,
   now: EpochMs,
   isDoubtful: boolean,
 ): readonly Finding[] {
-  const isVain = (task: TaskView) => !isDoubtful && silentDrainMs(task, now) >= WITHOUT_DAEMON_MS;
-  const [vain, alive] = partition(tasks, isVain);
-  const long = alive.filter((task) => (drainedMs(task) ?? 0) >= LONG_DRAIN_MS);
+  const hasNoDaemon = (task: TaskView) => !isDoubtful && silentDrainMs(task, now) >= WITHOUT_DAEMON_MS;
+  const [withoutDaemon, alive] = partition(tasks, hasNoDaemon);
+  const longDraining = alive.filter((task) => (drainedMs(task) ?? 0) >= LONG_DRAIN_MS);
   const found: Finding[] = [];
-  if (vain.length > 0) found.push({ code: 'tasks-draining-without-daemon', pool, tasks: arns(vain) });
-  if (long.length > 0) found.push({ code: 'tasks-draining-for-long', pool, tasks: arns(long) });
+  if (withoutDaemon.length > 0)
+    found.push({ code: 'tasks-draining-without-daemon', pool, tasks: arns(withoutDaemon) });
+  if (longDraining.length > 0)
+    found.push({ code: 'tasks-draining-for-long', pool, tasks: arns(longDraining) });
   return found;
 }
 
-/** For how long it has drained without a live daemon, at the least. */
+/** How long a task has drained at least without a live daemon, in milliseconds. */
 function silentDrainMs(task: TaskView, now: EpochMs): number {
   if (task.use !== 'silent') return 0;
   return Math.min(drainedMs(task) ?? 0, now - (task.daemon?.last_seen_at ?? 0));
 }
 
-const GRACE_MS = 5 * 60_000;
+const UNGUARDED_GRACE_MS = 5 * 60_000;
 
-/** An idle daemon may have left a moment ago: then it was asked when its `idleTimeout` was over, and not long after. */
+/**
+ * Whether a task is surely unguarded. An idle daemon may have left a moment ago; then its drain
+ * request came soon after the end of `idleTimeout`.
+ */
 function isSurelyUnguarded(
   { state, use, idleSince, leaseMs }: TaskView,
   { idleTimeoutMs }: PoolConfig,
   now: EpochMs,
 ): boolean {
   if (state !== 'unguarded' || leaseMs === undefined) return false;
-  return use === 'busy' || (idleSince !== undefined && now - idleSince > 2 * idleTimeoutMs + GRACE_MS);
+  return (
+    use === 'busy' || (idleSince !== undefined && now - idleSince > 2 * idleTimeoutMs + UNGUARDED_GRACE_MS)
+  );
 }
 
 function arns(tasks: readonly TaskView[]): readonly TaskArn[] {

@@ -1,4 +1,4 @@
-/** Jobs that wait: for longer than they should, or for longer than coderd lets them. */
+/** Findings about jobs that wait too long, or that coderd is about to fail, from the assignment. */
 import type { Assigned, Assignment } from '../assignment/assignment.ts';
 import { oldestOf, type TagGroup } from '../demand/demand.ts';
 import type { EpochMs } from '../model/brands.ts';
@@ -10,10 +10,10 @@ import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
 
 /** coderd fails a job that has been pending for this long (docs/coder.md §5, since 2.23). */
 const REAPED_AFTER_MS = 30 * 60_000;
-/** What a new task takes until its daemon has registered, generously. */
+/** A generous start time of a task until its daemon has registered. */
 const EXPECTED_START_MS = 2 * 60_000;
 
-/** When capacity can be there for a job, at the earliest. */
+/** The earliest time at which a daemon can be ready for a job, in milliseconds from now. */
 const EARLIEST_MS: Readonly<Record<Served, number>> = {
   'by-free': 0,
   'by-starting': EXPECTED_START_MS,
@@ -22,7 +22,7 @@ const EARLIEST_MS: Readonly<Record<Served, number>> = {
   'by-busy': 0,
 };
 
-/** What a person should know about jobs that somebody will run, but late. */
+/** Derives the findings about jobs that will run, but late. */
 export function waitingFindings(
   { assigned }: Assignment<TagGroup>,
   snapshot: Snapshot,
@@ -35,13 +35,13 @@ export function waitingFindings(
   ]);
 }
 
-/** When coderd fails a job that nobody acquires; null for a server that lets jobs wait. */
+/** When coderd fails a job that no daemon acquires; null if this server lets jobs wait. */
 export function failsAt(createdAt: EpochMs, { coder }: Snapshot): IsoTime | null {
   const reaps = (compareVersion(coder.buildInfo?.version, REAPS_PENDING_SINCE) ?? 0) >= 0;
   return reaps ? isoTime(createdAt + REAPED_AFTER_MS) : null;
 }
 
-/** A time as the plan writes it. */
+/** Formats a time as the plan writes it. */
 export function isoTime(ms: number): IsoTime {
   return new Date(ms).toISOString();
 }
@@ -59,7 +59,10 @@ function longWaiting(
   return [{ code: 'jobs-waiting', ...named(group), jobs, oldest: isoTime(oldestOf(group)), pool }];
 }
 
-/** The oldest jobs get the readiest places, as coderd hands them out. */
+/**
+ * Finds jobs that coderd will fail before a daemon is ready. coderd gives the daemons that are
+ * ready first to the oldest jobs.
+ */
 function aboutToFail(
   group: TagGroup,
   rows: readonly Assigned<TagGroup>[],
@@ -68,7 +71,8 @@ function aboutToFail(
   const inMs = rows
     .flatMap(({ offer, jobs }) => Array<number>(jobs).fill(EARLIEST_MS[offer.served]))
     .toSorted((a, b) => a - b);
-  // what a free daemon is about to take, or a daemon of others, is not late by our doing
+  // a job for a free daemon, or for a daemon that the autoscaler does not own, is not late because
+  // of the autoscaler
   const late = group.createdAt.filter((createdAt, index) => {
     const wait = inMs[index] ?? 0;
     return wait > 0 && createdAt + REAPED_AFTER_MS < snapshot.takenAt + wait;

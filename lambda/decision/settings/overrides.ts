@@ -1,11 +1,12 @@
 /**
- * Overrides: what a person has changed for a time, as tags on the pool's ECS service, one field a tag (docs/adr/0016).
+ * Overrides: temporary changes by a person, parsed from the tags of the pool's ECS service. Each
+ * field has its own tag (docs/adr/0016):
  *
  *   coder-autoscaler:pause   all | scale-in
  *   coder-autoscaler:pin     tasks
  *   coder-autoscaler:floor   tasks
  *
- * each with `-until` (RFC 3339; when it ends), `-by` and `-why`: `coder-autoscaler:pin-until`.
+ * Each has `-until` (RFC 3339, the end), `-by` and `-why`: `coder-autoscaler:pin-until`.
  */
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
@@ -15,50 +16,55 @@ import type { Service } from '../model/snapshot.ts';
 
 export type Overrides = {
   readonly active: readonly Override[];
-  /** Somebody wanted something, and it can't be told what or until when. */
+  /** Tags of overrides whose value or end cannot be parsed. */
   readonly malformed: readonly MalformedOverride[];
 };
 
-/** Reads the tags of a service; what has expired is as if absent. */
+/** Derives the overrides from the tags of a service. Expired ones are ignored. */
 export function deriveOverrides({ tags }: Pick<Service, 'tags'>, now: EpochMs): Overrides {
   const values = new Map(tags.map(({ key, value }) => [key, value]));
-  const read = [PAUSE_TAG, PIN_TAG, FLOOR_TAG].map((key) => readOverride(key, values, now));
+  const parsed = [PAUSE_TAG, PIN_TAG, FLOOR_TAG].map((key) => parseOverride(key, values, now));
   const strays = tags
     .filter(({ key }) => isStrayTag(key))
     .map(({ key, value }): MalformedOverride => ({ tag: key, seen: value, problem: 'unknown-tag' }))
     .toSorted(by(({ tag }) => tag));
   return {
-    active: read.flatMap((found) => (found !== undefined && 'kind' in found ? [found] : [])),
+    active: parsed.flatMap((found) => (found !== undefined && 'kind' in found ? [found] : [])),
     malformed: [
-      ...read.flatMap((found) => (found !== undefined && 'tag' in found ? [found] : [])),
+      ...parsed.flatMap((found) => (found !== undefined && 'tag' in found ? [found] : [])),
       ...strays,
     ],
   };
 }
 
-/** The tags that write an override down. */
+/** The tags that store an override. */
 export function tagsOfOverride({ kind, count, until, by, why }: Override): Readonly<Record<string, string>> {
   const key = keyOf(kind);
   const value = kind === 'pause' ? 'all' : kind === 'pause-scale-in' ? 'scale-in' : `${count ?? 0}`;
   return { [key]: value, [`${key}-until`]: until, [`${key}-by`]: by, [`${key}-why`]: why };
 }
 
-/** The tags to remove, so that no override of a kind is left; the two pauses share theirs. */
+/**
+ * The keys of the tags to remove so that no override of this kind remains. The two kinds of pause
+ * share their keys.
+ */
 export function tagKeysOf(kind: OverrideKind): readonly string[] {
   const key = keyOf(kind);
   return [key, ...OVERRIDE_FIELDS.map((field) => `${key}-${field}`)];
 }
 
-/** What is wrong with a text that is to be the value of a tag, if anything (ECS API Reference, Tag). */
+/**
+ * Explains why a text cannot be the value of a tag (ECS API Reference, Tag). Undefined if it can.
+ */
 export function overrideTextProblem(text: string): string | undefined {
   const { length } = [...text];
-  if (length > MOST_CHARACTERS) return `it has ${length} characters; a tag holds ${MOST_CHARACTERS}`;
-  const [strange] = /[^\p{L}\p{N} +\-=._:/@]/u.exec(text) ?? [];
-  if (strange === undefined) return undefined;
-  return `a tag can not hold ${JSON.stringify(strange)}, only letters, digits, spaces and + - = . _ : / @`;
+  if (length > MAX_CHARACTERS) return `it has ${length} characters; a tag holds ${MAX_CHARACTERS}`;
+  const [invalid] = /[^\p{L}\p{N} +\-=._:/@]/u.exec(text) ?? [];
+  if (invalid === undefined) return undefined;
+  return `a tag can not hold ${JSON.stringify(invalid)}, only letters, digits, spaces and + - = . _ : / @`;
 }
 
-const MOST_CHARACTERS = 256;
+const MAX_CHARACTERS = 256;
 
 function keyOf(kind: OverrideKind): string {
   switch (kind) {
@@ -74,7 +80,7 @@ function keyOf(kind: OverrideKind): string {
   }
 }
 
-function readOverride(
+function parseOverride(
   key: string,
   values: ReadonlyMap<string, string>,
   now: EpochMs,
@@ -84,12 +90,12 @@ function readOverride(
   const written = values.get(`${key}-until`)?.trim() ?? '';
   const until = RFC_3339.test(written) ? Date.parse(written.toUpperCase()) : Number.NaN;
   if (until <= now) return undefined;
-  const wanted = wantedBy(key, value);
-  if (wanted === undefined) return { tag: key, seen: value, problem: 'unknown-value' };
+  const setting = parseValue(key, value);
+  if (setting === undefined) return { tag: key, seen: value, problem: 'unknown-value' };
   if (Number.isNaN(until))
     return { tag: `${key}-until`, seen: written, problem: written === '' ? 'no-end' : 'unreadable-end' };
   return {
-    ...wanted,
+    ...setting,
     until: new Date(until).toISOString(),
     by: values.get(`${key}-by`)?.trim() || 'somebody',
     why: values.get(`${key}-why`)?.trim() || 'no reason given',
@@ -98,7 +104,7 @@ function readOverride(
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-function wantedBy(key: string, value: string): Pick<Override, 'kind' | 'count'> | undefined {
+function parseValue(key: string, value: string): Pick<Override, 'kind' | 'count'> | undefined {
   if (key !== PAUSE_TAG)
     return /^\d{1,4}$/.test(value)
       ? { kind: key === PIN_TAG ? 'pin' : 'floor', count: Number(value) }

@@ -1,37 +1,45 @@
 /**
- * Patience: how many of the jobs that wait are worth a daemon each. With n daemons, N jobs of s minutes wait N * s / 2n minutes each on average:
- * the more daemons, the less waiting and the more starts. The sum is least where n = N * sqrt(s * value / (2 * start)).
+ * Patience: how many of the jobs that wait are worth a daemon each, from the price of waiting and
+ * the cost of a start. With n daemons, N jobs of s minutes wait N * s / 2n minutes each on average.
+ * More daemons mean less waiting and more starts. The sum is least where n = N * sqrt(s * value /
+ * (2 * start)).
  */
 
 import { priceOf } from './prices.ts';
 import type { PoolInForce } from './settings-in-force.ts';
 
-/** Until a task that is launched has a daemon, and from when it is asked to leave until it is gone, it is paid and of no use. */
+/**
+ * The time from a drain request until the task is gone. Like the start time, it is paid and runs no
+ * job.
+ */
 const DRAIN_MS = 60_000;
-/** What a job is taken to last of which nothing is known. */
+/** The assumed duration of a job whose duration is unknown. */
 const UNKNOWN_MS = 120_000;
-/** coderd fails what is pending for 30 min (docs/coder.md §5): by then all are to run. */
-const LAST_MS = 25 * 60_000;
-const LEAST_MS = 60_000;
+/** coderd fails jobs that are pending for 30 min (docs/coder.md §5): all must run before that. */
+const DEADLINE_MS = 25 * 60_000;
+const MIN_REMAINING_MS = 60_000;
 
 export type Backlog = {
   readonly jobs: number;
-  /** One of them takes so long on average. */
+  /** The mean duration of one job, in milliseconds. Undefined: unknown. */
   readonly tookMs: number | undefined;
-  /** The oldest has waited so long. */
+  /** How long the oldest job has waited, in milliseconds. */
   readonly waitedMs: number;
-  /** Dollars a minute of one of them. */
+  /** The price of waiting of one job, in dollars a minute. */
   readonly value: number;
 };
 
-/** What starting and stopping a task costs, in dollars. */
+/** The cost of starting and stopping one task, in dollars. */
 export function launchCost(pool: PoolInForce, startMs: number): number {
   return pool.dollarsPerLaunch + (priceOf(pool) / 1e6) * ((startMs + DRAIN_MS) / 3_600_000);
 }
 
-/** How many daemons are worth their start; 1 at the least. `start`: dollars. */
+/**
+ * The number of daemons that are worth their start, at least 1.
+ * @param start the cost of starting and stopping a task, in dollars
+ */
 export function daemonsWorth({ jobs, tookMs = UNKNOWN_MS, waitedMs, value }: Backlog, start: number): number {
   const cheapest = start <= 0 ? jobs : jobs * Math.sqrt(((tookMs / 60_000) * value) / (2 * start));
-  const inTime = (jobs * tookMs) / Math.max(LEAST_MS, LAST_MS - waitedMs);
+  const inTime = (jobs * tookMs) / Math.max(MIN_REMAINING_MS, DEADLINE_MS - waitedMs);
   return Math.min(jobs, Math.max(1, Math.ceil(cheapest), Math.ceil(inTime)));
 }

@@ -1,23 +1,32 @@
-/** What a Fargate task costs. The assignment compares prices; it does not depend on their being today's. */
+/**
+ * The price of a Fargate task, from its size. The assignment only compares prices; it does not need
+ * today's exact ones.
+ */
 import type { Architecture, PoolConfig } from '../model/config.ts';
 
-/** Dollars an hour. */
+/** Dollars an hour, for one vCPU and for one GB. */
 export type FargatePrices = Readonly<Record<Architecture, { readonly vcpu: number; readonly gb: number }>>;
 
-/** In us-east-1, fetched on 2026-09-23 (docs/aws.md §9). Other regions differ by a factor, mostly. */
+/**
+ * The prices of us-east-1, fetched on 23 September 2026 (docs/aws.md §9). Other regions mostly
+ * differ by one factor.
+ */
 export const VIRGINIA: FargatePrices = {
   arm64: { vcpu: 0.03238, gb: 0.00356 },
   x86_64: { vcpu: 0.04048, gb: 0.004445 },
 };
-/** Spot is up to 70 % cheaper (docs/aws.md §9); its price moves, its order doesn't. */
+/**
+ * Spot is up to 70 % cheaper (docs/aws.md §9). Its price changes, but the order of pools by price
+ * does not.
+ */
 const SPOT_SHARE = 0.3;
 
-/** Micro-dollars an hour of one task of this pool, a whole number. */
+/** The price of one task of this pool in micro-dollars an hour, a whole number. */
 export function priceOf(pool: PoolConfig): number {
   return Math.round(dollarsOf(pool, VIRGINIA) * 1e6);
 }
 
-/** Dollars an hour of one task of this pool, without more storage than every task has. */
+/** The price of one task of this pool in dollars an hour, with the default storage. */
 export function dollarsOf({ cpu, memory, architecture, spot }: PoolConfig, prices: FargatePrices): number {
   const { vcpu, gb } = prices[architecture];
   const dollars = (cpu / 1024) * vcpu + (memory / 1024) * gb;

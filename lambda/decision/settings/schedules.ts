@@ -1,20 +1,22 @@
 /**
- * Schedules: floors at certain times, by the clock on the wall of a time zone.
+ * Schedules: floors that hold at certain local times, from the configured schedules and the time of
+ * the look.
  *
- * That clock is no straight line: at daylight saving it skips an hour, or shows one twice. A window begins at the first instant
- * at which the clock shows its `from`, and ends at the last at which it shows its `to`; where the clock skips that time, the
- * instant is the end of the gap. So a window is active whenever the clock shows a time of it.
+ * At a change of daylight saving time the local clock skips an hour, or shows one twice. A window
+ * begins at the first instant at which the clock shows its `from`. It ends at the last instant at
+ * which the clock shows its `to`. If the clock skips that time, the instant is the end of the gap.
+ * So a window is active whenever the clock shows a time in it.
  */
 import type { EpochMs } from '../model/brands.ts';
 import type { Schedule } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import { instantsOf, wallOf } from '../model/zones.ts';
 
-/** From inclusive, to exclusive. */
+/** `from` is inclusive, `to` is exclusive. */
 export type Window = { readonly from: EpochMs; readonly to: EpochMs };
 export type ScheduledFloors = { readonly min: number; readonly warm: number };
 
-/** The highest `min` and the highest `warm` of the schedules that are active. */
+/** The highest `min` and the highest `warm` of all active schedules. */
 export function scheduledFloors(schedules: readonly Schedule[], now: EpochMs): ScheduledFloors {
   const active = schedules.filter((schedule) => isActive(schedule, now));
   return {
@@ -23,17 +25,20 @@ export function scheduledFloors(schedules: readonly Schedule[], now: EpochMs): S
   };
 }
 
-/** Whether now is in a window of the schedule. */
+/** Whether a window of the schedule is active now. */
 export function isActive(schedule: Schedule, now: EpochMs): boolean {
   const today = Math.floor(wallOf(schedule.timezone, now) / DAY_MS);
-  // yesterday's may end today
+  // a window that began yesterday may end today
   return [today, today - 1].some((day) => {
     const window = knownWindowOf(schedule, day);
     return window !== undefined && window.from <= now && now < window.to;
   });
 }
 
-/** By days since 1970: a zone's clock is slow to read, and every look asks for the same two days. */
+/**
+ * Cached by days since 1970: time zone computations are slow, and every look needs the same two
+ * days.
+ */
 function knownWindowOf(schedule: Schedule, day: number): Window | undefined {
   const windows = windowsOf(schedule);
   if (!windows.has(day)) windows.set(day, windowOf(schedule, dateOf(day * DAY_MS)));
@@ -42,7 +47,10 @@ function knownWindowOf(schedule: Schedule, day: number): Window | undefined {
 
 const windowsOf = memoized((_: Schedule) => new Map<number, Window | undefined>());
 
-/** The window that begins on a date (`2026-12-25`), if one does; empty if the clock skips all of it. */
+/**
+ * The window that begins on a date (`2026-12-25`). Undefined: none begins. Empty: the clock skips
+ * all of it.
+ */
 export function windowOf(schedule: Schedule, date: string): Window | undefined {
   const { days, except, fromMinute, toMinute, timezone } = schedule;
   const midnight = Date.parse(`${date}T00:00:00Z`);

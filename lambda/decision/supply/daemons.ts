@@ -1,29 +1,38 @@
-/** What the jobs and daemons of one organization say about its daemons. */
+/**
+ * The daemons of one organization: which task each belongs to, whether it is busy, and since when
+ * it is idle. Derived from the lists of jobs and daemons.
+ */
 import type { DaemonId, EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Daemon, Job, OrganizationReadings, Task } from '../model/snapshot.ts';
 
-/** coderd calls a daemon offline when it has not been seen for longer (docs/coder.md §2, StaleInterval). */
+/**
+ * coderd calls a daemon offline if it has not seen the daemon for longer (docs/coder.md §2,
+ * StaleInterval).
+ */
 export const STALE_AFTER_MS = 90_000;
 
 /**
- * `busy`: may hold a job, whatever else is said of it. `idle`: alive, and everything says that it holds none.
- * `offline`: not seen for 90 s, and holding no job that is known.
+ * `busy`: may hold a job, even if one reading says otherwise. `idle`: alive, and all readings say
+ * that it holds no job. `offline`: not seen for 90 s, and it holds no known job.
  */
 export type Activity = 'busy' | 'idle' | 'offline';
 
 export type DaemonIndex = {
-  /** The daemon in a task: by the task id that ends its name, else by the private IP that is its name. */
+  /**
+   * Finds the daemon of a task: by the task id at the end of its name, else by the private IP in
+   * its name.
+   */
   readonly ofTask: (task: Task) => Daemon | undefined;
   readonly activity: (daemon: Daemon) => Activity;
-  /** Since when an idle daemon has been idle; undefined when that can't be known. */
+  /** Since when an idle daemon has been idle; undefined if unknown. */
   readonly idleSince: (daemon: Daemon, task: Task) => EpochMs | undefined;
-  /** The daemons whose names say that they are this pool's. */
+  /** The daemons whose names contain this pool's name. */
   readonly namedAfter: (pool: string) => readonly Daemon[];
 };
 
-/** Indexes the daemons of an organization as seen at `now`. */
+/** Indexes the daemons of an organization at the time `now`. */
 export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIndex {
   const workers = busyWorkers(view);
   const previous = new Map(view.previousJobs.items.map((job) => [job.id, job]));
@@ -32,14 +41,14 @@ export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIn
     if (!isAlive(daemon, now)) return 'offline';
     return HOLDS_NO_JOB.has(daemon.status ?? '') ? 'idle' : 'busy';
   };
-  const holdsMost = by<Daemon>(
-    (daemon) => HOLDS[activity(daemon)],
+  const byJobCertainty = by<Daemon>(
+    (daemon) => JOB_CERTAINTY[activity(daemon)],
     ({ id }) => id,
   );
   const rows = view.daemons.items;
-  const byTaskId = greatest(rows, (daemon) => partsOf(daemon).ending, holdsMost);
+  const byTaskId = greatest(rows, (daemon) => partsOf(daemon).ending, byJobCertainty);
   const ofHosts = rows.filter(({ name }) => name.startsWith(HOST));
-  const byHost = greatest(ofHosts, ({ name }) => name, holdsMost);
+  const byHost = greatest(ofHosts, ({ name }) => name, byJobCertainty);
   const byPool = Map.groupBy(rows, poolNamed);
   return {
     namedAfter: (pool) => byPool.get(pool) ?? [],
@@ -50,7 +59,7 @@ export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIn
   };
 }
 
-/** By key; of rows that share one the greatest. */
+/** Maps each key to its greatest row by `order`. */
 function greatest(
   rows: readonly Daemon[],
   keyOf: (daemon: Daemon) => string,
@@ -65,24 +74,34 @@ function greatest(
   return found;
 }
 
-/** coderd's "offline" is later than `now`, which may be a Date header in whole seconds, and says only when the daemon was seen. */
+/**
+ * The statuses of a daemon without a job. A daemon that is alive at `now` can have `offline`:
+ * coderd computes it a moment after `now`, which may be a Date header in whole seconds, and it only
+ * says when the daemon was seen.
+ */
 const HOLDS_NO_JOB: ReadonlySet<string> = new Set(['idle', 'offline']);
 
-const HOLDS: Readonly<Record<Activity, number>> = { offline: 0, idle: 1, busy: 2 };
+const JOB_CERTAINTY: Readonly<Record<Activity, number>> = { offline: 0, idle: 1, busy: 2 };
 
-/** Whether coderd has seen a daemon in the last 90 s; its own `status` may be as old as the list. */
+/**
+ * Whether coderd has seen a daemon in the last 90 s. The daemon's own `status` may be as old as the
+ * list.
+ */
 export function isAlive({ last_seen_at }: Daemon, now: EpochMs): boolean {
   return last_seen_at != null && now - last_seen_at <= STALE_AFTER_MS;
 }
 
-/** The pool whose name a daemon has, `<pool>-<task id>`; undefined for any other name. */
+/** The pool in a daemon's name, `<pool>-<task id>`; undefined for any other name. */
 export function poolNamed(daemon: Daemon): string | undefined {
   return partsOf(daemon).pool;
 }
 
 const partsOf = memoized(({ name }: Daemon) => nameInParts(name));
 
-/** A daemon's name, `<pool>-<task id>`, in parts; without a pool where it is no such name. Task ids are 32 hexadecimal digits. */
+/**
+ * Splits a daemon's name, `<pool>-<task id>`. `pool` is undefined for any other name. Task ids are
+ * 32 hexadecimal digits.
+ */
 export function nameInParts(name: string): { readonly pool: string | undefined; readonly ending: string } {
   const end = name.lastIndexOf('-');
   const ending = name.slice(end + 1);
@@ -91,7 +110,7 @@ export function nameInParts(name: string): { readonly pool: string | undefined; 
 
 const TASK_ID = /^[0-9a-f]{32}$/;
 
-/** The id that ends a task's ARN. */
+/** The task id: the last part of a task's ARN. */
 export const taskId: (task: Task) => string = memoized(({ taskArn }) =>
   taskArn.slice(taskArn.lastIndexOf('/') + 1),
 );
@@ -99,8 +118,9 @@ export const taskId: (task: Task) => string = memoized(({ taskArn }) =>
 const HOST = 'ip-';
 
 /**
- * A daemon that nobody named has its host's name, `ip-10-0-1-2` (docs/coder.md §5). Addresses are used again, so
- * a row that was last seen before this task ran is of an earlier task.
+ * Finds a daemon by its host's name, `ip-10-0-1-2`, which it has unless it was started with a name
+ * (docs/coder.md §5). AWS reuses addresses, so a row that was last seen before this task started
+ * belongs to an earlier task.
  */
 function daemonByAddress(task: Task, byHost: ReadonlyMap<string, Daemon>): Daemon | undefined {
   if (byHost.size === 0) return undefined;
@@ -117,14 +137,17 @@ function busyWorkers(view: OrganizationReadings): ReadonlySet<DaemonId> {
   return new Set(view.jobs.items.flatMap((job) => workerOf(job) ?? []));
 }
 
-/** The daemon that a job keeps busy: acquired and not completed, whatever its status is called. */
+/** The daemon that a job keeps busy: the job is acquired and not completed, whatever its status. */
 export function workerOf({ worker_id, completed_at }: Job): DaemonId | undefined {
   return completed_at == null ? (worker_id ?? undefined) : undefined;
 }
 
 type PreviousJobs = { readonly previous: ReadonlyMap<string, Job>; readonly isWhole: boolean };
 
-/** A previous job that coderd no longer has (its workspace was deleted) ended long ago, or doesn't matter. */
+/**
+ * If coderd no longer has the previous job because its workspace was deleted, the job ended long
+ * ago or does not matter.
+ */
 function idleSince(daemon: Daemon, task: Task, { previous, isWhole }: PreviousJobs): EpochMs | undefined {
   const registered = Math.max(daemon.created_at, task.startedAt ?? daemon.created_at);
   if (daemon.previous_job == null) return registered as EpochMs;

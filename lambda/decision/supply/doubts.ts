@@ -1,6 +1,6 @@
 /**
- * How far the view of each pool can be trusted. Any doubt holds scale-in; scale-out goes on upon what is
- * seen, which is a lower bound.
+ * The doubts about the readings of each pool, from one snapshot. Any doubt holds scale-in.
+ * Scale-out continues: what was seen is a lower bound.
  */
 import type { EpochMs } from '../model/brands.ts';
 import { by, sum } from '../model/collections.ts';
@@ -11,13 +11,13 @@ import { isAlive, poolNamed, workerOf } from './daemons.ts';
 import { awsTimeOf, type PoolView } from './supply.ts';
 
 export type Sight = {
-  /** All that makes a pool's view less than full; empty = full view. */
+  /** All doubts about a pool. Empty: the readings are trusted. */
   readonly doubtsOf: (view: PoolView) => readonly Doubt[];
-  /** What a person should know about the readings. */
+  /** The findings about the readings. */
   readonly findings: readonly Finding[];
 };
 
-/** Judges the readings of one look. */
+/** Derives doubts and findings from the readings of one look. */
 export function judgeDoubts(pools: readonly PoolView[], snapshot: Snapshot): Sight {
   const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
   const ofOrganization = new Map(
@@ -83,19 +83,22 @@ function judgeReading(
   return status === 'ok' ? [] : [{ code: `${name}-${status}`, ...where, error: reading.error }];
 }
 
-/** A list that is as long as the limit asked for is taken for cut off, whatever it says of itself (docs/coder.md §1). */
+/**
+ * A list that is as long as its limit counts as truncated, even if its status is ok (docs/coder.md
+ * §1).
+ */
 function effectiveStatus({ status, limit = 0, items }: Reading<unknown>): ReadingStatus {
   return status === 'ok' && limit > 0 && items.length >= limit ? 'truncated' : status;
 }
 
-/** Below the oldest server no jobs can be read as needed: nothing is done at all. */
+/** Older servers lack the needed list of jobs, so the autoscaler does nothing at all. */
 function judgeServer({ coder }: Snapshot): readonly DoubtFinding[] {
   const version = coder.buildInfo?.version;
   const isOld = (compareVersion(version, OLDEST_SERVER) ?? 0) < 0;
   return version !== undefined && isOld ? [{ code: 'server-too-old', version, oldest: OLDEST_SERVER }] : [];
 }
 
-/** An empty answer contradicts what other answers say (docs/adr/0004). */
+/** Finds empty lists that contradict other lists (docs/adr/0004). */
 function judgeEmptiness(
   organization: OrganizationReadings,
   pools: readonly PoolView[],
@@ -115,25 +118,29 @@ function judgeEmptiness(
   return found;
 }
 
-/** A job that is being cancelled keeps its daemon busy and is in neither list that is asked for. */
+/** A job that is being cancelled keeps its daemon busy, but neither of the two job lists has it. */
 function isRunningJob(job: Daemon['current_job']): boolean {
   return job != null && job.status !== 'canceling';
 }
 
-/** A finding names no more jobs than these. */
+/** The maximum number of job ids in one finding. */
 const JOBS_NAMED = 10;
 
-/** The daemons and the jobs are read side by side: a daemon may register in between, and take a job. */
+/**
+ * Jobs and daemons are read in parallel: a daemon may register and take a job between the two
+ * readings.
+ */
 const BETWEEN_READINGS_MS = 10_000;
 
-/** Running tasks whose daemons are to come. */
+/** The number of running tasks whose daemons have not registered yet. */
 function registering({ tasks }: PoolView): number {
   return tasks.filter(({ use, task }) => use === 'registering' && task.lastStatus === 'RUNNING').length;
 }
 
 /**
- * A deleted key takes its daemons' rows with it, and their jobs run on (docs/coder.md §3). No time ends this doubt: coderd fails a job
- * that nobody updates for 5 minutes, so a job that is still running has a daemon.
+ * Finds running jobs whose daemon is not listed. If a key is deleted, coderd deletes the rows of
+ * its daemons, but their jobs run on (docs/coder.md §3). This doubt does not expire: coderd fails a
+ * job without updates after 5 minutes, so a running job has a daemon.
  */
 function judgeWorkers(
   organization: OrganizationReadings,
@@ -149,11 +156,11 @@ function judgeWorkers(
     const worker = workerOf(job);
     return worker !== undefined && unknown.has(worker);
   });
-  const held = pools.filter((view) => view.organization === organization);
+  const affected = pools.filter((view) => view.organization === organization);
   const isNew = unexplained.every(({ started_at }) => (started_at ?? 0) > now - BETWEEN_READINGS_MS);
-  // where a guard holds each lease, nothing is lost if that is wrong
-  const isGuarded = held.every(({ pool }) => pool.scaleIn === 'lease');
-  if (isGuarded && isNew && unknown.size <= sum(held, registering)) return [];
+  // a wrong guess does no harm if a guard holds each lease
+  const isGuarded = affected.every(({ pool }) => pool.scaleIn === 'lease');
+  if (isGuarded && isNew && unknown.size <= sum(affected, registering)) return [];
   const ids = unexplained.map(({ id }) => id).sort();
   return [
     {
@@ -161,12 +168,15 @@ function judgeWorkers(
       organization: name,
       jobs: ids.length,
       jobIds: ids.slice(0, JOBS_NAMED),
-      pools: held.map(({ pool }) => pool.name),
+      pools: affected.map(({ pool }) => pool.name),
     },
   ];
 }
 
-/** Two live daemons with one name share a row, and their counts can't be told apart (docs/coder.md §2). */
+/**
+ * Two live daemons with the same name share a row, so their counts cannot be separated
+ * (docs/coder.md §2).
+ */
 function judgeNames({ name, daemons }: OrganizationReadings): readonly DoubtFinding[] {
   const seen = new Set<string>();
   const shared = new Set<string>();
@@ -179,7 +189,10 @@ function judgeNames({ name, daemons }: OrganizationReadings): readonly DoubtFind
     : [{ code: 'daemons-share-name', organization: name, names: [...shared].sort() }];
 }
 
-/** Servers' clocks agree within a second or so; more than this is no clock to compare leases by. */
+/**
+ * Server clocks agree within about a second. With a larger difference than this, lease times cannot
+ * be compared.
+ */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 function judgeTimes(
@@ -187,10 +200,10 @@ function judgeTimes(
   now: EpochMs,
 ): readonly DoubtFinding[] {
   const readAt = timesOf([jobs, daemons, previousJobs]);
-  // those of the forecast may be minutes old, so only the other direction tells anything
+  // readings of the forecast may be minutes old, so only times in the future show a problem
   const forecastAt = timesOf([workspaces, templates]);
   const ahead = {
-    // readings of one look, minutes apart: one of their clocks is wrong, or time went back
+    // the readings of one look are minutes apart: one of the clocks is wrong, or was set back
     readings: Math.max(secondsApart([now, ...readAt]), secondsAhead(forecastAt, now)),
     jobs: secondsAhead(
       jobs.items.map(({ created_at }) => created_at),
@@ -219,7 +232,7 @@ function secondsApart(times: readonly EpochMs[]): number {
   return secondsAhead(times, earliest);
 }
 
-/** coderd's clock beside AWS's. A negative number of seconds: behind. */
+/** Compares coderd's clock with AWS's. Negative seconds: coderd is behind. */
 function judgeClocks(snapshot: Snapshot): readonly DoubtFinding[] {
   const { status } = snapshot.ecs.services;
   const ahead = snapshot.takenAt - awsTimeOf(snapshot);
@@ -227,13 +240,13 @@ function judgeClocks(snapshot: Snapshot): readonly DoubtFinding[] {
   return [{ code: 'clocks-differ', where: 'coderd', seconds: Math.round(ahead / 1000) }];
 }
 
-/** How far the latest of these times is after `now`, in whole seconds; 0 within the tolerance. */
+/** By how many whole seconds the latest of these times is after `now`; 0 within the tolerance. */
 function secondsAhead(times: readonly EpochMs[], now: EpochMs): number {
   const latest = times.reduce((most, time) => (time > most ? time : most), now);
   return latest - now > CLOCK_TOLERANCE_MS ? Math.round((latest - now) / 1000) : 0;
 }
 
-/** ECS counts more tasks than it lists: the list is older than the count, or not whole. */
+/** ECS counts more tasks than it lists: the list is older than the count, or incomplete. */
 function judgeCounts({ pool, service, listed }: PoolView): readonly DoubtFinding[] {
   const counted = service === undefined ? 0 : service.runningCount + service.pendingCount;
   return counted > listed
@@ -241,7 +254,7 @@ function judgeCounts({ pool, service, listed }: PoolView): readonly DoubtFinding
     : [];
 }
 
-/** Somebody wanted something, perhaps that nobody leaves (docs/adr/0016). */
+/** A malformed override may be meant to stop scale-in (docs/adr/0016). */
 function judgeOverrides({ pool, malformed }: PoolView): readonly DoubtFinding[] {
   return malformed.map((override) => ({ code: 'override-malformed', pool: pool.name, ...override }));
 }

@@ -1,34 +1,38 @@
 /**
- * Failing starts: tasks that stop before their daemon has registered, and tasks that stay PENDING. After three
- * failures within ten minutes a pool gets one probe at a time until one succeeds. Nothing is remembered: ECS shows
- * stopped tasks for an hour (docs/aws.md §2), and coderd says when a daemon registered.
+ * Failing starts: tasks that stop before their daemon has registered, and tasks that stay PENDING.
+ * After three failures within ten minutes a pool gets one probe at a time until a start succeeds.
+ * The autoscaler stores no state for this: ECS shows stopped tasks for an hour (docs/aws.md §2),
+ * and coderd shows when a daemon registered.
  */
 import type { EpochMs } from '../model/brands.ts';
 import type { Task } from '../model/snapshot.ts';
 
 const WINDOW_MS = 10 * 60_000;
-const TRIPPED_BY = 3;
-/** A task that has not begun to run after this long is not counted on. */
+const FAILURES_TO_TRIP = 3;
+/** A task that does not run after this time is not expected to come. */
 const START_TTL_MS = 10 * 60_000;
 
-/** What a guard exits with that got no lease in time (guard/guard.sh). */
+/** The exit code of a guard that got no lease in time (guard/guard.sh). */
 const NO_LEASE = 75;
-/** What the guard's other exit codes mean. */
-const GUARD_SAYS: ReadonlyMap<number, string> = new Map([
+/** The meaning of the guard's other exit codes. */
+const GUARD_EXIT_CODES: ReadonlyMap<number, string> = new Map([
   [76, 'the daemon exited with 0, although nobody asked it to. Check the image and its coder'],
   [78, 'the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm'],
 ]);
 
 export type FailingStarts = {
-  /** Failed starts of the last ten minutes, and tasks that should have begun to run by now. */
+  /** Failed starts of the last ten minutes, plus tasks that should run by now. */
   readonly recent: number;
   /** Failed starts since a daemon last registered. */
   readonly count: number;
   /** Whether the pool gets only one probe at a time. */
   readonly isTripped: boolean;
-  /** Whether the newest failure is that of a guard that got no lease: a deployment may refuse leases until old tasks leave. */
+  /**
+   * Whether the newest failure is a guard that got no lease. A deployment may refuse leases until
+   * old tasks stop.
+   */
   readonly lacksLease: boolean;
-  /** What ECS says of the newest failure; undefined when nothing failed. */
+  /** ECS's reason for the newest failure; undefined if no start failed. */
   readonly reason: string | undefined;
 };
 
@@ -36,11 +40,11 @@ export type FailingInput = {
   /** All tasks of a service, the stopped ones included. */
   readonly tasks: readonly Task[];
   readonly now: EpochMs;
-  /** When the daemon of a task registered; `unknown` where the daemons that are gone can't be seen. */
+  /** When the daemon of a task registered; `unknown` if coderd does not list offline daemons. */
   readonly registration: (task: Task) => EpochMs | 'never' | 'unknown';
 };
 
-/** Judges a pool's starts. A daemon that registers clears every failure before it. */
+/** Derives the failing starts of a pool. A daemon that registers clears all failures before it. */
 export function deriveFailingStarts({ tasks, now, registration }: FailingInput): FailingStarts {
   const lastSuccess = tasks.reduce((last, task) => {
     const at = registration(task);
@@ -62,7 +66,7 @@ export function deriveFailingStarts({ tasks, now, registration }: FailingInput):
 
 const STALLED = 'ECS has not begun to run a desired task for over 10 min; the events of its service say why';
 
-/** Desired and listed, but not running long after it should be. */
+/** Whether a desired task still does not run long after it should. */
 export function isOverdue({ lastStatus, desiredStatus, createdAt: since }: Task, now: EpochMs): boolean {
   const isWaiting = desiredStatus === 'RUNNING' && lastStatus !== 'RUNNING' && lastStatus !== 'STOPPED';
   return isWaiting && since !== undefined && now - since > START_TTL_MS;
@@ -70,19 +74,21 @@ export function isOverdue({ lastStatus, desiredStatus, createdAt: since }: Task,
 
 function hasThreeInWindow(failures: readonly Task[]): boolean {
   return failures.some((task, index) => {
-    const last = failures[index + TRIPPED_BY - 1];
+    const last = failures[index + FAILURES_TO_TRIP - 1];
     return last !== undefined && endedAt(last) - endedAt(task) <= WINDOW_MS;
   });
 }
 
-/** A task that ran and whose daemon never came has failed too: a wrong key ends the daemon (docs/coder.md §5). */
+/**
+ * A task that ran without a daemon has failed too: a wrong key ends the daemon (docs/coder.md §5).
+ */
 function hasFailed(
   { lastStatus, stopCode, containers }: Task,
   registered: EpochMs | 'never' | 'unknown',
 ): boolean {
   if (lastStatus !== 'STOPPED') return false;
   if (stopCode === 'TaskFailedToStart') return true;
-  // a guard that has left exits with 0, and its row may be gone by then
+  // a guard that has drained exits with 0, and coderd may have deleted its daemon's row by then
   const isClean = containers.length > 0 && containers.every(({ exitCode }) => exitCode === 0);
   return stopCode === 'EssentialContainerExited' && registered === 'never' && !isClean;
 }
@@ -95,19 +101,19 @@ function endedAt(task: Task): number {
   return task.stoppedAt ?? task.stoppingAt ?? createdAt(task);
 }
 
-/** ECS's own words; the container's reason and exit code where they say more. */
+/** ECS's own reason, then the container's reason and exit code if they add something. */
 function reasonOf({ stoppedReason, containers }: Task): string {
   const [container] = containers.filter(
     ({ reason, exitCode }) => reason !== undefined || exitCode !== undefined,
   );
-  const said = [stoppedReason, container?.reason, exitText(container?.exitCode)].filter(
+  const parts = [stoppedReason, container?.reason, exitText(container?.exitCode)].filter(
     (part) => part !== undefined && part !== '',
   );
-  return [...new Set(said)].join('; ') || 'ECS gives no reason';
+  return [...new Set(parts)].join('; ') || 'ECS gives no reason';
 }
 
 function exitText(code: number | undefined): string | undefined {
   if (code === undefined) return undefined;
-  const meaning = GUARD_SAYS.get(code);
+  const meaning = GUARD_EXIT_CODES.get(code);
   return meaning === undefined ? `exit code ${code}` : `exit code ${code}: ${meaning}`;
 }

@@ -1,21 +1,28 @@
-/** Tasks of old revisions and of earlier deployments. */
+/**
+ * Tasks of old revisions and of earlier deployments, from the service's deployments and task
+ * definition.
+ */
 import type { Service, Task } from '../model/snapshot.ts';
 
-/** Of another task definition than the service's, or of a deployment that ECS is replacing or has replaced. */
+/**
+ * Whether a task has another task definition than its service, or belongs to a deployment that ECS
+ * is replacing or has replaced.
+ */
 export function isOldRevision(task: Task, service: Service): boolean {
   const { taskDefinition } = service;
   if (taskDefinition !== undefined && task.taskDefinitionArn !== taskDefinition) return true;
-  // without an early success, tasks of several deployments that stay after the last one are what a rollback leaves
+  // without an early success, tasks of several deployments remain after the last one only if a
+  // rollback left them
   return isOlder(task, service) && (service.deployments.length > 1 || succeedsEarly(service));
 }
 
-/** Whether an earlier deployment than the primary one started it. */
+/** Whether a deployment before the primary one started the task. */
 function isOlder({ startedBy }: Task, service: Service): boolean {
   const primary = primaryOf(service)?.id;
   return primary !== undefined && startedBy !== undefined && startedBy !== primary;
 }
 
-/** Whether its deployments may end while old tasks are still there. */
+/** Whether the service's deployments may end while old tasks still run. */
 function succeedsEarly({ deploymentConfiguration }: Service): boolean {
   return deploymentConfiguration?.earlySuccessCriteria?.enable === true;
 }
@@ -25,16 +32,19 @@ function primaryOf({ deployments }: Service): Service['deployments'][number] | u
 }
 
 export type OlderTasks = {
-  /** Tasks that an earlier deployment started: ECS is replacing them, or removes them after an early success. */
+  /**
+   * Tasks of an earlier deployment: ECS is replacing them, or removes them after an early success.
+   */
   readonly older: number;
-  /** Of these: those that ECS does not count against the desired count. */
+  /** Older tasks that ECS does not count against the desired count. */
   readonly uncounted: number;
 };
 
 /**
- * Counts the tasks of earlier deployments. After an early success AWS does not say whether they count against the desired count.
- * ECS never starts more tasks than it counts, so more tasks than desired tell that it does not count them; unless there are
- * more new ones alone, which only a count that somebody else lowered explains (docs/adr/0026).
+ * Counts the tasks of earlier deployments. AWS does not document whether they count against the
+ * desired count after an early success. ECS never starts more tasks than it counts, so more tasks
+ * than desired show that ECS does not count the older ones. Exception: the new tasks alone are more
+ * than desired, which means that somebody lowered the count (docs/adr/0026).
  */
 export function countOlder(tasks: readonly Task[], service: Service): OlderTasks {
   const older = tasks.filter((task) => isOlder(task, service) && isOldRevision(task, service)).length;

@@ -1,6 +1,7 @@
 /**
- * Pools that somebody removed from the file while their service is still there. They drain as retiring pools do. What a plan needs to
- * know of them is on the service: its tags, and the tags of its daemons.
+ * Removed pools: pools that are no longer in the configuration while their service still exists.
+ * They drain like retiring pools. Their settings come from the tags of the service and of its
+ * daemons.
  */
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
@@ -10,12 +11,15 @@ import type { Service, Snapshot } from '../model/snapshot.ts';
 import { poolNamed } from './daemons.ts';
 
 /**
- * A deployment makes the service of a new pool before the function gets the new file. CloudFormation waits for a service for 3 hours at
- * the most, so a younger one may be new rather than removed.
+ * A deployment creates the service of a new pool before the function gets the new configuration.
+ * CloudFormation waits at most 3 hours for a service, so a younger service may be new, not removed.
  */
 const NEW_FOR_MS = 3 * 3_600_000;
 
-/** As retiring pools, in order of name. Empty where the name of the own stack is not known: the services may be another deployment's. */
+/**
+ * Derives the removed pools as retiring pools, in order of name. Empty if the own stack's name is
+ * unknown: the services may belong to another deployment.
+ */
 export function removedPools({ ecs, coder, takenAt }: Snapshot, { pools }: Config): readonly PoolConfig[] {
   const known = new Set<string>(pools.map(({ name }) => name));
   const found = ecs.services.items
@@ -26,11 +30,11 @@ export function removedPools({ ecs, coder, takenAt }: Snapshot, { pools }: Confi
       const [name, organization, scaleIn] = [POOL_TAG, ORGANIZATION_TAG, SCALE_IN_TAG].map((key) =>
         tagOf(service, key),
       );
-      // where its organization is not read, or ECS alone would choose who stops, it is only reported
+      // report only: its organization is not read, or ECS alone would choose which task stops
       const view = coder.organizations.find(({ name: it, id }) => it === organization || id === organization);
       if (name === undefined || known.has(name) || view === undefined || !isDrainable(scaleIn)) return [];
       const tags = view.daemons.items.find((daemon) => poolNamed(daemon) === name)?.tags ?? {};
-      return [{ ...GONE, name: name as PoolName, organization: view.name, scaleIn, tags }];
+      return [{ ...REMOVED_POOL_SETTINGS, name: name as PoolName, organization: view.name, scaleIn, tags }];
     });
   return unique(found, ({ name }) => name).toSorted(by(({ name }) => name));
 }
@@ -46,8 +50,8 @@ function isSettled({ deployments }: Service, now: EpochMs): boolean {
   );
 }
 
-/** Nothing launches a task of a retiring pool, so most settings do not matter. */
-const GONE: Omit<PoolConfig, 'name' | 'organization' | 'scaleIn' | 'tags'> = {
+/** A retiring pool launches no task, so most settings do not matter. */
+const REMOVED_POOL_SETTINGS: Omit<PoolConfig, 'name' | 'organization' | 'scaleIn' | 'tags'> = {
   retiring: true,
   key: { secret: '' },
   min: 0,

@@ -1,27 +1,33 @@
-/** How long a pool's tasks take until coderd knows their daemons: learned from the tasks that ECS still shows, so nothing is remembered. */
+/**
+ * The start time of a pool's tasks until coderd knows their daemons, learned from the tasks that
+ * ECS still lists. The autoscaler stores no state for this.
+ */
 import type { EpochMs } from '../model/brands.ts';
 import type { StartTime } from '../model/plan.ts';
 import type { Task } from '../model/snapshot.ts';
 
-/** Fewer say nothing. */
-const ENOUGH = 3;
-/** The newest ones: images, sizes and registries change. */
-const NEWEST = 50;
-/** What took longer did not start: a daemon that registered again, under a new key, say. */
+/** With fewer starts the configured start time is used. */
+const MIN_SAMPLES = 3;
+/** Only the newest starts count: images, sizes and registries change. */
+const MAX_SAMPLES = 50;
+/** A longer time is no start: the daemon may have registered again, for example with a new key. */
 const LONGEST_MS = 15 * 60_000;
-/** Who ran for longer before it had a daemon waited for its lease: a deployment went on (docs/aws.md §1, DEPLOYMENT_BLOCKED). */
+/**
+ * A task that ran for longer without a daemon waited for its lease because of a deployment
+ * (docs/aws.md §1, DEPLOYMENT_BLOCKED).
+ */
 const LEASE_LATE_MS = 2 * 60_000;
 
 export type StartTimeInput = {
   /** All tasks of a service, the stopped ones included. */
   readonly tasks: readonly Task[];
-  /** When the daemon of a task registered; anything but a number: it is not known. */
+  /** When the daemon of a task registered; any string: unknown. */
   readonly registration: (task: Task) => EpochMs | string;
-  /** What is expected until enough has been seen. */
+  /** The configured start time, used until enough starts were seen. */
   readonly settingMs: number;
 };
 
-/** Learns the start time of a pool: from when ECS makes a task until its daemon registers. */
+/** Computes the start time of a pool: from when ECS creates a task until its daemon registers. */
 export function learnStartTime({ tasks, registration, settingMs }: StartTimeInput): StartTime {
   const starts: { readonly at: number; readonly tookMs: number }[] = [];
   for (const task of tasks) {
@@ -33,10 +39,10 @@ export function learnStartTime({ tasks, registration, settingMs }: StartTimeInpu
   }
   const samples = starts
     .toSorted((a, b) => b.at - a.at || a.tookMs - b.tookMs)
-    .slice(0, NEWEST)
+    .slice(0, MAX_SAMPLES)
     .map(({ tookMs }) => tookMs)
     .toSorted((a, b) => a - b);
-  if (samples.length < ENOUGH)
+  if (samples.length < MIN_SAMPLES)
     return { from: 'setting', samples: samples.length, p50Ms: settingMs, p95Ms: settingMs };
   const rank = (share: number): number => samples[Math.ceil(samples.length * share) - 1] ?? settingMs;
   return { from: 'learned', samples: samples.length, p50Ms: rank(0.5), p95Ms: rank(0.95) };

@@ -1,4 +1,7 @@
-/** Supply: what every pool has, from the readings of ECS and coderd. */
+/**
+ * Supply: the service, tasks, daemons and settings in force of every pool, from the readings of ECS
+ * and coderd.
+ */
 import type { EpochMs } from '../model/brands.ts';
 import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
@@ -14,42 +17,45 @@ import { deriveFailingStarts, type FailingStarts } from './failing-starts.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { learnStartTime } from './start-time.ts';
-import { readTask, type TaskView } from './task-state.ts';
+import { deriveTaskView, type TaskView } from './task-state.ts';
 
 export type PoolView = InForce & {
-  /** As the configuration has it, whatever is in force. */
+  /** The pool as configured, without overrides. */
   readonly configured: PoolConfig;
-  /** Those that hold now, whether they change a setting or not. */
+  /** The active overrides, including those that change no setting. */
   readonly overrides: readonly Override[];
   readonly malformed: readonly MalformedOverride[];
-  /** Those of the pool, normalised. */
+  /** The pool's tags, normalized. */
   readonly tags: TagSet;
   readonly organization: OrganizationReadings | undefined;
-  /** The daemons of its organization. */
+  /** The index of its organization's daemons. */
   readonly index: DaemonIndex | undefined;
   readonly service: Service | undefined;
-  /** More than one service with this pool's tag: none of them is touched. */
+  /**
+   * All services with this pool's tag if there is more than one. The autoscaler touches none of
+   * them.
+   */
   readonly rivals: readonly Service[];
-  /** All that ECS means to keep running, in order of ARN. */
+  /** All tasks that ECS intends to keep running, in order of ARN. */
   readonly tasks: readonly TaskView[];
-  /** All tasks of the service in the list that have not stopped, those on their way out included. */
+  /** The number of listed tasks that have not stopped, including those that ECS is stopping. */
   readonly listed: number;
-  /** Running tasks that could not be read, whose daemons are busy. */
+  /** The number of running tasks that are missing from the list but have busy daemons. */
   readonly unseen: number;
-  /** Tasks that are desired and not there yet. */
+  /** The number of desired tasks that do not exist yet. */
   readonly missing: number;
-  /** Why ECS cannot place those; undefined: it can, as far as its events tell. */
+  /** Why ECS cannot place the missing tasks. Undefined: the events show no problem. */
   readonly placement: PlacementFailure | undefined;
   readonly olderTasks: OlderTasks;
   readonly failing: FailingStarts;
   readonly startTime: StartTime;
-  /** The daemons of all its listed tasks, those on their way out included. */
+  /** The daemons of all listed tasks, including those that ECS is stopping. */
   readonly owned: ReadonlySet<Daemon>;
-  /** Names of live daemons of this pool that no task in any list explains. */
+  /** The names of this pool's live daemons that have no task in any list. */
   readonly orphans: readonly string[];
 };
 
-/** Reads the state of every pool, in order of name. */
+/** Derives the view of every pool, in order of name. */
 export function deriveSupply(snapshot: Snapshot, config: Config): readonly PoolView[] {
   const protections = new Map(snapshot.ecs.protections.items.map((item) => [item.taskArn, item]));
   const tasks = unique(snapshot.ecs.tasks.items, ({ taskArn }) => taskArn);
@@ -59,16 +65,19 @@ export function deriveSupply(snapshot: Snapshot, config: Config): readonly PoolV
   );
   return config.pools
     .toSorted((a, b) => compare(a.name, b.name))
-    .map((pool) => readPool({ pool, snapshot, protections, byGroup, indexes }));
+    .map((pool) => derivePoolView({ pool, snapshot, protections, byGroup, indexes }));
 }
 
-/** Now by AWS's clock, with which times that ECS wrote are compared. The function's own clock is AWS's, too. */
+/**
+ * The time of the look by AWS's clock. Compare times that ECS wrote with this one. The function's
+ * own clock is AWS's too.
+ */
 export function awsTimeOf({ ecs, clock, takenAt }: Pick<Snapshot, 'ecs' | 'clock' | 'takenAt'>): EpochMs {
   return ecs.services.takenAt ?? clock ?? takenAt;
 }
 
 /** The organization of a pool, by name or UUID. */
-function organizationOf(pool: PoolConfig, snapshot: Snapshot): OrganizationReadings | undefined {
+function findOrganization(pool: PoolConfig, snapshot: Snapshot): OrganizationReadings | undefined {
   return snapshot.coder.organizations.find(
     ({ id, name }) => name === pool.organization || id === pool.organization,
   );
@@ -82,22 +91,22 @@ type PoolInput = {
   readonly indexes: ReadonlyMap<OrganizationReadings, DaemonIndex>;
 };
 
-function readPool({ pool: configured, snapshot, protections, byGroup, indexes }: PoolInput): PoolView {
+function derivePoolView({ pool: configured, snapshot, protections, byGroup, indexes }: PoolInput): PoolView {
   const services = servicesOf(configured, snapshot);
   const service = services.length === 1 ? services[0] : undefined;
   const now = awsTimeOf(snapshot);
   const { active: overrides, malformed } = deriveOverrides(service ?? { tags: [] }, snapshot.takenAt);
-  const organization = organizationOf(configured, snapshot);
+  const organization = findOrganization(configured, snapshot);
   const { pool, minFrom } = settingsInForce(configured, overrides, organization);
   const all = service === undefined ? [] : (byGroup.get(`service:${service.serviceName}`) ?? []);
   const index = organization && indexes.get(organization);
   const daemons = new Map(all.map((task) => [task, index?.ofTask(task)]));
   const owned = new Set([...daemons.values()].filter((daemon) => daemon !== undefined));
   const tasks = all
-    .filter(isWanted)
+    .filter(isKeptRunning)
     .toSorted((a, b) => compare(a.taskArn, b.taskArn))
     .map((task) =>
-      readTask({
+      deriveTaskView({
         task,
         pool,
         organization,
@@ -109,12 +118,13 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
   const unseen =
     snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, tasks: all, index, owned }, service);
   const olderTasks =
-    service === undefined ? { older: 0, uncounted: 0 } : countOlder(all.filter(isWanted), service);
-  // in doubt whether ECS counts old tasks nothing more is expected: else a count that somebody lowered is waited for without end
+    service === undefined ? { older: 0, uncounted: 0 } : countOlder(all.filter(isKeptRunning), service);
+  // older tasks count as existing even if ECS may not count them: otherwise the autoscaler could
+  // wait forever for a count that somebody lowered
   const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
   const isWhole = organization?.daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
   const registered = (task: Task) => registration(daemons.get(task), isWhole);
-  const inForce = whileBlind({ pool, minFrom }, { organization, tasks: all, now });
+  const inForce = withBlindFloor({ pool, minFrom }, { organization, tasks: all, now });
   return {
     ...inForce,
     configured,
@@ -141,17 +151,20 @@ function readPool({ pool: configured, snapshot, protections, byGroup, indexes }:
   };
 }
 
-/** While coderd can't be read, a floor of its own holds, unless daemons exit as soon as they start: they can't reach coderd either. */
-function whileBlind(inForce: InForce, { organization, tasks, now }: Blind): InForce {
+/**
+ * Applies the floor of `whenBlind` while coderd cannot be read. Exception: daemons exit as soon as
+ * they start, because they cannot reach coderd either.
+ */
+function withBlindFloor(inForce: InForce, { organization, tasks, now }: BlindInput): InForce {
   const { pool } = inForce;
   const { floor } = pool.whenBlind;
   if (floor <= pool.min || !isUnread(organization)) return inForce;
-  // nothing tells whether a daemon registered, so what has stopped counts as failed
+  // it is unknown whether a daemon registered, so every stopped task counts as failed
   const failing = deriveFailingStarts({ tasks, now, registration: () => 'never' });
   return failing.isTripped ? inForce : { pool: { ...pool, min: floor }, minFrom: 'when-blind' };
 }
 
-type Blind = Pick<PoolView, 'organization'> & { readonly tasks: readonly Task[]; readonly now: EpochMs };
+type BlindInput = Pick<PoolView, 'organization'> & { readonly tasks: readonly Task[]; readonly now: EpochMs };
 
 function isUnread(organization: OrganizationReadings | undefined): boolean {
   if (organization === undefined) return true;
@@ -159,7 +172,10 @@ function isUnread(organization: OrganizationReadings | undefined): boolean {
   return [jobs, daemons].some(({ status }) => status === 'failed' || status === 'forbidden');
 }
 
-/** Those of another stack never; those without a stack tag only where none has the own one. */
+/**
+ * Services of another stack never count. Services without a stack tag count only if none has this
+ * stack's tag.
+ */
 function servicesOf(pool: PoolConfig, { ecs }: Snapshot): readonly Service[] {
   const tagged = unique(ecs.services.items, ({ serviceArn }) => serviceArn).filter(
     (service) =>
@@ -169,19 +185,25 @@ function servicesOf(pool: PoolConfig, { ecs }: Snapshot): readonly Service[] {
   return own.length > 0 ? own : tagged;
 }
 
-/** ECS counts a task towards the desired count until it has decided to stop it. */
-function isWanted(task: Task): boolean {
+/** ECS counts a task against the desired count until it has decided to stop it. */
+function isKeptRunning(task: Task): boolean {
   return task.desiredStatus === 'RUNNING' && task.lastStatus !== 'STOPPED';
 }
 
-/** An absent row proves that no daemon came only where offline ones are listed too (docs/coder.md §2). */
+/**
+ * A missing row proves that no daemon came only if coderd also lists offline daemons (docs/coder.md
+ * §2).
+ */
 function registration(daemon: Daemon | undefined, isWhole: boolean): EpochMs | 'never' | 'unknown' {
   return daemon?.created_at ?? (isWhole ? 'never' : 'unknown');
 }
 
 type Unlisted = Pick<PoolView, 'pool' | 'index' | 'owned'> & { readonly tasks: readonly Task[] };
 
-/** Busy daemons whose tasks are in no list, since it could not be read: no more than ECS counts as running. */
+/**
+ * The number of busy daemons whose tasks are missing from an incomplete list. ECS's running count
+ * limits it.
+ */
 function busyUnseen(given: Unlisted, service: Service | undefined): number {
   const { index, tasks } = given;
   const busy = unlisted(given).filter((daemon) => index?.activity(daemon) === 'busy').length;
@@ -195,7 +217,7 @@ function orphansOf(given: Unlisted, now: EpochMs): readonly string[] {
     .sort();
 }
 
-/** The daemons that are named after a pool and none of these tasks. */
+/** The daemons that have this pool's name but belong to none of these tasks. */
 function unlisted({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
   const others = (index?.namedAfter(pool.name) ?? []).filter((daemon) => !owned.has(daemon));
   if (others.length === 0) return [];
@@ -204,8 +226,9 @@ function unlisted({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
 }
 
 /**
- * Not one of ours: no task of a pool holds it, and it does not have the name that a pool's daemon would have
- * (those whose task is gone still read idle for up to 90 s, docs/coder.md §2).
+ * Makes a predicate for daemons that the autoscaler does not own: no task of a pool has it, and its
+ * name is not that of a pool's daemon. A daemon whose task is gone still reads idle for up to 90 s
+ * (docs/coder.md §2).
  */
 export function foreignTo(pools: readonly PoolView[]): (daemon: Daemon) => boolean {
   const names = new Set<string>(pools.map(({ pool }) => pool.name));

@@ -1,6 +1,6 @@
 /**
- * The state of one task by docs/architecture.md, "The lease", and what its daemon is good for. A state that can't be told is
- * read as the one that holds.
+ * The state of one task by docs/architecture.md, "The lease", and the use of its daemon, from its
+ * protection and coderd's rows. If the state is not certain, it is the one that holds scale-in.
  */
 import type { EpochMs } from '../model/brands.ts';
 import type { PoolConfig } from '../model/config.ts';
@@ -9,21 +9,24 @@ import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 import type { DaemonIndex } from './daemons.ts';
 import { isOverdue } from './failing-starts.ts';
 
-/** An enabled protection with less left than this means: leaving. */
+/** A protection with less time left than this means that the task drains. */
 const LEASE_MS = 24 * 3_600_000;
-/** Nobody but a guard, or who asks one to leave, protects for longer: rung `confirm` takes half an hour. */
+/** Only guards and drain requests set a longer protection. Rung `confirm` uses half an hour. */
 const GUARDLESS_MS = 2 * 3_600_000;
-/** What an ask, or a guard that drains by itself, leaves of a lease. */
+/** A drain request, or a guard that drains by itself, sets the protection to this. */
 export const LEAVING_MS = 23 * 3_600_000;
-/** A task that has been RUNNING for this long has had its time to get a lease and a daemon. */
+/** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
 const BOOT_MS = 15 * 60_000;
 
-/** The states of docs/architecture.md, "The lease", and `replacing`: working, and its turn to be replaced has come (rolling.ts). */
+/**
+ * The states of docs/architecture.md, "The lease", and `replacing`: a working task whose turn to be
+ * replaced has come (rolling.ts).
+ */
 export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
 
 /**
- * What a task that counts as supply is good for. `registering`: its daemon is still to come. `silent`: it should
- * have a daemon and has none. `unknown`: the daemons could not be read.
+ * The use of a task that counts as supply. `registering`: its daemon is still expected. `silent`:
+ * it should have a daemon and has none. `unknown`: the daemons could not be read.
  */
 export type Use = 'busy' | 'idle' | 'registering' | 'silent' | 'unknown';
 
@@ -32,12 +35,15 @@ export type TaskView = {
   readonly state: TaskState;
   readonly use: Use;
   readonly daemon: Daemon | undefined;
-  /** What its daemon offers; the pool's tags where no daemon is known. */
+  /** The tags of its daemon; the pool's tags if no daemon is known. */
   readonly offers: TagSet;
-  /** Whether these are not its pool's: its daemon was started with another pool's key. */
+  /** Whether these tags differ from the pool's: the daemon uses the key of another pool. */
   readonly hasOtherTags: boolean;
   readonly idleSince: EpochMs | undefined;
-  /** Milliseconds until its protection ends, 0 without one; undefined where that was not read. */
+  /**
+   * Milliseconds until its protection ends; 0 without a protection; undefined if the protection was
+   * not read.
+   */
   readonly leaseMs: number | undefined;
 };
 
@@ -50,16 +56,16 @@ export type TaskInput = {
   readonly protection: Protection | undefined;
 };
 
-/** Reads one task that ECS means to keep running. */
-export function readTask(input: TaskInput): TaskView {
+/** Derives the view of one task that ECS intends to keep running. */
+export function deriveTaskView(input: TaskInput): TaskView {
   const { task, pool, index } = input;
   const daemon = index?.ofTask(task);
-  const use = readUse(input, daemon);
+  const use = deriveUse(input, daemon);
   return {
     task,
     daemon,
     use,
-    state: readState(input, daemon),
+    state: deriveState(input, daemon),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
     hasOtherTags: daemon !== undefined && !areEqual(normalizeTags(daemon.tags), normalizeTags(pool.tags)),
     idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
@@ -72,11 +78,11 @@ function leaseOf({ protection, now }: TaskInput): number | undefined {
   return protection.protectionEnabled ? Math.max(0, (protection.expirationDate ?? now) - now) : 0;
 }
 
-function readState(input: TaskInput, daemon: Daemon | undefined): TaskState {
+function deriveState(input: TaskInput, daemon: Daemon | undefined): TaskState {
   const { task, now, protection, pool } = input;
   if (task.lastStatus !== 'RUNNING') return 'starting';
   const leaseMs = leaseOf(input) ?? 0;
-  // without a guard a protection says nothing of the daemon; a longer one was taken by a guard of before
+  // without a guard, a protection says nothing about the daemon; an earlier guard took a longer one
   if (pool.scaleIn !== 'lease' && leaseMs <= GUARDLESS_MS)
     return daemon === undefined && isBooting(task, now) ? 'starting' : 'working';
   if (protection?.protectionEnabled === true) return leaseMs >= LEASE_MS ? 'working' : 'leaving';
@@ -85,8 +91,9 @@ function readState(input: TaskInput, daemon: Daemon | undefined): TaskState {
 }
 
 /**
- * Left: nothing protects the task, and coderd says that no daemon of its can hold a job. An absent row
- * proves that only for a task that is too old to be booting, and only from readings that are whole.
+ * A task has left if it has no protection and coderd says that none of its daemons can hold a job.
+ * A missing row proves that only for a task past its boot time, and only if the readings are
+ * complete.
  */
 function hasLeft(
   { task, organization, index, now, protection }: TaskInput,
@@ -98,7 +105,7 @@ function hasLeft(
   return index?.activity(daemon) === 'offline';
 }
 
-function readUse({ task, organization, index, now }: TaskInput, daemon: Daemon | undefined): Use {
+function deriveUse({ task, organization, index, now }: TaskInput, daemon: Daemon | undefined): Use {
   const activity = daemon && index?.activity(daemon);
   if (activity === 'busy' || activity === 'idle') return activity;
   const isComing = daemon === undefined && isBooting(task, now);
@@ -107,20 +114,24 @@ function readUse({ task, organization, index, now }: TaskInput, daemon: Daemon |
   return organization?.daemons.status === 'ok' ? 'silent' : 'unknown';
 }
 
-/** Whether a guard holds its lease: then it can be asked, whatever its pool's rung is by now. */
+/**
+ * Whether a guard holds the task's lease. Then the task accepts a drain request, whatever its
+ * pool's current rung.
+ */
 export function isGuarded({ leaseMs }: TaskView): boolean {
   return (leaseMs ?? 0) >= LEASE_MS;
 }
 
 /**
- * For how long a task has drained, at the least: an ask leaves 23 h of its protection. A guard that drains for longer than 11 h sets
- * the protection to 23 h again, so its time starts anew. Undefined: it does not drain, or it may have no guard.
+ * How long a task has drained at least, in milliseconds: a drain request leaves 23 h of its
+ * protection. A guard that drains for more than 11 h sets the protection to 23 h again, which
+ * restarts this count. Undefined: the task does not drain, or may have no guard.
  */
 export function drainedMs({ state, leaseMs = 0 }: TaskView): number | undefined {
   return state === 'leaving' && leaseMs > GUARDLESS_MS ? Math.max(0, LEAVING_MS - leaseMs) : undefined;
 }
 
-/** Whether it is too young for anything to follow from what it doesn't have. */
+/** Whether a task is too young to conclude anything from a missing lease or daemon. */
 export function isBooting(task: Task, now: EpochMs): boolean {
   return now - (task.startedAt ?? now) < BOOT_MS;
 }

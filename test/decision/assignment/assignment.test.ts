@@ -55,7 +55,7 @@ function offer(pool: string, tags: Tags, served: Served, places: number, price: 
   };
 }
 
-/** Launches that cost nothing more come in any case, and their room has been set aside. */
+/** Launches for floors happen in any case, and their room is already reserved. */
 const takesRoom = ({ served, price }: Offer): boolean => served === 'by-launch' && price > 0;
 
 type Case = {
@@ -64,7 +64,9 @@ type Case = {
   readonly room: number;
 };
 
-/** What an assignment comes to: jobs served by group in the order of demand, then price, then rank. */
+/**
+ * The value of an assignment: served jobs by group in the order of demand, then price, then rank.
+ */
 type Score = { readonly served: readonly number[]; readonly price: number; readonly rank: number };
 
 function scoreOf({ assigned }: Assignment<AnyGroup>, groups: readonly AnyGroup[]): Score {
@@ -78,7 +80,7 @@ function scoreOf({ assigned }: Assignment<AnyGroup>, groups: readonly AnyGroup[]
   };
 }
 
-/** Tries every way to place the jobs, the better way first found or not. */
+/** Tries every assignment of the jobs, whether or not a better one was found first. */
 function bruteForce({ groups, offers, room }: Case): Score {
   let best: Score | undefined;
   const left = offers.map(({ places }) => places);
@@ -156,7 +158,7 @@ function cases(sizes: {
   offers: number;
   places: number;
   room: number;
-  /** Groups that are about to be due, after the others. */
+  /** Groups that are due soon, after the others. */
   due: number;
 }): fc.Arbitrary<Case> {
   return fc.record({
@@ -200,7 +202,7 @@ function cases(sizes: {
   });
 }
 
-it('agrees with brute force on 5,000 small cases', () => {
+it('assigns like brute force on 5,000 small cases', () => {
   fc.assert(
     fc.property(cases({ groups: 3, jobs: 3, offers: 4, places: 2, room: 4, due: 1 }), (small) => {
       expect(scoreOf(assign(small.groups, small.offers, small.room), small.groups)).toEqual(
@@ -245,7 +247,7 @@ function mostServed(large: Case, count: number): number {
   );
 }
 
-/** The least cost of serving just so many of each group. */
+/** The least cost of serving exactly these numbers of jobs of each group. */
 function leastCost(large: Case, served: readonly number[]): number {
   const { constraints, variables } = linearProgram(large);
   for (const [index, count] of served.entries()) constraints[`first${index}`] = equalTo(count);
@@ -253,14 +255,14 @@ function leastCost(large: Case, served: readonly number[]): number {
   return solution.status === 'optimal' ? Math.round(solution.result) : Number.NaN;
 }
 
-it('agrees with a linear-programming solver on 200 larger cases', () => {
+it('assigns like a linear-programming solver on 200 larger cases', () => {
   fc.assert(
     fc.property(cases({ groups: 20, jobs: 40, offers: 24, places: 30, room: 300, due: 4 }), (large) => {
       const score = scoreOf(assign(large.groups, large.offers, large.room), large.groups);
       const upTo = (count: number): number =>
         score.served.slice(0, count).reduce((sum, jobs) => sum + jobs, 0);
       const size = large.groups.length;
-      // serving each prefix as far as it can be served is serving in order of priority
+      // the largest service of each prefix is the service in order of priority
       for (const count of new Set([1, Math.ceil(size / 4), Math.ceil(size / 2), size]))
         expect(upTo(count), `jobs of the first ${count} groups`).toBe(mostServed(large, count));
       if (Object.keys(linearProgram(large).variables).length > 0)
@@ -270,11 +272,11 @@ it('agrees with a linear-programming solver on 200 larger cases', () => {
   );
 });
 
-describe('places', () => {
+describe('assign', () => {
   const gpu = { cluster: 'gpu' };
   const gpuEu = { cluster: 'gpu', region: 'eu' };
 
-  it('never get more jobs than they have, and no job is placed twice', () => {
+  it('never gives an offer more jobs than it has places, and assigns no job twice', () => {
     fc.assert(
       fc.property(cases({ groups: 6, jobs: 9, offers: 8, places: 5, room: 12, due: 3 }), (any) => {
         const { assigned } = assign(any.groups, any.offers, any.room);
@@ -290,16 +292,16 @@ describe('places', () => {
     );
   });
 
-  it('a launch goes to the cheapest pool that does not starve others', () => {
+  it('launches in the cheapest pool that leaves room for the other groups', () => {
     const offers = [offer('cheap', gpuEu, 'by-launch', 1, 10), offer('dear', gpu, 'by-launch', 5, 90)];
     const placed = (groups: readonly TagGroup[]) =>
       assign(groups, offers, 10).assigned.map((row) => `${row.offer.pool} ${row.jobs}`);
     expect(placed([group(0, gpu, 1)])).toEqual(['cheap 1']);
-    // the younger job can run on the cheap pool only: the older one makes room for it
+    // the younger job can run only in the cheap pool, so the older one leaves it
     expect(placed([group(0, gpu, 1), group(1, gpuEu, 1)])).toEqual(['dear 1', 'cheap 1']);
   });
 
-  it('what waits is promised to the cheapest pool that can run it', () => {
+  it('assigns waiting jobs to the cheapest pool that can run them', () => {
     const offers = [
       offer('dear', gpu, 'when-there-is-room', Number.POSITIVE_INFINITY, 90),
       offer('cheap', gpuEu, 'when-there-is-room', Number.POSITIVE_INFINITY, 10),

@@ -1,4 +1,4 @@
-/** `limits.dollarsPerHour`: what all tasks together may cost. */
+/** `limits.dollarsPerHour`: the limit on the cost of all tasks together. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
@@ -18,7 +18,7 @@ const tasks = (count: number): NonNullable<Stocked['limits']> => ({
   dollarsPerHour: 0.0396 * count,
 });
 
-describe('launches', () => {
+describe('limits.dollarsPerHour', () => {
   it.each([
     { scenario: '10 pending, dollars for 4', limits: tasks(4), expected: ['cpu 0->4'] },
     {
@@ -28,27 +28,27 @@ describe('launches', () => {
     },
     { scenario: '10 pending, no dollars', limits: tasks(0), expected: [] },
     { scenario: '10 pending, dollars for 100', limits: tasks(100), expected: ['cpu 0->10'] },
-  ])('$scenario: $expected', ({ limits, expected }) => {
+  ])('gives $expected with $scenario', ({ limits, expected }) => {
     expect(doneBy({ pools: { cpu: {} }, pending: jobs(10), limits })).toEqual(expected);
   });
 
-  it('count what is there already', () => {
+  it('counts the cost of existing tasks', () => {
     const pools = { cpu: { busy: [MINUTE, MINUTE, MINUTE] } };
     expect(doneBy({ pools, pending: jobs(10), limits: tasks(4) })).toEqual(['cpu 3->4']);
     expect(doneBy({ pools, pending: jobs(10), limits: tasks(2) })).toEqual([]);
   });
 
-  it('bring up a floor only as far as the dollars reach', () => {
+  it('fills a floor only up to the limit', () => {
     expect(doneBy({ pools: { cpu: { config: { min: 5 } } }, limits: tasks(2) })).toEqual(['cpu 0->2']);
   });
 
-  it('are for the stock only as far as the dollars reach', () => {
+  it('launches stock only up to the limit', () => {
     const recent = comingEvery({ everyMinutes: 1, forHours: 48 });
     const dear = { waiting: { person: 10, autostart: 0.1, prebuild: 0.005, stop: 0.001 } };
     expect(doneBy({ pools: { cpu: { config: dear } }, recent, limits: tasks(2) })).toEqual(['cpu 0->2']);
   });
 
-  it('are for people before prebuilds, even if prebuilds wait for longer', () => {
+  it('launches for people before prebuilds, even if the prebuilds have waited longer', () => {
     const pending = [...jobs(6, { initiator_id: PREBUILDS_USER, created_at: ago(20 * MINUTE) }), ...jobs(4)];
     const { plan } = deliberateOn({ pools: { cpu: {} }, pending, limits: tasks(5) });
     const launched = (audience: string): number =>
@@ -61,28 +61,31 @@ describe('launches', () => {
   it.each([
     { dollars: 2, expected: ['cpu 0->1'] },
     { dollars: 0, expected: [] },
-  ])('that probe a pool whose starts fail count too: dollars for $dollars', ({ dollars, expected }) => {
-    const failed = Array.from({ length: 3 }, (_, index) =>
-      aTask({
-        taskArn: arnOf(900 + index),
-        lastStatus: 'STOPPED',
-        desiredStatus: 'STOPPED',
-        createdAt: ago(5 * MINUTE),
-        startedAt: undefined,
-        stoppedAt: ago(4 * MINUTE),
-        stopCode: 'TaskFailedToStart',
-      }),
-    );
-    const change: Stocked['change'] = (snapshot) => ({
-      ...snapshot,
-      ecs: { ...snapshot.ecs, tasks: { ...snapshot.ecs.tasks, items: failed } },
-    });
-    expect(doneBy({ pools: { cpu: {} }, pending: jobs(4), limits: tasks(dollars), change })).toEqual(
-      expected,
-    );
-  });
+  ])(
+    'counts a probe of a pool with failing starts against dollars for $dollars tasks',
+    ({ dollars, expected }) => {
+      const failed = Array.from({ length: 3 }, (_, index) =>
+        aTask({
+          taskArn: arnOf(900 + index),
+          lastStatus: 'STOPPED',
+          desiredStatus: 'STOPPED',
+          createdAt: ago(5 * MINUTE),
+          startedAt: undefined,
+          stoppedAt: ago(4 * MINUTE),
+          stopCode: 'TaskFailedToStart',
+        }),
+      );
+      const change: Stocked['change'] = (snapshot) => ({
+        ...snapshot,
+        ecs: { ...snapshot.ecs, tasks: { ...snapshot.ecs.tasks, items: failed } },
+      });
+      expect(doneBy({ pools: { cpu: {} }, pending: jobs(4), limits: tasks(dollars), change })).toEqual(
+        expected,
+      );
+    },
+  );
 
-  it('are of the cheaper pool where both can run a job', () => {
+  it('launches in the cheaper pool if both pools can run a job', () => {
     const gpu = { cluster: 'gpu' };
     const pools = {
       dear: { config: { tags: gpu, cpu: 4096, memory: 8192 } },
@@ -92,24 +95,24 @@ describe('launches', () => {
   });
 });
 
-describe('a pool that is too dear for what is left of the dollars', () => {
+describe('a pool that the rest of the budget cannot pay', () => {
   const gpu = { cluster: 'gpu' };
   const dear = { config: { tags: gpu, cpu: 4096, memory: 8192 } };
   const limits = tasks(6);
   const oldest = (count: number) => jobs(count, { tags: gpu, created_at: ago(2 * MINUTE) });
 
-  it('keeps no job from a cheaper pool, though its own job is older', () => {
+  it('lets a cheaper pool launch for a younger job', () => {
     const pending = [...oldest(2), ...jobs(5)];
     expect(doneBy({ pools: { cpu: {}, dear }, pending, limits })).toEqual(['cpu 0->2', 'dear 0->1']);
     expect(doneBy({ pools: { cpu: {}, dear }, pending, limits: tasks(3) })).toEqual(['cpu 0->3']);
   });
 
-  it('gets the dollars that come free before prebuilds do', () => {
+  it('gives free budget to the job of a person before prebuilds', () => {
     const pending = [...oldest(2), ...jobs(5, { initiator_id: PREBUILDS_USER })];
     expect(doneBy({ pools: { cpu: {}, dear }, pending, limits })).toEqual(['dear 0->1']);
   });
 
-  it('lets other prebuilds be launched where no person waits for it', () => {
+  it('lets other pools launch for prebuilds while no person waits', () => {
     const given = { initiator_id: PREBUILDS_USER };
     const pending = [
       ...jobs(2, { ...given, tags: gpu, created_at: ago(20 * MINUTE) }),
@@ -119,7 +122,7 @@ describe('a pool that is too dear for what is left of the dollars', () => {
   });
 });
 
-it('the reason tells what was wanted, what the limit left, and the minutes an hour that people wait', () => {
+it('reports the wanted and granted tasks and the minutes that people wait an hour', () => {
   const { plan } = deliberateOn({ pools: { cpu: {} }, pending: jobs(10), limits: tasks(4) });
   expect(plan.pools[0]?.why).toContainEqual({
     code: 'capped-at-dollars-per-hour',
@@ -130,7 +133,7 @@ it('the reason tells what was wanted, what the limit left, and the minutes an ho
   });
 });
 
-it('without the limit nothing is capped', () => {
+it('caps nothing without the limit', () => {
   const { plan } = deliberateOn({ pools: { cpu: {} }, pending: jobs(10) });
   expect(plan.pools[0]?.why.map(({ code }) => code)).not.toContain('capped-at-dollars-per-hour');
 });
@@ -141,7 +144,7 @@ const thereIn = ({ ecs }: Snapshot, pool: string): number =>
       group === `service:s-${pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
   ).length;
 
-it('in every state launches never bring the tasks above the dollars', () => {
+it('never launches above the limit in random states', () => {
   fc.assert(
     fc.property(
       uglyStates({ view: 'full' }),
@@ -156,7 +159,7 @@ it('in every state launches never bring the tasks above the dollars', () => {
           }, 0);
         const before = dollarsOf(({ name, desired }) => Math.max(desired.from ?? 0, thereIn(snapshot, name)));
         const after = dollarsOf(({ desired }) => desired.to ?? 0);
-        // one more task a pool may come in the place of one that is replaced
+        // each pool may have one more task, which replaces another one
         const replacing = dollarsOf(({ why }) => (why.some((reason) => 'asked' in reason) ? 1 : 0));
         expect(after).toBeLessThanOrEqual(Math.max(dollarsPerHour, before) + replacing + 1e-6);
       },

@@ -25,19 +25,19 @@ const demandOf = (...jobs: readonly Partial<Job>[]) =>
     }),
   );
 
-describe('a pending job', () => {
+describe('deriveDemand', () => {
   it.each<{ scenario: string; job: Partial<Job>; isDemand: boolean }>([
-    { scenario: 'that nobody has', job: {}, isDemand: true },
-    { scenario: 'without a worker, said so', job: { worker_id: null, completed_at: null }, isDemand: true },
+    { scenario: 'without a worker', job: {}, isDemand: true },
+    { scenario: 'with a worker of null', job: { worker_id: null, completed_at: null }, isDemand: true },
     { scenario: 'that a daemon has acquired', job: { worker_id: daemonId('d') }, isDemand: false },
     { scenario: 'that was cancelled before it began', job: { completed_at: ago(SECOND) }, isDemand: false },
     { scenario: 'that is called running', job: { status: 'running' }, isDemand: false },
-  ])('$scenario is demand: $isDemand', ({ job, isDemand }) => {
+  ])('counts $scenario as demand: $isDemand', ({ job, isDemand }) => {
     expect(demandOf(job)).toHaveLength(isDemand ? 1 : 0);
   });
 });
 
-describe('tag groups', () => {
+describe('the tag groups', () => {
   it('hold the jobs of one tag set, the oldest first', () => {
     const [first, ...others] = demandOf(
       { tags: gpu, created_at: ago(5 * SECOND) },
@@ -49,12 +49,12 @@ describe('tag groups', () => {
     expect(others).toEqual([]);
   });
 
-  it('keep people and prebuilds apart, people first', () => {
+  it('separate jobs of people from prebuilds, people first', () => {
     const groups = demandOf({ ...prebuild, created_at: ago(9 * SECOND) }, { created_at: ago(SECOND) });
     expect(groups.map((group) => group.for)).toEqual(['people', 'prebuilds']);
   });
 
-  it('are served the oldest job first, and in one order where that does not decide', () => {
+  it('are served by the age of the oldest job, and in a fixed order if ages are equal', () => {
     const tagsOf = (...jobs: readonly Partial<Job>[]) => demandOf(...jobs).map(({ tags }) => tags.cluster);
     const young = { tags: { cluster: 'a' }, created_at: ago(SECOND) };
     const old = { tags: { cluster: 'b' }, created_at: ago(9 * SECOND) };
@@ -62,7 +62,7 @@ describe('tag groups', () => {
     expect(tagsOf({ ...old, created_at: young.created_at }, young)).toEqual(['a', 'b']);
   });
 
-  it('of two organizations are two, in one order whichever comes first', () => {
+  it('separate two organizations, in a fixed order', () => {
     const data = anOrganization({ id: 'org-data' as OrganizationId, name: 'data', jobs: reading([aJob()]) });
     const own = anOrganization({ jobs: reading([aJob()]) });
     for (const organizations of [

@@ -1,4 +1,4 @@
-/** What the record of recent jobs tells: who came unforeseen, and how long builds take. */
+/** The record of recent jobs: which builds were unforeseen, and how long builds take. */
 import { describe, expect, it } from 'vitest';
 import { deriveRecord, foreseenIn } from '../../../lambda/decision/demand/record.ts';
 import type { Job, OrganizationReadings, RecentJobs } from '../../../lambda/decision/model/snapshot.ts';
@@ -28,7 +28,7 @@ const recorded = (
 const arrivalsOf = (job: Job, given: Partial<OrganizationReadings> = {}): number =>
   deriveRecord(recorded([job], given)).together([tagKey(job.tags)]).times.length;
 
-describe('by the reason of the build', () => {
+describe('unforeseenIn with the reason of the build', () => {
   it.each([
     { reason: 'initiator', unforeseen: true },
     { reason: 'dashboard', unforeseen: true },
@@ -39,31 +39,31 @@ describe('by the reason of the build', () => {
     { reason: 'dormancy', unforeseen: false },
     { reason: 'autodelete', unforeseen: false },
     { reason: 'task_auto_pause', unforeseen: false },
-  ])('$reason is unforeseen: $unforeseen', ({ reason, unforeseen }) => {
+  ])('classifies $reason as unforeseen: $unforeseen', ({ reason, unforeseen }) => {
     const job = aJob({ reason, metadata: { workspace_id: 'w' } });
     expect(arrivalsOf(job)).toBe(unforeseen ? 1 : 0);
   });
 });
 
-describe('jobs that are no builds of coderd’s own', () => {
-  it('template imports and dry runs are unforeseen', () => {
+describe('unforeseenIn for jobs that are no builds of coderd', () => {
+  it('counts template imports and dry runs as unforeseen', () => {
     expect(arrivalsOf(aJob({ type: 'template_version_import', metadata: null }))).toBe(1);
     expect(arrivalsOf(aJob({ type: 'template_version_dry_run' }))).toBe(1);
   });
 
-  it('prebuilds are not, whatever their reason', () => {
+  it('never counts prebuilds as unforeseen', () => {
     for (const reason of [undefined, 'initiator', 'autostart'])
       expect(
         arrivalsOf(aJob({ initiator_id: PREBUILDS_USER, reason, metadata: { workspace_id: 'w' } })),
       ).toBe(0);
   });
 
-  it('a job without initiator, metadata and reason is unforeseen', () => {
+  it('counts a job without initiator, metadata and reason as unforeseen', () => {
     expect(arrivalsOf(aJob({ initiator_id: null, metadata: null, reason: null }))).toBe(1);
   });
 });
 
-describe('where the list of jobs tells no reason, the workspace does', () => {
+describe('the workspace of a job without a reason', () => {
   const job = aJob({ id: jobId('build'), created_at: ago(30 * SECOND), metadata: { workspace_id: 'w' } });
   const kindWith = (workspace: Parameters<typeof aWorkspace>[0]): unknown =>
     foreseenIn(
@@ -95,28 +95,28 @@ describe('where the list of jobs tells no reason, the workspace does', () => {
       build: { reason: null },
       expected: undefined,
     },
-  ])('$scenario: $expected', ({ build, expected }) => {
+  ])('gives $expected for $scenario', ({ build, expected }) => {
     const latest_build = { ...build, job: { id: jobId('build'), status: 'running' } };
     expect(kindWith({ latest_build })).toBe(expected);
   });
 
-  it('a start was due when the job was made: an autostart', () => {
+  it('shows an autostart if a start was due when the job was made', () => {
     expect(kindWith({ next_start_at: ago(MINUTE) })).toBe('autostart');
   });
 
-  it('a start was due only after the job was made: a person', () => {
+  it('shows a person if a start was due only after the job was made', () => {
     expect(kindWith({ next_start_at: ago(20 * SECOND) })).toBe(undefined);
   });
 
-  it('a stop was due when the job was made: an autostop', () => {
+  it('shows an autostop if a stop was due when the job was made', () => {
     expect(kindWith({ latest_build: { transition: 'start', deadline: ago(MINUTE) } })).toBe('autostop');
   });
 
-  it('nothing was due: a person', () => {
+  it('shows a person if nothing was due', () => {
     expect(kindWith({})).toBe(undefined);
   });
 
-  it('the workspace is unknown, or workspaces were not read: a person', () => {
+  it('shows a person if the workspace is unknown or workspaces were not read', () => {
     expect(foreseenIn(anOrganization({ workspaces: reading([]), templates: reading([]) }))(job)).toBe(
       undefined,
     );
@@ -125,7 +125,7 @@ describe('where the list of jobs tells no reason, the workspace does', () => {
 });
 
 describe('the times of arrivals', () => {
-  it('are the newest first, of the tag sets that are asked for', () => {
+  it('are those of the requested tag sets, the newest first', () => {
     const gpu = { cluster: 'gpu' };
     const times = [3, 1, 2].map((hours) => ago(hours * HOUR));
     const record = deriveRecord(
@@ -136,13 +136,13 @@ describe('the times of arrivals', () => {
     expect(record.together(['[]']).times).toEqual([]);
   });
 
-  it('are the same object for the same tag sets, so that what is worked out of it can be kept', () => {
+  it('are the same object for the same tag sets, so results can be cached', () => {
     const organization = recorded([buildAt(ago(HOUR)), buildAt(ago(2 * HOUR))]);
     const keys = [tagKey({})];
     expect(deriveRecord(organization).together(keys)).toBe(deriveRecord(organization).together(keys));
   });
 
-  it('follow the workspaces when these are read anew', () => {
+  it('change when the workspaces are read anew', () => {
     const job = aJob({ id: jobId('build'), metadata: { workspace_id: 'w' } });
     const recentJobs = reading([job]);
     const withReason = (reason: string): number => {
@@ -154,7 +154,7 @@ describe('the times of arrivals', () => {
   });
 });
 
-describe('durations', () => {
+describe('durationsOf', () => {
   const like = {
     type: 'workspace_build',
     tags: {},
@@ -165,24 +165,24 @@ describe('durations', () => {
   const durationsIn = (...jobs: readonly Job[]): readonly number[] =>
     deriveRecord(recorded(jobs)).durationsOf(like);
 
-  it('are those of the same template and transition', () => {
+  it('returns durations of the same template and transition', () => {
     const stops = builds(9, 10, { metadata: { template_id: 't', workspace_build_transition: 'stop' } });
     expect(durationsIn(...stops, ...builds(5, 90))).toEqual([90, 90, 90, 90, 90].map((s) => s * SECOND));
   });
 
-  it('are those of the same tags where too few are of the template', () => {
+  it('returns durations of the same tags if the template has too few', () => {
     const others = builds(5, 40, { metadata: { template_id: 'u', workspace_build_transition: 'start' } });
     expect(durationsIn(...others, ...builds(4, 90))).toHaveLength(9);
   });
 
-  it('are unknown where too few are like it', () => {
+  it('returns nothing if too few jobs are similar', () => {
     expect(durationsIn(...builds(4, 90))).toEqual([]);
     expect(
       durationsIn(...builds(9, 90, { type: 'template_version_import', tags: { z: '9' }, metadata: null })),
     ).toEqual([]);
   });
 
-  it('are of builds that succeeded, from their start to their end', () => {
+  it('returns durations of successful builds, from start to end', () => {
     const failed = builds(9, 1, { status: 'failed' });
     const unfinished = builds(9, 1, { status: 'running', completed_at: null });
     const negative = [...builds(9, -1), ...builds(9, 0)];
@@ -193,13 +193,13 @@ describe('durations', () => {
   });
 });
 
-it('a process that began to record less than half an hour ago is young', () => {
+it('calls a process young that began to record less than half an hour ago', () => {
   const isYoung = (ms: number): boolean => deriveRecord(recorded([], { since: ago(ms) })).isYoung(NOW);
   expect([isYoung(0), isYoung(10 * MINUTE), isYoung(3 * HOUR)]).toEqual([true, true, false]);
   expect(deriveRecord(recorded([])).isYoung(NOW)).toBe(false);
 });
 
-it('the same jobs are read anew where the record began at another time or the templates differ', () => {
+it('derives the record anew if its start or the templates differ', () => {
   const jobs = [buildAt(ago(HOUR))];
   const isYoung = (ms: number): boolean => deriveRecord(recorded(jobs, { since: ago(ms) })).isYoung(NOW);
   expect([isYoung(0), isYoung(3 * HOUR), isYoung(0)]).toEqual([true, false, true]);
@@ -209,7 +209,7 @@ it('the same jobs are read anew where the record began at another time or the te
   expect(deriveRecord({ ...first, templates })).not.toBe(deriveRecord(first));
 });
 
-it('without a record nothing came and nothing is known', () => {
+it('has no arrivals and no durations without a record', () => {
   const record = deriveRecord(anOrganization());
   expect(record.together([tagKey({})]).times).toEqual([]);
   expect(record.durationsOf(aJob())).toEqual([]);

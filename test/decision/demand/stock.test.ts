@@ -1,4 +1,7 @@
-/** The stock: the chances by hand, and how the stock of a plan moves with prices, arrivals and running builds. */
+/**
+ * The stock: chances computed by hand, and how the stock of a plan changes with prices, arrivals
+ * and running builds.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { measureRoom } from '../../../lambda/decision/assignment/launch-limits.ts';
@@ -28,7 +31,7 @@ const meanOf = (list: readonly number[]): number =>
 const varianceOf = (list: readonly number[]): number =>
   list.reduce((sum, chance, count) => sum + chance * (count - meanOf(list)) ** 2, 0);
 
-describe('builds that come one by one', () => {
+describe('independent builds', () => {
   it.each([
     { mean: 1, daemons: 1, expected: 0.632121, because: '1 - 1/e' },
     { mean: 1, daemons: 2, expected: 0.264241, because: '1 - 2/e' },
@@ -36,7 +39,7 @@ describe('builds that come one by one', () => {
     { mean: 0.5, daemons: 1, expected: 0.393469, because: '1 - e^-0.5' },
     { mean: 2, daemons: 4, expected: 0.142877, because: '1 - (1 + 2 + 2 + 4/3) / e²' },
     { mean: 3, daemons: 0, expected: 1, because: 'none is always enough' },
-  ])('with a mean of $mean at least $daemons come with a chance of $expected: $because', (row) => {
+  ])('come at least $daemons times with a chance of $expected for a mean of $mean: $because', (row) => {
     expect(shortfallOf(chances(row.mean), []).atLeast(row.daemons)).toBeCloseTo(row.expected, 5);
   });
 
@@ -49,19 +52,19 @@ describe('builds that come one by one', () => {
   });
 });
 
-describe('builds that come in batches', () => {
+describe('builds in batches', () => {
   it.each([
     { mean: 1, dispersion: 2, none: 0.5, because: 'r = 1, p = 1/2: a geometric number' },
     { mean: 2, dispersion: 2, none: 0.25, because: 'the sum of two of these' },
     { mean: 1, dispersion: 3, none: 0.57735, because: '3^-0.5' },
   ])(
-    'with a mean of $mean and a dispersion of $dispersion none come with a chance of $none: $because',
+    'have a chance of $none to be none for a mean of $mean and a dispersion of $dispersion: $because',
     (row) => {
       expect(chances(row.mean, row.dispersion)[0]).toBeCloseTo(row.none, 5);
     },
   );
 
-  it('have the mean, and the variance that the dispersion says', () => {
+  it('have the given mean, and the variance given by the dispersion', () => {
     for (const mean of [0.2, 1, 12])
       for (const dispersion of [1.5, 3, 9]) {
         const list = chances(mean, dispersion);
@@ -71,7 +74,7 @@ describe('builds that come in batches', () => {
       }
   });
 
-  it('leave the mean of a sum, and add up the variances', () => {
+  it('add up means and variances', () => {
     const both = sumOf(chances(2, 3), chances(0.5));
     expect(meanOf(both)).toBeCloseTo(2.5, 3);
     expect(varianceOf(both)).toBeCloseTo(6.5, 2);
@@ -79,14 +82,14 @@ describe('builds that come in batches', () => {
 });
 
 describe('running builds that are about to end', () => {
-  it('lower the chance by hand: one that surely ends leaves the chance of one more build', () => {
+  it('lower the chance: one that surely ends leaves the chance of one more build', () => {
     const arrivals = chances(1);
     expect(shortfallOf(arrivals, [1]).atLeast(1)).toBeCloseTo(shortfallOf(arrivals, []).atLeast(2), 9);
     expect(shortfallOf(arrivals, [0.5]).atLeast(1)).toBeCloseTo((0.632121 + 0.264241) / 2, 5);
     expect(shortfallOf(arrivals, [0, 0]).atLeast(1)).toBeCloseTo(0.632121, 5);
   });
 
-  it('end with the share of longer builds that end by then', () => {
+  it('end with the share of longer builds that end in that time', () => {
     const durations = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
     expect(chanceToEnd(durations, { ageMs: 0, withinMs: 30 })).toBeCloseTo(0.3);
     // five are longer than 50, and two of them end by 70
@@ -102,7 +105,7 @@ describe('running builds that are about to end', () => {
   });
 });
 
-it('the chance never rises with the number of daemons, never falls with the mean, and stays within 0 and 1', () => {
+it('shortfallOf never rises with the daemons, never falls with the mean, and stays within 0 and 1', () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 40, noNaN: true }),
@@ -135,7 +138,7 @@ it.each([
   ['a huge dispersion', 3, 1e9],
   ['a dispersion below 1', 3, 0.2],
   ['a tiny mean', 1e-300, 4],
-])('%s keeps all chances finite', (_, mean, dispersion) => {
+])('shortfallOf keeps all chances finite with %s', (_, mean, dispersion) => {
   const list = chances(mean, dispersion);
   expect(list.length).toBeLessThanOrEqual(2000);
   for (const chance of list) expect(chance).toBeGreaterThanOrEqual(0);
@@ -149,7 +152,7 @@ const person = (dollars: number) => ({
   waiting: { person: dollars, autostart: 0.1, prebuild: 0.005, stop: 0.001 },
 });
 
-/** Each number is no smaller than the one before, and the last is larger than the first. */
+/** Checks that the numbers never fall, and that the last is larger than the first. */
 function expectRising(numbers: readonly number[]): void {
   expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
   expect(numbers.at(-1)).toBeGreaterThan(numbers[0] ?? 0);
@@ -172,7 +175,7 @@ describe('the stock of a plan', () => {
     );
   });
 
-  it('never falls when a launch costs more and daemons are there', () => {
+  it('never falls when a launch costs more and the daemons exist', () => {
     const kept = [0, 0.001, 0.01, 0.1].map((dollarsPerLaunch) =>
       stockOfOne({
         recent: busyDay,
@@ -209,7 +212,7 @@ describe('the stock of a plan', () => {
     expect(stockOfOne({ recent, pool: { busy: [600_000, 600_000] } })).toBe(stockOfOne({ recent }));
   });
 
-  it('is the same for running builds of which nothing is known', () => {
+  it('is the same for running builds of unknown duration', () => {
     const recent = comingEvery({ everyMinutes: 1, forHours: 48 }).map((job) => ({
       ...job,
       started_at: null,
@@ -217,17 +220,17 @@ describe('the stock of a plan', () => {
     expect(stockOfOne({ recent, pool: { busy: [60_000, 60_000] } })).toBe(stockOfOne({ recent }));
   });
 
-  it('is none without a record', () => {
+  it('is empty without a record', () => {
     expect(stockOfOne({})).toBe(0);
     expect(stockOfOne({ recent: [] })).toBe(0);
   });
 
-  it('is none where warm is 0, and exact where warm is a number', () => {
+  it('is empty if warm is 0, and exact if warm is a number', () => {
     expect(stockOfOne({ recent: busyDay, pool: { config: { warm: 0 } } })).toBe(0);
     expect(stockOfOne({ recent: busyDay, pool: { config: { warm: 3 } } })).toBe(0);
   });
 
-  it('is none in a pool that retires, has max 0, or lacks a service', () => {
+  it('is empty in a pool that is retiring, has max 0, or lacks a service', () => {
     expect(stockOfOne({ recent: busyDay, pool: { config: { retiring: true } } })).toBe(0);
     expect(stockOfOne({ recent: busyDay, pool: { config: { max: 0 } } })).toBe(0);
     const withoutService: Stocked['change'] = (snapshot) => ({
@@ -242,7 +245,7 @@ describe('the stock of a plan', () => {
     expect(stockOfOne({ recent, pool: { config: { max: 3, ...person(100) } } })).toBe(3);
   });
 
-  it('tells in numbers why it has no daemon more', () => {
+  it('explains in numbers why it has not one more daemon', () => {
     const { snapshot, config } = stocked({ recent: busyDay, pools: { cpu: {} } });
     const [pool] = deliberate(snapshot, config).plan.pools;
     const reason = pool?.why.find(({ code }) => code === 'stock');
@@ -268,7 +271,7 @@ describe('pools that overlap', () => {
     expect(alone).toBeGreaterThan(0);
   });
 
-  it('keep it where it costs least', () => {
+  it('keep the stock where it costs least', () => {
     const recent = comingEvery({ everyMinutes: 4, forHours: 72, job: { tags: gpu } });
     const dear = { eu: pools.eu, gpu: { config: { tags: gpu, cpu: 4096, memory: 8192 } } };
     const { eu, gpu: kept } = stockIn({ recent, pools: dear });
@@ -276,7 +279,7 @@ describe('pools that overlap', () => {
     expect(kept).toBe(0);
   });
 
-  it('keep it where idle daemons are already', () => {
+  it('keep the stock where idle daemons exist', () => {
     const recent = comingEvery({ everyMinutes: 15, forHours: 72, job: { tags: gpu } });
     const idle = { eu: pools.eu, gpu: { ...pools.gpu, idle: [MINUTE] } };
     expect(stockIn({ recent, pools: idle })).toEqual({ eu: 0, gpu: 1 });
@@ -295,18 +298,18 @@ describe('pools that overlap', () => {
       return Object.fromEntries(groups.map((group) => [[...group.pools].join(' '), group.values[2]]));
     };
     const without = firstValues({});
-    // a build that both pools could run frees a daemon for those that both can run
+    // the end of a build that both pools can run frees a daemon for builds of both
     const shared = firstValues({ busy, buildTags: gpu });
     expect(shared['eu gpu']).toBeLessThan(without['eu gpu'] ?? 0);
     expect(shared.eu).toBe(without.eu);
-    // a build of the narrow tags frees a daemon for those
+    // the end of a build with the narrow tags frees a daemon for such builds
     const narrow = firstValues({ busy, buildTags: gpuEu });
     expect(narrow.eu).toBeLessThan(without.eu ?? 0);
     expect(narrow['eu gpu']).toBe(without['eu gpu']);
   });
 });
 
-it('the order of the record does not change which pool gets the last task that maxTasks allows', () => {
+it('gives the last task of maxTasks to the same pool for every order of the record', () => {
   const plain = comingEvery({ everyMinutes: 4, forHours: 48 });
   const gpu = comingEvery({ everyMinutes: 12, forHours: 48, job: { tags: { cluster: 'gpu' } } });
   const pools = { b: {}, a: { config: { tags: { cluster: 'gpu', region: 'eu' } } } };
@@ -315,7 +318,7 @@ it('the order of the record does not change which pool gets the last task that m
   expect(stockFrom([...gpu, ...plain])).toEqual({ a: 0, b: 1 });
 });
 
-it('the order of the record does not change which builds the plan tells of', () => {
+it('reports the same builds for every order of the record', () => {
   const busy = (everyMinutes: number, tags: Job['tags']) =>
     comingEvery({ everyMinutes, forHours: 10, job: { tags } });
   const both = { cluster: 'gpu', region: 'eu' };
@@ -331,7 +334,7 @@ it('the order of the record does not change which builds the plan tells of', () 
   expect(whyOf([...one, ...other])).toEqual(whyOf([...other, ...one]));
 });
 
-it('the plan tells what one more daemon would save where max allows no more', () => {
+it('reports what one more daemon would save if max allows no more', () => {
   const { snapshot, config } = stocked({
     pools: { cpu: { config: { max: 1 } } },
     recent: comingEvery({ everyMinutes: 0.5, forHours: 48 }),
@@ -341,7 +344,7 @@ it('the plan tells what one more daemon would save where max allows no more', ()
   expect(stock).toMatchObject({ daemons: 1, next: { usedEveryHours: expect.any(Number) } });
 });
 
-it('times in the future, huge counts and odd durations keep the stock finite and within max', () => {
+it('keeps the stock finite and within max with future times, huge counts and odd durations', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -366,7 +369,7 @@ it('times in the future, huge counts and odd durations keep the stock finite and
   );
 });
 
-it('a job in the record that is pending now is one arrival, not a running build', () => {
+it('counts a pending job in the record as one arrival, not as a running build', () => {
   const pending = aJob({ created_at: ago(10_000) });
   const recent = [pending, ...busyDay];
   expect(stockOfOne({ recent, pending: [pending] })).toBeGreaterThanOrEqual(

@@ -1,4 +1,4 @@
-/** When a workspace's schedule comes next, as coderd reads it. */
+/** The next time of a workspace's autostart schedule, as coderd computes it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextAutostart, zoneOf } from '../../../lambda/decision/forecast/autostart-schedule.ts';
@@ -13,7 +13,7 @@ const next = (after: string, schedule: string, days: readonly string[] = WEEKDAY
   return found === undefined ? undefined : new Date(found).toISOString().replace(':00.000Z', 'Z');
 };
 
-describe('the next autostart', () => {
+describe('nextAutostart', () => {
   it.each([
     {
       schedule: 'CRON_TZ=Europe/Berlin 0 9 * * Mon-Fri',
@@ -25,19 +25,19 @@ describe('the next autostart', () => {
     { schedule: '50-59/5 1-21/10 * * 5', expected: '2026-03-06T21:50Z', because: 'ranges have steps too' },
     { schedule: '0   9 * *  6', expected: '2026-03-07T09:00Z', because: 'more than one space is as one' },
     { schedule: '0 17 * * *', expected: '2026-03-07T17:00Z', because: 'it is later than the time given' },
-  ])('in $schedule is $expected: $because', ({ schedule, expected }) => {
+  ])('finds $expected in $schedule: $because', ({ schedule, expected }) => {
     // a Friday
     expect(next('2026-03-06T17:00:00Z', schedule)).toBe(expected);
   });
 
-  it('comes twice where the clock is set back to the day before', () => {
+  it('comes twice if the clock is set back to the day before', () => {
     const schedule = 'CRON_TZ=Asia/Beirut 30 23 * * *';
     expect(next('2026-10-24T18:00:00Z', schedule)).toBe('2026-10-24T20:30Z');
     expect(next('2026-10-24T20:30:00Z', schedule)).toBe('2026-10-24T21:30Z');
     expect(next('2026-10-24T21:30:00Z', schedule)).toBe('2026-10-25T21:30Z');
   });
 
-  it('is not there where the template allows no day of it', () => {
+  it('finds nothing if the template allows none of its days', () => {
     expect(next('2026-03-06T17:00:00Z', '0 9 * * 1-5', ['sunday'])).toBeUndefined();
     expect(next('2026-03-06T17:00:00Z', '0 9 * * *', [])).toBeUndefined();
   });
@@ -60,11 +60,11 @@ describe('the next autostart', () => {
     '',
     'CRON_TZ=Atlantis/Lost 0 9 * * *',
     'CRON_TZ= 0 9 * * *',
-  ])('is not told by what coderd refuses: %s', (schedule) => {
+  ])('finds nothing in %s, which coderd rejects', (schedule) => {
     expect(next('2026-03-06T17:00:00Z', schedule)).toBeUndefined();
   });
 
-  it('is the one that the simulated coderd finds', () => {
+  it('finds the same time as the simulated coderd', () => {
     const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'];
     const some = (max: number) => fc.uniqueArray(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 3 });
     fc.assert(
@@ -88,7 +88,7 @@ describe('the next autostart', () => {
   });
 });
 
-it('the zone of a schedule is UTC unless it says otherwise', () => {
+it('uses UTC for a schedule without a time zone', () => {
   expect(zoneOf('0 9 * * *')).toBe('UTC');
   expect(zoneOf('CRON_TZ=Europe/Berlin 0 9 * * *')).toBe('Europe/Berlin');
 });

@@ -1,4 +1,7 @@
-/** What a plan does about what is due. Without samples a start takes 90 s; a pool begins 105 s and 0.12 s a daemon before. */
+/**
+ * The plan for transitions that are due. Without samples a start takes 90 s; a pool starts 105 s
+ * and 0.12 s a daemon before.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Picture } from '../../support/picture.ts';
 import {
@@ -46,7 +49,7 @@ describe('a pool at zero', () => {
       scenario: 'an autostart in 190 s, starts that take 180 s',
       picture: { pools: { cpu: { ...one, startTime: '180s' } }, workspaces: [{ startsInS: 190 }] },
       expected: ['cpu 0->1 prewarm'],
-      because: 'startTime says so',
+      because: 'startTime is as long',
     },
     {
       scenario: '200 autostarts',
@@ -90,7 +93,7 @@ describe('a pool at zero', () => {
       },
       change: (snapshot) => addDurations(organizationIn(snapshot), 20),
       expected: ['cpu 0->200 prewarm'],
-      because: 'coderd inserts what is due in one minute at once',
+      because: 'coderd inserts all jobs of one minute at once',
     },
     {
       scenario: '200 autostarts, builds that took no time',
@@ -101,7 +104,7 @@ describe('a pool at zero', () => {
       },
       change: (snapshot) => addDurations(organizationIn(snapshot), 0),
       expected: ['cpu 0->200 prewarm'],
-      because: 'such a record tells nothing',
+      because: 'such a record proves nothing',
     },
     {
       scenario: '200 autostarts, 100 of them a minute later, builds that take 80 s',
@@ -143,7 +146,7 @@ describe('a pool at zero', () => {
       scenario: 'an autostop that is overdue for half a minute',
       picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -30 }] },
       expected: [],
-      because: 'nobody waits for a stop, and more of them may share one start of the pool',
+      because: 'no person waits for a stop, and several stops can share one start',
     },
     {
       scenario: 'five autostops that are overdue for half a minute',
@@ -200,7 +203,7 @@ describe('a pool at zero', () => {
       because: 'one wake-up, not two',
     },
     {
-      scenario: 'two pools that can run it, the first one dearer',
+      scenario: 'two pools that can run it, the first one more expensive',
       picture: {
         pools: { gpu: { tags: gpu }, eu: { tags: gpuEu, cpu: 4096 } },
         workspaces: [{ tags: gpu, startsInS: 60 }],
@@ -261,9 +264,9 @@ describe('a pool at zero', () => {
           });
       },
       expected: ['cpu 0->1 awake-for'],
-      because: 'one probe at a time is what it gets',
+      because: 'it gets one probe at a time',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
@@ -289,10 +292,10 @@ describe('a pool that is awake', () => {
       because: 'one is enough',
     },
     {
-      scenario: 'a zombie, an idle daemon and an autostop in 2 min',
+      scenario: 'a task without a daemon, an idle daemon and an autostop in 2 min',
       picture: { pools: { cpu: { tasks: 'Z I30m', ...one, max: 2 } }, workspaces: [{ stopsInS: 120 }] },
       expected: ['ask cpu#0'],
-      because: 'the zombie opens no gate: it is the one that goes',
+      because: 'the task without a daemon opens no gate, so it drains',
     },
     {
       scenario: 'a daemon with another key and an autostart in a minute',
@@ -319,7 +322,7 @@ describe('a pool that is awake', () => {
         workspaces: [{ tags: gpu, stopsInS: 120 }],
       },
       expected: ['ask gpu#0'],
-      because: 'the busy one is there anyway',
+      because: 'the busy daemon stays for its job',
     },
     {
       scenario: 'three idle daemons and two autostarts in a minute',
@@ -381,21 +384,21 @@ describe('a pool that is awake', () => {
       expected: ['cpu 2->4 prewarm'],
       because: 'warm is kept free beside them',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
 
-describe('between pools that can open the gate', () => {
+describe('several pools that can open the gate', () => {
   const sleepy = { tags: gpu, prewarm: { max: 0 } };
   const dear = { tags: gpuEu, prewarm: { max: 0 }, cpu: 4096 };
   const due = [{ tags: gpu, startsInS: 60 }];
   it.each<Row>([
     {
-      scenario: 'a cheap one at zero, a dear one with an idle daemon',
+      scenario: 'a cheap pool at zero, an expensive one with an idle daemon',
       picture: { pools: { cheap: sleepy, dear: { ...dear, tasks: 'I30m' } }, workspaces: due },
       expected: [],
-      because: 'who is awake stays before anybody is woken',
+      because: 'a pool that is awake comes before one at zero',
     },
     {
       scenario: 'two with an idle daemon',
@@ -407,29 +410,29 @@ describe('between pools that can open the gate', () => {
       because: 'the cheaper one stays',
     },
     {
-      scenario: 'a cheap one with an idle daemon, a dear one that is busy',
+      scenario: 'a cheap pool with an idle daemon, an expensive one that is busy',
       picture: {
         pools: { cheap: { ...sleepy, tasks: 'I30m' }, dear: { ...dear, tasks: 'B' } },
         workspaces: due,
       },
       expected: ['ask cheap#0'],
-      because: 'the busy one is there anyway',
+      because: 'the busy daemon stays for its job',
     },
     {
-      scenario: 'a cheap one at zero, a dear one that is to keep one',
+      scenario: 'a cheap pool at zero, an expensive one with a floor of one',
       picture: { pools: { cheap: sleepy, dear: { ...dear, warm: 1 } }, workspaces: due },
       expected: ['dear 0->1 floor'],
-      because: 'it comes anyway',
+      because: 'the floor launches it',
     },
     {
-      scenario: 'a cheap one whose starts fail, a dear one',
+      scenario: 'a cheap pool with failing starts, an expensive one',
       picture: { pools: { cheap: sleepy, dear }, workspaces: due },
       change: (snapshot) => addFailedStarts(snapshot, 'cheap', 3),
       expected: ['dear 0->1 awake-for'],
-      because: 'who can not start is the last resort',
+      because: 'a pool that cannot start tasks is the last resort',
     },
     {
-      scenario: 'a cheap one with another key, a dear one',
+      scenario: 'a cheap pool with another key, an expensive one',
       picture: {
         pools: { cheap: { ...sleepy, tasks: 'B', daemonTags: { z: '9' }, ageMinutes: 5 }, dear },
         workspaces: due,
@@ -437,12 +440,12 @@ describe('between pools that can open the gate', () => {
       expected: ['dear 0->1 awake-for'],
       because: 'another daemon of its would have that key too',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
 
-/** Five builds of workspaces that took so long. */
+/** Five builds of workspaces with this duration. */
 function addDurations(organization: ReturnType<typeof organizationIn>, seconds: number): void {
   const completed_at = new Date(Date.parse('2026-11-20T08:00:00Z') + seconds * 1000).toISOString();
   organization.recentJobs = {
@@ -462,14 +465,14 @@ function addDurations(organization: ReturnType<typeof organizationIn>, seconds: 
   };
 }
 
-/** What was read says less than all. */
+/** The list of workspaces is incomplete. */
 const unread =
   (status: string): Change =>
   ({ coder }) => {
     for (const { workspaces } of coder.organizations) if (workspaces) workspaces.status = status;
   };
 
-describe('a forecast that can not be trusted', () => {
+describe('an incomplete forecast', () => {
   it.each<Row>([
     {
       scenario: 'forbidden, two idle daemons',
@@ -500,14 +503,14 @@ describe('a forecast that can not be trusted', () => {
       picture: { pools: { cpu: {} }, workspaces: [] },
       change: unread('failed'),
       expected: [],
-      because: 'what is not known launches nobody',
+      because: 'an incomplete forecast launches nothing',
     },
     {
       scenario: 'truncated, an autostart in it',
       picture: { pools: { cpu: one }, workspaces: [{ startsInS: 60 }] },
       change: unread('truncated'),
       expected: ['cpu 0->1 prewarm'],
-      because: 'what is known counts',
+      because: 'known transitions count',
     },
     {
       scenario: 'stale for an hour, an autostart in it',
@@ -524,7 +527,7 @@ describe('a forecast that can not be trusted', () => {
       scenario: 'none, one idle daemon',
       picture: { pools: { cpu: { tasks: 'I30m' } } },
       expected: ['ask cpu#0'],
-      because: 'a snapshot without one is read as if nothing were due',
+      because: 'without a forecast no transition is due',
     },
     {
       scenario: 'overdue for a year, with a daemon for an hour',
@@ -532,12 +535,12 @@ describe('a forecast that can not be trusted', () => {
       expected: ['ask cpu#0'],
       because: 'coderd has seen the daemon, and won’t do it',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
 
-describe('the plan', () => {
+describe('the forecast in the plan', () => {
   const picture: Picture = {
     pools: { cpu: { max: 300 } },
     maxTasks: 300,
@@ -550,7 +553,7 @@ describe('the plan', () => {
     ],
   };
 
-  it('says for what a pool is awake, when, and how many', () => {
+  it('gives the kind, the time and the number of the transitions that keep a pool awake', () => {
     const plan = planOf(picture);
     expect(poolOf(plan, 'cpu')).toMatchObject({
       due: 31,
@@ -569,7 +572,7 @@ describe('the plan', () => {
     });
   });
 
-  it('lists what is due within the hour', () => {
+  it('lists the transitions that are due within the hour', () => {
     const common = { organization: 'default', tags: {}, pool: 'cpu' };
     expect(planOf(picture).forecast).toEqual([
       { ...common, kind: 'autostart', transitions: 30, at: '2026-11-20T09:01:00.000Z' },
@@ -578,7 +581,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it('finds what no pool can do', () => {
+  it('reports transitions without a pool', () => {
     expect(planOf(picture).findings).toEqual([
       {
         code: 'transitions-without-pool',
@@ -591,14 +594,14 @@ describe('the plan', () => {
     ]);
   });
 
-  it('finds what is later than maxDelay', () => {
+  it('reports transitions that are later than maxDelay', () => {
     const codes = (stopsInS: number): readonly string[] =>
       planOf({ pools: { cpu: {} }, workspaces: [{ stopsInS }] }).findings.map(({ code }) => code);
     expect(codes(-600)).toEqual([]);
     expect(codes(-601)).toEqual(['transitions-late']);
   });
 
-  it('is the same whatever the order of workspaces', () => {
+  it('is the same for every order of workspaces', () => {
     const reversed = planOf(picture, ({ coder }) => {
       for (const { workspaces, templates } of coder.organizations) {
         workspaces?.items.reverse();
@@ -608,12 +611,12 @@ describe('the plan', () => {
     expect(reversed).toEqual(planOf(picture));
   });
 
-  it('launches nothing twice: a second look after it finds all that is due served', () => {
+  it('launches nothing twice, because a second look finds all transitions served', () => {
     const pools = { cpu: { max: 300, tasks: 'P P P' } };
     expect(actionsOf(planOf({ pools, workspaces: [{ startsInS: 60, count: 3 }] }))).toEqual([]);
   });
 
-  it('counts a job once: what coderd has inserted is due no more', () => {
+  it('counts a job once, because an inserted job is no longer due', () => {
     const plan = planOf(
       { pools: { cpu: {} }, pending: [{ jobs: 2 }], workspaces: [{ startsInS: -10, count: 2 }] },
       (snapshot) => {

@@ -1,4 +1,4 @@
-/** What coderd will do by itself, from workspaces and templates. */
+/** The transitions that coderd will make by itself, from workspaces and templates. */
 import { describe, expect, it } from 'vitest';
 import {
   deriveForecast,
@@ -56,7 +56,7 @@ const said = (workspace: Workspace, template: Template | undefined): string => {
 describe('autostart', () => {
   const stopped = { next_start_at: inFuture(5 * MINUTE) };
   it.each<Row>([
-    { workspace: stopped, expected: 'autostart in 5 min', because: 'its schedule says so' },
+    { workspace: stopped, expected: 'autostart in 5 min', because: 'its schedule gives this time' },
     { workspace: {}, expected: 'nothing', because: 'it has no schedule' },
     {
       workspace: { ...stopped, autostart_schedule: null },
@@ -77,7 +77,7 @@ describe('autostart', () => {
     {
       workspace: { next_start_at: null, autostart_schedule: 'every morning' },
       expected: 'nothing',
-      because: 'nobody can read the schedule',
+      because: 'the schedule cannot be parsed',
     },
     {
       workspace: stopped,
@@ -100,7 +100,7 @@ describe('autostart', () => {
     {
       workspace: { ...stopped, dormant_at: ago(HOUR) },
       expected: 'nothing',
-      because: 'who is dormant sleeps on',
+      because: 'a dormant workspace does not start',
     },
     {
       workspace: { ...stopped, latest_build: { job: failed(HOUR) } },
@@ -139,7 +139,7 @@ describe('autostart', () => {
       workspace: stopped,
       template: { autostart_requirement: {} },
       expected: 'autostart in 5 min',
-      because: 'the template does not tell the days',
+      because: 'the days of the template are unknown',
     },
     {
       workspace: {
@@ -155,7 +155,7 @@ describe('autostart', () => {
       workspace: { ...stopped, autostart_schedule: 'CRON_TZ=Nowhere/Land 5 9 * * *' },
       template: { autostart_requirement: { days_of_week: ['monday'] } },
       expected: 'autostart in 5 min',
-      because: 'what can not be told does not keep a pool asleep',
+      because: 'an unknown status does not keep a pool from waking',
     },
     {
       workspace: { ...stopped, next_start_at: inFuture(365 * 24 * HOUR) },
@@ -236,7 +236,7 @@ describe('the status of the owner', () => {
       expected: [],
       because: 'coderd starts those of active owners',
     },
-    { workspace: starts, owner: {}, expected: ['autostart 5'], because: 'an older coderd does not tell' },
+    { workspace: starts, owner: {}, expected: ['autostart 5'], because: 'an older coderd does not send it' },
     { workspace: running(), owner: suspended, expected: ['autostop -1'], because: 'coderd stops it at once' },
     {
       workspace: running({ created_at: ago(SECOND * 30) }),
@@ -318,13 +318,13 @@ describe('dormancy and deletion', () => {
       workspace: { ...dormant, latest_build: { transition: 'stop', job: failed(HOUR) } },
       template: deletes,
       expected: 'deletion in 60 min',
-      because: 'a stop that failed keeps nothing from being deleted',
+      because: 'a failed stop does not prevent deletion',
     },
   ])('$expected, because $because', ({ workspace, template, expected }) => {
     expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
   });
 
-  it('an unknown template says nothing of dormancy, and allows a start', () => {
+  it('expects a start and no dormancy for an unknown template', () => {
     expect(said(aWorkspace({ last_used_at: ago(900 * HOUR) }), undefined)).toBe('nothing');
     expect(said(aWorkspace({ next_start_at: inFuture(MINUTE) }), undefined)).toBe('autostart in 1 min');
   });
@@ -332,7 +332,7 @@ describe('dormancy and deletion', () => {
 
 type Seen = Partial<OrganizationReadings> & { readonly at?: EpochMs };
 
-/** Its builds tell that coderd looks every minute. */
+/** Its builds show that coderd polls every minute. */
 const others = anOrganization({
   id: 'org-others' as OrganizationId,
   name: 'others',
@@ -362,7 +362,7 @@ describe('one reading of workspaces', () => {
   const workspaces = { ...reading([aWorkspace({ next_start_at: inFuture(MINUTE) })]), takenAt: NOW };
   const templates = reading([aTemplate()]);
   const view = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
-  const told = (changed: Partial<OrganizationReadings>): string =>
+  const describeForecast = (changed: Partial<OrganizationReadings>): string =>
     deriveForecast(aSnapshot({ organizations: [{ ...view, ...changed }] }))
       .map(({ tags, ahead }) => `${tags.cluster}: ${ahead.length}`)
       .join();
@@ -385,13 +385,13 @@ describe('one reading of workspaces', () => {
       because: 'its workspaces are of another one',
     },
     { changed: {}, expected: 'gpu: 1', because: 'all is as it was' },
-  ])('tells $expected a second time when $because', ({ changed, expected }) => {
-    expect(told({})).toBe('gpu: 1');
-    expect(told(changed)).toBe(expected);
+  ])('gives $expected a second time when $because', ({ changed, expected }) => {
+    expect(describeForecast({})).toBe('gpu: 1');
+    expect(describeForecast(changed)).toBe(expected);
   });
 });
 
-it('a next start that coderd is yet to work out is told from when the workspaces were read', () => {
+it('computes the next start from the time of the reading if coderd has none yet', () => {
   const unknown = reading([aWorkspace({ next_start_at: null, autostart_schedule: '50 8 * * *' })]);
   const firstOf = (takenAt: EpochMs | undefined): EpochMs | undefined =>
     groupsOf({ workspaces: { ...unknown, takenAt } })[0]?.ahead[0]?.at;
@@ -400,7 +400,7 @@ it('a next start that coderd is yet to work out is told from when the workspaces
   expect(firstOf(undefined)).toBeUndefined();
 });
 
-it('a failed stop is due again where the version of coderd says so', () => {
+it('repeats a failed stop if the version of coderd does', () => {
   const workspaces = reading([aWorkspace({ latest_build: { transition: 'stop', job: failed(MINUTE) } })]);
   const templates = reading([aTemplate({ failure_ttl_ms: HOUR })]);
   const view = anOrganization({ workspaces, templates, activeVersionTags: { template: gpu } });
@@ -414,8 +414,8 @@ it('a failed stop is due again where the version of coderd says so', () => {
   expect(kindsAt(null)).toEqual(['autostop']);
 });
 
-describe('the tag set', () => {
-  it('is that of the active version, not that of the last build', () => {
+describe('the tag set of a transition', () => {
+  it('is that of the active version, not that of the latest build', () => {
     const workspace = aWorkspace({
       next_start_at: inFuture(MINUTE),
       latest_build: { job: { status: 'succeeded', tags: { cluster: 'old' } } },
@@ -423,7 +423,7 @@ describe('the tag set', () => {
     expect(groupsOf({ workspaces: reading([workspace]) }).map(({ tags }) => tags.cluster)).toEqual(['gpu']);
   });
 
-  it('is that of the last build where the active version could not be read', () => {
+  it('is that of the latest build if the active version could not be read', () => {
     const workspace = aWorkspace({
       next_start_at: inFuture(MINUTE),
       latest_build: { job: { status: 'succeeded', tags: { cluster: 'old' } } },
@@ -432,17 +432,17 @@ describe('the tag set', () => {
     expect(groups.map(({ tags }) => tags.cluster)).toEqual(['old']);
   });
 
-  it('of a workspace of which neither is known is nobody’s', () => {
+  it('is unknown if neither is known, so the transition is ignored', () => {
     expect(groupsOf({ activeVersionTags: {} })).toEqual([]);
   });
 });
 
-it('absurd lengths of time are no time', () => {
+it('ignores absurd durations', () => {
   const absurd = aTemplate({ time_til_dormant_ms: 1e300, failure_ttl_ms: 1e17 });
   expect(transitionsOf(aWorkspace({ latest_build: { job: failed(HOUR) } }), absurd)).toEqual([]);
 });
 
-it('prebuilt workspaces and those of another organization are left out', () => {
+it('ignores prebuilt workspaces and those of another organization', () => {
   const workspaces = reading([
     aWorkspace({ next_start_at: inFuture(MINUTE), is_prebuild: true }),
     aWorkspace({ next_start_at: inFuture(MINUTE), organization_id: 'other' as OrganizationId }),
@@ -450,8 +450,8 @@ it('prebuilt workspaces and those of another organization are left out', () => {
   expect(groupsOf({ workspaces })).toEqual([]);
 });
 
-describe('what is overdue', () => {
-  /** Daemons of its tags, by when they registered and were last seen, in minutes ago. */
+describe('an overdue transition', () => {
+  /** Daemons with its tags: when they registered and were last seen, in minutes ago. */
   type Rows = readonly (readonly [registered: number, seen: number])[];
   type Overdue = {
     readonly dueMinutes: number;
@@ -554,20 +554,23 @@ describe('what is overdue', () => {
       readMinutes: 0,
       rows: [[24 * 60 + 60, 24 * 60 + 30]],
       expected: 'ahead',
-      because: 'after an outage nothing is too late',
+      because: 'after an outage no transition is too old',
     },
-  ])('for $dueMinutes min is $expected, because $because', ({ dueMinutes, readMinutes, rows, expected }) => {
-    const workspaces = {
-      ...reading([aWorkspace({ next_start_at: ago(dueMinutes * MINUTE) })]),
-      takenAt: ago(readMinutes * MINUTE),
-    };
-    expect(groupsOf({ workspaces, daemons: reading(rowsOf(rows)) }).map(listOf)).toEqual([expected]);
-  });
+  ])(
+    'is $expected after $dueMinutes min, because $because',
+    ({ dueMinutes, readMinutes, rows, expected }) => {
+      const workspaces = {
+        ...reading([aWorkspace({ next_start_at: ago(dueMinutes * MINUTE) })]),
+        takenAt: ago(readMinutes * MINUTE),
+      };
+      expect(groupsOf({ workspaces, daemons: reading(rowsOf(rows)) }).map(listOf)).toEqual([expected]);
+    },
+  );
 
-  describe('after a refusal', () => {
+  describe('a refused transition', () => {
     const seenWith = (rows: Rows, seen: Partial<OrganizationReadings> = {}): TransitionGroup | undefined =>
       groupsOf({ at: ago(100 * HOUR), offlineDaemons: reading(rowsOf(rows)), ...seen })[0];
-    const told = (group: TransitionGroup | undefined): string => {
+    const describeForecast = (group: TransitionGroup | undefined): string => {
       const [refusal] = group?.refused ?? [];
       if (group === undefined || refusal === undefined) return 'never refused';
       const minutes = (refusal.nextTryAt - NOW) / MINUTE;
@@ -620,7 +623,7 @@ describe('what is overdue', () => {
           [30, 29.9],
         ],
         expected: 'ahead + refused, refused 1 times, next in 0 min',
-        because: 'a daemon that came for a moment changes nothing',
+        because: 'a daemon that ran for a moment changes nothing',
       },
       {
         rows: [
@@ -644,10 +647,10 @@ describe('what is overdue', () => {
           [3, 0],
         ],
         expected: 'refused, refused 2 times, next in 360 min',
-        because: 'that try was in vain',
+        because: 'that try failed',
       },
     ])('is $expected, because $because', ({ rows, expected }) => {
-      expect(told(seenWith(rows))).toBe(expected);
+      expect(describeForecast(seenWith(rows))).toBe(expected);
     });
 
     it.each<{ rows: Rows; expected: string; because: string }>([
@@ -672,23 +675,23 @@ describe('what is overdue', () => {
         expected: 'refused 2 times, next in 360 min',
         because: 'it had two polls even then',
       },
-    ])('is $expected where nothing tells how often coderd looks, because $because', (row) => {
+    ])('is $expected if the poll interval is unknown, because $because', (row) => {
       const offlineDaemons = reading(rowsOf(row.rows));
       const [group] = groupsOf({ at: ago(100 * HOUR), offlineDaemons }, []);
-      expect(told(group)).toContain(row.expected);
+      expect(describeForecast(group)).toContain(row.expected);
     });
 
-    it('the rows of this look win over older ones', () => {
+    it('is judged by the rows of this look before older ones', () => {
       const older = rowsOf([[100, 99]]);
       const daemons = reading(rowsOf([[100, 30]]));
-      expect(told(seenWith([], { daemons, offlineDaemons: reading(older) }))).toBe(
+      expect(describeForecast(seenWith([], { daemons, offlineDaemons: reading(older) }))).toBe(
         'refused, refused 1 times, next in 31.5 min',
       );
     });
 
-    it('is of the tag set whose gate was open, and of no other', () => {
+    it('is refused only for the tag set whose gate was open', () => {
       const offlineDaemons = reading(rowsOf([[60, 50]]).map((row) => ({ ...row, tags: { cluster: 'cpu' } })));
-      expect(told(seenWith([], { offlineDaemons }))).toBe('never refused');
+      expect(describeForecast(seenWith([], { offlineDaemons }))).toBe('never refused');
     });
   });
 
@@ -697,7 +700,7 @@ describe('what is overdue', () => {
     { dueMinutes: 14, expected: 'ahead', because: 'it gets a quarter of an hour' },
     { dueMinutes: 15, expected: 'nothing', because: 'that is over' },
     { dueMinutes: 60, expected: 'ahead', because: 'an hour has passed' },
-  ])('without any row of offline daemons, for $dueMinutes min is $expected: $because', (row) => {
+  ])('is $expected after $dueMinutes min without any row of offline daemons: $because', (row) => {
     const organization = anOrganization({
       workspaces: reading([aWorkspace({ next_start_at: ago(row.dueMinutes * MINUTE) })]),
       templates: reading([aTemplate()]),
@@ -721,7 +724,7 @@ describe('what is overdue', () => {
       because: 'the executor counts in whole minutes: it may find it a minute ago only',
     },
     { dueMs: 120 * SECOND, expected: 'presumed + made', because: 'it has come' },
-  ])('for $dueMs ms, read before, is $expected, because $because', ({ dueMs, expected }) => {
+  ])('is $expected after $dueMs ms if read before, because $because', ({ dueMs, expected }) => {
     const workspaces = { ...reading([aWorkspace({ next_start_at: ago(dueMs) })]), takenAt: ago(2 * MINUTE) };
     const daemons = reading([aDaemon({ tags: gpu })]);
     expect(groupsOf({ workspaces, daemons }).map(listOf)).toEqual([expected]);
@@ -735,7 +738,7 @@ describe('what is overdue', () => {
   });
 });
 
-describe('what a workspace has ahead', () => {
+describe('the next transition of a workspace', () => {
   const dormant = aTemplate({ time_til_dormant_ms: 24 * HOUR + 5 * MINUTE });
   const aheadOf = (daemons: readonly { readonly created_at: EpochMs }[]): readonly string[] =>
     groupsOf({
@@ -744,27 +747,27 @@ describe('what a workspace has ahead', () => {
       daemons: reading(daemons.map(({ created_at }) => aDaemon({ tags: gpu, created_at }))),
     }).flatMap(({ ahead }) => ahead.map(({ kind }) => kind));
 
-  it('is its next start and the next of all others, since pools are woken for either', () => {
+  it('is its next start and the next of all others, because pools wake for either', () => {
     expect(aheadOf([])).toEqual(['autostart', 'dormancy']);
   });
 
-  it('is not hidden by what coderd won’t do', () => {
+  it('is not hidden by a refused transition', () => {
     expect(aheadOf([{ created_at: ago(HOUR) }])).toEqual(['dormancy']);
   });
 });
 
-it('builds that coderd made by itself are remembered by their reason, those of people are not', () => {
+it('recognizes builds that coderd made by itself by their reason', () => {
   const built = (reason: string, minutes: number): Workspace =>
     aWorkspace({ latest_build: { transition: 'start', reason, created_at: ago(minutes * MINUTE) } });
   const workspaces = reading([built('autostart', 3), built('initiator', 2), built('autostop', 1)]);
   expect(groupsOf({ workspaces })[0]?.made).toEqual([ago(3 * MINUTE), ago(MINUTE)]);
 });
 
-describe('more may be due than is known', () => {
+describe('isForecastUnsure', () => {
   const ok = { ...reading([aWorkspace()]), takenAt: NOW };
   const templates = { ...reading([aTemplate()]), takenAt: NOW };
   it.each<{ seen: Partial<OrganizationReadings>; unsure: boolean; because: string }>([
-    { seen: {}, unsure: false, because: 'no forecast was asked for' },
+    { seen: {}, unsure: false, because: 'no forecast was requested' },
     { seen: { workspaces: ok, templates }, unsure: false, because: 'all was read' },
     {
       seen: { workspaces: { ...ok, status: 'forbidden' }, templates },
@@ -784,9 +787,9 @@ describe('more may be due than is known', () => {
     {
       seen: { workspaces: ok, templates: { ...templates, status: 'failed' } },
       unsure: true,
-      because: 'what templates allow is unknown',
+      because: 'the settings of templates are unknown',
     },
-    { seen: { workspaces: ok }, unsure: true, because: 'what templates allow is unknown' },
+    { seen: { workspaces: ok }, unsure: true, because: 'the settings of templates are unknown' },
     {
       seen: { workspaces: { ...ok, status: 'stale', takenAt: ago(15 * MINUTE) }, templates },
       unsure: false,
@@ -811,7 +814,7 @@ describe('more may be due than is known', () => {
       unsure: false,
       because: 'an import of a template needs no workspace',
     },
-  ])('$unsure, because $because', ({ seen, unsure }) => {
+  ])('is $unsure, because $because', ({ seen, unsure }) => {
     expect(isForecastUnsure(anOrganization(seen), NOW)).toBe(unsure);
   });
 });

@@ -1,10 +1,10 @@
-/** How often coderd's executor looks, from when it made its builds. */
+/** The poll interval of coderd's executor, from the times of its builds. */
 import { describe, expect, it } from 'vitest';
 import { pollInterval } from '../../../lambda/decision/forecast/poll-interval.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import { ago, anOrganization, aSnapshot, aWorkspace, MINUTE, reading, SECOND } from '../../support/parts.ts';
 
-/** Workspaces whose latest builds coderd made so many minutes ago. */
+/** Workspaces whose latest builds coderd made this many minutes ago. */
 const built = (minutes: readonly number[], reason = 'autostop'): readonly Workspace[] =>
   minutes.map((ms) => aWorkspace({ latest_build: { created_at: ago(ms * MINUTE), reason } }));
 
@@ -15,7 +15,7 @@ const minutesOf = (...lists: readonly (readonly Workspace[])[]): number => {
 
 describe('the poll interval of coderd', () => {
   it.each([
-    { builds: [], expected: 1, because: 'nothing tells of another' },
+    { builds: [], expected: 1, because: 'no build shows another interval' },
     { builds: [60, 30, 15], expected: 1, because: 'two gaps may fit by chance' },
     { builds: [95, 60, 30, 15], expected: 5, because: 'all gaps are multiples of five minutes' },
     { builds: [92, 62, 32, 17], expected: 15, because: 'the longest that fits is the safe one' },
@@ -24,10 +24,18 @@ describe('the poll interval of coderd', () => {
       expected: 5,
       because: 'schedules are on quarters of an hour: coderd may look every minute',
     },
-    { builds: [89.4, 59.4, 29.4, 14.4], expected: 5, because: 'coderd looks some seconds after what is due' },
+    {
+      builds: [89.4, 59.4, 29.4, 14.4],
+      expected: 5,
+      because: 'coderd polls some seconds after the due time',
+    },
     { builds: [17.5, 12.5, 10, 2.5], expected: 2.5, because: 'it need not be whole minutes' },
-    { builds: [44, 31, 14, 7, 6, 1], expected: 1, because: 'they fit nothing but a minute' },
-    { builds: [722, 602, 362, 242, 122], expected: 30, because: 'two polls of that are the longest known' },
+    { builds: [44, 31, 14, 7, 6, 1], expected: 1, because: 'they fit only a minute' },
+    {
+      builds: [722, 602, 362, 242, 122],
+      expected: 30,
+      because: 'two polls of that interval are the longest possible',
+    },
     {
       builds: [61.1, 61, 46, 31.1, 30.8, 16.1],
       expected: 15,
@@ -48,20 +56,20 @@ describe('the poll interval of coderd', () => {
       expected: 5,
       because: 'older ones may be of another interval',
     },
-  ])('is $expected min after builds $builds min ago, since $because', ({ builds, expected }) => {
+  ])('is $expected min after builds $builds min ago, because $because', ({ builds, expected }) => {
     expect(minutesOf(built(builds))).toBe(expected);
   });
 
-  it('is told by the builds of all organizations together', () => {
+  it('is inferred from the builds of all organizations together', () => {
     expect(minutesOf(built([95, 30]), built([60, 15]))).toBe(5);
     expect(minutesOf(built([95, 30]), built([60.1, 30.1, 15]))).toBe(5);
   });
 
-  it('is not told by the builds of people', () => {
+  it('is not inferred from the builds of people', () => {
     expect(minutesOf(built([95, 60, 30, 15], 'initiator'))).toBe(1);
   });
 
-  it('is not told where no workspaces were read, or coderd does not tell when they were built', () => {
+  it('is unknown if no workspaces were read, or if they lack the times of their builds', () => {
     const snapshot = aSnapshot({ organizations: [anOrganization({})] });
     expect(pollInterval(snapshot).ms).toBe(60 * SECOND);
     expect(minutesOf([aWorkspace({ latest_build: { created_at: null, reason: 'autostop' } })])).toBe(1);

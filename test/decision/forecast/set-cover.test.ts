@@ -1,4 +1,4 @@
-/** Needs and the options that answer them: written as letters. */
+/** Set cover. Needs are written as the letters of their options. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cheapestCover } from '../../../lambda/decision/forecast/set-cover.ts';
@@ -15,13 +15,13 @@ const cover = (needs: readonly string[], costs: Costs): readonly string[] =>
     ),
   ].sort();
 
-describe('the options that answer all needs', () => {
+describe('cheapestCover', () => {
   it.each([
     { needs: [], costs: {}, expected: [], because: 'there is none' },
-    { needs: ['', 'a'], costs: { a: 1 }, expected: ['a'], because: 'what nothing answers is left out' },
+    { needs: ['', 'a'], costs: { a: 1 }, expected: ['a'], because: 'a need without options is left out' },
     { needs: ['ab'], costs: { a: 2, b: 1 }, expected: ['b'], because: 'the cheaper one will do' },
     { needs: ['ab'], costs: { a: 1, b: 1 }, expected: ['a'], because: 'the name decides between equals' },
-    { needs: ['ab', 'b'], costs: { a: 1, b: 9 }, expected: ['b'], because: 'b has to be there anyway' },
+    { needs: ['ab', 'b'], costs: { a: 1, b: 9 }, expected: ['b'], because: 'b is needed in any case' },
     {
       needs: ['ab', 'ac', 'ad'],
       costs: { a: 2, b: 1, c: 1, d: 1 },
@@ -40,11 +40,11 @@ describe('the options that answer all needs', () => {
       expected: ['a', 'b'],
       because: 'two of three are enough',
     },
-  ])('$needs at $costs: $expected, because $because', ({ needs, costs, expected }) => {
+  ])('chooses $expected for needs $needs at costs $costs, because $because', ({ needs, costs, expected }) => {
     expect(cover(needs, costs)).toEqual(expected);
   });
 
-  it('cost least together: no other choice is cheaper', () => {
+  it('finds the cheapest choice in random cases', () => {
     const needs = fc.array(fc.subarray(NAMES, { minLength: 1 }), { maxLength: 7 });
     const costs = fc.tuple(...NAMES.map(() => fc.integer({ min: 0, max: 9 })));
     fc.assert(

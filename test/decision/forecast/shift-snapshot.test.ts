@@ -1,4 +1,4 @@
-/** The same look at a later time. */
+/** The same snapshot at a later time. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ function actionsAt(picture: Picture, ms: number): readonly string[] {
   return actionsOf(planSnapshot(snapshotToJson(later), config));
 }
 
-describe('what it would do then', () => {
+describe('a plan for a later time', () => {
   const cpu = { prewarm: { max: 1 } };
   it.each<{ scenario: string; picture: Picture; ms: number; expected: readonly string[]; because: string }>([
     {
@@ -65,7 +65,7 @@ describe('what it would do then', () => {
       picture: { pools: { cpu }, workspaces: [{ stopsInS: -3600 }] },
       ms: HOUR,
       expected: ['cpu 0->1 awake-for'],
-      because: 'nothing says that it was done',
+      because: 'it may not have been made',
     },
     {
       scenario: 'an autostop that is due just now, tomorrow',
@@ -97,14 +97,14 @@ describe('what it would do then', () => {
       },
       ms: 30 * MINUTE,
       expected: ['cpu 0->2 floor'],
-      because: 'the calendar goes on',
+      because: 'the calendar moves on',
     },
-  ])('$scenario: $expected, because $because', ({ picture, ms, expected }) => {
+  ])('gives $expected for $scenario, because $because', ({ picture, ms, expected }) => {
     expect(actionsAt(picture, ms)).toEqual(expected);
   });
 });
 
-it('the record of recent jobs moves with the time: its jobs, since when it reaches, and when it was read', () => {
+it('moves all times of the record of recent jobs', () => {
   const recentJobs = {
     ...reading([
       aJob({ created_at: ago(HOUR), started_at: ago(50 * MINUTE), completed_at: ago(45 * MINUTE) }),
@@ -126,15 +126,15 @@ it('the record of recent jobs moves with the time: its jobs, since when it reach
   ]);
 });
 
-it('without a record of recent jobs none appears', () => {
+it('adds no record of recent jobs', () => {
   expect(snapshotAt(aSnapshot(), ago(-HOUR)).coder.organizations[0]).not.toHaveProperty('recentJobs');
 });
 
-/** The pools, but for the times that their reasons name. */
+/** The pools without the times in their reasons. */
 const withoutTimes = ({ pools }: Plan) =>
   pools.map(({ why, ...pool }) => ({ ...pool, why: why.map((reason) => ({ ...reason, since: '' })) }));
 
-it('without forecast, schedules and overrides the plan is the same at any time, but for the time', () => {
+it('plans the same at any time without forecast, schedules and overrides', () => {
   const bare = ({ coder, ecs, ...rest }: Snapshot): Snapshot => ({
     ...rest,
     ecs: {
@@ -164,13 +164,13 @@ it('without forecast, schedules and overrides the plan is the same at any time, 
   );
 });
 
-it('a deployment began as long ago as it had', () => {
+it('keeps the age of a deployment', () => {
   const service = aService({ deployments: [{ status: 'PRIMARY', createdAt: ago(HOUR) }] });
   const later = snapshotAt(aSnapshot({ services: [service] }), (NOW + 3 * HOUR) as EpochMs);
   expect(later.ecs.services.items[0]?.deployments[0]?.createdAt).toBe(NOW + 2 * HOUR);
 });
 
-it('who was read as suspended still is, and daemons have gone as long ago as they had', () => {
+it('keeps suspended members, and the ages of offline daemons', () => {
   const members = { ...reading([{ user_id: 'ada', status: 'suspended' }]), takenAt: NOW };
   const offlineDaemons = reading([aDaemon({ created_at: ago(HOUR), last_seen_at: ago(MINUTE) })]);
   const forecast = { workspaces: reading([aWorkspace()]), templates: reading([aTemplate()]) };

@@ -19,20 +19,26 @@ const { rows } = JSON.parse(
 
 const text = (tags: Tags): string => JSON.stringify(displayTags(tags));
 
-describe("Coder's own table of who can run what", () => {
-  it('has all of its 21 rows', () => expect(rows).toHaveLength(21));
+describe('the tag table of Coder', () => {
+  it('has all 21 rows', () => expect(rows).toHaveLength(21));
 
-  it.each(rows)('$provisioner runs $job in the same organization ($same_org): $can_run', (row) => {
-    // the organization is compared by whoever calls canRun: here it is the table's column
-    expect(row.same_org && canRun(row.provisioner, row.job)).toBe(row.can_run);
-  });
+  it.each(rows)(
+    'says whether a daemon with $provisioner runs $job (same organization: $same_org): $can_run',
+    (row) => {
+      // the caller of canRun compares the organization; here it is a column of the table
+      expect(row.same_org && canRun(row.provisioner, row.job)).toBe(row.can_run);
+    },
+  );
 });
 
 const names = fc.constantFrom('scope', 'owner', 'env', 'dc', 'GPU', '', '__proto__x');
 const values = fc.constantFrom('user', 'organization', '', 'aaa', 'bbb', 'Chicago', 'chicago', 'weird');
 const tagSets = fc.dictionary(names, values, { maxKeys: 5, noNullPrototype: true });
 
-/** The rule of docs/coder.md §4 said once more, in another way: over text pairs, as Postgres does with JSON. */
+/**
+ * A second implementation of the rule of docs/coder.md §4: over text pairs, as Postgres compares
+ * JSON.
+ */
 function independently(daemonTags: Tags, jobTags: Tags): boolean {
   const pairs = (tags: Tags): ReadonlySet<string> => {
     const user = tags.scope === 'user';
@@ -50,7 +56,7 @@ function independently(daemonTags: Tags, jobTags: Tags): boolean {
 }
 
 describe('canRun', () => {
-  it('agrees with an independent statement of the rule on 1,000 random tag sets', () => {
+  it('agrees with an independent implementation of the rule on 1,000 random tag sets', () => {
     fc.assert(
       fc.property(tagSets, tagSets, (daemon, job) => {
         expect(canRun(daemon, job), `${text(daemon)} runs ${text(job)}`).toBe(independently(daemon, job));
@@ -59,7 +65,7 @@ describe('canRun', () => {
     );
   });
 
-  it('is true of a daemon with all tags of a tagged job, on 1,000 random tag sets', () => {
+  it('is true for a daemon with all tags of a tagged job, on 1,000 random tag sets', () => {
     fc.assert(
       fc.property(tagSets, tagSets, (job, extra) => {
         const tagged = { ...job, env: 'prod' };
@@ -89,13 +95,13 @@ describe('normalizeTags', () => {
       expected: { scope: 'organization', owner: '' },
       because: 'an organization has no owner',
     },
-  ])('makes $expected of $tags: $because', ({ tags, expected }) => {
+  ])('turns $tags into $expected: $because', ({ tags, expected }) => {
     expect(normalizeTags(tags)).toEqual(expected);
   });
 });
 
 describe('tagKey', () => {
-  it('is the same for every order of the tags and differs for different tags', () => {
+  it('is equal for every order of the tags and differs for different tags', () => {
     expect(tagKey({ a: '1', b: '2' })).toBe(tagKey({ b: '2', scope: 'organization', a: '1' }));
     expect(tagKey({ a: '1' })).not.toBe(tagKey({ a: '2' }));
     expect(tagKey({ 'a"': '1' })).not.toBe(tagKey({ a: '"1' }));
@@ -103,7 +109,7 @@ describe('tagKey', () => {
 });
 
 describe('displayTags', () => {
-  it('leaves out what says nothing', () => {
+  it('leaves out scope and owner of an organization', () => {
     expect(displayTags({ a: '1' })).toEqual({ a: '1' });
     expect(displayTags({ scope: 'user', owner: 'aaa', a: '1' })).toEqual({
       scope: 'user',

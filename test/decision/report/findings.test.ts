@@ -1,4 +1,4 @@
-/** What a person should look at: each finding where it belongs, and nowhere else. */
+/** The findings: each one in its case, and in no other. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
@@ -34,14 +34,14 @@ type Row = {
   readonly scenario: string;
   readonly picture?: Picture;
   readonly change?: Change;
-  /** Findings, their names unbranded. */
+  /** Findings with plain strings instead of branded names. */
   readonly expected: readonly object[];
 };
 
 const findingsOf = ({ picture = { pools: { cpu: {} } }, change = none }: Row): readonly Finding[] =>
   planOf(picture, change).findings;
 
-/** A server of this version, and an image that is no newer. */
+/** A server of this version, and an image that is not newer. */
 const onServer =
   (version: string): Change =>
   ({ coder }, config) => {
@@ -65,7 +65,7 @@ const servers: readonly Row[] = [
     expected: [{ code: 'version-unknown' }],
   },
   {
-    scenario: 'a build that does not tell its release',
+    scenario: 'a build without a release',
     change: onServer('v0.0.0-devel+3006da5'),
     expected: [{ code: 'version-unknown' }],
   },
@@ -107,7 +107,11 @@ const images: readonly Row[] = [
     change: withImage('ghcr.io/coder/coder:v2.31.1'),
     expected: isNewer('ghcr.io/coder/coder:v2.31.1'),
   },
-  { scenario: 'one whose API is unknown', change: withImage('ghcr.io/coder/coder:v2.99.0'), expected: [] },
+  {
+    scenario: 'a release with an unknown API',
+    change: withImage('ghcr.io/coder/coder:v2.99.0'),
+    expected: [],
+  },
   { scenario: 'a candidate', change: withImage('ghcr.io/coder/coder:v2.31.1-rc.1'), expected: [] },
   {
     scenario: 'newer, pinned',
@@ -127,14 +131,18 @@ const images: readonly Row[] = [
     expected: isNewer('coder/coder:v2.36.0'),
   },
   { scenario: 'newer, without a v', change: withImage('coder/coder:9'), expected: [] },
-  { scenario: 'of somebody else', change: withImage('ghcr.io/somebody/coder:v9.0.0'), expected: [] },
+  {
+    scenario: 'an image of another publisher',
+    change: withImage('ghcr.io/somebody/coder:v9.0.0'),
+    expected: [],
+  },
   {
     scenario: 'the official one by a mirror',
     change: withImage('mirror/ghcr.io/coder/coder:v2.33.2'),
     expected: isNewer('mirror/ghcr.io/coder/coder:v2.33.2'),
   },
   {
-    scenario: 'newer than nobody knows what',
+    scenario: 'a newer image on a server of unknown version',
     change: (snapshot, config) => {
       withImage('coder/coder:v9.0.0')(snapshot, config);
       delete snapshot.coder.buildInfo;
@@ -215,7 +223,7 @@ const services: readonly Row[] = [
   },
 ];
 
-/** So much is left of the protection of the only task, and its daemon was last seen so long ago. */
+/** The time left on the protection of the only task, and how long ago its daemon was last seen. */
 const draining =
   (leftMinutes: number, seenMinutesAgo = 0): Change =>
   (snapshot) => {
@@ -239,31 +247,31 @@ const drains: readonly Row[] = [
   },
   { scenario: 'a build that drains for 6 h', picture: one, change: draining(17 * H), expected: isLong },
   {
-    scenario: 'a protection that is longer than an ask leaves',
+    scenario: 'a protection longer than that of a drain request',
     picture: one,
     change: draining(24 * H - 1, 90),
     expected: [],
   },
   {
-    scenario: 'a daemon that went 30 min ago, asked 29 min ago',
+    scenario: 'a daemon offline for 30 min, drain request 29 min ago',
     picture: one,
     change: draining(23 * H - 29, 30),
     expected: [],
   },
   {
-    scenario: 'a daemon that went 29 min ago, asked 30 min ago',
+    scenario: 'a daemon offline for 29 min, drain request 30 min ago',
     picture: one,
     change: draining(23 * H - 30, 29),
     expected: [],
   },
   {
-    scenario: 'a daemon that went 30 min ago, asked 30 min ago',
+    scenario: 'a daemon offline for 30 min, drain request 30 min ago',
     picture: one,
     change: draining(23 * H - 30, 30),
     expected: isVain,
   },
   {
-    scenario: 'a daemon that went 30 min ago, asked 6 h ago',
+    scenario: 'a daemon offline for 30 min, drain request 6 h ago',
     picture: one,
     change: draining(17 * H, 30),
     expected: isVain,
@@ -355,7 +363,7 @@ const tasks: readonly Row[] = [
     expected: [{ code: 'tasks-vacant', pool: 'cpu', tasks: [taskArn('cpu', 1)] }],
   },
   {
-    scenario: 'a live daemon whose task is gone',
+    scenario: 'a live daemon without a task',
     picture: { pools: { cpu: { tasks: 'I1m B' } } },
     change: ({ ecs }) => {
       ecs.tasks.items.shift();
@@ -373,7 +381,7 @@ const tasks: readonly Row[] = [
     expected: [],
   },
   {
-    scenario: 'a live daemon whose task was not read',
+    scenario: 'a live daemon whose task could not be read',
     picture: { pools: { cpu: { tasks: 'I1m B' } } },
     change: ({ ecs }) => {
       ecs.tasks.items.shift();
@@ -383,7 +391,7 @@ const tasks: readonly Row[] = [
     expected: [{ code: 'tasks-truncated' }],
   },
   {
-    scenario: 'a live daemon whose service is gone',
+    scenario: 'a live daemon without a service',
     picture: { pools: { cpu: { tasks: 'I1m' } } },
     change: ({ ecs }) => {
       ecs.services.items = [];
@@ -417,12 +425,12 @@ describe.each([
   { name: 'drains', rows: drains },
   { name: 'pools', rows: pools },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario', (row) => {
+  it.each(rows)('reports the findings of $scenario', (row) => {
     expect(findingsOf(row)).toEqual(row.expected);
   });
 });
 
-describe('a start has failed when its task has exited and no daemon of it ever came', () => {
+describe('a failed start', () => {
   const exited: Change = (snapshot) => {
     addFailedStarts(snapshot, 'cpu', 3);
     for (const item of snapshot.ecs.tasks.items)
@@ -443,7 +451,7 @@ describe('a start has failed when its task has exited and no daemon of it ever c
           status: 'offline',
         }),
       failing: 0,
-      because: 'it was the newest, so what failed before it no longer counts',
+      because: 'it was the newest, so failures before it no longer count',
     },
     {
       scenario: 'the list of daemons is cut off',
@@ -460,14 +468,14 @@ describe('a start has failed when its task has exited and no daemon of it ever c
       because: 'their rows may have been left out',
     },
     {
-      scenario: 'the server does not tell its release',
+      scenario: 'the release of the server is unknown',
       change: ({ coder }) => {
         coder.buildInfo = { version: 'v0.0.0-devel+3006da5' };
       },
       failing: 0,
-      because: 'offline daemons are not asked for',
+      because: 'offline daemons are not requested',
     },
-  ])('$scenario: $failing, because $because', ({ change, failing }) => {
+  ])('is $failing for $scenario, because $because', ({ change, failing }) => {
     const plan = planOf({ pools: { cpu: {} } }, (snapshot, config) => {
       exited(snapshot, config);
       change(snapshot, config);
@@ -476,7 +484,7 @@ describe('a start has failed when its task has exited and no daemon of it ever c
   });
 });
 
-describe('jobs that nobody can run', () => {
+describe('unserved jobs', () => {
   const closest = (picture: Picture) => planOf(picture).unserved.map((row) => [row.why, row.closest?.pool]);
   const job = { tags: { cluster: 'gpu', region: 'eu', size: 'xl' } };
 
@@ -497,7 +505,7 @@ describe('jobs that nobody can run', () => {
       scenario: 'one has a tag more than the other',
       pools: { a: { tags: { ...gpu, x: '1' } }, b: { tags: gpu } },
       expected: 'b',
-      because: 'it has less that the job does not ask for',
+      because: 'it has fewer surplus tags',
     },
     {
       scenario: 'both are as close',
@@ -511,11 +519,11 @@ describe('jobs that nobody can run', () => {
       expected: 'b',
       because: 'pools of others are no help',
     },
-  ])('$scenario: $expected is the closest, because $because', ({ pools: given, expected }) => {
+  ])('name $expected as the closest pool for $scenario, because $because', ({ pools: given, expected }) => {
     expect(closest({ pools: given, pending: [job] })).toEqual([['no-pool-has-these-tags', expected]]);
   });
 
-  it('with the scope of a user are told as that, whatever the pools have', () => {
+  it('have their own reason if their scope is a user, whatever tags the pools have', () => {
     const pending = [{ tags: { ...gpu, scope: 'user', owner: 'ada' } }];
     expect(closest({ pools: { a: { tags: gpu } }, pending })).toEqual([['scope-is-user', undefined]]);
     const plan = planOf({ pools: { a: { tags: gpu } }, pending });
@@ -526,7 +534,7 @@ describe('jobs that nobody can run', () => {
     ]);
   });
 
-  it('are told with their types, each once', () => {
+  it('are reported with their distinct types', () => {
     const snapshot = aSnapshot({
       organizations: [
         anOrganization({
@@ -543,7 +551,7 @@ describe('jobs that nobody can run', () => {
     ]);
   });
 
-  it('are told what is missing, different and too much', () => {
+  it('are reported with missing, different and surplus tags', () => {
     const [row] = planOf({
       pools: { a: { tags: { cluster: 'gpu', region: 'us', spare: '1' } } },
       pending: [job],
@@ -556,12 +564,12 @@ describe('jobs that nobody can run', () => {
     });
   });
 
-  it('may be of an organization without any pool', () => {
+  it('are reported for an organization without any pool', () => {
     const plan = planOf({ pools: { a: {} }, pending: [{ organization: 'data' }] });
     expect(plan.unserved).toMatchObject([{ why: 'no-pool-in-this-organization', closest: null }]);
   });
 
-  it('count no pool whose organization nobody knows', () => {
+  it('ignore a pool of an unknown organization', () => {
     const plan = planOf({ pools: { a: { organization: 'nowhere' } }, pending: [{}] }, ({ coder }) => {
       coder.organizations = coder.organizations.filter(({ name }) => name === 'default');
     });
@@ -569,20 +577,20 @@ describe('jobs that nobody can run', () => {
   });
 });
 
-it('a pool may name its organization by id', () => {
+it('finds the organization of a pool by id', () => {
   const plan = planOf({ pools: { cpu: {} }, pending: [{}] }, (_, config) =>
     edit(config.pools as object[], 0, { organization: 'org-default' }),
   );
   expect([actionsOf(plan), plan.findings]).toEqual([['cpu 0->1 pending-jobs'], []]);
 });
 
-it('tasks are told in one order, whatever the order of the list', () => {
+it('reports tasks in the same order for every order of the list', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } });
   const mixed = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } }, ({ ecs }) => ecs.tasks.items.reverse());
   expect(mixed.findings).toEqual(plan.findings);
 });
 
-it('a live daemon named after a pool is told in one order', () => {
+it('reports daemons without a task in the same order for every order of the list', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'B' } } }, (snapshot) => {
     const { daemons } = organizationIn(snapshot);
     for (const index of [9, 8])

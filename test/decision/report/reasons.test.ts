@@ -1,4 +1,4 @@
-/** Why a pool's numbers are what they are: all its codes and no others, and what is done with them. */
+/** The reasons of a pool: exactly these codes, and the actions that go with them. */
 import { describe, expect, it } from 'vitest';
 import { deliberate } from '../../../lambda/decision/decide.ts';
 import type { Reason } from '../../../lambda/decision/model/plan.ts';
@@ -48,7 +48,7 @@ const jobs: readonly Row[] = [
     actions: ['cpu 0->3 pending-jobs'],
   },
   {
-    scenario: 'more jobs than max, some of them on what min brings',
+    scenario: 'more jobs than max, some of them on tasks of min',
     picture: { pools: { cpu: { min: 2, max: 3 } }, pending: [{ jobs: 4 }] },
     why: [
       { code: 'pending-jobs', jobs: 4 },
@@ -87,7 +87,7 @@ const jobs: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'warm in an organization that nobody knows, with room in maxTasks',
+    scenario: 'warm in an unknown organization, with room in maxTasks',
     picture: { pools: { cpu: { warm: 2 } } },
     change: ({ coder }) => {
       coder.organizations = [];
@@ -171,7 +171,7 @@ const idle: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'nothing to do, in doubt',
+    scenario: 'nothing to do, with doubts',
     picture: { pools: { cpu: {} } },
     change: inDoubt,
     why: [{ code: 'holding-for-doubt', doubts: ['jobs-truncated'] }],
@@ -238,21 +238,21 @@ const starts: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'three failed, desired and nothing there, while deploying',
+    scenario: 'three failed, desired tasks do not exist, during a deployment',
     picture: { pools: { cpu: { desired: 3, deploying: true } } },
     change: failing(3),
     why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE }],
     actions: ['cpu 3->0 starts-failing'],
   },
   {
-    scenario: 'three failed, one has left and others are desired in vain: those are given up',
+    scenario: 'three failed, one has left, and the missing ones are given up',
     picture: { pools: { cpu: { tasks: 'X', desired: 5, deploying: true } } },
     change: failing(3),
     why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE }],
     actions: ['cpu 5->1 starts-failing'],
   },
   {
-    scenario: 'three failed, desired and nothing there, in doubt',
+    scenario: 'three failed, desired tasks do not exist, with doubts',
     picture: { pools: { cpu: { desired: 3 } } },
     change: (snapshot, config) => {
       failing(3)(snapshot, config);
@@ -331,7 +331,7 @@ const starts: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'three failed, two start: those are believed, and no more are launched',
+    scenario: 'three failed, two start: those count, and no more are launched',
     picture: { pools: { cpu: { tasks: 'P P' } }, pending: [{ jobs: 5 }] },
     change: failing(3),
     why: [
@@ -342,14 +342,14 @@ const starts: readonly Row[] = [
     actions: [],
   },
   {
-    scenario: 'three failed, desired and nothing there: ECS is not to go on trying',
+    scenario: 'three failed, desired tasks do not exist: the count stops ECS from retrying',
     picture: { pools: { cpu: { desired: 3 } } },
     change: failing(3),
     why: [{ code: 'starts-failing', failures: 3, wanted: 0, granted: 0, reason: PULL_FAILURE }],
     actions: ['cpu 3->0 starts-failing'],
   },
   {
-    scenario: 'three failed, max bites first',
+    scenario: 'three failed, and max applies first',
     picture: { pools: { cpu: { max: 2 } }, pending: [{ jobs: 5 }] },
     change: failing(3),
     why: [
@@ -366,20 +366,20 @@ describe.each([
   { name: 'idle daemons', rows: idle },
   { name: 'failing starts', rows: starts },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario', ({ picture, change, why, actions }) => {
+  it.each(rows)('gives the reasons of $scenario', ({ picture, change, why, actions }) => {
     const plan = planOf(picture, change);
     expect(poolOf(plan, 'cpu').why).toEqual(why);
     expect(actionsOf(plan)).toEqual(actions);
   });
 });
 
-describe('who counts as what', () => {
-  it('who leaves is not busy, who has no lease neither busy nor idle', () => {
+describe('the daemon counts of a pool', () => {
+  it('do not count draining tasks as busy, nor tasks without a lease as busy or idle', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'B B B L I1m I1m U1m' } } });
     expect(poolOf(plan, 'cpu').daemons).toMatchObject({ busy: 3, idle: 2, leaving: 1, unguarded: 1 });
   });
 
-  it('warm comes on top of all that hold a job or might: busy, lost, without a lease', () => {
+  it('add warm to all tasks that hold a job or may hold one', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'B B I1m', warm: 1 } } }, (snapshot) => {
       edit(snapshot.ecs.protections.items, 1, { protectionEnabled: false });
       const lost = new Date(Date.parse(snapshot.takenAt) - 2 * 60_000).toISOString();
@@ -388,14 +388,14 @@ describe('who counts as what', () => {
     expect(poolOf(plan, 'cpu').floor).toEqual({ count: 4, from: 'warm' });
   });
 
-  it('a task that does not begin to run is starting all the same', () => {
+  it('count a task that does not begin to run as starting', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'P P' } } }, ({ ecs, takenAt }) =>
       edit(ecs.tasks.items, 0, { createdAt: new Date(Date.parse(takenAt) - 11 * 60_000).toISOString() }),
     );
     expect(poolOf(plan, 'cpu').daemons.starting).toBe(2);
   });
 
-  it('jobs that a daemon with another key runs are pending in its pool', () => {
+  it('count jobs for a daemon with another key as pending in its pool', () => {
     const tpu = { cluster: 'tpu' };
     const plan = planOf({
       pools: { cpu: { tasks: 'B', tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
@@ -404,12 +404,12 @@ describe('who counts as what', () => {
     expect(poolOf(plan, 'cpu').pending).toBe(2);
   });
 
-  it('the failed starts of the last ten minutes are told', () => {
+  it('include the failed starts of the last ten minutes', () => {
     expect(poolOf(planOf({ pools: { cpu: {} } }, failing(2)), 'cpu').daemons.failing).toBe(2);
   });
 });
 
-it('a pool for which nothing can be done asks nobody and stays where it is', () => {
+it('keeps the count of a pool that needs no action, and drains nothing', () => {
   const { pools } = deliberate(
     aSnapshot({ version: 'v2.18.0', organizations: [anOrganization()] }),
     aConfig(aPool()),

@@ -20,7 +20,7 @@ import {
 
 const tags = { cluster: 'gpu' };
 
-const place = (served: Served, pool: string | null = 'gpu'): Offer => ({
+const offerOf = (served: Served, pool: string | null = 'gpu'): Offer => ({
   organizationId: 'org-default' as OrganizationId,
   pool: pool === null ? null : poolName(pool),
   tags: normalizeTags(tags),
@@ -35,21 +35,21 @@ function findings(agesMs: readonly number[], served: readonly Served[], version:
   const snapshot = aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })], version });
   const [group] = deriveDemand(snapshot);
   if (group === undefined) throw new Error('no group');
-  // a job for each place
+  // one job for each offer
   const assigned: readonly Assigned<TagGroup>[] = served.map((how) => ({
     group,
-    offer: place(how),
+    offer: offerOf(how),
     jobs: 1,
   }));
   return waitingFindings({ assigned, unserved: [] }, snapshot, aConfig());
 }
 
-describe('jobs that wait for longer than alertAfter', () => {
+describe('jobs that wait longer than alertAfter', () => {
   it.each<{ scenario: string; ages: readonly number[]; expected: number | undefined }>([
     { scenario: 'for just that long', ages: [5 * MINUTE], expected: undefined },
     { scenario: 'for a moment longer', ages: [5 * MINUTE + 1], expected: 1 },
     { scenario: 'two of three', ages: [6 * MINUTE, 9 * MINUTE, MINUTE], expected: 2 },
-  ])('$scenario: $expected', ({ ages, expected }) => {
+  ])('are $expected for $scenario', ({ ages, expected }) => {
     const [found] = findings(
       ages,
       ages.map(() => 'by-free'),
@@ -57,7 +57,7 @@ describe('jobs that wait for longer than alertAfter', () => {
     expect(found && 'jobs' in found ? found.jobs : undefined).toBe(expected);
   });
 
-  it('are told once, with the oldest and the pool of the first', () => {
+  it('are reported once, with the oldest job and the pool of the first', () => {
     expect(findings([6 * MINUTE, 9 * MINUTE], ['by-launch', 'when-there-is-room'])).toEqual([
       {
         code: 'jobs-waiting',
@@ -70,21 +70,21 @@ describe('jobs that wait for longer than alertAfter', () => {
     ]);
   });
 
-  it('may wait for a daemon of nobody here', () => {
+  it('are reported while they wait for a daemon that the autoscaler does not own', () => {
     const snapshot = aSnapshot({
       organizations: [anOrganization({ jobs: reading([aJob({ created_at: ago(6 * MINUTE) })]) })],
     });
     const assigned = deriveDemand(snapshot).map((group) => ({
       group,
-      offer: place('by-busy', null),
+      offer: offerOf('by-busy', null),
       jobs: 1,
     }));
     expect(waitingFindings({ assigned, unserved: [] }, snapshot, aConfig())).toMatchObject([{ pool: null }]);
   });
 });
 
-describe('jobs that coderd fails before capacity can be there', () => {
-  /** How many are about to fail, or nothing. */
+describe('jobs that coderd fails before a daemon is ready', () => {
+  /** The number of jobs that are about to fail, or an empty list. */
   const late = (...given: Parameters<typeof findings>) =>
     findings(...given).flatMap((found) => (found.code === 'jobs-about-to-fail' ? [found.jobs] : []));
 
@@ -111,18 +111,18 @@ describe('jobs that coderd fails before capacity can be there', () => {
       expected: [1],
     },
     { scenario: 'a second older, busy', ageMs: 28 * MINUTE + SECOND, served: 'by-busy', expected: [] },
-  ])('$scenario: $expected', ({ ageMs, served, expected }) => {
+  ])('are $expected for $scenario', ({ ageMs, served, expected }) => {
     expect(late([ageMs], [served])).toEqual(expected);
   });
 
-  it('are counted as coderd hands out places: the oldest job takes the readiest', () => {
+  it('are counted as coderd assigns jobs: the oldest job gets the daemon that is ready first', () => {
     const ages = [29.5 * MINUTE, 29 * MINUTE, 27 * MINUTE];
     expect(late(ages, ['by-launch', 'by-launch', 'by-free'])).toEqual([1]);
     expect(late(ages, ['by-free', 'by-free', 'by-launch'])).toEqual([]);
     expect(late(ages, ['by-launch', 'by-launch', 'by-launch'])).toEqual([2]);
   });
 
-  it('are told with the time of the first', () => {
+  it('are reported with the time of the first failure', () => {
     expect(findings([29 * MINUTE], ['by-launch'])).toContainEqual({
       code: 'jobs-about-to-fail',
       organization: 'default',
@@ -132,7 +132,7 @@ describe('jobs that coderd fails before capacity can be there', () => {
     });
   });
 
-  it('are none on a server that lets jobs wait', () => {
+  it('are not reported for a server that lets jobs wait', () => {
     expect(late([29 * MINUTE], ['by-launch'], 'v2.22.0')).toEqual([]);
     expect(late([29 * MINUTE], ['by-launch'], 'v2.23.0')).toEqual([1]);
   });
@@ -142,6 +142,6 @@ it.each([
   { version: 'v2.22.9', expected: null },
   { version: 'v2.23.0', expected: '2026-11-20T09:29:00.000Z' },
   { version: null, expected: '2026-11-20T09:29:00.000Z' },
-])('on $version a job of a minute fails at $expected', ({ version, expected }) => {
+])('failsAt of a job of one minute on $version is $expected', ({ version, expected }) => {
   expect(failsAt(ago(MINUTE), aSnapshot({ version }))).toBe(expected);
 });

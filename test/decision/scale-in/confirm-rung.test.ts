@@ -41,7 +41,7 @@ function actionsOf({ actions }: Plan): readonly string[] {
   );
 }
 
-describe('confirm', () => {
+describe('rung confirm', () => {
   it.each<{ tasks: string; minutes: readonly number[]; expected: readonly string[]; because: string }>([
     {
       tasks: 'B',
@@ -51,9 +51,9 @@ describe('confirm', () => {
     },
     { tasks: 'B', minutes: [20], expected: [], because: 'it is protected for long enough' },
     { tasks: 'B', minutes: [19], expected: ['protect 0 may-hold-a-job'], because: 'it is time to renew' },
-    { tasks: 'I1m', minutes: [0], expected: [], because: 'nobody is to go, so nobody needs to be kept' },
+    { tasks: 'I1m', minutes: [0], expected: [], because: 'no task has to stop, so none needs protection' },
     { tasks: 'I20m', minutes: [0], expected: ['1 -> 0 stopping 0'], because: 'ECS has no other choice' },
-    { tasks: 'I20m', minutes: [12], expected: [], because: 'nobody takes a protection away' },
+    { tasks: 'I20m', minutes: [12], expected: [], because: 'the autoscaler never removes a protection' },
     {
       tasks: 'I20m I1m',
       minutes: [0, 0],
@@ -78,11 +78,14 @@ describe('confirm', () => {
       expected: [],
       because: 'a task that starts could get a job',
     },
-  ])('$tasks with $minutes min: $expected, because $because', ({ tasks, minutes, expected }) => {
-    expect(actionsOf(drawn(tasks, minutes))).toEqual(expected);
-  });
+  ])(
+    'with tasks $tasks and $minutes min of protection gives $expected, because $because',
+    ({ tasks, minutes, expected }) => {
+      expect(actionsOf(drawn(tasks, minutes))).toEqual(expected);
+    },
+  );
 
-  it('the plan says its rung, and what it waits for', () => {
+  it('reports the rung, and what the pool waits for', () => {
     const pool = poolOf(drawn('I20m I20m B', [0, 25, 0]), 'cpu');
     expect(pool.scaleIn).toBe('confirm');
     expect(pool.why).toEqual([
@@ -92,13 +95,13 @@ describe('confirm', () => {
     ]);
   });
 
-  it('the plan says that idle ones wait for one that leaves', () => {
+  it('reports that idle tasks wait for a draining task', () => {
     const plan = drawn('I20m L', [0, 22 * 60]);
     expect(plan.actions).toEqual([]);
     expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-leaving', tasks: 1 }]);
   });
 
-  it('doubt protects, and lowers nothing', () => {
+  it('protects tasks and lowers no count with doubts', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m B' } } }, (snapshot, config) => {
       edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
       for (const index of [0, 1]) edit(snapshot.ecs.protections.items, index, { protectionEnabled: false });
@@ -107,7 +110,7 @@ describe('confirm', () => {
     expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
   });
 
-  it('min keeps what it keeps', () => {
+  it('keeps min', () => {
     expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 1 }))).toEqual(['protect 0 is-to-stay']);
     expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 2 }))).toEqual([]);
   });
@@ -115,17 +118,17 @@ describe('confirm', () => {
 
 it.each<{ name: string; change: Change; expected: readonly string[] }>([
   {
-    name: 'while ECS deploys nobody is stopped, and idle ones are not kept in the way of it',
+    name: 'during a deployment no task is stopped, and idle tasks are not protected against it',
     change: ({ ecs }) =>
       edit(ecs.services.items, 0, { deployments: [{ id: 'a', rolloutState: 'IN_PROGRESS' }] }),
     expected: ['holding-for-deployment'],
   },
   {
-    name: 'tasks that ECS has been told to stop are not called back',
+    name: 'tasks that ECS is stopping stay so',
     change: ({ ecs }) => edit(ecs.services.items, 0, { desiredCount: 1 }),
     expected: ['idle-too-briefly'],
   },
-])('confirm: $name', ({ change, expected }) => {
+])('with rung confirm, $name', ({ change, expected }) => {
   const plan = planOf({ pools: { cpu: { tasks: 'I20m I1m' } } }, (snapshot, config) => {
     edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
     for (const index of [0, 1]) edit(snapshot.ecs.protections.items, index, { protectionEnabled: false });
@@ -135,7 +138,7 @@ it.each<{ name: string; change: Change; expected: readonly string[] }>([
   expect(poolOf(plan, 'cpu').why.map(({ code }) => code)).toEqual(expect.arrayContaining([...expected]));
 });
 
-describe('confirm: a count below the tasks', () => {
+describe('rung confirm with a count below the tasks', () => {
   it.each<{
     tasks: string;
     minutes: readonly number[];
@@ -149,7 +152,7 @@ describe('confirm: a count below the tasks', () => {
       minutes: [0, 25],
       desired: 1,
       expected: [],
-      because: 'ECS stops the one that nothing protects',
+      because: 'ECS stops the unprotected one',
     },
     {
       tasks: 'I20m B',
@@ -170,7 +173,7 @@ describe('confirm: a count below the tasks', () => {
       minutes: [0, 0, 25],
       desired: 0,
       expected: ['0 -> 3 stopping '],
-      because: 'more are to go than nothing protects',
+      because: 'more tasks have to stop than are unprotected',
     },
     {
       tasks: 'I20m I1m',
@@ -186,15 +189,18 @@ describe('confirm: a count below the tasks', () => {
       desired: 1,
       min: 1,
       expected: [],
-      because: 'one is wanted, and one goes',
+      because: 'one is wanted, and one stops',
     },
-  ])('$tasks, $desired desired, $minutes min: $expected, because $because', (row) => {
-    const { tasks, minutes, desired, min = 0 } = row;
-    expect(actionsOf(drawn(tasks, minutes, { min, desired }))).toEqual(row.expected);
-  });
+  ])(
+    'with tasks $tasks, $desired desired and $minutes min of protection gives $expected, because $because',
+    (row) => {
+      const { tasks, minutes, desired, min = 0 } = row;
+      expect(actionsOf(drawn(tasks, minutes, { min, desired }))).toEqual(row.expected);
+    },
+  );
 });
 
-it('confirm: nobody is stopped in doubt, and while tasks start the plan says so', () => {
+it('rung confirm stops no task with doubts, and reports starting tasks', () => {
   const doubtful = planOf({ pools: { cpu: { tasks: 'I20m' } } }, (snapshot, config) => {
     edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
     edit(snapshot.ecs.protections.items, 0, { protectionEnabled: false });
@@ -205,7 +211,7 @@ it('confirm: nobody is stopped in doubt, and while tasks start the plan says so'
 });
 
 describe('a pool whose rung was changed', () => {
-  it('to confirm: tasks with a guard are asked, a share at a time', () => {
+  it('drains guarded tasks a share at a time after a change to confirm', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m B L' } } }, (snapshot, config) => {
       edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
       edit(snapshot.ecs.services.items, 0, { taskDefinition: 'cpu:2' });
@@ -214,7 +220,7 @@ describe('a pool whose rung was changed', () => {
     expect(poolOf(plan, 'cpu').daemons.leaving).toBe(1);
   });
 
-  it('to lease: busy tasks without a guard are protected until their builds end', () => {
+  it('protects busy tasks without a guard until their builds end after a change to lease', () => {
     const minutes = (left: number): Plan =>
       planOf({ pools: { cpu: { tasks: 'B' } } }, ({ ecs, takenAt }) =>
         edit(ecs.protections.items, 0, {
@@ -226,12 +232,12 @@ describe('a pool whose rung was changed', () => {
   });
 });
 
-describe('what ECS cannot start', () => {
+describe('a task that ECS cannot start', () => {
   const desiring = (minutes: readonly number[], rung: ScaleIn) =>
     drawn('I1m B', minutes, { rung, desired: 5 }, (snapshot) => addFailedStarts(snapshot, 'cpu', 4));
 
   it.each<ScaleIn>(['confirm', 'never'])(
-    'is given up after a second look while all tasks are protected, rung %s',
+    'is given up after a second look while all tasks are protected, with rung %s',
     (rung) => {
       const { actions } = desiring([25, 25], rung);
       expect(actions).toEqual([
@@ -240,11 +246,11 @@ describe('what ECS cannot start', () => {
     },
   );
 
-  it('stays desired while a task is not protected: ECS could choose it', () => {
+  it('stays desired while a task is not protected, because ECS could stop that task', () => {
     expect(desiring([0, 25], 'confirm').actions).toEqual([]);
   });
 
-  it('is given up together with a spare daemon, once all others are protected', () => {
+  it('is given up together with a spare daemon once all other tasks are protected', () => {
     const plan = drawn('I20m B', [0, 25], { desired: 5 }, (snapshot) => addFailedStarts(snapshot, 'cpu', 4));
     expect(plan.actions).toEqual([
       expect.objectContaining({ kind: 'set-desired', from: 5, to: 1, why: 'stopping-after-confirmation' }),
@@ -252,8 +258,8 @@ describe('what ECS cannot start', () => {
   });
 });
 
-describe('never', () => {
-  it('protects what may hold a job, and lowers nothing', () => {
+describe('rung never', () => {
+  it('protects tasks that may hold a job, and lowers no count', () => {
     const plan = drawn('I20m B', [0, 0], { rung: 'never' });
     expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
     expect(poolOf(plan, 'cpu').why).toEqual([
@@ -263,7 +269,7 @@ describe('never', () => {
   });
 });
 
-describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn) => {
+describe.each<ScaleIn>(['confirm', 'never'])('random states with rung %s', (scaleIn) => {
   const RUNS = runs(1000);
   const states = uglyStates({ view: 'any' }).map(
     ({ snapshot, config }): Ugly => ({
@@ -276,7 +282,7 @@ describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn
     return found?.protectionEnabled ? (found.expirationDate ?? NOW) - NOW : 0;
   };
 
-  it('asks only who has a guard, and stops only what nothing protects, beside tasks that are all protected', () => {
+  it('drain only guarded tasks, and stop only unprotected tasks beside tasks that are all protected', () => {
     fc.assert(
       fc.property(states, (ugly) => {
         for (const action of decide(ugly.snapshot, ugly.config).actions) {
@@ -292,7 +298,7 @@ describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn
             continue;
           }
           if (action.stops.length > 0) expect(scaleIn).toBe('confirm');
-          // what could not start is given up, but for one probe
+          // tasks that could not start are given up, except one probe
           const probe = action.stops.length === 0 ? 1 : 0;
           expect([0, probe]).toContain(action.to - (tasks.length - action.stops.length));
           for (const { taskArn: arn } of tasks)
@@ -304,7 +310,7 @@ describe.each<ScaleIn>(['confirm', 'never'])('in every state, rung %s', (scaleIn
     );
   });
 
-  it('every busy task is protected for 20 min or more, or is now', () => {
+  it('protect every busy task for at least 20 min', () => {
     fc.assert(
       fc.property(states, (ugly) => {
         fc.pre(ugly.snapshot.ecs.services.items.length > 0);

@@ -92,7 +92,7 @@ const rising: readonly Row[] = [
     there: { working: 2 },
     wanted: 3,
     expected: '3',
-    because: 'saying it twice launches nothing twice',
+    because: 'setting the same count twice launches nothing twice',
   },
 ];
 
@@ -103,7 +103,7 @@ const tooLow: readonly Row[] = [
     there: { working: 2 },
     wanted: 0,
     expected: '2 count-below-tasks(2)',
-    because: 'ECS would choose a victim',
+    because: 'ECS would choose a task to stop',
   },
   {
     scenario: '1 works, 1 leaves, 1 desired, in doubt',
@@ -112,7 +112,7 @@ const tooLow: readonly Row[] = [
     wanted: 1,
     doubt: true,
     expected: '2 count-below-tasks(2)',
-    because: 'who leaves has not left',
+    because: 'a draining task has not left',
   },
   {
     scenario: '1 works, 1 has left, 1 desired',
@@ -120,7 +120,7 @@ const tooLow: readonly Row[] = [
     there: { working: 1, left: 1 },
     wanted: 1,
     expected: '1',
-    because: 'who has left may be stopped',
+    because: 'ECS may stop a task that has left',
   },
 ];
 
@@ -139,7 +139,7 @@ const falling: readonly Row[] = [
     there: { leaving: 1, left: 1 },
     wanted: 0,
     expected: '1 tasks-left(1)',
-    because: 'who leaves has not left',
+    because: 'a draining task has not left',
   },
   {
     scenario: 'in doubt',
@@ -157,7 +157,7 @@ const falling: readonly Row[] = [
     wanted: 1,
     deployments: [{ rolloutState: 'IN_PROGRESS' }],
     expected: '2 holding-for-deployment',
-    because: 'a deployment chooses its own victims',
+    because: 'a deployment chooses the tasks that it stops',
   },
   {
     scenario: '1 works, 3 desired, none wanted beyond it, during a rollout',
@@ -169,16 +169,16 @@ const falling: readonly Row[] = [
     because: 'whatever is not there may be on its way',
   },
   {
-    scenario: 'the same where starts keep failing',
+    scenario: 'the same with failing starts',
     from: 3,
     there: { working: 1, isHeldBack: true },
     wanted: 1,
     deployments: [{ rolloutState: 'IN_PROGRESS' }],
     expected: '1',
-    because: 'what is not there will not come',
+    because: 'missing tasks will not come',
   },
   {
-    scenario: '1 works, 1 has left, where starts keep failing',
+    scenario: '1 works, 1 has left, with failing starts',
     from: 2,
     there: { working: 1, left: 1, isHeldBack: true },
     wanted: 1,
@@ -202,10 +202,10 @@ const falling: readonly Row[] = [
     doubt: true,
     deployments: [{ rolloutState: 'IN_PROGRESS' }],
     expected: '2 holding-for-deployment holding-for-doubt',
-    because: 'each is told',
+    because: 'each one is reported',
   },
   {
-    scenario: 'no deployment at all',
+    scenario: 'no deployment',
     from: 2,
     there: { working: 1, left: 1 },
     wanted: 1,
@@ -235,7 +235,7 @@ const falling: readonly Row[] = [
     there: { starting: 1, unguarded: 1, left: 1 },
     wanted: 2,
     expected: '3 holding-for-starting(1) holding-for-unguarded(1)',
-    because: 'each is told',
+    because: 'each one is reported',
   },
   {
     scenario: '3 desired that never came, none wanted, starts failing',
@@ -267,7 +267,7 @@ const falling: readonly Row[] = [
     there: { working: 1 },
     wanted: 2,
     expected: '2',
-    because: 'beyond what is there and one probe ECS only tries to start',
+    because: 'more than the existing tasks and one probe would only fail to start',
   },
   {
     scenario: 'the same in doubt',
@@ -276,7 +276,7 @@ const falling: readonly Row[] = [
     wanted: 2,
     doubt: true,
     expected: '3 holding-for-doubt',
-    because: 'doubt lowers nothing',
+    because: 'with doubts no count is lowered',
   },
   {
     scenario: '1 works, 1 has left, 4 desired, 2 wanted',
@@ -284,7 +284,7 @@ const falling: readonly Row[] = [
     there: { working: 1, left: 1 },
     wanted: 2,
     expected: '3',
-    because: 'who has left still fills the place of the one that is wanted',
+    because: 'the task that has left still counts as the wanted one',
   },
   {
     scenario: '1 starts, 3 desired, none wanted beyond it',
@@ -292,7 +292,7 @@ const falling: readonly Row[] = [
     there: { starting: 1 },
     wanted: 1,
     expected: '1',
-    because: 'what was only desired goes before what is there',
+    because: 'missing tasks are given up before existing ones',
   },
 ];
 
@@ -327,7 +327,7 @@ const cleaningUp: readonly Row[] = [
     there: { working: 2, leaving: 2, left: 1, older: 2, uncounted: 2 },
     wanted: 2,
     expected: '3 holding-for-deployment',
-    because: 'nothing is lowered while old tasks are there',
+    because: 'no count is lowered while old tasks exist',
   },
 ];
 
@@ -338,7 +338,7 @@ const vacant: readonly Row[] = [
     there: { working: 1, left: 1, vacant: 1 },
     wanted: 2,
     expected: '1 tasks-left(1) waiting-for-vacant(1)',
-    because: 'it goes before another comes',
+    because: 'it stops before another task starts',
   },
   {
     scenario: 'the same, 1 wanted',
@@ -346,7 +346,7 @@ const vacant: readonly Row[] = [
     there: { working: 1, left: 1, vacant: 1 },
     wanted: 1,
     expected: '1 tasks-left(1)',
-    because: 'nobody waits for it',
+    because: 'no job waits for it',
   },
   {
     scenario: 'the same in doubt, 2 wanted',
@@ -392,18 +392,18 @@ const vacant: readonly Row[] = [
     max: 3,
     doubt: true,
     expected: '4',
-    because: 'who leaves is not within max, who never had a daemon is',
+    because: 'max does not count a draining task, but one that never had a daemon',
   },
   {
-    scenario: 'a count that has no place for it, 2 wanted',
+    scenario: 'a count without room for it, 2 wanted',
     from: 1,
     there: { working: 1, left: 1, vacant: 1 },
     wanted: 2,
     expected: '1 tasks-left(1) waiting-for-vacant(1)',
-    because: 'ECS is about to stop it, and nothing is raised meanwhile',
+    because: 'ECS is about to stop it, and no count is raised meanwhile',
   },
   {
-    scenario: 'nothing else there',
+    scenario: 'no other task',
     from: 1,
     there: { left: 1, vacant: 1 },
     wanted: 1,
@@ -419,7 +419,7 @@ describe.each([
   { name: 'after an early success', rows: cleaningUp },
   { name: 'tasks that never had a daemon', rows: vacant },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario: $expected, because $because', (row) => {
+  it.each(rows)('is $expected for $scenario, because $because', (row) => {
     expect(decide(row)).toBe(row.expected);
   });
 });

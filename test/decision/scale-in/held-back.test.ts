@@ -1,4 +1,7 @@
-/** What of coderd's schedules waits for people: nobody is woken for it, since every pool that could be is paused or pinned. */
+/**
+ * Transitions that wait for people: no pool wakes for them, because every pool that could is paused
+ * or pinned.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
@@ -17,11 +20,13 @@ const scaleInPaused = { pause: 'scale-in', 'pause-until': UNTIL };
 const gpu = { cluster: 'gpu' };
 const gpuEu = { cluster: 'gpu', region: 'eu' };
 const asleep = { tags: gpu, overrides: paused };
-/** It could open the gate, and is not woken for it. */
+/** This pool could open the gate, but does not wake for it. */
 const unwoken = { tags: gpuEu, wake: { autostop: false } };
 const LATE_S = -3600;
 
-/** What a plan finds about transitions: `held 2 autostop by cpu (pause)`, `late 1 autostart`. */
+/**
+ * The findings about transitions in a plan: `held 2 autostop by cpu (pause)`, `late 1 autostart`.
+ */
 function foundIn({ findings }: Plan): readonly string[] {
   return findings.flatMap((finding) => {
     if (!('transitions' in finding)) return [];
@@ -36,7 +41,10 @@ type Row = {
   readonly scenario: string;
   readonly pools: Picture['pools'];
   readonly strangers?: Picture['strangers'];
-  /** Default: two autostops that are overdue for a minute: their waiting costs as much as a start. */
+  /**
+   * Default: two autostops that have been overdue for a minute, so their waiting costs as much as a
+   * start.
+   */
   readonly workspaces?: Picture['workspaces'];
   readonly change?: Change;
   readonly expected: readonly string[];
@@ -57,19 +65,19 @@ it.each<Row>([
     scenario: 'a pool that is pinned at none',
     pools: { cpu: { tags: gpu, overrides: pin(0) } },
     expected: ['held 2 autostop by cpu (pin)'],
-    because: 'none is to be there',
+    because: 'the pool should have no task',
   },
   {
     scenario: 'a pool that is paused and pinned',
     pools: { cpu: { tags: gpu, overrides: { ...pin(0), ...paused } } },
     expected: ['held 2 autostop by cpu (pause)'],
-    because: 'the pause is what counts',
+    because: 'the pause beats the pin',
   },
   {
     scenario: 'a pool that is pinned at none, its scale-in paused',
     pools: { cpu: { tags: gpu, overrides: { ...pin(0), ...scaleInPaused } } },
     expected: ['held 2 autostop by cpu (pin)'],
-    because: 'a pause of scale-in keeps nobody from being woken',
+    because: 'a pause of scale-in does not prevent waking',
   },
   {
     scenario: 'one paused, one pinned',
@@ -82,7 +90,7 @@ it.each<Row>([
     pools: { cpu: asleep },
     workspaces: [{ tags: gpu, stopsInS: LATE_S }],
     expected: ['held 1 autostop by cpu (pause)'],
-    because: 'that it is late is told with what keeps it, and once',
+    because: 'the delay is reported once, with its cause',
   },
   {
     scenario: 'autostops that are overdue for half a minute',
@@ -99,7 +107,7 @@ it.each<Row>([
       { tags: gpu, stopsInS: LATE_S },
     ],
     expected: ['held 1 autostart by cpu (pause)', 'held 1 autostop by cpu (pause)'],
-    because: 'a task that is to be there in time would start now',
+    because: 'a task would have to start now to be in time',
   },
   {
     scenario: 'an autostop in half an hour',
@@ -115,16 +123,16 @@ it.each<Row>([
     because: 'it stays and opens the gate',
   },
   {
-    scenario: 'a paused pool whose daemon is starting',
+    scenario: 'a paused pool with a starting daemon',
     pools: { cpu: { ...asleep, tasks: 'P' } },
     expected: [],
-    because: 'it is about to open the gate',
+    because: 'it will open the gate soon',
   },
   {
-    scenario: 'a paused pool whose last daemon leaves',
+    scenario: 'a paused pool with a last daemon that drains',
     pools: { cpu: { ...asleep, tasks: 'L' } },
     expected: ['held 2 autostop by cpu (pause)'],
-    because: 'nobody comes after it',
+    because: 'no daemon follows it',
   },
   {
     scenario: 'a daemon that is not there for long any more',
@@ -139,18 +147,18 @@ it.each<Row>([
     because: 'it brings a daemon, though not for this',
   },
   {
-    scenario: 'a pin at one whose starts fail',
+    scenario: 'a pin at one with failing starts',
     pools: { cpu: { tags: gpu, overrides: pin(1) } },
     workspaces: [{ tags: gpu, stopsInS: LATE_S }],
     change: (snapshot) => addFailedStarts(snapshot, 'cpu', 3),
     expected: ['late 1 autostop'],
-    because: 'it is not the pin that it waits for',
+    because: 'it does not wait for the pin',
   },
   {
     scenario: 'a floor of one',
     pools: { cpu: { tags: gpu, overrides: floor } },
     expected: [],
-    because: 'nobody is kept from being woken',
+    because: 'no pool is kept from waking',
   },
   {
     scenario: 'a pool beside it that can be woken',
@@ -165,7 +173,7 @@ it.each<Row>([
       ecs.services.items.pop();
     },
     expected: ['held 2 autostop by cpu (pause)'],
-    because: 'there is nothing to wake',
+    because: 'there is no pool to wake',
   },
   {
     scenario: 'no pool but one without a service',
@@ -174,7 +182,7 @@ it.each<Row>([
       ecs.services.items.pop();
     },
     expected: [],
-    because: 'no person keeps it from being woken: that its service is missing is told',
+    because: 'no override prevents waking; the missing service is reported',
   },
   {
     scenario: 'a pool beside it that is not woken and sleeps',
@@ -201,7 +209,7 @@ it.each<Row>([
       ecs.services.items.pop();
     },
     expected: ['held 2 autostop by cpu (pause)'],
-    because: 'nobody launches it',
+    because: 'no task is launched',
   },
   {
     scenario: "others' daemons",
@@ -241,18 +249,18 @@ it.each<Row>([
     expected: [],
     because: 'it is woken',
   },
-])('$scenario: $expected, because $because', (row) => {
+])('finds $expected for $scenario, because $because', (row) => {
   expect(foundIn(planFor(row))).toEqual(row.expected);
 });
 
-describe('the plan', () => {
+describe('the plan of a pool that is paused or pinned', () => {
   const pools = { cpu: asleep };
   const workspaces = [
     { tags: gpu, stopsInS: -60, count: 2 },
     { tags: gpu, stopsInS: 1800 },
   ];
 
-  it('tells what is due within the hour all the same', () => {
+  it('lists the transitions that are due within the hour', () => {
     const row = { organization: 'default', tags: gpu, pool: null, kind: 'autostop' };
     expect(planOf({ pools, workspaces }).forecast).toEqual([
       { ...row, transitions: 2, at: '2026-11-20T08:59:00.000Z' },
@@ -260,7 +268,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it('tells what waits, who wants it so, and until when', () => {
+  it('reports the transitions that wait, who set the override, and its end', () => {
     const override = { kind: 'pause', until: UNTIL, by: 'somebody', why: 'no reason given' };
     expect(planOf({ pools, workspaces }).findings).toEqual([
       {
@@ -278,7 +286,7 @@ describe('the plan', () => {
   it.each([
     { overrides: paused, before: ['paused'] },
     { overrides: pin(0), before: [] },
-  ])('gives it as a reason of each pool that could do it, $overrides', ({ overrides, before }) => {
+  ])('gives the reason to each pool that could wake, with $overrides', ({ overrides, before }) => {
     const others = { eu: { tags: gpuEu, overrides }, other: { overrides } };
     const plan = planOf({ pools: { cpu: { tags: gpu, overrides }, ...others }, workspaces });
     const reason: Reason = {
@@ -294,13 +302,13 @@ describe('the plan', () => {
     expect(poolOf(plan, 'other').why).not.toContainEqual(reason);
   });
 
-  it('has no such reason for what a daemon that is there opens the gate for', () => {
+  it('gives no such reason if an existing daemon opens the gate', () => {
     const awake = { cpu: { ...asleep, tasks: 'I1m' } };
     expect(poolOf(planOf({ pools: awake, workspaces }), 'cpu').why).toMatchObject([{ code: 'paused' }]);
   });
 });
 
-/** How many transitions of each kind are ahead, whoever is awake for them. */
+/** The number of coming transitions of each kind, whichever pool is awake for them. */
 function countsOf(rows: readonly ForecastRow[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { organization, tags, kind, transitions } of rows) {
@@ -314,7 +322,7 @@ it.each([
   ['a pause', paused],
   ['a pin at none', pin(0)],
   ['a pin', pin(2)],
-])('in every state %s leaves nothing out of what coderd will do', (_, overrides) => {
+])('keeps all transitions in the forecast with %s in random states', (_, overrides) => {
   fc.assert(
     fc.property(uglyStates({ view: 'any' }), fc.boolean(), ({ snapshot, config }, all) => {
       const { services } = snapshot.ecs;

@@ -22,7 +22,9 @@ import {
   taskIdOf,
 } from '../../support/parts.ts';
 
-/** A working task with an idle daemon: for so many minutes, or nobody knows how long. */
+/**
+ * A working task with a daemon that has been idle for this many minutes, or for an unknown time.
+ */
 type Idle = {
   readonly minutes: number | 'unknown';
   readonly revision?: string;
@@ -62,7 +64,7 @@ function worldOf(idle: readonly Idle[]): Snapshot {
   });
 }
 
-/** Who is considered, in order: `leave 1`, `keep 0`. */
+/** The decisions in order: `leave 1`, `keep 0`. */
 function decide(idle: readonly Idle[], spare: number): readonly string[] {
   const [view] = deriveSupply(worldOf(idle), aConfig(aPool()));
   if (view === undefined) throw new Error('no pool');
@@ -71,7 +73,7 @@ function decide(idle: readonly Idle[], spare: number): readonly string[] {
   );
 }
 
-describe('who is asked', () => {
+describe('drain requests', () => {
   it.each<{
     scenario: string;
     idle: readonly Idle[];
@@ -84,7 +86,7 @@ describe('who is asked', () => {
       idle: [{ minutes: 9 }, { minutes: 10 }],
       spare: 2,
       expected: ['leave 1', 'keep 0'],
-      because: 'idleTimeout is inclusive, and the longest idle goes first',
+      because: 'idleTimeout is inclusive, and the task idle for longest drains first',
     },
     {
       scenario: 'old revisions',
@@ -101,14 +103,14 @@ describe('who is asked', () => {
       ],
       spare: 1,
       expected: ['leave 1'],
-      because: 'among them the longest idle goes first',
+      because: 'among them the task idle for longest drains first',
     },
     {
-      scenario: 'one idle for nobody knows how long',
+      scenario: 'one idle for an unknown time',
       idle: [{ minutes: 'unknown' }, { minutes: 1 }],
       spare: 2,
       expected: ['keep 1', 'keep 0'],
-      because: 'what is not known is not long, and comes last',
+      because: 'an unknown time does not count as long, and comes last',
     },
     {
       scenario: 'idle equally long',
@@ -122,7 +124,7 @@ describe('who is asked', () => {
       idle: [{ minutes: 20 }, { minutes: 30 }, { minutes: 60, zone: 'b' }],
       spare: 1,
       expected: ['leave 1'],
-      because: 'the zones stay even, and there the longest idle goes',
+      because: 'the zones stay balanced, and in the zone the task idle for longest drains',
     },
     {
       scenario: 'one in a zone with a busy one',
@@ -136,7 +138,7 @@ describe('who is asked', () => {
       idle: [{ minutes: 20 }, { minutes: 30, zone: 'b' }],
       spare: 1,
       expected: ['leave 1'],
-      because: 'then the longest idle goes first',
+      because: 'then the task idle for longest drains first',
     },
     {
       scenario: 'an old one in an empty zone',
@@ -150,7 +152,7 @@ describe('who is asked', () => {
       idle: [{ minutes: 60, isBusy: true }, { minutes: 20 }],
       spare: 2,
       expected: ['leave 1'],
-      because: 'a busy daemon is never asked',
+      because: 'a busy daemon never gets a drain request',
     },
     {
       scenario: 'none to spare',
@@ -166,7 +168,7 @@ describe('who is asked', () => {
       expected: [],
       because: 'the floor keeps all',
     },
-  ])('$scenario: $expected, because $because', ({ idle, spare, expected }) => {
+  ])('are $expected for $scenario, because $because', ({ idle, spare, expected }) => {
     expect(decide(idle, spare)).toEqual(expected);
   });
 });

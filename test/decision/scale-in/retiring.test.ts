@@ -1,4 +1,4 @@
-/** A pool on its way out of the configuration: everyone leaves, and nobody comes. */
+/** A retiring pool: all its tasks drain, and none is launched. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
@@ -11,7 +11,7 @@ import { uglyStates } from '../../support/ugly.ts';
 
 const unreadable: Change = (snapshot) =>
   Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' });
-/** Without a guard, and protected for so many minutes each. */
+/** Tasks without a guard, each with this many minutes of protection. */
 const confirming =
   (...minutes: readonly number[]): Change =>
   (snapshot, config) => {
@@ -45,47 +45,47 @@ it.each<Row>([
     pool: { tasks: 'B I1m B' },
     expected: ['ask cpu#0', 'ask cpu#1', 'ask cpu#2'],
     why: [{ code: 'retiring', tasks: 3, asked: 3 }],
-    because: 'all are asked at once, busy ones too: their guards let them finish',
+    because: 'all drain at once, busy ones too: their guards let builds finish',
   },
   {
     pool: { tasks: 'I1m' },
     jobs: 3,
     expected: ['ask cpu#0'],
-    because: 'nothing is launched, whatever waits',
+    because: 'nothing is launched, whatever jobs wait',
   },
   {
     pool: { min: 2, warm: 1, schedules },
     expected: [],
     why: [{ code: 'retired' }],
-    because: 'no floor brings anybody back',
+    because: 'no floor launches a task',
   },
   { pool: { tasks: 'B', overrides: pinned }, expected: ['ask cpu#0'], because: 'a pin does not keep it' },
   {
     pool: { tasks: 'P', desired: 2 },
     expected: [],
     why: [{ code: 'retiring-waits', starting: 2, leaving: 0, unguarded: 0 }],
-    because: 'who is starting is asked once it is there',
+    because: 'a starting task gets a drain request once it works',
   },
   {
     pool: { tasks: 'L' },
     expected: [],
     why: [{ code: 'retiring-waits', starting: 0, leaving: 1, unguarded: 0 }],
-    because: 'it has been asked',
+    because: 'it has a drain request',
   },
   { pool: { tasks: 'X' }, expected: ['cpu 1->0 tasks-left'], because: 'it has left' },
-  { pool: { tasks: 'L X' }, expected: ['cpu 2->1 tasks-left'], because: 'who drains is not stopped' },
+  { pool: { tasks: 'L X' }, expected: ['cpu 2->1 tasks-left'], because: 'a draining task is not stopped' },
   {
     pool: { tasks: 'B I20m' },
     change: unreadable,
     expected: [],
     why: [{ code: 'holding-for-doubt', doubts: ['jobs-truncated'] }],
-    because: 'doubt never scales in',
+    because: 'with doubts nothing scales in',
   },
-  { pool: {}, change: unreadable, expected: [], because: 'what can not be seen may be there' },
+  { pool: {}, change: unreadable, expected: [], because: 'unseen tasks may exist' },
   {
     pool: { tasks: 'B', deploying: true },
     expected: ['ask cpu#0'],
-    because: 'a deployment waits for it anyway',
+    because: 'a deployment waits for it too',
   },
   {
     pool: { tasks: 'B U1m' },
@@ -97,7 +97,7 @@ it.each<Row>([
     ],
     because: 'one without a lease may have a job, and ECS could choose it',
   },
-])('$pool with $jobs jobs: $expected, because $because', (row) => {
+])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
   const plan = plannedOf(row);
   expect(actionsOf(plan).toSorted()).toEqual(row.expected);
   if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
@@ -107,19 +107,27 @@ it.each<Row>([
 it.each([
   { tasks: 'I1m', minutes: [0], expected: [[1, 0]], because: 'it need not be idle for long' },
   { tasks: 'B I1m', minutes: [30, 0], expected: [[2, 1]], because: 'the busy one is protected' },
-  { tasks: 'I1m', minutes: [12], expected: [], because: 'nobody takes a protection away' },
-])('of tasks $tasks without a guard, protected for $minutes min: $expected, because $because', (row) => {
-  const { actions } = plannedOf({ pool: row, change: confirming(...row.minutes), expected: [], because: '' });
-  const lowered = actions.map((action) =>
-    action.kind === 'set-desired' ? [action.from, action.to] : action,
-  );
-  expect(lowered).toEqual(row.expected);
-});
+  { tasks: 'I1m', minutes: [12], expected: [], because: 'the autoscaler never removes a protection' },
+])(
+  'gives $expected for tasks $tasks without a guard and $minutes min of protection, because $because',
+  (row) => {
+    const { actions } = plannedOf({
+      pool: row,
+      change: confirming(...row.minutes),
+      expected: [],
+      because: '',
+    });
+    const lowered = actions.map((action) =>
+      action.kind === 'set-desired' ? [action.from, action.to] : action,
+    );
+    expect(lowered).toEqual(row.expected);
+  },
+);
 
 describe('the jobs of a retiring pool', () => {
   const gpu = { cluster: 'gpu' };
 
-  it('are told as unserved where only it could run them', () => {
+  it('are unserved if no other pool can run them', () => {
     const plan = planOf({
       pools: { cpu: { retiring: true, tasks: 'B' }, gpu: { tags: gpu } },
       pending: [{ jobs: 2 }],
@@ -127,7 +135,7 @@ describe('the jobs of a retiring pool', () => {
     expect(plan.unserved).toMatchObject([{ jobs: 2, why: 'pool-is-retiring', closest: { pool: 'cpu' } }]);
   });
 
-  it('are for daemons that are there while nobody may be asked; the others are unserved', () => {
+  it('are assigned to existing daemons while no task may drain; the others are unserved', () => {
     const plan = planOf(
       { pools: { cpu: { retiring: true, tasks: 'I1m R' } }, pending: [{ jobs: 3 }] },
       unreadable,
@@ -136,7 +144,7 @@ describe('the jobs of a retiring pool', () => {
     expect(plan.unserved).toMatchObject([{ jobs: 2, oldest: '2026-11-20T08:59:31.000Z' }]);
   });
 
-  it('are run by the pool that follows it, which may have the same tags', () => {
+  it('are assigned to its successor, which may have the same tags', () => {
     const plan = planOf({
       pools: { old: { retiring: true, tasks: 'I1m' }, new: {} },
       pending: [{ jobs: 2 }],
@@ -145,7 +153,7 @@ describe('the jobs of a retiring pool', () => {
     expect(plan.findings).toEqual([]);
   });
 
-  it('are told before they are there, if no other pool can be woken for them', () => {
+  it('are reported before they exist, if no other pool can wake for them', () => {
     const retiring = { retiring: true, tasks: 'I1m' };
     const workspaces = [{ startsInS: 10 }];
     expect(planOf({ pools: { old: retiring }, workspaces }).findings).toMatchObject([
@@ -157,7 +165,7 @@ describe('the jobs of a retiring pool', () => {
   });
 });
 
-it('in every state nothing is launched in a retiring pool', () => {
+it('launches nothing in a retiring pool in random states', () => {
   fc.assert(
     fc.property(uglyStates({ view: 'any' }), ({ snapshot, config }) => {
       const pools = config.pools.map((pool) => ({ ...pool, retiring: true }));

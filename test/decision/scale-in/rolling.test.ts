@@ -28,11 +28,11 @@ import { actionsOf, addFailedStarts, edit, organizationIn, planOf, poolOf } from
 type Drawn = {
   readonly old?: true;
   readonly busy?: true;
-  /** Idle for so many minutes. */
+  /** How many minutes it has been idle. */
   readonly idle?: number;
-  /** Minutes of its lease; default 47 h. */
+  /** Minutes left on its lease; default 47 h. */
   readonly lease?: number;
-  /** No daemon row. */
+  /** Whether coderd has no row of its daemon. */
   readonly isAlone?: true;
   readonly task?: Partial<Task>;
 };
@@ -72,7 +72,7 @@ function worldOf(tasks: readonly Drawn[], service: Partial<Service> = {}): Snaps
   });
 }
 
-/** Whose turn it is, by place in the list. */
+/** The tasks whose turn it is, by index in the list. */
 function turns(tasks: readonly Drawn[], percent = 25, service: Partial<Service> = {}): readonly number[] {
   const [view] = deriveSupply(worldOf(tasks, service), aConfig(aPool()));
   if (view === undefined) throw new Error('no pool');
@@ -84,7 +84,7 @@ function turns(tasks: readonly Drawn[], percent = 25, service: Partial<Service> 
 const old = (given: Omit<Drawn, 'old'> = {}): Drawn => ({ old: true, ...given });
 const many = (count: number, drawn: Drawn): readonly Drawn[] => Array<Drawn>(count).fill(drawn);
 
-describe('whose turn it is to be replaced', () => {
+describe('the turn to be replaced', () => {
   it.each<{
     scenario: string;
     tasks: readonly Drawn[];
@@ -93,7 +93,7 @@ describe('whose turn it is to be replaced', () => {
     expected: readonly number[];
     because: string;
   }>([
-    { scenario: 'all new', tasks: [{}, {}], expected: [], because: 'nothing is to be replaced' },
+    { scenario: 'all new', tasks: [{}, {}], expected: [], because: 'no task has to be replaced' },
     { scenario: 'one old', tasks: [{}, old()], expected: [1], because: 'at least one at a time' },
     { scenario: 'eight old', tasks: many(8, old()), expected: [0, 1], because: '25 % of eight are two' },
     { scenario: 'nine old', tasks: many(9, old()), expected: [0, 1, 2], because: 'a share is rounded up' },
@@ -144,19 +144,19 @@ describe('whose turn it is to be replaced', () => {
       scenario: 'one that waits for its lease for 2 min',
       tasks: [old(), old(), { lease: 0, isAlone: true, task: { startedAt: ago(2 * MINUTE) } }],
       expected: [0],
-      because: 'ECS may refuse it as long as old tasks hold theirs',
+      because: 'ECS may refuse the lease while old tasks hold theirs',
     },
     {
-      scenario: 'one asked half a minute ago',
+      scenario: 'one with a drain request half a minute ago',
       tasks: [old(), old(), old({ lease: 23 * 60 - 0.5, busy: true })],
       expected: [],
       because: 'shares come a minute apart',
     },
     {
-      scenario: 'one asked a minute ago',
+      scenario: 'one with a drain request a minute ago',
       tasks: [old(), old(), old({ lease: 23 * 60 - 1, busy: true })],
       expected: [0],
-      because: 'who drains a long build holds up nobody',
+      because: 'a task that drains for a long build does not delay others',
     },
     {
       scenario: 'a forced deployment of the same revision',
@@ -191,13 +191,13 @@ describe('whose turn it is to be replaced', () => {
       scenario: 'an old one that leaves',
       tasks: [old({ lease: 22 * 60, busy: true })],
       expected: [],
-      because: 'it has been asked',
+      because: 'it has a drain request',
     },
-  ])('$scenario: $expected, because $because', ({ tasks, percent, service, expected }) => {
+  ])('comes for $expected with $scenario, because $because', ({ tasks, percent, service, expected }) => {
     expect(turns(tasks, percent, service)).toEqual(expected);
   });
 
-  it('tasks of no use come before old ones', () => {
+  it('comes first for useless tasks, then for old ones', () => {
     expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 34)).toEqual([0, 1]);
     expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 1)).toEqual([1]);
   });
@@ -222,13 +222,13 @@ describe('tasks of earlier deployments', () => {
       expected: { older: 1, uncounted: 1 },
     },
     {
-      scenario: 'more new ones alone than desired, after somebody lowered the count',
+      scenario: 'more new tasks alone than desired, after somebody lowered the count',
       tasks: [earlier, recent, recent],
       service: { desiredCount: 1 },
       expected: { older: 1, uncounted: 0 },
     },
     {
-      scenario: 'more tasks than desired while the deployment goes on',
+      scenario: 'more tasks than desired during the deployment',
       tasks: [earlier, recent],
       service: { desiredCount: 1, deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }] },
       expected: { older: 1, uncounted: 0 },
@@ -246,7 +246,7 @@ describe('tasks of earlier deployments', () => {
   });
 });
 
-describe('a task of no use', () => {
+describe('a useless task', () => {
   const silentFor = (ms: number, startedAt = ago(24 * HOUR)) => {
     const snapshot = worldOf([{ task: { startedAt } }, {}]);
     const [row] = snapshot.coder.organizations[0]?.daemons.items ?? [];
@@ -255,31 +255,31 @@ describe('a task of no use', () => {
     return view && markReplaced(view, 25, NOW).tasks[0]?.state;
   };
 
-  it('is one whose daemon was last seen more than 5 min ago', () => {
+  it('has a daemon that was last seen more than 5 min ago', () => {
     expect(silentFor(5 * MINUTE)).toBe('working');
     expect(silentFor(5 * MINUTE + 1)).toBe('replacing');
   });
 
-  it('is none while it may still boot', () => {
+  it('is not one that may still boot', () => {
     expect(silentFor(6 * MINUTE, ago(15 * MINUTE - 1))).toBe('working');
     expect(silentFor(6 * MINUTE, ago(15 * MINUTE))).toBe('replacing');
   });
 });
 
-describe('in the plan', () => {
+describe('rolling in the plan', () => {
   const toSecond = (count: number) => (snapshot: Parameters<typeof organizationIn>[0]) => {
     edit(snapshot.ecs.services.items, 0, { taskDefinition: 'cpu:2' });
     for (const index of snapshot.ecs.tasks.items.keys())
       edit(snapshot.ecs.tasks.items, index, { taskDefinitionArn: index < count ? 'cpu:1' : 'cpu:2' });
   };
 
-  it('what is wanted in its place is launched first', () => {
+  it('launches the replacement first', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', min: 2 } } }, toSecond(2));
     expect(actionsOf(plan)).toEqual(['cpu 2->3 floor']);
     expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'old-revision', tasks: 2, asked: 0 });
   });
 
-  it('once it is there, the old one is asked', () => {
+  it('drains the old task once its replacement exists', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m I1m', min: 2 } } }, toSecond(2));
     expect(actionsOf(plan)).toEqual(['ask cpu#1']);
     expect(plan.actions).toMatchObject([{ why: 'old-revision' }]);
@@ -287,22 +287,22 @@ describe('in the plan', () => {
     expect(poolOf(plan, 'cpu').daemons).toMatchObject({ idle: 3, leaving: 0 });
   });
 
-  it('a busy one is asked at once when nothing is wanted in its place', () => {
+  it('drains a busy task at once if it needs no replacement', () => {
     expect(actionsOf(planOf({ pools: { cpu: { tasks: 'B' } } }, toSecond(1)))).toEqual(['ask cpu#0']);
   });
 
-  it('max may be passed by those that are being replaced', () => {
+  it('lets tasks that are replaced exceed max', () => {
     expect(actionsOf(planOf({ pools: { cpu: { tasks: 'B', min: 1, max: 1 } } }, toSecond(1)))).toEqual([
       'cpu 1->2 floor',
     ]);
   });
 
-  it('where maxTasks leaves no room, they go first', () => {
+  it('drains old tasks first if maxTasks leaves no room', () => {
     const picture = { pools: { cpu: { tasks: 'I1m I1m', min: 2 } }, maxTasks: 2 };
     expect(actionsOf(planOf(picture, toSecond(2)))).toEqual(['ask cpu#1']);
   });
 
-  it('nobody is asked while new tasks fail to start, but for want of a lease', () => {
+  it('drains nothing while new tasks fail to start, except for lack of a lease', () => {
     const failing = (exitCode?: number) => (snapshot: Parameters<typeof organizationIn>[0]) => {
       toSecond(2)(snapshot);
       addFailedStarts(snapshot, 'cpu', 3);
@@ -318,7 +318,7 @@ describe('in the plan', () => {
     expect(actionsOf(planOf(picture, failing(75)))).toEqual(['ask cpu#1']);
   });
 
-  it('doubt asks nobody and launches nothing for them', () => {
+  it('drains and launches nothing with doubts', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', min: 2 } } }, (snapshot) => {
       toSecond(2)(snapshot);
       organizationIn(snapshot).jobs.status = 'truncated';
@@ -330,16 +330,16 @@ describe('in the plan', () => {
     ]);
   });
 
-  it('a task without a lease holds them', () => {
+  it('waits while a task has no lease', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m U1m' } } }, toSecond(2));
     expect(plan.actions).toEqual([]);
     expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'holding-for-unguarded', tasks: 1 });
   });
 
-  it('a zombie with a lease does not fill a floor, and is asked', () => {
-    const zombie = planOf({ pools: { cpu: { tasks: 'Z', min: 1 } } }, (snapshot) => {
+  it('drains a leased task without a daemon, and does not count it for a floor', () => {
+    const withoutDaemon = planOf({ pools: { cpu: { tasks: 'Z', min: 1 } } }, (snapshot) => {
       edit(snapshot.ecs.tasks.items, 0, { startedAt: new Date(Date.parse(snapshot.takenAt) - 16 * 60_000) });
-      // somebody else's daemon, so that the list is not empty
+      // a daemon outside the autoscaler, so that the list is not empty
       organizationIn(snapshot).daemons.items.push({
         id: 'other',
         name: 'coderd-0',
@@ -350,11 +350,11 @@ describe('in the plan', () => {
         status: 'idle',
       });
     });
-    expect(actionsOf(zombie)).toEqual(['cpu 1->2 floor']);
-    expect(poolOf(zombie, 'cpu').why).toContainEqual({ code: 'no-daemon', tasks: 1, asked: 0 });
+    expect(actionsOf(withoutDaemon)).toEqual(['cpu 1->2 floor']);
+    expect(poolOf(withoutDaemon, 'cpu').why).toContainEqual({ code: 'no-daemon', tasks: 1, asked: 0 });
   });
 
-  it('a daemon with a wrong key is asked once its replacement is there', () => {
+  it('drains a daemon with a wrong key once its replacement exists', () => {
     const gpu = { cluster: 'gpu' };
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', tags: gpu, min: 1 } } }, (snapshot) =>
       edit(organizationIn(snapshot).daemons.items, 0, { tags: { scope: 'organization', owner: '' } }),
@@ -370,8 +370,8 @@ describe('in the plan', () => {
       because: 'one more may prove that the others have none',
     },
     { tasks: 'Z Z', min: 1, expected: [], because: 'one more is there already' },
-    { tasks: 'Z Z', min: 0, expected: [], because: 'nothing is wanted' },
-  ])('where coderd lists no daemon, $tasks at min $min: $expected, because $because', (row) => {
+    { tasks: 'Z Z', min: 0, expected: [], because: 'no task is wanted' },
+  ])('with tasks $tasks at min $min and no daemon listed gives $expected, because $because', (row) => {
     const plan = planOf({ pools: { cpu: { tasks: row.tasks, min: row.min } } }, (snapshot) => {
       const startedAt = new Date(Date.parse(snapshot.takenAt) - 16 * 60_000).toISOString();
       for (const index of snapshot.ecs.tasks.items.keys())
@@ -384,7 +384,7 @@ describe('in the plan', () => {
     ]);
   });
 
-  it('new tasks that wait in vain for a lease hold up nobody', () => {
+  it('does not wait for new tasks that get no lease', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m P N' } } }, (snapshot) => {
       toSecond(2)(snapshot);
       addFailedStarts(snapshot, 'cpu', 3);
@@ -394,7 +394,7 @@ describe('in the plan', () => {
     expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-revision' }]);
   });
 
-  it('who is only spare stays while ECS deploys: another would come in its place', () => {
+  it('keeps a spare task while ECS deploys, because ECS would start another one', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m B', deploying: true } } });
     expect(plan.actions).toEqual([]);
     expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-deployment' }]);

@@ -1,4 +1,7 @@
-/** Overrides: how the tags of a service are read and written, and what they do to the plan of its pool. */
+/**
+ * Overrides: how the tags of a service are parsed and written, and how they change the plan of its
+ * pool.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
@@ -17,9 +20,9 @@ import { runs } from '../../support/runs.ts';
 import { type Ugly, uglyStates } from '../../support/ugly.ts';
 
 const UNTIL = new Date(NOW + HOUR).toISOString();
-const said = { until: UNTIL, by: 'anna', why: 'load test' };
+const note = { until: UNTIL, by: 'anna', why: 'load test' };
 
-/** Tags as they are in the picture of a pool. */
+/** Tags in the notation of a picture of a pool. */
 const set = (kind: 'pause' | 'pin' | 'floor', value: string): Readonly<Record<string, string>> => ({
   [kind]: value,
   [`${kind}-until`]: UNTIL,
@@ -39,7 +42,7 @@ const read = (values: Readonly<Record<string, string>>) =>
     NOW,
   );
 
-describe('reading', () => {
+describe('deriveOverrides', () => {
   it.each<{
     tags: Readonly<Record<string, string>>;
     active?: readonly Override[];
@@ -47,17 +50,17 @@ describe('reading', () => {
     because: string;
   }>([
     { tags: {}, because: 'there is none' },
-    { tags: pin(3), active: [{ kind: 'pin', count: 3, ...said }], because: 'it is written in full' },
-    { tags: pin(0), active: [{ kind: 'pin', count: 0, ...said }], because: 'nothing can be wanted' },
-    { tags: floor(2), active: [{ kind: 'floor', count: 2, ...said }], because: 'it is written in full' },
-    { tags: paused, active: [{ kind: 'pause', ...said }], because: 'all is paused' },
-    { tags: scaleInPaused, active: [{ kind: 'pause-scale-in', ...said }], because: 'only scale-in is' },
+    { tags: pin(3), active: [{ kind: 'pin', count: 3, ...note }], because: 'it is written in full' },
+    { tags: pin(0), active: [{ kind: 'pin', count: 0, ...note }], because: 'such a count is impossible' },
+    { tags: floor(2), active: [{ kind: 'floor', count: 2, ...note }], because: 'it is written in full' },
+    { tags: paused, active: [{ kind: 'pause', ...note }], because: 'all is paused' },
+    { tags: scaleInPaused, active: [{ kind: 'pause-scale-in', ...note }], because: 'only scale-in is' },
     {
       tags: { ...floor(2), ...pin(1), ...paused },
       active: [
-        { kind: 'pause', ...said },
-        { kind: 'pin', count: 1, ...said },
-        { kind: 'floor', count: 2, ...said },
+        { kind: 'pause', ...note },
+        { kind: 'pin', count: 1, ...note },
+        { kind: 'floor', count: 2, ...note },
       ],
       because: 'all of them are in force, whatever they do',
     },
@@ -68,7 +71,7 @@ describe('reading', () => {
     },
     { tags: { ...pin(3), 'pin-until': '2026-11-20T09:00:00Z' }, because: 'it has just expired' },
     { tags: { pin: 'lots', 'pin-until': '2026-11-20T08:00:00Z' }, because: 'whatever it was, it is over' },
-    { tags: { 'pin-until': 'tomorrow', 'pin-by': 'anna' }, because: 'what is left of one says nothing' },
+    { tags: { 'pin-until': 'tomorrow', 'pin-by': 'anna' }, because: 'the rest of an override has no effect' },
     {
       tags: { pinn: '3', paused: 'all' },
       malformed: ['paused', 'pinn'].map((name) => ({
@@ -76,7 +79,7 @@ describe('reading', () => {
         seen: name === 'pinn' ? '3' : 'all',
         problem: 'unknown-tag',
       })),
-      because: 'several are told in order, whatever order ECS has them in',
+      because: 'several are reported in order, whatever the order in ECS',
     },
     {
       tags: { ...pin(3), 'pin-until': ` ${UNTIL} `, 'pin-by': ' anna ', 'pin-why': ' ' },
@@ -86,12 +89,12 @@ describe('reading', () => {
     {
       tags: { paused: 'all', pool: 'cpu', 'log-group': 'looks', stack: 'Coder' },
       malformed: [{ tag: 'coder-autoscaler:paused', seen: 'all', problem: 'unknown-tag' }],
-      because: 'somebody mistook the name, and wanted something',
+      because: 'a person meant an override and mistyped its name',
     },
     {
       tags: { pin: '3' },
       malformed: [{ tag: 'coder-autoscaler:pin-until', seen: '', problem: 'no-end' }],
-      because: 'an override without an end is one that nobody takes away',
+      because: 'an override without an end might never be removed',
     },
     ...[
       'tomorrow',
@@ -113,16 +116,16 @@ describe('reading', () => {
     })),
     {
       tags: { ...set('pause', 'yes'), ...pin(1) },
-      active: [{ kind: 'pin', count: 1, ...said }],
+      active: [{ kind: 'pin', count: 1, ...note }],
       malformed: [{ tag: 'coder-autoscaler:pause', seen: 'yes', problem: 'unknown-value' }],
       because: 'one that is malformed does not take another along',
     },
-  ])('$tags, because $because', ({ tags, active = [], malformed = [] }) => {
+  ])('parses $tags, because $because', ({ tags, active = [], malformed = [] }) => {
     expect(read(tags)).toEqual({ active, malformed });
   });
 });
 
-describe('writing', () => {
+describe('tagsOfOverride', () => {
   const text = fc
     .string({ unit: fc.constantFrom('a', 'Ä', '7', ' ', '-', '@', '/') })
     .map((given) => `x${given}x`);
@@ -134,7 +137,7 @@ describe('writing', () => {
     }),
   );
 
-  it('what is written is what is read, and is gone once its tags are removed', () => {
+  it('round-trips an override, and removing its tags removes it', () => {
     fc.assert(
       fc.property(kinds, fc.integer({ min: 1, max: 1e10 }), text, text, (kind, ms, by, why) => {
         const override = { ...kind, until: new Date(NOW + ms).toISOString(), by, why };
@@ -153,7 +156,7 @@ describe('writing', () => {
     { text: 'Über 4+4=8, or so', problem: /can not hold ","/ },
     { text: 'two\nlines', problem: /can not hold "\\n"/ },
     { text: 'load test @ 9:30 / v2.30_b - ok', problem: undefined },
-  ])('tells what a tag can not hold of $text', ({ text: given, problem }) => {
+  ])('explains why a tag cannot hold $text', ({ text: given, problem }) => {
     const seen = overrideTextProblem(given);
     if (problem instanceof RegExp) expect(seen).toMatch(problem);
     else expect(seen).toBe(problem);
@@ -194,13 +197,13 @@ function plannedOf({ pool, others, jobs = 0, change }: Row): Plan {
 }
 
 describe('a pin', () => {
-  const pinned = (wanted: number, count: number): Reason => ({ code: 'pinned', wanted, count, ...said });
+  const pinned = (wanted: number, count: number): Reason => ({ code: 'pinned', wanted, count, ...note });
   it.each<Row>([
     {
       pool: { overrides: pin(3) },
       expected: ['cpu 0->3 floor'],
       why: [{ code: 'floor', from: 'pin', count: 3 }],
-      because: 'so many are wanted whoever uses them',
+      because: 'the pin holds without jobs',
     },
     {
       pool: { tasks: 'B I20m', overrides: pin(2) },
@@ -213,7 +216,7 @@ describe('a pin', () => {
       jobs: 3,
       expected: [],
       why: [{ code: 'pending-jobs', jobs: 3 }, pinned(5, 2)],
-      because: 'nobody brings more, and the reason is the pin, not max',
+      because: 'no more tasks are launched, and the reason is the pin, not max',
     },
     {
       pool: { tasks: 'B B I20m I5m', overrides: pin(1) },
@@ -231,7 +234,7 @@ describe('a pin', () => {
       pool: { overrides: pin(0), min: 2, warm: 1, schedules },
       jobs: 2,
       expected: [],
-      because: 'nothing else of the settings brings any',
+      because: 'no other setting launches tasks',
     },
     {
       pool: { overrides: pin(3), warm: 2, schedules },
@@ -245,7 +248,7 @@ describe('a pin', () => {
         { code: 'floor', from: 'pin', count: 9 },
         { code: 'capped-at-max', wanted: 9, max: 4 },
       ],
-      because: 'max is the bound of the configuration, and is told',
+      because: 'max of the configuration is the limit, and is reported',
     },
     {
       pool: { tasks: 'B B B B B', overrides: pin(6), max: 4 },
@@ -272,13 +275,13 @@ describe('a pin', () => {
       expected: [],
       because: 'doubt holds, pin or not',
     },
-  ])('$pool with $jobs jobs: $expected, because $because', (row) => {
+  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
     const plan = plannedOf(row);
     expect(actionsOf(plan)).toEqual(row.expected);
     if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
   });
 
-  it('at zero leaves what is due to a pool that may start', () => {
+  it('leaves due transitions to a pool that may start if it is at zero', () => {
     const plan = planOf({
       pools: { cpu: { tags: gpu, overrides: pin(0), cpu: 256 }, spare: { tags: gpuEu, cpu: 4096 } },
       workspaces: [{ startsInS: 60, tags: gpu }],
@@ -293,7 +296,7 @@ describe('a floor', () => {
       pool: { overrides: floor(2) },
       expected: ['cpu 0->2 floor'],
       why: [{ code: 'floor', from: 'override', count: 2 }],
-      because: 'so many are kept',
+      because: 'the floor holds without jobs',
     },
     {
       pool: { overrides: floor(2), min: 3 },
@@ -331,9 +334,9 @@ describe('a floor', () => {
     {
       pool: { tasks: 'I20m I20m I20m', overrides: floor(2) },
       expected: ['ask cpu#1'],
-      because: 'the others are to stay',
+      because: 'the other tasks have to stay',
     },
-  ])('$pool with $jobs jobs: $expected, because $because', (row) => {
+  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
     const plan = plannedOf(row);
     expect(actionsOf(plan)).toEqual(row.expected);
     if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
@@ -341,10 +344,10 @@ describe('a floor', () => {
 });
 
 describe('a pause', () => {
-  const reason: Reason = { code: 'paused', ...said };
+  const reason: Reason = { code: 'paused', ...note };
   it.each<Row>([
     { pool: { overrides: paused, min: 3 }, jobs: 4, expected: [], because: 'nothing is launched' },
-    { pool: { tasks: 'I20m', overrides: paused }, expected: [], because: 'nobody is asked' },
+    { pool: { tasks: 'I20m', overrides: paused }, expected: [], because: 'no task gets a drain request' },
     { pool: { tasks: 'B X', overrides: paused }, expected: [], because: 'no count is lowered' },
     { pool: { tasks: 'B B', desired: 1, overrides: paused }, expected: [], because: 'no count is raised' },
     { pool: { overrides: { ...paused, ...pin(3) } }, expected: [], because: 'it beats a pin' },
@@ -358,9 +361,9 @@ describe('a pause', () => {
       others: { spare: { tags: gpuEu } },
       jobs: 3,
       expected: ['spare 0->1 pending-jobs'],
-      because: 'what it has is offered, and the rest is launched elsewhere',
+      because: 'its existing tasks are offered, and the rest is launched elsewhere',
     },
-  ])('$pool with $jobs jobs: $expected, because $because', (row) => {
+  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
     const plan = plannedOf(row);
     expect(actionsOf(plan)).toEqual(row.expected);
     expect(poolOf(plan, 'cpu').why).toContainEqual(reason);
@@ -368,7 +371,7 @@ describe('a pause', () => {
   });
 
   it.each(['confirm', 'never', 'lease'] as const)(
-    'protects the builds of tasks without a guard, rung %s',
+    'protects the builds of tasks without a guard with rung %s',
     (scaleIn) => {
       const plan = planOf(
         { pools: { cpu: { tasks: 'B I20m', overrides: paused } } },
@@ -379,7 +382,7 @@ describe('a pause', () => {
     },
   );
 
-  it('of a pool that is awake lets it open the gate, and of one that sleeps has another one woken', () => {
+  it('lets a pool that is awake open the gate, and wakes another pool instead of one at zero', () => {
     const wakes = (tasks: string): readonly string[] =>
       actionsOf(
         planOf({
@@ -395,32 +398,32 @@ describe('a pause', () => {
 });
 
 describe('a pause of scale-in', () => {
-  const reason: Reason = { code: 'scale-in-paused', ...said };
+  const reason: Reason = { code: 'scale-in-paused', ...note };
   it.each<Row>([
     {
       pool: { tasks: 'I20m', overrides: scaleInPaused },
       expected: [],
       why: [reason],
-      because: 'nobody is asked',
+      because: 'no task gets a drain request',
     },
     {
       pool: { tasks: 'B X', overrides: scaleInPaused },
       expected: [],
       why: [reason],
-      because: 'nothing is lowered',
+      because: 'no count is lowered',
     },
     {
       pool: { tasks: 'B Z', overrides: scaleInPaused },
       expected: [],
       why: [reason],
-      because: 'nobody is replaced',
+      because: 'no task is replaced',
     },
     {
       pool: { tasks: 'B', overrides: scaleInPaused },
       jobs: 2,
       expected: ['cpu 1->3 pending-jobs'],
       why: [reason, { code: 'pending-jobs', jobs: 2 }],
-      because: 'scale-out goes on',
+      because: 'scale-out continues',
     },
     {
       pool: { tasks: 'I20m I20m', overrides: { ...scaleInPaused, ...pin(3) } },
@@ -432,24 +435,24 @@ describe('a pause of scale-in', () => {
       change: unreadable,
       expected: [],
       why: [reason, { code: 'holding-for-doubt', doubts: ['jobs-truncated', 'scale-in-paused'] }],
-      because: 'other doubts are told as well',
+      because: 'other doubts are reported too',
     },
     {
       pool: { tasks: 'I20m', overrides: scaleInPaused },
       change: withRung('confirm', [0]),
       expected: [],
-      because: 'rung confirm stops nobody either',
+      because: 'rung confirm stops no task either',
     },
-  ])('$pool with $jobs jobs: $expected, because $because', (row) => {
+  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
     const plan = plannedOf(row);
     expect(actionsOf(plan)).toEqual(row.expected);
     if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
   });
 });
 
-describe('one that is malformed', () => {
+describe('a malformed override', () => {
   const malformed = { pin: '3' };
-  it('is a finding, and nobody leaves; scale-out goes on as without it', () => {
+  it('is a finding and holds scale-in, while scale-out continues', () => {
     const plan = planOf({
       pools: { cpu: { tasks: 'I20m', overrides: malformed }, gpu: { tasks: 'I20m', tags: { gpu: '1' } } },
       pending: [{ jobs: 2 }],
@@ -466,21 +469,21 @@ describe('one that is malformed', () => {
     expect(actionsOf(plan)).toEqual(['cpu 1->2 pending-jobs', 'ask gpu#0']);
   });
 
-  it('holds scale-in, and the plan says so', () => {
+  it('holds scale-in, and the plan reports it', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I20m', overrides: malformed } } });
     expect(plan.actions).toEqual([]);
     expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-doubt', doubts: ['override-malformed'] }]);
   });
 });
 
-it('overrides are told in the plan', () => {
+it('reports overrides in the plan', () => {
   const plan = planOf({ pools: { cpu: { overrides: pin(3) }, gpu: { tags: { gpu: '1' } } } });
-  expect(poolOf(plan, 'cpu').overrides).toEqual([{ kind: 'pin', count: 3, ...said }]);
+  expect(poolOf(plan, 'cpu').overrides).toEqual([{ kind: 'pin', count: 3, ...note }]);
   expect(poolOf(plan, 'gpu').overrides).toEqual([]);
 });
 
-describe('in every state', () => {
-  /** All services with these tags as well, in place of any that they have. */
+describe('overrides in random states', () => {
+  /** Adds these tags to all services, replacing earlier values. */
   const withTags = ({ snapshot, config }: Ugly, values: Readonly<Record<string, string>>): Plan => {
     const added = toTags(values).map(({ key, value }) => ({ key: `coder-autoscaler:${key}`, value }));
     const { services } = snapshot.ecs;
@@ -497,7 +500,7 @@ describe('in every state', () => {
     );
   const all = uglyStates({ view: 'any' });
 
-  it('pause plans no action but protect', () => {
+  it('pause plans no action except protect', () => {
     fc.assert(
       fc.property(all, (ugly) => {
         const { actions } = withTags(ugly, paused);
@@ -510,7 +513,7 @@ describe('in every state', () => {
   it.each([
     ['a pause of scale-in', scaleInPaused],
     ['one that is malformed', { floor: '2' }],
-  ])('%s asks nobody and lowers nothing', (_, tags) => {
+  ])('%s drains nothing and lowers no count', (_, tags) => {
     fc.assert(
       fc.property(all, (ugly) => {
         expect(lowersOrAsks(withTags(ugly, tags))).toEqual([]);
@@ -530,7 +533,7 @@ describe('in every state', () => {
     );
   });
 
-  it('one that has expired plans what none plans', () => {
+  it('an expired override changes nothing', () => {
     fc.assert(
       fc.property(all, (ugly) => {
         const expired = { ...paused, 'pause-until': new Date(NOW).toISOString() };

@@ -14,29 +14,29 @@ const backlog = (given: Partial<Backlog> = {}): Backlog => ({
   ...given,
 });
 
-describe('a launch costs', () => {
+describe('launchCost', () => {
   // $0.0395 an hour (small-rules.test.ts), from its start until it is gone
   const pool = aPool({ cpu: 1024, memory: 2048 });
 
-  it('the time of its start and of its drain', () => {
+  it('includes the time of start and drain', () => {
     expect(launchCost(pool, 120 * SECOND)).toBeCloseTo((0.0395 * 180) / 3600, 9);
   });
 
-  it('what the setting adds', () => {
+  it('adds the configured cost of a launch', () => {
     const setting = { ...pool, dollarsPerLaunch: 0.0135 };
     expect(launchCost(setting, 120 * SECOND) - launchCost(pool, 120 * SECOND)).toBeCloseTo(0.0135, 9);
   });
 });
 
-it('20 jobs of 2 minutes at $0.01 a minute, for $0.25 a start, get 4 daemons: 20 × √(2 × 0.01 / (2 × 0.25))', () => {
+it('gives 4 daemons to 20 jobs of 2 minutes at $0.01 a minute for $0.25 a start: 20 × √(2 × 0.01 / (2 × 0.25))', () => {
   expect(daemonsWorth(backlog({ value: 0.01 }), 0.25)).toBe(4);
 });
 
-it('each job gets a daemon where a start costs nothing', () => {
+it('gives each job a daemon if a start costs nothing', () => {
   expect(daemonsWorth(backlog({ value: 0.001 }), 0)).toBe(20);
 });
 
-it('jobs whose waiting costs nothing get one daemon, until coderd is about to fail them', () => {
+it('gives one daemon to jobs whose waiting is free, until coderd is about to fail them', () => {
   expect(daemonsWorth(backlog({ value: 0 }), 0.01)).toBeLessThan(5);
   expect(daemonsWorth(backlog({ value: 0, tookMs: MINUTE, waitedMs: 0 }), 0.01)).toBe(1);
   expect(daemonsWorth(backlog({ value: 0, waitedMs: 25 * MINUTE }), 0.01)).toBe(20);
@@ -49,7 +49,7 @@ const backlogs = fc.record({
   value: fc.constantFrom(0, 0.001, 0.1, 1, 1e6),
 });
 
-it('there is one daemon at least, and never more than jobs', () => {
+it('gives at least one daemon, and never more than jobs', () => {
   fc.assert(
     fc.property(backlogs, fc.constantFrom(0, 0.001, 0.1, 10), (given, start) => {
       const daemons = daemonsWorth(given, start);
@@ -61,7 +61,7 @@ it('there is one daemon at least, and never more than jobs', () => {
   );
 });
 
-it('there are never fewer when waiting costs more, a start costs less, jobs are more, or they wait for longer', () => {
+it('never gives fewer daemons for costlier waiting, cheaper starts, more jobs or longer waits', () => {
   fc.assert(
     fc.property(backlogs, fc.constantFrom(0.0001, 0.001, 0.1, 10), (given, start) => {
       const daemons = daemonsWorth(given, start);
@@ -76,7 +76,7 @@ it('there are never fewer when waiting costs more, a start costs less, jobs are 
   );
 });
 
-describe('a plan', () => {
+describe('patience in the plan', () => {
   const waiting = (count: number, given: object = {}) =>
     Array.from({ length: count }, (_, index) => aJob({ created_at: ago(index * SECOND), ...given }));
   const dear = { config: { dollarsPerLaunch: 0.05, max: 50, prebuilds: { maxTasks: 50 } } };
@@ -89,14 +89,14 @@ describe('a plan', () => {
     expect(doneBy({ pools: { cpu: {} }, pending: waiting(7) })).toEqual(['cpu 0->7']);
   });
 
-  it('launches fewer for prebuilds, which run one after the other', () => {
+  it('launches fewer daemons for prebuilds, which run one after the other', () => {
     const prebuilds = launchedFor({ initiator_id: PREBUILDS_USER });
     expect(prebuilds).toBeGreaterThan(0);
     expect(prebuilds).toBeLessThan(20);
     expect(launchedFor({})).toBeGreaterThan(prebuilds);
   });
 
-  it('launches more for prebuilds that coderd is about to fail', () => {
+  it('launches more daemons for prebuilds that coderd is about to fail', () => {
     const old = { initiator_id: PREBUILDS_USER, created_at: ago(24 * MINUTE) };
     expect(launchedFor(old)).toBe(40);
   });
@@ -123,7 +123,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('launches none for a prebuild while a busy daemon is almost done', () => {
+  it('launches no daemon for a prebuild while a busy daemon is almost done', () => {
     const recent = Array.from({ length: 20 }, (_, index) =>
       aJob({ status: 'succeeded', started_at: ago(9e6 + 60_000), completed_at: ago(9e6 - index) }),
     );
@@ -131,13 +131,13 @@ describe('a plan', () => {
     const prebuild = aJob({ initiator_id: PREBUILDS_USER });
     expect(doneBy({ pools, pending: [prebuild], recent })).toEqual([]);
     expect(doneBy({ pools, pending: [prebuild] })).toEqual(['cpu 1->2']);
-    // two prebuilds need a launch: a daemon that is almost done frees one place
+    // two prebuilds need a launch, because a daemon that is almost done serves only one
     expect(doneBy({ pools, pending: [prebuild, aJob({ initiator_id: PREBUILDS_USER })], recent })).toEqual([
       'cpu 1->2',
     ]);
   });
 
-  it('launches for a person while the only busy daemon has just begun a long build', () => {
+  it('launches a daemon for a person while the only busy daemon has just begun a long build', () => {
     const recent = Array.from({ length: 20 }, () =>
       aJob({ status: 'succeeded', started_at: ago(9e6), completed_at: ago(9e6 - 20 * MINUTE) }),
     );

@@ -242,12 +242,15 @@ const rows: readonly Row[] = [
   },
 ];
 
-it.each(rows)('$from to $to on $date in $timezone: $because', ({ date, window, because: _, ...written }) => {
-  const found = windowOf(aSchedule(written), date);
-  expect(found === undefined ? 'none' : `${utc(found.from)} to ${utc(found.to)}`).toBe(window);
-});
+it.each(rows)(
+  'computes the window $from to $to on $date in $timezone: $because',
+  ({ date, window, because: _, ...written }) => {
+    const found = windowOf(aSchedule(written), date);
+    expect(found === undefined ? 'none' : `${utc(found.from)} to ${utc(found.to)}`).toBe(window);
+  },
+);
 
-describe('a schedule is active', () => {
+describe('isActive', () => {
   const office = aSchedule({ from: '08:30', to: '18:30', days: MON_TO_FRI });
   const night = aSchedule({ from: '22:00', to: '06:00', days: MON_TO_FRI, except: ['2026-12-25'] });
 
@@ -272,12 +275,12 @@ describe('a schedule is active', () => {
       because: "the eve's window goes on into the exception",
     },
     { schedule: night, now: '2026-12-25T22:00:00Z', active: false, because: 'the exception' },
-  ])('$active at $now: $because', ({ schedule, now, active }) => {
+  ])('is $active at $now: $because', ({ schedule, now, active }) => {
     expect(isActive(schedule, at(now))).toBe(active);
   });
 });
 
-describe('the floors', () => {
+describe('scheduledFloors', () => {
   const overlapping = [
     aSchedule({ from: '08:00', to: '18:00', min: 2, warm: 5 }),
     aSchedule({ from: '09:00', to: '10:00', min: 6, warm: 1 }),
@@ -290,7 +293,7 @@ describe('the floors', () => {
     { now: '2026-01-15T08:30:00Z', floors: { min: 6, warm: 5 }, because: 'the highest of each counts' },
     { now: '2026-01-15T10:00:00Z', floors: { min: 2, warm: 7 }, because: 'each has its own time zone' },
     { now: '2026-01-15T18:00:00Z', floors: { min: 1, warm: 7 }, because: 'the others have ended' },
-  ])('at $now: $because', ({ now, floors }) => {
+  ])('are right at $now: $because', ({ now, floors }) => {
     expect(scheduledFloors(overlapping, at(now))).toEqual(floors);
     expect(scheduledFloors(overlapping.toReversed(), at(now))).toEqual(floors);
   });

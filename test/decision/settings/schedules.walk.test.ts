@@ -1,4 +1,7 @@
-/** Every minute of two years, and of a leap day, in seven zones, against a clock on the wall that is read minute by minute. */
+/**
+ * Schedules for every minute of two years, and of a leap day, in seven zones, compared with a local
+ * clock that is read minute by minute.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
@@ -20,8 +23,8 @@ const ZONES = [
   'America/Santiago',
 ];
 
-// clocks there skip 02:00 to 03:00 (02:00 to 02:30 in Lord Howe, the first hour of a day in Santiago), and show an hour from 01:00,
-// 01:30, 02:00 or 23:00 on twice
+// the clocks of these zones skip 02:00 to 03:00 (02:00 to 02:30 in Lord Howe, the first hour of a
+// day in Santiago), and show an hour from 01:00, 01:30, 02:00 or 23:00 twice
 const TIMES = [
   ['08:30', '18:30'],
   ['00:00', '24:00'],
@@ -44,7 +47,7 @@ const SPANS = [
   { first: '2028-02-26', last: '2028-03-02' },
 ];
 
-/** What the clock on the wall shows at each minute of a span, in minutes since 1970 as if it were UTC. */
+/** The local time at each minute of a span, in minutes since 1970 as if it were UTC. */
 type Clock = { readonly startMinute: number; readonly shown: Float64Array };
 
 function readClock(timezone: string, { first, last }: (typeof SPANS)[number]): Clock {
@@ -63,7 +66,10 @@ function readClock(timezone: string, { first, last }: (typeof SPANS)[number]): C
   return { startMinute, shown };
 }
 
-/** The window of a date by looking at the clock at each minute: from the first to the last at which it shows a time of it. */
+/**
+ * The window of a date, found by reading the clock at each minute: from the first to the last
+ * minute that shows a time in it.
+ */
 function windowByClock(clock: Clock, schedule: Schedule, date: string): string {
   const { fromMinute, toMinute } = schedule;
   const midnight = minuteOfDate(date);
@@ -114,7 +120,7 @@ function aSchedule(timezone: string, [from, to]: readonly [string, string]): Sch
 describe.each(ZONES)('%s', (timezone) => {
   const clocks = SPANS.map((span) => ({ clock: readClock(timezone, span), dates: datesOf(span) }));
 
-  it.each(TIMES)('a window from %s to %s is what the clock on the wall shows', (...times) => {
+  it.each(TIMES)('a window from %s to %s follows the local clock', (...times) => {
     const schedule = aSchedule(timezone, times);
     const wrong = clocks.flatMap(({ clock, dates }) =>
       dates
@@ -124,7 +130,7 @@ describe.each(ZONES)('%s', (timezone) => {
     expect(wrong).toEqual([]);
   });
 
-  it('whenever the clock shows a time of a window, the schedule is active, and else only in what is shown twice', () => {
+  it('is active whenever the local clock shows a time of the window, and otherwise only in a repeated hour', () => {
     for (const { clock } of clocks)
       for (const minute of minutesAroundChanges(clock))
         for (const times of [
@@ -168,7 +174,7 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
   except: fc.subarray(['2026-03-28', '2026-03-29', '2026-10-25']),
 });
 
-it('any schedule is active in its windows and at no other time', () => {
+it('isActive is true in the windows of any schedule and at no other time', () => {
   const start = minuteOfDate('2026-03-20') * MINUTE_MS;
   const instants = fc
     .integer({ min: 0, max: 230 * DAY_MINUTES * MINUTE_MS })

@@ -71,7 +71,7 @@ describe('activity', () => {
       scenario: 'idle, its job completed',
       job: { ...running, completed_at: ago(SECOND) },
       expected: 'idle',
-      because: 'a completed job holds nobody',
+      because: 'a completed job keeps no daemon busy',
     },
     {
       scenario: 'idle, the job of another',
@@ -91,7 +91,7 @@ describe('activity', () => {
       expected: 'busy',
       because: 'only idle is idle',
     },
-  ])('$scenario: $expected, because $because', ({ daemon, job, expected }) => {
+  ])('is $expected for $scenario, because $because', ({ daemon, job, expected }) => {
     const row = aDaemon(daemon);
     const view = anOrganization({
       daemons: reading([row]),
@@ -101,17 +101,19 @@ describe('activity', () => {
   });
 });
 
-describe('a job holds a worker', () => {
+describe('workerOf', () => {
   it.each<{ scenario: string; job: Partial<Job>; expected: boolean }>([
     { scenario: 'running', job: { status: 'running', worker_id: daemonId('d') }, expected: true },
     { scenario: 'under a new word', job: { status: 'resting', worker_id: daemonId('d') }, expected: true },
     { scenario: 'completed', job: { worker_id: daemonId('d'), completed_at: NOW }, expected: false },
     { scenario: 'pending', job: { worker_id: null }, expected: false },
     { scenario: 'pending, field absent', job: {}, expected: false },
-  ])('$scenario: $expected', ({ job, expected }) => expect(workerOf(aJob(job)) !== undefined).toBe(expected));
+  ])('finds a worker ($expected) for $scenario', ({ job, expected }) =>
+    expect(workerOf(aJob(job)) !== undefined).toBe(expected),
+  );
 });
 
-describe('idle since', () => {
+describe('idleSince', () => {
   const previous_job = { id: jobId('previous'), status: 'succeeded' };
   it.each<{
     scenario: string;
@@ -134,10 +136,10 @@ describe('idle since', () => {
       because: 'rows are used again under one name',
     },
     {
-      scenario: 'a task that started nobody knows when',
+      scenario: 'a task with an unknown start',
       task: { startedAt: undefined },
       expected: ago(23 * HOUR),
-      because: 'the row says when it registered',
+      because: 'the row has the time when it registered',
     },
     {
       scenario: 'a previous job',
@@ -151,14 +153,14 @@ describe('idle since', () => {
       daemon: { previous_job },
       previous: { completed_at: ago(30 * HOUR) },
       expected: ago(23 * HOUR),
-      because: 'nobody is idle before he is there',
+      because: 'a daemon cannot be idle before it registers',
     },
     {
       scenario: 'a previous job that has not ended',
       daemon: { previous_job },
       previous: {},
       expected: undefined,
-      because: 'a contradiction says nothing',
+      because: 'a contradiction gives no time',
     },
     {
       scenario: 'a previous job that coderd no longer has',
@@ -179,7 +181,7 @@ describe('idle since', () => {
       previous: { completed_at: ago(MINUTE) },
       isCut: true,
       expected: ago(MINUTE),
-      because: 'what is there is true',
+      because: 'the rows that exist are true',
     },
   ])('$scenario: because $because', ({ daemon, task, previous, isCut, expected }) => {
     const row = aDaemon(daemon);
@@ -201,13 +203,13 @@ describe('the daemon of a task', () => {
   });
   const host = aDaemon({ name: 'ip-10-0-1-17' });
 
-  it('is the one whose name ends with its id', () => {
+  it('is the one whose name ends with the task id', () => {
     expect(ofTask([aDaemon()])).toBe('daemon');
     expect(ofTask([aDaemon()], { taskArn: arnOf(2) })).toBeUndefined();
     expect(ofTask([aDaemon({ name: taskIdOf(1) })])).toBe('daemon');
   });
 
-  it('is, of two with one name, the one that holds most', () => {
+  it('is the one most certain to hold a job, if two have the same name', () => {
     const busy = aDaemon({ id: daemonId('a'), status: 'busy' });
     const idle = aDaemon({ id: daemonId('b') });
     const offline = aDaemon({ id: daemonId('c'), last_seen_at: ago(HOUR) });
@@ -217,7 +219,7 @@ describe('the daemon of a task', () => {
     expect(ofTask([idle, aDaemon({ id: daemonId('d') })])).toBe('d');
   });
 
-  it('is the one named after its address, if it was seen since the task started', () => {
+  it('is the one named after the private address, if it was seen since the task started', () => {
     expect(ofTask([host], address('10.0.1.17'))).toBe('daemon');
     expect(ofTask([host], address('10.0.1.18'))).toBeUndefined();
     expect(ofTask([{ ...host, last_seen_at: ago(HOUR) }], address('10.0.1.17'))).toBe('daemon');
@@ -226,12 +228,12 @@ describe('the daemon of a task', () => {
     expect(ofTask([host], { ...address('10.0.1.17'), startedAt: undefined })).toBeUndefined();
   });
 
-  it('is nobody for a task without an address', () => {
+  it('is unknown for a task without an address', () => {
     expect(ofTask([aDaemon({ name: 'ip-undefined' })], { containers: [{}] })).toBeUndefined();
   });
 });
 
-it('a pool knows the daemons that have its name', () => {
+it('namedAfter finds the daemons with the name of a pool', () => {
   const index = indexDaemons(anOrganization({ daemons: reading([aDaemon()]) }), NOW);
   expect(index.namedAfter('cpu').map(({ name }) => name)).toEqual([NAME]);
   expect(index.namedAfter('gpu')).toEqual([]);
@@ -246,6 +248,6 @@ it.each([
   { name: `cpu-${taskIdOf(1).slice(1)}`, expected: undefined },
   { name: `cpu-${taskIdOf(1).replace('0', 'g')}`, expected: undefined },
   { name: 'coderd-0', expected: undefined },
-])('the name $name is of the pool $expected', ({ name, expected }) => {
+])('poolNamed finds the pool $expected in the name $name', ({ name, expected }) => {
   expect(nameInParts(name).pool).toBe(expected);
 });

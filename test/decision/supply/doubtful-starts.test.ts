@@ -1,4 +1,4 @@
-/** Starts that don't come, and what looks like trouble and is none. */
+/** Starts that fail, and cases that look like failures but are none. */
 import { describe, expect, it } from 'vitest';
 import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, type Picture } from '../../support/picture.ts';
@@ -48,12 +48,12 @@ describe('a task that has not begun to run', () => {
 
   it.each([
     { createdAt: '2026-11-20T08:50:00Z', expected: [], because: 'for ten minutes it may still come' },
-    { createdAt: '2026-11-20T08:49:59Z', expected: ['dear 0->1'], because: 'after that nobody counts on it' },
-  ])('created at $createdAt: $expected, because $because', ({ createdAt, expected }) => {
+    { createdAt: '2026-11-20T08:49:59Z', expected: ['dear 0->1'], because: 'after that it is not expected' },
+  ])('is $expected if created at $createdAt, because $because', ({ createdAt, expected }) => {
     expect(countsOf(plan(picture, pendingSince(createdAt)))).toEqual(expected);
   });
 
-  it('does not hold a pool back in which a daemon has registered since', () => {
+  it('does not hold back a pool in which a daemon has registered since', () => {
     const mixed: Picture = { pools: { cheap: { tags: gpu, tasks: 'P B' }, dear }, pending: [{ tags: gpu }] };
     const registered = plan(mixed, (snapshot) => {
       pendingSince('2026-11-20T08:40:00Z')(snapshot);
@@ -67,22 +67,22 @@ describe('a task that has not begun to run', () => {
 describe('tasks that ended without a daemon in any list', () => {
   const picture: Picture = { pools: { cheap: { tags: gpu }, dear }, pending: [{ tags: gpu }] };
 
-  it('have failed when they ended with an error', () => {
+  it('have failed if they ended with an error', () => {
     expect(countsOf(plan(picture, ended('cheap', 1)))).toEqual(['dear 0->1']);
   });
 
-  it('have left when they ended well: their rows may be gone by now', () => {
+  it('have left if they ended without an error, because their rows may be gone', () => {
     expect(countsOf(plan(picture, ended('cheap', 0)))).toEqual(['cheap 0->1']);
   });
 });
 
 describe('a pool that is held back', () => {
-  it('gives up what it desires in vain, a deployment or not: nothing is there to be stopped', () => {
+  it('gives up missing tasks even during a deployment, because ECS has no task to stop', () => {
     const picture: Picture = { pools: { cheap: { tags: gpu, desired: 5, deploying: true } } };
     expect(countsOf(plan(picture, ended('cheap', 1)))).toEqual(['cheap 5->0']);
   });
 
-  it('holds on to it while anything is in doubt', () => {
+  it('keeps missing tasks desired with doubts', () => {
     const picture: Picture = {
       pools: { cheap: { tags: gpu, desired: 5 }, dear },
       pending: [{ tags: dear.tags, jobs: 3 }],
@@ -95,7 +95,7 @@ describe('a pool that is held back', () => {
     expect(countsOf(doubtful)).toEqual([]);
   });
 
-  it('gets its probe within maxTasks, one pool after the other', () => {
+  it('starts its probe within maxTasks, one pool after the other', () => {
     const both = (maxTasks: number) =>
       plan(
         {
@@ -112,7 +112,7 @@ describe('a pool that is held back', () => {
     expect(countsOf(both(1))).toEqual(['one 0->1']);
   });
 
-  it('gets no second probe beside a first', () => {
+  it('starts no second probe beside the first', () => {
     const picture: Picture = {
       pools: { cheap: { tags: gpu, tasks: 'N' } },
       pending: [{ tags: gpu, jobs: 3 }],
@@ -126,16 +126,16 @@ describe('a daemon without a lease', () => {
     { tasks: 'U9m', expected: [], because: 'it may have left a moment ago' },
     { tasks: 'U25m', expected: [], because: 'twice its idleTimeout and five minutes are inclusive' },
     { tasks: 'U26m', expected: ['tasks-unguarded'], because: 'it would have been gone long ago' },
-  ])('$tasks: $expected, because $because', ({ tasks, expected }) => {
+  ])('is $expected for tasks $tasks, because $because', ({ tasks, expected }) => {
     expect(codesOf(plan({ pools: { cpu: { tasks } } }))).toEqual(expected);
   });
 });
 
 describe('a build that is being cancelled', () => {
   it.each([
-    { status: 'canceling', expected: [], because: 'it is in neither list that is asked for' },
+    { status: 'canceling', expected: [], because: 'it is in neither requested list' },
     { status: 'running', expected: ['jobs-empty-while-busy'], because: 'it should be listed' },
-  ])('$status: $expected, because $because', ({ status, expected }) => {
+  ])('is $expected with status $status, because $because', ({ status, expected }) => {
     const cancelled = plan({ pools: { cpu: { tasks: 'B' } } }, ({ coder }) => {
       const [organization] = coder.organizations;
       if (organization === undefined) return;
@@ -147,7 +147,7 @@ describe('a build that is being cancelled', () => {
 });
 
 describe('a daemon with the tags of another pool', () => {
-  it('will run jobs of its tags when it is free: they are not lost from the plan', () => {
+  it('gets the jobs of its tags for when it is free, so the plan keeps them', () => {
     const stray = plan({
       pools: { gpu: { tags: gpu, tasks: 'B', daemonTags: { cluster: 'tpu' }, ageMinutes: 14 } },
       pending: [{ tags: { cluster: 'tpu' }, jobs: 2 }],
@@ -160,7 +160,7 @@ describe('a daemon with the tags of another pool', () => {
   });
 });
 
-it('a daemon that a job is planned for is not asked to leave, max or not', () => {
+it('does not drain if a job is assigned to it, even above max', () => {
   expect(countsOf(plan({ pools: { cpu: { tasks: 'B B I20m', max: 1 } }, pending: [{}] }))).toEqual([]);
   expect(countsOf(plan({ pools: { cpu: { tasks: 'B B I20m', max: 1 } } }))).toEqual(['ask cpu']);
 });

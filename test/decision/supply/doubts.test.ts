@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, type Picture } from '../../support/picture.ts';
 
-/** A pool with something to ask and something to lower, and two jobs that need launches. */
+/** A pool with a task to drain, a count to lower, and two jobs that need launches. */
 const picture: Picture = {
   pools: { cpu: { tasks: 'I20m X' }, gpu: { tags: { cluster: 'gpu' }, organization: 'data' } },
   pending: [{ tags: { cluster: 'gpu' }, jobs: 2, organization: 'data' }],
@@ -27,13 +27,13 @@ const SCALE_OUT = 'set-desired gpu';
 const actionsOf = (plan: ReturnType<typeof planSnapshot>) =>
   plan.actions.map(({ kind, pool }) => `${kind} ${pool}`);
 
-it('with full view the picture scales both in and out', () => {
+it('scales in and out without doubts', () => {
   const plan = planAfter(() => {});
   expect(actionsOf(plan)).toEqual([SCALE_OUT, ...SCALE_IN]);
   expect(plan.findings).toEqual([]);
 });
 
-describe('doubt holds scale-in of the pools it touches, and nothing else', () => {
+describe('a doubt', () => {
   const unread = (status: string) => ({ status, error: 'seen', items: [] });
   it.each<{ scenario: string; change: Change; code: string }>([
     {
@@ -81,7 +81,7 @@ describe('doubt holds scale-in of the pools it touches, and nothing else', () =>
       code: 'jobs-empty-while-busy',
     },
     {
-      scenario: 'a running job whose worker is in no list',
+      scenario: 'a running job whose worker is not listed',
       change: (s) =>
         organization(s, 'default').jobs.items.push({
           id: 'stray',
@@ -99,7 +99,7 @@ describe('doubt holds scale-in of the pools it touches, and nothing else', () =>
       change: (s) => Object.assign(s.ecs.services.items[0] ?? {}, { runningCount: 3 }),
       code: 'tasks-fewer-than-counted',
     },
-  ])('$scenario', ({ change, code }) => {
+  ])('holds scale-in of the affected pools only, with $scenario', ({ change, code }) => {
     const plan = planAfter(change);
     expect(actionsOf(plan)).toEqual([SCALE_OUT]);
     expect(plan.findings.map((finding) => finding.code)).toContain(code);
@@ -115,11 +115,11 @@ describe('doubt holds scale-in of the pools it touches, and nothing else', () =>
       change: (s) => Object.assign(s.ecs.protections, { status: 'truncated' }),
     },
     { scenario: 'tasks failed', change: (s) => Object.assign(s.ecs.tasks, { status: 'failed', items: [] }) },
-  ])('$scenario: of the whole cluster', ({ change }) => {
+  ])('holds scale-in of the whole cluster, with $scenario', ({ change }) => {
     expect(actionsOf(planAfter(change))).toEqual([SCALE_OUT]);
   });
 
-  it('services unread: no action at all, and no pool is called missing', () => {
+  it('plans no action and reports no missing service if services are unavailable', () => {
     const plan = planAfter((s) => Object.assign(s.ecs.services, { status: 'failed', items: [] }));
     expect(plan.actions).toEqual([]);
     expect(plan.findings.map(({ code }) => code)).toEqual(['services-failed']);
@@ -128,7 +128,7 @@ describe('doubt holds scale-in of the pools it touches, and nothing else', () =>
 });
 
 describe('an organization that is gone', () => {
-  it('holds its pools and is a finding, and the others go on', () => {
+  it('holds its pools and is a finding, while other pools continue', () => {
     const plan = planAfter((s) => {
       s.coder.organizations = s.coder.organizations.filter(({ name }) => name !== 'default');
     });
@@ -137,36 +137,39 @@ describe('an organization that is gone', () => {
   });
 });
 
-describe('what could not be read counts as there: blindness launches nothing', () => {
-  it('daemons unread: working tasks count as free', () => {
+describe('unavailable readings', () => {
+  it('count working tasks as free if daemons are unavailable', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'B B' } }, pending: [{ jobs: 2 }] });
     Object.assign(organization(snapshot, 'default').daemons, { status: 'failed', items: [] });
     expect(planSnapshot(snapshot, config).actions).toEqual([]);
   });
 
   it.each([
-    { tasks: 'I1m I1m', expected: [], because: 'what is desired counts as starting' },
+    { tasks: 'I1m I1m', expected: [], because: 'desired tasks count as starting' },
     {
       tasks: 'B B',
       expected: [{ from: 2, to: 4 }],
       because: 'daemons that are busy are no supply, wherever they run',
     },
-  ])('tasks unread, $tasks, 2 pending: $because', ({ tasks, expected }) => {
-    const { snapshot, config } = draw({ pools: { cpu: { tasks } }, pending: [{ jobs: 2 }] });
-    Object.assign(snapshot.ecs.tasks, { status: 'failed', items: [] });
-    expect(planSnapshot(snapshot, config).actions).toMatchObject(expected);
-  });
+  ])(
+    'give the right count if tasks are unavailable ($tasks, 2 pending jobs): $because',
+    ({ tasks, expected }) => {
+      const { snapshot, config } = draw({ pools: { cpu: { tasks } }, pending: [{ jobs: 2 }] });
+      Object.assign(snapshot.ecs.tasks, { status: 'failed', items: [] });
+      expect(planSnapshot(snapshot, config).actions).toMatchObject(expected);
+    },
+  );
 });
 
-describe('daemons and tasks find each other', () => {
-  it('a daemon whose task is gone is no supply, though it reads idle', () => {
+describe('the match of daemons and tasks', () => {
+  it('does not count an idle daemon whose task is gone', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'I1m' } }, pending: [{}] });
     snapshot.ecs.tasks.items = [];
     Object.assign(snapshot.ecs.services.items[0] ?? {}, { desiredCount: 0, runningCount: 0 });
     expect(planSnapshot(snapshot, config).actions).toMatchObject([{ kind: 'set-desired', from: 0, to: 1 }]);
   });
 
-  it('a daemon named after its host is found by the private address of its task', () => {
+  it('finds a daemon named after its host by the private address of its task', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'I20m' } } });
     Object.assign(organization(snapshot, 'default').daemons.items[0] ?? {}, { name: 'ip-10-0-1-17' });
     Object.assign(snapshot.ecs.tasks.items[0] ?? {}, {
@@ -175,7 +178,7 @@ describe('daemons and tasks find each other', () => {
     expect(planSnapshot(snapshot, config).actions).toMatchObject([{ kind: 'ask-to-leave' }]);
   });
 
-  it('a row of an earlier task with the same address is not this task', () => {
+  it('ignores the row of an earlier task with the same address', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'N' } } });
     organization(snapshot, 'default').daemons.items.push({
       id: 'old',
@@ -194,14 +197,14 @@ describe('daemons and tasks find each other', () => {
     expect(planSnapshot(snapshot, config).pools[0]?.daemons).toMatchObject({ starting: 1, left: 0 });
   });
 
-  it('a daemon with the tags of another pool is a finding', () => {
+  it('reports a daemon with the tags of another pool', () => {
     const { snapshot, config } = draw({ pools: { cpu: { tasks: 'I1m', daemonTags: { cluster: 'gpu' } } } });
     expect(planSnapshot(snapshot, config).findings).toMatchObject([
       { code: 'daemon-tags-differ', pool: 'cpu' },
     ]);
   });
 
-  it('two services with one pool tag: neither is touched', () => {
+  it('touches neither of two services with the same pool tag', () => {
     const { snapshot, config } = draw({ pools: { cpu: {} }, pending: [{}] });
     snapshot.ecs.services.items.push({
       ...snapshot.ecs.services.items[0],
@@ -216,7 +219,7 @@ describe('daemons and tasks find each other', () => {
   });
 });
 
-it('the order of the input changes nothing', () => {
+it('plans the same for every order of the input', () => {
   const big: Picture = {
     pools: {
       a: { tasks: 'I20m I21m B X', min: 1 },
@@ -238,7 +241,7 @@ it('the order of the input changes nothing', () => {
   expect(planSnapshot(shuffled, config)).toEqual(planSnapshot(snapshot, config));
 });
 
-describe('bad input', () => {
+describe('invalid input', () => {
   const { snapshot, config } = draw({ pools: { cpu: {} } });
   it.each([
     { scenario: 'an empty object', value: {}, message: /version/ },
@@ -250,11 +253,11 @@ describe('bad input', () => {
       message: /takenAt: expected an RFC 3339 time, saw "yesterday"/,
     },
     { scenario: 'a later version', value: { ...snapshot, version: 2 }, message: /version: .*1.*saw 2/ },
-  ])('$scenario is refused with what was seen', ({ value, message }) => {
+  ])('reading a snapshot with $scenario fails and shows the wrong value', ({ value, message }) => {
     expect(() => planSnapshot(value, config)).toThrow(message);
   });
 
-  it('unknown fields and new status words pass', () => {
+  it('accepts unknown fields and new status words', () => {
     const strange = structuredClone(snapshot) as unknown as {
       coder: { organizations: { jobs: { items: unknown[] } }[] };
       news: string;

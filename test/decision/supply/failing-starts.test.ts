@@ -20,7 +20,7 @@ import {
   taskIdOf,
 } from '../../support/parts.ts';
 
-/** A task that could not start and stopped so long ago. */
+/** A task that could not start and stopped this long ago. */
 function failed(index: number, stoppedMsAgo: number, given: Partial<Task> = {}): Task {
   return aTask({
     taskArn: arnOf(index),
@@ -34,7 +34,7 @@ function failed(index: number, stoppedMsAgo: number, given: Partial<Task> = {}):
   });
 }
 
-/** The daemon of a task that has registered, and when; it is gone by now. */
+/** The time at which the daemon of a task registered; the daemon is offline by now. */
 const registered = (index: number, msAgo: number): Daemon =>
   aDaemon({
     id: daemonId(`d${index}`),
@@ -88,22 +88,22 @@ describe('the breaker', () => {
       recent: 3,
     },
     {
-      scenario: 'three that stop, of no known end',
+      scenario: 'three that stop, with an unknown end',
       tasks: three.map((task) => ({ ...task, stoppedAt: undefined })),
       isTripped: true,
       recent: 3,
     },
     {
-      scenario: 'three of no known end that began long ago',
+      scenario: 'three with an unknown end that began long ago',
       tasks: three.map((task) => ({ ...task, stoppedAt: undefined, createdAt: ago(HOUR) })),
       isTripped: true,
       recent: 0,
     },
-  ])('$scenario: $isTripped, $recent of late', ({ tasks, isTripped, recent }) => {
+  ])('is tripped ($isTripped) with $recent recent failures for $scenario', ({ tasks, isTripped, recent }) => {
     expect(judge(tasks)).toMatchObject({ isTripped, recent });
   });
 
-  it('goes by when a task began to stop where its end is not known', () => {
+  it('uses the time when a task began to stop if its end is unknown', () => {
     const stopping = three.map((task) => ({ ...task, stoppedAt: undefined, stoppingAt: ago(HOUR) }));
     expect(judge(stopping).recent).toBe(0);
   });
@@ -118,24 +118,24 @@ describe('a task that does not begin to run', () => {
     { scenario: 'for 10 min', task: waiting(10 * MINUTE), isTripped: false },
     { scenario: 'for longer', task: waiting(10 * MINUTE + 1), isTripped: true },
     {
-      scenario: 'for longer, and is to stop',
+      scenario: 'for longer, and ECS is stopping it',
       task: waiting(HOUR, { desiredStatus: 'STOPPED' }),
       isTripped: false,
     },
     { scenario: 'and runs', task: waiting(HOUR, { lastStatus: 'RUNNING' }), isTripped: false },
     { scenario: 'and has stopped', task: waiting(HOUR, { lastStatus: 'STOPPED' }), isTripped: false },
-  ])('$scenario: held back $isTripped', ({ task, isTripped }) => {
+  ])('holds the pool back ($isTripped) for $scenario', ({ task, isTripped }) => {
     const judged = judge([task]);
     expect(judged).toMatchObject({ isTripped, recent: isTripped ? 1 : 0, count: 0 });
     expect(judged.reason ?? '').toMatch(isTripped ? STALLED : /^$/);
   });
 
-  it('says so only where no start has failed', () => {
+  it('is the reason only if no start has failed', () => {
     const both = judge([waiting(HOUR), failed(2, MINUTE)]);
     expect(both).toMatchObject({ isTripped: true, recent: 2, reason: 'reason 2' });
   });
 
-  it('is forgiven when a daemon has registered since it was made', () => {
+  it('does not count once a daemon has registered after its creation', () => {
     const after = (msAgo: number) =>
       judge([waiting(20 * MINUTE), aTask({ taskArn: arnOf(9) })], { daemons: [registered(9, msAgo)] });
     const judged = [19, 20, 21].map((minutes) => after(minutes * MINUTE));
@@ -147,7 +147,7 @@ describe('a task that does not begin to run', () => {
   });
 });
 
-describe('a start has failed', () => {
+describe('a failed start', () => {
   const exited = { stopCode: 'EssentialContainerExited' };
   it.each<{ scenario: string; given: Partial<Task>; known?: Known; expected: boolean }>([
     { scenario: 'ECS could not start it', given: {}, known: { status: 'failed' }, expected: true },
@@ -169,19 +169,24 @@ describe('a start has failed', () => {
       expected: true,
     },
     {
-      scenario: 'ECS could not start it, whatever its containers say',
+      scenario: 'ECS could not start it, whatever its containers report',
       given: { containers: [{ exitCode: 0 }] },
       expected: true,
     },
-    { scenario: 'it exited and nobody knows', given: exited, known: { status: 'failed' }, expected: false },
+    {
+      scenario: 'it exited, and its registration is unknown',
+      given: exited,
+      known: { status: 'failed' },
+      expected: false,
+    },
     { scenario: 'ECS stopped it', given: { stopCode: 'ServiceSchedulerInitiated' }, expected: false },
     { scenario: 'it is about to stop', given: { lastStatus: 'DEPROVISIONING' }, expected: false },
-  ])('$scenario: $expected', ({ given, known, expected }) => {
+  ])('is $expected for $scenario', ({ given, known, expected }) => {
     expect(judge([failed(1, MINUTE, given)], known).recent === 1).toBe(expected);
   });
 });
 
-it('a daemon that exits 0 unasked again and again trips the breaker', () => {
+it('trips the breaker when daemons exit with 0 again and again without a drain request', () => {
   const ended = [3, 2, 1].map((minutes) =>
     failed(minutes, minutes * MINUTE, {
       stopCode: 'EssentialContainerExited',
@@ -191,7 +196,7 @@ it('a daemon that exits 0 unasked again and again trips the breaker', () => {
   expect(judge(ended)).toMatchObject({ isTripped: true, recent: 3 });
 });
 
-it('a daemon that came after all that failed clears it, one that came before clears nothing', () => {
+it('is cleared by a daemon that registered after all failures, not by one before', () => {
   const judged = (msAgo: number) =>
     judge([aTask({ taskArn: arnOf(9), createdAt: ago(msAgo) }), ...three], {
       daemons: [registered(9, msAgo)],
@@ -202,26 +207,26 @@ it('a daemon that came after all that failed clears it, one that came before cle
   expect([4, 3, 2, 1].map((minutes) => judged(minutes * MINUTE).count)).toEqual([3, 2, 1, 0]);
 });
 
-it('a task whose daemon never came clears nothing', () => {
+it('is not cleared by a task without a daemon', () => {
   expect(judge([aTask({ taskArn: arnOf(9), createdAt: NOW }), ...three]).isTripped).toBe(true);
 });
 
-describe('the reason', () => {
-  it('is that of the newest failure, whatever the order', () => {
+describe('the reason of failing starts', () => {
+  it('is that of the newest failure for every order', () => {
     expect(judge(three).reason).toBe('reason 3');
     expect(judge(three.toReversed()).reason).toBe('reason 3');
   });
 
-  it('is, of two at one time, always the same', () => {
+  it('is always the same for two failures at one time', () => {
     const two = [failed(1, MINUTE), failed(2, MINUTE)];
     expect([judge(two).reason, judge(two.toReversed()).reason]).toEqual(['reason 2', 'reason 2']);
   });
 
-  it('is absent where nothing failed', () => expect(judge([]).reason).toBeUndefined());
+  it('is absent without failures', () => expect(judge([]).reason).toBeUndefined());
 
   it.each<{ scenario: string; given: Partial<Task>; expected: string }>([
     {
-      scenario: 'the container says more',
+      scenario: 'the container gives more detail',
       given: {
         stoppedReason: 'Essential container exited',
         containers: [{ reason: 'OutOfMemory', exitCode: 137 }],
@@ -229,12 +234,12 @@ describe('the reason', () => {
       expected: 'Essential container exited; OutOfMemory; exit code 137',
     },
     {
-      scenario: 'the container says why, and never ran',
+      scenario: 'the container gives a reason, and never ran',
       given: { stoppedReason: 'Task failed to start', containers: [{ reason: 'CannotPull' }] },
       expected: 'Task failed to start; CannotPull',
     },
     {
-      scenario: 'the container says the same',
+      scenario: 'the container gives the same reason',
       given: { stoppedReason: 'CannotPull', containers: [{ reason: 'CannotPull' }] },
       expected: 'CannotPull',
     },
@@ -244,23 +249,23 @@ describe('the reason', () => {
       expected: 'exit code 0',
     },
     {
-      scenario: 'the guard tells that its daemon ended by itself',
+      scenario: 'the guard reports that its daemon ended by itself',
       given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 76 }] },
       expected:
         'Essential container in task exited; exit code 76: the daemon exited with 0, although nobody asked it to. Check the image and its coder',
     },
     {
-      scenario: 'the guard tells that the image lacks a tool',
+      scenario: 'the guard reports that the image lacks a tool',
       given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 78 }] },
       expected:
         'Essential container in task exited; exit code 78: the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm',
     },
     {
-      scenario: 'nobody says anything',
+      scenario: 'there is no reason',
       given: { stoppedReason: undefined },
       expected: 'ECS gives no reason',
     },
-  ])('$scenario: $expected', ({ given, expected }) => {
+  ])('is $expected for $scenario', ({ given, expected }) => {
     expect(judge([failed(1, SECOND, given)]).reason).toBe(expected);
   });
 });

@@ -10,12 +10,13 @@ const QUOTA = "You've reached the limit on the number of vCPUs you can run concu
 
 const paused = { pause: 'all', 'pause-until': '2026-11-20T10:00:00.000Z' };
 
-const said = (words: string, ms: number): ServiceEvent => ({
+const eventOf = (words: string, ms: number): ServiceEvent => ({
   createdAt: ago(ms),
   message: `(service Stack-cpu) ${words}`,
 });
-const failed = (ms: number, reason = CAPACITY) => said(`was unable to place a task. Reason: ${reason}`, ms);
-const started = (ms: number) => said('has started 2 tasks: (task 0a) (task 0b).', ms);
+const failed = (ms: number, reason = CAPACITY) =>
+  eventOf(`was unable to place a task. Reason: ${reason}`, ms);
+const started = (ms: number) => eventOf('has started 2 tasks: (task 0a) (task 0b).', ms);
 
 describe('a placement failure', () => {
   it.each([
@@ -23,20 +24,20 @@ describe('a placement failure', () => {
     { name: 'one event', events: [failed(20 * MINUTE)], since: 20 * MINUTE },
     {
       name: 'a role that ECS may not assume',
-      events: [said('failed to launch a task with (error ECS was unable to assume the role)', MINUTE)],
+      events: [eventOf('failed to launch a task with (error ECS was unable to assume the role)', MINUTE)],
       since: MINUTE,
     },
     { name: 'an event of almost six hours ago', events: [failed(6 * HOUR)], since: 6 * HOUR },
     { name: 'an event of more than six hours ago', events: [failed(6 * HOUR + SECOND)], since: undefined },
     {
-      name: 'repeated after six hours',
+      name: 'an event repeated after six hours',
       events: [failed(MINUTE), failed(6 * HOUR + MINUTE)],
       since: 6 * HOUR + MINUTE,
     },
     { name: 'a later start', events: [started(MINUTE), failed(20 * MINUTE)], since: undefined },
     { name: 'an earlier start', events: [failed(MINUTE), started(20 * MINUTE)], since: MINUTE },
     {
-      name: 'one try that placed some tasks and not others',
+      name: 'one attempt that placed some tasks and not others',
       events: [started(20 * MINUTE - 30 * SECOND), failed(20 * MINUTE)],
       since: 20 * MINUTE,
     },
@@ -48,24 +49,28 @@ describe('a placement failure', () => {
     },
     {
       name: 'a steady state, which proves no start',
-      events: [said('has reached a steady state.', MINUTE), failed(20 * MINUTE)],
+      events: [eventOf('has reached a steady state.', MINUTE), failed(20 * MINUTE)],
       since: 20 * MINUTE,
     },
-  ])('$name', ({ events, since }) => {
+  ])('starts at the right event with $name', ({ events, since }) => {
     const found = derivePlacement({ events }, [], NOW);
     expect(found?.since).toBe(since === undefined ? undefined : ago(since));
   });
 
   it.each([
-    { name: 'a younger task record ends it, even a PENDING one', created: 10 * MINUTE, holds: false },
-    { name: 'an older task record does not', created: 30 * MINUTE, holds: true },
-    { name: 'a task record of the same try does not', created: 20 * MINUTE - 30 * SECOND, holds: true },
+    { name: 'ends with a younger task record, even a PENDING one', created: 10 * MINUTE, holds: false },
+    { name: 'does not end with an older task record', created: 30 * MINUTE, holds: true },
+    {
+      name: 'does not end with a task record of the same attempt',
+      created: 20 * MINUTE - 30 * SECOND,
+      holds: true,
+    },
   ])('$name', ({ created, holds }) => {
     const task = aTask({ lastStatus: 'PENDING', createdAt: ago(created) });
     expect(derivePlacement({ events: [failed(20 * MINUTE)] }, [task], NOW) !== undefined).toBe(holds);
   });
 
-  it("has ECS's own words of the newest event, without the service's name", () => {
+  it('has the text of the newest event of ECS without the name of the service', () => {
     const events = [failed(MINUTE, QUOTA), failed(20 * MINUTE)];
     expect(derivePlacement({ events }, [], NOW)).toEqual({
       since: ago(20 * MINUTE),
@@ -78,9 +83,9 @@ describe('a placement failure', () => {
   });
 });
 
-it('of the events of a service the ten newest about placement are kept', () => {
+it('keeps the ten newest events about placement', () => {
   const events = Array.from({ length: 30 }, (_, index) =>
-    index % 2 === 0 ? started((30 - index) * MINUTE) : said('has reached a steady state.', index * MINUTE),
+    index % 2 === 0 ? started((30 - index) * MINUTE) : eventOf('has reached a steady state.', index * MINUTE),
   );
   const kept = placementEvents(events);
   expect(kept).toHaveLength(10);
@@ -101,7 +106,7 @@ it.each([
     expected: [],
     because: 'ECS might stop a task that is not protected for long enough',
   },
-])('what ECS cannot place takes room for as long as it is desired: $because', ({ cpu, expected }) => {
+])('reserves room for unplaced tasks while they are desired: $because', ({ cpu, expected }) => {
   const { scaleIn = 'lease', ...pool } = cpu;
   const gpu = { pool: 'gpu' };
   const picture = {

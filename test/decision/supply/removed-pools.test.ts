@@ -1,20 +1,23 @@
-/** Pools that were removed from the file while their service is still there. */
+/** Removed pools: they are no longer in the configuration while their service still exists. */
 import { expect, it } from 'vitest';
 import { MINUTE, NOW } from '../../support/parts.ts';
 import type { Drawn } from '../../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
 
 const HOUR = 60 * MINUTE;
-const ours = { stack: 'Ours', organization: 'default', 'scale-in': 'lease' };
-/** The primary deployment of every service began so many hours ago. */
+const ownTags = { stack: 'Ours', organization: 'default', 'scale-in': 'lease' };
+/** The primary deployment of every service began this many hours ago. */
 const deployed = ({ ecs }: Drawn['snapshot'], hours: number): void => {
   const createdAt = new Date(NOW - hours * HOUR).toISOString();
   for (const service of ecs.services.items)
     service.deployments = [{ id: 'one', status: 'PRIMARY', rolloutState: 'COMPLETED', createdAt }];
 };
 
-/** The plan of stack `Ours`, whose file no longer has the pool `old`, with one idle and one busy daemon. */
-const planned = (tags: Readonly<Record<string, string>> = ours, change: Change = () => {}) =>
+/**
+ * The plan of stack `Ours`, whose configuration no longer has the pool `old` with one idle and one
+ * busy daemon.
+ */
+const planned = (tags: Readonly<Record<string, string>> = ownTags, change: Change = () => {}) =>
   planOf(
     { pools: { cpu: {}, old: { tasks: 'I1m B', tags: { team: 'x' }, overrides: tags } } },
     (snapshot, config) => {
@@ -25,7 +28,7 @@ const planned = (tags: Readonly<Record<string, string>> = ours, change: Change =
     },
   );
 
-it('every task of such a pool is asked to leave, and the pool is reported', () => {
+it('drains every task of a removed pool, and reports the pool', () => {
   const plan = planned();
   expect(actionsOf(plan)).toEqual(['ask old#0', 'ask old#1']);
   expect(poolOf(plan, 'old')).toMatchObject({ retiring: true, scaleIn: 'lease' });
@@ -53,19 +56,19 @@ it.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Ch
   {
     scenario: 'a service without the tags of its settings',
     tags: { stack: 'Ours' },
-    because: 'nothing tells where its daemons are',
+    because: 'the organization of its daemons is unknown',
   },
   {
     scenario: 'a pool that never scales in',
-    tags: { ...ours, 'scale-in': 'never' },
+    tags: { ...ownTags, 'scale-in': 'never' },
     because: 'ECS would choose which task stops',
   },
   {
     scenario: 'an organization that no pool of the file has',
-    tags: { ...ours, organization: 'elsewhere' },
+    tags: { ...ownTags, organization: 'elsewhere' },
     because: 'its daemons and jobs are not read',
   },
-])('is only reported: $scenario, because $because', ({ tags, change }) => {
+])('only reports $scenario, because $because', ({ tags, change }) => {
   const plan = planned(tags, change);
   expect(plan.pools.map(({ name }) => name)).toEqual(['cpu']);
   expect(plan.actions).toEqual([]);
@@ -74,22 +77,22 @@ it.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Ch
   ]);
 });
 
-it('nobody is asked while the view is in doubt', () => {
-  const plan = planned(ours, (snapshot) =>
+it('drains nothing with doubts', () => {
+  const plan = planned(ownTags, (snapshot) =>
     Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' }),
   );
   expect(plan.actions).toEqual([]);
 });
 
-it('the service of another stack is neither drained nor reported', () => {
-  const plan = planned({ ...ours, stack: 'Theirs' });
+it('neither drains nor reports the service of another stack', () => {
+  const plan = planned({ ...ownTags, stack: 'Theirs' });
   expect([plan.actions, plan.findings]).toEqual([[], []]);
 });
 
 it.each([
   { other: { stack: 'Theirs' }, because: "it is another deployment's" },
   { other: {}, because: 'the other one has the tag of this stack' },
-])('of two services with the name of one pool the own one is sized: $because', ({ other }) => {
+])('scales the own one of two services with the name of one pool: $because', ({ other }) => {
   const plan = planOf(
     { pools: { cpu: { overrides: { stack: 'Ours' } }, two: { overrides: other } }, pending: [{}] },
     ({ ecs }, config) => {

@@ -1,10 +1,10 @@
-/** How long starts take, from the tasks in view. */
+/** The start time, from the tasks that ECS lists. */
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { learnStartTime } from '../../../lambda/decision/supply/start-time.ts';
 import { ago, arnOf, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
 
-/** Tasks that took so long each, in seconds; the first one is the newest. */
+/** Tasks with these start times in seconds; the first one is the newest. */
 function learn(seconds: readonly (number | 'never')[]) {
   const createdAt = (index: number): EpochMs => ago((index + 20) * MINUTE);
   const tasks = seconds.map((_, index) =>
@@ -26,12 +26,12 @@ describe('the start time of a pool', () => {
     {
       seconds: [],
       expected: { from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 },
-      because: 'nothing was seen',
+      because: 'no start was seen',
     },
     {
       seconds: [30, 40],
       expected: { from: 'setting', samples: 2, p50Ms: 90_000, p95Ms: 90_000 },
-      because: 'two say nothing yet',
+      because: 'two starts are too few',
     },
     {
       seconds: [30, 50, 40],
@@ -41,12 +41,12 @@ describe('the start time of a pool', () => {
     {
       seconds: [30, 'never', 40],
       expected: { from: 'setting', samples: 2, p50Ms: 90_000, p95Ms: 90_000 },
-      because: 'one whose daemon never came is no start',
+      because: 'a task without a daemon is no start',
     },
     {
       seconds: [30, 50, 40, 901, -1],
       expected: { from: 'learned', samples: 3, p50Ms: 40_000, p95Ms: 50_000 },
-      because: 'a daemon that registered anew, or before its task, tells nothing of a start',
+      because: 'a daemon that registered again, or before its task, gives no start time',
     },
     {
       seconds: Array.from({ length: 20 }, (_, index) => index + 1),
@@ -58,11 +58,11 @@ describe('the start time of a pool', () => {
       expected: { from: 'learned', samples: 50, p50Ms: 30_000, p95Ms: 30_000 },
       because: 'the newest fifty count',
     },
-  ] as const)('of $seconds is $expected, because $because', ({ seconds, expected }) => {
+  ] as const)('of starts of $seconds s is $expected, because $because', ({ seconds, expected }) => {
     expect(learn(seconds)).toEqual(expected);
   });
 
-  it('needs to know when a task was made', () => {
+  it('needs the time when ECS created a task', () => {
     const tasks = [1, 2, 3].map((index) => {
       const { createdAt: _, ...task } = aTask({ taskArn: arnOf(index) });
       return task;
@@ -71,7 +71,7 @@ describe('the start time of a pool', () => {
   });
 });
 
-it('a daemon that had to wait for its lease tells nothing of a start', () => {
+it('ignores a daemon that had to wait for its lease', () => {
   const [quick, late] = [10 * SECOND, 121 * SECOND];
   const of = (ms: number) =>
     learnStartTime({

@@ -7,7 +7,7 @@ import type {
   Task,
 } from '../../../lambda/decision/model/snapshot.ts';
 import { indexDaemons } from '../../../lambda/decision/supply/daemons.ts';
-import { readTask } from '../../../lambda/decision/supply/task-state.ts';
+import { deriveTaskView } from '../../../lambda/decision/supply/task-state.ts';
 import {
   aDaemon,
   ago,
@@ -27,7 +27,7 @@ import {
 type Row = {
   readonly scenario: string;
   readonly task?: Partial<Task>;
-  /** Absent: released. `null`: no protection was read. */
+  /** Absent: the protection is off. `null`: it was not read. */
   readonly lease?: Partial<Protection> | null;
   readonly daemon?: Partial<Daemon>;
   readonly job?: Partial<Job>;
@@ -52,7 +52,7 @@ function sightOf({ daemon, job, unread }: Row): OrganizationReadings | undefined
 
 function read(row: Row) {
   const organization = sightOf(row);
-  return readTask({
+  return deriveTaskView({
     task: aTask(row.task),
     pool: aPool(),
     organization,
@@ -75,7 +75,7 @@ const leases: readonly Row[] = [
     lease: { expirationDate: ago(-24 * HOUR + SECOND) },
     daemon: {},
     expected: 'leaving idle',
-    because: 'less than 24 h is an ask',
+    because: 'less than 24 h means a drain request',
   },
   {
     scenario: 'enabled, no end read',
@@ -89,7 +89,7 @@ const leases: readonly Row[] = [
     lease: {},
     task: { lastStatus: 'PENDING', createdAt: ago(10 * MINUTE) },
     expected: 'starting registering',
-    because: 'what does not run is still to come',
+    because: 'a task that does not run is still expected',
   },
 ];
 
@@ -98,7 +98,7 @@ const released_: readonly Row[] = [
     scenario: 'released, offline daemon',
     daemon: offline,
     expected: 'left silent',
-    because: 'coderd says that its daemon is gone',
+    because: 'coderd shows its daemon as offline',
   },
   {
     scenario: 'released a minute after its start, offline daemon',
@@ -117,7 +117,7 @@ const released_: readonly Row[] = [
     scenario: 'released, daemon seen 91 s ago',
     daemon: { last_seen_at: ago(91 * SECOND) },
     expected: 'left silent',
-    because: 'whatever status its row still says',
+    because: 'whatever status its row still has',
   },
   {
     scenario: 'released, daemon never seen',
@@ -145,7 +145,7 @@ const released_: readonly Row[] = [
     because: 'it may still be booting',
   },
   {
-    scenario: 'released, no daemon, RUNNING since nobody knows when',
+    scenario: 'released, no daemon, RUNNING for an unknown time',
     task: { startedAt: undefined },
     expected: 'starting registering',
     because: 'absence proves nothing without a time',
@@ -190,7 +190,7 @@ const unread: readonly Row[] = [
     scenario: 'released, old, organization unknown',
     unread: 'organization',
     expected: 'unguarded unknown',
-    because: 'nobody can say anything about its daemon',
+    because: 'nothing is known about its daemon',
   },
   {
     scenario: 'leased, no daemon, old, daemons truncated',
@@ -228,13 +228,13 @@ const uses: readonly Row[] = [
     scenario: 'PENDING for a second more than 10 min',
     task: { lastStatus: 'PENDING', createdAt: ago(10 * MINUTE + SECOND) },
     expected: 'starting silent',
-    because: 'nobody counts on it any more',
+    because: 'it is not expected any more',
   },
   {
-    scenario: 'PENDING since nobody knows when',
+    scenario: 'PENDING for an unknown time',
     task: { lastStatus: 'PENDING', createdAt: undefined },
     expected: 'starting registering',
-    because: 'without a time nothing is overdue',
+    because: 'a task without a time is never overdue',
   },
   {
     scenario: 'leased, busy daemon',
@@ -248,16 +248,16 @@ const uses: readonly Row[] = [
 describe.each([
   { name: 'a lease', rows: leases },
   { name: 'without a lease', rows: released_ },
-  { name: 'what could not be read', rows: unread },
-  { name: 'what a daemon is good for', rows: uses },
+  { name: 'unavailable readings', rows: unread },
+  { name: 'the use of a task', rows: uses },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario: $expected, because $because', (row) => {
+  it.each(rows)('is $expected for $scenario, because $because', (row) => {
     const { state, use } = read(row);
     expect(`${state} ${use}`).toBe(row.expected);
   });
 });
 
-it('only an idle daemon is idle since some time', () => {
+it('gives idleSince only for an idle daemon', () => {
   const since = (daemon: Partial<Daemon>) =>
     read({ scenario: '', lease: {}, daemon, expected: '', because: '' }).idleSince;
   expect(since({})).toBe(ago(23 * HOUR));
@@ -265,15 +265,15 @@ it('only an idle daemon is idle since some time', () => {
   expect(since(offline)).toBeUndefined();
 });
 
-it('a daemon offers its own tags, a task without one those of its pool', () => {
+it('offers the tags of the daemon, or those of the pool without a daemon', () => {
   const pool = aPool({ tags: { cluster: 'gpu' } });
   const organization = anOrganization({ daemons: reading([aDaemon({ tags: { cluster: 'tpu' } })]) });
   const index = indexDaemons(organization, NOW);
   const input = { task: aTask(), pool, organization, index, now: NOW, protection: aLease() };
-  const seen = readTask(input);
-  const unseen = readTask({ ...input, index: undefined });
+  const seen = deriveTaskView(input);
+  const unseen = deriveTaskView({ ...input, index: undefined });
   expect([seen.offers.cluster, unseen.offers.cluster]).toEqual(['tpu', 'gpu']);
   expect([seen.hasOtherTags, unseen.hasOtherTags]).toEqual([true, false]);
   const fitting = aPool({ tags: { cluster: 'tpu', scope: 'organization' } });
-  expect(readTask({ ...input, pool: fitting }).hasOtherTags).toBe(false);
+  expect(deriveTaskView({ ...input, pool: fitting }).hasOtherTags).toBe(false);
 });

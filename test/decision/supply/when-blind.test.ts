@@ -1,4 +1,4 @@
-/** `whenBlind`: tasks that are kept while coderd can't be read. */
+/** `whenBlind`: tasks that stay while coderd cannot be read. */
 import { describe, expect, it } from 'vitest';
 import type { ReadingStatus } from '../../../lambda/decision/model/snapshot.ts';
 import { ago, arnOf, aTask, HOUR, MINUTE, reading } from '../../support/parts.ts';
@@ -42,7 +42,7 @@ const exiting =
     },
   });
 
-describe('while coderd can’t be read the floor holds', () => {
+describe('whenBlind.floor while coderd cannot be read', () => {
   it.each<{ scenario: string; world: Partial<Stocked>; expected: readonly string[] }>([
     { scenario: 'both lists failed', world: unread('failed'), expected: ['cpu 0->3'] },
     { scenario: 'both lists are forbidden', world: unread('forbidden'), expected: ['cpu 0->3'] },
@@ -64,20 +64,20 @@ describe('while coderd can’t be read the floor holds', () => {
       world: { organization: { previousJobs: reading([], 'failed') } },
       expected: [],
     },
-  ])('$scenario: $expected', ({ world, expected }) => {
+  ])('plans $expected for $scenario', ({ world, expected }) => {
     expect(doneBy({ pools: { cpu: floor(3) }, ...world })).toEqual(expected);
   });
 
-  it('the plan names it', () => {
+  it('is named in the plan', () => {
     const [pool] = deliberateOn({ pools: { cpu: floor(3) }, ...unread('failed') }).plan.pools;
     expect(pool?.floor).toEqual({ count: 3, from: 'when-blind' });
   });
 
-  it('a higher min counts', () => {
+  it('gives way to a higher min', () => {
     expect(doneBy({ pools: { cpu: floor(2, { min: 4 }) }, ...unread('failed') })).toEqual(['cpu 0->4']);
   });
 
-  it('max, maxTasks and dollarsPerHour come last', () => {
+  it('stays within max, maxTasks and dollarsPerHour', () => {
     expect(doneBy({ pools: { cpu: floor(30, { max: 5 }) }, ...unread('failed') })).toEqual(['cpu 0->5']);
     const limits = { maxTasks: 2 };
     expect(doneBy({ pools: { cpu: floor(3) }, ...unread('failed'), limits })).toEqual(['cpu 0->2']);
@@ -85,24 +85,24 @@ describe('while coderd can’t be read the floor holds', () => {
     expect(doneBy({ pools: { cpu: floor(3) }, ...unread('failed'), limits: dollars })).toEqual(['cpu 0->1']);
   });
 
-  it('a pool that retires stays at none', () => {
+  it('does not apply to a retiring pool', () => {
     expect(doneBy({ pools: { cpu: floor(3, { retiring: true }) }, ...unread('failed') })).toEqual([]);
   });
 
-  it('no daemon is asked to drain, whatever there is', () => {
+  it('drains no daemon', () => {
     const pools = { cpu: { ...floor(1), idle: [2 * HOUR, HOUR, HOUR] } };
     expect(doneBy({ pools, ...unread('failed') })).toEqual([]);
   });
 });
 
-describe('with daemons that exit at once', () => {
-  it('nothing more is launched than one task at a time', () => {
+describe('whenBlind.floor with daemons that exit at once', () => {
+  it('launches only one task at a time', () => {
     const world = { pools: { cpu: floor(6) }, ...unread('failed') };
     const launched = doneBy({ ...world, change: exiting(5) });
     expect(launched.length === 0 || launched[0] === 'cpu 0->1').toBe(true);
   });
 
-  it('the floor holds again once coderd is read', () => {
+  it('applies again once coderd can be read', () => {
     expect(doneBy({ pools: { cpu: floor(3, { min: 1 }) } })).toEqual(['cpu 0->1']);
   });
 });

@@ -1,4 +1,7 @@
-/** What the decision promises in every state, however ugly. fast-check prints the seed of a failure. */
+/**
+ * The invariants of the decision in random states, including inconsistent ones. fast-check prints
+ * the seed of a failure.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Deliberation, decide, deliberate } from '../../../lambda/decision/decide.ts';
@@ -20,7 +23,7 @@ const tasksOf = ({ ecs }: Snapshot, pool: string): readonly Task[] =>
       group === `service:s-${pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
   );
 
-/** How many tasks of a pool there are, by the list or, where that could not be read, by ECS's count. */
+/** The number of tasks of a pool, from the list or, if it could not be read, from ECS's count. */
 const thereOf = (snapshot: Snapshot, pool: string): number => {
   const service = snapshot.ecs.services.items.find(({ serviceName }) => serviceName === `s-${pool}`);
   const counted = snapshot.ecs.tasks.status === 'ok' ? 0 : (service?.runningCount ?? 0);
@@ -32,7 +35,7 @@ const withWarm = (config: Config, warm: 'auto' | 0): Config => ({
   pools: config.pools.map((pool) => ({ ...pool, warm })),
 });
 
-/** How many tasks may be replaced at a time. */
+/** The number of tasks that may be replaced at a time. */
 const shareOf = (tasks: number, { roll }: Config): number =>
   Math.max(1, Math.ceil((tasks * roll.atOncePercent) / 100));
 
@@ -43,14 +46,17 @@ const asks = (plan: Plan): readonly Extract<Action, { kind: 'ask-to-leave' }>[] 
 const totalOf = (plan: Plan): number =>
   plan.pools.reduce((total, { desired }) => total + (desired.to ?? 0), 0);
 
-/** Tasks there will be: those that have left are there until ECS stops them, whatever the count. */
+/**
+ * The number of tasks after the plan. Tasks that have left exist until ECS stops them, whatever the
+ * count.
+ */
 const tasksAfter = (plan: Plan, snapshot: Snapshot): number =>
   plan.pools.reduce(
     (total, { name, desired }) => total + Math.max(desired.to ?? 0, tasksOf(snapshot, name).length),
     0,
   );
 
-/** Every row that could be the daemon of a task. */
+/** All rows that may be the daemon of a task. */
 function rowsOf(snapshot: Snapshot, taskArn: string): readonly Daemon[] {
   const id = taskArn.slice(taskArn.lastIndexOf('/') + 1);
   return snapshot.coder.organizations
@@ -58,7 +64,7 @@ function rowsOf(snapshot: Snapshot, taskArn: string): readonly Daemon[] {
     .filter(({ name }) => name.endsWith(id));
 }
 
-it('never asks a busy daemon to leave, but to replace it', () => {
+it('never drains a busy daemon except to replace it', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { task, why } of asks(decide(snapshot, config)))
@@ -74,7 +80,7 @@ it('never asks a busy daemon to leave, but to replace it', () => {
   );
 });
 
-it('asks only tasks with 24 hours or more of their lease left, and each once', () => {
+it('drains only tasks with 24 hours or more left on their lease, and each once', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const asked = asks(decide(snapshot, config)).map(({ task }) => task);
@@ -89,7 +95,7 @@ it('asks only tasks with 24 hours or more of their lease left, and each once', (
   );
 });
 
-it('never wants more than max beside those that leave or are replaced, and never raises the sum over maxTasks', () => {
+it('never wants more than max beside tasks that drain or are replaced, and never raises the sum over maxTasks', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -111,11 +117,11 @@ it('never wants more than max beside those that leave or are replaced, and never
   );
 });
 
-/** Old tasks that ECS does not count any more after an early success, of each pool. */
+/** Old tasks of each pool that ECS no longer counts after an early success. */
 const uncountedIn = ({ pools }: Deliberation): ReadonlyMap<string, number> =>
   new Map(pools.map(({ need }) => [need.view.pool.name, need.capacity.uncounted]));
 
-it('never sets a count below the tasks that have not left', () => {
+it('never sets a count below the number of tasks that have not left', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const deliberation = deliberate(snapshot, config);
@@ -139,7 +145,7 @@ it('never sets a count below the tasks that have not left', () => {
   );
 });
 
-it('takes for left only tasks without protection, live daemon or job', () => {
+it('counts as left only tasks without protection, live daemon and job', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { name, daemons } of decide(snapshot, config).pools) {
@@ -158,7 +164,7 @@ it('takes for left only tasks without protection, live daemon or job', () => {
   );
 });
 
-it('doubt never scales in', () => {
+it('never scales in with doubts', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const { services, tasks, protections } = snapshot.ecs;
@@ -176,7 +182,7 @@ it('doubt never scales in', () => {
   );
 });
 
-it('a forecast that can not be trusted sends nobody away who would stay without it', () => {
+it('never drains a daemon because of an incomplete forecast', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const organizations = snapshot.coder.organizations.filter(
@@ -203,7 +209,7 @@ it('a forecast that can not be trusted sends nobody away who would stay without 
   );
 });
 
-it('the order of the input changes nothing', () => {
+it('plans the same for every order of the input', () => {
   const shuffle = <T>(items: readonly T[], by: number): readonly T[] =>
     items
       .map((item, index) => [(index * 7919 + by) % 101, item] as const)
@@ -244,10 +250,10 @@ it('the order of the input changes nothing', () => {
   );
 });
 
-it('one more pending job never means fewer tasks', () => {
+it('never plans fewer tasks for one more pending job', () => {
   fc.assert(
     fc.property(clear, oneMoreJob, ({ snapshot, config: given }, job) => {
-      // while prebuilds wait the stock launches nothing, since they would take its daemons
+      // while prebuilds wait, no stock is launched, because they would take its daemons
       const config = job.initiator_id === PREBUILDS_USER ? withWarm(given, 0) : given;
       const more: Snapshot = {
         ...snapshot,
@@ -259,10 +265,10 @@ it('one more pending job never means fewer tasks', () => {
         },
       };
       const before = decide(snapshot, config);
-      // a job can also be what ends a contradiction, and with it a hold
+      // one more job can also resolve a contradiction, which ends a hold
       fc.pre(before.findings.every(({ code }) => code !== 'jobs-empty-while-busy'));
       const withJob = decide(more, config);
-      // one that was submitted in the future is a doubt, and nobody is replaced in doubt
+      // a job from the future is a doubt, and with doubts no task is replaced
       fc.pre(withJob.findings.every(({ code }) => code !== 'clocks-differ'));
       expect(tasksAfter(withJob, snapshot)).toBeGreaterThanOrEqual(tasksAfter(before, snapshot));
     }),
@@ -270,7 +276,7 @@ it('one more pending job never means fewer tasks', () => {
   );
 });
 
-/** The state right after all actions were carried out, before anything else has happened. */
+/** The state right after all actions, before anything else happens. */
 function after({ snapshot }: Ugly, plan: Plan): Snapshot {
   const desired = new Map<string, number>(counts(plan).map(({ service, to }) => [service, to]));
   const hours = new Map<string, number>(
@@ -303,10 +309,11 @@ function after({ snapshot }: Ugly, plan: Plan): Snapshot {
 }
 
 /**
- * Mostly the second look plans nothing. Once in some 20,000 ugly states it launches for a prebuild that waits: what the first launched for people
- * of an overlapping pool is starting by then, and may be dealt out anew.
+ * Mostly the second look plans nothing. In about one of 20,000 inconsistent states it launches for
+ * a prebuild that waits: a task that the first look launched for people of an overlapping pool is
+ * starting by then and can be assigned anew.
  */
-it('looks at one state settle: the third plans nothing', () => {
+it('plans nothing in the third look at an unchanged state', () => {
   fc.assert(
     fc.property(any, (ugly) => {
       const { snapshot, config } = ugly;
@@ -318,13 +325,14 @@ it('looks at one state settle: the third plans nothing', () => {
   );
 });
 
-it('the second look launches nothing where no prebuild waits', () => {
+it('launches nothing in the second look while no prebuild waits', () => {
   fc.assert(
     fc.property(any, (ugly) => {
       const { snapshot, config } = ugly;
       const { plan, pools } = deliberate(snapshot, config);
       fc.pre(!plan.assignment.some((row) => row.for === 'prebuilds'));
-      // a raise ends what shows that ECS does not count old tasks: so many more may be asked for, once
+      // a higher count hides that ECS does not count old tasks, so this many more may be requested
+      // once
       fc.pre(pools.every(({ need }) => need.capacity.uncounted === 0));
       const again = decide(after(ugly, plan), config);
       expect(again.actions.filter(({ kind }) => kind === 'set-desired')).toEqual([]);
@@ -333,7 +341,7 @@ it('the second look launches nothing where no prebuild waits', () => {
   );
 });
 
-it('every pool has a reason, and a pool that changes has one for that', () => {
+it('gives every pool a reason, and every change its own reason', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -351,7 +359,7 @@ it('every pool has a reason, and a pool that changes has one for that', () => {
   );
 });
 
-it('every pending job is assigned once, or reported as one that nobody can run', () => {
+it('assigns every pending job once or reports it as unserved', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
@@ -366,7 +374,7 @@ it('every pending job is assigned once, or reported as one that nobody can run',
   );
 });
 
-it('a pool whose warm is a number keeps nothing for the stock', () => {
+it('keeps no stock in a pool whose warm is a number', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       for (const { need } of deliberate(snapshot, config).pools)
@@ -376,7 +384,7 @@ it('a pool whose warm is a number keeps nothing for the stock', () => {
   );
 });
 
-it('the stock takes no place from a job', () => {
+it('gives no place to the stock that a job needs', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const served = (plan: Plan): Readonly<Record<string, number>> => {
@@ -396,7 +404,7 @@ it('the stock takes no place from a job', () => {
   );
 });
 
-it('doubt launches nothing for the stock', () => {
+it('launches no stock with doubts', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const without = new Map(
@@ -412,13 +420,13 @@ it('doubt launches nothing for the stock', () => {
   );
 });
 
-it('the plan looks again within a minute, and every number in it is finite', () => {
+it('looks again within a minute, and plans only finite numbers', () => {
   fc.assert(
     fc.property(any, ({ snapshot, config }) => {
       const plan = decide(snapshot, config);
       expect(plan.lookAgainAfterMs).toBeGreaterThanOrEqual(config.looks.everyMs);
       expect(plan.lookAgainAfterMs).toBeLessThanOrEqual(60_000);
-      // JSON has no other numbers: it writes null for NaN and infinity
+      // JSON writes null for NaN and infinity
       const numbers = JSON.stringify(plan, (name, value: unknown) =>
         typeof value === 'number' && !Number.isFinite(value) ? `${name} is not finite` : value,
       );

@@ -1,4 +1,4 @@
-/** What makes the view of a pool doubtful: each doubt with the finding that tells of it, and its limits. */
+/** The doubts of a pool: each with the finding that reports it, and its limits. */
 import { describe, expect, it } from 'vitest';
 import { NOW, taskIdOf } from '../../support/parts.ts';
 import type { Drawn, Picture } from '../../support/picture.ts';
@@ -11,12 +11,12 @@ type Row = {
   readonly scenario: string;
   readonly picture?: Picture;
   readonly change: Change;
-  /** Findings; empty: no doubt, and what can be asked is asked. */
+  /** The findings. Empty: no doubt, so the idle task drains. */
   readonly expected: readonly object[];
   readonly because: string;
 };
 
-/** One that can be asked to leave, beside others. */
+/** A task that can drain, beside others. */
 const one: Picture = { pools: { cpu: { tasks: 'I20m' } } };
 
 const daemonsOf = (snapshot: Drawn['snapshot']) => organizationIn(snapshot).daemons;
@@ -51,7 +51,7 @@ const readings: readonly Row[] = [
     scenario: 'as many daemons as the limit',
     change: (s) => Object.assign(daemonsOf(s), { limit: 1 }),
     expected: [{ code: 'daemons-truncated', organization: 'default', error: undefined }],
-    because: 'a full list is taken for cut off',
+    because: 'a full list counts as truncated',
   },
   {
     scenario: 'fewer daemons than the limit',
@@ -63,7 +63,7 @@ const readings: readonly Row[] = [
     scenario: 'more daemons than the limit, stale',
     change: (s) => Object.assign(daemonsOf(s), { status: 'stale', limit: 1 }),
     expected: [{ code: 'daemons-stale', organization: 'default', error: undefined }],
-    because: 'what a list says of itself is worse than that',
+    because: 'the own status of the list is worse',
   },
 ];
 
@@ -72,7 +72,7 @@ const emptiness: readonly Row[] = [
     scenario: 'no daemons beside a lease',
     change: (s) => Object.assign(daemonsOf(s), { items: [] }),
     expected: [{ code: 'daemons-empty-while-leased', organization: 'default', tasks: 1 }],
-    because: 'who holds a lease has a daemon',
+    because: 'a leased task has a daemon',
   },
   {
     scenario: 'no daemons beside one that leaves',
@@ -82,20 +82,20 @@ const emptiness: readonly Row[] = [
       Object.assign(jobsOf(s), { items: [] });
     },
     expected: [{ code: 'daemons-empty-while-leased', organization: 'default', tasks: 1 }],
-    because: 'who leaves holds a lease too',
+    because: 'a draining task holds a lease too',
   },
   {
     scenario: 'daemons that could not be read beside a lease',
     change: (s) => Object.assign(daemonsOf(s), { status: 'failed', error: 'seen', items: [] }),
     expected: [{ code: 'daemons-failed', organization: 'default', error: 'seen' }],
-    because: 'what was not read contradicts nothing',
+    because: 'an unavailable list contradicts nothing',
   },
   {
     scenario: 'jobs that could not be read beside a busy daemon',
     picture: { pools: { cpu: { tasks: 'I20m B' } } },
     change: (s) => Object.assign(jobsOf(s), { status: 'failed', error: 'seen', items: [] }),
     expected: [{ code: 'jobs-failed', organization: 'default', error: 'seen' }],
-    because: 'what was not read contradicts nothing',
+    because: 'an unavailable list contradicts nothing',
   },
   {
     scenario: 'no daemons beside tasks that start',
@@ -129,13 +129,13 @@ const emptiness: readonly Row[] = [
       edit(daemonsOf(s).items, 1, { last_seen_at: later(-91 * SECOND) });
     },
     expected: [],
-    because: 'a row that is not alive says nothing',
+    because: 'the row of an offline daemon proves nothing',
   },
 ];
 
 const workers: readonly Row[] = [
   {
-    scenario: 'a running job of nobody known',
+    scenario: 'a running job of an unknown daemon',
     change: (s) => jobsOf(s).items.push(running('a', { worker_id: 'x' }), running('b', { worker_id: 'y' })),
     expected: [
       { code: 'worker-unknown', organization: 'default', jobs: 2, jobIds: ['a', 'b'], pools: ['cpu'] },
@@ -167,13 +167,13 @@ const workers: readonly Row[] = [
     because: 'its worker is known',
   },
   {
-    scenario: 'a completed job of nobody known',
+    scenario: 'a completed job of an unknown daemon',
     change: (s) => jobsOf(s).items.push(running('a', { worker_id: 'x', completed_at: later(0) })),
     expected: [],
-    because: 'it holds nobody any more',
+    because: 'it keeps no daemon busy any more',
   },
   {
-    scenario: 'a running job of nobody known in a list that is cut off',
+    scenario: 'a running job of an unknown daemon in a truncated list',
     change: (s) => {
       jobsOf(s).items.push(running('a', { worker_id: 'x' }));
       Object.assign(daemonsOf(s), { status: 'truncated' });
@@ -183,7 +183,7 @@ const workers: readonly Row[] = [
   },
 ];
 
-/** Jobs of so many workers that no list has, which started so many seconds ago. */
+/** Jobs of unlisted workers, which started this many seconds ago. */
 const startedBy =
   (...seconds: readonly number[]): Change =>
   (s) =>
@@ -198,7 +198,7 @@ const oneIsComing: Picture = { pools: { cpu: { tasks: 'I20m R' } } };
 
 const newWorkers: readonly Row[] = [
   {
-    scenario: 'a job of nobody known that has just started, and a task whose daemon is to come',
+    scenario: 'a job of an unknown daemon that has just started, and a task whose daemon is expected',
     picture: oneIsComing,
     change: startedBy(9),
     expected: [],
@@ -212,7 +212,7 @@ const newWorkers: readonly Row[] = [
     because: 'the readings are not so far apart',
   },
   {
-    scenario: 'the same, in a pool whose tasks no guard protects',
+    scenario: 'the same, in a pool without guards',
     picture: oneIsComing,
     change: (s, config) => {
       edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
@@ -222,21 +222,21 @@ const newWorkers: readonly Row[] = [
     because: 'a build could be lost there if that were wrong',
   },
   {
-    scenario: 'two of them, and one task whose daemon is to come',
+    scenario: 'two of them, and one task whose daemon is expected',
     picture: oneIsComing,
     change: startedBy(1, 1),
     expected: unknownTo('a0', 'a1'),
-    because: 'nothing tells which of them is new',
+    because: 'it is unknown which of them is new',
   },
   {
-    scenario: 'one that has just started, and a task that is to run',
+    scenario: 'one that has just started, and a task that does not run yet',
     picture: { pools: { cpu: { tasks: 'I20m P' } } },
     change: startedBy(1),
     expected: unknownTo('a0'),
-    because: 'its daemon can not be there yet',
+    because: 'its daemon cannot be registered yet',
   },
   {
-    scenario: 'one that has just started, one that has not, and two tasks whose daemons are to come',
+    scenario: 'one that has just started, one that has not, and two tasks whose daemons are expected',
     picture: { pools: { cpu: { tasks: 'I20m R R' } } },
     change: startedBy(1, 60),
     expected: unknownTo('a0', 'a1'),
@@ -251,7 +251,7 @@ const nameOf = (s: Drawn['snapshot']): string => String(daemonsOf(s).items[0]?.n
 
 const names: readonly Row[] = [
   {
-    scenario: 'two daemons of ours with one name, twice',
+    scenario: 'two own daemons with one name, twice',
     change: (s) => {
       for (const index of [9, 8])
         for (const id of ['a', 'b']) twin(s, `fleet-${taskIdOf(index)}`, `${id}${index}`);
@@ -263,7 +263,7 @@ const names: readonly Row[] = [
         names: [`fleet-${taskIdOf(8)}`, `fleet-${taskIdOf(9)}`],
       },
     ],
-    because: 'their rows are one, and nobody can tell whose it is',
+    because: 'they share one row, so its owner is unknown',
   },
   {
     scenario: 'two daemons of others with one name',
@@ -272,7 +272,7 @@ const names: readonly Row[] = [
       twin(s, 'theirs', 'b');
     },
     expected: [],
-    because: 'names are told apart only where a task hangs on them',
+    because: 'names must be unique only for daemons of tasks',
   },
   {
     scenario: 'the daemon of a task twice',
@@ -323,7 +323,7 @@ const clocks: readonly Row[] = [
     scenario: 'a daemon made in the future and never seen',
     change: (s) => edit(daemonsOf(s).items, 0, { last_seen_at: null, created_at: later(120 * SECOND) }),
     expected: [differ('daemons', 120, 'default')],
-    because: 'its clock is wrong all the same',
+    because: 'its clock is still wrong',
   },
   {
     scenario: 'a task that starts in the future',
@@ -336,14 +336,14 @@ const clocks: readonly Row[] = [
     picture: { pools: { cpu: { tasks: 'I20m P' } } },
     change: ({ ecs }) => edit(ecs.tasks.items, 1, { createdAt: later(120 * SECOND) }),
     expected: [differ('tasks', 120)],
-    because: 'where it has not started, that is what counts',
+    because: 'if it has not started, its creation counts',
   },
   {
-    scenario: 'a task of no time at all',
+    scenario: 'a task without any time',
     picture: { pools: { cpu: { tasks: 'I20m P' } } },
     change: ({ ecs }) => edit(ecs.tasks.items, 1, { createdAt: undefined }),
     expected: [],
-    because: 'what has no time has no wrong one',
+    because: 'a missing time cannot be wrong',
   },
   {
     scenario: 'readings within a minute',
@@ -364,13 +364,13 @@ const clocks: readonly Row[] = [
     because: 'readings of one look are made at once',
   },
   {
-    scenario: 'a list of workspaces of two minutes after',
+    scenario: 'a list of workspaces from two minutes later',
     change: (s) =>
       Object.assign(organizationIn(s), {
         workspaces: { status: 'ok', takenAt: later(120 * SECOND), items: [] },
       }),
     expected: [differ('readings', 120, 'default')],
-    because: 'what is due is compared with the clock of this look',
+    because: 'due times are compared with the clock of this look',
   },
   {
     scenario: 'a list of templates of five minutes before',
@@ -394,7 +394,7 @@ const clocks: readonly Row[] = [
     scenario: 'a stale reading of an hour before',
     change: (s) => Object.assign(jobsOf(s), { status: 'stale', takenAt: later(-3600 * SECOND) }),
     expected: [{ code: 'jobs-stale', organization: 'default', error: undefined }],
-    because: 'that is what stale means',
+    because: 'stale readings are old',
   },
 ];
 
@@ -442,25 +442,28 @@ describe.each([
   { name: 'clocks', rows: clocks },
   { name: 'counts', rows: counts },
 ])('$name', ({ rows }) => {
-  it.each(rows)('$scenario, because $because', ({ picture = one, change, expected }) => {
-    const plan = planOf(picture, change);
-    // a lease without a daemon is what some of these come to, and no doubt
-    const doubts = plan.findings.filter(
-      ({ code }) => code !== 'tasks-without-daemon' && code !== 'tasks-vacant',
-    );
-    expect(doubts).toMatchObject(expected);
-    expect(doubts).toHaveLength(expected.length);
-    const couldAsk = actionsOf(planOf(picture)).some((action) => action.startsWith('ask'));
-    if (couldAsk) expect(actionsOf(plan)).toEqual(expected.length > 0 ? [] : ['ask cpu#0']);
-  });
+  it.each(rows)(
+    'has the right doubts with $scenario, because $because',
+    ({ picture = one, change, expected }) => {
+      const plan = planOf(picture, change);
+      // some of these cases end with a lease without a daemon, which is no doubt
+      const doubts = plan.findings.filter(
+        ({ code }) => code !== 'tasks-without-daemon' && code !== 'tasks-vacant',
+      );
+      expect(doubts).toMatchObject(expected);
+      expect(doubts).toHaveLength(expected.length);
+      const couldAsk = actionsOf(planOf(picture)).some((action) => action.startsWith('ask'));
+      if (couldAsk) expect(actionsOf(plan)).toEqual(expected.length > 0 ? [] : ['ask cpu#0']);
+    },
+  );
 });
 
-describe('organizations', () => {
+describe('unknown organizations', () => {
   const gone: Change = ({ coder }) => {
     coder.organizations = [];
   };
 
-  it('that nobody knows are told once each, in order of name, and hold their pools', () => {
+  it('are reported once each, in order of name, and hold their pools', () => {
     const x = (index: number) => ({ [`t${index}`]: '1' });
     const plan = planOf(
       {
@@ -479,7 +482,7 @@ describe('organizations', () => {
     expect(plan.pools[0]?.why).toEqual([{ code: 'holding-for-doubt', doubts: ['organization-unknown'] }]);
   });
 
-  it('are told in order of name, and a pool is held for its own alone', () => {
+  it('are reported in order of name, and hold only their own pools', () => {
     const plan = planOf(
       { pools: { a: { tasks: 'I20m', organization: 'z' }, b: { tasks: 'I20m', organization: 'y' } } },
       ({ coder }) => {
@@ -497,7 +500,7 @@ describe('organizations', () => {
   });
 });
 
-it('a pool names each of its doubts once', () => {
+it('gives each doubt of a pool once', () => {
   const plan = planOf(one, (snapshot) => {
     for (const id of ['a', 'b'])
       jobsOf(snapshot).items.push(running(id, { status: 'x', created_at: later(99 * SECOND) }));

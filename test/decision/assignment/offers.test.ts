@@ -1,4 +1,4 @@
-/** Where jobs can be placed: daemons and launches of pools, daemons of nobody here, rooms. */
+/** The offers for jobs: daemons and launches of pools, daemons outside the autoscaler, room. */
 import { describe, expect, it } from 'vitest';
 import { assign, type Offer } from '../../../lambda/decision/assignment/assignment.ts';
 import { deriveDemand } from '../../../lambda/decision/demand/demand.ts';
@@ -43,7 +43,7 @@ const leaving: Change = ({ ecs, takenAt }) =>
     expirationDate: new Date(Date.parse(takenAt) + 23 * HOUR).toISOString(),
   });
 const leasesUnread: Change = ({ ecs }) => Object.assign(ecs.protections, { status: 'failed', items: [] });
-/** The first daemon has its host's name. */
+/** Gives the first daemon the name of its host. */
 const named: Change = (snapshot) => {
   edit(organizationIn(snapshot).daemons.items, 0, { name: 'ip-10-0-1-17' });
   edit(snapshot.ecs.tasks.items, 0, {
@@ -57,14 +57,14 @@ const strangerNamed =
 
 const free: readonly Row[] = [
   {
-    scenario: '1 pending, an idle daemon that was asked to leave',
+    scenario: '1 pending, an idle daemon with a drain request',
     picture: { pools: { cpu: { tasks: 'I1m' } }, pending: [{}] },
     change: leaving,
     expected: ['cpu 1->2 pending-jobs'],
     because: 'it takes no job any more',
   },
   {
-    scenario: '1 pending, a daemon that was asked to leave before it registered',
+    scenario: '1 pending, a daemon with a drain request from before it registered',
     picture: { pools: { cpu: { tasks: 'R' } }, pending: [{}] },
     change: leaving,
     expected: ['cpu 1->2 pending-jobs'],
@@ -74,7 +74,7 @@ const free: readonly Row[] = [
     scenario: '1 pending, B Z',
     picture: { pools: { cpu: { tasks: 'B Z' } }, pending: [{}] },
     expected: ['cpu 2->3 pending-jobs'],
-    because: 'a task that lost its daemon holds a lease: nothing waits for it to go',
+    because: 'a task that lost its daemon holds a lease, so no job waits for it',
   },
   {
     scenario: '1 pending, U',
@@ -99,11 +99,11 @@ const free: readonly Row[] = [
 ];
 
 describe('daemons of a pool', () => {
-  it.each(free)('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  it.each(free)('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 
-  it('each offer their own tags, also two with two wrong keys', () => {
+  it('offers the own tags of each daemon, even of two daemons with two wrong keys', () => {
     const picture: Picture = {
       pools: { cpu: { tasks: 'I1m I1m', tags: gpu, ageMinutes: 14 } },
       pending: [{ tags: { a: '1' } }, { tags: { b: '1' } }],
@@ -119,7 +119,7 @@ describe('daemons of a pool', () => {
   });
 });
 
-describe("daemons that aren't ours", () => {
+describe('daemons that the autoscaler does not own', () => {
   it.each<Row>([
     {
       scenario: '2 pending, our own daemon under its host name',
@@ -155,18 +155,18 @@ describe("daemons that aren't ours", () => {
       expected: ['other 0->1 pending-jobs'],
       because: 'daemons work for their own organization only',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 
-  it('a task that is listed twice is one', () => {
+  it('counts a task once that is listed twice', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m' } }, pending: [{ jobs: 2 }] }, ({ ecs }) => {
       ecs.tasks.items.push({ ...ecs.tasks.items[0] });
     });
     expect(actionsOf(plan)).toEqual(['cpu 1->2 pending-jobs']);
   });
 
-  it('a daemon whose task is on its way out is no supply, under whatever name', () => {
+  it('does not count a daemon whose task is stopping, whatever its name', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'I1m' } }, pending: [{}] }, (snapshot, config) => {
       named(snapshot, config);
       edit(snapshot.ecs.tasks.items, 0, { desiredStatus: 'STOPPED' });
@@ -178,19 +178,22 @@ describe("daemons that aren't ours", () => {
   it.each([
     { tasks: 'B', expected: ['cpu by-busy 2'], because: 'it runs the next when it is done' },
     { tasks: 'I1m', expected: ['cpu by-free 1', 'cpu by-busy 1'], because: 'it runs one now' },
-    { tasks: 'L', expected: [], because: 'who leaves runs no other' },
-  ])('jobs of a daemon with another key, $tasks: $expected, because $because', ({ tasks, expected }) => {
-    const tpu = { cluster: 'tpu' };
-    const plan = planOf({
-      pools: { cpu: { tasks, tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
-      pending: [{ tags: tpu, jobs: 2 }],
-    });
-    expect(plan.assignment.map(({ pool, served, jobs }) => `${pool} ${served} ${jobs}`)).toEqual(expected);
-    expect(plan.unserved.map(({ jobs }) => jobs)).toEqual(expected.length > 0 ? [] : [2]);
-    expect(plan.actions).toEqual([]);
-  });
+    { tasks: 'L', expected: [], because: 'a draining daemon takes no other job' },
+  ])(
+    'assigns the jobs of a daemon with another key, $tasks: $expected, because $because',
+    ({ tasks, expected }) => {
+      const tpu = { cluster: 'tpu' };
+      const plan = planOf({
+        pools: { cpu: { tasks, tags: gpu, daemonTags: tpu, ageMinutes: 14 } },
+        pending: [{ tags: tpu, jobs: 2 }],
+      });
+      expect(plan.assignment.map(({ pool, served, jobs }) => `${pool} ${served} ${jobs}`)).toEqual(expected);
+      expect(plan.unserved.map(({ jobs }) => jobs)).toEqual(expected.length > 0 ? [] : [2]);
+      expect(plan.actions).toEqual([]);
+    },
+  );
 
-  it('a daemon with another key that is gone runs nothing', () => {
+  it('assigns no job to an offline daemon with another key', () => {
     const tpu = { cluster: 'tpu' };
     const plan = planOf(
       {
@@ -202,7 +205,7 @@ describe("daemons that aren't ours", () => {
     expect(plan.unserved).toMatchObject([{ jobs: 1 }]);
   });
 
-  it('a job that only a busy daemon of theirs can run waits for it', () => {
+  it('lets a job wait for the only busy daemon with another key that can run it', () => {
     const plan = planOf({
       pools: { cpu: {} },
       pending: [{ tags: gpu }],
@@ -219,7 +222,7 @@ describe('warm', () => {
       scenario: 'a free daemon of a wider pool',
       picture: { pools: { a: { tasks: 'I1m', tags: gpuEu }, b: { tags: gpu, warm: 1 } } },
       expected: ['b 0->1 floor'],
-      because: 'what is kept warm is kept by its own pool',
+      because: 'warm daemons must be of the own pool',
     },
     {
       scenario: "a free daemon of another pool with this pool's key",
@@ -230,7 +233,7 @@ describe('warm', () => {
         },
       },
       expected: ['b 0->1 floor'],
-      because: 'what is kept warm is kept by its own pool',
+      because: 'warm daemons must be of the own pool',
     },
     {
       scenario: 'a free daemon of its own with a wrong key',
@@ -238,11 +241,11 @@ describe('warm', () => {
       expected: ['b 1->2 floor'],
       because: 'it would not be ready for the jobs of this pool',
     },
-  ])('$scenario: $expected, because $because', ({ picture, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, expected }) => {
     expect(actionsOf(planOf(picture))).toEqual(expected);
   });
 
-  it('is no job: no row of the assignment or of the unserved tells of it', () => {
+  it('reports warm neither in the assignment nor among the unserved jobs', () => {
     const plan = planOf({ pools: { a: { warm: 2 } } });
     expect([plan.assignment, plan.unserved]).toEqual([[], []]);
     const blind = planOf({ pools: { a: { warm: 2 } } }, ({ coder }) => {
@@ -258,13 +261,13 @@ describe('room', () => {
       scenario: 'min 1, max 2, 5 pending',
       picture: { pools: { cpu: { min: 1, max: 2 } }, pending: [{ jobs: 5 }] },
       expected: ['cpu 0->2 pending-jobs'],
-      because: 'what min brings is part of max',
+      because: 'tasks of min count against max',
     },
     {
       scenario: 'min 1, 1 pending',
       picture: { pools: { cpu: { min: 1 } }, pending: [{}] },
       expected: ['cpu 0->1 pending-jobs'],
-      because: 'what min brings takes a job like any other',
+      because: 'a task of min takes a job like any other',
     },
     {
       scenario: 'maxTasks 3, 3 desired and none there, 2 pending elsewhere',
@@ -274,7 +277,7 @@ describe('room', () => {
         maxTasks: 3,
       },
       expected: [],
-      because: 'what is desired takes room before it is there',
+      because: 'desired tasks count before they exist',
     },
     {
       scenario: 'maxTasks 3, a pool that has min 2, 3 pending elsewhere',
@@ -284,7 +287,7 @@ describe('room', () => {
         maxTasks: 3,
       },
       expected: ['a 0->2 floor', 'gpu 0->1 pending-jobs'],
-      because: 'what min demands is set aside first',
+      because: 'the room of min is reserved first',
     },
     {
       scenario: 'maxTasks 2, a pool without a service that has min 2',
@@ -297,10 +300,10 @@ describe('room', () => {
         ecs.services.items.shift();
       },
       expected: ['gpu 0->2 pending-jobs'],
-      because: 'room is not set aside for what cannot come',
+      because: 'no room is reserved for tasks that cannot start',
     },
     {
-      scenario: 'maxTasks 2, 1 works, two pools whose starts fail',
+      scenario: 'maxTasks 2, 1 works, two pools with failing starts',
       picture: {
         pools: { a: { tags: gpu }, b: { tags: { cluster: 'tpu' } }, c: { tasks: 'B' } },
         pending: [{ tags: gpu }, { tags: { cluster: 'tpu' } }],
@@ -313,7 +316,7 @@ describe('room', () => {
       because: 'probes take room like any other task',
     },
     {
-      scenario: 'maxTasks 2, a launch beside a pool whose starts fail',
+      scenario: 'maxTasks 2, a launch beside a pool with failing starts',
       picture: {
         pools: { a: { tags: gpu }, c: {} },
         pending: [{ tags: gpu }, { jobs: 2 }],
@@ -321,10 +324,10 @@ describe('room', () => {
       },
       change: (snapshot) => addFailedStarts(snapshot, 'a', 3),
       expected: ['c 0->2 pending-jobs'],
-      because: 'a probe gets what launches leave',
+      because: 'a probe gets the room that launches leave',
     },
     {
-      scenario: 'maxTasks 3, a pool that desires 3 in vain, in doubt',
+      scenario: 'maxTasks 3, a pool with 3 unplaced tasks, with doubts',
       picture: {
         pools: { a: { tags: gpu, desired: 3 }, c: { organization: 'data' } },
         pending: [{ organization: 'data' }],
@@ -342,9 +345,9 @@ describe('room', () => {
       picture: { pools: { cpu: { tasks: 'B Z' } }, pending: [{ jobs: 2 }] },
       change: ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false }),
       expected: ['cpu 2->1 tasks-left'],
-      because: 'it goes before others come',
+      because: 'it stops before other tasks start',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
@@ -363,7 +366,7 @@ function offerOf(text: string): Offer {
   };
 }
 
-describe('between offers that can all run a job', () => {
+describe('offers that can all run a job', () => {
   it.each([
     {
       scenario: 'two launches at one price',
@@ -372,28 +375,28 @@ describe('between offers that can all run a job', () => {
       because: 'the name decides, so that every look decides alike',
     },
     {
-      scenario: 'promises at two prices',
+      scenario: 'room at two prices',
       offers: ['a when-there-is-room all @9', 'b when-there-is-room all @7'],
       expected: ['b when-there-is-room 1'],
       because: 'the job waits for the cheaper one',
     },
     {
-      scenario: 'a promise beside a busy daemon of theirs',
+      scenario: 'room beside a busy daemon outside the autoscaler',
       offers: ['theirs by-busy all', 'a when-there-is-room all @9'],
       expected: ['a when-there-is-room 1'],
-      because: 'room is ours to make',
+      because: 'the autoscaler can make room',
     },
     {
-      scenario: 'a busy daemon of theirs beside one of ours that has another key',
+      scenario: 'a busy daemon outside the autoscaler, and an own one with another key',
       offers: ['a by-busy all', 'theirs by-busy all'],
       expected: ['null by-busy 1'],
-      because: 'ours is there by mistake',
+      because: 'the own daemon has the wrong key',
     },
     {
-      scenario: 'a dear pool that is starting beside a cheap launch',
+      scenario: 'a starting task of an expensive pool beside a cheap launch',
       offers: ['a by-launch 1 @1', 'b by-starting 1'],
       expected: ['b by-starting 1'],
-      because: 'what starts costs nothing more',
+      because: 'a starting task has no further cost',
     },
     {
       scenario: 'a free daemon, a starting one, and a launch that comes in any case',
@@ -401,7 +404,7 @@ describe('between offers that can all run a job', () => {
       expected: ['b by-free 1'],
       because: 'the free one is ready now',
     },
-  ])('$scenario: $expected, because $because', ({ offers, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ offers, expected }) => {
     const groups = deriveDemand(
       aSnapshot({ organizations: [anOrganization({ jobs: reading([aJob({ tags: gpu })]) })] }),
     );
@@ -409,7 +412,7 @@ describe('between offers that can all run a job', () => {
     expect(assigned.map(({ offer, jobs }) => `${offer.pool} ${offer.served} ${jobs}`)).toEqual(expected);
   });
 
-  it('earlier groups get the readier places of a pool', () => {
+  it('gives earlier groups the offers of a pool that are ready sooner', () => {
     const jobs = [
       aJob({ id: jobId('a'), tags: gpu, created_at: ago(9 * SECOND) }),
       aJob({ id: jobId('b'), tags: gpu, initiator_id: 'c42fdf75-3097-471c-8c33-fb52454d81c0' }),
@@ -424,7 +427,7 @@ describe('between offers that can all run a job', () => {
   });
 });
 
-describe('what cannot be listed', () => {
+describe('readings that are not available', () => {
   it.each<Row>([
     {
       scenario: 'tasks cut off after the first of B B I',
@@ -434,17 +437,17 @@ describe('what cannot be listed', () => {
         ecs.tasks.items.splice(1);
       },
       expected: [],
-      because: 'one of the two that are missing is known to be busy, and one may be free',
+      because: 'of the two missing ones, one is busy and one may be free',
     },
     {
       scenario: 'tasks unread, two busy daemons, 2 pending, maxTasks 3',
       picture: { pools: { cpu: { tasks: 'B B' } }, pending: [{ jobs: 2 }], maxTasks: 3 },
       change: ({ ecs }) => Object.assign(ecs.tasks, { status: 'failed', items: [] }),
       expected: ['cpu 2->3 pending-jobs'],
-      because: 'tasks that are known by their daemons alone take room too',
+      because: 'tasks that are known only by their daemons count too',
     },
     {
-      scenario: 'tasks stale, a busy daemon whose task is gone',
+      scenario: 'tasks stale, a busy daemon without a task',
       picture: { pools: { cpu: { tasks: 'B' } } },
       change: (snapshot) => {
         snapshot.ecs.tasks.status = 'stale';
@@ -455,7 +458,7 @@ describe('what cannot be listed', () => {
       because: 'ECS counts no more tasks than it lists',
     },
     {
-      scenario: 'tasks read, a busy daemon whose task is gone, and a count that is older',
+      scenario: 'tasks ok, a busy daemon without a task, and an older count',
       picture: { pools: { cpu: { tasks: 'B' } } },
       change: (snapshot) => {
         const { daemons } = organizationIn(snapshot);
@@ -463,7 +466,7 @@ describe('what cannot be listed', () => {
         edit(snapshot.ecs.services.items, 0, { runningCount: 2 });
       },
       expected: [],
-      because: 'a list that was read whole is believed',
+      because: 'a complete list is trusted',
     },
     {
       scenario: 'tasks and organization unread',
@@ -473,9 +476,9 @@ describe('what cannot be listed', () => {
         snapshot.coder.organizations = [];
       },
       expected: [],
-      because: 'who sees nothing does nothing',
+      because: 'without readings the autoscaler does nothing',
     },
-  ])('$scenario: $expected, because $because', ({ picture, change, expected }) => {
+  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
     expect(actionsOf(planOf(picture, change))).toEqual(expected);
   });
 });
