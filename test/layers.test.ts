@@ -1,6 +1,6 @@
 /**
- * Imports point one way. The README of each folder says what lives there and what its files may import; this test reads both.
- * `a/b/**` stands for a folder with all below it.
+ * Checks that imports point one way, from the import notes in the README of each folder and the imports of its files.
+ * `a/b/**` in a note stands for a folder and all folders below it.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const ROOMS = ['lambda', 'simulator', 'backtest', 'verify', 'demo', 'cli', 'bench', 'infra'];
-/** Packages that a folder may import. Elsewhere: any. */
+const ROOTS = ['lambda', 'simulator', 'backtest', 'verify', 'demo', 'cli', 'bench', 'infra'];
+/** Packages that a folder may import. Other folders may import any package. */
 const PACKAGES: readonly (readonly [folder: string, packages: RegExp])[] = [
   ['lambda/decision', /^$/],
   ['lambda/explain', /^zod$/],
@@ -21,10 +21,10 @@ const MOST_LINES = 10;
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s+'([^']+)'|import\('([^']+)'\)|(?:^|\n)import '([^']+)'/g;
 
-const files = ROOMS.flatMap((room) =>
-  readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+const files = ROOTS.flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
-    .map((name) => join(room, name)),
+    .map((name) => join(folder, name)),
 );
 const byFolder = Map.groupBy(files, dirname);
 const folders = [...byFolder.keys()].sort();
@@ -57,7 +57,7 @@ function isAllowed(folder: string, note: string): boolean {
   });
 }
 
-it('there are folders with imports to look at', () => {
+it('the folders contain imports to check', () => {
   expect(folders.length).toBeGreaterThan(50);
   expect(folders.flatMap(importedBy).length).toBeGreaterThan(100);
 });
@@ -65,13 +65,13 @@ it('there are folders with imports to look at', () => {
 describe.each(folders)('%s', (folder) => {
   const note = noteOf(folder);
 
-  it('says in a few lines what lives there', () => {
+  it('has a short README', () => {
     expect(note.split('\n')[0]).toBe(`# ${folder}`);
     expect(note.trim().split('\n').length).toBeGreaterThan(2);
     expect(note.trim().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
   });
 
-  it('imports what it may, and may import nothing that it does not', () => {
+  it('imports only the folders of its README, and uses each of them', () => {
     const imported = importedBy(folder);
     expect(imported.filter((target) => !isAllowed(target, note))).toEqual([]);
     const named = [...(/^May import: (.*)\.$/m.exec(note)?.[1] ?? '').matchAll(/`([^`]+)`/g)];
@@ -86,7 +86,7 @@ describe.each(folders)('%s', (folder) => {
   });
 });
 
-it('no folder imports itself by way of others', () => {
+it('no folders import each other in a circle', () => {
   const rounds = folders.flatMap((folder) => {
     const reached = new Set(importedBy(folder));
     for (const next of reached) for (const further of importedBy(next)) reached.add(further);
@@ -98,15 +98,18 @@ it('no folder imports itself by way of others', () => {
 describe('the decision', () => {
   const decision = files.filter((file) => file.startsWith('lambda/decision/'));
 
-  it.each(decision)('%s has no await, clock, environment or randomness in it', (file) => {
+  it.each(decision)('%s uses no await, clock, environment or randomness', (file) => {
     const code = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     expect(code).not.toMatch(/\bawait\b|\basync\b|Date\.now|new Date\(\)|process\.|Math\.random|console\./);
   });
 });
 
 describe.each(PACKAGES)('%s', (folder, packages) => {
-  it.each(files.filter((file) => file.startsWith(`${folder}/`)))('%s imports no other packages', (file) => {
-    const imported = importsOf(file).filter((name) => !name.startsWith('.'));
-    expect(imported.filter((name) => !packages.test(name))).toEqual([]);
-  });
+  it.each(files.filter((file) => file.startsWith(`${folder}/`)))(
+    '%s imports only allowed packages',
+    (file) => {
+      const imported = importsOf(file).filter((name) => !name.startsWith('.'));
+      expect(imported.filter((name) => !packages.test(name))).toEqual([]);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** docs/aws.md: each fact says what it stands on, and what it names is there. */
+/** Checks docs/aws.md: each fact has a standing, and the tests and SDK types that it names exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
@@ -15,10 +15,10 @@ const DOCUMENTED = /^\*\*read in documentation\*\* \d[\d.]+: .+$/;
 const READ =
   /^\*\*read in source\*\* .*\d{4}: `[^`]+`(?:, `[^`]+`)*$|^\*\*read in source\*\* \S+ [\d.]+: `[^`]+`$/;
 const ASSUMED = /^\*\*assumed\*\*: .+$/;
-/** A text of the SDK: its package, and the types that carry it. */
+/** A citation of the SDK: its package, and the types whose documentation has the fact. */
 const TYPES = /@aws-sdk\/(?<client>client-[a-z-]+), (?<names>`\w+`(?:, `\w+`)*)/;
 
-/** What a pattern with named groups finds in the standings. */
+/** The named groups of each standing that matches the pattern. */
 function groupsOf(pattern: RegExp): readonly Readonly<Record<string, string>>[] {
   return rows.flatMap(({ standing }) => {
     const groups = pattern.exec(standing)?.groups;
@@ -26,7 +26,7 @@ function groupsOf(pattern: RegExp): readonly Readonly<Record<string, string>>[] 
   });
 }
 
-/** What the SDK's package declares. */
+/** The text of all declarations of an SDK package. */
 function declarationsOf(client: string): string {
   const folder = new URL(`node_modules/@aws-sdk/${client}/dist-types/`, root);
   const files = ['models/', 'commands/'].flatMap((name) =>
@@ -35,27 +35,27 @@ function declarationsOf(client: string): string {
   return files.map((file) => (file.href.endsWith('.ts') ? readFileSync(file, 'utf8') : '')).join('\n');
 }
 
-describe('each fact', () => {
-  it('stands once, with its standing', () => {
+describe('a fact about AWS', () => {
+  it('occurs once and has a standing', () => {
     expect(rows.length).toBeGreaterThan(100);
     expect(rows.filter(({ fact, standing, others }) => !fact || !standing || others.length > 0)).toEqual([]);
     expect(rows.map(({ fact }) => fact)).toEqual([...new Set(rows.map(({ fact }) => fact))]);
   });
 
-  it('is verified, read in documentation or in source, or assumed, and says how', () => {
+  it('is verified, read in documentation or in source, or assumed, and names its evidence', () => {
     const marks = [VERIFIED, DOCUMENTED, READ, ASSUMED];
     expect(rows.filter(({ standing }) => !marks.some((mark) => mark.test(standing)))).toEqual([]);
   });
 
-  it('that is verified names a test that is there', () => {
+  it('names an existing test if it is verified', () => {
     const proofs = groupsOf(VERIFIED);
     expect(proofs.length).toBeGreaterThan(5);
-    const isThere = (file: URL, name: string): boolean =>
+    const hasTest = (file: URL, name: string): boolean =>
       existsSync(file) && readFileSync(file, 'utf8').includes(name);
-    expect(proofs.filter(({ path = '', name = '' }) => !isThere(new URL(path, docs), name))).toEqual([]);
+    expect(proofs.filter(({ path = '', name = '' }) => !hasTest(new URL(path, docs), name))).toEqual([]);
   });
 
-  it('that a text of the SDK tells names types that the SDK has', () => {
+  it('names existing types if it cites the SDK', () => {
     const named = groupsOf(TYPES);
     expect(named.length).toBeGreaterThan(20);
     const declared = new Map(

@@ -1,4 +1,4 @@
-/** Every citation in code and docs leads somewhere: to a page, a section of it, a heading, or a decision in docs/adr/. */
+/** Checks that every citation in code and docs names an existing page, section, heading or decision in docs/adr/. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const FOLDERS = [
   ...['simulator', 'test', 'verify'],
 ];
 const TEXT = /\.(?:ts|tsx|md|sh|yaml|json|css)$|^\.ci\//;
-/** Answers of others, what is installed, and what is made of all else. */
+/** Recorded answers, installed packages, and generated snapshots. */
 const FOREIGN = /\/node_modules\/|^verify\/conformance\/recorded\/|\/__snapshots__\//;
 
 type Text = { readonly path: string; readonly lines: string; readonly text: string };
@@ -23,17 +23,17 @@ const paths = [
   ),
 ].filter((path) => TEXT.test(path) && !FOREIGN.test(path) && path !== SELF && path !== 'package-lock.json');
 
-/** `text` has no line breaks, since a citation may go on in the next line of a comment. */
+/** `text` has no line breaks, because a citation may continue in the next line of a comment. */
 const texts: readonly Text[] = paths.map((path) => {
   const lines = readFileSync(join(root, path), 'utf8');
   return { path, lines, text: lines.replaceAll(/\s*\n\s*(?:\*(?!\/)|\/\/|#)?\s*/g, ' ') };
 });
 
-const isThere = (path: string): boolean => existsSync(join(root, path));
+const pathExists = (path: string): boolean => existsSync(join(root, path));
 const pageOf = (path: string): string =>
   existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
 
-/** All matches of a pattern with named groups, and where they are. */
+/** All matches of a pattern with named groups, with the file of each. */
 function cited(pattern: RegExp): readonly Record<string, string>[] {
   return texts.flatMap(({ path, text }) =>
     [...text.matchAll(pattern)].map(({ 0: citation, groups }) => ({ path, citation, ...groups })),
@@ -43,7 +43,7 @@ function cited(pattern: RegExp): readonly Record<string, string>[] {
 const headingsOf = (page: string): readonly string[] =>
   [...page.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
 
-/** As GitHub makes them. */
+/** The anchor that GitHub makes for a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -52,13 +52,13 @@ const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 describe('a citation', () => {
-  it('of a page leads to a page', () => {
+  it('names an existing page', () => {
     const pages = cited(/\b(?<page>docs\/[a-z-]+\.md)\b/g);
     expect(pages.length).toBeGreaterThan(100);
-    expect(pages.filter(({ page = '' }) => !isThere(page))).toEqual([]);
+    expect(pages.filter(({ page = '' }) => !pathExists(page))).toEqual([]);
   });
 
-  it('of a section leads to a section', () => {
+  it('names an existing section', () => {
     const sections = cited(/\b(?<page>docs\/[a-z-]+\.md) (?<list>§\d+(?:(?:, | and |, and )§\d+)*)/g).flatMap(
       ({ list = '', page = '', path }) =>
         [...list.matchAll(/\d+/g)].map(([number]) => ({ path, page, number })),
@@ -70,7 +70,7 @@ describe('a citation', () => {
     expect(leadsNowhere).toEqual([]);
   });
 
-  it('of a heading leads to that heading', () => {
+  it('names an existing heading', () => {
     const headings = cited(/\b(?<page>docs\/[a-z-]+\.md), "(?<title>[^"$]+)"/g);
     expect(headings.length).toBeGreaterThan(20);
     expect(headings.filter(({ page = '', title = '' }) => !headingsOf(pageOf(page)).includes(title))).toEqual(
@@ -78,7 +78,7 @@ describe('a citation', () => {
     );
   });
 
-  it('of the page that it is on leads to a section', () => {
+  it('names an existing section on its own page', () => {
     const own = texts
       .filter(({ path }) => /^docs\/[a-z-]+\.md$/.test(path))
       .flatMap(({ path, lines }) =>
@@ -92,7 +92,7 @@ describe('a citation', () => {
     expect(leadsNowhere.map(({ path, citation }) => ({ path, citation }))).toEqual([]);
   });
 
-  it('of a decision leads to docs/adr', () => {
+  it('names an existing decision in docs/adr', () => {
     const known = new Set(readdirSync(join(root, 'docs/adr')).map((file) => file.slice(0, 4)));
     const decisions = [
       ...cited(/\bADR (?<list>\d+)\b/g),
@@ -104,13 +104,13 @@ describe('a citation', () => {
     expect(decisions.filter(({ number }) => !known.has(number))).toEqual([]);
   });
 
-  it('is of nothing that is not in this repository', () => {
+  it('does not name documents outside this repository', () => {
     const gone = cited(/\baws-facts\b|\b[Cc]ontract §|\bdesign\.md\b|\(design, "/g);
     expect(gone).toEqual([]);
   });
 });
 
-it('a file that a page names is there', () => {
+it('all files that pages name exist', () => {
   const named = texts
     .filter(({ path }) => path.endsWith('.md') && path !== 'CHANGELOG.md')
     .flatMap(({ path, lines }) =>
@@ -120,7 +120,7 @@ it('a file that a page names is there', () => {
       })),
     );
   expect(named.length).toBeGreaterThan(100);
-  expect(named.filter(({ file }) => !isThere(file))).toEqual([]);
+  expect(named.filter(({ file }) => !pathExists(file))).toEqual([]);
 });
 
 describe('a link', () => {
@@ -135,12 +135,12 @@ describe('a link', () => {
       ),
     );
 
-  it('leads to a file', () => {
+  it('has an existing target', () => {
     expect(links.length).toBeGreaterThan(100);
-    expect(links.filter(({ target }) => !isThere(target))).toEqual([]);
+    expect(links.filter(({ target }) => !pathExists(target))).toEqual([]);
   });
 
-  it('with an anchor leads to a heading', () => {
+  it('has an existing heading as its anchor', () => {
     const anchored = links.filter(({ target, anchor }) => anchor !== undefined && target.endsWith('.md'));
     expect(
       anchored.filter(

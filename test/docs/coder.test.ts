@@ -1,4 +1,4 @@
-/** docs/coder.md: each fact says what it stands on, each proof is in the recordings, and each citation in the code leads to a section. */
+/** Checks docs/coder.md: each fact has a standing, each cited step is in the recordings, each citation in the code has its section. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Transcript } from '../../verify/conformance/stage/transcript.ts';
@@ -24,19 +24,19 @@ const BY_HAND = /by hand, \d{1,2} [A-Z][a-z]+ \d{4}$/;
 const READ = /^\*\*read in source\*\* (?:2\.\d+\.\d+|main)[^:]*: `[^`]+`(?:, `[^`]+`)*$/;
 const ASSUMED = /^\*\*assumed\*\*: .+$/;
 
-describe('each fact', () => {
-  it('stands once, with its standing', () => {
+describe('a fact about Coder', () => {
+  it('occurs once and has a standing', () => {
     expect(rows.length).toBeGreaterThan(100);
     expect(rows.filter(({ fact, standing, others }) => !fact || !standing || others.length > 0)).toEqual([]);
     expect(rows.length).toBe(new Set(rows.map(({ fact }) => fact)).size);
   });
 
-  it('is verified, read in source or assumed, and says how', () => {
+  it('is verified, read in source or assumed, and names its evidence', () => {
     const marked = [VERIFIED, READ, ASSUMED];
     expect(rows.filter(({ standing }) => !marked.some((mark) => mark.test(standing)))).toEqual([]);
   });
 
-  it('that is verified names a step or a day, and nothing else', () => {
+  it('names only steps or a day if it is verified', () => {
     const proofs = rows.flatMap(({ standing }) => VERIFIED.exec(standing)?.groups?.proofs ?? []);
     const odd = proofs.filter((proof) => {
       const rest = proof.replaceAll(STEP, '').replace(BY_HAND, '').replaceAll(/[ ,]/g, '');
@@ -45,14 +45,14 @@ describe('each fact', () => {
     expect(odd).toEqual([]);
   });
 
-  it('that names a step names one of every recording', () => {
+  it('names only steps that every recording has', () => {
     const named = [...text.matchAll(STEP)].map(({ groups }) => groups?.step ?? '');
     expect(named.length).toBeGreaterThan(100);
     expect(named.filter((step) => !steps.every((recording) => recording.has(step)))).toEqual([]);
   });
 });
 
-describe('each citation', () => {
+describe('a citation of docs/coder.md', () => {
   const FOLDERS = [
     'backtest',
     'bench',
@@ -76,7 +76,7 @@ describe('each citation', () => {
     return [...places].map(({ groups }) => ({ path, list: groups?.list ?? '' }));
   });
 
-  it('leads to a section', () => {
+  it('names an existing section', () => {
     expect(cited.length).toBeGreaterThan(50);
     const numbers = cited.flatMap(({ path, list }) =>
       [...list.matchAll(/\d+/g)].map(([number]) => ({ path, number })),
@@ -84,7 +84,7 @@ describe('each citation', () => {
     expect(numbers.filter(({ number }) => !sections.has(number))).toEqual([]);
   });
 
-  it('of the page itself leads to a section', () => {
+  it('names an existing section on the page itself', () => {
     const own = [...text.matchAll(/§(\d+)/g)].map(([, number]) => number);
     expect(own.filter((number) => !sections.has(number))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** docs/faults.md promises a test for every fault: each row links a file that holds the test of that name. */
+/** Checks docs/faults.md: each row links a test file that contains a test with the cited name. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
@@ -12,16 +12,19 @@ const rows = readFileSync(new URL('faults.md', docs), 'utf8')
 const LINK = /^\[(?<name>[^\]]+)\]\((?<path>[^)]+\.test\.ts)\)$/;
 
 describe('the fault table', () => {
-  it.each(rows.map((cells) => [cells[0] ?? '', cells] as const))('names a test for: %s', (_, cells) => {
-    expect(cells).toHaveLength(5);
-    expect(cells.filter((cell) => cell.trim() === '')).toEqual([]);
-    const { name = '', path = '' } = LINK.exec(cells[4] ?? '')?.groups ?? {};
-    const file = new URL(path, docs);
-    expect(path !== '' && existsSync(file), `${cells[4]} links a test file`).toBe(true);
-    expect(readFileSync(file, 'utf8')).toContain(name);
-  });
+  it.each(rows.map((cells) => [cells[0] ?? '', cells] as const))(
+    'links an existing test for the fault: %s',
+    (_, cells) => {
+      expect(cells).toHaveLength(5);
+      expect(cells.filter((cell) => cell.trim() === '')).toEqual([]);
+      const { name = '', path = '' } = LINK.exec(cells[4] ?? '')?.groups ?? {};
+      const file = new URL(path, docs);
+      expect(path !== '' && existsSync(file), `${cells[4]} links a test file`).toBe(true);
+      expect(readFileSync(file, 'utf8')).toContain(name);
+    },
+  );
 
-  it('has each fault once', () => {
+  it('lists each fault once', () => {
     const faults = rows.map(([fault]) => fault);
     expect(faults).toEqual([...new Set(faults)]);
   });

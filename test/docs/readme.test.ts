@@ -1,4 +1,4 @@
-/** What the README promises of itself: short, wrapped, and both commands on the first screen. */
+/** Checks that the README is short and wrapped, and has both commands on its first screen. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
@@ -16,12 +16,12 @@ describe('the README', () => {
     expect(lines.length).toBeLessThanOrEqual(200);
   });
 
-  it('is wrapped, but for the rows of tables', () => {
+  it('wraps its lines, except the rows of tables', () => {
     expect(lines.filter((line) => !isTableRow(line) && line.length > WIDTH)).toEqual([]);
   });
 
   it.each(['npm ci && npm run demo', 'npm ci && npm run check'])(
-    'has the command "%s" on its first screen, on a line of its own',
+    'has the command "%s" alone on a line of its first screen',
     (command) => {
       expect(lines.slice(0, FIRST_SCREEN)).toContain(command);
     },
