@@ -1,15 +1,16 @@
 /**
- * `npm run explore`: the protocol of docs/architecture.md, "The lease" in every interleaving of a small world. Fails when a property is
- * violated, or when a mutant of the protocol is not noticed.
+ * `npm run explore`: checks the protocol of docs/architecture.md, "The lease", in every
+ * interleaving of a small world. Exits with 1 when a property is violated, or when no exploration
+ * catches a mutant of the protocol.
  */
 import { Command } from 'commander';
 import { boundText, caughtLines, exploredLines, summaryOf, traceLines } from './report.ts';
 import { catchMutants, EXPLORATIONS, type Explored, explore, proveAssumptions } from './run.ts';
 
 const { json, traces } = new Command('explore')
-  .description('explore guard, ECS, coderd and autoscaler in every interleaving of a small world')
-  .option('--json', 'end with one JSON object on the last line', false)
-  .option('--traces', 'show the shortest trace to each mutant that was caught', false)
+  .description('check guard, ECS, coderd and autoscaler in every interleaving of a small world')
+  .option('--json', 'print the summary as one JSON object on the last line', false)
+  .option('--traces', 'print the shortest trace that catches each mutant', false)
   .parse()
   .opts<{ json: boolean; traces: boolean }>();
 
@@ -20,8 +21,8 @@ const say = (lines: readonly string[]): void => {
 };
 
 say([
-  'time in units of 6 h: a lease lasts 8, an ask 3, a guard drains when blind for 1, a job that drains ends within 2',
-  'not in the model: Spot, host failures, maintenance, forced stops, a deleted service (no protection holds those)',
+  'Time is in units of 6 h. A lease lasts 8 units, a drain request 3. A guard that cannot look drains after 1 unit. A job of a draining daemon ends within 2 units.',
+  'Not in the model, because no protection prevents them: Spot, host failures, maintenance, forced stops, a deleted service.',
   '',
 ]);
 const explored: Explored[] = [];
@@ -32,9 +33,9 @@ for (const exploration of EXPLORATIONS) {
   say(exploredLines(result));
 }
 const mutants = catchMutants();
-say(['', 'mutants of the protocol:', ...mutants.flatMap(caughtLines)]);
+say(['', 'Mutants of the protocol. Each must be caught:', ...mutants.flatMap(caughtLines)]);
 const assumptions = proveAssumptions();
-say(['', 'what safety rests on beside the protocol, and a violation without it:']);
+say(['', 'Assumptions behind safety. Each is needed: without it there is a violation:']);
 say(assumptions.flatMap(caughtLines));
 if (traces) say([...mutants, ...assumptions].flatMap(traceLines));
 
