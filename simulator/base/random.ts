@@ -4,7 +4,7 @@ import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 
 const HEX = '0123456789abcdef';
 
-/** Seeded randomness: the same seed gives the same world. */
+/** A random number generator with a seed. The same seed gives the same world. */
 export class Random {
   readonly #generator: RandomGenerator;
 
@@ -12,7 +12,7 @@ export class Random {
     this.#generator = xoroshiro128plus(seed);
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number {
     return uniformFloat64(this.#generator);
   }

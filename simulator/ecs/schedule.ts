@@ -1,6 +1,7 @@
 /**
- * What the service scheduler does about a service, as a decision: how many tasks of which revision to start, which to stop.
- * Rolling deployments keep minimumHealthyPercent running and maximumPercent at most; protected tasks are never stopped.
+ * Decides what the service scheduler does: how many tasks of which revision to start, and which to
+ * stop. Rolling deployments keep at least minimumHealthyPercent running and at most maximumPercent
+ * in all. Protected tasks are never stopped.
  */
 import type { Random } from '../base/random.ts';
 import { type Candidate, harmOf, pickVictim, type Victims } from './placement.ts';
@@ -17,9 +18,9 @@ export type ScheduleInput<T extends ScheduledTask> = {
   readonly maximumPercent: number;
   /** The service's tasks whose desired status is RUNNING. */
   readonly tasks: readonly T[];
-  /** Tasks of the old revision that ECS means to start. @default 0 */
+  /** How many tasks of the old revision ECS still has to start. @default 0 */
   readonly owedOld?: number;
-  /** Whether old tasks that are still starting are left alone until they run. @default false */
+  /** Whether old tasks that are still starting are kept until they run. @default false */
   readonly keepsStartingOld?: boolean;
   /** Whether old tasks count against the desired count. @default true */
   readonly countsOld?: boolean | undefined;
@@ -27,9 +28,9 @@ export type ScheduleInput<T extends ScheduledTask> = {
 
 export type Schedule<T> = {
   readonly stop: readonly T[];
-  /** Of the primary deployment. */
+  /** Tasks of the primary deployment to start. */
   readonly start: number;
-  /** Of the deployment before it. */
+  /** Tasks of the previous deployment to start. */
   readonly startOld: number;
 };
 
@@ -49,7 +50,10 @@ export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, 
   return { stop: [...outgoing, ...surplus], start: Math.max(0, start), startOld };
 }
 
-/** Old tasks go as far as enough running ones remain: those that still boot first, they count for nothing. */
+/**
+ * The old tasks to stop, as long as enough running ones remain. Booting ones are stopped first,
+ * because they do not count as running.
+ */
 function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }: Choice): readonly T[] {
   const floor = Math.ceil((input.desiredCount * input.minimumHealthyPercent) / 100);
   const free = input.tasks.filter((task) => isOld(input, task) && !task.isProtected);
@@ -61,7 +65,10 @@ function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }:
   return [...starting, ...inOrder.slice(0, spare)];
 }
 
-/** More than the desired count of the primary deployment, or than maximumPercent of it in all. */
+/**
+ * The surplus tasks to stop: above the desired count of the primary deployment, or above
+ * maximumPercent in all.
+ */
 function takeSurplus<T extends ScheduledTask>(
   input: ScheduleInput<T>,
   tasks: readonly T[],

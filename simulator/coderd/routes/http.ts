@@ -1,9 +1,9 @@
 /**
- * The HTTP face of the model, as a listener for node:http. Whoever owns the server advances the timeline before
- * each request; nothing here reads a clock.
+ * The HTTP API of the model, as a listener for node:http. The owner of the server advances the
+ * timeline before each request; nothing here reads a clock.
  *
- * In the order in which coderd does it: rate limit, session token (401), organization and permission (both the same
- * 404), parameters (400), answer.
+ * Checks come in coderd's order: rate limit, session token (401), organization and permission (both
+ * the same 404), parameters (400), answer.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CoderdModel } from '../model.ts';
@@ -20,11 +20,11 @@ import type { Route, UserRequest } from './route.ts';
 import { routeOf } from './workspace-routes.ts';
 
 export type CoderdHandlerOptions = {
-  /** Requests a minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
+  /** Requests for each minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
   readonly rateLimit?: number;
 };
 
-/** A request of a signed-in user for something of an organization. */
+/** A request of a signed-in user about an organization. */
 type OrganizationRequest = UserRequest & { readonly organization: Organization };
 
 const DEFAULT_LIMIT = 50;
@@ -182,7 +182,10 @@ function daemonList(request: OrganizationRequest): Answer {
   return { status: 200, body: model.listDaemons(query) };
 }
 
-/** Below 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are missing (docs/coder.md §2). */
+/**
+ * Before 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are
+ * left out (docs/coder.md §2).
+ */
 function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
   const tags = parameters.tags('tags');
   const error = parameters.errors().find(({ field }) => field === 'tags');
@@ -218,7 +221,7 @@ function rateLimited(limit: number): Answer {
   return { status: 429, body: { message } };
 }
 
-/** Not checked before it reaches Postgres (docs/coder.md §1). */
+/** coderd does not check the value before Postgres refuses it (docs/coder.md §1). */
 function badEnum(what: 'jobs' | 'daemons', type: string, value: string): Answer {
   const detail = `fetch object: pq: invalid input value for enum ${type}: "${value}"`;
   return { status: 500, body: { message: `Internal error fetching provisioner ${what}.`, detail } };

@@ -1,4 +1,7 @@
-/** Query parameters as coderd's QueryParamParser reads them: strictly, and all errors at once (docs/coder.md §1). */
+/**
+ * Parses query parameters as coderd's QueryParamParser does: strictly, and with all errors at once
+ * (docs/coder.md §1).
+ */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { isUuid, uuidFlaw } from '../rules/uuids.ts';
 
@@ -22,6 +25,11 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/;
 
+/** A parameter is invalid. The message is that of Go, as coderd's answer has it. */
+class QueryParameterError extends Error {
+  override readonly name = 'QueryParameterError';
+}
+
 export class QueryParameters {
   readonly #given: URLSearchParams;
   readonly #parsed = new Set<string>();
@@ -34,10 +42,11 @@ export class QueryParameters {
   /** 0 to 2147483647. */
   positiveInt32(field: string, fallback: number): number {
     return this.#single(field, fallback, 'must be a valid 32-bit positive integer', (text) => {
-      if (!/^[+-]?\d+$/.test(text)) throw new Error(`strconv.ParseInt: parsing "${text}": invalid syntax`);
+      if (!/^[+-]?\d+$/.test(text))
+        throw new QueryParameterError(`strconv.ParseInt: parsing "${text}": invalid syntax`);
       if (Math.abs(Number(text)) > MAX_INT32)
-        throw new Error(`strconv.ParseInt: parsing "${text}": value out of range`);
-      if (Number(text) < 0) throw new Error('value is negative');
+        throw new QueryParameterError(`strconv.ParseInt: parsing "${text}": value out of range`);
+      if (Number(text) < 0) throw new QueryParameterError('value is negative');
       return Number(text);
     });
   }
@@ -45,7 +54,8 @@ export class QueryParameters {
   boolean(field: string): boolean | undefined {
     return this.#single<boolean | undefined>(field, undefined, 'must be a valid boolean', (text) => {
       const value = BOOLEANS[text];
-      if (value === undefined) throw new Error(`strconv.ParseBool: parsing "${text}": invalid syntax`);
+      if (value === undefined)
+        throw new QueryParameterError(`strconv.ParseBool: parsing "${text}": invalid syntax`);
       return value;
     });
   }
@@ -57,7 +67,7 @@ export class QueryParameters {
 
   uuid(field: string): string | undefined {
     return this.#single<string | undefined>(field, undefined, 'must be a valid uuid', (text) => {
-      if (!isUuid(text)) throw new Error('');
+      if (!isUuid(text)) throw new QueryParameterError('');
       return text.toLowerCase();
     });
   }
@@ -82,7 +92,7 @@ export class QueryParameters {
     return this.#errors;
   }
 
-  /** All errors, those of parameters that nothing has asked for among them. */
+  /** All errors, including those of unknown parameters. */
   errors(): readonly ValidationError[] {
     const excess = [...new Set(this.#given.keys())].filter((field) => !this.#parsed.has(field));
     return [
@@ -126,13 +136,13 @@ export class QueryParameters {
 }
 
 function lowerCaseUuid(text: string): string {
-  if (!isUuid(text)) throw new Error(uuidFlaw(text));
+  if (!isUuid(text)) throw new QueryParameterError(uuidFlaw(text));
   return text.toLowerCase();
 }
 
 function durationMs(text: string): number {
   if (text === '0') return 0;
-  if (!DURATION.test(text)) throw new Error(`time: invalid duration "${text}"`);
+  if (!DURATION.test(text)) throw new QueryParameterError(`time: invalid duration "${text}"`);
   const parts = [...text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)];
   const total = parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS_MS[unit] ?? 0), 0);
   return text.startsWith('-') ? -total : total;
@@ -142,7 +152,7 @@ function stringMap(text: string): Tags {
   const value: unknown = JSON.parse(text);
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value))
-    throw new Error('json: cannot unmarshal into Go value of type map[string]string');
+    throw new QueryParameterError('json: cannot unmarshal into Go value of type map[string]string');
   return Object.fromEntries(
     Object.entries(value).map(([name, content]) => [name, stringOrNull(name, content)]),
   );
@@ -151,5 +161,5 @@ function stringMap(text: string): Tags {
 function stringOrNull(name: string, content: unknown): string {
   if (content === null) return '';
   if (typeof content === 'string') return content;
-  throw new Error(`json: cannot unmarshal the value of "${name}" into Go value of type string`);
+  throw new QueryParameterError(`json: cannot unmarshal the value of "${name}" into Go value of type string`);
 }

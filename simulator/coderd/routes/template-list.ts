@@ -75,7 +75,7 @@ export function versionAnswer(template: TemplateRecord, version: TemplateVersion
   };
 }
 
-/** Its id is that of the version: nothing else knows it. */
+/** The import job of a version. It has the version's id, because nothing else refers to it. */
 function importJob(template: TemplateRecord, version: TemplateVersion, initiatorId: string): JobRecord {
   return pastJob({
     id: version.id as JobId,

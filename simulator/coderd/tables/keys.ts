@@ -7,7 +7,7 @@ export type ProvisionerKey = {
   readonly id: string;
   readonly organizationId: OrganizationId;
   readonly name: string;
-  /** As given; its daemons get them normalised. */
+  /** The tags as given; daemons get them normalized. */
   readonly tags: Tags;
 };
 
@@ -29,7 +29,10 @@ export class ProvisionerKeys {
     this.#random = random;
   }
 
-  /** Returns the secret, which is never told again. Refuses as docs/coder.md §3 says. */
+  /**
+   * Adds a key and returns its secret, which is never shown again. Refuses as docs/coder.md §3
+   * says.
+   */
   add(key: { readonly organizationId: OrganizationId; readonly name: string; readonly tags: Tags }): string {
     checkName(key.name);
     if (this.#find(key.organizationId, key.name) !== undefined)
@@ -63,7 +66,7 @@ export class ProvisionerKeys {
   }
 }
 
-/** The reserved key that coderd's own daemons hang on (docs/coder.md §3). */
+/** The reserved key of coderd's own daemons (docs/coder.md §3). */
 export const builtInKey = (organizationId: OrganizationId, tags: Tags): ProvisionerKey => ({
   id: BUILT_IN_ID,
   organizationId,

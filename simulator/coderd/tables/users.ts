@@ -1,4 +1,4 @@
-/** The table users: those that own workspaces (coderd/database/queries/users.sql). */
+/** The table users: the owners of workspaces (coderd/database/queries/users.sql). */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
@@ -16,7 +16,7 @@ export type NewUser = {
   readonly status?: UserStatus;
 };
 
-/** A user, live: a record taken earlier shows what has happened since. */
+/** A user. The record is live: it changes with the user. */
 export type UserRecord = Required<NewUser> & {
   readonly id: string;
   readonly createdAt: EpochMs;
