@@ -217,10 +217,10 @@ export class CoderdModel implements DaemonServer {
    * The user of this token. Using a token makes a dormant user active (coderd/httpmw/apikey.go).
    */
   authenticate(token: string | undefined): Authenticated {
-    const who = this.tokens.authenticate(token, this.timeline.now());
-    const user = 'user' in who ? this.user(who.user.userId) : undefined;
+    const caller = this.tokens.authenticate(token, this.timeline.now());
+    const user = 'user' in caller ? this.user(caller.user.userId) : undefined;
     if (user?.status === 'dormant') this.setUserStatus(user, 'active');
-    if (user?.status !== 'suspended') return who;
+    if (user?.status !== 'suspended') return caller;
     const text = 'User is not active (status = "suspended"). Contact an admin to reactivate your account.';
     return { refusal: { message: text } };
   }

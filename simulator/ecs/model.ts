@@ -168,7 +168,7 @@ export class EcsModel {
     return [...this.#tasks.values()];
   }
 
-  /** By id or ARN. */
+  /** Finds a task by its id or ARN. */
   findTask(task: string): EcsTask | undefined {
     return this.#tasks.get(task.slice(task.lastIndexOf('/') + 1));
   }
@@ -191,7 +191,7 @@ export class EcsModel {
     return definition;
   }
 
-  /** By ARN, by `family:revision`, or the latest of a family. */
+  /** Finds a task definition by ARN, by `family:revision`, or the latest one of a family. */
   findTaskDefinition(named: string): TaskDefinition | undefined {
     const name = named.slice(named.lastIndexOf('/') + 1);
     const revision = name.includes(':') ? name : `${name}:${this.#revisions.get(name) ?? 0}`;

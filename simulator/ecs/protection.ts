@@ -1,4 +1,4 @@
-/** When ECS lets a task be protected (docs/aws.md §1). */
+/** Decides when ECS accepts a task protection (docs/aws.md §1). */
 
 import type { CleanupReading } from './rollout.ts';
 

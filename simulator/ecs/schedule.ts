@@ -37,16 +37,16 @@ export type Schedule<T> = {
 type Choice = { readonly random: Random; readonly victims: Victims };
 
 export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, choice: Choice): Schedule<T> {
-  const outgoing = makeRoom(input, choice);
+  const outgoing = oldTasksToStop(input, choice);
   const rest = input.tasks.filter((task) => !outgoing.includes(task));
-  const room = Math.floor((input.desiredCount * input.maximumPercent) / 100);
+  const limit = Math.floor((input.desiredCount * input.maximumPercent) / 100);
   const counted = input.countsOld === false ? rest.filter((task) => !isOld(input, task)) : rest;
-  const surplus = takeSurplus(input, counted, room, choice);
+  const surplus = surplusTasks(input, counted, limit, choice);
   const left = counted.filter((task) => !surplus.includes(task));
   const fresh = left.filter((task) => !isOld(input, task));
   const { owedOld = 0 } = input;
-  const startOld = input.countsOld === false ? owedOld : Math.max(0, Math.min(owedOld, room - left.length));
-  const start = Math.min(input.desiredCount - fresh.length, room - left.length - startOld);
+  const startOld = input.countsOld === false ? owedOld : Math.max(0, Math.min(owedOld, limit - left.length));
+  const start = Math.min(input.desiredCount - fresh.length, limit - left.length - startOld);
   return { stop: [...outgoing, ...surplus], start: Math.max(0, start), startOld };
 }
 
@@ -54,7 +54,7 @@ export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, 
  * The old tasks to stop, as long as enough running ones remain. Booting ones are stopped first,
  * because they do not count as running.
  */
-function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }: Choice): readonly T[] {
+function oldTasksToStop<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }: Choice): readonly T[] {
   const floor = Math.ceil((input.desiredCount * input.minimumHealthyPercent) / 100);
   const free = input.tasks.filter((task) => isOld(input, task) && !task.isProtected);
   const running = input.tasks.filter((task) => task.isRunning).length;
@@ -69,14 +69,14 @@ function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }:
  * The surplus tasks to stop: above the desired count of the primary deployment, or above
  * maximumPercent in all.
  */
-function takeSurplus<T extends ScheduledTask>(
+function surplusTasks<T extends ScheduledTask>(
   input: ScheduleInput<T>,
   tasks: readonly T[],
-  room: number,
+  limit: number,
   choice: Choice,
 ): readonly T[] {
   const fresh = tasks.filter((task) => !isOld(input, task));
-  const count = Math.max(tasks.length - room, fresh.length - input.desiredCount);
+  const count = Math.max(tasks.length - limit, fresh.length - input.desiredCount);
   const victims: T[] = [];
   let rest = tasks;
   while (victims.length < count) {

@@ -107,7 +107,7 @@ export class EcsService {
   /** The task definition to which the circuit breaker rolls back. */
   #completed: TaskDefinition | undefined;
   #act: { readonly at: number; readonly planned: Planned } | undefined;
-  #said = 0;
+  #eventCount = 0;
   /** The last event, and until when ECS does not repeat it. */
   #lastEvent: { readonly message: string; readonly until: number } | undefined;
 
@@ -236,7 +236,7 @@ export class EcsService {
   #start(count: number, deployment: Deployment): number {
     const waitMs = this.#startsFrom - this.#now();
     if (count > 0 && this.placementFailure !== undefined) {
-      this.#tellOnce(`was unable to place a task. Reason: ${this.placementFailure}`);
+      this.#addEventOnce(`was unable to place a task. Reason: ${this.placementFailure}`);
       this.#actAfter(RETRY_PLACEMENT_MS);
       return 0;
     }
@@ -246,29 +246,29 @@ export class EcsService {
       if (task === undefined) break;
       started.push(task);
     }
-    if (started.length > 0) this.#tellStarts(started);
+    if (started.length > 0) this.#addStartedEvent(started);
     if (started.length < count) this.#actAfter(Math.max(waitMs, RETRY_LAUNCH_MS));
     return started.length;
   }
 
-  #tellStarts(started: readonly EcsTask[]): void {
+  #addStartedEvent(started: readonly EcsTask[]): void {
     this.#lastEvent = undefined;
     const names = started.map(({ identity }) => `(task ${identity.id})`).join(' ');
-    this.#tell(`has started ${started.length} tasks: ${names}.`);
+    this.#addEvent(`has started ${started.length} tasks: ${names}.`);
   }
 
-  #tellOnce(message: string): void {
+  #addEventOnce(message: string): void {
     const now = this.#now();
     if (this.#lastEvent !== undefined && this.#lastEvent.message === message && now < this.#lastEvent.until)
       return;
     this.#lastEvent = { message, until: now + EVENT_REPEATED_MS };
-    this.#tell(message);
+    this.#addEvent(message);
   }
 
-  #tell(said: string): void {
+  #addEvent(text: string): void {
     if (!this.tellsEvents) return;
-    const id = String(++this.#said).padStart(32, '0');
-    const message = `(service ${this.identity.name}) ${said}`;
+    const id = String(++this.#eventCount).padStart(32, '0');
+    const message = `(service ${this.identity.name}) ${text}`;
     const events = [{ id, createdAt: this.#now(), message }, ...this.state.events];
     this.states.put(this.#now(), { ...this.state, events: events.slice(0, EVENTS_KEPT) });
   }

@@ -4,7 +4,7 @@
  * the table, and effects into calls:
  *
  *   leasing: takes the lease and looks; again every 5 to 15 s, for at most 10 min
- *   working: looks every 30 s with jitter; renews every 10 to 20 min, only after a look that shows the lease
+ *   working: looks every 30 s with jitter; renews every 10 to 20 min, after a look with the lease
  *   left: waits 10 min until it is stopped; died: waits 60 s
  *
  * Answers of the agent come late, so each is judged in the phase in which it arrives.

@@ -139,13 +139,13 @@ describe('what the lease does not cover', () => {
 
   /** Stops a task whose build needs `secondsToGo` more seconds. */
   function stopped(what: keyof typeof STOPS, secondsToGo: number) {
-    const scene = worldOf({ latencies: { boot: [10 * SECOND, 10 * SECOND] } });
-    scene.submit(HOUR + secondsToGo * SECOND);
-    while (scene.statuses()[0] === 'pending') scene.pass(SECOND);
-    scene.pass(HOUR);
-    const stoppedTask = scene.task();
-    STOPS[what](scene.world, stoppedTask.identity.id);
-    return { ...scene, stoppedTask };
+    const setup = worldOf({ latencies: { boot: [10 * SECOND, 10 * SECOND] } });
+    setup.submit(HOUR + secondsToGo * SECOND);
+    while (setup.statuses()[0] === 'pending') setup.pass(SECOND);
+    setup.pass(HOUR);
+    const stoppedTask = setup.task();
+    STOPS[what](setup.world, stoppedTask.identity.id);
+    return { ...setup, stoppedTask };
   }
 
   it.each(names)('lets a build finish within 120 s: %s', (what) => {

@@ -16,28 +16,28 @@ const { json, traces } = new Command('explore')
 
 const startedAt = performance.now();
 const out = json ? process.stderr : process.stdout;
-const say = (lines: readonly string[]): void => {
+const print = (lines: readonly string[]): void => {
   for (const line of lines) out.write(`${line}\n`);
 };
 
-say([
+print([
   'Time is in units of 6 h. A lease lasts 8 units, a drain request 3. A guard that cannot look drains after 1 unit. A job of a draining daemon ends within 2 units.',
   'Not in the model, because no protection prevents them: Spot, host failures, maintenance, forced stops, a deleted service.',
   '',
 ]);
 const explored: Explored[] = [];
 for (const exploration of EXPLORATIONS) {
-  say([`exploring ${boundText(exploration)} ...`]);
+  print([`exploring ${boundText(exploration)} ...`]);
   const result = explore(exploration);
   explored.push(result);
-  say(exploredLines(result));
+  print(exploredLines(result));
 }
 const mutants = catchMutants();
-say(['', 'Mutants of the protocol. Each must be caught:', ...mutants.flatMap(caughtLines)]);
+print(['', 'Mutants of the protocol. Each must be caught:', ...mutants.flatMap(caughtLines)]);
 const assumptions = proveAssumptions();
-say(['', 'Assumptions behind safety. Each is needed: without it there is a violation:']);
-say(assumptions.flatMap(caughtLines));
-if (traces) say([...mutants, ...assumptions].flatMap(traceLines));
+print(['', 'Assumptions behind safety. Each is needed: without it there is a violation:']);
+print(assumptions.flatMap(caughtLines));
+if (traces) print([...mutants, ...assumptions].flatMap(traceLines));
 
 const summary = summaryOf({
   explored,
@@ -45,7 +45,7 @@ const summary = summaryOf({
   assumptions,
   seconds: (performance.now() - startedAt) / 1000,
 });
-say(['', `${summary.states} states, ${summary.violations} violations, ${summary.seconds} s`]);
+print(['', `${summary.states} states, ${summary.violations} violations, ${summary.seconds} s`]);
 if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
 const isAsPromised = summary.violations === 0 && summary.mutants.caught === summary.mutants.of;
 process.exitCode = isAsPromised ? 0 : 1;

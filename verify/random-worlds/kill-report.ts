@@ -27,5 +27,5 @@ function protectionText({ enabled, expiresAt, byHand }: Protection): string {
   return byHand ? 'not protected: a person removed the protection' : 'not protected';
 }
 
-/** A world's time, to the second. */
+/** A time in the world as text, to the second. */
 export const timeText = (time: EpochMs): string => new Date(time).toISOString().slice(0, 19);

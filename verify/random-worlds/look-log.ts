@@ -10,7 +10,7 @@ type LookLogOptions = {
   readonly world: World;
   readonly readLagMs: number | undefined;
   /** Called with a line for each action of the autoscaler. */
-  readonly say: ((line: string) => void) | undefined;
+  readonly print: ((line: string) => void) | undefined;
 };
 
 /**
@@ -68,11 +68,11 @@ export class LookLog {
   }
 
   #describeLook({ plan, outcome, failures }: LookResult): void {
-    const { say } = this.#options;
-    if (say === undefined) return;
-    for (const action of plan.actions) say(JSON.stringify(action));
-    for (const { task, reason } of outcome.refused) say(`refused: ${task}: ${reason}`);
-    for (const { message } of failures) say(`failed: ${message}`);
+    const { print } = this.#options;
+    if (print === undefined) return;
+    for (const action of plan.actions) print(JSON.stringify(action));
+    for (const { task, reason } of outcome.refused) print(`refused: ${task}: ${reason}`);
+    for (const { message } of failures) print(`failed: ${message}`);
   }
 }
 

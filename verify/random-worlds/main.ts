@@ -63,7 +63,7 @@ async function runAll({ leaves, seed, workers, guards }: Options): Promise<reado
 function runOne(seed: number, { guards }: Options): Promise<WorldResult> {
   const plan = drawPlan(seed);
   process.stdout.write(`${JSON.stringify(plan, undefined, 2)}\n`);
-  return runWorld(plan, { isUnguarded: !guards, say: (line) => void process.stdout.write(`${line}\n`) });
+  return runWorld(plan, { isUnguarded: !guards, print: (line) => void process.stdout.write(`${line}\n`) });
 }
 
 function problemsText({ seed, problems }: WorldResult, { guards }: Options): string {

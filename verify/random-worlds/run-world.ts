@@ -44,7 +44,7 @@ export type RunOptions = {
   /**
    * Called with a line for each event in the world and each action of the autoscaler. @default none
    */
-  readonly say?: (line: string) => void;
+  readonly print?: (line: string) => void;
 };
 
 const MINUTE_MS = 60_000;
@@ -66,14 +66,14 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const pools = plan.pools.map((pool) => ({ ...pool, image, retiring: false }) as const);
   const world = new World({ ...plan.world, pools, historyMs: HISTORY_MS });
   const scheduler = new VirtualScheduler(world.timeline);
-  const say = (line: string): void => options.say?.(`${timeText(world.timeline.now())}  ${line}`);
-  const log = new LookLog({ world, readLagMs: plan.world.readLagMs, say: options.say && say });
+  const print = (line: string): void => options.print?.(`${timeText(world.timeline.now())}  ${line}`);
+  const log = new LookLog({ world, readLagMs: plan.world.readLagMs, print: options.print && print });
   const fleet = new Fleet(world, pools);
-  const incidents = planIncidents({ world, plan, fleet, say, random: seeded(plan.seed + 1) });
+  const incidents = planIncidents({ world, plan, fleet, print, random: seeded(plan.seed + 1) });
   const builds = planBuilds({ world, plan, random: seeded(plan.seed + 2) });
   const workspaces = planWorkspaces({ world, plan, random: seeded(plan.seed + 4) });
-  const overrides = planOverrides({ world, plan, fleet, say, random: seeded(plan.seed + 6) });
-  const retirements = planRetirements({ world, plan, fleet, say });
+  const overrides = planOverrides({ world, plan, fleet, print, random: seeded(plan.seed + 6) });
+  const retirements = planRetirements({ world, plan, fleet, print });
   const autoscaler = new Autoscaler({
     ...{ world, plan, fleet, scheduler, random: seeded(plan.seed + 3), isCoderdDown: incidents.isCoderdDown },
     onLook: (result, durationMs) => log.add(result, durationMs),
@@ -81,7 +81,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   });
   void autoscaler.start();
   await scheduler.advanceTo(plusMs(world.timeline.now(), Math.round(plan.busyHours * HOUR_MS)));
-  say('all events end; waiting until the world settles');
+  print('all events end; waiting until the world settles');
   for (const part of [builds, workspaces, incidents, overrides, retirements, autoscaler]) part.end();
   const unrest = await waitForRest({ world, fleet, scheduler, log, overrides });
   return {

@@ -1,4 +1,7 @@
-/** GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and its JSON (docs/coder.md §1). */
+/**
+ * The list of jobs: GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and
+ * its JSON (docs/coder.md §1).
+ */
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';

@@ -8,7 +8,7 @@ import { type ProvisionerKey, SECRET_LENGTH } from '../tables/keys.ts';
 import { type Answer, NOT_FOUND } from './answers.ts';
 import type { Route, UserRequest } from './route.ts';
 
-/** Of `/api/v2/users/…`; undefined: no such route. */
+/** The route below `/api/v2/users/`; undefined if there is none. */
 export function userRoute(rest: readonly string[]): Route | undefined {
   const [user, keys, id, ...more] = rest;
   if (user === undefined || more.length > 0) return undefined;

@@ -43,13 +43,14 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
       sendText(response, 'OK');
       return;
     }
-    const who = model.authenticate(headerOf(request, 'coder-session-token'));
-    const caller = 'user' in who ? who.user.userId : (request.socket.remoteAddress ?? '');
+    const authenticated = model.authenticate(headerOf(request, 'coder-session-token'));
+    const caller = 'user' in authenticated ? authenticated.user.userId : (request.socket.remoteAddress ?? '');
     const verdict = limiter.admit(`${caller} ${url.pathname}`, model.timeline.now());
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
     if (!verdict.allowed) send(response, rateLimited(limit));
-    else if (request.method !== 'POST') send(response, route({ model, request, url, who, body: '' }));
-    else readBody(request, (body) => send(response, route({ model, request, url, who, body })));
+    else if (request.method !== 'POST')
+      send(response, route({ model, request, url, authenticated, body: '' }));
+    else readBody(request, (body) => send(response, route({ model, request, url, authenticated, body })));
   };
 }
 
@@ -57,10 +58,10 @@ function route(given: {
   readonly model: CoderdModel;
   readonly request: IncomingMessage;
   readonly url: URL;
-  readonly who: Authenticated;
+  readonly authenticated: Authenticated;
   readonly body: string;
 }): Answer {
-  const { model, request, url, who, body } = given;
+  const { model, request, url, authenticated, body } = given;
   const [api, version, ...path] = url.pathname.split('/').slice(1);
   if (api !== 'api' || version !== 'v2') return ROUTE_NOT_FOUND;
   if (path.join('/') === 'buildinfo') return buildInfo(model, request);
@@ -71,10 +72,10 @@ function route(given: {
   const found = foundRoute(collection, rest, model);
   if (found === undefined) return ROUTE_NOT_FOUND;
   if (request.method !== found.method) return { status: 405, body: undefined };
-  if ('refusal' in who) return { status: 401, body: who.refusal };
+  if ('refusal' in authenticated) return { status: 401, body: authenticated.refusal };
   return found.handle({
     model,
-    user: who.user,
+    user: authenticated.user,
     parameters: new QueryParameters(url.searchParams),
     rest,
     body,
@@ -86,7 +87,7 @@ function foundRoute(collection: string | undefined, rest: readonly string[], mod
   return collection === 'users' ? userRoute(rest) : routeOf(collection, rest);
 }
 
-/** Of `/api/v2/organizations/…`. */
+/** The route below `/api/v2/organizations/`; undefined if there is none. */
 function organizationRoute(path: readonly string[], model: CoderdModel): Route | undefined {
   const [segment, resource, ...rest] = path;
   if (segment === undefined) return { method: 'GET', handle: organizations };

@@ -1,4 +1,7 @@
-/** `GET /api/v2/organizations/{organization}/members` (coderd/members.go, codersdk.OrganizationMemberWithUserData). */
+/**
+ * `GET /api/v2/organizations/{organization}/members` (coderd/members.go,
+ * codersdk.OrganizationMemberWithUserData).
+ */
 
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';

@@ -8,12 +8,12 @@ import { isUuid, uuidFlaw } from '../rules/uuids.ts';
 export type ValidationError = { readonly field: string; readonly detail: string };
 
 const MAX_INT32 = 2_147_483_647;
-/** strconv.ParseBool */
+/** The texts that Go's strconv.ParseBool accepts. */
 const BOOLEANS: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((text) => [text, true]),
   ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false]),
 ]);
-/** time.ParseDuration */
+/** The units of Go's time.ParseDuration, in milliseconds. */
 const UNITS_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -39,7 +39,7 @@ export class QueryParameters {
     this.#given = given;
   }
 
-  /** 0 to 2147483647. */
+  /** Parses a number from 0 to 2147483647. */
   positiveInt32(field: string, fallback: number): number {
     return this.#single(field, fallback, 'must be a valid 32-bit positive integer', (text) => {
       if (!/^[+-]?\d+$/.test(text))
@@ -60,7 +60,7 @@ export class QueryParameters {
     });
   }
 
-  /** Milliseconds; the parameter is a Go duration such as `24h` or `1m30s`. */
+  /** Parses a Go duration such as `24h` or `1m30s`, as milliseconds. */
   durationMs(field: string): number {
     return this.#single(field, 0, "must be a valid duration (e.g., '24h', '30m', '1h30m')", durationMs);
   }
@@ -72,7 +72,7 @@ export class QueryParameters {
     });
   }
 
-  /** A JSON object of strings; absent or `null`: {}. */
+  /** Parses a JSON object of strings; {} if it is absent or `null`. */
   tags(field: string): Tags {
     return this.#single<Tags>(field, {}, 'must be a valid JSON object', stringMap);
   }
@@ -87,7 +87,7 @@ export class QueryParameters {
     return this.#list(field, (text) => lowerCaseUuid(text.trim()));
   }
 
-  /** The errors of the parameters that were asked for. */
+  /** The errors of the parameters that were parsed so far. */
   invalid(): readonly ValidationError[] {
     return this.#errors;
   }

@@ -51,7 +51,10 @@ export function templateAnswer(template: TemplateRecord, model: CoderdModel) {
   };
 }
 
-/** TransitionStats has no JSON names, so its keys are upper-case, whatever the OpenAPI says. Milliseconds. */
+/**
+ * Build times in milliseconds. TransitionStats has no JSON names, so its keys are upper-case,
+ * unlike in the OpenAPI document.
+ */
 function buildTimeStats({ buildMs }: TemplateRecord) {
   return Object.fromEntries(
     Object.entries(buildMs).map(([transition, ms]) => [transition, { P50: ms, P95: ms }]),

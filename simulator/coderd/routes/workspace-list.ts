@@ -139,12 +139,12 @@ function hasStarted({ transition, job }: BuildRecord): boolean {
   return transition === 'start' && job.status === 'succeeded';
 }
 
-/** convertWorkspaceStatus */
+/** The status of a workspace, as coderd's convertWorkspaceStatus derives it. */
 function statusOf(transition: Transition, job: JobStatus): string {
   return job === 'running' || job === 'succeeded' ? STATUSES[transition][job] : job;
 }
 
-/** NullTime: `null` rather than absent. */
+/** A time as coderd's NullTime writes it: `null` instead of absent. */
 function nullableTime(time: number | undefined): string | null {
   return optionalTime(time) ?? null;
 }

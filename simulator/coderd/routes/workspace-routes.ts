@@ -11,7 +11,7 @@ import type { Route, UserRequest } from './route.ts';
 import { templateAnswer, versionAnswer } from './template-list.ts';
 import { inListOrder, workspaceAnswer } from './workspace-list.ts';
 
-/** Of `/api/v2/<collection>/…`; undefined: no such route. */
+/** The route below `/api/v2/<collection>/`; undefined if there is none. */
 export function routeOf(collection: string | undefined, rest: readonly string[]): Route | undefined {
   if (collection === 'workspaces' && rest.length === 0) return { method: 'GET', handle: workspaces };
   if (collection === 'workspaces' && rest.length === 2 && rest[1] === 'builds')

@@ -16,9 +16,15 @@ export const DEFAULT_RELEASE = 'v2.30.0';
  * line.
  */
 const SINCE = {
-  /** The provisionerjobs route, and the computed fields of provisionerdaemons (docs/coder.md §1, §2). */
+  /**
+   * The provisionerjobs route, and the computed fields of provisionerdaemons (docs/coder.md §1,
+   * §2).
+   */
   listsJobs: ['2.19.0'],
-  /** The filters by id and tags of both lists, the default limit of 50, strict parameters and 404 of provisionerdaemons, job metadata. */
+  /**
+   * The filters by id and tags of both lists, the default limit of 50, strict parameters and 404 of
+   * provisionerdaemons, job metadata.
+   */
   filtersLists: ['2.20.0'],
   listsNewestDaemonsFirst: ['2.21.0'],
   reapsPendingJobs: ['2.23.0'],

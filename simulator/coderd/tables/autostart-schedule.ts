@@ -75,7 +75,7 @@ function parse(text: string): Schedule {
   };
 }
 
-/** `*`, `1`, `1-5`, `1,3,5-6`. */
+/** Parses one part of a schedule: `*`, `1`, `1-5` or `1,3,5-6`. */
 function numbers(field: string | undefined, max: number): ReadonlySet<number> {
   if (field === '*') return new Set(Array(max + 1).keys());
   const found = new Set<number>();

@@ -11,7 +11,7 @@ export type ProvisionerKey = {
   readonly tags: Tags;
 };
 
-/** Characters of a key's secret (docs/coder.md §3). */
+/** The number of characters of a key's secret (docs/coder.md §3). */
 export const SECRET_LENGTH = 43;
 
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
@@ -74,7 +74,10 @@ export const builtInKey = (organizationId: OrganizationId, tags: Tags): Provisio
   tags,
 });
 
-/** The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner (docs/coder.md §3). */
+/**
+ * The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner
+ * (docs/coder.md §3).
+ */
 export function daemonTags(key: ProvisionerKey): TagSet {
   return normalizeTags(key.tags.scope === 'user' ? { ...key.tags, owner: NIL_UUID } : key.tags);
 }

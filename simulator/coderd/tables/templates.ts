@@ -31,7 +31,7 @@ export type TemplateSettings = {
   readonly timeTilDormantAutodeleteMs: number;
   /** The message of a deprecated template; '' = not deprecated. */
   readonly deprecated: string;
-  /** How long builds take. */
+  /** How long builds take, in milliseconds. */
   readonly buildMs: Readonly<Record<Transition, number>>;
 };
 

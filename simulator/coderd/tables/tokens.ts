@@ -52,7 +52,7 @@ export class Tokens {
     this.#putsOffExpiry = !fixesEnds;
   }
 
-  /** Returns the token, in coderd's form: `<id>-<secret>`. */
+  /** Adds a token and returns it in coderd's form: `<id>-<secret>`. */
   add(
     given: Omit<TokenUser, 'userId' | 'username'> & {
       readonly now: EpochMs;
@@ -100,7 +100,7 @@ export class Tokens {
     return { user: key.user };
   }
 
-  /** Whether there is a token with this id, whatever its secret. */
+  /** Whether a token with this id exists, with any secret. */
   #hasId(token: string): boolean {
     const [id] = token.split('-');
     return this.#keys.values().some((key) => key.id === id);
@@ -133,7 +133,7 @@ function signedOut(detail: string): Authenticated {
   return { refusal: { message, detail } };
 }
 
-/** time.Time.String(): a fraction of a second is written without trailing zeros. */
+/** Formats a time like Go's time.Time.String(): fractions of a second without trailing zeros. */
 function goTime(time: EpochMs): string {
   const [, date, clock] = /^(.*)T(.*?)\.?0*Z$/.exec(new Date(time).toISOString()) ?? [];
   return `${date} ${clock} +0000 UTC`;

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
 import type { Due, WorkspaceRecord } from './workspace-records.ts';
 
-/** What depends on the release. */
+/** The rules that depend on the release. */
 export type LifecycleRules = { readonly cleansUpFailedStops: boolean };
 
 type Rule = (workspace: WorkspaceRecord, rules: LifecycleRules) => Due | undefined;

@@ -4,8 +4,8 @@ import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 
 /**
- * `dormant`: never signed in, or not for 90 days. coderd autostarts the workspaces of active users only, and stops those of suspended
- * users at once (lifecycle_executor.go).
+ * `dormant`: never signed in, or not for 90 days. coderd autostarts only workspaces of active
+ * users, and stops those of suspended users at once (lifecycle_executor.go).
  */
 export type UserStatus = 'active' | 'dormant' | 'suspended';
 

@@ -3,7 +3,7 @@ export type TaskTemplate = {
   readonly image: string;
   readonly entryPoint: readonly string[];
   readonly command: readonly string[];
-  /** CPU units. */
+  /** CPU units (1024 is one vCPU). */
   readonly cpu: number;
   /** MiB. */
   readonly memory: number;

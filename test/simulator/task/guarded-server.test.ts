@@ -53,8 +53,8 @@ describe('TaskServer', () => {
   it('terminates the daemon at DELETE while its request goes on', async () => {
     const life = live();
     await until(() => calls.length === 1);
-    const told = await fetch(`${url}/daemons/gpu-eu-${id}`, { method: 'DELETE' });
-    expect(told.status).toBe(204);
+    const response = await fetch(`${url}/daemons/gpu-eu-${id}`, { method: 'DELETE' });
+    expect(response.status).toBe(204);
     expect(calls.slice(1)).toEqual(['terminate']);
     exit(0);
     expect(await (await life).text()).toBe('0\n');

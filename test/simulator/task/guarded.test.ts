@@ -94,22 +94,22 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
   });
 
   it('starts a given daemon, passes SIGTERM on to it, and ends when it exits', async () => {
-    const told: string[] = [];
+    const calls: string[] = [];
     const guarded = await worldWithGuard({
       startDaemon: ({ name, onExit }, pool) => {
-        told.push(`${pool} starts ${name}`);
+        calls.push(`${pool} starts ${name}`);
         const terminate = (): void => {
-          told.push(`SIGTERM for ${name}`);
+          calls.push(`SIGTERM for ${name}`);
           onExit(0);
         };
         return { isBusy: false, terminate, kill: () => {} };
       },
     });
-    await guarded.until(() => told.length > 0);
+    await guarded.until(() => calls.length > 0);
     const id = guarded.task()?.identity.id ?? '';
     guarded.world.ecs.stopTask(id);
     await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
-    expect(told).toEqual(expect.arrayContaining([`gpu starts gpu-${id}`, `SIGTERM for gpu-${id}`]));
+    expect(calls).toEqual(expect.arrayContaining([`gpu starts gpu-${id}`, `SIGTERM for gpu-${id}`]));
     expect(guarded.task()?.state.exitCode).toBe(0);
   });
 

@@ -22,19 +22,19 @@ const CONNECT_MS = 3_000;
 /** A daemon of pool gpu, with the calls that the control port and the guard got. */
 function daemonOfTask({ refuses = false } = {}) {
   const timeline = new Timeline(START);
-  const told: string[] = [];
+  const calls: string[] = [];
   let states: readonly DaemonState[] = [];
   const daemons = new RealDaemons({
     control: {
       start: async (name, tags) => {
-        told.push(`start ${name} ${JSON.stringify(tags)}`);
+        calls.push(`start ${name} ${JSON.stringify(tags)}`);
         if (refuses) throw new Error('409');
       },
-      signal: async (name, signal) => void told.push(`${signal} ${name}`),
+      signal: async (name, signal) => void calls.push(`${signal} ${name}`),
       list: async () => states,
     },
     tagsOf: (pool) => ({ pool }),
-    onError: (error) => told.push(String(error)),
+    onError: (error) => calls.push(String(error)),
   });
   const random = new Random(1);
   const daemon = daemons.start(
@@ -46,7 +46,7 @@ function daemonOfTask({ refuses = false } = {}) {
       key: '',
       name: 'gpu-1',
       version: '',
-      onExit: (code) => told.push(`exit ${code}`),
+      onExit: (code) => calls.push(`exit ${code}`),
       onKilledJob: () => {},
     },
     'gpu',
@@ -54,7 +54,7 @@ function daemonOfTask({ refuses = false } = {}) {
   return {
     daemon,
     daemons,
-    told,
+    calls,
     connect: async (): Promise<void> => {
       timeline.advanceTo((START + CONNECT_MS) as EpochMs);
       await turn();
@@ -68,45 +68,45 @@ function daemonOfTask({ refuses = false } = {}) {
 
 describe('RealDaemons', () => {
   it("starts a daemon with its pool's tags after the delay of a connection", async () => {
-    const { told, connect } = daemonOfTask();
-    expect(told).toEqual([]);
+    const { calls, connect } = daemonOfTask();
+    expect(calls).toEqual([]);
     await connect();
-    expect(told).toEqual(['start gpu-1 {"pool":"gpu"}']);
+    expect(calls).toEqual(['start gpu-1 {"pool":"gpu"}']);
   });
 
   it('terminates a daemon after its start, and reports its exit to the guard once', async () => {
-    const { daemon, told, connect, see } = daemonOfTask();
+    const { daemon, calls, connect, see } = daemonOfTask();
     await connect();
     daemon.terminate();
     await turn();
     await see({ name: 'gpu-1', state: 'terminating' });
-    expect(told.slice(1)).toEqual(['terminate gpu-1']);
+    expect(calls.slice(1)).toEqual(['terminate gpu-1']);
     for (let poll = 0; poll < 2; poll++) await see({ name: 'gpu-1', state: 'exited', exitCode: 0 });
     daemon.kill();
-    expect(told.slice(2)).toEqual(['exit 0']);
+    expect(calls.slice(2)).toEqual(['exit 0']);
   });
 
   it('never starts a daemon that is terminated before it connects', async () => {
-    const { daemon, told, connect } = daemonOfTask();
+    const { daemon, calls, connect } = daemonOfTask();
     daemon.terminate();
     await connect();
-    expect(told).toEqual(['exit 0']);
+    expect(calls).toEqual(['exit 0']);
   });
 
   it('counts a daemon as killed if it had not exited, and reports nothing more to its guard', async () => {
-    const { daemon, daemons, told, connect, see } = daemonOfTask();
+    const { daemon, daemons, calls, connect, see } = daemonOfTask();
     await connect();
     daemon.kill();
     await turn();
     await see({ name: 'gpu-1', state: 'exited', exitCode: 137 });
     expect(daemons.killed).toEqual(['gpu-1']);
-    expect(told.slice(1)).toEqual(['kill gpu-1']);
+    expect(calls.slice(1)).toEqual(['kill gpu-1']);
   });
 
   it('reports exit code 1 to the guard when the control port refuses to start the daemon', async () => {
-    const { told, connect } = daemonOfTask({ refuses: true });
+    const { calls, connect } = daemonOfTask({ refuses: true });
     await connect();
-    expect(told.slice(1)).toEqual(['Error: 409', 'exit 1']);
+    expect(calls.slice(1)).toEqual(['Error: 409', 'exit 1']);
   });
 });
 

@@ -13,7 +13,7 @@ const READ_LAG_MS = 10 * SECOND_MS;
 function aWorld() {
   const pools = [{ name: 'cpu', organization: 'default', tags: {} }];
   const world = new World({ ...drawPlan(1).world, pools, historyMs: 3_600_000 });
-  const log = new LookLog({ world, readLagMs: READ_LAG_MS, say: undefined });
+  const log = new LookLog({ world, readLagMs: READ_LAG_MS, print: undefined });
   const pass = (seconds: number) =>
     world.timeline.advanceTo(plusMs(world.timeline.now(), seconds * SECOND_MS));
   const override = (kind: OverrideKind, seconds: number) => {

@@ -29,21 +29,21 @@ const SAME: Verdict = { kind: 'same' };
  * Compares with all of these releases. An answer that one of them gives does not differ; otherwise
  * the difference from the first release is returned.
  */
-export function compareWithAll(question: DeepQuestion, said: Said, tested: readonly Transcript[]): Verdict {
-  const verdicts = tested.map((transcript) => compareAnswer(question, said, transcript));
+export function compareWithAll(question: DeepQuestion, answer: Said, tested: readonly Transcript[]): Verdict {
+  const verdicts = tested.map((transcript) => compareAnswer(question, answer, transcript));
   return verdicts.find(({ kind }) => kind !== 'differs') ?? verdicts[0] ?? SAME;
 }
 
-function compareAnswer(question: DeepQuestion, said: Said, { entries }: Transcript): Verdict {
+function compareAnswer(question: DeepQuestion, answer: Said, { entries }: Transcript): Verdict {
   const entry = entries.find(({ step }) => step === question.step);
   if (entry === undefined || !('asked' in entry)) return SAME;
-  if (isForbidden(question, said, entry)) return { kind: 'forbidden' };
+  if (isForbidden(question, answer, entry)) return { kind: 'forbidden' };
   const { schema, as } = question;
   // A sign-in proxy in front of coderd answers without JSON; the product always sends a token.
-  if (as === 'nobody' && schema === undefined && said.body === undefined) return SAME;
-  return schema !== undefined && said.status === 200 && entry.status === 200
-    ? compareReading({ schema, said, samples: samplesOf(question, entries) })
-    : compareRefusal(said, entry);
+  if (as === 'nobody' && schema === undefined && answer.body === undefined) return SAME;
+  return schema !== undefined && answer.status === 200 && entry.status === 200
+    ? compareReading({ schema, answer, samples: samplesOf(question, entries) })
+    : compareRefusal(answer, entry);
 }
 
 /**
@@ -65,12 +65,12 @@ const refusal = z.object({
  * Compares the status, the message and the invalid fields. Text after a colon is Go's and is
  * ignored.
  */
-function compareRefusal(said: Said, entry: Said): Verdict {
+function compareRefusal(answer: Said, entry: Said): Verdict {
   const isSame =
-    said.status === entry.status && (said.status === 200 || sense(said.body) === sense(entry.body));
+    answer.status === entry.status && (answer.status === 200 || sense(answer.body) === sense(entry.body));
   return isSame
     ? SAME
-    : { kind: 'differs', isUnreadable: false, said: describe(said), tested: describe(entry) };
+    : { kind: 'differs', isUnreadable: false, said: describe(answer), tested: describe(entry) };
 }
 
 function sense(body: unknown): string {
@@ -94,23 +94,24 @@ const short = (text: string): string => (text.length > 200 ? `${text.slice(0, 20
 
 type ReadingAnswer = {
   readonly schema: z.ZodType;
-  readonly said: Said;
+  readonly answer: Said;
   /** Answers of the tested release at the same path. */
   readonly samples: readonly unknown[];
 };
 
-function compareReading({ schema, said, samples }: ReadingAnswer): Verdict {
+function compareReading({ schema, answer, samples }: ReadingAnswer): Verdict {
   const tested = '200 with what the product reads';
-  const parsed = schema.safeParse(said.body);
-  if (said.body === undefined) return { kind: 'differs', isUnreadable: true, said: describe(said), tested };
+  const parsed = schema.safeParse(answer.body);
+  if (answer.body === undefined)
+    return { kind: 'differs', isUnreadable: true, said: describe(answer), tested };
   if (!parsed.success) {
-    const misfit = `200 with another shape, ${describeSchemaMismatch(parsed.error, said.body)}`;
+    const misfit = `200 with another shape, ${describeSchemaMismatch(parsed.error, answer.body)}`;
     return { kind: 'differs', isUnreadable: true, said: misfit, tested };
   }
   const missing = fieldsRead(schema).filter(
-    (field) => share(samples, field) === 'all' && share([said.body], field) === 'none',
+    (field) => share(samples, field) === 'all' && share([answer.body], field) === 'none',
   );
-  if (missing.length === 0) return { kind: 'same', isEmpty: isEmptyList(said.body) };
+  if (missing.length === 0) return { kind: 'same', isEmpty: isEmptyList(answer.body) };
   const names = missing.map((field) => field.join('.')).join(', ');
   return { kind: 'differs', isUnreadable: false, said: `200 without ${names}`, tested: `200 with ${names}` };
 }

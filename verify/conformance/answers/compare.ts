@@ -3,7 +3,7 @@ import type { Entry } from '../stage/transcript.ts';
 
 export type Difference = {
   readonly step: string;
-  /** In the answer: `workspaces[2].latest_build.status`. */
+  /** The path in the answer, such as `workspaces[2].latest_build.status`. */
   readonly path: string;
   /** Undefined if absent. */
   readonly real: unknown;

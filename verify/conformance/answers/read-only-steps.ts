@@ -25,7 +25,7 @@ export type DeepQuestion = {
   /** The step of the story. */
   readonly step: string;
   readonly method: 'GET' | 'POST';
-  /** From `/api/v2` on, with names in braces for ids. */
+  /** The path after `/api/v2`, with names in braces instead of ids. */
   readonly path: string;
   readonly query: readonly Pair[];
   readonly body?: unknown;
@@ -95,7 +95,7 @@ export function isOfOrganization({ path, body }: DeepQuestion): boolean {
 
 type AskedEntry = Extract<Entry, { readonly asked: string }>;
 
-/** `GET /workspaces?limit=-1 as reader`. */
+/** Parses a recorded question, such as `GET /workspaces?limit=-1 as reader`. */
 function parse({ step, asked }: AskedEntry): DeepQuestion | undefined {
   const [, method, path, search, as] = /^(GET|POST) ([^?]+?)(?:\?(.*))? as (\S+)$/.exec(asked) ?? [];
   if ((method !== 'GET' && method !== 'POST') || path === undefined || as === undefined) return undefined;

@@ -51,25 +51,25 @@ if (missing.length > 0)
 
 const clock = (): EpochMs => Date.now() as EpochMs;
 const errors: string[] = [];
-const say = (line: string): void =>
+const log = (line: string): void =>
   void process.stderr.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
 const fail = (error: unknown): void => {
   errors.push(error instanceof Error ? error.message : String(error));
-  say(`error: ${errors.at(-1)}`);
+  log(`error: ${errors.at(-1)}`);
 };
 
 const coderd = await CoderdApi.open(options.coderd, token);
 const control = new ControlPort(options.control);
 const outDir = `dist/conformance/function/${coderd.version}`;
 mkdirSync(outDir, { recursive: true });
-say(`coderd ${coderd.version}: importing templates`);
+log(`coderd ${coderd.version}: importing templates`);
 const functionToken = await coderd.makeFunctionToken();
 const stack = synthesizeStack(
   configOf({ url: options.coderd, organization: coderd.organization.name, version: coderd.version }),
   `${outDir}/cdk.out`,
 );
 const prepared = await prepare(coderd, control);
-say(
+log(
   `${prepared.sleepers.length} workspaces of pool sleeping start by schedule at ${prepared.dueAt.toISOString()}`,
 );
 
@@ -108,7 +108,7 @@ lambda.stdout.pipe(createWriteStream(`${outDir}/function.log`));
 createInterface({ input: lambda.stdout }).on('line', (line) => lines.push(line));
 
 let asked: number | undefined;
-play(coderd, prepared, say).then(({ builds }) => {
+play(coderd, prepared, log).then(({ builds }) => {
   asked = builds;
 }, fail);
 const desired = new Map<string, number>();
@@ -182,7 +182,7 @@ async function isOver(): Promise<boolean> {
 async function tick(): Promise<void> {
   const { transitions, errors: refused } = await control.tick(new Date());
   const count = Object.keys(transitions).length;
-  if (count > 0) say(`coderd starts ${count} workspaces by their schedule`);
+  if (count > 0) log(`coderd starts ${count} workspaces by their schedule`);
   for (const [id, why] of Object.entries(refused))
     fail(`coderd's lifecycle executor could not start ${id}: ${why}`);
 }
@@ -191,7 +191,7 @@ function sayCounts(): void {
   for (const { name } of POOLS) {
     const { desiredCount } = world.service(name).state;
     const before = desired.get(name) ?? 0;
-    if (before !== desiredCount) say(`pool ${name}: desired count ${before} -> ${desiredCount}`);
+    if (before !== desiredCount) log(`pool ${name}: desired count ${before} -> ${desiredCount}`);
     desired.set(name, desiredCount);
   }
 }

@@ -46,7 +46,10 @@ export type NewWorkspace = {
 
 export type Question = {
   readonly method?: 'GET' | 'POST';
-  /** From `/api/v2` on, with names in braces for their ids: `/organizations/{organization}/members`. */
+  /**
+   * The path after `/api/v2`, with names in braces instead of ids:
+   * `/organizations/{organization}/members`.
+   */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | readonly (readonly [string, string])[];
   readonly body?: unknown;

@@ -1,6 +1,6 @@
 /**
- * What coderd does to workspaces by itself, and the daemon that it wants to see before. Times are in the future: the executor is
- * told them, and daemons are made to have been seen at them.
+ * Plays the transitions that coderd makes, and the daemon that its gate needs. Times are in the
+ * future: they are passed to the executor, and daemons are set as seen at them.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Stage } from '../stage/stage.ts';

@@ -59,22 +59,22 @@ async function playReadings(stage: Stage, recorder: Recorder): Promise<void> {
     const daemons = await coderd.daemons(organization, build);
     const forecasts = await coderd.forecast([organization], { now: stage.now(), refreshMs: 0, build });
     const ids = jobs.items.map(({ id }) => id);
-    recorder.finds('the product reads jobs', told(jobs));
-    recorder.finds('the product reads jobs by id', told(await coderd.jobsByIds(organization, ids)));
-    recorder.finds('the product reads daemons', told(daemons));
+    recorder.finds('the product reads jobs', withIsoTimes(jobs));
+    recorder.finds('the product reads jobs by id', withIsoTimes(await coderd.jobsByIds(organization, ids)));
+    recorder.finds('the product reads daemons', withIsoTimes(daemons));
     const forecast = forecasts.get(organization.id);
-    recorder.finds('the product reads workspaces', told(forecast?.workspaces));
-    recorder.finds('the product reads templates', told(forecast?.templates));
+    recorder.finds('the product reads workspaces', withIsoTimes(forecast?.workspaces));
+    recorder.finds('the product reads templates', withIsoTimes(forecast?.templates));
     recorder.finds('the product reads tags of active versions', forecast?.activeVersionTags);
-    recorder.finds('the product reads members', told(forecast?.members));
-    recorder.finds('the product reads offline daemons', told(forecast?.offlineDaemons));
+    recorder.finds('the product reads members', withIsoTimes(forecast?.members));
+    recorder.finds('the product reads offline daemons', withIsoTimes(forecast?.offlineDaemons));
   } finally {
     await http.close();
   }
 }
 
 /** The reading with times as coderd writes them. */
-function told(reading: unknown): unknown {
+function withIsoTimes(reading: unknown): unknown {
   return JSON.parse(JSON.stringify(reading ?? null), (key, value: unknown) =>
     typeof value === 'number' && value > 1e12 && /(?:_at|At|deadline)$/.test(key)
       ? new Date(value as EpochMs).toISOString()

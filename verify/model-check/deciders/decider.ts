@@ -14,7 +14,7 @@ export type Write =
   /** Slots of the tasks that get a drain request. */
   | { readonly kind: 'ask'; readonly slots: readonly number[] };
 
-/** The product as it is, or a mutant of it. */
+/** The decision of the product, or of a mutant of it. */
 export type Decide = (snapshot: Snapshot, config: Config) => readonly Action[];
 
 export const PRODUCT: Decide = (snapshot, config) => decide(snapshot, config).actions;

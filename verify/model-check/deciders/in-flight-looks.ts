@@ -113,7 +113,7 @@ export function withoutAsks(writes: readonly Write[], gone: readonly number[]): 
   );
 }
 
-/** For people who read a trace. */
+/** A text for traces. */
 export function describeInFlightLook(look: InFlightLook): string {
   switch (look.kind) {
     case 'saw-coder':
@@ -127,7 +127,7 @@ export function describeInFlightLook(look: InFlightLook): string {
   }
 }
 
-/** For people who read a trace. */
+/** A text for traces. */
 export function describeWrite(write: Write): string {
   if (write.kind === 'set') return `set the count to ${write.desired}`;
   return `send a drain request to task ${write.slots.map((slot) => slot + 1).join(' and ')}`;

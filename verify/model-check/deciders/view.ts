@@ -38,7 +38,7 @@ export type EcsTaskView = {
   readonly revision: 'old' | 'new';
   readonly isRunning: boolean;
   readonly protection: 'none' | 'ask' | 'lease';
-  /** RUNNING for less than 15 min. */
+  /** Whether it has been RUNNING for less than 15 min. */
   readonly isYoung: boolean;
 };
 

@@ -14,9 +14,9 @@ export const NAMES = POOLS.map(({ name }) => name);
 
 export type TwoPoolsLimits = {
   readonly maxTasks: number;
-  /** Of each pool. */
+  /** The floor of each pool. */
   readonly min: readonly [number, number];
-  /** Of each pool. */
+  /** The `max` of each pool. */
   readonly max: number;
   /**
    * Whether builds for the first pool are so frequent that the product keeps a daemon free for

@@ -112,7 +112,7 @@ function calmed(pool: SmallPool): SmallPool {
   return { ...pool, slots: pool.slots.map((state) => CALMED[state]) };
 }
 
-/** Every way to hand all jobs to idle daemons. */
+/** The pools after coderd has handed all possible jobs to idle daemons, in every way. */
 function served(pools: TwoPools): readonly TwoPools[] {
   const ways = pools.flatMap((pool, at) => {
     const slot = pool.slots.indexOf('idle');

@@ -1,6 +1,4 @@
-/**
- * The state of two pools under one `maxTasks`, in small values, and packed into one whole number.
- */
+/** The state of two pools under one `maxTasks`, in small values, packed into one whole number. */
 import { ExplorationError } from '../world/exploration-error.ts';
 
 /**
@@ -102,7 +100,7 @@ export class TwoPoolsCodes {
   }
 }
 
-/** For people who read a trace. */
+/** A text for traces. */
 export function describePools(pools: TwoPools, names: readonly string[]): string {
   return pools
     .map(({ slots, desired, pending, isUnplaced }, at) => {

@@ -184,9 +184,9 @@ export class PoolModel implements Model {
 function readKind(codes: PoolCodes, id: number, rules: TaskRules): Kind {
   const { kinds } = codes;
   const task = kinds.at(id);
-  const nobody = { asOld: id, withoutRow: id, withoutLease: id };
+  const unchanged = { asOld: id, withoutRow: id, withoutLease: id };
   if (task === undefined)
-    return { task, moves: [], isHolding: false, isOld: false, isFree: true, isAtRisk: false, ...nobody };
+    return { task, moves: [], isHolding: false, isOld: false, isFree: true, isAtRisk: false, ...unchanged };
   return {
     task,
     moves: poolMovesOf(task, rules).map((move) => ({ ...move, to: kinds.idOf(move.to) })),

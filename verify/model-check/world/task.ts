@@ -99,7 +99,7 @@ export function keyOf(task: TaskState | undefined): string {
   return [ecs, revision, protection, guard, blind, isRefused, write, look, daemon, unitsOfJob, row].join(' ');
 }
 
-/** For people who read a trace. */
+/** A text for traces. */
 export function describeTask(task: TaskState | undefined): string {
   if (task === undefined) return '-';
   const { ecs, revision, guard, write, daemon, row } = task;

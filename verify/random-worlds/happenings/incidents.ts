@@ -29,14 +29,14 @@ const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been ret
 
 /** Plans all incidents of a world on its timeline. */
 export function planIncidents(context: WorldContext): PlannedIncidents {
-  const { world, plan, random, say } = context;
+  const { world, plan, random, print } = context;
   const incidents = new IncidentRunner(context);
   let isOver = false;
   const planNext = (incident: Incident, perHour: number): void => {
     world.timeline.after(untilNextMs(random, perHour), () => {
       if (isOver) return;
       const description = incidents.happen(incident);
-      if (description !== undefined) say(`${incident}: ${description}`);
+      if (description !== undefined) print(`${incident}: ${description}`);
       planNext(incident, perHour);
     });
   };

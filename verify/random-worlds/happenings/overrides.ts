@@ -62,19 +62,19 @@ class OverrideRunner {
   }
 
   act(): void {
-    const { fleet, random, say } = this.#context;
+    const { fleet, random, print } = this.#context;
     const pool = random.pick(fleet.pools);
     const kind = random.pick(KINDS);
     if (pool === undefined || kind === undefined) return;
     if (random.next() < REMOVED_SHARE) {
       this.#untag(pool.name, tagKeysOf(kind));
-      say(`override ${kind} removed: ${pool.name}`);
+      print(`override ${kind} removed: ${pool.name}`);
       return;
     }
     const tags = this.#draw(pool, kind);
     this.#tag(pool.name, tags);
     this.count += 1;
-    say(`override: ${pool.name} ${JSON.stringify(tags)}`);
+    print(`override: ${pool.name} ${JSON.stringify(tags)}`);
   }
 
   removeAllMalformed(): void {

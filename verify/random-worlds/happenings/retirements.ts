@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
  * Plans the retirements of a world on its timeline. At the end, pools are taken back without which
  * workspaces would run without end.
  */
-export function planRetirements({ world, plan, fleet, say }: Omit<WorldContext, 'random'>): {
+export function planRetirements({ world, plan, fleet, print }: Omit<WorldContext, 'random'>): {
   readonly end: () => void;
 } {
   let isOver = false;
@@ -19,11 +19,11 @@ export function planRetirements({ world, plan, fleet, say }: Omit<WorldContext, 
   for (const retirement of plan.retirements) {
     const { pool, atHours, isRenamed, backAfterHours } = retirement;
     after(atHours, () => {
-      say(`retiring: ${pool}${isRenamed ? ', renamed' : ''}`);
+      print(`retiring: ${pool}${isRenamed ? ', renamed' : ''}`);
       fleet.retire(retirement);
       if (backAfterHours === undefined) return;
       after(backAfterHours, () => {
-        say(`taken back: ${pool}`);
+        print(`taken back: ${pool}`);
         fleet.takeBack(pool);
       });
     });

@@ -11,7 +11,7 @@ export type WorldContext = {
   readonly fleet: Fleet;
   readonly random: Random;
   /** Called with a line for each event. */
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 };
 
 const HOUR_MS = 3_600_000;
