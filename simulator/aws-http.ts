@@ -1,4 +1,7 @@
-/** The AWS JSON 1.1 protocol (docs/aws.md §6): POST / with an `x-amz-target`, errors as HTTP 400 with a `__type`. */
+/**
+ * Serves the AWS JSON 1.1 protocol (docs/aws.md §6): POST / with an `x-amz-target`; errors are HTTP
+ * 400 with a `__type`.
+ */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -11,15 +14,17 @@ import { callScaling } from './scaling/api.ts';
 import { callSecretsManager } from './secrets/api.ts';
 import type { SecretsModel } from './secrets/model.ts';
 
-/** Which operation of which AWS service a request is for. */
+/** The AWS service and operation of a request. */
 export type AwsTarget = { readonly service: string; readonly operation: string };
 
 type Models = { readonly ecs: EcsModel; readonly secrets: SecretsModel; readonly logs: LogsModel };
 
-/** Who signs with this access key is a person; everybody else is the autoscaler's role. */
+/**
+ * A request with this access key is from a person. Any other key belongs to the autoscaler's role.
+ */
 export const ACCESS_KEY_OF_A_PERSON = 'AKIAPERSON';
 
-/** A listener for the AWS services of the world. It takes no clock: the models' timeline is the time. */
+/** A listener for the AWS services of the world. The time is that of the models' timeline. */
 export function awsHandler(models: Models): RequestListener {
   return (request, response) => {
     response.setHeader('Date', new Date(models.ecs.now()).toUTCString());
@@ -36,7 +41,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   Logs_20140328: 'logs',
 };
 
-/** Reads the target of a request; `unknown` for a service that is not here. */
+/** The target of a request; `unknown` for a service that is not simulated. */
 export function awsTarget(request: IncomingMessage): AwsTarget {
   const [prefix = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
   return { service: SERVICES[prefix] ?? 'unknown', operation };

@@ -13,24 +13,26 @@ export type ProvisionerTaskOptions = {
   readonly server: DaemonServer;
   readonly latencies: Pick<Latencies, 'connect'>;
   readonly pool: string;
-  /** The provisioner key, as it is injected when a container starts. */
+  /** Returns the provisioner key that is injected when a container starts. */
   readonly key: () => string;
-  /** Of the image. */
+  /** Version of the coder binary in the image. */
   readonly version: string;
   readonly onStart?: ((taskId: string, guard: Guard) => void) | undefined;
   readonly onEnd?: ((taskId: string) => void) | undefined;
   readonly onAcquired?: ((job: AcquiredJob, taskId: string) => void) | undefined;
   readonly onKilledJob?: ((job: AcquiredJob, taskId: string) => void) | undefined;
-  /** The guard's daemon has exited because it was to: nobody stopped the task. */
+  /**
+   * Called when a guard's daemon has exited after it was told to, not because the task was stopped.
+   */
   readonly onLeft?: ((taskId: string, left: Left) => void) | undefined;
 };
 
 export type Left = {
-  /** When its daemon had nothing to do for the last time, or was started. */
+  /** When its daemon last became idle, or was started. */
   readonly idleSince: EpochMs;
 };
 
-/** The image of a provisioner task: the guard, and the daemon that it starts. */
+/** The image of a provisioner task: the guard, which starts the daemon. */
 export function provisionerTask(options: ProvisionerTaskOptions): StartContainer {
   const { timeline, random, pool } = options;
   return (host) => {
@@ -43,7 +45,7 @@ export function provisionerTask(options: ProvisionerTaskOptions): StartContainer
         ...host,
         exit: (code) => {
           host.exit(code);
-          // the first process of a container takes all others with it
+          // The end of a container's first process ends all other processes.
           guard.daemon?.kill();
         },
       },
@@ -59,7 +61,10 @@ export function provisionerTask(options: ProvisionerTaskOptions): StartContainer
   };
 }
 
-/** An image without a guard: the daemon is the container's first process, has its host's name, and nothing protects it. */
+/**
+ * An image without a guard. The daemon is the container's first process, has its host's name, and
+ * nothing protects the task.
+ */
 export function bareTask(options: ProvisionerTaskOptions): StartContainer {
   return (host) => {
     const process = daemonProcess(options, host);
@@ -104,7 +109,7 @@ function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHos
   };
 }
 
-/** The server, with a word each time that a daemon has nothing to do, or gets something. */
+/** The server, with a callback each time that a daemon becomes idle or gets a job. */
 function noticing(
   server: DaemonServer,
   { onIdle, onJob: onTaken }: { readonly onIdle: () => void; readonly onJob: (job: AcquiredJob) => void },

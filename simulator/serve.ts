@@ -1,17 +1,24 @@
-/** The world over HTTP: coderd and AWS, each on a loopback server of its own. */
+/** Serves the world over HTTP: coderd and AWS, each on its own loopback server. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { awsHandler, awsTarget } from './aws-http.ts';
+import { SimulatorError } from './base/simulator-error.ts';
 import { coderdHandler } from './coderd/routes/http.ts';
 import type { World } from './world.ts';
 
-/** What a request is for: `GET /api/v2/…` of `coderd`, or an operation of `ecs`, `secretsmanager` or `logs`. */
+/**
+ * The target of a request: `GET /api/v2/…` of `coderd`, or an operation of `ecs`, `secretsmanager`
+ * or `logs`.
+ */
 export type Requested = { readonly service: string; readonly operation: string };
 
 export type ServeOptions = {
-  /** Called at each request: the timeline is advanced to it first. @default time moves only by `timeline.advanceTo` */
+  /**
+   * The current time: the timeline advances to it before each request. @default time moves only by
+   * `timeline.advanceTo`
+   */
   readonly clock?: () => EpochMs;
-  /** Called at each request, before it is answered. */
+  /** Called before each request is answered. */
   readonly onRequest?: (what: Requested) => void;
 };
 
@@ -54,13 +61,15 @@ function listen(server: Server): Promise<string> {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
       if (address === null || typeof address === 'string')
-        reject(new Error(`serving the world: no port was given, but ${String(address)}`));
+        reject(new SimulatorError(`serving the world: expected a TCP port, got ${String(address)}`));
       else resolve(`http://127.0.0.1:${address.port}`);
     });
   });
 }
 
-/** Kept-alive connections of clients would hold the server open. */
+/**
+ * Closes the server and the clients' kept-alive connections, which would otherwise keep it open.
+ */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

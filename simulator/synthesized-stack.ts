@@ -1,4 +1,4 @@
-/** What `cdk deploy` would put into AWS: the ready-made app is run as the CDK CLI runs it, offline. */
+/** Synthesizes what `cdk deploy` would create: runs the CDK app offline, as the CDK CLI does. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -27,15 +27,15 @@ const functionSchema = z.object({
 export type SynthesizedStack = {
   readonly resources: Readonly<Record<string, Resource>>;
   readonly function: {
-    /** What is uploaded for Lambda. */
+    /** The folder that is uploaded for Lambda. */
     readonly dir: string;
     readonly timeoutMs: number;
-    /** Its variables as far as they are known before a deployment: without those that refer to resources. */
+    /** Its environment variables, except those that refer to resources. */
     readonly environment: Readonly<Record<string, string>>;
   };
 };
 
-/** Synthesizes the stack of a configuration into a folder. Throws what the app says is wrong with it. */
+/** Synthesizes the stack of a configuration into a folder. Throws the app's own error message. */
 export function synthesizeStack(configText: string, outDir: string): SynthesizedStack {
   rmSync(outDir, { recursive: true, force: true });
   mkdirSync(outDir, { recursive: true });
@@ -58,7 +58,7 @@ function runApp(configFile: string, outDir: string): void {
     ...process.env,
     CDK_OUTDIR: outDir,
     CDK_CONTEXT_JSON: JSON.stringify(given),
-    // takes longer than all the rest
+    // Validation takes longer than all the rest.
     CDK_VALIDATION: 'false',
   };
   execFileSync(process.execPath, ['infra/app.ts'], {

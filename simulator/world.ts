@@ -1,6 +1,7 @@
 /**
- * The whole world on one virtual clock: a coderd, an ECS with one service a pool as the CDK stack would create it, Secrets Manager
- * with the keys and a token, and tasks that play guard and daemon.
+ * The whole world on one virtual clock: a coderd, an ECS with one service for each pool as the CDK
+ * stack creates it, Secrets Manager with the keys and a token, and simulated guards and daemons in
+ * the tasks.
  */
 import { readFileSync } from 'node:fs';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
@@ -14,6 +15,7 @@ import {
 import type { Tags } from '../lambda/decision/model/tags.ts';
 import type { AcquiredJob } from './base/daemon-connection.ts';
 import { Random } from './base/random.ts';
+import { SimulatorError } from './base/simulator-error.ts';
 import { SkewedTimeline, Timeline } from './base/timeline.ts';
 import { CoderdModel } from './coderd/model.ts';
 import { DEFAULT_RELEASE } from './coderd/rules/versions.ts';
@@ -32,17 +34,20 @@ export type PoolSpec = {
   readonly name: string;
   readonly organization: string;
   readonly tags: Tags;
-  /** What the service is created with. @default 1, as CloudFormation does */
+  /** The desired count at creation. @default 1, as CloudFormation does */
   readonly desiredCount?: number;
   /** @default 0 */
   readonly minimumHealthyPercent?: number;
   /** @default 100 */
   readonly maximumPercent?: number;
-  /** earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default a deployment ends when nothing old is left */
+  /**
+   * earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default none: a deployment ends
+   * when no old task is left
+   */
   readonly earlySuccessPercent?: number;
   /** `bare`: the daemon alone, without a guard. @default 'guarded' */
   readonly image?: 'guarded' | 'bare';
-  /** What its task definition says otherwise than the CDK stack would. */
+  /** Changes to the task definition of the CDK stack. */
   readonly template?: Partial<TaskTemplate>;
 };
 
@@ -61,56 +66,68 @@ export type WorldOptions = Pick<
   readonly start: EpochMs;
   readonly seed: number;
   readonly pools: readonly PoolSpec[];
-  /** Names. @default those of the pools */
+  /** Names of organizations. @default those of the pools */
   readonly organizations?: readonly string[];
-  /** Of coderd and of the daemons. @default `DEFAULT_RELEASE` */
+  /** Version of coderd and of the daemons. @default `DEFAULT_RELEASE` */
   readonly coderVersion?: string;
-  /** How far coderd's clock is ahead of AWS's and the function's; negative: behind. @default 0 */
+  /**
+   * How far coderd's clock is ahead of AWS's and the function's, in milliseconds; negative: behind.
+   * @default 0
+   */
   readonly coderdAheadMs?: number;
-  /** How often coderd's lifecycle executor looks. @default a minute */
+  /** The poll interval of coderd's lifecycle executor. @default a minute */
   readonly autobuildPollMs?: number;
-  /** @default as far as known for Fargate */
+  /** @default the known values of Fargate */
   readonly latencies?: Partial<Latencies>;
-  /** What the image of a pool with a guard runs. @default `provisionerTask`, where guard and daemon are played */
+  /**
+   * What the image of a pool with a guard runs. @default `provisionerTask`, with simulated guard
+   * and daemon
+   */
   readonly guardedTask?: (options: ProvisionerTaskOptions) => StartContainer;
-  /** Told of each job that a daemon gets. */
+  /** Called for each job that a daemon gets. */
   readonly onAcquired?: (job: AcquiredJob, taskId: string, pool: string) => void;
-  /** Told of each task that is STOPPED. */
+  /** Called for each task that is STOPPED. */
   readonly onTaskStopped?: (task: EcsTask) => void;
 };
 
 export type Figures = {
   readonly tasks: {
-    /** RUNNING now. */
+    /** Tasks that are RUNNING now. */
     readonly running: number;
-    /** Created since the beginning. */
+    /** Tasks created since the beginning. */
     readonly launched: number;
-    /** The most that were RUNNING at one time. */
+    /** The most tasks that were RUNNING at one time. */
     readonly peak: number;
   };
   /** Jobs whose daemon was killed. */
   readonly killed: number;
-  /** By a scale-in or a deployment, or by a guard that ended before its daemon: what the lease is to prevent. */
+  /**
+   * Jobs killed by a scale-in or a deployment, or by a guard that ended before its daemon. The
+   * lease must prevent these.
+   */
   readonly killedByUs: number;
-  /** By Spot, a host that failed or was retired, StopTask, or a protection that a person took away. */
+  /**
+   * Jobs killed by Spot, a host that failed or was retired, StopTask, or a protection that a person
+   * removed.
+   */
   readonly killedByOthers: number;
 };
 
 /** A job whose daemon was killed. */
 export type Kill = {
   readonly job: AcquiredJob;
-  /** As it is from then on: its histories tell what went before. */
+  /** The task after the kill; its histories have the earlier states. */
   readonly task: EcsTask;
   readonly pool: string;
   readonly at: EpochMs;
   readonly by: 'us' | 'others';
 };
 
-/** A task whose guard was asked to leave, or drained by itself, and that is gone. */
+/** A task that got a drain request or drained by itself, and has stopped. */
 export type Leave = {
   readonly taskId: string;
   readonly pool: string;
-  /** When its daemon had nothing to do for the last time. */
+  /** When its daemon last became idle. */
   readonly idleSince: EpochMs;
   /** When it was STOPPED. */
   readonly goneAt: EpochMs;
@@ -124,19 +141,19 @@ export class World {
   readonly logs: LogsModel;
   /** The Secrets Manager name of a coderd token that may read all organizations. */
   readonly tokenSecretName = 'coder/autoscaler-token';
-  /** The log group of the function: nobody writes to it unless a test does. */
+  /** The log group of the function. It stays empty unless a test writes to it. */
   readonly stackName = 'Stack';
   readonly logGroupName = 'Stack-AutoscalerLogs-0A1B2C';
   readonly #random: Random;
   readonly #coderVersion: string;
   readonly #guardedTask: (options: ProvisionerTaskOptions) => StartContainer;
-  readonly #told: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
+  readonly #listeners: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
   readonly #services = new Map<string, EcsService>();
   readonly #pools = new Map<string, PoolSpec>();
   readonly #guards = new Map<string, Guard>();
   readonly #kills: Kill[] = [];
   readonly #leaves: Leave[] = [];
-  /** Of the tasks that have left and are not gone yet. */
+  /** Leaves of the tasks that have left but not stopped yet. */
   readonly #leaving = new Map<string, Omit<Leave, 'goneAt'>>();
 
   constructor(options: WorldOptions) {
@@ -144,7 +161,7 @@ export class World {
     this.#random = new Random(seed);
     this.#coderVersion = coderVersion;
     this.#guardedTask = options.guardedTask ?? provisionerTask;
-    this.#told = options;
+    this.#listeners = options;
     this.timeline = new Timeline(start);
     this.logs = new LogsModel(this.timeline);
     this.logs.createGroup(this.logGroupName);
@@ -168,7 +185,7 @@ export class World {
   service(pool: string): EcsService {
     const service = this.#services.get(pool);
     if (service === undefined)
-      throw new Error(
+      throw new SimulatorError(
         `finding the service of pool "${pool}": the world has only ${[...this.#services.keys()].join(', ')}`,
       );
     return service;
@@ -181,12 +198,18 @@ export class World {
     this.ecs.deploy(name, this.ecs.registerTaskDefinition(family, start, { ...template, ...changed }));
   }
 
-  /** Deletes the pool's key in coderd: its daemon rows are gone, their jobs run on (docs/coder.md §3). */
+  /**
+   * Deletes the pool's key in coderd: its daemon rows are gone, but their jobs run on
+   * (docs/coder.md §3).
+   */
   deleteKey(pool: string): void {
     this.coderd.deleteKey(this.#pool(pool).organization, pool);
   }
 
-  /** Makes a new key of the same name and puts it into the pool's secret: tasks that start from now on get it. */
+  /**
+   * Creates a new key of the same name and stores it in the pool's secret. Tasks that start from
+   * now on get it.
+   */
   renewKey(pool: string): void {
     const { organization, name, tags } = this.#pool(pool);
     this.secrets.put(keySecretOf(name), this.coderd.addKey({ organization, name, tags }));
@@ -216,11 +239,16 @@ export class World {
   #pool(name: string): PoolSpec {
     const pool = this.#pools.get(name);
     if (pool === undefined)
-      throw new Error(`finding pool "${name}": the world has only ${[...this.#pools.keys()].join(', ')}`);
+      throw new SimulatorError(
+        `finding pool "${name}": the world has only ${[...this.#pools.keys()].join(', ')}`,
+      );
     return pool;
   }
 
-  /** With the service and the key that a deployment brings; its organization is one of the world's. */
+  /**
+   * Adds a pool with its service and key, as a deployment does. Its organization must exist in the
+   * world.
+   */
   addPool(pool: PoolSpec): void {
     const { name } = pool;
     this.#pools.set(name, pool);
@@ -235,7 +263,7 @@ export class World {
       version: this.#coderVersion,
       onStart: (taskId, guard) => this.#guards.set(taskId, guard),
       onEnd: (taskId) => this.#guards.delete(taskId),
-      onAcquired: (job, taskId) => this.#told.onAcquired?.(job, taskId, name),
+      onAcquired: (job, taskId) => this.#listeners.onAcquired?.(job, taskId, name),
       onKilledJob: (job, taskId) => this.#killed(job, taskId, name),
       onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
     });
@@ -259,20 +287,22 @@ export class World {
 
   #killed(job: AcquiredJob, taskId: string, pool: string): void {
     const task = this.ecs.findTask(taskId);
-    if (task === undefined) throw new Error(`killing a job: there is no task ${taskId}`);
+    if (task === undefined) throw new SimulatorError(`recording a killed job: there is no task ${taskId}`);
     const at = this.timeline.now();
     this.#kills.push({ job, task, pool, at, by: isOurs(task) ? 'us' : 'others' });
   }
 
   #stopped(task: EcsTask): void {
-    this.#told.onTaskStopped?.(task);
+    this.#listeners.onTaskStopped?.(task);
     const { id } = task.identity;
     const leave = this.#leaving.get(id);
     if (leave !== undefined && this.#leaving.delete(id))
       this.#leaves.push({ ...leave, goneAt: this.timeline.now() });
   }
 
-  /** Each part has randomness of its own, so that one more call in one part changes nothing in another. */
+  /**
+   * Each part gets its own random source, so one more call in one part changes nothing in another.
+   */
   #surroundings(): { readonly timeline: Timeline; readonly random: Random } {
     return { timeline: this.timeline, random: new Random(this.#random.whole(0, 2 ** 31 - 1)) };
   }
@@ -282,7 +312,7 @@ export class World {
   }
 }
 
-/** As `infra/constructs/pool/pool-service.ts` makes it. */
+/** The task template as `infra/constructs/pool/pool-service.ts` creates it. */
 function templateOf({ image, template }: PoolSpec): TaskTemplate {
   const guarded = {
     entryPoint: ['sh', '-c', guard, 'guard'],
@@ -295,7 +325,7 @@ const guard = readFileSync(new URL('../guard/guard.sh', import.meta.url), 'utf8'
 
 const keySecretOf = (pool: string): string => `coder/keys/${pool}`;
 
-/** Whether the stop of a task is one that the lease is to prevent while there is a job. */
+/** Whether the lease must prevent this stop while the task has a job. */
 function isOurs({ state: { stopCode, stoppedReason = '', isBared } }: EcsTask): boolean {
   if (stopCode === 'EssentialContainerExited') return true;
   return stopCode === 'ServiceSchedulerInitiated' && stoppedReason.startsWith(SCALING_REASON) && !isBared;

@@ -4,7 +4,7 @@ import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 
 const HEX = '0123456789abcdef';
 
-/** Seeded randomness: the same seed gives the same world. */
+/** A random number generator with a seed. The same seed gives the same world. */
 export class Random {
   readonly #generator: RandomGenerator;
 
@@ -12,7 +12,7 @@ export class Random {
     this.#generator = xoroshiro128plus(seed);
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number {
     return uniformFloat64(this.#generator);
   }
@@ -31,14 +31,14 @@ export class Random {
     return items[this.whole(0, items.length - 1)];
   }
 
-  /** Lower-case hexadecimal digits. */
+  /** So many random lower-case hexadecimal digits. */
   hex(digits: number): string {
     let text = '';
     while (text.length < digits) text += HEX[this.whole(0, 15)];
     return text;
   }
 
-  /** A version 4 UUID. */
+  /** A random version 4 UUID. */
   uuid(): string {
     const h = this.hex(32);
     return `${h.slice(0, 8)}-${h.slice(8, 12)}-4${h.slice(13, 16)}-a${h.slice(17, 20)}-${h.slice(20)}`;

@@ -1,7 +1,8 @@
 /**
- * The world's virtual time: a queue of events. Nothing in the world waits for real time or sets a timer; whoever
- * drives the world (a test, the HTTP faces with a scaled clock, a simulation) advances the timeline, and
- * everything due by then happens in order of time, ties in order of planning.
+ * The world's virtual time: a queue of events. Nothing in the world waits for real time or sets a
+ * timer. The caller (a test, an HTTP server with a scaled clock, a simulation) advances the
+ * timeline. Due events then run in order of time; events of the same time run in the order of
+ * planning.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
@@ -49,7 +50,10 @@ export class Timeline {
     };
   }
 
-  /** Lets everything due until `time` happen. Time never goes back: an earlier `time` does nothing. */
+  /**
+   * Runs all events that are due until `time`. Time never goes back: an earlier `time` does
+   * nothing.
+   */
   advanceTo(time: EpochMs): void {
     for (let next = this.#heap[0]; next !== undefined && next.at <= time; next = this.#heap[0]) {
       this.#pop();
@@ -74,7 +78,7 @@ export class Timeline {
     heap[place] = event;
   }
 
-  /** Takes the first one out; the last one sinks from its place to where it belongs. */
+  /** Removes the first event. The last one takes its place and sinks down the heap. */
   #pop(): void {
     const heap = this.#heap;
     const last = heap.pop();
@@ -90,7 +94,7 @@ export class Timeline {
     heap[place] = last;
   }
 
-  /** The place of the earlier one of two neighbours. */
+  /** Index of the earlier one of two neighbours. */
   #earlierOf(left: number): number {
     const heap = this.#heap;
     const right = left + 1;
@@ -100,7 +104,7 @@ export class Timeline {
   }
 }
 
-/** The same events on a clock that is ahead of another, or behind it. */
+/** The same events, seen on a clock that is ahead of or behind another. */
 export class SkewedTimeline extends Timeline {
   readonly #true: Timeline;
   readonly #aheadMs: number;

@@ -1,6 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Reads an option of a command that is a whole number of at most nine digits. Throws what commander shows to its user. */
+/**
+ * Parses a command-line option as a whole number of at most nine digits. Throws commander's
+ * InvalidArgumentError, which commander prints.
+ */
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('it must be a whole number');
   return Number(text);

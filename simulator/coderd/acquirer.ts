@@ -4,7 +4,7 @@ import type { Random } from '../base/random.ts';
 import type { Job } from './tables/jobs.ts';
 import type { PendingQueue } from './tables/pending-queue.ts';
 
-/** A daemon that can be given a job. */
+/** A daemon that can get a job. */
 export type Asker = {
   readonly organizationId: OrganizationId;
   readonly tags: TagSet;
@@ -14,8 +14,9 @@ export type Asker = {
 };
 
 /**
- * Brings jobs and daemons together: at once, whichever comes later (docs/coder.md §4: pubsub wakes a waiting daemon).
- * Which of several waiting daemons gets a new job is a race in coderd; here the seed decides.
+ * Hands jobs to daemons as soon as both are there (docs/coder.md §4: pubsub wakes a waiting
+ * daemon). Which of several waiting daemons gets a new job is a race in coderd; here the seed
+ * decides.
  */
 export class Acquirer {
   readonly #waiting = new Map<OrganizationId, Set<Asker>>();
@@ -37,7 +38,7 @@ export class Acquirer {
     this.#waitingIn(asker.organizationId).delete(asker);
   }
 
-  /** A new job: to a waiting daemon, or into the queue. */
+  /** Hands a new job to a waiting daemon, or puts it into the queue. */
   offer(job: Job): void {
     const fitting = [...this.#waitingIn(job.organizationId)].filter((asker) => this.#queue.fits(asker, job));
     const taker = this.#random.pick(fitting);

@@ -2,10 +2,13 @@ import { ConnectionRefused } from '../base/daemon-connection.ts';
 import { CoderVersion } from './rules/versions.ts';
 import { type ProvisionerKey, type ProvisionerKeys, SECRET_LENGTH } from './tables/keys.ts';
 
-/** What the CLI of a daemon allows (docs/coder.md §5). */
+/** The names that a daemon's CLI allows (docs/coder.md §5). */
 const DAEMON_NAME = /^[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9]$/;
 
-/** Returns the key of a daemon that may come in; throws ConnectionRefused for any other (docs/coder.md §3, §5). */
+/**
+ * Returns the key of a daemon that may connect.
+ * @throws ConnectionRefused for any other daemon (docs/coder.md §3, §5)
+ */
 export function admit(
   daemon: { readonly key: string; readonly name: string; readonly version: string },
   server: { readonly keys: ProvisionerKeys; readonly licensed: boolean; readonly version: CoderVersion },

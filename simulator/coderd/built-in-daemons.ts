@@ -2,7 +2,7 @@ import type { DaemonId, JobId } from '../../lambda/decision/model/brands.ts';
 import type { AcquiredJob, DaemonConnection } from '../base/daemon-connection.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 
-/** One of coderd's own daemons: it works job after job, until it is told to leave. */
+/** One of coderd's own daemons: it runs one job after the other until it is told to leave. */
 export class BuiltInDaemon {
   readonly #connection: DaemonConnection;
   readonly #timeline: Timeline;
@@ -26,14 +26,14 @@ export class BuiltInDaemon {
     return this.#state === 'gone';
   }
 
-  /** As by SIGTERM: it takes no further job, and ends the one that it has. */
+  /** As at SIGTERM: it takes no further job, and finishes its current one. */
   terminate(): void {
     this.#state = 'leaving';
     this.#connection.cancelAcquire();
     if (this.#job === undefined) this.#leave();
   }
 
-  /** As by SIGKILL: its job stays unfinished. */
+  /** As at SIGKILL: its job stays unfinished. */
   kill(): void {
     this.#job?.end.cancel();
     this.#leave();

@@ -6,20 +6,21 @@ import { isDue } from './tables/transitions.ts';
 import type { WorkspaceRecord } from './tables/workspace-records.ts';
 import type { WorkspaceTable } from './tables/workspaces.ts';
 
-/** The executor counts in whole minutes, however often it looks. */
+/** The executor counts in whole minutes, whatever its poll interval is. */
 const MINUTE_MS = 60_000;
 
 type Gate = (organizationId: OrganizationId, tags: TagSet) => boolean;
 
 /**
- * One tick of the lifecycle executor (docs/coder.md §10): does what is due, but only for workspaces for the tags of whose template's
- * active version a daemon was seen just now; for the others nothing happens, not even a mark, and the next tick tries again.
+ * One tick of the lifecycle executor (docs/coder.md §10): makes the due transitions, but only of
+ * workspaces for which coderd has recently seen a daemon with the tags of the template's active
+ * version. For the others nothing happens, not even a mark; the next tick tries again.
  */
 export function runLifecycle(given: {
   readonly workspaces: WorkspaceTable;
   readonly daemons: DaemonTable;
   readonly now: EpochMs;
-  /** Whether this release asks for a daemon at all. */
+  /** Whether this release has the gate. */
   readonly gated: boolean;
 }): void {
   const { workspaces, daemons, now, gated } = given;
@@ -39,17 +40,17 @@ function transition(
     workspaces.renewNextStart(id, tick);
     return;
   }
-  // one transaction: where a build can't be inserted, nothing is marked either
+  // It is one transaction: if the build cannot be inserted, nothing is marked either.
   if (due.transition !== undefined && workspace.refusesBuilds) return;
   if (due.transition !== undefined) {
-    // a second build while one is active is an error in coderd, which the next tick makes again
+    // In coderd a second build during an active one is an error; the next tick retries.
     if (latestBuild.job.completedAt === undefined) return;
     workspaces.build(id, { transition: due.transition, reason: due.reason });
   }
   if (due.reason === 'dormancy') workspaces.markDormant(id);
 }
 
-/** What it finds is remembered for the tick: there are far fewer tag sets than workspaces. */
+/** Caches results within a tick: there are far fewer tag sets than workspaces. */
 function gateOf(daemons: DaemonTable, now: EpochMs): Gate {
   const seen = daemons.recent(now).filter((daemon) => !isOffline(daemon, now));
   const known = new Map<string, boolean>();

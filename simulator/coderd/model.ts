@@ -1,7 +1,8 @@
 /**
- * A model of coderd on a virtual clock: the only coderd that our tests have, so it is not kind. It holds the tables,
- * runs what coderd runs by itself, and lets daemons in; `http.ts` is its face, `job-list.ts` and `daemon-list.ts` are
- * what it shows. The facts are those of docs/coder.md, the releases' differences stand in `versions.ts`.
+ * A model of coderd on a virtual clock. It is the only coderd that most tests have, so it is
+ * strict. It holds the tables, runs coderd's background loops, and accepts daemons. `http.ts` is
+ * its API; `job-list.ts` and `daemon-list.ts` compute its lists. The facts are in docs/coder.md,
+ * the differences between releases in `versions.ts`.
  */
 
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
@@ -51,9 +52,11 @@ export type CoderdOptions = {
   readonly random: Random;
   /** @default `DEFAULT_RELEASE` */
   readonly version?: string;
-  /** How often the lifecycle executor looks: CODER_AUTOBUILD_POLL_INTERVAL. @default a minute */
+  /**
+   * The poll interval of the lifecycle executor: CODER_AUTOBUILD_POLL_INTERVAL. @default a minute
+   */
   readonly autobuildPollMs?: number;
-  /** Names. The default organization is that called `default`, or else the first. */
+  /** Names of organizations. The default one is that named `default`, or else the first. */
   readonly organizations: readonly string[];
   /** Whether external daemons are licensed. @default true */
   readonly licensed?: boolean;
@@ -80,10 +83,10 @@ export type SubmittedJob = {
   readonly willFail?: boolean;
 };
 
-/** A version that a daemon has to import. */
+/** A version that a daemon must import. */
 export type ImportedVersion = NewVersion & {
   readonly organization: string;
-  /** Whose version it is. @default none yet */
+  /** The template of the version. @default none yet */
   readonly template?: TemplateRecord;
   readonly durationMs: number;
   readonly willFail?: boolean;
@@ -93,7 +96,10 @@ export class CoderdModel implements DaemonServer {
   readonly timeline: Timeline;
   readonly version: CoderVersion;
   readonly deploymentId: string;
-  /** Owns and builds everything but the prebuilds, and the workspaces of `addUser`'s. */
+  /**
+   * The user who owns and builds everything except prebuilds and the workspaces of users from
+   * `addUser`.
+   */
   readonly userId: string;
   readonly organizations: Organizations;
   readonly tokens: Tokens;
@@ -107,7 +113,7 @@ export class CoderdModel implements DaemonServer {
   readonly #users: Users;
   readonly #workspaces: WorkspaceTable;
   readonly #sessions: Sessions;
-  /** By id of the version. */
+  /** Import jobs by the id of their version. */
   readonly #imports = new Map<string, Job>();
   #builtIns = 0;
   #workspaceCount = 0;
@@ -118,7 +124,7 @@ export class CoderdModel implements DaemonServer {
     const release = options.version ?? DEFAULT_RELEASE;
     this.timeline = timeline;
     this.#random = random;
-    // buildinfo and daemons show the commit too: v2.34.0+3006da5 (docs/coder.md §2)
+    // buildinfo and daemons show the commit too: v2.34.0+3006da5 (docs/coder.md §2).
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
     this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
     this.deploymentId = random.uuid();
@@ -154,7 +160,10 @@ export class CoderdModel implements DaemonServer {
     return this.organizations.named(name).id;
   }
 
-  /** Returns the key's secret, 43 characters. Throws CoderdRefusal: 400 bad name, 404 organization, 409 duplicate. */
+  /**
+   * Adds a key and returns its secret of 43 characters.
+   * @throws CoderdRefusal 400 invalid name, 404 unknown organization, 409 duplicate
+   */
   addKey(key: { readonly organization: string; readonly name: string; readonly tags: Tags }): string {
     return this.#keys.add({ ...key, organizationId: this.organizationId(key.organization) });
   }
@@ -163,7 +172,10 @@ export class CoderdModel implements DaemonServer {
     return this.#keys.withSecret(secret);
   }
 
-  /** Its daemon rows vanish at once; its live sessions work on (up to 2.36) or are closed when free (docs/coder.md §3). */
+  /**
+   * Deletes a key and its daemon rows. Live sessions go on (up to 2.36) or are closed when free
+   * (docs/coder.md §3).
+   */
   deleteKey(organization: string, name: string): void {
     const { id } = this.#keys.delete(this.organizationId(organization), name);
     this.#daemons.deleteWhere(({ keyId }) => keyId === id);
@@ -172,8 +184,10 @@ export class CoderdModel implements DaemonServer {
   }
 
   /**
-   * Returns a session token of a new user; `canRead`: where it may read jobs and daemons, `canReadWorkspaces`: where workspaces and
-   * templates too, `canReadMembers`: where other members too, all by organization name. @default as `canRead`, no owner, a year
+   * Returns a session token of a new user. By organization name, `canRead` says where it may read
+   * jobs and daemons, `canReadWorkspaces` where it may read workspaces and templates,
+   * `canReadMembers` where it may read other members. @default as `canRead`, not an owner, valid
+   * for a year
    */
   addToken(token: {
     readonly canRead: 'all' | readonly string[];
@@ -181,7 +195,7 @@ export class CoderdModel implements DaemonServer {
     readonly canReadMembers?: 'all' | readonly string[];
     readonly isOwner?: boolean;
     readonly lifetimeMs?: number;
-    /** @default a user of its own */
+    /** @default a new user */
     readonly user?: UserRecord;
   }): string {
     const { canRead, canReadWorkspaces = canRead, canReadMembers = canRead } = token;
@@ -199,12 +213,14 @@ export class CoderdModel implements DaemonServer {
     });
   }
 
-  /** Who asks with this token. A dormant user is active from then on (coderd/httpmw/apikey.go). */
+  /**
+   * The user of this token. Using a token makes a dormant user active (coderd/httpmw/apikey.go).
+   */
   authenticate(token: string | undefined): Authenticated {
-    const who = this.tokens.authenticate(token, this.timeline.now());
-    const user = 'user' in who ? this.user(who.user.userId) : undefined;
+    const caller = this.tokens.authenticate(token, this.timeline.now());
+    const user = 'user' in caller ? this.user(caller.user.userId) : undefined;
     if (user?.status === 'dormant') this.setUserStatus(user, 'active');
-    if (user?.status !== 'suspended') return who;
+    if (user?.status !== 'suspended') return caller;
     const text = 'User is not active (status = "suspended"). Contact an admin to reactivate your account.';
     return { refusal: { message: text } };
   }
@@ -221,7 +237,10 @@ export class CoderdModel implements DaemonServer {
     this.tokens.revoke(token);
   }
 
-  /** Its workspace, if it builds one, is known to nothing but the job: for those that live on there is `build`. */
+  /**
+   * Submits a job. If it builds a workspace, only the job has it; use `build` for workspaces that
+   * persist.
+   */
   submitJob(job: SubmittedJob): JobId {
     const type = job.type ?? 'workspace_build';
     const organizationId = this.organizationId(job.organization);
@@ -242,8 +261,9 @@ export class CoderdModel implements DaemonServer {
   }
 
   /**
-   * Throws CoderdRefusal: 404 unknown, 400 completed or cancelled before. A pending job is canceled at once; a running
-   * one is canceling until its daemon has heard of it, and failed from then on.
+   * Cancels a job. A pending job is canceled at once. A running one is canceling until its daemon
+   * has heard of it, and failed from then on.
+   * @throws CoderdRefusal 404 unknown, 400 completed or cancelled before
    */
   cancelJob(id: JobId): void {
     const job = this.#jobs.get(id);
@@ -264,7 +284,10 @@ export class CoderdModel implements DaemonServer {
     return added;
   }
 
-  /** Inserts the job that imports a version. Until `addTemplate` or `activate`, nothing is built with it. */
+  /**
+   * Inserts the job that imports a version. Nothing is built with it before `addTemplate` or
+   * `activate`.
+   */
   importVersion(given: ImportedVersion): TemplateVersion {
     const { organization, template, durationMs, willFail = false, ...version } = given;
     const now = this.timeline.now();
@@ -286,7 +309,7 @@ export class CoderdModel implements DaemonServer {
     return added;
   }
 
-  /** The job of `importVersion`; undefined: the version was there from the beginning. */
+  /** The job of `importVersion`; undefined for a version that needed no import. */
   importOf(version: TemplateVersion): JobRecord | undefined {
     return this.#imports.get(version.id);
   }
@@ -295,12 +318,12 @@ export class CoderdModel implements DaemonServer {
     this.#templates.activate(template.id, version, this.timeline.now());
   }
 
-  /** Makes another version with these tags the active one, as if its import had succeeded just now. */
+  /** Activates another version with these tags, as if its import had just succeeded. */
   pushVersion(template: TemplateRecord, tags: Tags): void {
     this.activate(template, this.#templates.newVersion({ tags }, this.timeline.now()));
   }
 
-  /** Any version, and whose it is. */
+  /** Finds any version with its template. */
   findVersion(
     id: string,
   ): { readonly template: TemplateRecord; readonly version: TemplateVersion } | undefined {
@@ -313,12 +336,12 @@ export class CoderdModel implements DaemonServer {
     return undefined;
   }
 
-  /** Marks it as deprecated: its workspaces live on. */
+  /** Marks the template as deprecated. Its workspaces stay. */
   deprecate(template: TemplateRecord, message = 'Use another one.'): void {
     this.#templates.deprecate(template.id, message);
   }
 
-  /** As an admin writes other settings: what they make due is due at the next poll. */
+  /** Changes settings as an admin does. What becomes due is due at the next poll. */
   changeTemplate(template: TemplateRecord, settings: Partial<TemplateSettings>): void {
     this.#templates.change(template.id, settings, this.timeline.now());
     this.#workspaces.templateChanged(template.id);
@@ -328,7 +351,7 @@ export class CoderdModel implements DaemonServer {
     return this.#users.add(user, this.timeline.now());
   }
 
-  /** As an admin does it, or coderd's own clock that finds a user dormant. */
+  /** Sets the status as an admin does, or as coderd does for a dormant user. */
   setUserStatus(user: UserRecord, status: UserStatus): void {
     this.#users.setStatus(user.id, status, this.timeline.now());
     this.#workspaces.ownerChanged(user.id);
@@ -347,7 +370,7 @@ export class CoderdModel implements DaemonServer {
     return this.#workspaces.add(workspace);
   }
 
-  /** As a person does it: its first build is a start that is inserted now. */
+  /** Creates a workspace as a person does: its first build is a start that is inserted now. */
   createWorkspace(workspace: NewWorkspace): WorkspaceRecord {
     return this.#workspaces.create(workspace);
   }
@@ -360,27 +383,32 @@ export class CoderdModel implements DaemonServer {
     this.#workspaces.setTtl(workspace.id, ttlMs);
   }
 
-  /** As coderd's own writes leave it at times: the next tick has to work it out anew. */
+  /**
+   * Removes next_start_at, as coderd's own writes sometimes do. The next tick computes it again.
+   */
   forgetNextStart(workspace: WorkspaceRecord): void {
     this.#workspaces.forgetNextStart(workspace.id);
   }
 
-  /** Without a build, as if it had never been. */
+  /** Removes the workspace without a build, as if it had never existed. */
   removeWorkspace(workspace: WorkspaceRecord): void {
     this.#workspaces.remove(workspace.id);
   }
 
-  /** A dormant workspace that its user has taken up again. */
+  /** Activates a dormant workspace, as its user does. */
   markActive(workspace: WorkspaceRecord): void {
     this.#workspaces.markActive(workspace.id);
   }
 
-  /** Activity of its user. */
+  /** Records activity of the workspace's user. */
   use(workspace: WorkspaceRecord): void {
     this.#workspaces.use(workspace.id);
   }
 
-  /** A build that a person asks for: inserted at once. Throws CoderdRefusal: 404 deleted, 409 the build before has not ended. */
+  /**
+   * Inserts a build that a person asks for.
+   * @throws CoderdRefusal 404 deleted workspace, 409 the previous build has not ended
+   */
   build(
     workspace: WorkspaceRecord,
     transition: Transition,
@@ -389,7 +417,10 @@ export class CoderdModel implements DaemonServer {
     this.#workspaces.build(workspace.id, { ...options, transition, reason: 'initiator' });
   }
 
-  /** Shows a build of another workspace as the latest one of this, unless this has a later one. */
+  /**
+   * Shows a build of another workspace as the latest build of this one, unless this one has a later
+   * build.
+   */
   adoptBuild(workspace: WorkspaceRecord, build: BuildRecord): void {
     this.#workspaces.adopt(workspace.id, build);
   }
@@ -399,19 +430,19 @@ export class CoderdModel implements DaemonServer {
     for (let n = 0; n < count; n++) this.startBuiltInDaemon(`coderd-builtin-${this.#builtIns++}`, {});
   }
 
-  /** A daemon inside coderd, in the default organization. */
+  /** Starts a daemon inside coderd, in the default organization. */
   startBuiltInDaemon(name: string, tags: Tags): BuiltInDaemon {
     const key = builtInKey(this.organizations.default.id, tags);
     const connection = this.#sessions.open(key, { name, version: this.version.text });
     return new BuiltInDaemon(connection, this.timeline);
   }
 
-  /** As if a daemon had been seen last at that time. */
+  /** Sets when a daemon was last seen. */
   setLastSeen(id: DaemonId, at: EpochMs): void {
     this.#daemons.beat(id, at);
   }
 
-  /** Runs the lifecycle executor once, as if it were that time. */
+  /** Runs the lifecycle executor once, as of `at`. */
   tick(at: EpochMs): void {
     runLifecycle({
       workspaces: this.#workspaces,
@@ -432,7 +463,7 @@ export class CoderdModel implements DaemonServer {
     );
   }
 
-  /** All jobs ever, oldest first; the records are live. */
+  /** All jobs, oldest first. The records change with the jobs. */
   jobs(): readonly JobRecord[] {
     return this.#jobs.all();
   }
@@ -442,7 +473,7 @@ export class CoderdModel implements DaemonServer {
     return this.#daemons.recent(this.timeline.now());
   }
 
-  /** The jobs that are not completed, oldest first; the records are live. */
+  /** The jobs that are not completed, oldest first. The records change with the jobs. */
   openJobs(): ReadonlySet<JobRecord> {
     return this.#jobs.open();
   }
@@ -451,7 +482,7 @@ export class CoderdModel implements DaemonServer {
     return this.#jobs.get(id);
   }
 
-  /** What the daemon has, and what it had before. */
+  /** The daemon's current job and its previous one. */
   jobsOf(daemon: DaemonRecord): {
     readonly current: readonly JobRecord[];
     readonly previous: JobRecord | undefined;
@@ -459,12 +490,18 @@ export class CoderdModel implements DaemonServer {
     return { current: this.#jobs.currentOf(daemon.id), previous: this.#jobs.previousOf(daemon.id) };
   }
 
-  /** Those of `addWorkspace` that are not deleted, oldest first; the records are live. */
+  /**
+   * The workspaces of `addWorkspace` that are not deleted, oldest first. The records change with
+   * them.
+   */
   workspaces(): readonly WorkspaceRecord[] {
     return this.#workspaces.all();
   }
 
-  /** Of one workspace, oldest first: one that is deleted, or that only a submitted job knows, too. Empty: no such workspace. */
+  /**
+   * The builds of one workspace, oldest first, also of a deleted one or one that only a submitted
+   * job has. Empty if the workspace does not exist.
+   */
   buildsOf(workspaceId: string): readonly BuildRecord[] {
     return (
       this.#workspaces.builds(workspaceId) ??
@@ -482,17 +519,17 @@ export class CoderdModel implements DaemonServer {
     return this.#daemons.all().toArray();
   }
 
-  /** The provisionerjobs answer, without its HTTP face. */
+  /** The answer of provisionerjobs, without HTTP. */
   listJobs(query: JobQuery): readonly JobAnswer[] {
     return listJobs(query, { jobs: this.#jobs, daemons: this.#daemons, version: this.version });
   }
 
-  /** A job as it stands in the answer of its build. */
+  /** A job as the answer of its build shows it. */
   answerOf(job: JobRecord): JobAnswer {
     return jobAnswer(job, { daemons: this.#daemons, version: this.version });
   }
 
-  /** The provisionerdaemons answer, without its HTTP face. */
+  /** The answer of provisionerdaemons, without HTTP. */
   listDaemons(query: DaemonQuery): readonly DaemonAnswer[] {
     const { timeline, version } = this;
     return listDaemons(query, { jobs: this.#jobs, daemons: this.#daemons, version, now: timeline.now() });
@@ -531,7 +568,7 @@ export class CoderdModel implements DaemonServer {
   }
 }
 
-/** The build that a job of `submitJob` is, if it is one of this workspace. */
+/** The build of a job of `submitJob`, if it belongs to this workspace. */
 function submittedBuild(job: Job, workspaceId: string): readonly BuildRecord[] {
   const { workspace, transition, version } = job;
   if (workspace?.id !== workspaceId || transition === undefined) return [];

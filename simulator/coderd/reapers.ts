@@ -1,4 +1,4 @@
-/** What coderd clears away by itself: jobs that hang (docs/coder.md §5) and daemons long gone (docs/coder.md §2). */
+/** coderd's cleanup loops: hung jobs (docs/coder.md §5) and old daemon rows (docs/coder.md §2). */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { DaemonTable } from './tables/daemons.ts';
@@ -10,11 +10,14 @@ export const PURGE_EVERY_MS = 600_000;
 
 const HUNG_MS = 5 * 60_000;
 const PENDING_MS = 30 * 60_000;
-/** Of both kinds together, at random: GetProvisionerJobsToBeReaped. */
+/** The most jobs of both kinds a run, picked at random: GetProvisionerJobsToBeReaped. */
 const MAX_JOBS_PER_RUN = 10;
 const PURGE_AFTER_MS = 7 * 24 * 3_600_000;
 
-/** One run of the job reaper: fails running jobs without an update for 5 min and, where it does that, jobs pending for 30 min. */
+/**
+ * One run of the job reaper: fails running jobs without an update for 5 min and, if this release
+ * does that, jobs pending for 30 min.
+ */
 export function reapJobs(given: {
   readonly jobs: JobTable;
   readonly queue: PendingQueue;

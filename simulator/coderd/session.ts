@@ -1,12 +1,16 @@
 import type { DaemonId, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';
 import type { AcquiredJob, DaemonConnection } from '../base/daemon-connection.ts';
+import { SimulatorError } from '../base/simulator-error.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import type { Acquirer, Asker } from './acquirer.ts';
 import { type DaemonRegistration, type DaemonTable, HEARTBEAT_MS } from './tables/daemons.ts';
 import type { Job, JobTable } from './tables/jobs.ts';
 
-/** How often a daemon sends updates of its job: with their answers it hears that the job was cancelled (docs/coder.md §5). */
+/**
+ * How often a daemon sends updates of its job. With the answers it learns that the job was
+ * cancelled (docs/coder.md §5).
+ */
 const UPDATE_MS = 500;
 
 export type SessionParts = {
@@ -18,12 +22,13 @@ export type SessionParts = {
 };
 
 /**
- * One websocket of one daemon, as coderd sees it. It works for the row that it found or made when it was opened, even
- * if that row is deleted or overwritten by another session later.
+ * One websocket of one daemon, as coderd sees it. It works on the row that it found or created when
+ * it was opened, even if that row is deleted or overwritten by another session later.
  *
- * A job is updated by the session that it was handed to. A session that finds running jobs of its row which nobody
- * updates takes them for its own, as those of a daemon that has reconnected; if it then asks for a job, it was
- * another process with the same name, and those jobs are as dead as before.
+ * A job is updated by the session to which it was handed. A session may find running jobs of its
+ * row that no session updates. It adopts them, as those of a daemon that has reconnected. If it
+ * then asks for a job, it was another process with the same name, and those jobs get no updates
+ * again.
  */
 export class Session implements DaemonConnection, Asker {
   readonly id: DaemonId;
@@ -56,8 +61,8 @@ export class Session implements DaemonConnection, Asker {
     if (this.#state === 'closed by coderd') return;
     this.#mustBeOpen('asking for a job');
     if (this.#onJob !== undefined || this.#held.size > 0)
-      throw new Error(
-        `asking for a job: daemon ${this.id} has asked before and not finished; one job at a time`,
+      throw new SimulatorError(
+        `asking for a job: daemon ${this.id} has already asked or has a job; it may have one job at a time`,
       );
     for (const job of this.#adopted) if (job.updatedBy === this) job.updatedBy = undefined;
     this.#onJob = onJob;
@@ -73,7 +78,10 @@ export class Session implements DaemonConnection, Asker {
     this.#onCancel = listener;
   }
 
-  /** A job that this session updates was cancelled: its daemon hears of it with the answer to its next update. */
+  /**
+   * A job that this session updates was cancelled. Its daemon learns it with the answer to its next
+   * update.
+   */
   tellCancelled(job: Job): void {
     this.#parts.timeline.after(UPDATE_MS, () => {
       if (job.updatedBy === this) this.#onCancel(job.id);
@@ -84,7 +92,8 @@ export class Session implements DaemonConnection, Asker {
   take(job: Job): void {
     const { jobs, timeline } = this.#parts;
     const onJob = this.#onJob;
-    if (onJob === undefined) throw new Error(`handing over job ${job.id}: daemon ${this.id} has not asked`);
+    if (onJob === undefined)
+      throw new SimulatorError(`handing over job ${job.id}: daemon ${this.id} has not asked for a job`);
     const isCancelled = job.completedAt !== undefined;
     jobs.start(job, { worker: this.id, session: this, at: timeline.now() });
     this.#held.add(job);
@@ -96,12 +105,15 @@ export class Session implements DaemonConnection, Asker {
     });
   }
 
-  /** Refused by coderd, so without effect, if the row has another worker or the job has ended already (a reaper, a cancel). */
+  /**
+   * Completes a job. coderd refuses it, without effect, if the job has another worker or has
+   * already ended (by a reaper or a cancellation).
+   */
   complete(id: JobId, result: 'succeeded' | 'failed' | 'canceled'): void {
     if (this.#state === 'closed by coderd') return;
     this.#mustBeOpen('completing a job');
     const job = this.#parts.jobs.get(id);
-    if (job === undefined) throw new Error(`completing job ${id}: there is none`);
+    if (job === undefined) throw new SimulatorError(`completing job ${id}: there is none`);
     this.#held.delete(job);
     if (job.workerId === this.id && job.completedAt === undefined) {
       const error = errorOf(result);
@@ -119,7 +131,7 @@ export class Session implements DaemonConnection, Asker {
     if (this.#state !== 'closed') this.#close('closed');
   }
 
-  /** coderd closes the session of a deleted key, a busy one after its job (docs/coder.md §3). */
+  /** Closes the session of a deleted key, a busy one after its job (docs/coder.md §3). */
   closeWhenFree(): void {
     const isBusy = this.#held.size > 0 || this.#adopted.some((job) => job.updatedBy === this);
     if (isBusy) this.#state = 'closing';
@@ -140,11 +152,14 @@ export class Session implements DaemonConnection, Asker {
 
   #mustBeOpen(doing: string): void {
     if (this.#state === 'open' || this.#state === 'closing') return;
-    throw new Error(`${doing}: the websocket of daemon ${this.id} is closed; connect again`);
+    throw new SimulatorError(`${doing}: the websocket of daemon ${this.id} is closed; connect again`);
   }
 }
 
-/** A daemon that was interrupted reports a failure, whoever has interrupted it (docs/coder.md §5). */
+/**
+ * The error text of a result. An interrupted daemon reports a failure, whatever interrupted it
+ * (docs/coder.md §5).
+ */
 function errorOf(result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
   if (result === 'failed') return 'terraform apply: exit status 1';
   return result === 'canceled' ? 'canceled' : undefined;

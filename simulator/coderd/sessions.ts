@@ -13,7 +13,7 @@ export class Sessions {
     this.#parts = parts;
   }
 
-  /** For a daemon that has been let in. */
+  /** Opens a session for a daemon that was admitted. */
   open(key: ProvisionerKey, daemon: { readonly name: string; readonly version: string }): DaemonConnection {
     const session = new Session(
       {
@@ -35,7 +35,7 @@ export class Sessions {
     for (const session of this.#open) if (job.updatedBy === session) session.tellCancelled(job);
   }
 
-  /** Busy ones after their jobs. */
+  /** Closes the sessions of a key, busy ones after their jobs. */
   closeOfKey(keyId: string): void {
     for (const session of [...this.#open]) if (session.keyId === keyId) session.closeWhenFree();
   }

@@ -9,15 +9,15 @@ import type { EcsTask, Protection } from './task.ts';
 const UNREACHABLE: AgentAnswer = { kind: 'error', code: 'RequestCanceled' };
 const THROTTLED: AgentAnswer = { kind: 'error', code: 'ThrottlingException' };
 
-/** What goes wrong with single calls to agent endpoints, as shares of all calls. */
+/** Faults of single calls to agent endpoints, as shares of all calls (0 to 1). */
 export type AgentFaults = {
-  /** Nothing happens, and an error is answered. */
+  /** Share of calls that fail without taking effect. */
   readonly failing: number;
-  /** It happens, and an error is answered. */
+  /** Share of calls that take effect but answer with an error. */
   readonly losing: number;
 };
 
-/** What agents need of ECS. */
+/** What the agent endpoints need from ECS. */
 export type ProtectionServer = {
   readonly random: Random;
   readonly timeline: Timeline;
@@ -32,8 +32,9 @@ export type ProtectionServer = {
 };
 
 /**
- * The agent endpoint of one task. A call takes effect halfway, its answer comes later: with the endpoint down in
- * between, a lease is taken that the guard does not know of.
+ * The agent endpoint of one task. A call takes effect halfway through its latency and is answered
+ * at the end. If the endpoint goes down in between, the task has a lease that its guard does not
+ * know of.
  */
 export function taskAgent(model: ProtectionServer, task: EcsTask): TaskAgent {
   const call = (act: () => AgentAnswer, onAnswer: (answer: AgentAnswer) => void): void => {
@@ -56,7 +57,7 @@ export function taskAgent(model: ProtectionServer, task: EcsTask): TaskAgent {
   };
 }
 
-/** Draws only where there is something to draw: a world without faults is the same as ever. */
+/** Draws only if the share is above 0, so a world without faults stays the same. */
 const happens = (model: ProtectionServer, share: number): boolean => share > 0 && model.random.next() < share;
 
 function reach(model: ProtectionServer, act: () => AgentAnswer): AgentAnswer {

@@ -1,6 +1,7 @@
 /**
- * The operations of the ECS API that the autoscaler's role may call, with their limits (docs/aws.md §1 and §2), and those that only a
- * person may. Reads see each entity as it was up to the model's read lag ago.
+ * The operations of the ECS API that the autoscaler's role may call, with their limits (docs/aws.md
+ * §1 and §2), and those that only a person may call. A read sees each entity as it was up to the
+ * model's read lag ago.
  */
 import { z } from 'zod';
 import { DEFINITIONS } from './definitions.ts';
@@ -63,14 +64,14 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   ),
 };
 
-/** What a person at the command line may do beside it. */
+/** The operations that only a person may call. */
 const OPERATIONS_OF_PEOPLE: Readonly<Record<string, Operation>> = {
   ...OPERATIONS,
   ...TAGGING,
   ...DEFINITIONS,
 };
 
-/** Who calls: the function and the tasks, or a person with rights of their own. */
+/** The caller: the function and the tasks, or a person with more rights. */
 export type Caller = 'autoscaler' | 'person';
 
 /** Calls one operation by its name. */
@@ -87,7 +88,7 @@ export function callEcs(model: EcsModel, name: string, body: unknown, caller: Ca
 
 type InCluster = { readonly cluster?: string | undefined };
 
-/** The cluster is looked for before anything in it, as AWS does. */
+/** Checks the cluster first, as AWS does. */
 function inThisCluster<T extends InCluster>(
   bucket: BucketName,
   schema: z.ZodType<T>,
@@ -211,7 +212,9 @@ const DETAILS: Readonly<Record<string, string>> = {
   TASK_NOT_VALID: 'The specified task is not part of an Amazon ECS service.',
 };
 
-/** A write answers what is now, a read what it sees. */
+/**
+ * The answer of a protection operation. A write returns the current state, a read the lagging one.
+ */
 function protectionAnswer(
   model: EcsModel,
   tasks: readonly string[],

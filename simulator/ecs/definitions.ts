@@ -1,4 +1,4 @@
-/** Task definitions: what a container is made of, and DescribeTaskDefinition. */
+/** Task definitions of the simulated ECS, and DescribeTaskDefinition. */
 import { z } from 'zod';
 import type { EcsModel } from './model.ts';
 import { operation } from './operation.ts';
@@ -19,7 +19,10 @@ function describeTaskDefinition(model: EcsModel, request: { readonly taskDefinit
   return { taskDefinition: wireDefinition(definition), tags: [] };
 }
 
-/** Secrets and environment are left out: nobody here asks for them. */
+/**
+ * The definition in AWS's form. Secrets and environment are left out: the product does not read
+ * them.
+ */
 function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
   const { image, entryPoint, command, cpu, memory, architecture } = template;
   return {

@@ -1,6 +1,7 @@
 /**
- * ECS as it is known (docs/aws.md §1 and §2), on virtual time: services, their tasks, task protection. It is the whole truth of
- * now; what the API lets be seen of it, and late, is in api.ts. Things that happen to tasks are methods for tests.
+ * A model of ECS (docs/aws.md §1 and §2) on virtual time: services, their tasks and task
+ * protection. It has the current state; api.ts shows it through the API, with a lag. Faults are
+ * methods for tests.
  */
 import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
@@ -27,19 +28,28 @@ export type EcsOptions = {
   readonly random: Random;
   /** @default `'Stack-Cluster-AbC123'` */
   readonly clusterName?: string | undefined;
-  /** @default as far as known for Fargate */
+  /** @default the known values of Fargate */
   readonly latencies?: Partial<Latencies> | undefined;
-  /** Each read of an entity sees it as it was up to this long ago, so a later read may see less. @default 0 */
+  /**
+   * Each read of an entity sees it as it was up to this long ago, in milliseconds. A later read may
+   * see an older state. @default 0
+   */
   readonly readLagMs?: number | undefined;
-  /** How far back the states of tasks and services are remembered, for those who tell their story. @default readLagMs */
+  /**
+   * How long the states of tasks and services are kept for reports, in milliseconds. @default
+   * readLagMs
+   */
   readonly historyMs?: number | undefined;
-  /** AWS's request buckets. @default true */
+  /** Whether AWS's request buckets apply. @default true */
   readonly throttling?: boolean | undefined;
   /** @default 'all' */
   readonly deploymentBlocked?: DeploymentBlocked | undefined;
   /** @default 'all' */
   readonly blockedTasks?: BlockedTasks | undefined;
-  /** Whether a task that ECS has chosen to stop can still be protected, to no effect: nobody knows. @default 'taken' */
+  /**
+   * Whether ECS accepts a protection for a task that it has chosen to stop. It has no effect; no
+   * AWS text says which. @default 'taken'
+   */
   readonly lateLease?: 'taken' | 'refused' | undefined;
   /** @default 'random' */
   readonly victims?: Victims | undefined;
@@ -53,31 +63,37 @@ export type NewService = {
   readonly name: string;
   readonly tags?: Readonly<Record<string, string>>;
   readonly definition: TaskDefinition;
-  /** @default 1, as CloudFormation creates it */
+  /** @default 1, as CloudFormation does */
   readonly desiredCount?: number | undefined;
   /** @default 0 */
   readonly minimumHealthyPercent?: number | undefined;
   /** @default 100 */
   readonly maximumPercent?: number | undefined;
-  /** earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default a deployment ends when nothing old is left */
+  /**
+   * earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default none: a deployment ends
+   * when no old task is left
+   */
   readonly earlySuccessPercent?: number | undefined;
 };
 
 const ARN_PREFIX = 'arn:aws:ecs:eu-central-1:123456789012';
 const ZONES = ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'];
-/** Stopped tasks can be seen for an hour (docs/aws.md §2). */
+/** Stopped tasks stay visible for an hour (docs/aws.md §2). */
 const VISIBLE_MS = 60 * 60_000;
 
 export class EcsModel {
   readonly clusterName: string;
   readonly clusterArn: string;
   readonly latencies: Latencies;
-  /** While true, no agent endpoint answers: guards are blind. */
+  /** While true, no agent endpoint answers, so guards cannot look. */
   agentsDown = false;
   agentFaults: AgentFaults = { failing: 0, losing: 0 };
-  /** Ids of tasks for which UpdateTaskProtection refuses the whole call, with no word on the other tasks. */
+  /**
+   * Ids of tasks for which UpdateTaskProtection refuses the whole call, without an answer for the
+   * other tasks.
+   */
   readonly refusingTasks = new Set<string>();
-  /** Services, by name, that Application Auto Scaling is told to keep within bounds. */
+  /** Services, by name, that Application Auto Scaling keeps within bounds. */
   readonly scalableTargets = new Map<string, { readonly min: number; readonly max: number }>();
   readonly #options: EcsOptions;
   readonly #throttle: Throttle;
@@ -112,13 +128,13 @@ export class EcsModel {
     return this.#options.random;
   }
 
-  /** The time whose state a read of one entity sees. */
+  /** The time whose state the next read of one entity sees. */
   readTime(): EpochMs {
     const lagMs = this.#options.readLagMs ?? 0;
     return (lagMs === 0 ? this.now() : this.now() - this.random.between(0, lagMs)) as EpochMs;
   }
 
-  /** Whether the account still has a request of this kind. */
+  /** Whether AWS's throttling admits another request of this kind. */
   admits(bucket: BucketName): boolean {
     return this.#options.throttling === false || this.#throttle.take(bucket);
   }
@@ -127,31 +143,37 @@ export class EcsModel {
     return [...this.#services.values()];
   }
 
-  /** By name; throws ServiceNotFoundException. */
+  /**
+   * The service of this name.
+   * @throws AwsError ServiceNotFoundException
+   */
   service(name: string): EcsService {
     const service = this.#services.get(name);
     if (service === undefined) throw serviceNotFound();
     return service;
   }
 
-  /** By name; throws ServiceNotFoundException or ServiceNotActiveException. */
+  /**
+   * The active service of this name.
+   * @throws AwsError ServiceNotFoundException or ServiceNotActiveException
+   */
   activeService(name: string): EcsService {
     const service = this.service(name);
     if (service.state.status !== 'ACTIVE') throw serviceNotActive();
     return service;
   }
 
-  /** All that have not been STOPPED for more than an hour. */
+  /** All tasks, except those STOPPED for more than an hour. */
   tasks(): readonly EcsTask[] {
     return [...this.#tasks.values()];
   }
 
-  /** By id or ARN. */
+  /** Finds a task by its id or ARN. */
   findTask(task: string): EcsTask | undefined {
     return this.#tasks.get(task.slice(task.lastIndexOf('/') + 1));
   }
 
-  /** RUNNING now, created so far, and the most that were RUNNING at one time. */
+  /** Tasks RUNNING now, created so far, and the most that were RUNNING at one time. */
   counts(): { readonly running: number; readonly launched: number; readonly peak: number } {
     return { running: this.#running.size, launched: this.#launched, peak: this.#peak };
   }
@@ -169,7 +191,7 @@ export class EcsModel {
     return definition;
   }
 
-  /** By ARN, by `family:revision`, or the latest of a family. */
+  /** Finds a task definition by ARN, by `family:revision`, or the latest one of a family. */
   findTaskDefinition(named: string): TaskDefinition | undefined {
     const name = named.slice(named.lastIndexOf('/') + 1);
     const revision = name.includes(':') ? name : `${name}:${this.#revisions.get(name) ?? 0}`;
@@ -212,12 +234,12 @@ export class EcsModel {
     return service;
   }
 
-  /** A task that belongs to no service: it can't be protected. */
+  /** Starts a task without a service, which cannot be protected. */
   runTask(definition: TaskDefinition): EcsTask {
     return this.#create({ definition, zone: this.random.pick(ZONES) });
   }
 
-  /** UpdateTaskProtection of one task: what it refuses is returned. */
+  /** UpdateTaskProtection of one task. Returns the failure if ECS refuses. */
   protect(task: string, minutes: number): ProtectionFailure | undefined {
     const found = this.#protectable(task);
     if (typeof found === 'string') return found;
@@ -235,7 +257,7 @@ export class EcsModel {
     return undefined;
   }
 
-  /** AWS takes a Spot task back: SIGTERM, and 120 s; protection holds nothing. */
+  /** AWS reclaims a Spot task: SIGTERM, then 120 s. Protection does not prevent it. */
   spotInterruption(task: string): void {
     this.#mustFind(task).stop({
       stopCode: 'SpotInterruption',
@@ -243,7 +265,7 @@ export class EcsModel {
     });
   }
 
-  /** The host dies with everything on it. */
+  /** The host of a task fails; all processes on it are gone. */
   hostFailure(task: string): void {
     this.#mustFind(task).crash({
       stopCode: 'InfrastructureHealth',
@@ -251,12 +273,15 @@ export class EcsModel {
     });
   }
 
-  /** A person with StopTask in the console: protection holds nothing. */
+  /** A person stops the task with StopTask. Protection does not prevent it. */
   stopTask(task: string): void {
     this.#mustFind(task).stop({ stopCode: 'UserInitiated', stoppedReason: 'Task stopped by user' });
   }
 
-  /** AWS retires the host of a task: its service replaces it, and protection holds nothing (docs/aws.md §1). */
+  /**
+   * AWS retires the host of a task, and the service replaces the task. Protection does not prevent
+   * it (docs/aws.md §1).
+   */
   retireHost(task: string, stopCode: 'ServiceSchedulerInitiated' | 'TerminationNotice'): void {
     this.#mustFind(task).stop({
       stopCode,
@@ -265,32 +290,33 @@ export class EcsModel {
   }
 
   /**
-   * Not ECS's: a task ends by its own decision and nothing takes its place, provided that the caller lowers its service's count in the
-   * same moment. EC2 has it (TerminateInstanceInAutoScalingGroup, ShouldDecrementDesiredCapacity); on ECS a task that ends and
-   * a lower count are two things, and in between the scheduler starts another task or stops a busy one.
+   * Does not exist in ECS: a task ends itself without a replacement, if the caller lowers the
+   * desired count at the same time. EC2 has this (TerminateInstanceInAutoScalingGroup,
+   * ShouldDecrementDesiredCapacity). On ECS these are two separate steps. In between the scheduler
+   * starts another task or stops a busy one.
    */
   endTask(task: string): void {
     this.#mustFind(task).end();
   }
 
-  /** A person takes a task's protection away. */
+  /** A person removes the protection of a task. */
   disableByHand(task: string): void {
     this.#mustFind(task).disableByHand();
   }
 
-  /** From now on the service's tasks stop before RUNNING, until called without a reason. */
+  /** Makes the service's tasks stop before RUNNING, until it is called without a reason. */
   failStarts(service: string, reason?: string): void {
     this.service(service).startFailure = reason;
   }
 
-  /** From now on ECS cannot place the service's tasks, until called without a reason. */
+  /** Makes ECS unable to place the service's tasks, until it is called without a reason. */
   failPlacement(service: string, reason?: string): void {
     const found = this.service(service);
     found.placementFailure = reason;
     found.touch();
   }
 
-  /** From now on tasks of this revision stop before RUNNING. */
+  /** Makes tasks of this revision stop before RUNNING. */
   failRevision(definition: TaskDefinition, reason: string): void {
     this.#startFailures.set(definition, reason);
   }

@@ -1,10 +1,13 @@
-/** What every operation of the ECS API does first, as AWS does: throttle, then the request's shape. */
+/**
+ * The first steps of every ECS operation: throttle, then check the shape of the request, as AWS
+ * does.
+ */
 import { z } from 'zod';
 import type { EcsModel } from './model.ts';
 import { AwsError, invalidParameter, throttled } from './requests/errors.ts';
 import type { BucketName } from './requests/throttle.ts';
 
-/** A request's body in, an answer's body out, or an AwsError. */
+/** An operation: the request's body to the answer's body. Throws an AwsError. */
 export type Operation = (model: EcsModel, body: unknown) => object;
 
 export function operation<T>(
@@ -20,7 +23,10 @@ export function operation<T>(
   };
 }
 
-/** Throws for a list of names that is empty or too long. */
+/**
+ * Checks the length of a list of names.
+ * @throws AwsError if the list is empty or too long
+ */
 export function checkCount(what: string, names: readonly unknown[], most: number): void {
   if (names.length === 0) throw invalidParameter(`${what} cannot be empty.`);
   if (names.length > most) throw invalidParameter(`${what} can have at most ${most} items.`);

@@ -1,4 +1,7 @@
-/** Where tasks go, and which of them ECS stops first: by availability zone, else at random (docs/aws.md §1). */
+/**
+ * Chooses the zone of a new task and the task that ECS stops first: by availability zone, else at
+ * random (docs/aws.md §1).
+ */
 import type { Random } from '../base/random.ts';
 
 /** A task's zone and network interface. */
@@ -10,15 +13,18 @@ export type Place = {
   readonly privateIp: string;
 };
 
-/** `random` in the fullest zone, or `worst`: wherever it hurts most, those whose daemon is busy first. */
+/**
+ * `random`: a random task in the fullest zone. `worst`: the task whose stop does most harm, busy
+ * daemons first.
+ */
 export type Victims = 'random' | 'worst';
 
-/** What the choice of a victim looks at. */
+/** What the choice of a victim depends on. */
 export type Candidate = {
   readonly zone: string;
   readonly isProtected: boolean;
   readonly isBusy: boolean;
-  /** Could be given a job at any moment. */
+  /** Whether it could get a job at any moment. */
   readonly isWaiting: boolean;
 };
 
@@ -30,8 +36,8 @@ export function emptiestZone(zones: readonly string[], tasks: readonly { zone: s
 }
 
 /**
- * The next task of a service to stop for a scale-in: an unprotected one in the zone where most of its tasks are, or the
- * worst of all. A protected task is never chosen.
+ * The next task that ECS stops for a scale-in: an unprotected one in the zone with most of the
+ * service's tasks, or the worst one. A protected task is never chosen.
  */
 export function pickVictim<T extends Candidate>(
   tasks: readonly T[],
@@ -45,7 +51,7 @@ export function pickVictim<T extends Candidate>(
   return choice.random.pick(free.filter((task) => counts.get(task.zone) === most));
 }
 
-/** The more, the worse it is to stop the task. */
+/** The harm of stopping the task; a higher number is worse. */
 export function harmOf({ isBusy, isWaiting }: Candidate): number {
   if (isBusy) return 2;
   return isWaiting ? 1 : 0;
@@ -56,7 +62,7 @@ function worstOf<T extends Candidate>(tasks: readonly T[]): readonly T[] {
   return tasks.filter((task) => harmOf(task) === most);
 }
 
-/** Hands out network interfaces: one subnet a zone, addresses are used again when they are free. */
+/** Assigns network interfaces: one subnet for each zone; free addresses are used again. */
 export class Subnets {
   readonly zones: readonly string[];
   readonly #random: Random;
@@ -86,7 +92,7 @@ export class Subnets {
     this.#used.delete(place.privateIp);
   }
 
-  /** A /19 a zone: AWS keeps the first four addresses. */
+  /** A random free address of the zone's /19. AWS reserves the first four. */
   #freeAddress(index: number): string {
     for (;;) {
       const host = this.#random.whole(4, 32 * 256 - 2);

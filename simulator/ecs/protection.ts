@@ -1,17 +1,20 @@
-/** When ECS lets a task be protected (docs/aws.md §1). */
+/** Decides when ECS accepts a task protection (docs/aws.md §1). */
 
 import type { CleanupReading } from './rollout.ts';
 
-/** Which calls a service with too many protected tasks refuses: AWS's text leaves it open (docs/aws.md §1). */
+/**
+ * Which calls a service with too many protected tasks refuses. AWS's text leaves it open
+ * (docs/aws.md §1).
+ */
 export type DeploymentBlocked =
-  /** Only tasks that are not protected yet. */
+  /** Only new protections. */
   | 'new-only'
-  /** Renewals and asks as well. */
+  /** Renewals and drain requests as well. */
   | 'all'
   /** None. */
   | 'off';
 
-/** Whose calls a deployment that is held open refuses: AWS's text leaves that open too. */
+/** For which tasks a blocked deployment refuses calls. AWS's text leaves that open too. */
 export type BlockedTasks = 'all' | 'old-revision';
 
 export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VALID';
@@ -26,25 +29,28 @@ type ServiceView = {
   readonly primaryId: string;
   /** The service's tasks whose desired status is RUNNING. */
   readonly tasks: Iterable<Protectable>;
-  /** Of a deployment that has succeeded early: whether its old tasks block and count. Absent: there is none. */
+  /**
+   * For a deployment that has succeeded early: whether its old tasks block and count. Absent: there
+   * is none.
+   */
   readonly cleanup?: CleanupReading | undefined;
 };
 
-/** How AWS's text is read. */
+/** One reading of AWS's text. */
 export type Reading = {
   readonly calls: DeploymentBlocked;
   readonly tasks: BlockedTasks;
-  /** Where deployments may succeed early: what holds then. */
+  /** What holds after an early success, if deployments may succeed early. */
   readonly cleanup?: CleanupReading;
 };
 
 /**
- * Whether the service refuses to protect the task: it has more protected tasks than its desired count, or protected tasks of an
- * old revision hold a deployment open.
+ * Whether the service refuses to protect the task: because it has more protected tasks than its
+ * desired count, or because protected old tasks block a deployment.
  */
 export function isBlocked(task: Protectable, service: ServiceView, reading: Reading): boolean {
   if (reading.calls === 'off' || (reading.calls === 'new-only' && task.isProtected)) return false;
-  // a task of another deployment than the primary one is there only as long as a deployment is open
+  // Tasks of another deployment exist only while a deployment is open.
   const isOld = ({ startedBy }: Protectable): boolean => startedBy !== service.primaryId;
   const minds = service.cleanup?.blocks !== false && (reading.tasks === 'all' || isOld(task));
   let held = 0;

@@ -1,18 +1,22 @@
 /**
- * How AWS's texts on rolling deployments can be read where they leave something open. "What's new" of November 2025 tells of
- * replacements and of Application Auto Scaling, not of a plain UpdateService; the guide to early success criteria tells neither of
- * leases nor of counts while the old revision is cleaned up.
+ * The readings of AWS's texts on rolling deployments, where they leave something open. "What's new"
+ * of November 2025 covers replacements and Application Auto Scaling, but not a plain UpdateService.
+ * The guide to early success criteria does not cover leases, or counts during the clean-up of the
+ * old revision.
  */
 
 /** What ECS does with the old revision while it is being replaced. */
 export type RolloutReading = {
-  /** Which revision takes the place of an old task that ends by itself. @default 'newest' */
+  /** The revision that replaces an old task that ends by itself. @default 'newest' */
   readonly replacement?: 'newest' | 'same';
-  /** Which revisions a raised count goes to: with `both`, half of it to the old one. @default 'newest' */
+  /**
+   * The revisions that a raised count starts; with `both`, half of the new tasks are old. @default
+   * 'newest'
+   */
   readonly scaleOut?: 'newest' | 'both';
 };
 
-/** What holds after an early success, while old tasks are still there. */
+/** What holds after an early success, while old tasks still exist. */
 export type CleanupReading = {
   /** Whether protected old tasks still make ECS refuse leases. @default true */
   readonly blocks?: boolean;
@@ -24,12 +28,14 @@ export type CleanupReading = {
   readonly lists?: boolean;
 };
 
-/** Every reading of a clean-up but whether a second deployment may begin: that one shows only where there is one. */
+/**
+ * Every reading of a clean-up, except `admits`, which matters only if there is a second deployment.
+ */
 export const CLEANUPS: readonly CleanupReading[] = [true, false].flatMap((blocks) =>
   [true, false].flatMap((counts) => [true, false].map((lists) => ({ blocks, counts, lists }))),
 );
 
-/** Every reading of what becomes of the old revision. */
+/** Every reading of how the old revision is replaced. */
 export const ROLLOUTS: readonly RolloutReading[] = (['newest', 'same'] as const).flatMap((replacement) =>
   (['newest', 'both'] as const).map((scaleOut) => ({ replacement, scaleOut })),
 );

@@ -1,6 +1,7 @@
 /**
- * What the service scheduler does about a service, as a decision: how many tasks of which revision to start, which to stop.
- * Rolling deployments keep minimumHealthyPercent running and maximumPercent at most; protected tasks are never stopped.
+ * Decides what the service scheduler does: how many tasks of which revision to start, and which to
+ * stop. Rolling deployments keep at least minimumHealthyPercent running and at most maximumPercent
+ * in all. Protected tasks are never stopped.
  */
 import type { Random } from '../base/random.ts';
 import { type Candidate, harmOf, pickVictim, type Victims } from './placement.ts';
@@ -17,9 +18,9 @@ export type ScheduleInput<T extends ScheduledTask> = {
   readonly maximumPercent: number;
   /** The service's tasks whose desired status is RUNNING. */
   readonly tasks: readonly T[];
-  /** Tasks of the old revision that ECS means to start. @default 0 */
+  /** How many tasks of the old revision ECS still has to start. @default 0 */
   readonly owedOld?: number;
-  /** Whether old tasks that are still starting are left alone until they run. @default false */
+  /** Whether old tasks that are still starting are kept until they run. @default false */
   readonly keepsStartingOld?: boolean;
   /** Whether old tasks count against the desired count. @default true */
   readonly countsOld?: boolean | undefined;
@@ -27,30 +28,33 @@ export type ScheduleInput<T extends ScheduledTask> = {
 
 export type Schedule<T> = {
   readonly stop: readonly T[];
-  /** Of the primary deployment. */
+  /** Tasks of the primary deployment to start. */
   readonly start: number;
-  /** Of the deployment before it. */
+  /** Tasks of the previous deployment to start. */
   readonly startOld: number;
 };
 
 type Choice = { readonly random: Random; readonly victims: Victims };
 
 export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, choice: Choice): Schedule<T> {
-  const outgoing = makeRoom(input, choice);
+  const outgoing = oldTasksToStop(input, choice);
   const rest = input.tasks.filter((task) => !outgoing.includes(task));
-  const room = Math.floor((input.desiredCount * input.maximumPercent) / 100);
+  const limit = Math.floor((input.desiredCount * input.maximumPercent) / 100);
   const counted = input.countsOld === false ? rest.filter((task) => !isOld(input, task)) : rest;
-  const surplus = takeSurplus(input, counted, room, choice);
+  const surplus = surplusTasks(input, counted, limit, choice);
   const left = counted.filter((task) => !surplus.includes(task));
   const fresh = left.filter((task) => !isOld(input, task));
   const { owedOld = 0 } = input;
-  const startOld = input.countsOld === false ? owedOld : Math.max(0, Math.min(owedOld, room - left.length));
-  const start = Math.min(input.desiredCount - fresh.length, room - left.length - startOld);
+  const startOld = input.countsOld === false ? owedOld : Math.max(0, Math.min(owedOld, limit - left.length));
+  const start = Math.min(input.desiredCount - fresh.length, limit - left.length - startOld);
   return { stop: [...outgoing, ...surplus], start: Math.max(0, start), startOld };
 }
 
-/** Old tasks go as far as enough running ones remain: those that still boot first, they count for nothing. */
-function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }: Choice): readonly T[] {
+/**
+ * The old tasks to stop, as long as enough running ones remain. Booting ones are stopped first,
+ * because they do not count as running.
+ */
+function oldTasksToStop<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }: Choice): readonly T[] {
   const floor = Math.ceil((input.desiredCount * input.minimumHealthyPercent) / 100);
   const free = input.tasks.filter((task) => isOld(input, task) && !task.isProtected);
   const running = input.tasks.filter((task) => task.isRunning).length;
@@ -61,15 +65,18 @@ function makeRoom<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }:
   return [...starting, ...inOrder.slice(0, spare)];
 }
 
-/** More than the desired count of the primary deployment, or than maximumPercent of it in all. */
-function takeSurplus<T extends ScheduledTask>(
+/**
+ * The surplus tasks to stop: above the desired count of the primary deployment, or above
+ * maximumPercent in all.
+ */
+function surplusTasks<T extends ScheduledTask>(
   input: ScheduleInput<T>,
   tasks: readonly T[],
-  room: number,
+  limit: number,
   choice: Choice,
 ): readonly T[] {
   const fresh = tasks.filter((task) => !isOld(input, task));
-  const count = Math.max(tasks.length - room, fresh.length - input.desiredCount);
+  const count = Math.max(tasks.length - limit, fresh.length - input.desiredCount);
   const victims: T[] = [];
   let rest = tasks;
   while (victims.length < count) {

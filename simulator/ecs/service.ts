@@ -1,4 +1,7 @@
-/** One ECS service with its deployments, and the scheduler that keeps its tasks at the desired count. */
+/**
+ * One ECS service with its deployments, and the scheduler that keeps its tasks at the desired
+ * count.
+ */
 import type { EpochMs, ServiceArn } from '../../lambda/decision/model/brands.ts';
 import type { ServiceEvent } from '../../lambda/decision/model/snapshot.ts';
 import type { Random } from '../base/random.ts';
@@ -22,7 +25,7 @@ export type Deployment = {
   readonly updatedAt: EpochMs;
 };
 
-/** What changes in a service's life. */
+/** The changing state of a service. */
 export type ServiceState = {
   readonly status: 'ACTIVE' | 'INACTIVE';
   readonly desiredCount: number;
@@ -34,7 +37,7 @@ export type ServiceState = {
   readonly events: readonly ServiceEvent[];
 };
 
-/** Whether the primary deployment has succeeded early, and old tasks are still there. */
+/** Whether the primary deployment has succeeded early and old tasks still exist. */
 export function isCleaningUp({ primary, older }: ServiceState): boolean {
   return primary.rolloutState === 'COMPLETED' && older.length > 0;
 }
@@ -45,8 +48,9 @@ export type ServiceIdentity = {
   readonly minimumHealthyPercent: number;
   readonly maximumPercent: number;
   /**
-   * earlySuccessCriteria.healthyPercent, with a deferred clean-up; undefined: a deployment ends when nothing old is left. The
-   * guide says that one healthy task is needed even at 0; here 0 means 0, which is the worse reading.
+   * earlySuccessCriteria.healthyPercent, with a deferred clean-up; undefined: a deployment ends
+   * when no old task is left. The guide says that one healthy task is needed even at 0. Here 0
+   * means 0, which is the worse reading.
    */
   readonly earlySuccessPercent: number | undefined;
   readonly createdAt: EpochMs;
@@ -60,22 +64,28 @@ type Surroundings = {
   readonly victims: Victims;
   readonly rollout: RolloutReading;
   readonly cleanup: CleanupReading;
-  /** Creates a task of a deployment; undefined when Fargate's launch rate is used up. */
+  /** Creates a task of a deployment; returns undefined when Fargate's launch rate is used up. */
   readonly launch: (service: EcsService, deployment: Deployment) => EcsTask | undefined;
 };
 
 const RETRY_LAUNCH_MS = 1_000;
-/** Starts that fail one after another before the scheduler slows down, and how far it does (docs/aws.md §2). */
+/** Consecutive failed starts before the scheduler backs off, and its delays (docs/aws.md §2). */
 const FAILURES_BEFORE_BACKOFF = 3;
 const FIRST_BACKOFF_MS = 15_000;
 const LONGEST_BACKOFF_MS = 15 * 60_000;
-/** DescribeServices returns so many events (docs/aws.md §2). */
+/** Most events that DescribeServices returns (docs/aws.md §2). */
 const EVENTS_KEPT = 100;
-/** An event is not repeated for so long while its cause lasts (ECS developer guide, "Service event messages"). */
+/**
+ * ECS repeats an event only after this time while its cause lasts (ECS developer guide, "Service
+ * event messages").
+ */
 const EVENT_REPEATED_MS = 6 * 3_600_000;
-/** While ECS cannot place tasks, it tries again so often. */
+/** The interval of retries while ECS cannot place tasks. */
 const RETRY_PLACEMENT_MS = 20_000;
-/** Starts that fail before the circuit breaker gives a deployment up: half of the desired count, within these bounds. */
+/**
+ * Failed starts before the circuit breaker rolls a deployment back: half of the desired count,
+ * within these bounds.
+ */
 const BREAKER = { share: 0.5, least: 3, most: 200 } as const;
 
 export class EcsService {
@@ -85,21 +95,21 @@ export class EcsService {
   readonly tasks = new Set<EcsTask>();
   /** While set, tasks stop before RUNNING with this reason. */
   startFailure: string | undefined;
-  /** While set, ECS cannot place tasks: there is no task record, only an event with this reason. */
+  /** While set, ECS cannot place tasks: it creates no task, only an event with this reason. */
   placementFailure: string | undefined;
-  /** While false, nothing is told in events. */
+  /** While false, the service writes no events. */
   tellsEvents = true;
   readonly #around: Surroundings;
   #failures = 0;
   #startsFrom = 0;
-  /** Tasks of the old revision that ECS means to start. */
+  /** How many tasks of the old revision ECS still has to start. */
   #owedOld = 0;
-  /** What the circuit breaker goes back to. */
+  /** The task definition to which the circuit breaker rolls back. */
   #completed: TaskDefinition | undefined;
   #act: { readonly at: number; readonly planned: Planned } | undefined;
-  #said = 0;
-  /** Until then an event that says the same again is left out. */
-  #told: { readonly message: string; readonly until: number } | undefined;
+  #eventCount = 0;
+  /** The last event, and until when ECS does not repeat it. */
+  #lastEvent: { readonly message: string; readonly until: number } | undefined;
 
   constructor(
     identity: ServiceIdentity,
@@ -129,7 +139,7 @@ export class EcsService {
     return isHidden ? [state.primary] : [state.primary, ...state.older];
   }
 
-  /** UpdateService(desiredCount): no new deployment (docs/aws.md §2). */
+  /** UpdateService(desiredCount); it starts no deployment (docs/aws.md §2). */
   setDesiredCount(desiredCount: number): void {
     const raise = desiredCount - this.state.desiredCount;
     const isRolling = this.state.primary.rolloutState === 'IN_PROGRESS' && this.state.older.length > 0;
@@ -139,17 +149,17 @@ export class EcsService {
     this.#change({ desiredCount, primary });
   }
 
-  /** Whatever the tags were before. */
+  /** Replaces all tags. */
   setTags(tags: Readonly<Record<string, string>>): void {
     this.#change({ tags });
   }
 
-  /** Whether a deployment may begin now. */
+  /** Whether a deployment may start now. */
   get admitsDeployment(): boolean {
     return !isCleaningUp(this.state) || this.#around.cleanup.admits !== false;
   }
 
-  /** A rolling deployment of another task definition, or of the same one anew. */
+  /** Starts a rolling deployment of another task definition, or of the same one again. */
   deploy(definition: TaskDefinition): void {
     const { primary } = this.state;
     if (!this.admitsDeployment)
@@ -168,7 +178,10 @@ export class EcsService {
     });
   }
 
-  /** DeleteService with force: protection holds nothing (docs/architecture.md, "What the lease does not cover"). */
+  /**
+   * DeleteService with force. Protection does not prevent it (docs/architecture.md, "What the lease
+   * does not cover").
+   */
   delete(): void {
     this.#change({ status: 'INACTIVE', desiredCount: 0 });
     for (const task of [...this.tasks]) task.stop(this.#scheduler());
@@ -189,7 +202,7 @@ export class EcsService {
     this.touch();
   }
 
-  /** Has the scheduler look at the service soon. */
+  /** Schedules a run of the scheduler after the latency `react`. */
   touch(): void {
     this.#actAfter(this.#around.random.whole(...this.#around.latencies.react));
   }
@@ -216,11 +229,14 @@ export class EcsService {
     this.#settle();
   }
 
-  /** Starts so many tasks of a deployment now, or as many as may start; returns how many. */
+  /**
+   * Starts up to `count` tasks of a deployment, as the launch rate allows. Returns how many it
+   * started.
+   */
   #start(count: number, deployment: Deployment): number {
     const waitMs = this.#startsFrom - this.#now();
     if (count > 0 && this.placementFailure !== undefined) {
-      this.#tellOnce(`was unable to place a task. Reason: ${this.placementFailure}`);
+      this.#addEventOnce(`was unable to place a task. Reason: ${this.placementFailure}`);
       this.#actAfter(RETRY_PLACEMENT_MS);
       return 0;
     }
@@ -230,33 +246,37 @@ export class EcsService {
       if (task === undefined) break;
       started.push(task);
     }
-    if (started.length > 0) this.#tellStarts(started);
+    if (started.length > 0) this.#addStartedEvent(started);
     if (started.length < count) this.#actAfter(Math.max(waitMs, RETRY_LAUNCH_MS));
     return started.length;
   }
 
-  #tellStarts(started: readonly EcsTask[]): void {
-    this.#told = undefined;
+  #addStartedEvent(started: readonly EcsTask[]): void {
+    this.#lastEvent = undefined;
     const names = started.map(({ identity }) => `(task ${identity.id})`).join(' ');
-    this.#tell(`has started ${started.length} tasks: ${names}.`);
+    this.#addEvent(`has started ${started.length} tasks: ${names}.`);
   }
 
-  #tellOnce(message: string): void {
+  #addEventOnce(message: string): void {
     const now = this.#now();
-    if (this.#told !== undefined && this.#told.message === message && now < this.#told.until) return;
-    this.#told = { message, until: now + EVENT_REPEATED_MS };
-    this.#tell(message);
+    if (this.#lastEvent !== undefined && this.#lastEvent.message === message && now < this.#lastEvent.until)
+      return;
+    this.#lastEvent = { message, until: now + EVENT_REPEATED_MS };
+    this.#addEvent(message);
   }
 
-  #tell(said: string): void {
+  #addEvent(text: string): void {
     if (!this.tellsEvents) return;
-    const id = String(++this.#said).padStart(32, '0');
-    const message = `(service ${this.identity.name}) ${said}`;
+    const id = String(++this.#eventCount).padStart(32, '0');
+    const message = `(service ${this.identity.name}) ${text}`;
     const events = [{ id, createdAt: this.#now(), message }, ...this.state.events];
     this.states.put(this.#now(), { ...this.state, events: events.slice(0, EVENTS_KEPT) });
   }
 
-  /** A deployment is complete once enough of its tasks are healthy and, unless it may succeed early, nothing old is left. */
+  /**
+   * Completes the primary deployment once enough of its tasks are healthy and no old task is left.
+   * With early success, old tasks may remain.
+   */
   #settle(): void {
     const { primary, desiredCount, older } = this.state;
     const isOver = primary.rolloutState === 'COMPLETED';
@@ -277,7 +297,9 @@ export class EcsService {
     this.#change({ primary: isOver ? primary : completed, older: isClean ? [] : older });
   }
 
-  /** When so many tasks of the primary deployment are healthy; undefined while fewer have started. */
+  /**
+   * When `count` tasks of the primary deployment are healthy; undefined while fewer have started.
+   */
   #healthyAt(count: number): number | undefined {
     const fresh = [...this.tasks].filter((task) => !this.#isOld(task));
     const started = fresh.flatMap((task) => task.state.startedAt ?? []).sort((a, b) => a - b);
@@ -299,7 +321,10 @@ export class EcsService {
     this.#breakCircuit();
   }
 
-  /** The circuit breaker, with rollback: only while a deployment is in progress, and to nothing that is being deployed anyway. */
+  /**
+   * The circuit breaker with rollback. It acts only while a deployment is in progress, and not if
+   * the rollback target is being deployed already.
+   */
   #breakCircuit(): void {
     const { primary, desiredCount } = this.state;
     const { share, least, most } = BREAKER;
@@ -351,7 +376,7 @@ export class EcsService {
   }
 }
 
-/** Whether ECS's scheduler chose to stop it, and it did not end by itself. */
+/** Whether ECS's scheduler chose to stop it; false if it ended by itself. */
 const isScheduled = ({ state }: EcsTask): boolean => state.stoppedReason?.startsWith(SCALING_REASON) === true;
 
 const sightOf = (task: EcsTask): ScheduledTask & { readonly task: EcsTask } => ({

@@ -1,6 +1,7 @@
 /**
- * TagResource and UntagResource, for services: 50 tags a resource, keys of 128 and values of 256 characters, of letters, digits,
- * spaces and `+ - = . _ : / @`, none that begins with `aws:` (ECS API Reference, Tag).
+ * TagResource and UntagResource for services. A resource has at most 50 tags. Keys have 128 and
+ * values 256 characters: letters, digits, spaces and `+ - = . _ : / @`. No key begins with `aws:`
+ * (ECS API Reference, Tag).
  */
 import { z } from 'zod';
 import type { EcsModel } from './model.ts';
@@ -13,7 +14,9 @@ const ALLOWED = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
 const tag = z.object({ key: z.string(), value: z.string().default('') });
 
-/** The documentation tells no bucket of theirs: they are taken to be changes of a service. */
+/**
+ * AWS's documentation names no request bucket for these; they are counted as changes of a service.
+ */
 export const TAGGING = {
   TagResource: operation(
     'service-modify',
@@ -27,7 +30,7 @@ export const TAGGING = {
   ),
 };
 
-/** All or none: one tag that is not allowed, and nothing is changed. */
+/** Sets all tags or none: one invalid tag refuses the whole request. */
 function tagResource(
   model: EcsModel,
   request: { readonly resourceArn: string; readonly tags: readonly z.infer<typeof tag>[] },
@@ -45,7 +48,7 @@ function tagResource(
   return {};
 }
 
-/** A key that is not there is no error. */
+/** Removes tags. A missing key is not an error. */
 function untagResource(
   model: EcsModel,
   request: { readonly resourceArn: string; readonly tagKeys: readonly string[] },

@@ -1,7 +1,7 @@
 /**
- * The life of one Fargate task (docs/aws.md §2):
- * PROVISIONING -> PENDING -> ACTIVATING -> RUNNING -> DEACTIVATING -> STOPPING -> DEPROVISIONING -> STOPPED.
- * Being told to stop is the desired status; SIGTERM follows a moment later, SIGKILL `stopTimeoutMs` after that.
+ * The life of one Fargate task (docs/aws.md §2): PROVISIONING -> PENDING -> ACTIVATING -> RUNNING
+ * -> DEACTIVATING -> STOPPING -> DEPROVISIONING -> STOPPED. ECS stops a task by its desired status.
+ * SIGTERM follows shortly after, and SIGKILL `stopTimeoutMs` after that.
  */
 import { type EpochMs, plusMs, type TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
@@ -34,7 +34,7 @@ export type StopWhy = {
   readonly stoppedReason: string;
 };
 
-/** What changes in a task's life: one immutable record after another. */
+/** The changing state of a task, as immutable records. */
 export type TaskState = Partial<StopWhy> & {
   readonly lastStatus: LastStatus;
   readonly desiredStatus: 'RUNNING' | 'STOPPED';
@@ -46,14 +46,14 @@ export type TaskState = Partial<StopWhy> & {
   readonly executionStoppedAt?: EpochMs;
   readonly stoppedAt?: EpochMs;
   readonly exitCode?: number;
-  /** Whether a person had taken its protection away when it was chosen to be stopped; no API tells this. */
+  /** Whether a person had removed its protection when ECS chose it; no API shows this. */
   readonly isBared?: boolean;
 };
 
 export type Protection = {
   readonly enabled: boolean;
   readonly expiresAt?: EpochMs;
-  /** Disabled by a person. */
+  /** Whether a person removed the protection. */
   readonly byHand?: boolean;
 };
 
@@ -65,15 +65,15 @@ export type TaskDefinition = {
   readonly template: TaskTemplate;
 };
 
-/** What a task is from its first moment on. */
+/** The unchanging identity of a task. */
 export type TaskIdentity = {
   readonly arn: TaskArn;
   readonly id: string;
   readonly definition: TaskDefinition;
   readonly place: Place;
-  /** Absent for a task that no service has started. */
+  /** Absent for a task without a service. */
   readonly serviceName?: string | undefined;
-  /** The deployment's id for a service's task. */
+  /** The id of the deployment that started the task. */
   readonly startedBy?: string | undefined;
 };
 
@@ -82,12 +82,14 @@ type Surroundings = {
   readonly random: Random;
   readonly latencies: Latencies;
   readonly historyMs: number;
-  /** Why the start fails before RUNNING, if it does. */
+  /** The reason if the start fails before RUNNING; otherwise undefined. */
   readonly startFailure: () => string | undefined;
   readonly onChange: (task: EcsTask) => void;
 };
 
-/** How the reason begins when the scheduler stops a task for a scale-in or a deployment. */
+/**
+ * The beginning of stoppedReason when the scheduler stops a task for a scale-in or a deployment.
+ */
 export const SCALING_REASON = 'Scaling activity initiated by';
 
 const SECONDS_TO_KILL = 120;
@@ -127,12 +129,12 @@ export class EcsTask {
     return this.protections.latest.enabled;
   }
 
-  /** Whether ECS wants it to run. */
+  /** Whether its desired status is RUNNING. */
   get isWanted(): boolean {
     return this.state.desiredStatus === 'RUNNING';
   }
 
-  /** Whether the agent has been told to stop it: then the container knows too. */
+  /** Whether the agent and the container have been told to stop. */
   get isToldToStop(): boolean {
     return this.#toldToStop;
   }
@@ -145,7 +147,10 @@ export class EcsTask {
     return this.#container?.isWaiting?.() ?? false;
   }
 
-  /** Since when its process has had nothing to do; undefined while it has, where it does not run, or does not tell. */
+  /**
+   * Since when its process has had no work; undefined if it has work, does not run, or does not
+   * report it.
+   */
   get idleSince(): EpochMs | undefined {
     return this.#container?.idleSince?.();
   }
@@ -161,7 +166,7 @@ export class EcsTask {
     this.#bare(UNPROTECTED);
   }
 
-  /** A person takes the protection away. */
+  /** A person removes the protection. */
   disableByHand(): void {
     this.#bare({ enabled: false, byHand: true });
   }
@@ -172,7 +177,10 @@ export class EcsTask {
     this.#around.onChange(this);
   }
 
-  /** Asks it to stop: SIGTERM a moment later, SIGKILL after the stop timeout. Protection is the caller's business. */
+  /**
+   * Stops the task: SIGTERM shortly after, SIGKILL after the stop timeout. The caller checks the
+   * protection.
+   */
   stop(why: StopWhy): void {
     if (!this.isWanted) return;
     const booted = this.state.lastStatus === 'RUNNING';
@@ -186,14 +194,16 @@ export class EcsTask {
     this.#then('signal', () => this.#terminate());
   }
 
-  /** Its process is told to end from within, at once: what is idle gets no job in between. */
+  /**
+   * Terminates its process at once, from inside the task. An idle daemon gets no job in between.
+   */
   end(): void {
     if (!this.isWanted || this.#container === undefined) return;
     this.#change({ desiredStatus: 'STOPPED', lastStatus: 'DEACTIVATING' });
     this.#terminate();
   }
 
-  /** Loses the host: everything in it is gone at once, without a signal. */
+  /** The host fails: all processes are gone at once, without a signal. */
   crash(why: StopWhy): void {
     if (this.state.lastStatus === 'DEPROVISIONING' || this.state.lastStatus === 'STOPPED') return;
     const container = this.#container;
@@ -205,7 +215,8 @@ export class EcsTask {
   #boot(): void {
     const { random, latencies } = this.#around;
     const bootMs = random.whole(...latencies.boot);
-    // the network interface first, then the image (docs/aws.md §2: interface ~10 s, the whole image every time)
+    // The network interface comes first, then the image (docs/aws.md §2: interface ~10 s, the whole
+    // image every time).
     const interfaceMs = Math.round(0.3 * bootMs);
     const pullMs = Math.round(0.6 * bootMs);
     this.#after(interfaceMs, () => {
@@ -274,7 +285,7 @@ export class EcsTask {
     this.#then('stop', () => this.#change({ lastStatus: 'STOPPED', stoppedAt: this.#now() }));
   }
 
-  /** One planned expiry a task, never later than needed: one that comes early plans itself anew. */
+  /** Plans at most one expiry for a task. An expiry that comes too early plans the next one. */
   #expireAt(at: EpochMs): void {
     if (this.#expiry !== undefined && this.#expiry.at <= at) return;
     this.#expiry?.planned.cancel();
@@ -298,7 +309,7 @@ export class EcsTask {
     this.#after(this.#around.random.whole(...this.#around.latencies[latency]), run);
   }
 
-  /** What comes next in its life: at most one thing is planned. */
+  /** Plans the next step of the task, and replaces an earlier plan. */
   #after(ms: number, run: () => void): void {
     this.#next?.cancel();
     this.#next = this.#around.timeline.after(ms, run);
@@ -309,5 +320,5 @@ export class EcsTask {
   }
 }
 
-/** When a protection of so many minutes that begins now ends. */
+/** When a protection of `minutes` that begins now ends. */
 export const expiryOf = (now: EpochMs, minutes: number): EpochMs => plusMs(now, minutes * 60_000);

@@ -1,13 +1,16 @@
-/** ECS's records as the API writes them: field names and times (epoch seconds) are AWS's. */
+/**
+ * Formats tasks, services and protections as the ECS API does: AWS's field names, times in epoch
+ * seconds.
+ */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Deployment, EcsService, ServiceState } from './service.ts';
 import type { EcsTask, Protection, TaskState } from './task.ts';
 
-/** What the counts of a service are made of. */
+/** A task with the state that the read sees. */
 export type TaskView = { readonly task: EcsTask; readonly state: TaskState };
 
 const PENDING = new Set(['PROVISIONING', 'PENDING', 'ACTIVATING']);
-/** It has no network interface yet. */
+/** The status before the network interface is attached. */
 const WITHOUT_INTERFACE = 'PROVISIONING';
 
 export function wireService(

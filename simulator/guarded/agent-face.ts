@@ -1,19 +1,22 @@
-/** What a task finds at `ECS_AGENT_URI` and `ECS_CONTAINER_METADATA_URI_V4` (docs/aws.md §1). */
+/**
+ * Answers a task's requests to `ECS_AGENT_URI` and `ECS_CONTAINER_METADATA_URI_V4` (docs/aws.md
+ * §1).
+ */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentAnswer, ContainerHost } from '../ecs/parts/container.ts';
 
-/** An HTTP answer: a status and what is to be sent as JSON. */
+/** An HTTP answer: the status, and a body that is sent as JSON. */
 export type FaceAnswer = { readonly status: number; readonly body: object | undefined };
 
-/** The agent refuses fields that it doesn't know. */
+/** The agent refuses unknown fields. */
 const PROTECTION = z.strictObject({
   ProtectionEnabled: z.boolean(),
   ExpiresInMinutes: z.int().positive().optional(),
 });
 const DEFAULT_MINUTES = 120;
 
-/** GET or PUT `/task-protection/v1/state`; `body` is that of a PUT. */
+/** Answers GET or PUT `/task-protection/v1/state`; `body` is that of a PUT. */
 export function answerProtection(
   host: ContainerHost,
   { method, body }: { readonly method: string; readonly body: string },
@@ -32,7 +35,7 @@ export function answerProtection(
   });
 }
 
-/** GET `/task` of the metadata, version 4. */
+/** Answers GET `/task` of the metadata, version 4. */
 export function answerMetadata(host: ContainerHost): FaceAnswer {
   const status = { DesiredStatus: host.agent.desiredStatus(), KnownStatus: 'RUNNING' };
   const containers = [{ Name: 'provisioner', DesiredStatus: 'RUNNING', KnownStatus: 'RUNNING' }];

@@ -1,7 +1,8 @@
 /**
- * A container whose main process is the real guard.sh. It leads a process group of its own, which stands for the container's
- * processes: when it ends, so do the others. Its daemon is coder.sh for the guard, and for the world
- * simulator/task/daemon.ts, or what `startDaemon` of the guarded tasks starts.
+ * A container whose main process is the real guard.sh. It leads its own process group, which stands
+ * for the container's processes: when it ends, the others end too. For the guard its daemon is
+ * coder.sh. For the world it is simulator/task/daemon.ts, or what `startDaemon` of the guarded
+ * tasks starts.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -12,17 +13,17 @@ export type GuardProcessOptions = {
   readonly host: ContainerHost;
   /** The command of the task definition. */
   readonly command: readonly [file: string, ...rest: readonly string[]];
-  /** All of it. */
+  /** The complete environment of the process. */
   readonly environment: Readonly<Record<string, string>>;
-  /** A file descriptor: what the processes write goes there. */
+  /** A file descriptor for the output of the processes. */
   readonly log: number;
-  /** The process and its group have ended; before the world hears of it. */
+  /** Called when the process and its group have ended, before the world is told. */
   readonly onEnd: () => void;
 };
 
-/** As a shell says that its command could not be run. */
+/** The exit code of a shell that cannot run its command. */
 const CANNOT_RUN = 126;
-/** A shell adds the signal's number to it. */
+/** The exit code of a shell after a signal is this plus the signal's number. */
 export const SIGNALLED = 128;
 
 export class GuardProcess implements Container {
@@ -68,7 +69,7 @@ export class GuardProcess implements Container {
     this.#daemon?.kill();
   }
 
-  /** The guard has started its daemon; it may have been told to terminate before it got here. */
+  /** The guard has started its daemon. SIGTERM may have come earlier. */
   runDaemon(daemon: DaemonProcess): void {
     this.#daemon = daemon;
     if (this.#toldToTerminate) daemon.terminate();
@@ -80,7 +81,7 @@ export class GuardProcess implements Container {
     this.#daemon?.terminate();
   }
 
-  /** The daemon's process is gone; nothing happens if the daemon has exited before. */
+  /** The daemon's process is gone. Does nothing if the daemon has exited before. */
   loseDaemon(): void {
     this.#daemon?.kill();
   }
@@ -91,7 +92,7 @@ export class GuardProcess implements Container {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // nobody is left in the group
+      // No process is left in the group.
     }
   }
 }

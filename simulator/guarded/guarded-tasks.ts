@@ -1,4 +1,7 @@
-/** Tasks as they are deployed: each runs the real guard.sh, as a process of this machine, against a server on loopback. */
+/**
+ * Tasks as they are deployed: each runs the real guard.sh as a process of this machine, against a
+ * loopback server.
+ */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
@@ -12,13 +15,13 @@ import { GuardProcess, SIGNALLED } from './guard-process.ts';
 import { type ServedTask, type TaskDaemon, TaskServer } from './task-server.ts';
 
 export type GuardedTasksOptions = {
-  /** The world's time: it is moved to this before anything that a process does. */
+  /** The current time. The world advances to it before anything that a process does. */
   readonly clock: () => EpochMs;
-  /** World time for each real time: the guard's intervals are shortened by it. */
+  /** How much faster world time runs than real time; the guard's intervals are divided by it. */
   readonly speed: number;
-  /** What the guards write; made anew. */
+  /** The file for the guards' output; it is overwritten. */
   readonly logFile: string;
-  /** Starts the daemon of a task of `pool`. @default one that the world plays */
+  /** Starts the daemon of a task of `pool`. @default a simulated one */
   readonly startDaemon?: StartDaemon;
 };
 
@@ -26,9 +29,9 @@ export type StartDaemon = (options: DaemonOptions, pool: string) => DaemonProces
 
 export type GuardFigures = {
   readonly started: number;
-  /** Ended by themselves. */
+  /** Number of guards that exited by themselves. */
   readonly exited: number;
-  /** Ended by SIGKILL. */
+  /** Number of guards that were killed by SIGKILL. */
   readonly killed: number;
 };
 
@@ -36,7 +39,7 @@ type Running = { readonly container: GuardProcess; readonly served: ServedTask; 
 
 const GUARD = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');
 const CODER = fileURLToPath(new URL('coder.sh', import.meta.url));
-/** These are about the machine and not about the world's time. */
+/** These intervals depend on the machine, not on the world's time. */
 const UNSCALED = new Set(['CALL', 'SETTLE']);
 
 export class GuardedTasks {
@@ -56,12 +59,15 @@ export class GuardedTasks {
     this.#log = openSync(options.logFile, 'w');
   }
 
-  /** Before the first task starts, on a machine that has what guard.sh needs (requirements.ts). */
+  /**
+   * Call it before the first task starts. The machine must have what guard.sh needs
+   * (requirements.ts).
+   */
   async open(): Promise<void> {
     this.#url = await this.#server.open();
   }
 
-  /** What a task of a pool runs, as `guardedTask` of a world. */
+  /** `guardedTask` of a world: what a task of a pool runs. */
   readonly task = (options: ProvisionerTaskOptions): StartContainer => {
     const { startDaemon = (daemon) => new Daemon(daemon) } = this.#options;
     return (host) => {
@@ -91,12 +97,12 @@ export class GuardedTasks {
     };
   }
 
-  /** Kills what still runs, at once: also for a process that is about to exit. */
+  /** Kills all running guards at once; also usable in a process that is about to exit. */
   kill(): void {
     for (const { container } of this.#running.values()) container.kill();
   }
 
-  /** Nothing runs and nothing listens afterwards. */
+  /** Kills all guards and closes the server. */
   async close(): Promise<void> {
     this.kill();
     await Promise.all([...this.#running.values()].map(({ container }) => container.ended));
@@ -119,7 +125,7 @@ export class GuardedTasks {
     this.#running.delete(taskId);
   }
 
-  /** What the task definition and Fargate set, and the intervals. */
+  /** The environment that the task definition and Fargate set, and the guard's intervals. */
   #environment({ taskId }: ContainerHost, { pool, key }: ProvisionerTaskOptions): Record<string, string> {
     return {
       PATH: process.env.PATH ?? '',
@@ -133,14 +139,14 @@ export class GuardedTasks {
   }
 }
 
-/** However this process ends, short of SIGKILL, no guard outlives it. */
+/** Kills all guards when this process ends in any way except by SIGKILL. */
 export function killAtExit(tasks: GuardedTasks): void {
   process.once('exit', () => tasks.kill());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(SIGNALLED + constants.signals[signal]));
 }
 
-/** The daemon whose process coder.sh is. */
+/** The daemon for which coder.sh is the process. */
 function daemonControls(
   container: GuardProcess,
   options: ProvisionerTaskOptions,

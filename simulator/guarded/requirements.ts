@@ -2,7 +2,10 @@ import { spawnSync } from 'node:child_process';
 
 type Requirement = { readonly command: readonly [string, ...string[]]; readonly install: string };
 
-/** What guard.sh runs; each command succeeds where it is there. Coder's image has all of it. */
+/**
+ * The tools that guard.sh runs. Each command succeeds if its tool exists. Coder's image has all of
+ * them.
+ */
 const REQUIREMENTS: readonly Requirement[] = [
   { command: ['sh', '-c', 'true'], install: 'a POSIX shell as "sh", for example dash' },
   { command: ['curl', '--version'], install: 'curl' },
@@ -12,7 +15,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   },
 ];
 
-/** What is to be installed before guard.sh can run on this machine; empty if nothing is. */
+/** The tools to install before guard.sh can run on this machine; empty if none is missing. */
 export function missingForGuard(path = process.env.PATH ?? ''): readonly string[] {
   return REQUIREMENTS.filter(({ command: [file, ...rest] }) => {
     const { status } = spawnSync(file, rest, { env: { PATH: path }, stdio: 'ignore' });

@@ -1,29 +1,30 @@
 /**
- * What the processes of tasks find on loopback:
+ * The loopback server for the processes of tasks:
  *
  *   /api/<task id>/task-protection/v1/state   the agent endpoint, at ECS_AGENT_URI
  *   /v4/<task id>/task                        the metadata, at ECS_CONTAINER_METADATA_URI_V4
- *   /daemons/<daemon's name>                  at CODER_URL: where coder.sh, in place of Coder's binary, says that it lives
+ *   /daemons/<daemon's name>                  at CODER_URL: coder.sh reports here instead of Coder's binary
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { SimulatorError } from '../base/simulator-error.ts';
 import type { ContainerHost } from '../ecs/parts/container.ts';
 import { answerMetadata, answerProtection, type FaceAnswer } from './agent-face.ts';
 
 export type TaskDaemon = { readonly name: string; readonly key: string };
 
-/** A task as the server knows it. */
+/** A task of the server. */
 export type ServedTask = {
   readonly host: ContainerHost;
   readonly runDaemon: (daemon: TaskDaemon, onExit: (code: number) => void) => void;
   readonly terminateDaemon: () => void;
-  /** The daemon's process is gone without having exited. */
+  /** Called when the daemon's process is gone without an exit. */
   readonly loseDaemon: () => void;
 };
 
 export type TaskServerOptions = {
-  /** By task id; called at each request. */
+  /** Finds a task by its id; called for each request. */
   readonly find: (taskId: string) => ServedTask | undefined;
 };
 
@@ -52,13 +53,13 @@ export class TaskServer {
     });
   }
 
-  /** Listens on a free port of the loopback interface; its URL. */
+  /** Listens on a free port of the loopback interface, and returns the URL. */
   async open(): Promise<string> {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
     const address = this.#server.address();
     if (address === null || typeof address === 'string')
-      throw new Error(`serving tasks: no port was given, but ${String(address)}`);
+      throw new SimulatorError(`serving tasks: expected a TCP port, got ${String(address)}`);
     return `http://127.0.0.1:${address.port}`;
   }
 
@@ -73,7 +74,7 @@ async function answerAgent({ task, request, response }: TaskRequest): Promise<vo
   send(response, await answerProtection(task.host, { method: request.method ?? '', body }));
 }
 
-/** POST is answered when the daemon exits, with its code; DELETE is a SIGTERM. */
+/** Answers POST with the exit code when the daemon exits. DELETE stands for SIGTERM. */
 function answerDaemon(name: string, { task, request, response }: TaskRequest): void {
   if (request.method === 'DELETE') {
     task.terminateDaemon();

@@ -1,7 +1,8 @@
 /**
- * FilterLogEvents (CloudWatch Logs API Reference): events of a group in order of time, in pages of at most 1 MiB. A page may be
- * empty although more come: the search goes on as long as there is a token. Of filter patterns this world knows the one form
- * `{ $.field = "value" }`; it matches events that are JSON objects.
+ * FilterLogEvents (CloudWatch Logs API Reference): events of a group in order of time, in pages of
+ * at most 1 MiB. A page may be empty before the last one: the search goes on as long as there is a
+ * token. The only supported filter pattern is `{ $.field = "value" }`, which matches events that
+ * are JSON objects.
  */
 import { z } from 'zod';
 import type { Caller } from '../ecs/api.ts';
@@ -50,7 +51,7 @@ function filterLogEvents(model: LogsModel, request: z.infer<typeof filterRequest
   };
 }
 
-/** The next events that fit into one answer, whether they match or not. */
+/** The next events that fit into one answer, before filtering. */
 function pageFrom(all: readonly LogEvent[], from: number, limit: number): readonly LogEvent[] {
   const page: LogEvent[] = [];
   let bytes = 0;

@@ -16,14 +16,14 @@ export class LogsModel {
     if (!this.#groups.has(name)) this.#groups.set(name, []);
   }
 
-  /** A line that somebody logs now. */
+  /** Adds a line with the current time. */
   put(group: string, message: string): void {
     this.createGroup(group);
     const events = this.#groups.get(group) ?? [];
     events.push({ eventId: `${events.length}`.padStart(56, '0'), timestamp: this.#timeline.now(), message });
   }
 
-  /** Undefined for a group that is not there. */
+  /** The events of a group; undefined if the group does not exist. */
   events(group: string): readonly LogEvent[] | undefined {
     return this.#groups.get(group);
   }

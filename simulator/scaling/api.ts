@@ -1,4 +1,7 @@
-/** DescribeScalableTargets (Application Auto Scaling API Reference): who else sizes services. The function's role may not ask. */
+/**
+ * DescribeScalableTargets (Application Auto Scaling API Reference): the services that Application
+ * Auto Scaling sizes. The function's role may not call it.
+ */
 import { z } from 'zod';
 import type { Caller } from '../ecs/api.ts';
 import type { EcsModel } from '../ecs/model.ts';

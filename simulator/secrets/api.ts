@@ -10,7 +10,10 @@ const getSecretValueRequest = z.object({
   VersionId: z.string().optional(),
 });
 
-/** Calls one operation of Secrets Manager by its name: GetSecretValue is all that the autoscaler's role may. */
+/**
+ * Calls one operation of Secrets Manager by its name. The autoscaler's role may call only
+ * GetSecretValue.
+ */
 export function callSecretsManager(model: SecretsModel, name: string, body: unknown): object {
   if (name !== 'GetSecretValue')
     throw new AwsError('AccessDeniedException', `not authorized to perform: secretsmanager:${name}`);

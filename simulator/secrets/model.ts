@@ -33,7 +33,7 @@ export class SecretsModel {
     return arn;
   }
 
-  /** Takes the right to read it from whoever asks. */
+  /** Denies everyone the right to read the secret. */
   deny(name: string): void {
     this.#denied.add(name);
   }
@@ -42,7 +42,7 @@ export class SecretsModel {
     return this.#denied.has(name);
   }
 
-  /** By name, ARN, or ARN without its random end. */
+  /** Finds a secret by name, by ARN, or by ARN without its random suffix. */
   find(id: string): StoredSecret | undefined {
     if (!id.startsWith(ARN_PREFIX)) return this.#secrets.get(id);
     const name = id.slice(ARN_PREFIX.length);

@@ -1,6 +1,7 @@
 /**
- * A `coder provisioner start` process (docs/coder.md §5): connects, runs one job at a time. SIGTERM: takes no further job, finishes
- * the one it has however long that takes, exits 0. SIGKILL: the connection is gone and the job stays unfinished.
+ * A `coder provisioner start` process (docs/coder.md §5): it connects and runs one job at a time.
+ * At SIGTERM it takes no further job, finishes its current one however long that takes, and exits
+ * with 0. At SIGKILL the connection is gone and the job stays unfinished.
  */
 import {
   type AcquiredJob,
@@ -16,20 +17,20 @@ export type DaemonOptions = {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly server: DaemonServer;
-  /** Started -> registered. */
+  /** From the start until it is registered with coderd. */
   readonly connect: Range;
   readonly key: string;
   readonly name: string;
   readonly version: string;
   readonly onExit: (code: number) => void;
-  /** A job that was running when the process was killed. */
+  /** Called for a job that was running when the process was killed. */
   readonly onKilledJob: (job: AcquiredJob) => void;
 };
 
-/** A daemon's process, as the container that runs it needs it. */
+/** A daemon's process, as its container needs it. */
 export type DaemonProcess = Pick<Daemon, 'isBusy' | 'terminate' | 'kill'>;
 
-/** Between two tries to dial coderd: its backoff ends at 10 s. */
+/** The time between two attempts to connect to coderd; the real backoff ends at 10 s. */
 const REDIAL_MS = 10_000;
 const EXIT_MS: Range = [50, 300];
 
@@ -47,7 +48,7 @@ export class Daemon {
     this.#dialling = options.timeline.after(options.random.whole(...options.connect), () => this.#dial());
   }
 
-  /** Whether coderd knows it. */
+  /** Whether it is connected to coderd. */
   get isConnected(): boolean {
     return this.#connection !== undefined;
   }
@@ -56,7 +57,7 @@ export class Daemon {
     return this.#job !== undefined;
   }
 
-  /** From now on it heeds no SIGTERM and ends no job, while its connection stays. */
+  /** Makes the process hang: it ignores SIGTERM and ends no job, but keeps its connection. */
   hang(): void {
     this.#hangs = true;
     this.#job?.done.cancel();
@@ -77,14 +78,14 @@ export class Daemon {
     if (job !== undefined) this.#options.onKilledJob(job);
   }
 
-  /** Ends by itself, unasked, with this code (a crash, out of memory). */
+  /** Ends the process unasked with this exit code (a crash, out of memory). */
   crash(code: number): void {
     if (this.#gone) return;
     this.#die();
     this.#options.onExit(code);
   }
 
-  /** Nothing more is said to coderd. Returns the job that stays unfinished. */
+  /** Closes the connection. Returns the job that stays unfinished. */
   #die(): AcquiredJob | undefined {
     if (this.#gone) return undefined;
     this.#gone = true;
@@ -113,8 +114,8 @@ export class Daemon {
   }
 
   /**
-   * A bad key: it ends at once. No licence: it stays, as a zombie that does nothing. A version that coderd doesn't
-   * understand: it redials for ever (docs/coder.md §5).
+   * With an invalid key it exits at once. Without a licence it stays and does nothing. With a
+   * version that coderd does not accept it redials without end (docs/coder.md §5).
    */
   #refused({ status, message }: ConnectionRefused): void {
     const redials = status === 400 && message.startsWith('Incompatible');

@@ -1,26 +1,30 @@
 /**
- * The guard as a transition table (docs/architecture.md, "The lease"). It is used three times: the world's guard is driven by it
- * (guard.ts), the exploration steps it (verify/model-check), and guard.sh is tested against it, row by row.
+ * The guard as a transition table (docs/architecture.md, "The lease"). It is used three times: the
+ * world's guard runs it (guard.ts), the exploration steps it (verify/model-check), and guard.sh is
+ * tested against it row by row.
  *
- *   leasing   takes the lease; the daemon is not started before it has been read that the lease is there
- *   working   looks, renews; drains when asked to, or when it can't trust its lease any more
+ *   leasing   takes the lease; starts the daemon only after it has read the lease back
+ *   working   looks and renews; drains after a drain request, or when it cannot trust its lease
  *   draining  has sent SIGTERM to the daemon, which finishes its job however long that takes
- *   left      the daemon has exited, the protection is released: waits to be stopped
- *   died      the daemon died unasked: releases, waits a minute, exits with its code, or with 76 instead of 0
- *   stopping  the container got SIGTERM: it was passed on, the guard waits for the daemon and keeps the lease
+ *   left      the daemon has exited and the protection is released; waits until ECS stops the task
+ *   died      the daemon died unasked; releases, waits a minute, exits with its code (76 instead of 0)
+ *   stopping  the container got SIGTERM and passed it on; waits for the daemon and keeps the lease
  *   ended     nothing runs any more
  */
 
 export type GuardPhase = 'leasing' | 'working' | 'draining' | 'left' | 'died' | 'stopping' | 'ended';
 
 export type GuardInput =
-  /** Read back after taking: enabled with 24 h or more left, and the task's desired status is RUNNING. */
+  /**
+   * The lease was read back: enabled with 24 h or more left, and the task's desired status is
+   * RUNNING.
+   */
   | 'lease-read'
   | 'no-lease-read'
   | 'lease-time-over'
   /** A look: enabled with 24 h or more left. */
   | 'lease-seen'
-  /** The same, and it is time to renew. */
+  /** A look: enabled with 24 h or more left, and a renewal is due. */
   | 'renewal-due'
   /** A look: less than 24 h left. */
   | 'ask-seen'
@@ -28,38 +32,38 @@ export type GuardInput =
   | 'ask-seen-low'
   /** A look: not enabled. */
   | 'gone-seen'
-  /** A look without a usable answer; the second when there was none for 6 h. */
+  /** A look without a usable answer; the second input: no usable answer for 6 h. */
   | 'blind'
   | 'blind-for-6h'
   | 'renewed'
-  /** A renewal refused with DEPLOYMENT_BLOCKED; the second when it is not the first one running. */
+  /** A renewal was refused with DEPLOYMENT_BLOCKED; the second input: again, in a row. */
   | 'renewal-refused'
   | 'renewal-refused-again'
   | 'renewal-unanswered'
   | 'daemon-exited'
-  /** SIGTERM, or what else asks the container's first process to end. */
+  /** SIGTERM, or another request to end the container's first process. */
   | 'stop'
   | 'wait-over';
 
 export type GuardEffect =
-  /** PUT 48 h, then read back. */
+  /** PUT 48 h, then read the lease back. */
   | 'take-lease'
   | 'start-daemon'
   /** PUT 48 h. */
   | 'renew'
-  /** PUT 23 h: seen by all as leaving. */
+  /** PUT 23 h: every look then sees the task as leaving. */
   | 'hold'
   | 'terminate-daemon'
   /** PUT disabled. */
   | 'release'
   | 'exit-0'
   | 'exit-75'
-  /** Exits as the daemon did. */
+  /** Exits with the daemon's exit code. */
   | 'exit-code';
 
 export type GuardTransition = { readonly to: GuardPhase; readonly effects: readonly GuardEffect[] };
 
-/** What the guard does in a phase about an input. */
+/** For each phase and input: the next phase and the effects. */
 export type GuardTable = Readonly<Record<GuardPhase, Readonly<Partial<Record<GuardInput, GuardTransition>>>>>;
 
 export const GUARD_TABLE: GuardTable = {
@@ -85,11 +89,11 @@ export const GUARD_TABLE: GuardTable = {
     stop: go('stopping', 'terminate-daemon'),
   },
   draining: {
-    // a guard that drains by itself is to be seen as leaving
+    // A guard that drains by itself must be seen as leaving.
     'lease-seen': go('draining', 'hold'),
     'renewal-due': go('draining', 'hold'),
     'ask-seen': go('draining'),
-    // the protection must not lapse under the job
+    // The protection must not expire while the job runs.
     'ask-seen-low': go('draining', 'hold'),
     'gone-seen': go('draining', 'hold'),
     blind: go('draining'),
@@ -98,7 +102,7 @@ export const GUARD_TABLE: GuardTable = {
     stop: go('stopping'),
   },
   stopping: {
-    // a SIGTERM that is not ECS's: the job goes on, and so does its lease
+    // The SIGTERM is not from ECS: the job goes on, and so does its lease.
     'lease-seen': go('stopping'),
     'renewal-due': go('stopping', 'renew'),
     'ask-seen': go('stopping'),
@@ -118,7 +122,7 @@ export const GUARD_TABLE: GuardTable = {
   ended: {},
 };
 
-/** Steps the guard; total: an input without a row changes nothing. */
+/** Steps the guard. An input without a row changes nothing. */
 export function stepGuard(
   phase: GuardPhase,
   input: GuardInput,
@@ -131,7 +135,10 @@ function go(to: GuardPhase, ...effects: readonly GuardEffect[]): GuardTransition
   return { to, effects };
 }
 
-/** The daemon has exited: what protects the task for whatever reason is taken away again, unless it is seen to be gone. */
+/**
+ * The rows after the daemon has exited: any protection is released again, until a look shows that
+ * it is gone.
+ */
 function releasedRows(phase: 'left' | 'died') {
   const again = go(phase, 'release');
   return {

@@ -1,12 +1,13 @@
 /**
- * The guard: first process of the provisioner's container (docs/architecture.md, "The lease"). What it does is in guard-table.ts; here
- * answers and timers become the table's inputs, and its effects become calls:
+ * The simulated guard, the first process of the provisioner's container (docs/architecture.md, "The
+ * lease"). Its behaviour is in guard-table.ts. This class turns answers and timers into inputs of
+ * the table, and effects into calls:
  *
- *   takes the lease, looks; again every 5 to 15 s, for 10 min at the most
- *   looks every 30 s, jittered, and renews every 10 to 20 min, only upon a look that shows the lease
- *   left: waits 10 min to be stopped; died: waits 60 s
+ *   leasing: takes the lease and looks; again every 5 to 15 s, for at most 10 min
+ *   working: looks every 30 s with jitter; renews every 10 to 20 min, after a look with the lease
+ *   left: waits 10 min until it is stopped; died: waits 60 s
  *
- * Beware: answers of the agent come late, so each is judged by the phase in which it arrives.
+ * Answers of the agent come late, so each is judged in the phase in which it arrives.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
@@ -22,7 +23,7 @@ export type GuardOptions = {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly host: ContainerHost;
-  /** Starts the daemon under its name; `onExit` comes when its process has ended. */
+  /** Starts the daemon under its name; `onExit` is called when its process has ended. */
   readonly startDaemon: (name: string, onExit: (code: number) => void) => Daemon;
   readonly pool: string;
   readonly onEnd: () => void;
@@ -30,13 +31,18 @@ export type GuardOptions = {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** What the guard takes. */
+/** The lease that the guard takes. */
 const LEASE_MINUTES = 48 * 60;
-/** What means "leaving": the autoscaler's ask, or a guard that drains by itself. */
+/**
+ * The protection that means "leaving": set by a drain request, or by a guard that drains by itself.
+ */
 const LEAVING_MINUTES = 23 * 60;
-/** A lease with less left than this is an ask. */
+/** Less time left than this is a drain request. */
 const ASKED_BELOW_MS = 24 * HOUR_MS;
-/** An ask with less left than this would lapse under a long job. */
+/**
+ * With less time left than this the guard renews the 23 h, so the protection does not expire during
+ * a long job.
+ */
 const LOW_BELOW_MS = 12 * HOUR_MS;
 const LOOK_EVERY_MS: Range = [20_000, 40_000];
 const RENEW_EVERY_MS: Range = [10 * MINUTE_MS, 20 * MINUTE_MS];
@@ -48,7 +54,7 @@ const REFUSALS_THAT_ASK = 2;
 const LEFT_FOR_MS = 10 * MINUTE_MS;
 const DIED_FOR_MS = MINUTE_MS;
 const EXIT_MS: Range = [10, 100];
-/** What the guard exits with when its daemon exited 0 unasked. */
+/** The exit code of a guard whose daemon exited with 0 unasked. */
 const ENDED_BY_ITSELF = 76;
 
 export class Guard implements Container {
@@ -80,7 +86,7 @@ export class Guard implements Container {
     return this.#daemon?.isBusy ?? false;
   }
 
-  /** From now on it reacts to nothing and renews nothing; its daemon goes on. */
+  /** Makes the guard hang: it reacts to nothing and renews nothing, but its daemon goes on. */
   hang(): void {
     this.#hangs = true;
   }
@@ -120,14 +126,20 @@ export class Guard implements Container {
     'exit-code': () => this.#end(this.#daemonCode),
   };
 
-  /** Whatever the answer to the write was, the look decides: an answer may be lost and the lease there. */
+  /**
+   * Takes the lease, then looks. The look decides, not the answer to the write: the answer may be
+   * lost although the lease was taken.
+   */
   #lease(): void {
     const { agent } = this.#options.host;
     if (this.#phase !== 'leasing') return;
     agent.protect(LEASE_MINUTES, () => agent.look((answer) => this.#readBack(answer)));
   }
 
-  /** ECS may have chosen the task before the lease came: then it holds nothing, and the metadata say so in a moment. */
+  /**
+   * Reads the metadata after the lease: ECS may have chosen the task before. Then the lease has no
+   * effect, and the metadata show it shortly after.
+   */
   #readBack(answer: AgentAnswer): void {
     const isThere = this.#leftMs(answer) >= ASKED_BELOW_MS;
     if (!isThere) this.#step('no-lease-read');
@@ -175,7 +187,7 @@ export class Guard implements Container {
     this.#options.host.agent.protect(LEASE_MINUTES, (answer) => this.#step(this.#judgeRenewal(answer)));
   }
 
-  /** What was not answered is tried again at the next look. */
+  /** The input for a renewal's answer. A renewal without an answer is repeated at the next look. */
   #judgeRenewal(answer: AgentAnswer): GuardInput {
     const isRefused = answer.kind === 'failure' && answer.reason === 'DEPLOYMENT_BLOCKED';
     if (answer.kind !== 'protection' && !isRefused) return 'renewal-unanswered';
@@ -190,7 +202,7 @@ export class Guard implements Container {
     this.#afterRange(EXIT_MS, () => this.#options.host.exit(code));
   }
 
-  /** How long the protection lasts; negative where there is none. */
+  /** Milliseconds left of the protection; negative if there is none. */
   #leftMs(answer: AgentAnswer): number {
     if (answer.kind !== 'protection' || !answer.enabled) return Number.NEGATIVE_INFINITY;
     return (answer.expiresAt ?? 0) - this.#now();

@@ -5,7 +5,7 @@ import { callLogs } from '../../simulator/logs/api.ts';
 import { LogsModel } from '../../simulator/logs/model.ts';
 import { SECOND, START } from './ecs/ecs-fixture.ts';
 
-/** A group with one line a second from the beginning on. */
+/** A log group with one line a second, from the start of the world on. */
 function logged(...lines: readonly string[]) {
   const timeline = new Timeline(START);
   const model = new LogsModel(timeline);
@@ -26,7 +26,7 @@ const messages = ({ events }: { readonly events: readonly { readonly message: st
   events.map(({ message }) => message);
 
 describe('FilterLogEvents', () => {
-  it('lists the lines in order of time, with their times', () => {
+  it('returns lines with their times, in order of time', () => {
     const { filter } = logged('a', 'b');
     expect(filter().events).toMatchObject([
       { message: 'a', timestamp: START },
@@ -35,19 +35,19 @@ describe('FilterLogEvents', () => {
     expect(filter()).not.toHaveProperty('nextToken');
   });
 
-  it('keeps to the times, both ends included', () => {
+  it('filters by time with both ends included', () => {
     const { filter } = logged('a', 'b', 'c', 'd');
     expect(messages(filter({ startTime: START + SECOND, endTime: START + 2 * SECOND }))).toEqual(['b', 'c']);
   });
 
-  it('keeps to JSON lines whose field has the value', () => {
+  it('filters JSON lines by the value of a field', () => {
     const { filter } = logged('look', '{"message":"look","n":1}', '{"message":"other"}', '["look"]', '3');
     expect(messages(filter({ filterPattern: '{ $.message = "look" }' }))).toEqual([
       '{"message":"look","n":1}',
     ]);
   });
 
-  it('gives pages, and those may be empty though more come', () => {
+  it('returns pages, which may be empty before the last one', () => {
     const { filter } = logged('a', 'b', '{"message":"look"}');
     const look = { filterPattern: '{ $.message = "look" }', limit: 2 };
     const first = filter(look);
@@ -71,7 +71,7 @@ describe('FilterLogEvents', () => {
     expect(() => filter(query)).toThrow(expect.objectContaining({ type }));
   });
 
-  it("is no operation of the autoscaler's role", () => {
+  it("is denied to the autoscaler's role", () => {
     const { model } = logged('a');
     expect(() => callLogs(model, 'FilterLogEvents', { logGroupName: 'group' }, 'autoscaler')).toThrow(
       expect.objectContaining({ type: 'AccessDeniedException' }),

@@ -8,7 +8,7 @@ import { World, type WorldOptions } from '../../simulator/world.ts';
 import { runs } from '../support/runs.ts';
 import { HOUR, MINUTE, SECOND, START } from './ecs/ecs-fixture.ts';
 
-/** What the autoscaler's ask is: 23 h (docs/architecture.md, "The lease"). */
+/** The protection of a drain request: 23 h (docs/architecture.md, "The lease"). */
 const ASK_MINUTES = 1380;
 
 function worldOf(options: Partial<WorldOptions> = {}) {
@@ -33,7 +33,7 @@ function worldOf(options: Partial<WorldOptions> = {}) {
 }
 
 describe('the life of a task', () => {
-  it('goes from launch over lease, job and ask to its leave, and no job is lost', () => {
+  it('launches, takes its lease, runs a job and leaves after a drain request without losing a job', () => {
     const { world, pass, submit, desire, statuses, task, phase } = worldOf();
     submit(20 * MINUTE);
     pass(2 * MINUTE);
@@ -66,7 +66,7 @@ describe('the life of a task', () => {
     expect(world.figures()).toMatchObject({ tasks: { running: 0, launched: 1, peak: 1 }, killed: 0 });
   });
 
-  it('is replaced by a fresh task when it left and is still wanted', () => {
+  it('is replaced when it has left and the desired count still needs it', () => {
     const { world, pass, task, phase } = worldOf();
     pass(2 * MINUTE);
     const first = task();
@@ -78,7 +78,7 @@ describe('the life of a task', () => {
     expect(phase()).toBe('working');
   });
 
-  it('outlives a scale-in for as long as its job takes', () => {
+  it('survives a scale-in until its job has ended', () => {
     const { world, pass, submit, desire, statuses, task } = worldOf();
     submit(16 * HOUR);
     pass(2 * MINUTE);
@@ -92,7 +92,7 @@ describe('the life of a task', () => {
     expect(world.figures()).toMatchObject({ tasks: { running: 0 }, killed: 0 });
   });
 
-  it('can be ended by ECS while it boots, with no harm', () => {
+  it('loses no job when ECS stops it while it boots', () => {
     const { world, pass, submit, desire, statuses } = worldOf();
     submit(MINUTE);
     pass(20 * SECOND);
@@ -105,7 +105,7 @@ describe('the life of a task', () => {
     expect(statuses()).toEqual(['succeeded']);
   });
 
-  it('is replaced when its daemon dies unasked, after a minute', () => {
+  it('is replaced a minute after its daemon has crashed', () => {
     const { world, pass, task } = worldOf();
     pass(2 * MINUTE);
     const first = task();
@@ -119,7 +119,7 @@ describe('the life of a task', () => {
     expect(world.figures()).toMatchObject({ tasks: { running: 1, launched: 2 }, killed: 0 });
   });
 
-  it('crash-loops with a key that is gone', () => {
+  it('crash-loops when its key was deleted', () => {
     const { world, pass } = worldOf();
     world.secrets.put('coder/keys/gpu', 'x'.repeat(43));
     pass(HOUR);
@@ -138,18 +138,18 @@ describe('what the lease does not cover', () => {
   };
   const names = Object.keys(STOPS) as (keyof typeof STOPS)[];
 
-  /** A build that has so long to go when its task is stopped. */
+  /** Stops a task whose build needs `secondsToGo` more seconds. */
   function stopped(what: keyof typeof STOPS, secondsToGo: number) {
-    const scene = worldOf({ latencies: { boot: [10 * SECOND, 10 * SECOND] } });
-    scene.submit(HOUR + secondsToGo * SECOND);
-    while (scene.statuses()[0] === 'pending') scene.pass(SECOND);
-    scene.pass(HOUR);
-    const stoppedTask = scene.task();
-    STOPS[what](scene.world, stoppedTask.identity.id);
-    return { ...scene, stoppedTask };
+    const setup = worldOf({ latencies: { boot: [10 * SECOND, 10 * SECOND] } });
+    setup.submit(HOUR + secondsToGo * SECOND);
+    while (setup.statuses()[0] === 'pending') setup.pass(SECOND);
+    setup.pass(HOUR);
+    const stoppedTask = setup.task();
+    STOPS[what](setup.world, stoppedTask.identity.id);
+    return { ...setup, stoppedTask };
   }
 
-  it.each(names)('%s lets a build finish that ends within 120 s', (what) => {
+  it.each(names)('lets a build finish within 120 s: %s', (what) => {
     const { world, pass, statuses, stoppedTask } = stopped(what, 115);
     pass(2 * MINUTE);
     expect(world.figures()).toMatchObject({ killed: 0, killedByUs: 0, killedByOthers: 0 });
@@ -157,7 +157,7 @@ describe('what the lease does not cover', () => {
     expect(stoppedTask.state).toMatchObject({ desiredStatus: 'STOPPED', exitCode: 0 });
   });
 
-  it.each(names)('%s kills a build that takes longer, by others', (what) => {
+  it.each(names)('kills a build that takes longer than 120 s, counted as killed by others: %s', (what) => {
     const { world, pass, statuses } = stopped(what, 125);
     pass(2 * MINUTE);
     expect(world.figures().killed).toBe(0);
@@ -168,7 +168,7 @@ describe('what the lease does not cover', () => {
     expect(statuses()).toEqual(['failed']);
   });
 
-  it('a host failure kills at once', () => {
+  it('kills a build at once when its host fails', () => {
     const { world, pass, submit, task } = worldOf();
     submit(HOUR);
     pass(2 * MINUTE);
@@ -176,7 +176,7 @@ describe('what the lease does not cover', () => {
     expect(world.figures()).toMatchObject({ killed: 1, killedByOthers: 1 });
   });
 
-  it('a person who takes the protection away and lowers the count kills, and counts as others', () => {
+  it('kills a build, counted as others, when a person removes the protection and lowers the count', () => {
     const { world, pass, submit, desire, task } = worldOf();
     submit(HOUR);
     pass(2 * MINUTE);
@@ -186,7 +186,7 @@ describe('what the lease does not cover', () => {
     expect(world.figures()).toMatchObject({ killedByUs: 0, killedByOthers: 1 });
   });
 
-  it('a guard that is quicker than that person saves the build', () => {
+  it('saves the build when the guard protects the task again before that person lowers the count', () => {
     const { world, pass, submit, desire, statuses, task, phase } = worldOf();
     submit(HOUR);
     pass(2 * MINUTE);
@@ -201,7 +201,7 @@ describe('what the lease does not cover', () => {
 });
 
 describe('tasks without a guard', () => {
-  it('are killed by a scale-in, and that is us', () => {
+  it('are killed by a scale-in, counted as killed by us', () => {
     const { world, pass, submit, desire } = worldOf({
       pools: [{ name: 'gpu', organization: 'data', tags: { gpu: 'yes' }, image: 'bare' }],
     });
@@ -215,7 +215,7 @@ describe('tasks without a guard', () => {
 });
 
 describe('a deleted key', () => {
-  it('takes the daemons off the list while their jobs run on, and a new one serves new tasks', () => {
+  it('removes its daemons from the list while their jobs run on, and a new key serves new tasks', () => {
     const { world, pass, submit, statuses, task } = worldOf();
     submit(30 * MINUTE);
     pass(2 * MINUTE);
@@ -233,7 +233,7 @@ describe('a deleted key', () => {
 });
 
 describe('a leave', () => {
-  it('is a task that was asked and is gone, from the end of its last job', () => {
+  it('lasts from the end of the last job until the task with a drain request is gone', () => {
     const { world, pass, submit, desire, task } = worldOf();
     submit(10 * MINUTE);
     pass(2 * MINUTE);
@@ -253,7 +253,7 @@ describe('a leave', () => {
     ]);
   });
 
-  it('is none where nobody asked: the daemon died, or the task was stopped', () => {
+  it('is not counted when the daemon crashed or the task was stopped without a drain request', () => {
     const { world, pass, task } = worldOf();
     pass(2 * MINUTE);
     world.guard(task().identity.id)?.daemon?.crash(1);
@@ -277,7 +277,7 @@ describe('a deployment', () => {
       pass(2 * MINUTE);
       world.deploy('gpu');
       for (let minutes = 0; minutes < 6 * 60; minutes++) {
-        // the autoscaler asks tasks of an old revision
+        // The autoscaler sends drain requests to tasks of an old revision.
         for (const task of world.service('gpu').tasks)
           if (task.identity.definition.revision === 1 && task.isProtected)
             world.ecs.protect(task.identity.id, ASK_MINUTES);
@@ -292,7 +292,7 @@ describe('a deployment', () => {
     },
   );
 
-  it('is finished by refused guards alone, with no autoscaler', () => {
+  it('finishes without an autoscaler, because guards drain after refused renewals', () => {
     const { world, pass, submit, statuses } = worldOf({ deploymentBlocked: 'all' });
     submit(90 * MINUTE);
     pass(2 * MINUTE);
@@ -304,7 +304,7 @@ describe('a deployment', () => {
   });
 });
 
-describe('whatever an autoscaler does with its two writes', () => {
+describe('an autoscaler that makes random writes', () => {
   const nonsense = fc.record({
     seed: fc.nat(1_000_000),
     deploymentBlocked: fc.constantFrom<DeploymentBlocked>('all', 'new-only', 'off'),
@@ -314,7 +314,7 @@ describe('whatever an autoscaler does with its two writes', () => {
     readLagMs: fc.constantFrom(0, 8_000),
   });
 
-  it('no build is killed, with deployments and outages of the agent endpoint in between', () => {
+  it('kills no build, even with deployments and outages of the agent endpoint', () => {
     fc.assert(
       fc.property(nonsense, (options) => {
         const pools = [{ name: 'gpu', organization: 'data', tags: { gpu: 'yes' }, desiredCount: 3 }];
@@ -347,12 +347,12 @@ describe('a world', () => {
     return { figures: world.figures(), jobs };
   };
 
-  it('is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and differs for another seed', () => {
     expect(run(1)).toEqual(run(1));
     expect(run(1)).not.toEqual(run(2));
   });
 
-  it('has a service a pool, with one task as CloudFormation creates it', () => {
+  it('has one service for each pool, with one task as CloudFormation creates it', () => {
     const { world, pass } = worldOf({
       pools: [
         { name: 'default', organization: 'default', tags: {} },

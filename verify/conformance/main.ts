@@ -1,4 +1,7 @@
-/** Plays the story on a real coderd and writes down what it said: docs/conformance.md. */
+/**
+ * Records the conformance story: plays it on a real coderd, and writes all answers to a file
+ * (docs/conformance.md).
+ */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { RealStage, type RealStageOptions } from './stage/real-stage.ts';

@@ -1,4 +1,7 @@
-/** The explorations, each for any variant of the protocol: as it is, or a mutant of it. */
+/**
+ * Builds the explorations, each for any variant of the protocol: the protocol as it is, or a
+ * mutant.
+ */
 import type { Reading } from '../../simulator/ecs/protection.ts';
 import { GUARD_TABLE } from '../../simulator/task/guard-table.ts';
 import { type Decide, type Decider, deciderOf, PRODUCT } from './deciders/decider.ts';
@@ -15,7 +18,7 @@ import { type PoolBound, PoolCodes } from './world/pool-state.ts';
 import type { Model } from './world/search.ts';
 import { ASK } from './world/task.ts';
 
-/** What may be changed to see whether the explorations notice. */
+/** What a mutant or a missing assumption changes. */
 export type Variant = Omit<Rules, 'hasLateLooks'> & { readonly decide: Decide };
 
 export const AS_IT_IS: Variant = {
@@ -32,7 +35,10 @@ export type Exploration = {
   readonly build: (variant: Variant) => Model;
 };
 
-/** Every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1): which calls are refused, and whose; and early successes that do not count old tasks. */
+/**
+ * Every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1): which calls ECS refuses, and of which
+ * tasks. Also readings in which old tasks do not count after an early success.
+ */
 export const READINGS: readonly Reading[] = [
   { calls: 'off', tasks: 'all' },
   { calls: 'new-only', tasks: 'all' },
@@ -43,46 +49,46 @@ export const READINGS: readonly Reading[] = [
   { calls: 'all', tasks: 'all', cleanup: { counts: false } },
 ];
 
-/** Guards under a nonsense autoscaler and the worst of schedulers, with a clock. */
+/** Guards with a clock, under a nonsense autoscaler and the worst possible ECS scheduler. */
 export function guards(bound: PoolBound, looks: 'prompt' | 'late'): Exploration {
   return {
-    name: `guards: a clock, calls under way${looks === 'late' ? ', looks answered late' : ''}`,
+    name: `guards with a clock and calls in flight${looks === 'late' ? ', looks answered late' : ''}`,
     bound,
     build: ({ decide: _, ...rules }) => new GuardsModel(bound, { ...rules, hasLateLooks: looks === 'late' }),
   };
 }
 
-/** A pool under a nonsense autoscaler. */
+/** A pool under a nonsense autoscaler; every state must settle. */
 export function nonsensePool(bound: PoolBound, limits: Bounds): Exploration {
   return {
-    name: 'a pool: a nonsense autoscaler, until the world is quiet',
+    name: 'a pool with a nonsense autoscaler until the world is quiet',
     bound,
     build: ({ table, decide }) => {
       const codes = new PoolCodes(bound);
-      const rules = { table, autoscaler: nonsense, hasHands: false, endsSessions: false };
+      const rules = { table, autoscaler: nonsense, hasOperator: false, endsSessions: false };
       return new PoolModel(codes, rules, settlesFrom(codes, { table, limits, decide }));
     },
   };
 }
 
-/** How many looks may be at work at one time; 0: each is over at once. */
+/** Looks by how many may run at the same time. 0: each ends at once. */
 const LOOKS = {
-  0: 'looks one after the other',
-  1: 'looks read at two moments, are cut off, lose replies',
-  2: 'looks overlap, read at two moments, are cut off, lose replies',
+  0: 'looks run one after the other',
+  1: 'looks read at two moments, end early, lose replies',
+  2: 'looks overlap, read at two moments, end early, lose replies',
 } as const;
 
-/** A pool under the product's autoscaler, with hands that take protections away. */
+/** A pool under the product's autoscaler, with a person who removes protections. */
 export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1 | 2): Exploration {
   const looks = LOOKS[overlapping];
   return {
-    name: `a pool: the product's ${looks}`,
+    name: `a pool with the product's autoscaler: ${looks}`,
     bound,
     build: ({ table, decide }) => {
       const codes = new PoolCodes(bound);
       const decider = deciderFor(limits, decide);
       const autoscaler = (of: PoolCodes) => new Product(of, { decider, overlapping });
-      const rules = { table, autoscaler, hasHands: true, endsSessions: true };
+      const rules = { table, autoscaler, hasOperator: true, endsSessions: true };
       return new PoolModel(codes, rules, settlesFrom(codes, { table, limits, decide }));
     },
   };
@@ -91,9 +97,9 @@ export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1
 /** Two pools under the product's autoscaler and one `maxTasks`. */
 export function twoPools(jobs: number, limits: Omit<TwoPoolsLimits, 'max'>): Exploration {
   const { maxTasks, min, hasStock } = limits;
-  const kept = hasStock ? 'a stock' : min.some((count) => count > 0) ? 'a floor' : 'nothing kept';
+  const kept = hasStock ? 'a stock' : min.some((count) => count > 0) ? 'a floor' : 'no floor';
   return {
-    name: `two pools under one maxTasks of ${maxTasks}: ${kept}`,
+    name: `two pools with one maxTasks of ${maxTasks}, ${kept}`,
     bound: { tasks: maxTasks, jobs },
     build: ({ decide }) => twoPoolsModel({ ...limits, max: 2, jobs, decide }),
   };
@@ -101,7 +107,10 @@ export function twoPools(jobs: number, limits: Omit<TwoPoolsLimits, 'max'>): Exp
 
 type Quiet = Pick<Variant, 'table' | 'decide'> & { readonly limits: Bounds };
 
-/** Progress: from every state, under every reading, the product brings a quiet world to rest. */
+/**
+ * Judges progress: from every state and under every reading, a quiet world must settle under the
+ * product.
+ */
 function settlesFrom(codes: PoolCodes, { table, limits, decide }: Quiet): Model['judge'] {
   const decider = deciderFor(limits, decide);
   const judges = READINGS.map((reading) =>
@@ -118,7 +127,10 @@ function settlesFrom(codes: PoolCodes, { table, limits, decide }: Quiet): Model[
 
 const deciders = new Map<string, Decider>();
 
-/** What the product decides is the same in every exploration; a mutant's decisions are its own. */
+/**
+ * A decider for these limits. Explorations share the product's, because its decisions are the same
+ * in all of them; each mutant gets its own.
+ */
 function deciderFor(limits: Bounds, decide: Decide): Decider {
   if (decide !== PRODUCT) return deciderOf(configOf(limits), decide);
   const key = `${limits.min} ${limits.max}`;

@@ -1,42 +1,43 @@
 /**
- * `npm run explore`: the protocol of docs/architecture.md, "The lease" in every interleaving of a small world. Fails when a property is
- * violated, or when a mutant of the protocol is not noticed.
+ * `npm run explore`: checks the protocol of docs/architecture.md, "The lease", in every
+ * interleaving of a small world. Exits with 1 when a property is violated, or when no exploration
+ * catches a mutant of the protocol.
  */
 import { Command } from 'commander';
 import { boundText, caughtLines, exploredLines, summaryOf, traceLines } from './report.ts';
 import { catchMutants, EXPLORATIONS, type Explored, explore, proveAssumptions } from './run.ts';
 
 const { json, traces } = new Command('explore')
-  .description('explore guard, ECS, coderd and autoscaler in every interleaving of a small world')
-  .option('--json', 'end with one JSON object on the last line', false)
-  .option('--traces', 'show the shortest trace to each mutant that was caught', false)
+  .description('check guard, ECS, coderd and autoscaler in every interleaving of a small world')
+  .option('--json', 'print the summary as one JSON object on the last line', false)
+  .option('--traces', 'print the shortest trace that catches each mutant', false)
   .parse()
   .opts<{ json: boolean; traces: boolean }>();
 
 const startedAt = performance.now();
 const out = json ? process.stderr : process.stdout;
-const say = (lines: readonly string[]): void => {
+const print = (lines: readonly string[]): void => {
   for (const line of lines) out.write(`${line}\n`);
 };
 
-say([
-  'time in units of 6 h: a lease lasts 8, an ask 3, a guard drains when blind for 1, a job that drains ends within 2',
-  'not in the model: Spot, host failures, maintenance, forced stops, a deleted service (no protection holds those)',
+print([
+  'Time is in units of 6 h. A lease lasts 8 units, a drain request 3. A guard that cannot look drains after 1 unit. A job of a draining daemon ends within 2 units.',
+  'Not in the model, because no protection prevents them: Spot, host failures, maintenance, forced stops, a deleted service.',
   '',
 ]);
 const explored: Explored[] = [];
 for (const exploration of EXPLORATIONS) {
-  say([`exploring ${boundText(exploration)} ...`]);
+  print([`exploring ${boundText(exploration)} ...`]);
   const result = explore(exploration);
   explored.push(result);
-  say(exploredLines(result));
+  print(exploredLines(result));
 }
 const mutants = catchMutants();
-say(['', 'mutants of the protocol:', ...mutants.flatMap(caughtLines)]);
+print(['', 'Mutants of the protocol. Each must be caught:', ...mutants.flatMap(caughtLines)]);
 const assumptions = proveAssumptions();
-say(['', 'what safety rests on beside the protocol, and a violation without it:']);
-say(assumptions.flatMap(caughtLines));
-if (traces) say([...mutants, ...assumptions].flatMap(traceLines));
+print(['', 'Assumptions behind safety. Each is needed: without it there is a violation:']);
+print(assumptions.flatMap(caughtLines));
+if (traces) print([...mutants, ...assumptions].flatMap(traceLines));
 
 const summary = summaryOf({
   explored,
@@ -44,7 +45,7 @@ const summary = summaryOf({
   assumptions,
   seconds: (performance.now() - startedAt) / 1000,
 });
-say(['', `${summary.states} states, ${summary.violations} violations, ${summary.seconds} s`]);
+print(['', `${summary.states} states, ${summary.violations} violations, ${summary.seconds} s`]);
 if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
 const isAsPromised = summary.violations === 0 && summary.mutants.caught === summary.mutants.of;
 process.exitCode = isAsPromised ? 0 : 1;

@@ -1,4 +1,7 @@
-/** Mutants of the protocol: each leaves something out that docs/architecture.md, "The lease" asks for, and has to be caught. */
+/**
+ * Mutants of the protocol. Each breaks one rule of docs/architecture.md, "The lease", and an
+ * exploration must catch it.
+ */
 
 import { decide } from '../../lambda/decision/decide.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
@@ -18,50 +21,59 @@ import { AS_IT_IS, type Variant } from './explorations.ts';
 export type Mutant = { readonly name: string; readonly variant: Variant };
 
 export const MUTANTS: readonly Mutant[] = [
-  { name: 'an ask in minutes', variant: { ...AS_IT_IS, ask: 1 } },
-  ofGuard('released before the daemon exits', [
+  { name: 'a drain request sets a few hours instead of 23 h', variant: { ...AS_IT_IS, ask: 1 } },
+  ofGuard('the guard releases the protection before the daemon exits', [
     'working',
     'ask-seen',
     'draining',
     'terminate-daemon',
     'release',
   ]),
-  ofAutoscaler('the count is lowered before the task has left', lowersWithAsk),
-  ofAutoscaler('an expired protection is taken for "left"', onSnapshot(withoutUnprotected)),
-  ofGuard('a renewal overwrites an ask', ['working', 'ask-seen', 'working', 'renew']),
-  ofGuard('no read-back before the daemon starts', ['leasing', 'no-lease-read', 'working', 'start-daemon']),
-  ofAutoscaler('the count is lowered during a deployment', onSnapshot(withoutDeployment)),
+  ofAutoscaler('the autoscaler lowers the count before the task has left', lowersWithAsk),
+  ofAutoscaler('the autoscaler takes an expired protection for "left"', onSnapshot(withoutUnprotected)),
+  ofGuard('the guard renews over a drain request', ['working', 'ask-seen', 'working', 'renew']),
+  ofGuard('the guard starts the daemon without reading the lease back', [
+    'leasing',
+    'no-lease-read',
+    'working',
+    'start-daemon',
+  ]),
+  ofAutoscaler('the autoscaler lowers the count during a deployment', onSnapshot(withoutDeployment)),
   ofAutoscaler(
-    'a missing daemon row is taken for "left"',
+    'the autoscaler takes a missing daemon row for "left"',
     onSnapshot(({ coder, ...rest }) => ({ ...rest, coder: withoutStrayJobs(coder) })),
   ),
-  ofGuard('no drain when blind for 6 h', ['working', 'blind-for-6h', 'working']),
+  ofGuard('the guard does not drain after it could not look for 6 h', ['working', 'blind-for-6h', 'working']),
   ofGuard(
-    'no 24 h rule: no lease that runs out, or has, makes it drain',
+    'the guard does not drain when its lease runs out or has expired',
     ['working', 'ask-seen', 'working'],
     ['working', 'ask-seen-low', 'working'],
     ['working', 'gone-seen', 'working'],
   ),
-  ofGuard('a refused renewal is no ask', ['working', 'renewal-refused-again', 'working']),
-  ofAutoscaler('a task that boots is taken for one that has left', onSnapshot(withoutYouth)),
-  // these take two tasks
+  ofGuard('the guard does not drain after two refused renewals', [
+    'working',
+    'renewal-refused-again',
+    'working',
+  ]),
+  ofAutoscaler('the autoscaler takes a starting task for "left"', onSnapshot(withoutYouth)),
+  // These show only with two tasks.
   ofAutoscaler(
-    'the count is lowered beside a task that is starting',
+    'the autoscaler lowers the count while a task is starting',
     onSnapshot((snapshot) => withLeases(snapshot, ({ lastStatus }) => lastStatus === 'PENDING')),
   ),
   ofAutoscaler(
-    'the count is lowered beside a task that is unguarded',
+    'the autoscaler lowers the count while a task is unguarded',
     onSnapshot((snapshot) => withLeases(snapshot, (task) => isUnguarded(snapshot, task))),
   ),
-  ofAutoscaler('what ECS cannot place is given up beside a task that is unguarded', givesUp),
-  // these take two pools
+  ofAutoscaler('the autoscaler gives up tasks that ECS cannot place while a task is unguarded', givesUp),
+  // These show only with two pools.
   ofAutoscaler(
-    'maxTasks bounds each pool alone',
+    'maxTasks limits each pool alone',
     withMoreRoom(({ limits, pools }) => limits.maxTasks * (pools.length - 1)),
   ),
-  ofAutoscaler('tasks that leave take no room', withMoreRoom(leavingTasks)),
-  ofAutoscaler('what ECS cannot place takes room', onSnapshot(withoutEvents)),
-  ofAutoscaler('stock makes no room for the job of another pool', keepsStock),
+  ofAutoscaler('leaving tasks do not count against maxTasks', withMoreRoom(leavingTasks)),
+  ofAutoscaler('tasks that ECS cannot place count against maxTasks', onSnapshot(withoutEvents)),
+  ofAutoscaler('a stock daemon does not drain for a job of another pool', keepsStock),
 ];
 
 type Row = readonly [GuardPhase, GuardInput, GuardPhase, ...(readonly GuardEffect[])];
@@ -78,7 +90,7 @@ function ofAutoscaler(name: string, mutant: Decide): Mutant {
   return { name, variant: { ...AS_IT_IS, decide: mutant } };
 }
 
-/** The product, upon another snapshot than it was given. */
+/** The product's decision on a changed snapshot. */
 function onSnapshot(change: (snapshot: Snapshot) => Snapshot): Decide {
   return (snapshot, config) => decide(change(snapshot), config).actions;
 }
@@ -102,7 +114,7 @@ function lowersWithAsk(...given: Parameters<Decide>): readonly Action[] {
   return [...actions, { ...lower, why: 'tasks-left' }];
 }
 
-/** What nothing protects is shown as if its daemon had gone. */
+/** Shows unprotected tasks as if their daemons had exited. */
 function withoutUnprotected({ coder, ecs, ...rest }: Snapshot): Snapshot {
   const free = ecs.protections.items
     .filter(({ protectionEnabled }) => !protectionEnabled)
@@ -128,7 +140,7 @@ function withoutDeployment({ ecs, ...rest }: Snapshot): Snapshot {
   return { ...rest, ecs: { ...ecs, services } };
 }
 
-/** Jobs of daemons that coderd does not list are not there. */
+/** Leaves out the jobs of daemons that coderd does not list. */
 function withoutStrayJobs(coder: Snapshot['coder']): Snapshot['coder'] {
   const organizations = coder.organizations.map((organization) => {
     const known = new Set(organization.daemons.items.map(({ id }) => id));
@@ -144,7 +156,7 @@ function withoutYouth({ ecs, ...rest }: Snapshot): Snapshot {
   return { ...rest, ecs: { ...ecs, tasks: mapped(ecs.tasks, aged) } };
 }
 
-/** These tasks are shown as if they had been RUNNING with a lease for an hour. */
+/** Shows these tasks as if they had been RUNNING with a lease for an hour. */
 function withLeases({ ecs, takenAt, ...rest }: Snapshot, isShown: (task: Task) => boolean): Snapshot {
   const arns = new Set(ecs.tasks.items.filter(isShown).map(({ taskArn }) => taskArn));
   const expirationDate = plusMs(takenAt, 47 * HOUR_MS);
@@ -164,7 +176,7 @@ function withLeases({ ecs, takenAt, ...rest }: Snapshot, isShown: (task: Task) =
   };
 }
 
-/** Nothing protects it, and its daemon lives. */
+/** Whether the task is unprotected and its daemon is not offline. */
 function isUnguarded({ coder, ecs }: Snapshot, { taskArn }: Task): boolean {
   const daemons = coder.organizations.flatMap((organization) => organization.daemons.items);
   return (
@@ -187,7 +199,7 @@ function givesUp(...given: Parameters<Decide>): readonly Action[] {
   return [{ kind: 'set-desired', pool: pool.name, service: serviceArn, from, to, why: 'placement-failing' }];
 }
 
-/** The product, with a higher limit. */
+/** The product's decision with a higher `maxTasks`. */
 function withMoreRoom(more: (config: Config, snapshot: Snapshot) => number): Decide {
   return (snapshot, config) => {
     const limits = { ...config.limits, maxTasks: config.limits.maxTasks + more(config, snapshot) };
@@ -201,7 +213,7 @@ function leavingTasks(_: Config, { ecs, takenAt }: Snapshot): number {
     .length;
 }
 
-/** ECS's events are not read: what it cannot place counts as starting. */
+/** Leaves out ECS's events, so tasks that ECS cannot place count as starting. */
 function withoutEvents({ ecs, ...rest }: Snapshot): Snapshot {
   return {
     ...rest,

@@ -1,13 +1,13 @@
-/** What the explorations found, as lines for people and as one object. */
+/** Formats the results of the explorations: lines for people, and one JSON object. */
 import type { Exploration } from './explorations.ts';
 import type { Caught, Explored } from './run.ts';
 
-/** What is explored, and how far. */
+/** The name of an exploration with its bound. */
 export function boundText({ name, bound }: Exploration): string {
   return `${name} [${bound.tasks} task(s), ${bound.jobs} job(s)]`;
 }
 
-/** One line, and the shortest trace where a property is violated. */
+/** One line; after a violation also the shortest trace to it. */
 export function exploredLines({ found, seconds }: Explored): readonly string[] {
   const { states, transitions, failure } = found;
   const size = `${states} states, ${transitions} steps, ${seconds.toFixed(1)} s`;
@@ -15,17 +15,17 @@ export function exploredLines({ found, seconds }: Explored): readonly string[] {
   return [`  ${size}: VIOLATION of ${failure.property}: ${failure.what}`, ...failure.trace];
 }
 
-/** One line: which property noticed, and after how many steps. */
+/** Which property was violated, and after how many steps. */
 export function caughtLines({ name, by, states }: Caught): readonly string[] {
   if (by === undefined) return [`  NOT CAUGHT  ${name} (${states} states)`];
   const { exploration, failure } = by;
   return [
     `  caught  ${name}`,
-    `          by ${failure.property} after ${failure.steps} step(s): ${failure.what}; ${boundText(exploration)}`,
+    `          violates ${failure.property} after ${failure.steps} step(s): ${failure.what}; ${boundText(exploration)}`,
   ];
 }
 
-/** Step by step how it goes wrong. */
+/** The steps to the violation. */
 export function traceLines({ name, by }: Caught): readonly string[] {
   return by === undefined ? [] : ['', `${name}:`, ...by.failure.trace];
 }
@@ -37,7 +37,7 @@ type Results = {
   readonly seconds: number;
 };
 
-/** The last line of `--json`. */
+/** The JSON object of `--json`. */
 export function summaryOf({ explored, mutants, assumptions, seconds }: Results) {
   const caughtOf = (list: readonly Caught[]) => list.filter(({ by }) => by !== undefined).length;
   return {

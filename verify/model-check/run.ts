@@ -1,4 +1,6 @@
-/** Everything that `npm run explore` does: the protocol as it is, its mutants, and what it rests on. */
+/**
+ * Runs the explorations: the protocol as it is, its mutants, and the world without each assumption.
+ */
 import {
   AS_IT_IS,
   type Exploration,
@@ -9,11 +11,15 @@ import {
   type Variant,
 } from './explorations.ts';
 import { MUTANTS } from './mutants.ts';
-import { type Failure, type Found, search } from './world/search.ts';
+import { type Failure, type SearchResult, search } from './world/search.ts';
 
-export type Explored = { readonly exploration: Exploration; readonly found: Found; readonly seconds: number };
+export type Explored = {
+  readonly exploration: Exploration;
+  readonly found: SearchResult;
+  readonly seconds: number;
+};
 
-/** The explorations that find no violation of the protocol as it is. */
+/** The explorations that must find no violation of the protocol as it is. */
 export const EXPLORATIONS: readonly Exploration[] = [
   guards({ tasks: 3, jobs: 2 }, 'prompt'),
   guards({ tasks: 2, jobs: 2 }, 'late'),
@@ -26,7 +32,7 @@ export const EXPLORATIONS: readonly Exploration[] = [
   twoPools(1, { maxTasks: 2, min: [0, 0], hasStock: true }),
 ];
 
-/** Smaller ones. */
+/** Smaller explorations, for tests. */
 export const SMALL: readonly Exploration[] = [
   guards({ tasks: 1, jobs: 1 }, 'prompt'),
   productPool({ tasks: 1, jobs: 1 }, { min: 0, max: 1 }, 0),
@@ -37,13 +43,16 @@ export const SMALL: readonly Exploration[] = [
   nonsensePool({ tasks: 2, jobs: 1 }, { min: 1, max: 2 }),
 ];
 
-/** What a mutant has to be caught by; the last one takes too long for a test of the protocol as it is, which `EXPLORATIONS` has larger. */
+/**
+ * The explorations that must catch each mutant. The last one is too slow for a test of the protocol
+ * as it is; `EXPLORATIONS` has a larger one.
+ */
 const CATCHING: readonly Exploration[] = [
   ...SMALL,
   productPool({ tasks: 2, jobs: 0 }, { min: 1, max: 2 }, 1),
 ];
 
-/** Explores the protocol, or a variant of it. */
+/** Explores the protocol as it is, or a variant of it. */
 export function explore(exploration: Exploration, variant: Variant = AS_IT_IS): Explored {
   const startedAt = performance.now();
   const found = search(exploration.build(variant));
@@ -52,34 +61,34 @@ export function explore(exploration: Exploration, variant: Variant = AS_IT_IS): 
 
 export type Caught = {
   readonly name: string;
-  /** Undefined: no exploration noticed. */
+  /** The exploration that caught the mutant; undefined if none did. */
   readonly by: { readonly exploration: Exploration; readonly failure: Failure } | undefined;
   readonly states: number;
 };
 
-/** Looks for what catches each mutant. */
+/** Runs explorations on each mutant until one catches it. */
 export function catchMutants(): readonly Caught[] {
   return MUTANTS.map(({ name, variant }) => catchVariant(name, variant));
 }
 
-/** What safety rests on beside the protocol, each with the variant of the world in which it does not hold. */
+/** The assumptions behind safety, each with a variant of the world in which it does not hold. */
 const ASSUMPTIONS: readonly (readonly [string, Variant])[] = [
   [
-    'a daemon that was started after ECS chose its task is stopped before it is handed a job',
+    'a daemon that starts after ECS has chosen its task is stopped before coderd hands it a job',
     { ...AS_IT_IS, stopsPromptly: false },
   ],
   [
-    'a job that is being drained ends within 17 h, or its guard can take 23 h again',
+    'a job of a draining daemon ends within 17 h, or its guard can renew the protection of 23 h',
     { ...AS_IT_IS, drainsInTime: false },
   ],
 ];
 
-/** Shows that each is needed: without it there is a violation. */
+/** Shows that each assumption is needed: without it there is a violation. */
 export function proveAssumptions(): readonly Caught[] {
   return ASSUMPTIONS.map(([name, variant]) => catchVariant(name, variant));
 }
 
-/** Looks for the first exploration that notices. */
+/** Runs explorations until one finds a violation of the variant. */
 export function catchVariant(name: string, variant: Variant): Caught {
   let states = 0;
   for (const exploration of CATCHING) {

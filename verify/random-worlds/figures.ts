@@ -1,34 +1,37 @@
-/** The figures of a simulation: those of all its worlds together. */
+/** Sums up the results of all worlds of a simulation, and formats them as a table. */
 import Table from 'cli-table3';
 import { percentile } from '../../simulator/base/percentile.ts';
 import type { WorldResult } from './run-world.ts';
 
 export type Figures = {
-  /** Tasks that were asked to leave, or drained by themselves, and are gone. */
+  /** Tasks that got a drain request or drained by themselves, and have stopped. */
   readonly leaves: number;
-  /** Builds that a daemon began. */
+  /** Builds that a daemon started. */
   readonly builds: number;
-  /** By a scale-in or a deployment. */
+  /** Builds killed by a scale-in or a deployment. */
   readonly killedByUs: number;
-  /** By Spot, hosts, StopTask, or a protection that a person took away. */
+  /** Builds killed by Spot, hosts, StopTask, or a protection that a person removed. */
   readonly killedByOthers: number;
-  /** Asks that ECS refused. */
+  /** Drain requests that ECS refused. */
   readonly asksRefused: number;
-  /** From the last moment that a daemon had something to do until its task was gone. */
+  /** From the last moment that a daemon had work until its task stopped. */
   readonly idleToGoneSeconds: { readonly p50: number; readonly p95: number };
   readonly worlds: number;
-  /** Worlds at whose end scale-in was held, and reported: coderd listed no daemon although tasks held leases. */
+  /**
+   * Worlds that ended with scale-in on hold, and a finding for it: coderd listed no daemon although
+   * tasks held leases.
+   */
   readonly heldWorlds: number;
   readonly ticks: number;
-  /** Set by people. */
+  /** Overrides that people set. */
   readonly overrides: number;
-  /** Pools. */
+  /** Pools that were retired. */
   readonly retired: number;
   readonly seed: number;
   readonly seconds: number;
 };
 
-/** Sums up. `seconds` is how long it took. */
+/** Sums up the results. `seconds` is the duration of the simulation. */
 export function sumUp(
   results: readonly WorldResult[],
   { seed, seconds }: { seed: number; seconds: number },
@@ -55,17 +58,17 @@ export function sumUp(
   };
 }
 
-/** For people. */
+/** The figures as a table for the terminal. */
 export function tableOf(figures: Figures): string {
   const { idleToGoneSeconds, ...rest } = figures;
   const table = new Table({ style: { head: [], border: [] }, colAligns: ['left', 'right'] });
   const { seed, seconds, ...counts } = rest;
   table.push(
     ...Object.entries(counts).map(([name, count]) => [LABELS[name] ?? name, count.toLocaleString('en')]),
-    ['from idle to gone, p50', `${idleToGoneSeconds.p50} s`],
-    ['from idle to gone, p95', `${idleToGoneSeconds.p95} s`],
+    ['idle until task stopped, p50', `${idleToGoneSeconds.p50} s`],
+    ['idle until task stopped, p95', `${idleToGoneSeconds.p95} s`],
     ['seed', seed],
-    ['took', `${seconds} s`],
+    ['duration', `${seconds} s`],
   );
   return table.toString();
 }
@@ -73,12 +76,12 @@ export function tableOf(figures: Figures): string {
 const LABELS: Readonly<Record<string, string>> = {
   leaves: 'tasks that have left',
   builds: 'builds',
-  killedByUs: 'builds killed by us',
+  killedByUs: 'builds killed by a scale-in or a deployment',
   killedByOthers: 'builds killed by others (Spot, hosts, people)',
-  asksRefused: 'asks that ECS refused',
+  asksRefused: 'drain requests that ECS refused',
   worlds: 'worlds',
-  heldWorlds: 'worlds held for doubt at the end',
-  ticks: 'ticks',
+  heldWorlds: 'worlds that ended with scale-in on hold',
+  ticks: 'looks',
   overrides: 'overrides that people set',
   retired: 'pools that were retired',
 };

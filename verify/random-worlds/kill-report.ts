@@ -1,15 +1,15 @@
-/** What happened to a build that was killed: the last states of its task. */
+/** Describes how a build was killed, from the last states and protections of its task. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Protection, TaskState } from '../../simulator/ecs/task.ts';
 import type { Kill } from '../../simulator/world.ts';
 
 const LAST = 6;
 
-/** Tells of one kill, in a line for people and the last states below it. */
-export function storyOf({ task, pool, job, at }: Kill): string {
+/** One line about the kill, then the last states of its task, one a line. */
+export function describeKill({ task, pool, job, at }: Kill): string {
   const { stopCode, stoppedReason } = task.state;
   return [
-    `task ${task.identity.id} of pool "${pool}" was killed at ${timeText(at)} under job ${job.id}: ${stopCode} (${stoppedReason})`,
+    `task ${task.identity.id} of pool "${pool}" was killed at ${timeText(at)} while it ran job ${job.id}: ${stopCode} (${stoppedReason})`,
     ...task.states.entries.slice(-LAST).map((entry) => `  ${timeText(entry.at)}  ${stateText(entry.value)}`),
     ...task.protections.entries
       .slice(-LAST)
@@ -18,13 +18,14 @@ export function storyOf({ task, pool, job, at }: Kill): string {
 }
 
 function stateText({ lastStatus, desiredStatus, exitCode }: TaskState): string {
-  return `${lastStatus}, to be ${desiredStatus}${exitCode === undefined ? '' : `, exit code ${exitCode}`}`;
+  return `${lastStatus}, desired ${desiredStatus}${exitCode === undefined ? '' : `, exit code ${exitCode}`}`;
 }
 
 function protectionText({ enabled, expiresAt, byHand }: Protection): string {
-  if (enabled) return `protected until ${expiresAt === undefined ? 'for ever' : timeText(expiresAt)}`;
-  return byHand ? 'not protected, by hand' : 'not protected';
+  if (enabled)
+    return `protected ${expiresAt === undefined ? 'without an end' : `until ${timeText(expiresAt)}`}`;
+  return byHand ? 'not protected: a person removed the protection' : 'not protected';
 }
 
-/** A world's time, to the second. */
+/** A time in the world as text, to the second. */
 export const timeText = (time: EpochMs): string => new Date(time).toISOString().slice(0, 19);

@@ -1,77 +1,82 @@
-/** What the looks of a world came to, and what they did that they must not. */
+/** Collects the results of a world's looks, and the problems: actions that a look must not take. */
 
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { World } from '../../simulator/world.ts';
-import type { Told } from './settled.ts';
-import { brokenPauses } from './world/pauses.ts';
+import type { LookReport } from './settled.ts';
+import { pauseViolations } from './world/pauses.ts';
 
-type Scene = {
+type LookLogOptions = {
   readonly world: World;
   readonly readLagMs: number | undefined;
-  /** Told of all that the autoscaler does. */
-  readonly say: ((line: string) => void) | undefined;
+  /** Called with a line for each action of the autoscaler. */
+  readonly print: ((line: string) => void) | undefined;
 };
 
-/** An ask is seen as soon as reads lag: not many looks later. A guard that hears none would be asked for ever. */
+/**
+ * A guard sees a drain request within a few looks, even when reads lag. More requests than this to
+ * one task mean that its guard does not see them.
+ */
 const MOST_ASKS = 20;
 
 export class LookLog {
   looks = 0;
   asksRefused = 0;
   /**
-   * By the last look. `held` are organizations of which coderd lists no daemon at all although tasks hold leases: somebody deleted their
-   * only key. That is a contradiction, which holds (docs/adr/0009), until a daemon comes with the next job, or a person stops the tasks.
+   * What the last look reported. `held` are organizations of which coderd lists no daemon although
+   * tasks hold leases: their only key was deleted. This contradiction holds scale-in
+   * (docs/adr/0009) until a daemon comes with the next job, or a person stops the tasks.
    */
-  told: Told = { held: new Set(), retired: new Set() };
-  /** Each a line. */
+  report: LookReport = { held: new Set(), retired: new Set() };
+  /** One line for each problem. */
   readonly problems: string[] = [];
-  readonly #scene: Scene;
-  /** How often ECS took an ask, by task. */
+  readonly #options: LookLogOptions;
+  /** Number of drain requests that ECS accepted, by task. */
   readonly #asks = new Map<string, number>();
 
-  constructor(scene: Scene) {
-    this.#scene = scene;
+  constructor(options: LookLogOptions) {
+    this.#options = options;
   }
 
-  /** A look that has just ended. */
+  /** Adds a look that has just ended and took `durationMs`. */
   add(result: LookResult, durationMs: number): void {
-    const { world, readLagMs = 0 } = this.#scene;
+    const { world, readLagMs = 0 } = this.#options;
     const from = plusMs(world.timeline.now(), -durationMs);
     this.looks += 1;
     this.asksRefused += result.outcome.refused.length;
-    this.told = toldBy(result);
-    this.problems.push(...brokenPauses(world, result, { from, readLagMs }), ...this.#nagged(result));
-    this.#tell(result);
+    this.report = reportOf(result);
+    this.problems.push(
+      ...pauseViolations(world, result, { from, readLagMs }),
+      ...this.#askedTooOften(result),
+    );
+    this.#describeLook(result);
   }
 
   addError(error: unknown): void {
-    const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.problems.push(`an invocation threw ${said}`);
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.problems.push(`an invocation threw ${text}`);
   }
 
-  #nagged({ outcome: { applied, refused } }: LookResult): readonly string[] {
+  #askedTooOften({ outcome: { applied, refused } }: LookResult): readonly string[] {
     const isRefused = new Set<string>(refused.map(({ task }) => task));
     return applied.flatMap((action) => {
       if (action.kind !== 'ask-to-leave' || isRefused.has(action.task)) return [];
       const asks = (this.#asks.get(action.task) ?? 0) + 1;
       this.#asks.set(action.task, asks);
-      return asks === MOST_ASKS + 1
-        ? [`task ${action.task} has been asked to leave more than ${MOST_ASKS} times`]
-        : [];
+      return asks === MOST_ASKS + 1 ? [`task ${action.task} got more than ${MOST_ASKS} drain requests`] : [];
     });
   }
 
-  #tell({ plan, outcome, failures }: LookResult): void {
-    const { say } = this.#scene;
-    if (say === undefined) return;
-    for (const action of plan.actions) say(JSON.stringify(action));
-    for (const { task, reason } of outcome.refused) say(`refused: ${task}: ${reason}`);
-    for (const { message } of failures) say(`failed: ${message}`);
+  #describeLook({ plan, outcome, failures }: LookResult): void {
+    const { print } = this.#options;
+    if (print === undefined) return;
+    for (const action of plan.actions) print(JSON.stringify(action));
+    for (const { task, reason } of outcome.refused) print(`refused: ${task}: ${reason}`);
+    for (const { message } of failures) print(`failed: ${message}`);
   }
 }
 
-function toldBy({ plan }: LookResult): Told {
+function reportOf({ plan }: LookResult): LookReport {
   const held = plan.findings.flatMap((finding) =>
     finding.code === 'daemons-empty-while-leased' ? [finding.organization] : [],
   );

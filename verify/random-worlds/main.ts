@@ -1,6 +1,7 @@
 /**
- * `npm run sim:leaves`: random worlds with all faults at once, the real look, virtual time, until so many tasks have left. Exits
- * with 1 if a build was killed by us, or a world that has turned quiet does not come to rest.
+ * `npm run sim:leaves`: simulates random worlds with all faults at once, in virtual time, until
+ * enough tasks have left. Each world runs the real look. Exits with 1 if a scale-in or a deployment
+ * killed a build, or if a world does not settle after its events have ended.
  */
 import { Command } from 'commander';
 import { createLogUpdate } from 'log-update';
@@ -19,19 +20,19 @@ type Options = {
   readonly world?: number;
 };
 
-/** Of one world: the first ones tell enough. */
-const STORIES = 8;
+/** Problems to print for each world; the rest are only counted. */
+const PROBLEMS_SHOWN = 8;
 
 const options = new Command('sim:leaves')
   .description(
-    'let tasks leave in random worlds with all faults at once, and count the builds that are killed',
+    'simulate random worlds with all faults at once, and count the builds that are killed while tasks leave',
   )
-  .option('--leaves <number>', 'how many tasks are to leave, at least', wholeNumber, 10_000)
-  .option('--seed <number>', 'another seed gives other worlds', wholeNumber, 1)
-  .option('--workers <number>', 'threads; the figures are the same', wholeNumber, 1)
-  .option('--world <seed>', 'run one world alone, and tell all that happens in it', wholeNumber)
-  .option('--no-guards', 'tasks without a guard, to see that builds are killed then')
-  .option('--json', 'end with one JSON object on the last line', false)
+  .option('--leaves <number>', 'stop after at least this many tasks have left', wholeNumber, 10_000)
+  .option('--seed <number>', 'seed of the worlds; another seed gives other worlds', wholeNumber, 1)
+  .option('--workers <number>', 'number of threads; does not change the figures', wholeNumber, 1)
+  .option('--world <seed>', 'run one world alone, and print every event in it', wholeNumber)
+  .option('--no-guards', 'run tasks without a guard, to check that the simulation then finds killed builds')
+  .option('--json', 'print the figures as one JSON object on the last line', false)
   .parse()
   .opts<Options>();
 
@@ -62,17 +63,17 @@ async function runAll({ leaves, seed, workers, guards }: Options): Promise<reado
 function runOne(seed: number, { guards }: Options): Promise<WorldResult> {
   const plan = drawPlan(seed);
   process.stdout.write(`${JSON.stringify(plan, undefined, 2)}\n`);
-  return runWorld(plan, { isUnguarded: !guards, say: (line) => void process.stdout.write(`${line}\n`) });
+  return runWorld(plan, { isUnguarded: !guards, print: (line) => void process.stdout.write(`${line}\n`) });
 }
 
 function problemsText({ seed, problems }: WorldResult, { guards }: Options): string {
   if (problems.length === 0) return '';
   const again = `npm run sim:leaves -- --world ${seed}${guards ? '' : ' --no-guards'}`;
-  const more = problems.length - STORIES;
+  const more = problems.length - PROBLEMS_SHOWN;
   return [
-    `\nworld ${seed} (alone: ${again})`,
-    ...problems.slice(0, STORIES),
-    ...(more > 0 ? [`and ${more} more`] : []),
+    `\nworld ${seed} (run it alone: ${again})`,
+    ...problems.slice(0, PROBLEMS_SHOWN),
+    ...(more > 0 ? [`and ${more} more problems`] : []),
     '',
   ].join('\n');
 }

@@ -1,4 +1,7 @@
-/** The product's own adapters on a world in the same process: no sockets, but every limit, schema and page of the APIs. */
+/**
+ * The product's own adapters on a world in the same process. There are no sockets, but all limits,
+ * schemas and pages of the APIs apply.
+ */
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
@@ -14,41 +17,41 @@ import type { VirtualScheduler } from './world/virtual-scheduler.ts';
 /** The ports of one invocation. */
 export function portsOf(
   world: World,
-  lines: {
+  connections: {
     readonly aws: FaultyConnection;
     readonly coderd: FaultyConnection;
-    readonly pace: VirtualScheduler;
+    readonly scheduler: VirtualScheduler;
   },
 ): Ports {
   return {
-    ecs: new EcsAdapter(new WorldEcs(world.ecs, lines.aws), world.ecs.clusterName, {
+    ecs: new EcsAdapter(new WorldEcs(world.ecs, connections.aws), world.ecs.clusterName, {
       stack: world.stackName,
     }),
-    coderd: new CoderdAdapter(new InProcessCoderd(world.coderd, (answer) => lines.coderd.call(answer))),
-    clock: { now: () => lines.pace.now(), sleep: (ms) => lines.pace.wait(ms) },
+    coderd: new CoderdAdapter(new InProcessCoderd(world.coderd, (answer) => connections.coderd.call(answer))),
+    clock: { now: () => connections.scheduler.now(), sleep: (ms) => connections.scheduler.wait(ms) },
   };
 }
 
-const NOBODY = { region: 'eu-central-1', credentials: { accessKeyId: 'lab', secretAccessKey: 'lab' } };
+const CLIENT_CONFIG = { region: 'eu-central-1', credentials: { accessKeyId: 'lab', secretAccessKey: 'lab' } };
 
 class WorldEcs extends ECSClient {
   readonly #model: EcsModel;
-  readonly #line: FaultyConnection;
+  readonly #connection: FaultyConnection;
 
-  constructor(model: EcsModel, line: FaultyConnection) {
-    super(NOBODY);
+  constructor(model: EcsModel, connection: FaultyConnection) {
+    super(CLIENT_CONFIG);
     this.#model = model;
-    this.#line = line;
+    this.#connection = connection;
   }
 
   override async send(command: { readonly input: object }): Promise<never> {
     const operation = command.constructor.name.replace(/Command$/, '');
-    const answer = await this.#line.call(() => answerAws(this.#model, operation, command.input));
+    const answer = await this.#connection.call(() => answerAws(this.#model, operation, command.input));
     return withDates(answer) as never;
   }
 }
 
-/** An error has the name that the SDK gives it. */
+/** Gives errors the names that the SDK gives them: the adapter tells them apart by name. */
 function answerAws(model: EcsModel, operation: string, input: object): object {
   try {
     return callEcs(model, operation, input);
@@ -59,7 +62,7 @@ function answerAws(model: EcsModel, operation: string, input: object): object {
   }
 }
 
-/** The SDK makes a Date of each epoch second that AWS writes. */
+/** Converts epoch seconds to dates, as the SDK does. */
 function withDates(answer: object): object {
   return Object.fromEntries(
     Object.entries(answer).map(([name, value]) => [

@@ -1,4 +1,4 @@
-/** One world from its beginning to its rest. */
+/** Simulates one random world from its start until it has settled. */
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { World } from '../../simulator/world.ts';
 import { Autoscaler } from './autoscaler.ts';
@@ -7,7 +7,7 @@ import { planIncidents } from './happenings/incidents.ts';
 import { type Overrides, planOverrides } from './happenings/overrides.ts';
 import { planRetirements } from './happenings/retirements.ts';
 import { planWorkspaces } from './happenings/workspaces.ts';
-import { storyOf, timeText } from './kill-report.ts';
+import { describeKill, timeText } from './kill-report.ts';
 import { LookLog } from './look-log.ts';
 import { unsettled } from './settled.ts';
 import { Fleet } from './world/fleet.ts';
@@ -17,77 +17,90 @@ import { VirtualScheduler } from './world/virtual-scheduler.ts';
 export type WorldResult = {
   readonly seed: number;
   readonly leaves: number;
-  /** Builds that a daemon began. */
+  /** Builds that a daemon started. */
   readonly builds: number;
   readonly killedByUs: number;
   readonly killedByOthers: number;
   readonly asksRefused: number;
   readonly ticks: number;
-  /** That people set, malformed ones included. */
+  /** Overrides that people set, malformed ones included. */
   readonly overrides: number;
-  /** Pools, whether they came back or not. */
+  /** Pools that were retired, including those that were taken back later. */
   readonly retired: number;
-  /** Whether it came to rest only so far as the autoscaler's doubt lets it: see `LookLog.told`. */
+  /** Whether scale-in is still on hold at the end: see `LookLog.report`. */
   readonly isHeld: boolean;
-  /** Of each leave, in order of time. */
+  /** From idle until the task stopped, one value a leave, in order of time. */
   readonly idleToGoneSeconds: readonly number[];
-  /** All that must not be, each a story; empty = as promised. */
+  /** Every violation that was found, each as a text; empty if there is none. */
   readonly problems: readonly string[];
 };
 
 export type RunOptions = {
-  /** Tasks without a guard, to see that the simulation can fail. @default false */
+  /**
+   * Whether tasks run without a guard, to check that the simulation finds killed builds. @default
+   * false
+   */
   readonly isUnguarded?: boolean;
-  /** Told of every incident, and of all that the autoscaler does. @default nobody */
-  readonly say?: (line: string) => void;
+  /**
+   * Called with a line for each event in the world and each action of the autoscaler. @default none
+   */
+  readonly print?: (line: string) => void;
 };
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** How far back a task's story goes. */
+/** How much history the world keeps of each task. */
 const HISTORY_MS = 12 * HOUR_MS;
 const STEP_MS = 10 * MINUTE_MS;
-/** How long a world may take to rest once the last build has ended: guards look again after outages, tasks start anew. */
+/**
+ * A world must settle within this time after its last build has ended: guards retry after outages,
+ * and tasks start again.
+ */
 const REST_WITHIN_MS = 3 * HOUR_MS;
-/** Builds wait for one another. */
+/** Builds wait for each other, so the last one may end this late. */
 const BUILDS_WITHIN_MS = 40 * HOUR_MS;
 
-/** Runs a world; the same plan gives the same result. */
+/** Simulates a world. The same plan always gives the same result. */
 export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promise<WorldResult> {
   const image = options.isUnguarded ? 'bare' : 'guarded';
   const pools = plan.pools.map((pool) => ({ ...pool, image, retiring: false }) as const);
   const world = new World({ ...plan.world, pools, historyMs: HISTORY_MS });
-  const pace = new VirtualScheduler(world.timeline);
-  const say = (line: string): void => options.say?.(`${timeText(world.timeline.now())}  ${line}`);
-  const log = new LookLog({ world, readLagMs: plan.world.readLagMs, say: options.say && say });
+  const scheduler = new VirtualScheduler(world.timeline);
+  const print = (line: string): void => options.print?.(`${timeText(world.timeline.now())}  ${line}`);
+  const log = new LookLog({ world, readLagMs: plan.world.readLagMs, print: options.print && print });
   const fleet = new Fleet(world, pools);
-  const trouble = planIncidents({ world, plan, fleet, say, random: seeded(plan.seed + 1) });
+  const incidents = planIncidents({ world, plan, fleet, print, random: seeded(plan.seed + 1) });
   const builds = planBuilds({ world, plan, random: seeded(plan.seed + 2) });
   const workspaces = planWorkspaces({ world, plan, random: seeded(plan.seed + 4) });
-  const overrides = planOverrides({ world, plan, fleet, say, random: seeded(plan.seed + 6) });
-  const retirements = planRetirements({ world, plan, fleet, say });
+  const overrides = planOverrides({ world, plan, fleet, print, random: seeded(plan.seed + 6) });
+  const retirements = planRetirements({ world, plan, fleet, print });
   const autoscaler = new Autoscaler({
-    ...{ world, plan, fleet, pace, random: seeded(plan.seed + 3), isCoderdDown: trouble.isCoderdDown },
+    ...{ world, plan, fleet, scheduler, random: seeded(plan.seed + 3), isCoderdDown: incidents.isCoderdDown },
     onLook: (result, durationMs) => log.add(result, durationMs),
     onError: (error) => log.addError(error),
   });
   void autoscaler.start();
-  await pace.advanceTo(plusMs(world.timeline.now(), Math.round(plan.busyHours * HOUR_MS)));
-  say('all turns quiet');
-  for (const part of [builds, workspaces, trouble, overrides, retirements, autoscaler]) part.end();
-  const unrest = await waitForRest({ world, fleet, pace, log, overrides });
+  await scheduler.advanceTo(plusMs(world.timeline.now(), Math.round(plan.busyHours * HOUR_MS)));
+  print('all events end; waiting until the world settles');
+  for (const part of [builds, workspaces, incidents, overrides, retirements, autoscaler]) part.end();
+  const unrest = await waitForRest({ world, fleet, scheduler, log, overrides });
   return {
     ...resultOf(world, plan, log),
     overrides: overrides.count(),
     retired: fleet.retired,
-    problems: [...killings(world), ...lostJobs(world, trouble.crashedJobs()), ...unrest, ...log.problems],
+    problems: [
+      ...killedBuilds(world),
+      ...lostJobs(world, incidents.crashedJobs()),
+      ...unrest,
+      ...log.problems,
+    ],
   };
 }
 
-function resultOf(world: World, { seed }: WorldPlan, { looks, asksRefused, told }: LookLog) {
+function resultOf(world: World, { seed }: WorldPlan, { looks, asksRefused, report }: LookLog) {
   const { killedByUs, killedByOthers } = world.figures();
   return {
-    ...{ seed, killedByUs, killedByOthers, asksRefused, ticks: looks, isHeld: told.held.size > 0 },
+    ...{ seed, killedByUs, killedByOthers, asksRefused, ticks: looks, isHeld: report.held.size > 0 },
     leaves: world.leaves().length,
     builds: world.coderd.jobs().filter(({ workerId }) => workerId !== undefined).length,
     idleToGoneSeconds: world.leaves().map(({ idleSince, goneAt }) => (goneAt - idleSince) / 1000),
@@ -97,41 +110,48 @@ function resultOf(world: World, { seed }: WorldPlan, { looks, asksRefused, told 
 type Ending = {
   readonly world: World;
   readonly fleet: Fleet;
-  readonly pace: VirtualScheduler;
+  readonly scheduler: VirtualScheduler;
   readonly log: LookLog;
   readonly overrides: Overrides;
 };
 
-/** Two looks at the world, ten minutes apart, have to find it at rest: a world that swings to and fro is not. */
-async function waitForRest({ world, fleet, pace, log, overrides }: Ending): Promise<readonly string[]> {
+/**
+ * The world has settled if two checks ten minutes apart find nothing unsettled. One check would not
+ * notice a world that oscillates.
+ */
+async function waitForRest({ world, fleet, scheduler, log, overrides }: Ending): Promise<readonly string[]> {
   const quietAt = world.timeline.now();
   let endedAt: EpochMs | undefined;
   let rests = 0;
   for (;;) {
-    await pace.advanceTo(plusMs(world.timeline.now(), STEP_MS));
+    await scheduler.advanceTo(plusMs(world.timeline.now(), STEP_MS));
     const now = world.timeline.now();
-    const unrest = unsettled(world, fleet.pools, log.told);
+    const unrest = unsettled(world, fleet.pools, log.report);
     rests = unrest.length === 0 ? rests + 1 : 0;
     if (rests === 2) return [];
     const isOpen = world.coderd.jobs().some(({ completedAt }) => completedAt === undefined);
     const isFree = !isOpen && now >= overrides.lastEnd();
     endedAt = isFree ? (endedAt ?? now) : undefined;
     const deadline = endedAt === undefined ? quietAt + BUILDS_WITHIN_MS : endedAt + REST_WITHIN_MS;
-    if (now > deadline)
-      return [`the world does not come to rest: ${unrest.join('; ') || 'it swings to and fro'}`];
+    if (now > deadline) return [`the world does not settle: ${unrest.join('; ') || 'it oscillates'}`];
   }
 }
 
-function killings(world: World): readonly string[] {
+function killedBuilds(world: World): readonly string[] {
   return world
     .kills()
     .filter(({ by }) => by === 'us')
-    .map(storyOf);
+    .map(describeKill);
 }
 
-/** coderd's own count: a job whose daemon has gone silent without a known cause. */
+/**
+ * Compares coderd's own count of hung jobs with the known kills and crashes. More hung jobs mean
+ * that a build was killed unnoticed.
+ */
 function lostJobs(world: World, crashed: number): readonly string[] {
   const hung = world.coderd.jobs().filter(({ failedBy }) => failedBy === 'hung-reaper').length;
   const known = world.kills().length + crashed;
-  return hung > known ? [`coderd found ${hung} builds hung, and ${known} were killed or crashed`] : [];
+  return hung > known
+    ? [`coderd found ${hung} hung builds, but only ${known} builds were killed or crashed`]
+    : [];
 }

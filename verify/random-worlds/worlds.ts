@@ -1,25 +1,31 @@
-/** Runs world after world until enough tasks have left. With workers some run side by side; the result is the same. */
+/**
+ * Simulates worlds until enough tasks have left. With several workers, worlds run in parallel; the
+ * result is the same.
+ */
 
 import type { WorldResult } from './run-world.ts';
 import { type Runner, threadRunner, workerRunner } from './runners.ts';
 import { worldSeeds } from './world/plan.ts';
 
 export type WorldsOptions = {
-  /** How many tasks are to leave, at least. */
+  /** Stop after at least this many tasks have left. */
   readonly leaves: number;
   readonly seed: number;
-  /** Threads. @default 1 */
+  /** Number of threads. @default 1 */
   readonly workers?: number;
-  /** Tasks without a guard. @default false */
+  /** Whether tasks run without a guard. @default false */
   readonly isUnguarded?: boolean;
-  /** Told how many tasks have left, each time that this is known. */
+  /** Called with the number of tasks that have left, each time a world ends. */
   readonly onProgress?: (leaves: number) => void;
 };
 
-/** What goes wrong in so many worlds is known well enough. */
+/** Stop after this many worlds with problems: more of them add little. */
 const ENOUGH_FAILURES = 5;
 
-/** The results in the order of the worlds: as many worlds as it takes, and no more; fewer if too many of them fail. */
+/**
+ * The results in the order of the worlds: only as many worlds as needed, or fewer if too many have
+ * problems.
+ */
 export async function runWorlds(options: WorldsOptions): Promise<readonly WorldResult[]> {
   const { leaves, seed, workers = 1, isUnguarded = false, onProgress = () => {} } = options;
   const seeds = worldSeeds(seed);
@@ -27,13 +33,14 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
   const enough = (): readonly WorldResult[] | undefined => takeEnough(results, leaves, onProgress);
   const drive = async (runner: Runner): Promise<void> => {
     while (enough() === undefined) {
-      const place = results.push(undefined) - 1;
-      results[place] = await runner.run({ seed: seeds.next().value, isUnguarded });
+      const index = results.push(undefined) - 1;
+      results[index] = await runner.run({ seed: seeds.next().value, isUnguarded });
     }
   };
   const runners = workers === 1 ? [threadRunner()] : Array.from({ length: workers }, workerRunner);
   try {
-    // who sees that it is enough ends all: others may be in the middle of a world that nobody needs
+    // The first runner to find enough results ends all runners: the worlds still in progress are
+    // not needed.
     await Promise.race([...runners.map(drive), ...runners.map(({ broken }) => broken)]);
   } finally {
     await Promise.all(runners.map((runner) => runner.close()));
@@ -41,7 +48,7 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
   return enough() ?? [];
 }
 
-/** The first worlds, in order, up to that with which it is enough; undefined while there are too few. */
+/** The first worlds, in order, that are enough; undefined while there are too few. */
 function takeEnough(
   results: readonly (WorldResult | undefined)[],
   leaves: number,

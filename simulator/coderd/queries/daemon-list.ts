@@ -1,4 +1,7 @@
-/** GetProvisionerDaemonsWithStatusByOrganization, and its JSON (docs/coder.md §2). */
+/**
+ * The list of daemons: GetProvisionerDaemonsWithStatusByOrganization, and its JSON (docs/coder.md
+ * §2).
+ */
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';
@@ -18,7 +21,7 @@ export type DaemonQuery = {
   readonly offline: boolean;
   /** Empty = any. */
   readonly statuses: readonly string[];
-  /** Not seen for longer = left out; 0 = any. */
+  /** Daemons not seen for longer are left out, in milliseconds; 0 = no limit. */
   readonly maxAgeMs: number;
 };
 
@@ -60,7 +63,7 @@ type Tables = {
 type Row = {
   readonly daemon: DaemonRecord;
   readonly current: Job | undefined;
-  /** Not seen for 90 s, whatever its status says. */
+  /** Whether it was not seen for 90 s, whatever its status is. */
   readonly isStale: boolean;
 };
 
@@ -85,7 +88,10 @@ function matches(daemon: DaemonRecord, query: DaemonQuery, now: EpochMs): boolea
   );
 }
 
-/** One row for each current job, as the SQL's join makes them: two live daemons of one name can have two. */
+/**
+ * One row for each current job, as the SQL's join returns them: a row that two live daemons share
+ * can have two.
+ */
 function rowsOf(daemon: DaemonRecord, { jobs, now }: Tables): Row[] {
   const current = jobs.currentOf(daemon.id);
   const joined = current.length === 0 ? [undefined] : current;
@@ -100,7 +106,10 @@ function statusOf({ current, isStale }: Row, version: CoderVersion): DaemonStatu
   return isBusy ? 'busy' : 'idle';
 }
 
-/** Stale daemons are listed when asked for in either way, and then whatever their jobs are. */
+/**
+ * Whether the status filter keeps a row. Stale daemons are listed if `offline` or the statuses ask
+ * for them, whatever their jobs are.
+ */
 function hasWantedStatus({ current, isStale }: Row, { offline, statuses }: DaemonQuery): boolean {
   if (isStale) return offline || statuses.includes('offline');
   return statuses.length === 0 || statuses.includes(current === undefined ? 'idle' : 'busy');

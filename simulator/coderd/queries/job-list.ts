@@ -1,4 +1,7 @@
-/** GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and its JSON (docs/coder.md §1). */
+/**
+ * The list of jobs: GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and
+ * its JSON (docs/coder.md §1).
+ */
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';
@@ -80,7 +83,10 @@ function select(query: JobQuery, jobs: JobTable): readonly Job[] {
   return found;
 }
 
-/** A week of jobs is not looked through for those that are asked for by id, or as not completed. */
+/**
+ * The jobs to filter. Jobs asked for by id, or as not completed, are found without a scan of all
+ * jobs.
+ */
 function candidatesFor({ ids, statuses }: JobQuery, jobs: JobTable): readonly Job[] {
   if (ids.length > 0)
     return [...new Set(ids)].flatMap((id) => jobs.get(id) ?? []).sort((a, b) => a.sequence - b.sequence);
@@ -97,7 +103,7 @@ function matches(job: Job, query: JobQuery): boolean {
   );
 }
 
-/** Over all organizations and tags: prebuilds last, then the oldest first. */
+/** Queue positions over all organizations and tags: prebuilds last, then the oldest first. */
 function queuePositions(jobs: JobTable): ReadonlyMap<Job, number> {
   const pending = [...jobs.open()].filter(({ status }) => status === 'pending');
   const isPrebuild = ({ initiatorId }: Job): boolean => initiatorId === PREBUILDS_USER;
@@ -105,7 +111,7 @@ function queuePositions(jobs: JobTable): ReadonlyMap<Job, number> {
   return new Map(ranked.map((job, index) => [job, index + 1]));
 }
 
-/** Every daemon row that fits, offline ones too; undefined when there is none. */
+/** Every daemon row that fits, including offline ones; undefined if there is none. */
 function availableWorkers(
   organizationId: OrganizationId,
   daemons: DaemonTable,
@@ -124,7 +130,10 @@ function availableWorkers(
   };
 }
 
-/** One item. Without `queue` as in the answers of builds and template versions: these tell of no names, and here of no queue. */
+/**
+ * One item. Without `queue` it is as in the answers of builds and template versions, which have no
+ * names and here no queue.
+ */
 export function jobAnswer(
   job: JobRecord,
   { daemons, version }: Pick<Tables, 'daemons' | 'version'>,

@@ -1,4 +1,7 @@
-/** A time as Go writes one from Postgres: microseconds, trailing zeros left out, so `…:00Z` for a whole second. */
+/**
+ * Formats a time as Go does for one from Postgres: microseconds without trailing zeros, so `…:00Z`
+ * for a whole second.
+ */
 export function rfc3339(epochMs: number): string {
   if (Number.isInteger(epochMs)) return new Date(epochMs).toISOString().replace(/\.?0*Z$/, 'Z');
   const micros = Math.round(epochMs * 1_000);

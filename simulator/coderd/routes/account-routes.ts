@@ -1,4 +1,6 @@
-/** The routes that tell who asks and what it has: the token's user, the token, the licence, a provisioner key. */
+/**
+ * The routes for the caller's account: the token's user, the token, the licence, a provisioner key.
+ */
 
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';
@@ -6,7 +8,7 @@ import { type ProvisionerKey, SECRET_LENGTH } from '../tables/keys.ts';
 import { type Answer, NOT_FOUND } from './answers.ts';
 import type { Route, UserRequest } from './route.ts';
 
-/** Of `/api/v2/users/…`; undefined: no such route. */
+/** The route below `/api/v2/users/`; undefined if there is none. */
 export function userRoute(rest: readonly string[]): Route | undefined {
   const [user, keys, id, ...more] = rest;
   if (user === undefined || more.length > 0) return undefined;
@@ -54,7 +56,7 @@ function apiKey({ model, user, rest: [name, , id = ''] }: UserRequest): Answer {
   return { status: 200, body };
 }
 
-/** Answered to anybody (enterprise/coderd/coderd.go); codersdk.Entitlements. */
+/** Answered to everyone (enterprise/coderd/coderd.go); codersdk.Entitlements. */
 export function entitlements({ licence, timeline }: CoderdModel): Answer {
   const body = {
     features: {
@@ -70,7 +72,10 @@ export function entitlements({ licence, timeline }: CoderdModel): Answer {
   return { status: 200, body };
 }
 
-/** Who asks is told by the key alone, and the path is not looked at (docs/coder.md §3; coderd/httpmw/provisionerdaemon.go). */
+/**
+ * The key alone identifies the caller; the path is ignored (docs/coder.md §3;
+ * coderd/httpmw/provisionerdaemon.go).
+ */
 export function provisionerKey(model: CoderdModel, secret: string | undefined): Answer {
   if (secret === undefined) return { status: 401, body: { message: 'provisioner daemon key required' } };
   if (secret.length !== SECRET_LENGTH) {

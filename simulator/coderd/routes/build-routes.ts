@@ -1,4 +1,7 @@
-/** `GET /api/v2/workspaces/{workspace}/builds`: what became of a workspace (coderd/workspacebuilds.go, GetWorkspaceBuildsByWorkspaceID). */
+/**
+ * `GET /api/v2/workspaces/{workspace}/builds`: the builds of a workspace
+ * (coderd/workspacebuilds.go, GetWorkspaceBuildsByWorkspaceID).
+ */
 
 import { isUuid } from '../rules/uuids.ts';
 import { mayReadWorkspaces } from '../tables/tokens.ts';
@@ -10,8 +13,8 @@ import { buildAnswer } from './workspace-list.ts';
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
- * Newest first; deleted workspaces still have theirs. `since`: later than that. `limit` 0: all. `after_id` stands for its build's
- * number, of which later ones follow: newer ones, whatever pages may be meant by it.
+ * Newest first, also for deleted workspaces. `since`: only later builds. `limit` 0: all. `after_id`
+ * stands for its build's number: only builds with a higher number, which are newer, follow.
  */
 export function workspaceBuilds({ model, user, parameters, rest: [id = ''] }: UserRequest): Answer {
   if (!isUuid(id)) return badUuid(id);

@@ -1,9 +1,9 @@
 /**
- * The HTTP face of the model, as a listener for node:http. Whoever owns the server advances the timeline before
- * each request; nothing here reads a clock.
+ * The HTTP API of the model, as a listener for node:http. The owner of the server advances the
+ * timeline before each request; nothing here reads a clock.
  *
- * In the order in which coderd does it: rate limit, session token (401), organization and permission (both the same
- * 404), parameters (400), answer.
+ * Checks come in coderd's order: rate limit, session token (401), organization and permission (both
+ * the same 404), parameters (400), answer.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CoderdModel } from '../model.ts';
@@ -20,11 +20,11 @@ import type { Route, UserRequest } from './route.ts';
 import { routeOf } from './workspace-routes.ts';
 
 export type CoderdHandlerOptions = {
-  /** Requests a minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
+  /** Requests for each minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
   readonly rateLimit?: number;
 };
 
-/** A request of a signed-in user for something of an organization. */
+/** A request of a signed-in user about an organization. */
 type OrganizationRequest = UserRequest & { readonly organization: Organization };
 
 const DEFAULT_LIMIT = 50;
@@ -43,13 +43,14 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
       sendText(response, 'OK');
       return;
     }
-    const who = model.authenticate(headerOf(request, 'coder-session-token'));
-    const caller = 'user' in who ? who.user.userId : (request.socket.remoteAddress ?? '');
+    const authenticated = model.authenticate(headerOf(request, 'coder-session-token'));
+    const caller = 'user' in authenticated ? authenticated.user.userId : (request.socket.remoteAddress ?? '');
     const verdict = limiter.admit(`${caller} ${url.pathname}`, model.timeline.now());
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
     if (!verdict.allowed) send(response, rateLimited(limit));
-    else if (request.method !== 'POST') send(response, route({ model, request, url, who, body: '' }));
-    else readBody(request, (body) => send(response, route({ model, request, url, who, body })));
+    else if (request.method !== 'POST')
+      send(response, route({ model, request, url, authenticated, body: '' }));
+    else readBody(request, (body) => send(response, route({ model, request, url, authenticated, body })));
   };
 }
 
@@ -57,10 +58,10 @@ function route(given: {
   readonly model: CoderdModel;
   readonly request: IncomingMessage;
   readonly url: URL;
-  readonly who: Authenticated;
+  readonly authenticated: Authenticated;
   readonly body: string;
 }): Answer {
-  const { model, request, url, who, body } = given;
+  const { model, request, url, authenticated, body } = given;
   const [api, version, ...path] = url.pathname.split('/').slice(1);
   if (api !== 'api' || version !== 'v2') return ROUTE_NOT_FOUND;
   if (path.join('/') === 'buildinfo') return buildInfo(model, request);
@@ -71,10 +72,10 @@ function route(given: {
   const found = foundRoute(collection, rest, model);
   if (found === undefined) return ROUTE_NOT_FOUND;
   if (request.method !== found.method) return { status: 405, body: undefined };
-  if ('refusal' in who) return { status: 401, body: who.refusal };
+  if ('refusal' in authenticated) return { status: 401, body: authenticated.refusal };
   return found.handle({
     model,
-    user: who.user,
+    user: authenticated.user,
     parameters: new QueryParameters(url.searchParams),
     rest,
     body,
@@ -86,7 +87,7 @@ function foundRoute(collection: string | undefined, rest: readonly string[], mod
   return collection === 'users' ? userRoute(rest) : routeOf(collection, rest);
 }
 
-/** Of `/api/v2/organizations/…`. */
+/** The route below `/api/v2/organizations/`; undefined if there is none. */
 function organizationRoute(path: readonly string[], model: CoderdModel): Route | undefined {
   const [segment, resource, ...rest] = path;
   if (segment === undefined) return { method: 'GET', handle: organizations };
@@ -182,7 +183,10 @@ function daemonList(request: OrganizationRequest): Answer {
   return { status: 200, body: model.listDaemons(query) };
 }
 
-/** Below 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are missing (docs/coder.md §2). */
+/**
+ * Before 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are
+ * left out (docs/coder.md §2).
+ */
 function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
   const tags = parameters.tags('tags');
   const error = parameters.errors().find(({ field }) => field === 'tags');
@@ -218,7 +222,7 @@ function rateLimited(limit: number): Answer {
   return { status: 429, body: { message } };
 }
 
-/** Not checked before it reaches Postgres (docs/coder.md §1). */
+/** coderd does not check the value before Postgres refuses it (docs/coder.md §1). */
 function badEnum(what: 'jobs' | 'daemons', type: string, value: string): Answer {
   const detail = `fetch object: pq: invalid input value for enum ${type}: "${value}"`;
   return { status: 500, body: { message: `Internal error fetching provisioner ${what}.`, detail } };

@@ -1,4 +1,7 @@
-/** The world's coderd in the same process, as the product's adapters ask it: no sockets, but every limit, schema and page. */
+/**
+ * The simulated coderd in the same process, for the product's adapters: no sockets, but all limits,
+ * schemas and pages.
+ */
 import type * as z from 'zod';
 import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
@@ -9,10 +12,12 @@ import { members } from './member-routes.ts';
 import { QueryParameters } from './parameters.ts';
 import { routeOf } from './workspace-routes.ts';
 
-/** Makes one request: `answer` is what coderd says; what it throws is that no answer came. */
+/**
+ * Makes one request: `answer` returns coderd's answer. An error thrown means that no answer came.
+ */
 export type Call = <T>(answer: () => T) => Promise<T>;
 
-/** coderd answered nothing. */
+/** coderd gave no answer. */
 export class NoAnswer extends Error {
   override readonly name: string = 'NoAnswer';
 }
@@ -39,7 +44,7 @@ export class InProcessCoderd extends CoderdHttp {
     return this.#ask(() => this.#read(answerOf(this.#model, path, {}, JSON.stringify(body)), schema));
   }
 
-  /** Like a `get` whose answer needs no reading: it is made as the schema would make it. */
+  /** Like `get`, but the answer needs no parsing: `make` returns it as the schema would. */
   getMade<T>(make: () => T): Promise<Document<T>> {
     return this.#ask(make);
   }
@@ -74,7 +79,7 @@ const ANYBODY: TokenUser = {
   canReadMembers: 'all',
 };
 
-/** What `simulator/coderd/routes/http.ts` answers to the requests of the adapter. */
+/** The same answers to the adapter's requests as `simulator/coderd/routes/http.ts`. */
 function answerOf(
   model: CoderdModel,
   path: string,

@@ -1,4 +1,7 @@
-/** `GET /api/v2/organizations/{organization}/members` (coderd/members.go, codersdk.OrganizationMemberWithUserData). */
+/**
+ * `GET /api/v2/organizations/{organization}/members` (coderd/members.go,
+ * codersdk.OrganizationMemberWithUserData).
+ */
 
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';
@@ -7,7 +10,7 @@ import { mayReadMembers, type TokenUser } from '../tables/tokens.ts';
 import type { UserRecord } from '../tables/users.ts';
 import type { Answer } from './answers.ts';
 
-/** Rows that the user may not read are left out without a word; everybody may read their own. */
+/** Leaves out rows that the user may not read; every user may read its own row. */
 export function members({
   model,
   user,

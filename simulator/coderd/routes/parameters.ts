@@ -1,16 +1,19 @@
-/** Query parameters as coderd's QueryParamParser reads them: strictly, and all errors at once (docs/coder.md §1). */
+/**
+ * Parses query parameters as coderd's QueryParamParser does: strictly, and with all errors at once
+ * (docs/coder.md §1).
+ */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { isUuid, uuidFlaw } from '../rules/uuids.ts';
 
 export type ValidationError = { readonly field: string; readonly detail: string };
 
 const MAX_INT32 = 2_147_483_647;
-/** strconv.ParseBool */
+/** The texts that Go's strconv.ParseBool accepts. */
 const BOOLEANS: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((text) => [text, true]),
   ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false]),
 ]);
-/** time.ParseDuration */
+/** The units of Go's time.ParseDuration, in milliseconds. */
 const UNITS_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -22,6 +25,11 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/;
 
+/** A parameter is invalid. The message is that of Go, as coderd's answer has it. */
+class QueryParameterError extends Error {
+  override readonly name = 'QueryParameterError';
+}
+
 export class QueryParameters {
   readonly #given: URLSearchParams;
   readonly #parsed = new Set<string>();
@@ -31,13 +39,14 @@ export class QueryParameters {
     this.#given = given;
   }
 
-  /** 0 to 2147483647. */
+  /** Parses a number from 0 to 2147483647. */
   positiveInt32(field: string, fallback: number): number {
     return this.#single(field, fallback, 'must be a valid 32-bit positive integer', (text) => {
-      if (!/^[+-]?\d+$/.test(text)) throw new Error(`strconv.ParseInt: parsing "${text}": invalid syntax`);
+      if (!/^[+-]?\d+$/.test(text))
+        throw new QueryParameterError(`strconv.ParseInt: parsing "${text}": invalid syntax`);
       if (Math.abs(Number(text)) > MAX_INT32)
-        throw new Error(`strconv.ParseInt: parsing "${text}": value out of range`);
-      if (Number(text) < 0) throw new Error('value is negative');
+        throw new QueryParameterError(`strconv.ParseInt: parsing "${text}": value out of range`);
+      if (Number(text) < 0) throw new QueryParameterError('value is negative');
       return Number(text);
     });
   }
@@ -45,24 +54,25 @@ export class QueryParameters {
   boolean(field: string): boolean | undefined {
     return this.#single<boolean | undefined>(field, undefined, 'must be a valid boolean', (text) => {
       const value = BOOLEANS[text];
-      if (value === undefined) throw new Error(`strconv.ParseBool: parsing "${text}": invalid syntax`);
+      if (value === undefined)
+        throw new QueryParameterError(`strconv.ParseBool: parsing "${text}": invalid syntax`);
       return value;
     });
   }
 
-  /** Milliseconds; the parameter is a Go duration such as `24h` or `1m30s`. */
+  /** Parses a Go duration such as `24h` or `1m30s`, as milliseconds. */
   durationMs(field: string): number {
     return this.#single(field, 0, "must be a valid duration (e.g., '24h', '30m', '1h30m')", durationMs);
   }
 
   uuid(field: string): string | undefined {
     return this.#single<string | undefined>(field, undefined, 'must be a valid uuid', (text) => {
-      if (!isUuid(text)) throw new Error('');
+      if (!isUuid(text)) throw new QueryParameterError('');
       return text.toLowerCase();
     });
   }
 
-  /** A JSON object of strings; absent or `null`: {}. */
+  /** Parses a JSON object of strings; {} if it is absent or `null`. */
   tags(field: string): Tags {
     return this.#single<Tags>(field, {}, 'must be a valid JSON object', stringMap);
   }
@@ -77,12 +87,12 @@ export class QueryParameters {
     return this.#list(field, (text) => lowerCaseUuid(text.trim()));
   }
 
-  /** The errors of the parameters that were asked for. */
+  /** The errors of the parameters that were parsed so far. */
   invalid(): readonly ValidationError[] {
     return this.#errors;
   }
 
-  /** All errors, those of parameters that nothing has asked for among them. */
+  /** All errors, including those of unknown parameters. */
   errors(): readonly ValidationError[] {
     const excess = [...new Set(this.#given.keys())].filter((field) => !this.#parsed.has(field));
     return [
@@ -126,13 +136,13 @@ export class QueryParameters {
 }
 
 function lowerCaseUuid(text: string): string {
-  if (!isUuid(text)) throw new Error(uuidFlaw(text));
+  if (!isUuid(text)) throw new QueryParameterError(uuidFlaw(text));
   return text.toLowerCase();
 }
 
 function durationMs(text: string): number {
   if (text === '0') return 0;
-  if (!DURATION.test(text)) throw new Error(`time: invalid duration "${text}"`);
+  if (!DURATION.test(text)) throw new QueryParameterError(`time: invalid duration "${text}"`);
   const parts = [...text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)];
   const total = parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS_MS[unit] ?? 0), 0);
   return text.startsWith('-') ? -total : total;
@@ -142,7 +152,7 @@ function stringMap(text: string): Tags {
   const value: unknown = JSON.parse(text);
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value))
-    throw new Error('json: cannot unmarshal into Go value of type map[string]string');
+    throw new QueryParameterError('json: cannot unmarshal into Go value of type map[string]string');
   return Object.fromEntries(
     Object.entries(value).map(([name, content]) => [name, stringOrNull(name, content)]),
   );
@@ -151,5 +161,5 @@ function stringMap(text: string): Tags {
 function stringOrNull(name: string, content: unknown): string {
   if (content === null) return '';
   if (typeof content === 'string') return content;
-  throw new Error(`json: cannot unmarshal the value of "${name}" into Go value of type string`);
+  throw new QueryParameterError(`json: cannot unmarshal the value of "${name}" into Go value of type string`);
 }

@@ -1,4 +1,7 @@
-/** go-chi/httprate as coderd uses it (docs/coder.md §9): a sliding window of one minute, of two counters a key. */
+/**
+ * go-chi/httprate as coderd uses it (docs/coder.md §9): a sliding window of one minute, with two
+ * counters a key.
+ */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 
 const WINDOW_MS = 60_000;
@@ -12,7 +15,7 @@ export class RateLimiter {
   readonly #limit: number;
   readonly #counts = new Map<string, { window: number; current: number; previous: number }>();
 
-  /** `limit`: requests a minute and key. */
+  /** `limit`: requests for each minute and key. */
   constructor(limit: number) {
     this.#limit = limit;
   }

@@ -51,7 +51,10 @@ export function templateAnswer(template: TemplateRecord, model: CoderdModel) {
   };
 }
 
-/** TransitionStats has no JSON names, so its keys are upper-case, whatever the OpenAPI says. Milliseconds. */
+/**
+ * Build times in milliseconds. TransitionStats has no JSON names, so its keys are upper-case,
+ * unlike in the OpenAPI document.
+ */
 function buildTimeStats({ buildMs }: TemplateRecord) {
   return Object.fromEntries(
     Object.entries(buildMs).map(([transition, ms]) => [transition, { P50: ms, P95: ms }]),
@@ -75,7 +78,7 @@ export function versionAnswer(template: TemplateRecord, version: TemplateVersion
   };
 }
 
-/** Its id is that of the version: nothing else knows it. */
+/** The import job of a version. It has the version's id, because nothing else refers to it. */
 function importJob(template: TemplateRecord, version: TemplateVersion, initiatorId: string): JobRecord {
   return pastJob({
     id: version.id as JobId,

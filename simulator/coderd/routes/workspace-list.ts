@@ -6,14 +6,17 @@ import type { JobStatus } from '../tables/jobs.ts';
 import type { Transition } from '../tables/transition.ts';
 import type { BuildRecord, WorkspaceRecord } from '../tables/workspace-records.ts';
 
-/** What a workspace is called while the job of its latest build is running, and after it succeeded. */
+/** The status of a workspace while the job of its latest build runs, and after it has succeeded. */
 const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly succeeded: string }>> = {
   start: { running: 'starting', succeeded: 'running' },
   stop: { running: 'stopping', succeeded: 'stopped' },
   delete: { running: 'deleting', succeeded: 'deleted' },
 };
 
-/** Those that run come first, so one that stops moves while somebody turns pages; then by owner and by name. */
+/**
+ * Running workspaces first, then by owner and name. A workspace that stops moves in the list
+ * between two pages.
+ */
 export function inListOrder(workspaces: readonly WorkspaceRecord[]): readonly WorkspaceRecord[] {
   return workspaces.toSorted(
     (a, b) =>
@@ -70,7 +73,7 @@ export function buildAnswer(
   workspace: { readonly id: string; readonly name: string },
   model: CoderdModel,
 ) {
-  // the prebuilds user has no row
+  // The prebuilds user has no row.
   const userOf = (id: string) => ({ id, name: model.user(id)?.username ?? 'prebuilds' });
   const initiator = userOf(build.job.initiatorId);
   const owner = userOf(build.job.workspace?.ownerId ?? build.job.initiatorId);
@@ -99,7 +102,7 @@ export function buildAnswer(
   };
 }
 
-/** The bulk of a real answer is in here: agents with their apps, scripts and log sources. */
+/** Most of a real answer is in here: agents with their apps, scripts and log sources. */
 function resource({ id, createdAt, job }: BuildRecord) {
   return {
     id,
@@ -136,12 +139,12 @@ function hasStarted({ transition, job }: BuildRecord): boolean {
   return transition === 'start' && job.status === 'succeeded';
 }
 
-/** convertWorkspaceStatus */
+/** The status of a workspace, as coderd's convertWorkspaceStatus derives it. */
 function statusOf(transition: Transition, job: JobStatus): string {
   return job === 'running' || job === 'succeeded' ? STATUSES[transition][job] : job;
 }
 
-/** NullTime: `null` rather than absent. */
+/** A time as coderd's NullTime writes it: `null` instead of absent. */
 function nullableTime(time: number | undefined): string | null {
   return optionalTime(time) ?? null;
 }

@@ -1,4 +1,7 @@
-/** The routes that tell what is about to be due: workspaces, templates, their versions, and what the user may read of them. */
+/**
+ * The routes for the forecast: workspaces, templates, their versions, and what the user may read of
+ * them.
+ */
 import { z } from 'zod';
 import { isUuid } from '../rules/uuids.ts';
 import { mayRead, mayReadWorkspaces, type TokenUser } from '../tables/tokens.ts';
@@ -8,7 +11,7 @@ import type { Route, UserRequest } from './route.ts';
 import { templateAnswer, versionAnswer } from './template-list.ts';
 import { inListOrder, workspaceAnswer } from './workspace-list.ts';
 
-/** Of `/api/v2/<collection>/…`; undefined: no such route. */
+/** The route below `/api/v2/<collection>/`; undefined if there is none. */
 export function routeOf(collection: string | undefined, rest: readonly string[]): Route | undefined {
   if (collection === 'workspaces' && rest.length === 0) return { method: 'GET', handle: workspaces };
   if (collection === 'workspaces' && rest.length === 2 && rest[1] === 'builds')
@@ -21,8 +24,8 @@ export function routeOf(collection: string | undefined, rest: readonly string[])
 }
 
 /**
- * Rows that the user may not read are left out of list and count, without a word. Other parameters are not looked at.
- * The world knows no search keys, so any query is refused as coderd refuses unknown ones.
+ * Rows that the user may not read are missing in list and count. Unknown parameters are ignored.
+ * The simulator supports no search keys, so it refuses any query as coderd refuses unknown keys.
  */
 function workspaces({ model, user, parameters }: UserRequest): Answer {
   parameters.uuid('after_id');
@@ -45,7 +48,10 @@ function workspaces({ model, user, parameters }: UserRequest): Answer {
   return { status: 200, body };
 }
 
-/** Every member reads them, whatever its role: a new template is shared with everyone. Deprecated ones are listed alone, on demand. */
+/**
+ * Every member may read templates, with any role: a new template is shared with everyone.
+ * Deprecated ones are listed only on request, and then alone.
+ */
 function templates({ model, parameters }: UserRequest): Answer {
   const [query = ''] = parameters.strings('q');
   const [, asked] = /^deprecated:(true|false)$/.exec(query) ?? [];
@@ -70,7 +76,7 @@ function searchKeyOf(query: string): string {
   return query.split(':')[0] ?? '';
 }
 
-/** Read by every member, as its template is. */
+/** Every member may read it, like its template. */
 function templateVersion({ model, rest: [id = ''] }: UserRequest): Answer {
   if (!isUuid(id)) return badUuid(id);
   const found = model.findVersion(id.toLowerCase());
@@ -87,7 +93,7 @@ const authorizationRequest = z.object({
         action: z.string(),
         object: z.object({
           resource_type: z.string().default(''),
-          /** Absent or empty: all organizations. */
+          /** All organizations if absent or empty. */
           organization_id: z.string().default(''),
         }),
       }),
@@ -95,7 +101,7 @@ const authorizationRequest = z.object({
     .default({}),
 });
 
-/** What a role allows, whoever owns the thing; the users of the world may read, and nothing else. */
+/** What a role allows, for any owner of the object. Simulated users may read and nothing else. */
 function authCheck({ user, body }: UserRequest): Answer {
   const request = authorizationRequest.safeParse(parseJson(body));
   if (!request.success) return { status: 400, body: { message: 'Request body must be valid JSON.' } };
@@ -112,7 +118,10 @@ function authCheck({ user, body }: UserRequest): Answer {
   return { status: 200, body: Object.fromEntries(answers) };
 }
 
-/** No role of an organization holds for all of them, and every member of one may read its daemons. */
+/**
+ * A role of one organization does not hold for all of them; every member of an organization may
+ * read its daemons.
+ */
 function mayReadAll(user: TokenUser, type: string, organizationId: string): boolean {
   if (organizationId === '') return user.isOwner;
   if (type === 'workspace' || type === 'template') return mayReadWorkspaces(user, organizationId);

@@ -1,4 +1,4 @@
-/** coderd's answer to a request that it refuses, with the HTTP status it would have. */
+/** coderd refuses a request, with the HTTP status of the answer. */
 export class CoderdRefusal extends Error {
   override readonly name = 'CoderdRefusal';
   readonly status: number;

@@ -1,8 +1,9 @@
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 
 /**
- * `provisioner_tagset_contains(superset, subset)` on tags as they stand (docs/coder.md §4): the filter `tags` of both lists
- * is not normalised first, so `{}` finds everything and only the exact untagged set finds the untagged alone.
+ * `provisioner_tagset_contains(superset, subset)` on tags without normalization (docs/coder.md §4).
+ * The filter `tags` of both lists does not normalize either, so `{}` finds everything, and only the
+ * exact untagged set finds only untagged ones.
  */
 export function tagsetContains(superset: Tags, subset: Tags): boolean {
   const names = Object.keys(subset);

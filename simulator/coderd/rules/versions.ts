@@ -1,51 +1,73 @@
-/** Which release of Coder does what, read in coder's tags: the only place in the world that knows about versions. */
+/**
+ * Which release of Coder does what, from the tags of coder's repository. This is the only file of
+ * the simulator that knows releases.
+ */
 import { daemonApiOf } from '../../../lambda/decision/model/version.ts';
+import { SimulatorError } from '../../base/simulator-error.ts';
 
-/** Harder on a client than later ones: it hands over cancelled jobs, and does not tell transitions. */
+/**
+ * Harder for a client than later releases: it hands over cancelled jobs, and does not send
+ * transitions.
+ */
 export const DEFAULT_RELEASE = 'v2.30.0';
 
-/** The first release that behaves so; where the change was backported, the first one of each line. */
+/**
+ * The first release with each behaviour; for a backported change, the first one of each release
+ * line.
+ */
 const SINCE = {
-  /** The provisionerjobs route, and the computed fields of provisionerdaemons (docs/coder.md §1, §2). */
+  /**
+   * The provisionerjobs route, and the computed fields of provisionerdaemons (docs/coder.md §1,
+   * §2).
+   */
   listsJobs: ['2.19.0'],
-  /** The filters by id and tags of both lists, the default limit of 50, strict parameters and 404 of provisionerdaemons, job metadata. */
+  /**
+   * The filters by id and tags of both lists, the default limit of 50, strict parameters and 404 of
+   * provisionerdaemons, job metadata.
+   */
   filtersLists: ['2.20.0'],
   listsNewestDaemonsFirst: ['2.21.0'],
   reapsPendingJobs: ['2.23.0'],
-  /** The list of templates leaves deprecated ones out unless asked for them (fetchTemplates). */
+  /** The list of templates leaves out deprecated ones by default (fetchTemplates). */
   hidesDeprecatedTemplates: ['2.23.0'],
   tellsWorkerNames: ['2.23.0'],
   /** Jobs of the prebuilds user come last when a job is acquired. */
   runsPrebuildsLast: ['2.25.0'],
-  /** Nothing is done to a workspace by itself unless a daemon is there for it. */
+  /** coderd makes a transition only if a daemon for it was seen. */
   gatesAutostart: ['2.26.0'],
-  /** The parameters offline, status and max_age; offline daemons left out unless asked for. */
+  /** The parameters offline, status and max_age; offline daemons are left out by default. */
   filtersOfflineDaemons: ['2.26.0'],
-  /** #19378 too: before, a daemon with a job that was not seen for 90 s read offline. */
+  /** #19378 too. Before, a daemon with a job that was not seen for 90 s was shown as offline. */
   showsBusyRatherThanOffline: ['2.26.0'],
   tellsLogOverflow: ['2.26.0'],
   /** The initiator filter, and initiator_id. */
   knowsInitiators: ['2.28.0'],
-  /** #26376: before, using an API token put its end off. */
+  /** #26376. Before, using an API token extended its expiry. */
   fixesTokenEnds: ['2.29.18', '2.32.8', '2.33.9', '2.34.3', '2.35.0'],
-  /** Every member reads the others, unless the organization has no sharing of workspaces (rbac.OrgMemberPermissions). */
+  /**
+   * Every member may read the others, unless the organization has disabled workspace sharing
+   * (rbac.OrgMemberPermissions).
+   */
   letsMembersReadMembers: ['2.30.0'],
-  /** #21852: before, a job cancelled while pending was still acquired (docs/coder.md §4). */
+  /** #21852. Before, a job cancelled while pending was still acquired (docs/coder.md §4). */
   skipsCancelledJobs: ['2.31.1'],
   /** status and login_type of the members list (codersdk.OrganizationMemberWithUserData). */
   tellsUserStatus: ['2.32.0'],
   /** metadata.workspace_build_transition (docs/coder.md §1). */
   tellsTransitions: ['2.33.0'],
-  /** #26203: before, only failed starts were cleaned up (isEligibleForFailedCleanup). */
+  /** #26203. Before, only failed starts were cleaned up (isEligibleForFailedCleanup). */
   cleansUpFailedStops: ['2.33.8', '2.34.2', '2.35.0'],
   tellsMemberRoles: ['2.35.0'],
-  /** #26532: before, sessions outlived their key (docs/coder.md §3). On main; in no release up to 2.36.0. */
+  /**
+   * #26532. Before, sessions outlived their key (docs/coder.md §3). On main; in no release up to
+   * 2.36.0.
+   */
   closesSessionsOfDeletedKeys: ['2.37.0'],
 } as const;
 
 export type Behaviour = keyof typeof SINCE;
 
-/** Of releases that the table doesn't know: older ones, and main. */
+/** The API versions of releases that the table does not have: older ones, and main. */
 const [OLDEST_API, NEWEST_API] = [1, 18];
 
 type Release = { readonly minor: number; readonly patch: number };
@@ -72,7 +94,10 @@ export class CoderVersion {
     return `1.${this.#daemonApi}`;
   }
 
-  /** Whether a daemon of that release is let in: its API may not be newer than the server's (docs/coder.md §5). */
+  /**
+   * Whether a daemon of that release may connect: its API must not be newer than the server's
+   * (docs/coder.md §5).
+   */
   accepts(daemon: CoderVersion): boolean {
     return daemon.#daemonApi <= this.#daemonApi;
   }
@@ -85,6 +110,6 @@ export class CoderVersion {
 function releaseOf(text: string): Release {
   const [, minor, patch] = /^v?2\.(\d+)\.(\d+)/.exec(text) ?? [];
   if (minor === undefined || patch === undefined)
-    throw new Error(`reading the version "${text}": expected v2.<minor>.<patch>`);
+    throw new SimulatorError(`reading the version "${text}": expected v2.<minor>.<patch>`);
   return { minor: Number(minor), patch: Number(patch) };
 }

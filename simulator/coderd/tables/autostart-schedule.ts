@@ -1,12 +1,14 @@
 /**
- * The autostart schedules of workspaces, as coderd reads them: `CRON_TZ=Europe/Berlin 30 9 * * 1-5`, the parts being minute,
- * hour, two stars and days of the week (0 = Sunday). Without a time zone it is UTC.
+ * The autostart schedules of workspaces, as coderd reads them: `CRON_TZ=Europe/Berlin 30 9 * *
+ * 1-5`, with minute, hour, two stars and days of the week (0 = Sunday). The default time zone is
+ * UTC.
  *
- * Of robfig/cron, which coderd uses: a time that a change of the clocks leaves out does not come that day, one that
- * comes twice comes twice.
+ * As in robfig/cron, which coderd uses: a local time that a clock change skips does not occur that
+ * day, and one that it repeats occurs twice.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
+import { SimulatorError } from '../../base/simulator-error.ts';
 
 export type Weekday = (typeof WEEKDAYS)[number];
 
@@ -18,10 +20,10 @@ type Schedule = {
 };
 
 const MINUTE_MS = 60_000;
-/** The clocks of all zones differ from UTC by whole quarters of an hour, and change at such. */
+/** All zones differ from UTC by multiples of 15 minutes, and change at multiples of 15 minutes. */
 const QUARTER_MS = 15 * MINUTE_MS;
 const HOUR_MS = 4 * QUARTER_MS;
-/** A weekly schedule comes within a week, a week with a change of the clocks being an hour longer. */
+/** A weekly schedule recurs within a week, which has one hour more after a clock change. */
 const HORIZON_MS = 8 * 24 * HOUR_MS;
 
 const schedules = new Map<string, Schedule>();
@@ -29,8 +31,9 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, Map<number, number>>();
 
 /**
- * NextAllowedAutostart: the first time after `after` that is in the schedule and falls, by the clock of its zone, on a day that
- * the template allows; undefined if there is none. Throws what is wrong with a schedule.
+ * NextAllowedAutostart: the first time after `after` that matches the schedule and whose local day
+ * in its zone the template allows; undefined if there is none.
+ * @throws SimulatorError for an invalid schedule
  */
 export function nextAllowedAutostart(
   after: EpochMs,
@@ -61,7 +64,9 @@ function parse(text: string): Schedule {
   const [, timezone = 'UTC', cron = ''] = /^(?:CRON_TZ=(\S+) )?(.*)$/.exec(text) ?? [];
   const [minute, hour, dayOfMonth, month, dayOfWeek, ...rest] = cron.split(' ');
   if (dayOfMonth !== '*' || month !== '*' || dayOfWeek === undefined || rest.length > 0)
-    throw new Error(`reading the schedule "${text}": expected [CRON_TZ=<zone> ]<minute> <hour> * * <days>`);
+    throw new SimulatorError(
+      `reading the schedule "${text}": expected [CRON_TZ=<zone> ]<minute> <hour> * * <days>`,
+    );
   return {
     timezone,
     minutes: numbers(minute, 59),
@@ -70,14 +75,14 @@ function parse(text: string): Schedule {
   };
 }
 
-/** `*`, `1`, `1-5`, `1,3,5-6`. */
+/** Parses one part of a schedule: `*`, `1`, `1-5` or `1,3,5-6`. */
 function numbers(field: string | undefined, max: number): ReadonlySet<number> {
   if (field === '*') return new Set(Array(max + 1).keys());
   const found = new Set<number>();
   for (const part of field?.split(',') ?? []) {
     const [, from, to = from] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
     if (from === undefined || Number(from) > Number(to) || Number(to) > max)
-      throw new Error(`reading a schedule: "${part}" is no number or range from 0 to ${max}`);
+      throw new SimulatorError(`reading a schedule: "${part}" is not a number or range from 0 to ${max}`);
     for (let number = Number(from); number <= Number(to); number++) found.add(number);
   }
   return found;
@@ -85,7 +90,7 @@ function numbers(field: string | undefined, max: number): ReadonlySet<number> {
 
 const startOfQuarter = (time: number): number => Math.floor(time / QUARTER_MS) * QUARTER_MS;
 
-/** What the zone's clock is ahead of UTC. */
+/** Milliseconds by which the zone is ahead of UTC. */
 export function offsetMs(timezone: string, time: number): number {
   const quarter = startOfQuarter(time);
   const known = offsets.get(timezone) ?? new Map<number, number>();
@@ -95,7 +100,7 @@ export function offsetMs(timezone: string, time: number): number {
   return offset;
 }
 
-/** What the zone's clock shows, as if it were UTC. */
+/** The zone's local time, as if it were UTC. */
 function wallClock(timezone: string, time: number): number {
   const format =
     formats.get(timezone) ??

@@ -2,12 +2,15 @@ import type { DaemonId, EpochMs, OrganizationId } from '../../../lambda/decision
 import type { TagSet } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
 
-/** A daemon not seen for longer reads offline and opens no autostart gate (docs/coder.md §2, §10). */
+/**
+ * A daemon not seen for longer is offline and does not open the autostart gate (docs/coder.md §2,
+ * §10).
+ */
 export const STALE_MS = 90_000;
-/** How often coderd beats for an open websocket (docs/coder.md §2). */
+/** How often coderd writes a heartbeat for an open websocket (docs/coder.md §2). */
 export const HEARTBEAT_MS = 60_000;
 
-/** What a daemon says of itself, and its key of it, when it connects. */
+/** What a daemon sends when it connects, with the properties of its key. */
 export type DaemonRegistration = {
   readonly organizationId: OrganizationId;
   readonly name: string;
@@ -32,7 +35,10 @@ const RECENT_MS = 3_600_000;
 /** The table provisioner_daemons. */
 export class DaemonTable {
   readonly #byId = new Map<DaemonId, Daemon>();
-  /** Seen within the hour, and some that were not: a table has the rows of a week, and most questions are about now. */
+  /**
+   * Daemons seen within the hour, and some older ones: the table has the rows of a week, and most
+   * queries need only recent ones.
+   */
   readonly #recent = new Map<DaemonId, Daemon>();
   readonly #idByName = new Map<string, DaemonId>();
   readonly #random: Random;
@@ -41,7 +47,10 @@ export class DaemonTable {
     this.#random = random;
   }
 
-  /** UpsertProvisionerDaemon: organization, name and owner of a row that is there keep its id (docs/coder.md §2). */
+  /**
+   * UpsertProvisionerDaemon: an existing row of the same organization, name and owner keeps its id
+   * (docs/coder.md §2).
+   */
   upsert(registration: DaemonRegistration, now: EpochMs): DaemonRecord {
     const name = uniqueName(registration);
     const id = this.#idByName.get(name) ?? (this.#random.uuid() as DaemonId);
@@ -53,7 +62,7 @@ export class DaemonTable {
     return daemon;
   }
 
-  /** Writes a heartbeat; a row that is gone stays gone. */
+  /** Writes a heartbeat. It does not restore a deleted row. */
   beat(id: DaemonId, now: EpochMs): void {
     const daemon = this.#byId.get(id);
     if (daemon === undefined) return;
@@ -70,7 +79,7 @@ export class DaemonTable {
     return this.#byId.values();
   }
 
-  /** Those seen within the hour, in any order. */
+  /** The daemons seen within the hour, in any order. */
   recent(now: EpochMs): readonly DaemonRecord[] {
     const seen: Daemon[] = [];
     for (const daemon of this.#recent.values())

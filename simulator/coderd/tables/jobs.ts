@@ -9,12 +9,12 @@ export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 export type JobType = 'template_version_import' | 'workspace_build' | 'template_version_dry_run';
 export type JobStatus = 'pending' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed';
 
-/** What a build is of. */
+/** The workspace of a build. */
 export type JobWorkspace = {
   readonly id: string;
   readonly name: string;
   readonly buildId: string;
-  /** @default who has asked for the job */
+  /** @default the initiator of the job */
   readonly ownerId?: string;
 };
 
@@ -34,15 +34,15 @@ export type NewJob = {
   readonly version: TemplateVersion;
   /** Of workspace builds only. */
   readonly workspace: JobWorkspace | undefined;
-  /** How long a daemon will take. */
+  /** How long the job takes, in milliseconds. */
   readonly durationMs: number;
   readonly willFail: boolean;
 };
 
-/** Who ended a job that failed: a reaper, or its daemon. */
+/** What ended a failed job: a reaper, or the daemon's report. */
 export type FailedBy = 'hung-reaper' | 'pending-reaper' | 'reported';
 
-/** A job, live: a record taken earlier shows what has happened since. */
+/** A job. The record is live: it changes with the job. */
 export type JobRecord = NewJob & {
   readonly startedAt: EpochMs | undefined;
   readonly canceledAt: EpochMs | undefined;
@@ -55,9 +55,9 @@ export type JobRecord = NewJob & {
 
 /** A row of provisioner_jobs. Only `JobTable` changes it. */
 export type Job = Omit<NewJob, 'template'> & {
-  /** A version that is imported may get its template later. */
+  /** An imported version may get its template later. */
   template: TemplateRecord;
-  /** 1, 2, …: the order of insertion, and so of created_at. */
+  /** 1, 2, …: the order of insertion and of created_at. */
   readonly sequence: number;
   startedAt: EpochMs | undefined;
   canceledAt: EpochMs | undefined;
@@ -65,7 +65,7 @@ export type Job = Omit<NewJob, 'template'> & {
   workerId: DaemonId | undefined;
   error: string | undefined;
   failedBy: FailedBy | undefined;
-  /** When the last update came, while nobody sends any. */
+  /** When the last update came, if no session sends updates. */
   updatedAt: EpochMs;
   /** The open session that sends updates for it. */
   updatedBy: object | undefined;
@@ -84,7 +84,7 @@ export class JobTable {
   readonly #byWorker = new Map<DaemonId, WorkerJobs>();
   readonly #onCompleted: (job: Job) => void;
 
-  /** `onCompleted`: told of each job that has ended, in whatever way. */
+  /** `onCompleted` is called for each job that has ended, with any result. */
   constructor(onCompleted: (job: Job) => void) {
     this.#onCompleted = onCompleted;
   }
@@ -106,7 +106,7 @@ export class JobTable {
     return this.#all;
   }
 
-  /** Those without a completed_at: pending, running and canceling. Oldest first. */
+  /** Jobs without a completed_at: pending, running and canceling. Oldest first. */
   open(): ReadonlySet<Job> {
     return this.#open;
   }
@@ -116,12 +116,12 @@ export class JobTable {
     return current === undefined || current.size === 0 ? NONE : [...current];
   }
 
-  /** The one that was completed last. */
+  /** The job of a daemon that was completed last. */
   previousOf(worker: DaemonId): Job | undefined {
     return this.#byWorker.get(worker)?.previous;
   }
 
-  /** Hands a job to a daemon, whose `session` sends its updates from now on. */
+  /** Hands a job to a daemon; its `session` sends updates from now on. */
   start(
     job: Job,
     given: { readonly worker: DaemonId; readonly session: object; readonly at: EpochMs },
@@ -135,7 +135,9 @@ export class JobTable {
     else if ((worker.previous?.completedAt ?? 0) < job.completedAt) worker.previous = job;
   }
 
-  /** Marks a job as cancelled; one that no daemon has is thereby complete (workspace build cancel handler). */
+  /**
+   * Marks a job as cancelled. A pending job is thereby complete (workspace build cancel handler).
+   */
   cancel(job: Job, at: EpochMs): void {
     job.canceledAt = at;
     if (job.workerId === undefined) this.#close(job, at);
@@ -168,7 +170,7 @@ export class JobTable {
   }
 }
 
-/** A job that succeeded when it was created, before the world began: it stands in no table. */
+/** A job that succeeded at its creation, before the world began. It is in no table. */
 export function pastJob(given: NewJob): JobRecord {
   const { createdAt } = given;
   return Object.assign(newJob(given, 0), { startedAt: createdAt, completedAt: createdAt });

@@ -7,11 +7,11 @@ export type ProvisionerKey = {
   readonly id: string;
   readonly organizationId: OrganizationId;
   readonly name: string;
-  /** As given; its daemons get them normalised. */
+  /** The tags as given; daemons get them normalized. */
   readonly tags: Tags;
 };
 
-/** Characters of a key's secret (docs/coder.md §3). */
+/** The number of characters of a key's secret (docs/coder.md §3). */
 export const SECRET_LENGTH = 43;
 
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
@@ -29,7 +29,10 @@ export class ProvisionerKeys {
     this.#random = random;
   }
 
-  /** Returns the secret, which is never told again. Refuses as docs/coder.md §3 says. */
+  /**
+   * Adds a key and returns its secret, which is never shown again. Refuses as docs/coder.md §3
+   * says.
+   */
   add(key: { readonly organizationId: OrganizationId; readonly name: string; readonly tags: Tags }): string {
     checkName(key.name);
     if (this.#find(key.organizationId, key.name) !== undefined)
@@ -63,7 +66,7 @@ export class ProvisionerKeys {
   }
 }
 
-/** The reserved key that coderd's own daemons hang on (docs/coder.md §3). */
+/** The reserved key of coderd's own daemons (docs/coder.md §3). */
 export const builtInKey = (organizationId: OrganizationId, tags: Tags): ProvisionerKey => ({
   id: BUILT_IN_ID,
   organizationId,
@@ -71,7 +74,10 @@ export const builtInKey = (organizationId: OrganizationId, tags: Tags): Provisio
   tags,
 });
 
-/** The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner (docs/coder.md §3). */
+/**
+ * The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner
+ * (docs/coder.md §3).
+ */
 export function daemonTags(key: ProvisionerKey): TagSet {
   return normalizeTags(key.tags.scope === 'user' ? { ...key.tags, owner: NIL_UUID } : key.tags);
 }

@@ -10,8 +10,8 @@ type Tagged = { readonly tags: TagSet; readonly tagKey: string };
 type TagGroup = Tagged & { readonly people: Set<Job>; readonly prebuilds: Set<Job> };
 
 /**
- * The jobs that AcquireProvisionerJob can find (docs/coder.md §4), by organization and tag set: people before
- * prebuilds, then the oldest first.
+ * The jobs that AcquireProvisionerJob can find (docs/coder.md §4), by organization and tag set:
+ * jobs of people before prebuilds, then the oldest first.
  */
 export class PendingQueue {
   readonly #groups = new Map<OrganizationId, Map<string, TagGroup>>();
@@ -43,7 +43,7 @@ export class PendingQueue {
     if (group.people.size + group.prebuilds.size === 0) groups.delete(job.tagKey);
   }
 
-  /** Takes out the job that is next for a daemon with these tags. */
+  /** Removes and returns the next job for a daemon with these tags. */
   take(daemon: Tagged & { readonly organizationId: OrganizationId }): Job | undefined {
     const groups = [...(this.#groups.get(daemon.organizationId)?.values() ?? [])];
     const next = groups
@@ -54,7 +54,9 @@ export class PendingQueue {
     return next;
   }
 
-  /** The rule of the tags, remembered: there are far fewer tag sets than jobs. */
+  /**
+   * Whether the daemon's tags fit the job's; cached, since there are far fewer tag sets than jobs.
+   */
   fits(daemon: Tagged, job: Tagged): boolean {
     const key = `${daemon.tagKey} ${job.tagKey}`;
     const known = this.#fits.get(key) ?? tagsetContains(daemon.tags, job.tags);

@@ -2,6 +2,7 @@ import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/bra
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
 import type { Random } from '../../base/random.ts';
+import { SimulatorError } from '../../base/simulator-error.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 import type { Weekday } from './autostart-schedule.ts';
 import { NIL_UUID } from './keys.ts';
@@ -9,28 +10,28 @@ import type { Transition } from './transition.ts';
 
 export type TemplateSettings = {
   readonly allowUserAutostart: boolean;
-  /** On which days workspaces may be autostarted. */
+  /** The days on which workspaces may be autostarted. */
   readonly autostartDays: readonly Weekday[];
-  /** How long workspaces run that say nothing of it themselves; 0 = without end. */
+  /** How long workspaces run without a TTL of their own; 0 = without end. */
   readonly defaultTtlMs: number;
-  /** What activity adds to a deadline at the most; 0 = nothing. */
+  /** The most that activity adds to a deadline; 0 = nothing. */
   readonly activityBumpMs: number;
   /**
-   * How long a workspace runs at the most, whatever its users do; 0 = without end. coderd works it out from the template's
-   * autostop requirement and its users' quiet hours; here it is a length.
+   * The longest run of a workspace, whatever its users do; 0 = without end. coderd computes it from
+   * the template's autostop requirement and its users' quiet hours; here it is a duration.
    */
   readonly maxLifetimeMs: number;
-  /** Whether starts take the active version, whatever the workspace says. */
+  /** Whether starts use the active version, whatever the workspace is set to. */
   readonly requireActiveVersion: boolean;
-  /** When a failed build is cleaned up; 0 = never. */
+  /** The time after which a failed build is cleaned up; 0 = never. */
   readonly failureTtlMs: number;
-  /** When an unused workspace becomes dormant; 0 = never. */
+  /** The time after which an unused workspace becomes dormant; 0 = never. */
   readonly timeTilDormantMs: number;
-  /** When a dormant workspace is deleted; 0 = never. */
+  /** The time after which a dormant workspace is deleted; 0 = never. */
   readonly timeTilDormantAutodeleteMs: number;
-  /** Why no workspace should be made of it any more; '' = it is not deprecated. */
+  /** The message of a deprecated template; '' = not deprecated. */
   readonly deprecated: string;
-  /** How long builds take. */
+  /** How long builds take, in milliseconds. */
   readonly buildMs: Readonly<Record<Transition, number>>;
 };
 
@@ -38,9 +39,9 @@ export type NewTemplate = Partial<Omit<TemplateSettings, 'buildMs'>> & {
   readonly organization: string;
   /** @default `template-1`, … */
   readonly name?: string;
-  /** Of the first version. @default none */
+  /** Tags of the first version. @default none */
   readonly tags?: Tags;
-  /** Its first version, of `importVersion`. @default one that is imported already */
+  /** Its first version, from `importVersion`. @default one that is already imported */
   readonly version?: TemplateVersion;
   /** @default 1 min for a start, 20 s for a stop and a delete */
   readonly buildMs?: Partial<TemplateSettings['buildMs']>;
@@ -50,27 +51,30 @@ export type TemplateVersion = {
   readonly id: string;
   readonly name: string;
   readonly fileId: string;
-  /** Those of its import job: what the autostart gate asks for, and what its builds get (docs/coder.md §10). */
+  /**
+   * The tags of its import job: the autostart gate needs them, and its builds get them
+   * (docs/coder.md §10).
+   */
   readonly tags: TagSet;
   readonly createdAt: EpochMs;
 };
 
-/** A version as it is uploaded. */
+/** A version at its upload. */
 export type NewVersion = {
   readonly tags: Tags;
   /** @default at random */
   readonly name?: string;
-  /** Files are known by their content: two versions can have the same. @default one of its own */
+  /** The id of its file. Versions with the same content have the same file. @default a new one */
   readonly fileId?: string;
 };
 
-/** A template, live: a record taken earlier shows what has happened since. */
+/** A template. The record is live: it changes with the template. */
 export type TemplateRecord = TemplateSettings & {
   readonly id: string;
   readonly name: string;
   readonly organizationId: OrganizationId;
   readonly createdAt: EpochMs;
-  /** When its settings or its active version were changed last. */
+  /** When its settings or its active version last changed. */
   readonly updatedAt: EpochMs;
   /** Oldest first, the active one last. */
   readonly versions: readonly TemplateVersion[];
@@ -142,13 +146,14 @@ export class TemplateTable {
       versions,
       get activeVersion() {
         const last = versions.at(-1);
-        if (last === undefined) throw new Error(`finding the active version of template ${this.id}: none`);
+        if (last === undefined)
+          throw new SimulatorError(`finding the active version of template ${this.id}: it has no version`);
         return last;
       },
     };
   }
 
-  /** What coderd shows of versions that belong to no template yet. */
+  /** What coderd shows for versions that have no template yet. */
   none(organizationId: OrganizationId, now: EpochMs): TemplateRecord {
     return this.#newTemplate(NIL_UUID, { organizationId, name: '' }, now);
   }
@@ -161,21 +166,21 @@ export class TemplateTable {
     template.updatedAt = now;
   }
 
-  /** As an admin writes other settings. */
+  /** Changes settings as an admin does. */
   change(id: string, settings: Partial<TemplateSettings>, now: EpochMs): void {
     const template = this.#byId.get(id);
     if (template === undefined) throw new CoderdRefusal(404, `changing template ${id}: none`);
     Object.assign(template, settings, { updatedAt: now });
   }
 
-  /** Marks it as deprecated: its workspaces live on. */
+  /** Marks the template as deprecated. Its workspaces stay. */
   deprecate(id: string, message: string): void {
     const template = this.#byId.get(id);
     if (template === undefined) throw new CoderdRefusal(404, `deprecating template ${id}: none`);
     template.deprecated = message;
   }
 
-  /** The template of jobs that were submitted with no more than these tags. */
+  /** The template of jobs that were submitted with nothing but these tags. */
   forJobs(organizationId: OrganizationId, tags: TagSet, now: EpochMs): TemplateRecord {
     const place = `${organizationId} ${tagKey(tags)}`;
     const template = this.#forJobs.get(place) ?? this.add({ organizationId, tags, now });

@@ -2,16 +2,25 @@
 import { type EpochMs, type OrganizationId, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../base/random.ts';
 
-/** A user as its session token shows it: one token, one user. */
+/** The user of a session token: one token, one user. */
 export type TokenUser = {
   readonly userId: string;
   readonly username: string;
   readonly isOwner: boolean;
-  /** Whose jobs and daemons it may read (docs/coder.md §9: the organization template admin role). */
+  /**
+   * The organizations whose jobs and daemons it may read (docs/coder.md §9: the organization
+   * template admin role).
+   */
   readonly canRead: Organizations;
-  /** Whose workspaces and templates it may read: less than `canRead` with a custom role (docs/coder.md §1). */
+  /**
+   * The organizations whose workspaces and templates it may read: fewer than `canRead` with a
+   * custom role (docs/coder.md §1).
+   */
   readonly canReadWorkspaces: Organizations;
-  /** Whose other members it may read: none with a custom role that doesn't say so. */
+  /**
+   * The organizations whose other members it may read: none with a custom role that does not allow
+   * it.
+   */
   readonly canReadMembers: Organizations;
 };
 
@@ -26,7 +35,7 @@ export type ApiKey = {
   readonly lifetimeMs: number;
 };
 
-/** Who asks, or what coderd says in its refusal. */
+/** The user of a request, or coderd's refusal. */
 export type Authenticated =
   | { readonly user: TokenUser }
   | { readonly refusal: { readonly message: string; readonly detail?: string } };
@@ -43,12 +52,12 @@ export class Tokens {
     this.#putsOffExpiry = !fixesEnds;
   }
 
-  /** Returns the token, in coderd's form: `<id>-<secret>`. */
+  /** Adds a token and returns it in coderd's form: `<id>-<secret>`. */
   add(
     given: Omit<TokenUser, 'userId' | 'username'> & {
       readonly now: EpochMs;
       readonly lifetimeMs: number;
-      /** @default a user of its own */
+      /** @default a new user */
       readonly user?: { readonly id: string; readonly username: string };
     },
   ): string {
@@ -65,12 +74,17 @@ export class Tokens {
     this.#keys.delete(token);
   }
 
-  /** As if coderd were started again, with CODER_DISABLE_SESSION_EXPIRY_REFRESH or as a release that fixes the ends. */
+  /**
+   * Disables the extension of expiry, as after a restart of coderd with
+   * CODER_DISABLE_SESSION_EXPIRY_REFRESH, or as a release that fixes token expiry.
+   */
   disableExpiryRefresh(): void {
     this.#putsOffExpiry = false;
   }
 
-  /** Where ends are not fixed, using a token puts its end off, once an hour. */
+  /**
+   * Identifies the user of a token. Unless expiry is fixed, using a token extends it, once an hour.
+   */
   authenticate(token: string | undefined, now: EpochMs): Authenticated {
     if (token === undefined)
       return signedOut('Cookie "coder_session_token" or query parameter must be provided.');
@@ -86,13 +100,13 @@ export class Tokens {
     return { user: key.user };
   }
 
-  /** Whether there is a token with this id, whatever its secret. */
+  /** Whether a token with this id exists, with any secret. */
   #hasId(token: string): boolean {
     const [id] = token.split('-');
     return this.#keys.values().some((key) => key.id === id);
   }
 
-  /** A token of this user. */
+  /** Finds a token of this user by its id. */
   find(user: TokenUser, id: string): ApiKey | undefined {
     return this.#keys.values().find((key) => key.id === id && key.user.userId === user.userId);
   }
@@ -119,7 +133,7 @@ function signedOut(detail: string): Authenticated {
   return { refusal: { message, detail } };
 }
 
-/** time.Time.String(): a fraction of a second is written without trailing zeros. */
+/** Formats a time like Go's time.Time.String(): fractions of a second without trailing zeros. */
 function goTime(time: EpochMs): string {
   const [, date, clock] = /^(.*)T(.*?)\.?0*Z$/.exec(new Date(time).toISOString()) ?? [];
   return `${date} ${clock} +0000 UTC`;

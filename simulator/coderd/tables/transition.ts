@@ -1,2 +1,2 @@
-/** What a build makes of a workspace. */
+/** The kind of a workspace build. */
 export type Transition = 'start' | 'stop' | 'delete';

@@ -1,19 +1,19 @@
 /**
- * When the lifecycle executor finds which transition due (getNextTransition and its rules, docs/coder.md §10): in the order of their
- * precedence, for a workspace as it stands.
+ * Derives which transition of a workspace is due when (getNextTransition and its rules,
+ * docs/coder.md §10), in order of precedence.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
 import type { Due, WorkspaceRecord } from './workspace-records.ts';
 
-/** What depends on the release. */
+/** The rules that depend on the release. */
 export type LifecycleRules = { readonly cleansUpFailedStops: boolean };
 
 type Rule = (workspace: WorkspaceRecord, rules: LifecycleRules) => Due | undefined;
 
 const DAY_MS = 24 * 3_600_000;
 
-/** None for prebuilt workspaces: their reconciler looks after them. */
+/** The transitions of a workspace; none for prebuilt ones, which their reconciler manages. */
 export function transitionsOf(workspace: WorkspaceRecord, rules: LifecycleRules): readonly Due[] {
   if (workspace.prebuilt) return [];
   return [autostop, autostart, failedCleanup, dormancy, deletion].flatMap(
@@ -25,7 +25,7 @@ export function isDue({ at, later }: Due, tick: EpochMs): boolean {
   return later ? tick > at : tick >= at;
 }
 
-/** A suspended user's workspaces are stopped by the next poll; those of a dormant one are not. */
+/** The next poll stops the workspaces of a suspended user, but not those of a dormant one. */
 const autostop: Rule = ({ latestBuild, dormantAt, owner }) => {
   const { transition, deadline, job } = latestBuild;
   if (job.status === 'failed' || dormantAt !== undefined || transition !== 'start') return undefined;
@@ -34,8 +34,8 @@ const autostop: Rule = ({ latestBuild, dormantAt, owner }) => {
 };
 
 /**
- * By next_start_at, which is the first allowed time after the stop was inserted, or after it ended. Where it is missing, the poll that
- * works it out anew goes by the time of the stop.
+ * Due at next_start_at: the first allowed time after the stop was inserted, or after it ended. If
+ * it is missing, the poll that computes it again starts from the time of the stop.
  */
 const autostart: Rule = (workspace) => {
   const { latestBuild, dormantAt, owner, schedule, nextStartAt, template } = workspace;
@@ -62,7 +62,7 @@ const dormancy: Rule = ({ latestBuild, dormantAt, lastUsedAt, template: { timeTi
   return { at: lastUsedAt + timeTilDormantMs, later: true, transition, reason: 'dormancy' };
 };
 
-/** A delete that failed is not tried again for a day. */
+/** coderd retries a failed delete after a day. */
 const deletion: Rule = ({ latestBuild: { transition, job }, deletingAt }) => {
   if (deletingAt === undefined) return undefined;
   const hasFailed = transition === 'delete' && job.status === 'failed';

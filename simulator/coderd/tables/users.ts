@@ -1,11 +1,11 @@
-/** The table users: those that own workspaces (coderd/database/queries/users.sql). */
+/** The table users: the owners of workspaces (coderd/database/queries/users.sql). */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 
 /**
- * `dormant`: never signed in, or not for 90 days. coderd autostarts the workspaces of active users only, and stops those of suspended
- * users at once (lifecycle_executor.go).
+ * `dormant`: never signed in, or not for 90 days. coderd autostarts only workspaces of active
+ * users, and stops those of suspended users at once (lifecycle_executor.go).
  */
 export type UserStatus = 'active' | 'dormant' | 'suspended';
 
@@ -16,7 +16,7 @@ export type NewUser = {
   readonly status?: UserStatus;
 };
 
-/** A user, live: a record taken earlier shows what has happened since. */
+/** A user. The record is live: it changes with the user. */
 export type UserRecord = Required<NewUser> & {
   readonly id: string;
   readonly createdAt: EpochMs;

@@ -1,4 +1,4 @@
-/** Rows of the tables workspaces and workspace_builds, as others see them. */
+/** Rows of the tables workspaces and workspace_builds, as read by other parts. */
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { JobRecord } from './jobs.ts';
@@ -8,9 +8,9 @@ import type { UserRecord } from './users.ts';
 
 export type Due = {
   readonly at: number;
-  /** Whether only later than `at`. */
+  /** Whether it is due only after `at`, not at `at`. */
   readonly later: boolean;
-  /** Undefined: no build, only the mark. */
+  /** Undefined: coderd only marks the workspace, without a build. */
   readonly transition: Transition | undefined;
   readonly reason: BuildReason;
 };
@@ -23,36 +23,47 @@ export type NewWorkspace = {
   readonly name?: string;
   /** `CRON_TZ=Europe/Berlin 0 9 * * 1-5`. @default none */
   readonly schedule?: string;
-  /** How long it runs after a start; 0 = without end. @default that of the template */
+  /**
+   * How long it runs after a start, in milliseconds; 0 = without end. @default that of the template
+   */
   readonly ttlMs?: number;
   /** Whether its latest build is a start. @default false: a stop */
   readonly running?: boolean;
-  /** When its latest build succeeded, and it was used for the last time. @default now */
+  /** When its latest build succeeded and the workspace was last used. @default now */
   readonly since?: EpochMs;
-  /** Why its latest build was made. @default 'initiator' */
+  /** The reason of its latest build. @default 'initiator' */
   readonly reason?: BuildReason;
-  /** Its latest build so far, of which it takes the job and the reason. @default one of its own, at `since`, by its owner */
+  /**
+   * Its latest build, from which job and reason are taken. @default a new one at `since`, by its
+   * owner
+   */
   readonly latest?: Pick<BuildRecord, 'job' | 'reason'>;
   /** @default not dormant */
   readonly dormantAt?: EpochMs;
-  /** @default the user that the world begins with, who is active */
+  /** @default the first user of the world, who is active */
   readonly owner?: UserRecord;
-  /** Who asks for its builds. @default the owner */
+  /** The initiator of its builds. @default the owner */
   readonly initiator?: UserRecord;
   /** @default false */
   readonly prebuilt?: boolean;
-  /** Whether its builds fail, unless they say otherwise themselves. @default false */
+  /** Whether its builds fail by default. @default false */
   readonly willFail?: boolean;
   /**
-   * Whether its builds keep the template version of the one before, as coderd's do unless the template or the workspace
-   * is set to update by itself; the gate asks for the tags of the active one all the same. @default false: builds the active version
+   * Whether its builds keep the template version of the previous build, as coderd's do unless the
+   * template or the workspace updates automatically. The gate needs the tags of the active version
+   * in any case. @default false: builds the active version
    */
   readonly keepsVersion?: boolean;
-  /** Tags that its own parameters give its builds beside those of the version (`coder_workspace_tags`). @default none */
+  /**
+   * Tags that its parameters add to those of the version (`coder_workspace_tags`). @default none
+   */
   readonly ownTags?: Tags;
-  /** Whether coderd can't insert a build of it: a required parameter has no value, say. @default false */
+  /**
+   * Whether coderd cannot insert a build of it, for example because a required parameter has no
+   * value. @default false
+   */
   readonly refusesBuilds?: boolean;
-  /** How long its builds take. @default as its template's */
+  /** How long its builds take, in milliseconds. @default as its template's */
   readonly buildMs?: number;
 };
 
@@ -69,7 +80,7 @@ export type BuildRecord = {
   readonly maxDeadline: EpochMs | undefined;
 };
 
-/** A workspace, live: a record taken earlier shows what has happened since. */
+/** A workspace. The record is live: it changes with the workspace. */
 export type WorkspaceRecord = Required<
   Omit<NewWorkspace, 'schedule' | 'since' | 'reason' | 'latest' | 'running' | 'dormantAt' | 'buildMs'>
 > & {
@@ -84,6 +95,6 @@ export type WorkspaceRecord = Required<
   readonly dormantAt: EpochMs | undefined;
   readonly deletingAt: EpochMs | undefined;
   readonly latestBuild: BuildRecord;
-  /** What the lifecycle executor would do with it as it is, the first that is due. */
+  /** What the lifecycle executor would do with it, the first due transition first. */
   readonly transitions: readonly Due[];
 };

@@ -1,4 +1,7 @@
-/** The tables workspaces and workspace_builds: what people and coderd itself make of workspaces (docs/coder.md §10). */
+/**
+ * The tables workspaces and workspace_builds, with the changes that people and coderd make
+ * (docs/coder.md §10).
+ */
 import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
@@ -15,7 +18,7 @@ import type { BuildReason, BuildRecord, NewWorkspace, WorkspaceRecord } from './
 type Workspace = {
   -readonly [Key in keyof WorkspaceRecord]: Key extends 'latestBuild' ? Build : WorkspaceRecord[Key];
 } & {
-  /** No transition is due before. */
+  /** No transition is due before this time. */
   dueFrom: number;
 };
 
@@ -24,12 +27,12 @@ type Build = { -readonly [Key in keyof BuildRecord]: BuildRecord[Key] };
 export type WorkspaceTableParts = {
   readonly random: Random;
   readonly now: () => EpochMs;
-  /** Names a workspace, and gives it ids. */
+  /** Creates the name and ids of a workspace. */
   readonly name: () => JobWorkspace;
   readonly rules: LifecycleRules;
-  /** The user that workspaces belong to unless they say otherwise. */
+  /** The default owner of workspaces. */
   readonly owner: UserRecord;
-  /** Inserts a job; `onInserted` comes before any daemon gets it. */
+  /** Inserts a job; `onInserted` is called before any daemon gets it. */
   readonly insert: (job: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted: (job: Job) => void) => void;
 };
 
@@ -37,17 +40,17 @@ export type NewBuild = {
   readonly transition: Transition;
   readonly reason: BuildReason;
   readonly willFail?: boolean;
-  /** How long it takes. @default as the workspace's builds */
+  /** How long it takes, in milliseconds. @default as the workspace's builds */
   readonly durationMs?: number;
-  /** Whether the build before may still be going on, as coderd never lets it be. @default false */
+  /** Whether the previous build may still run, which coderd never allows. @default false */
   readonly mayOverlap?: boolean;
 };
 
 export class WorkspaceTable {
   readonly #byId = new Map<string, Workspace>();
-  /** By workspace, oldest first; those of deleted workspaces stay, as coderd's do. */
+  /** Builds by workspace, oldest first. Those of deleted workspaces stay, as in coderd. */
   readonly #builds = new Map<string, Build[]>();
-  /** What `all` answers until one is added or gone. */
+  /** Cache of `all`, until a workspace is added or removed. */
   #all: readonly WorkspaceRecord[] | undefined;
   readonly #parts: WorkspaceTableParts;
 
@@ -61,7 +64,7 @@ export class WorkspaceTable {
     return this.#put(given, names, this.#firstBuild(given, names, since));
   }
 
-  /** As a person does it: its first build is a start that is inserted now. */
+  /** Creates a workspace as a person does: its first build is a start that is inserted now. */
   create(given: NewWorkspace): WorkspaceRecord {
     const { template, owner = this.#parts.owner, initiator = owner, willFail = false } = given;
     const names = this.#names(given);
@@ -124,25 +127,30 @@ export class WorkspaceTable {
     return added;
   }
 
-  /** Those that are not deleted, oldest first. */
+  /** The workspaces that are not deleted, oldest first. */
   all(): readonly WorkspaceRecord[] {
     this.#all ??= [...this.#byId.values()];
     return this.#all;
   }
 
-  /** The builds of a workspace, of one that is deleted too, oldest first; undefined: there never was such a one. */
+  /**
+   * The builds of a workspace, also of a deleted one, oldest first; undefined if it never existed.
+   */
   builds(id: string): readonly BuildRecord[] | undefined {
     return this.#builds.get(id);
   }
 
-  /** Those that a transition may be due for, and those of which the executor has to find out when they start next. */
+  /**
+   * The workspaces that may have a due transition, and those whose next start the executor must
+   * compute.
+   */
   dueAt(tick: EpochMs): readonly WorkspaceRecord[] {
     const due: Workspace[] = [];
     for (const workspace of this.#byId.values()) if (workspace.dueFrom <= tick) due.push(workspace);
     return due;
   }
 
-  /** Activity of its user: ActivityBumpWorkspace. */
+  /** Records activity of the workspace's user: ActivityBumpWorkspace. */
   use(id: string): void {
     const workspace = this.#get(id, 'using');
     const { latestBuild } = workspace;
@@ -151,13 +159,16 @@ export class WorkspaceTable {
     const bumpMs = bumpOf(workspace, now);
     const { deadline, maxDeadline = Number.POSITIVE_INFINITY } = latestBuild;
     const isBumped = latestBuild.transition === 'start' && bumpMs > 0;
-    // coderd writes no deadline that would be moved by less than a twentieth of the bump
+    // coderd does not write a deadline that moves by less than a twentieth of the bump.
     if (isBumped && deadline !== undefined && deadline - 0.95 * bumpMs < now)
       latestBuild.deadline = Math.min(now + bumpMs, maxDeadline) as EpochMs;
     this.#changed(workspace);
   }
 
-  /** Inserts a build. Throws CoderdRefusal: 404 no such workspace, 409 the build before has not ended. */
+  /**
+   * Inserts a build.
+   * @throws CoderdRefusal 404 unknown workspace, 409 the previous build has not ended
+   */
   build(id: string, given: NewBuild): void {
     const workspace = this.#get(id, 'building');
     const { latestBuild, template } = workspace;
@@ -188,7 +199,10 @@ export class WorkspaceTable {
     });
   }
 
-  /** Shows a build of another workspace as the latest one of this, unless this has a later one. Nothing becomes due by it. */
+  /**
+   * Shows a build of another workspace as the latest build of this one, unless this one has a later
+   * build. No transition becomes due by it.
+   */
   adopt(id: string, build: BuildRecord): void {
     const workspace = this.#get(id, 'adopting a build for');
     const { latestBuild } = workspace;
@@ -198,7 +212,7 @@ export class WorkspaceTable {
     this.#changed(workspace);
   }
 
-  /** To be told of each job that has ended. */
+  /** Call it for each job that has ended. */
   jobCompleted(job: Job): void {
     const workspace = job.workspace && this.#byId.get(job.workspace.id);
     if (workspace !== undefined && job.completedAt !== undefined) this.#completed(workspace, job.completedAt);
@@ -211,7 +225,7 @@ export class WorkspaceTable {
     this.#changed(workspace);
   }
 
-  /** The deadline of a build that has ended stays. */
+  /** Sets the TTL. The deadline of a build that has ended stays. */
   setTtl(id: string, ttlMs: number): void {
     const workspace = this.#get(id, 'setting the time to live of');
     workspace.ttlMs = ttlMs;
@@ -224,7 +238,7 @@ export class WorkspaceTable {
     this.#changed(workspace);
   }
 
-  /** Without a build, as if it had never been. */
+  /** Removes the workspace without a build, as if it had never existed. */
   remove(id: string): void {
     this.#byId.delete(id);
     this.#all = undefined;
@@ -237,18 +251,20 @@ export class WorkspaceTable {
     this.#changed(workspace);
   }
 
-  /** To be told when the status of a user has changed. */
+  /** Call it when the status of a user has changed. */
   ownerChanged(ownerId: string): void {
     for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) this.#changed(workspace);
   }
 
-  /** To be told when the settings of a template have changed. */
+  /** Call it when the settings of a template have changed. */
   templateChanged(templateId: string): void {
     for (const workspace of this.#byId.values())
       if (workspace.template.id === templateId) this.#changed(workspace);
   }
 
-  /** A dormant workspace that its user has taken up again: coderd's next poll finds out when it starts next. */
+  /**
+   * Activates a dormant workspace, as its user does. coderd's next poll computes its next start.
+   */
   markActive(id: string): void {
     const workspace = this.#get(id, 'marking as active');
     workspace.dormantAt = undefined;
@@ -257,7 +273,7 @@ export class WorkspaceTable {
     this.#changed(workspace);
   }
 
-  /** What the executor does with each workspace that it leaves as it is. */
+  /** What the executor does with each workspace that it does not change. */
   renewNextStart(id: string, tick: EpochMs): void {
     const workspace = this.#get(id, 'renewing the next start of');
     if (!lacksNextStart(workspace)) return;
@@ -322,14 +338,14 @@ function tagsOf(version: TemplateVersion, ownTags: Tags): TagSet {
   return normalizeTags({ ...version.tags, ...ownTags });
 }
 
-/** The deadlines come with its end. */
+/** A new build; its deadlines are set when it ends. */
 export function newBuild(given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadline'>): Build {
   return { ...given, createdAt: given.job.createdAt, deadline: undefined, maxDeadline: undefined };
 }
 
 /**
- * Of builds of all kinds, but for prebuilt workspaces. An end that would come after the next autostart is put off to as long after that
- * (CalculateAutostop).
+ * Sets the deadlines after a build of any kind, except for prebuilt workspaces. A deadline after
+ * the next autostart moves to the TTL after that autostart (CalculateAutostop).
  */
 function setDeadlines(workspace: Workspace, at: EpochMs): void {
   const { latestBuild, ttlMs, template, prebuilt } = workspace;
@@ -343,7 +359,10 @@ function setDeadlines(workspace: Workspace, at: EpochMs): void {
   latestBuild.deadline = limit !== undefined && deadline !== undefined && limit < deadline ? limit : deadline;
 }
 
-/** None while it is dormant (trigger_nullify_next_start_at_on_workspace_autostart_modification). */
+/**
+ * Sets the next start; none while the workspace is dormant
+ * (trigger_nullify_next_start_at_on_workspace_autostart_modification).
+ */
 function setNextStart(workspace: Workspace, after: EpochMs): void {
   workspace.nextStartAt = workspace.dormantAt === undefined ? nextStartOf(workspace, after) : undefined;
 }
@@ -355,7 +374,10 @@ function setDormant(workspace: Workspace, at: EpochMs): void {
   workspace.deletingAt = timeTilDormantAutodeleteMs > 0 ? plusMs(at, timeTilDormantAutodeleteMs) : undefined;
 }
 
-/** Whether the executor would find it for having no next_start_at (GetWorkspacesEligibleForTransition). */
+/**
+ * Whether the executor selects it because next_start_at is missing
+ * (GetWorkspacesEligibleForTransition).
+ */
 function lacksNextStart(workspace: Workspace): boolean {
   const { prebuilt, owner, dormantAt, schedule, nextStartAt, latestBuild } = workspace;
   const isStopped = latestBuild.transition === 'stop' && latestBuild.job.status !== 'failed';
@@ -363,7 +385,10 @@ function lacksNextStart(workspace: Workspace): boolean {
   return isMeant && schedule !== undefined && nextStartAt === undefined;
 }
 
-/** Over the next autostart it is as if the workspace had been started then. */
+/**
+ * The bump of activity. If it passes the next autostart, the workspace counts as started at that
+ * time.
+ */
 function bumpOf(workspace: Workspace, now: EpochMs): number {
   const { activityBumpMs } = workspace.template;
   const next = nextStartOf(workspace, now);

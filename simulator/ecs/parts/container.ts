@@ -1,47 +1,59 @@
-/** What a task's container and the world around it say to each other. */
+/** The interface between a task's container and its host. */
 import type { EpochMs, TaskArn } from '../../../lambda/decision/model/brands.ts';
 
 /** The process that runs in a container, as ECS sees it. */
 export interface Container {
   /** SIGTERM. */
   terminate(): void;
-  /** SIGKILL, or a host that is gone: nothing runs any more; `exit` must not be called afterwards. */
+  /**
+   * SIGKILL, or the host has failed: nothing runs any more, and `exit` must not be called
+   * afterwards.
+   */
   kill(): void;
-  /** Whether it would hurt to stop it now: ECS doesn't know, but the choice of victims can be made unkind. */
+  /**
+   * Whether the process has work. ECS does not know it, but the simulator can choose the worst
+   * victims with it.
+   */
   isBusy(): boolean;
-  /** Whether it could be given a job at any moment. @default never */
+  /** Whether it could get a job at any moment. @default false */
   isWaiting?(): boolean;
-  /** Since when it has had nothing to do; undefined while it has. @default not told */
+  /** Since when it has had no work; undefined while it has. @default undefined */
   idleSince?(): EpochMs | undefined;
 }
 
-/** What the container finds around it. */
+/** What the host offers to a container. */
 export type ContainerHost = {
   readonly taskArn: TaskArn;
   readonly taskId: string;
   readonly privateIp: string;
   readonly agent: TaskAgent;
-  /** Ends the container with this code; ECS then stops the task. */
+  /** Ends the container with this exit code; ECS then stops the task. */
   readonly exit: (code: number) => void;
 };
 
 /** Starts the main process of an image. */
 export type StartContainer = (host: ContainerHost) => Container;
 
-/** What the agent endpoint in the task answers (docs/aws.md §1): only the first kind has the word "protection" in it. */
+/**
+ * The answers of the agent endpoint in a task (docs/aws.md §1). Only the first kind contains the
+ * word "protection".
+ */
 export type AgentAnswer =
   | { readonly kind: 'protection'; readonly enabled: boolean; readonly expiresAt?: EpochMs | undefined }
   | { readonly kind: 'failure'; readonly reason: string }
   | { readonly kind: 'error'; readonly code: string };
 
-/** The agent endpoint: `$ECS_AGENT_URI/task-protection/v1/state` and the task metadata. Answers come later. */
+/**
+ * The agent endpoint: `$ECS_AGENT_URI/task-protection/v1/state` and the task metadata. Answers come
+ * after a latency.
+ */
 export interface TaskAgent {
-  /** PUT: protects the task for so many minutes. */
+  /** PUT: protects the task for `minutes`. */
   protect(minutes: number, onAnswer: (answer: AgentAnswer) => void): void;
-  /** PUT: takes the protection away. */
+  /** PUT: removes the protection. */
   release(onAnswer: (answer: AgentAnswer) => void): void;
-  /** GET. */
+  /** GET: reads the protection. */
   look(onAnswer: (answer: AgentAnswer) => void): void;
-  /** `DesiredStatus` of the task metadata: what the agent has been told so far. */
+  /** `DesiredStatus` in the task metadata: what ECS has told the agent so far. */
   desiredStatus(): 'RUNNING' | 'STOPPED';
 }

@@ -1,11 +1,12 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { SimulatorError } from '../../base/simulator-error.ts';
 
-/** A value and what it was a short while ago: reads of ECS are eventually consistent (docs/aws.md §2). */
+/** A value with its recent history: reads of ECS are eventually consistent (docs/aws.md §2). */
 export class History<T> {
   readonly #keepMs: number;
   readonly #entries: { readonly at: EpochMs; readonly value: T }[] = [];
 
-  /** Remembers at least the last `keepMs`. */
+  /** Keeps at least the values of the last `keepMs` milliseconds. */
   constructor(keepMs: number, at: EpochMs, first: T) {
     this.#keepMs = keepMs;
     this.#entries.push({ at, value: first });
@@ -13,11 +14,11 @@ export class History<T> {
 
   get latest(): T {
     const entry = this.#entries.at(-1);
-    if (entry === undefined) throw new Error('reading a history: it is empty; put a value first');
+    if (entry === undefined) throw new SimulatorError('reading a history: it is empty; put a value first');
     return entry.value;
   }
 
-  /** All that is remembered, oldest first. */
+  /** All kept values, oldest first. */
   get entries(): readonly { readonly at: EpochMs; readonly value: T }[] {
     return this.#entries;
   }
@@ -27,7 +28,7 @@ export class History<T> {
     while ((this.#entries[1]?.at ?? Infinity) <= at - this.#keepMs) this.#entries.shift();
   }
 
-  /** What a reader saw at `time`; undefined before the first value. */
+  /** The value at `time`; undefined before the first value. */
   at(time: EpochMs): T | undefined {
     return this.#entries.findLast((entry) => entry.at <= time)?.value;
   }

@@ -1,25 +1,33 @@
-/** From and to, in whole milliseconds; each time anew and evenly in between. */
+/** A range in whole milliseconds; each latency is drawn from it uniformly. */
 export type Range = readonly [fromMs: number, toMs: number];
 
-/** How long things take in ECS and in a task. */
+/** Latencies of ECS and of a task. */
 export type Latencies = {
-  /** A service that needs a change -> the scheduler acts. */
+  /** From a needed change of a service until the scheduler acts. */
   readonly react: Range;
-  /** A task created -> RUNNING. */
+  /** From a task's creation until RUNNING. */
   readonly boot: Range;
-  /** A guard's call to the agent endpoint -> its answer. */
+  /** From a guard's call to the agent endpoint until its answer. */
   readonly lease: Range;
-  /** A daemon started -> registered with coderd. Keep it above `signal`, as it is in reality. */
+  /**
+   * From a daemon's start until it is registered with coderd. Keep it above `signal`, as it is in
+   * reality.
+   */
   readonly connect: Range;
-  /** A task chosen to be stopped -> SIGTERM in its container. */
+  /** From ECS choosing a task to stop until SIGTERM in its container. */
   readonly signal: Range;
-  /** Its container exited -> STOPPED. */
+  /** From the exit of its container until STOPPED. */
   readonly stop: Range;
-  /** RUNNING -> counted as healthy by a deployment: 40 s where there is no health check (docs/aws.md §2). */
+  /**
+   * From RUNNING until a deployment counts the task as healthy: 40 s without a health check
+   * (docs/aws.md §2).
+   */
   readonly healthyMs: number;
 };
 
-/** As far as is known for Fargate and small images (docs/aws.md §2: 30 to 60 s, no primary number). */
+/**
+ * The known values for Fargate and small images (docs/aws.md §2: 30 to 60 s, no primary number).
+ */
 export const FARGATE: Latencies = {
   react: [500, 3_000],
   boot: [25_000, 60_000],

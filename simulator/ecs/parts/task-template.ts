@@ -1,16 +1,16 @@
-/** The part of a task definition that can be looked at. */
+/** The part of a task definition that DescribeTaskDefinition shows. */
 export type TaskTemplate = {
   readonly image: string;
   readonly entryPoint: readonly string[];
   readonly command: readonly string[];
-  /** CPU units. */
+  /** CPU units (1024 is one vCPU). */
   readonly cpu: number;
   /** MiB. */
   readonly memory: number;
   readonly architecture: 'ARM64' | 'X86_64';
 };
 
-/** Without a guard, of the size that the configuration has by default. */
+/** A task without a guard, of the configuration's default size. */
 export const BARE_TEMPLATE: TaskTemplate = {
   image: 'ghcr.io/coder/coder:v2.30.0',
   entryPoint: ['/opt/coder'],

@@ -1,4 +1,4 @@
-/** An error as an AWS service answers it: HTTP 400 with a type and a message. */
+/** An error answer of an AWS service: HTTP 400 with a type and a message. */
 export class AwsError extends Error {
   override readonly name = 'AwsError';
   readonly type: string;

@@ -4,8 +4,8 @@ type PageRequest = { readonly maxResults?: number | undefined; readonly nextToke
 type Page = { readonly items: readonly string[]; readonly nextToken?: string };
 
 /**
- * One page of ARNs. The order is the ARNs' own, so it tells nothing of age; a token stands for the last one seen, so
- * nothing is skipped or doubled when others come and go.
+ * One page of ARNs, sorted by ARN, so the order shows nothing of age. The token stands for the last
+ * ARN of the page, so no entry is skipped or repeated when others come and go.
  */
 export function pageOf(arns: readonly string[], request: PageRequest, size: { fallback: number }): Page {
   const { maxResults = size.fallback, nextToken } = request;

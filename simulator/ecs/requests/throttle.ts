@@ -22,7 +22,7 @@ export class Throttle {
     this.#now = now;
   }
 
-  /** Takes one token, if there is one. */
+  /** Takes a token if there is one; returns whether it did. */
   take(name: BucketName): boolean {
     const { burst, perSecond } = RATES[name];
     const at = this.#now();

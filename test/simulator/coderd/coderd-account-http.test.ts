@@ -1,4 +1,7 @@
-/** What the world's coderd tells of the token's user, the token, the licence and keys (docs/coder.md §3, §9). */
+/**
+ * Tests the simulated coderd's routes for the token's user, the token, the licence and provisioner
+ * keys (docs/coder.md §3, §9).
+ */
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
@@ -48,7 +51,7 @@ async function world(version?: string) {
 const idOf = (token: string): string => token.split('-')[0] ?? '';
 
 describe('users/me', () => {
-  it('answers who the token is of, and whether it is an owner', async () => {
+  it('returns the user of the token, and whether the user is an owner', async () => {
     const { model, get, as } = await world();
     const [plain, owner] = [false, true].map((isOwner) => model.addToken({ canRead: 'all', isOwner }));
     expect(await get('users/me', as(plain ?? ''))).toMatchObject({
@@ -61,7 +64,7 @@ describe('users/me', () => {
     });
   });
 
-  it('asks for a token, and knows nobody else', async () => {
+  it('requires a token, and refuses other users', async () => {
     const { model, get, as } = await world();
     expect((await get('users/me')).status).toBe(401);
     expect(await get('users/ada', as(model.addToken({ canRead: 'all' })))).toEqual({
@@ -72,7 +75,7 @@ describe('users/me', () => {
 });
 
 describe('a token', () => {
-  it('tells when it ends, to its own user alone', async () => {
+  it('shows its expiry only to its own user', async () => {
     const { model, get, as } = await world();
     const own = model.addToken({ canRead: 'all', lifetimeMs: 7 * DAY });
     const other = model.addToken({ canRead: 'all' });
@@ -90,7 +93,7 @@ describe('a token', () => {
   });
 
   it.each(['v2.29.17', 'v2.30.9', 'v2.34.2'])(
-    'lives as long as it is used, once an hour, in %s',
+    'extends its expiry when it is used, at most once an hour, in %s',
     async (version) => {
       const { model, get, as, later } = await world(version);
       const token = model.addToken({ canRead: 'all', lifetimeMs: DAY });
@@ -102,7 +105,7 @@ describe('a token', () => {
     },
   );
 
-  it.each(['v2.29.18', 'v2.34.3', 'v2.35.0'])('keeps its end however it is used in %s', async (version) => {
+  it.each(['v2.29.18', 'v2.34.3', 'v2.35.0'])('keeps its expiry when it is used in %s', async (version) => {
     const { model, get, as, later } = await world(version);
     const token = model.addToken({ canRead: 'all', lifetimeMs: DAY });
     later(HOUR);
@@ -114,14 +117,14 @@ describe('a token', () => {
   it.each([
     { change: (token: string) => `${token}x`, detail: 'API key secret is invalid.' },
     { change: (token: string) => `x${token}`, detail: 'API key is invalid.' },
-  ])('that is changed is refused: $detail', async ({ change, detail }) => {
+  ])('is refused when it is altered: $detail', async ({ change, detail }) => {
     const { model, get, as } = await world();
     const token = model.addToken({ canRead: 'all' });
     const { status, body } = await get('users/me', as(change(token)));
     expect({ status, body }).toMatchObject({ status: 401, body: { detail } });
   });
 
-  it('ends in any case where that is switched off, and says so', async () => {
+  it('expires and is refused when expiry refresh is disabled', async () => {
     const { model, get, as, later } = await world();
     model.tokens.disableExpiryRefresh();
     const token = model.addToken({ canRead: 'all', lifetimeMs: DAY });
@@ -143,7 +146,7 @@ describe('entitlements', () => {
     { licence: 'entitled', enabled: true },
     { licence: 'grace_period', enabled: true },
     { licence: 'not_entitled', enabled: false },
-  ] as const)('tell whether external daemons are licensed: $licence', async ({ licence, enabled }) => {
+  ] as const)('show whether external daemons are licensed: $licence', async ({ licence, enabled }) => {
     const { model, get } = await world();
     model.setLicence(licence);
     expect(await get('entitlements')).toMatchObject({
@@ -158,7 +161,7 @@ describe('entitlements', () => {
 });
 
 describe('a provisioner key', () => {
-  it('is told to whoever has it, whatever the path says, with its tags as given', async () => {
+  it('is returned with its original tags to a request with the key, whatever the path is', async () => {
     const { model, get } = await world();
     const key = model.addKey({ organization: 'data', name: 'gpu', tags: { gpu: 'a10' } });
     expect(await get('provisionerkeys/anything', { 'Coder-Provisioner-Daemon-Key': key })).toMatchObject({

@@ -28,7 +28,7 @@ function world(options: Partial<CoderdOptions> = {}) {
   return { timeline, model, daemon, submit, job, later };
 }
 
-/** Lets the daemon work off everything it is given, at once; returns the order. */
+/** Lets the daemon finish every job that it gets, at once. Returns the jobs in order. */
 function workOff(connection: DaemonConnection): JobId[] {
   const order: JobId[] = [];
   const work = (job: AcquiredJob): void => {
@@ -40,7 +40,7 @@ function workOff(connection: DaemonConnection): JobId[] {
   return order;
 }
 
-describe('handing over jobs', () => {
+describe('job acquisition', () => {
   it('gives a pending job at once to a daemon that asks', () => {
     const { daemon, submit, job } = world();
     const id = submit({ durationMs: 7, willFail: true });
@@ -78,7 +78,7 @@ describe('handing over jobs', () => {
     expect(() => connection.acquire(() => {})).toThrow(/one job at a time/);
   });
 
-  it('gives nothing to a daemon that took its request back or closed its websocket', () => {
+  it('gives no job to a daemon that withdrew its request or closed its websocket', () => {
     const { daemon, submit, job } = world();
     const [withdrawn, closed] = [daemon('one'), daemon('two')];
     for (const connection of [withdrawn, closed]) connection.acquire(() => expect.unreachable());
@@ -89,7 +89,7 @@ describe('handing over jobs', () => {
     expect(() => closed.complete('x' as JobId, 'succeeded')).toThrow(/closed/);
   });
 
-  it('takes the oldest first, prebuilds after people', () => {
+  it('hands out the oldest job first, and prebuilds after jobs of people', () => {
     const { daemon, submit, later } = world();
     const order = ['prebuilds', 'user', 'prebuilds', 'user'] as const;
     const ids = order.map((initiator) => {
@@ -99,7 +99,7 @@ describe('handing over jobs', () => {
     expect(workOff(daemon('one'))).toEqual([ids[1], ids[3], ids[0], ids[2]]);
   });
 
-  it('takes a prebuild after people of other tag sets too', () => {
+  it('hands out a prebuild after jobs of people with other tag sets', () => {
     const { daemon, submit } = world();
     const [prebuild, user] = [
       submit({ initiator: 'prebuilds', tags: { a: '1' } }),
@@ -108,13 +108,13 @@ describe('handing over jobs', () => {
     expect(workOff(daemon('one', { a: '1', b: '1' }))).toEqual([user, prebuild]);
   });
 
-  it('takes prebuilds in their turn before 2.25', () => {
+  it('hands out prebuilds in order of age before 2.25', () => {
     const { daemon, submit } = world({ version: 'v2.24.4' });
     const ids = [submit({ initiator: 'prebuilds' }), submit(), submit({ initiator: 'prebuilds' })];
     expect(workOff(daemon('one'))).toEqual(ids);
   });
 
-  it('takes the oldest first over all tag sets that a daemon can run', () => {
+  it('hands out the oldest job first over all tag sets that the daemon fits', () => {
     const { daemon, submit } = world();
     const ids = [{ a: '1' }, { b: '1' }, { a: '1', b: '1' }, { a: '1' }].map((tags) => submit({ tags }));
     expect(workOff(daemon('one', { a: '1', b: '1' }))).toEqual(ids);
@@ -134,8 +134,8 @@ describe('handing over jobs', () => {
   });
 });
 
-describe('ends of jobs', () => {
-  it('tells success, failure, interruption and cancel apart', () => {
+describe('job completion', () => {
+  it('distinguishes success, failure, interruption and cancellation', () => {
     const { daemon, submit, job, model, later } = world();
     const connection = daemon('one');
     const end = (result: 'succeeded' | 'failed' | 'canceled', cancelled: boolean) => {
@@ -154,7 +154,7 @@ describe('ends of jobs', () => {
     expect(end('succeeded', true)).toEqual({ status: 'canceled', failedBy: undefined });
   });
 
-  it('refuses the end of a job that the daemon does not have', () => {
+  it('refuses to complete a job that the daemon does not have', () => {
     const { daemon, submit, job } = world();
     const [owner, other] = [daemon('one'), daemon('two')];
     const id = submit();
@@ -164,7 +164,7 @@ describe('ends of jobs', () => {
     expect(() => owner.complete('unknown' as JobId, 'succeeded')).toThrow(/there is none/);
   });
 
-  it('refuses a second end', () => {
+  it('refuses to complete a job twice', () => {
     const { daemon, submit, job } = world();
     const connection = daemon('one');
     const id = submit();
@@ -175,7 +175,7 @@ describe('ends of jobs', () => {
   });
 });
 
-describe('cancelling', () => {
+describe('job cancellation', () => {
   it('ends a pending job at once', () => {
     const { submit, model, job } = world();
     const id = submit();
@@ -188,7 +188,7 @@ describe('cancelling', () => {
     });
   });
 
-  it('leaves a running job canceling until its daemon completes it', () => {
+  it('keeps a running job in canceling until its daemon completes it', () => {
     const { daemon, submit, model, job } = world();
     const connection = daemon('one');
     const id = submit();
@@ -199,7 +199,7 @@ describe('cancelling', () => {
     expect(job(id).status).toBe('canceled');
   });
 
-  it('refuses what has ended, what has been cancelled, and what is not there', () => {
+  it('refuses jobs that have ended, were cancelled before, or do not exist', () => {
     const { daemon, submit, model } = world();
     const [pending, done, canceling] = [submit(), submit(), submit()];
     model.cancelJob(pending);
@@ -216,7 +216,7 @@ describe('cancelling', () => {
     expect(() => model.cancelJob(canceling)).toThrow('Job has already been marked as canceled!');
   });
 
-  it('still hands over a job cancelled while pending below 2.31.1, for one update', () => {
+  it('still hands over a job that was cancelled while pending before 2.31.1, for one update', () => {
     const { daemon, submit, model, job } = world({ version: 'v2.31.0' });
     const [cancelled, next] = [submit(), submit()];
     model.cancelJob(cancelled);
@@ -240,11 +240,21 @@ describe('cancelling', () => {
 
 describe('tags and organizations', () => {
   const rows: readonly { daemon: Tags; job: Tags; runs: boolean; because: string }[] = [
-    { daemon: {}, job: {}, runs: true, because: 'untagged runs untagged' },
+    { daemon: {}, job: {}, runs: true, because: 'an untagged daemon runs untagged jobs' },
     { daemon: { env: 'a' }, job: {}, runs: false, because: 'a tagged daemon runs no untagged job' },
     { daemon: {}, job: { env: 'a' }, runs: false, because: 'the daemon lacks the tag' },
-    { daemon: { env: 'a', dc: 'x' }, job: { env: 'a' }, runs: true, because: 'the daemon has more' },
-    { daemon: { env: 'a' }, job: { env: 'a', dc: 'x' }, runs: false, because: 'the job has more' },
+    {
+      daemon: { env: 'a', dc: 'x' },
+      job: { env: 'a' },
+      runs: true,
+      because: 'the daemon may have more tags',
+    },
+    {
+      daemon: { env: 'a' },
+      job: { env: 'a', dc: 'x' },
+      runs: false,
+      because: 'the job has a tag that the daemon lacks',
+    },
     { daemon: { dc: 'new_york' }, job: { dc: 'chicago' }, runs: false, because: 'the values differ' },
     { daemon: { env: 'A' }, job: { env: 'a' }, runs: false, because: 'values are case-sensitive' },
     { daemon: {}, job: { scope: 'user', owner: 'aaa' }, runs: false, because: 'the scopes differ' },
@@ -256,13 +266,16 @@ describe('tags and organizations', () => {
     },
     { daemon: { scope: 'odd' }, job: {}, runs: true, because: 'an unknown scope means organization' },
   ];
-  it.each(rows)('$runs: daemon $daemon, job $job ($because)', ({ daemon: tags, job: jobTags, runs }) => {
-    const { daemon, submit } = world();
-    const id = submit({ tags: jobTags });
-    expect(workOff(daemon('one', tags))).toEqual(runs ? [id] : []);
-  });
+  it.each(rows)(
+    'decides $runs for daemon tags $daemon and job tags $job: $because',
+    ({ daemon: tags, job: jobTags, runs }) => {
+      const { daemon, submit } = world();
+      const id = submit({ tags: jobTags });
+      expect(workOff(daemon('one', tags))).toEqual(runs ? [id] : []);
+    },
+  );
 
-  it('gives no job of another organization', () => {
+  it('hands out no job of another organization', () => {
     const { daemon, submit } = world();
     submit({ organization: 'data' });
     expect(workOff(daemon('one'))).toEqual([]);
@@ -294,7 +307,7 @@ describe('tags and organizations', () => {
 });
 
 describe('built-in daemons', () => {
-  it('work untagged jobs of the default organization, one after the other', () => {
+  it('run untagged jobs of the default organization, one at a time', () => {
     const { model, submit, job, later } = world({ organizations: ['coder', 'data'] });
     model.addBuiltInDaemons(1);
     const ids = [submit({ organization: 'coder' }), submit({ organization: 'coder', willFail: true })];
@@ -310,8 +323,8 @@ describe('built-in daemons', () => {
   });
 });
 
-describe('size', () => {
-  it('runs 25,000 builds of a week in seconds', () => {
+describe('the speed of the simulated coderd', () => {
+  it('is enough for 25,000 builds of a week in seconds', () => {
     const { model, daemon, submit, timeline, later } = world();
     const work =
       (connection: DaemonConnection) =>

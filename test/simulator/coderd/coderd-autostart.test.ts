@@ -26,44 +26,44 @@ describe('the next autostart', () => {
       after: '2026-03-02T08:00:00Z',
       schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
       expected: '2026-03-03T08:00Z',
-      because: 'it is later than the time given',
+      because: 'it is later than the given time',
     },
     {
       after: '2026-03-02T07:59:59.999Z',
       schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
       expected: '2026-03-02T08:00Z',
-      because: 'a millisecond before is before',
+      because: 'the given time is a millisecond earlier',
     },
     {
       after: '2026-03-06T12:00:00Z',
       schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1-5',
       expected: '2026-03-09T08:00Z',
-      because: 'there is no weekend in it',
+      because: 'the schedule has no weekend',
     },
     {
       after: '2026-03-02T12:00:00Z',
       schedule: '15,45 6-7,20 * * *',
       expected: '2026-03-02T20:15Z',
-      because: 'lists and ranges, and UTC where no zone is given',
+      because: 'it has lists and ranges, and UTC is the default zone',
     },
     {
       after: '2026-03-02T20:15:00Z',
       schedule: '15,45 6-7,20 * * *',
       expected: '2026-03-02T20:45Z',
-      because: 'the other minute of the hour',
+      because: 'the second minute in the list is next',
     },
     {
       after: '2026-03-02T12:00:00Z',
       schedule: '* * * * *',
       expected: '2026-03-02T12:01Z',
-      because: 'every minute',
+      because: 'it matches every minute',
     },
     {
       after: '2026-03-02T12:00:00Z',
       schedule: 'CRON_TZ=Asia/Kolkata 0 1 * * 2',
       days: ['tuesday'],
       expected: '2026-03-02T19:30Z',
-      because: "the day is that of the zone's clock, which is half an hour off",
+      because: 'the day is that of local time, which is half an hour off',
     },
     {
       after: '2026-03-02T12:00:00Z',
@@ -77,7 +77,7 @@ describe('the next autostart', () => {
       schedule: '0 9 * * 1-5',
       days: ['sunday', 'thursday'],
       expected: '2026-03-05T09:00Z',
-      because: 'days count that are in both',
+      because: 'only days in both the schedule and the template count',
     },
     {
       after: '2026-03-28T12:00:00Z',
@@ -89,35 +89,35 @@ describe('the next autostart', () => {
       after: '2026-03-28T12:00:00Z',
       schedule: 'CRON_TZ=Europe/Berlin 30 2 * * *',
       expected: '2026-03-30T00:30Z',
-      because: 'there is no half past two on that night',
+      because: '2:30 does not exist in that night',
     },
     {
       after: '2026-10-24T12:00:00Z',
       schedule: 'CRON_TZ=Europe/Berlin 30 2 * * *',
       expected: '2026-10-25T00:30Z',
-      because: 'the first half past two of that night',
+      because: 'it is the first 2:30 of that night',
     },
     {
       after: '2026-10-25T00:30:00Z',
       schedule: 'CRON_TZ=Europe/Berlin 30 2 * * *',
       expected: '2026-10-25T01:30Z',
-      because: 'the second half past two of that night',
+      because: 'it is the second 2:30 of that night',
     },
     {
       after: '2026-10-19T07:00:00Z',
       schedule: 'CRON_TZ=Europe/Berlin 0 9 * * 1',
       expected: '2026-10-26T08:00Z',
-      because: 'a week with 169 hours',
+      because: 'that week has 169 hours',
     },
     {
       after: '2026-04-04T12:00:00Z',
       schedule: 'CRON_TZ=Australia/Lord_Howe 45 1 * * *',
       expected: '2026-04-04T14:45Z',
-      because: 'half an hour comes twice there: the first',
+      because: 'a half hour occurs twice there, and the first one counts',
     },
   ];
   it.each(rows)(
-    'after $after in $schedule is $expected ($because)',
+    'is $expected after $after for the schedule $schedule: $because',
     ({ after, schedule, days, expected }) => {
       expect(next(after, schedule, days)).toBe(expected);
     },
@@ -133,11 +133,11 @@ describe('the next autostart', () => {
     '5-1 9 * * *',
     '0 9 * * mon',
     '*/5 9 * * *',
-  ])('is none of what the world cannot read: %s', (schedule) => {
+  ])('throws for a schedule that the simulator cannot read: %s', (schedule) => {
     expect(() => next('2026-03-02T12:00:00Z', schedule)).toThrow(/^reading (the|a) schedule/);
   });
 
-  it('is the first minute at which the clock of the zone shows what the schedule says', () => {
+  it('is the first minute at which local time in the zone matches the schedule', () => {
     const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'];
     const some = (max: number) => fc.uniqueArray(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 3 });
     fc.assert(
@@ -179,7 +179,10 @@ function minutesBetween(after: number, until: number): number[] {
   );
 }
 
-/** What a clock on the wall there shows: by another way than the world's own, which reads Intl once a quarter of an hour. */
+/**
+ * The local time in a zone, computed in another way than the simulator does (which reads Intl once
+ * a quarter of an hour).
+ */
 function clockOf(zone: string) {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,

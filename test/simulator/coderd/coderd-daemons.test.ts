@@ -41,36 +41,36 @@ function refusal(run: () => unknown): number | undefined {
   return undefined;
 }
 
-describe('letting daemons in', () => {
+describe('the registration of a daemon', () => {
   const rows = [
     { given: { key: 'x'.repeat(43) }, status: 401, because: 'the key is unknown' },
     { given: { key: 'short' }, status: 400, because: 'no key has this length' },
     { given: { name: 'under_score' }, status: 400, because: 'names have no underscore' },
     { given: { name: 'a'.repeat(64) }, status: 400, because: 'names have at most 63 characters' },
     { given: { version: 'v2.31.1' }, status: 400, because: "its API is newer than the server's" },
-    { given: { version: 'v2.31.0' }, status: undefined, because: 'its API is that of 2.30' },
+    { given: { version: 'v2.31.0' }, status: undefined, because: 'its API version equals that of 2.30' },
     { given: { name: 'a'.repeat(63) }, status: undefined, because: '63 characters are allowed' },
-    { given: { version: 'v2.29.4' }, status: undefined, because: 'older daemons are let in' },
+    { given: { version: 'v2.29.4' }, status: undefined, because: 'older daemons are accepted' },
   ];
-  it.each(rows)('answers $status: $because', ({ given, status }) => {
+  it.each(rows)('gives status $status: $because', ({ given, status }) => {
     const { model, key } = world();
     expect(refusal(() => model.connect({ key, name: 'one', version: VERSION, ...given }))).toBe(status);
   });
 
-  it('answers 403 without a licence', () => {
+  it('gives status 403 without a licence', () => {
     const { model, key } = world({ licensed: false });
     expect(refusal(() => model.connect({ key, name: 'one', version: VERSION }))).toBe(403);
   });
 
-  it('writes no row for a daemon that it refuses', () => {
+  it('writes no row for a refused daemon', () => {
     const { model, connect } = world({ licensed: false });
     expect(() => connect('one')).toThrow();
     expect(model.daemons()).toEqual([]);
   });
 });
 
-describe('keys', () => {
-  it('makes secrets of 43 letters and digits, none twice', () => {
+describe('provisioner keys', () => {
+  it('have unique secrets of 43 letters and digits', () => {
     const { model } = world();
     const secrets = Array.from({ length: 50 }, (_, n) =>
       model.addKey({ organization: 'default', name: `k${n}`, tags: {} }),
@@ -87,14 +87,14 @@ describe('keys', () => {
     { name: 'user-auth', status: 400, because: 'it is reserved' },
     { name: 'psk', status: 400, because: 'it is reserved' },
   ];
-  it.each(refused)('refuses the name "$name" with $status: $because', ({ name, status }) => {
+  it.each(refused)('are refused with status $status for the name "$name": $because', ({ name, status }) => {
     const { model } = world();
     expect(() => model.addKey({ organization: 'default', name, tags: {} })).toThrow(
       expect.objectContaining({ status }),
     );
   });
 
-  it('refuses an unknown organization, a NUL byte in tags, and deleting what is not there or reserved', () => {
+  it('are refused for an unknown organization or a NUL byte in tags; unknown or reserved ones cannot be deleted', () => {
     const { model } = world();
     const status = (value: number) => expect.objectContaining({ status: value });
     expect(() => model.addKey({ organization: 'x', name: 'k', tags: {} })).toThrow(status(404));
@@ -105,7 +105,7 @@ describe('keys', () => {
     expect(() => model.deleteKey('default', 'psk')).toThrow(status(400));
   });
 
-  it('takes the daemon rows with a deleted key, and lets nobody in with it', () => {
+  it('lose their daemon rows when deleted, and admit no daemon afterwards', () => {
     const { model, connect } = world();
     connect('one');
     model.deleteKey('default', 'pool');
@@ -113,7 +113,7 @@ describe('keys', () => {
     expect(refusal(() => connect('one'))).toBe(401);
   });
 
-  it('leaves sessions of a deleted key working up to 2.36, without a row', () => {
+  it('leave sessions working without a row when deleted, up to 2.36', () => {
     const { model, connect, submit, later } = world({ version: 'v2.36.0' });
     const connection = connect('one');
     connection.acquire(() => {});
@@ -124,7 +124,7 @@ describe('keys', () => {
     expect(model.daemons()).toEqual([]);
   });
 
-  it('closes sessions of a deleted key after 2.36, a busy one after its job', () => {
+  it('close sessions when deleted after 2.36, busy ones after their job', () => {
     const { model, connect, submit } = world({ version: 'v2.37.0' });
     const [busy, idle] = [connect('busy'), connect('idle')];
     const first = submit();
@@ -140,8 +140,8 @@ describe('keys', () => {
   });
 });
 
-describe('liveness', () => {
-  it('beats at once, and then every 60 s while the websocket is open', () => {
+describe('the state of a daemon', () => {
+  it('gets a heartbeat at once, and then every 60 s while the websocket is open', () => {
     const { model, connect, later } = world();
     const seen = () => model.daemons().map(({ lastSeenAt }) => lastSeenAt - START);
     connect('one');
@@ -153,10 +153,10 @@ describe('liveness', () => {
   });
 
   it.each([
-    { closedAt: 0, because: 'just seen: 90 s more' },
-    { closedAt: 59 * SECOND, because: 'last seen 59 s before: 31 s more' },
+    { closedAt: 0, because: 'it was just seen, so 90 s remain' },
+    { closedAt: 59 * SECOND, because: 'it was seen 59 s before, so 31 s remain' },
   ])(
-    'reads idle until 90 s after the last beat when closed cleanly at $closedAt ms ($because)',
+    'stays idle for 90 s after the last heartbeat when the websocket closes at $closedAt ms: $because',
     ({ closedAt }) => {
       const { connect, later, status } = world();
       const connection = connect('one');
@@ -170,25 +170,22 @@ describe('liveness', () => {
   );
 
   it.each([
-    { version: 'v2.25.3', status: 'offline', because: 'who is not seen is offline' },
-    { version: 'v2.26.0', status: 'busy', because: 'who has a job is busy' },
-  ])(
-    'shows a daemon that died with its job as $status in $version: $because',
-    ({ version, status: expected }) => {
-      const { connect, submit, later, list, status } = world({ version });
-      const connection = connect('one');
-      const id = submit();
-      connection.acquire(() => {});
-      expect(status()).toBe('busy');
-      connection.close();
-      later(91 * SECOND);
-      expect(list()).toMatchObject([
-        { status: expected, current_job: { id, status: 'running' }, previous_job: null },
-      ]);
-    },
-  );
+    { version: 'v2.25.3', status: 'offline', because: 'a daemon that was not seen is offline' },
+    { version: 'v2.26.0', status: 'busy', because: 'a daemon with a job is busy' },
+  ])('is $status in $version after the daemon died with a job: $because', ({ version, status: expected }) => {
+    const { connect, submit, later, list, status } = world({ version });
+    const connection = connect('one');
+    const id = submit();
+    connection.acquire(() => {});
+    expect(status()).toBe('busy');
+    connection.close();
+    later(91 * SECOND);
+    expect(list()).toMatchObject([
+      { status: expected, current_job: { id, status: 'running' }, previous_job: null },
+    ]);
+  });
 
-  it('tells the job that was completed last as the previous one', () => {
+  it('has the job that was completed last as the previous job', () => {
     const { connect, submit, later, list } = world();
     const connection = connect('one');
     const ids = [submit(), submit()];
@@ -200,7 +197,7 @@ describe('liveness', () => {
     expect(list()).toMatchObject([{ status: 'idle', current_job: null, previous_job: { id: ids[1] } }]);
   });
 
-  it('deletes rows not seen for 7 days, every 10 min', () => {
+  it('is deleted after 7 days without a heartbeat, checked every 10 min', () => {
     const { model, connect, later } = world();
     connect('gone').close();
     connect('alive');
@@ -211,8 +208,8 @@ describe('liveness', () => {
   });
 });
 
-describe('rows', () => {
-  it('are reused by name, with id and creation kept, and key and version new', () => {
+describe('daemon rows', () => {
+  it('are reused by name: id and creation stay, key and version change', () => {
     const { model, connect, later } = world();
     const first = connect('one');
     first.close();
@@ -225,7 +222,7 @@ describe('rows', () => {
     ]);
   });
 
-  it('are made anew, with another id, after the key was deleted: the job of before is lost', () => {
+  it('get a new id after the key was deleted, without the earlier job', () => {
     const { model, connect, submit } = world();
     const id = submit();
     const before = connect('one');
@@ -238,14 +235,14 @@ describe('rows', () => {
     expect(model.jobs()).toMatchObject([{ status: 'running', workerId: before.id }]);
   });
 
-  it('are told apart by organization', () => {
+  it('are separate for each organization', () => {
     const { model, connect } = world({ organizations: ['default', 'data'] });
     const key = model.addKey({ organization: 'data', name: 'pool', tags: {} });
     expect(connect('one').id).not.toBe(connect('one', key).id);
     expect(model.daemons()).toHaveLength(2);
   });
 
-  it('are shared by two live daemons of one name: beats of both, jobs of both', () => {
+  it('are shared by two live daemons of one name, with heartbeats and jobs of both', () => {
     const { model, connect, submit, later, list } = world();
     const [first, second] = [connect('one'), connect('one')];
     const ids = [submit(), submit()];
@@ -257,7 +254,7 @@ describe('rows', () => {
     expect(model.daemons()).toMatchObject([{ id: first.id, lastSeenAt: START + 3 * MINUTE }]);
   });
 
-  it('keep the job for a daemon that reconnects in the middle of it', () => {
+  it('keep the job of a daemon that reconnects while it runs', () => {
     const { model, connect, submit, later } = world();
     const id = submit();
     const first = connect('one');

@@ -75,8 +75,8 @@ async function world(options: Partial<CoderdOptions> & { readonly rateLimit?: nu
 const ids = (found: readonly Item[]): string[] => found.map(({ id }) => id);
 const query = (parameters: Readonly<Record<string, string>>): string => `?${new URLSearchParams(parameters)}`;
 
-describe('without a token', () => {
-  it('answers buildinfo, with the commit in the version, and healthz', async () => {
+describe('a request without a token', () => {
+  it('gets buildinfo, with the commit in the version, and healthz', async () => {
     const { get, fetchPath } = await world({ version: 'v2.30.0' });
     const { status, body } = await get('/api/v2/buildinfo', '');
     expect(status).toBe(200);
@@ -89,7 +89,7 @@ describe('without a token', () => {
     expect([health.status, await health.text()]).toEqual([200, 'OK']);
   });
 
-  it.each(['', 'unknown', 'revoked'])('answers 401 to the token "%s"', async (kind) => {
+  it.each(['', 'unknown', 'revoked'])('gets 401 with the token "%s"', async (kind) => {
     const { get, model, token, organization } = await world();
     model.revokeToken(token);
     const given = kind === 'revoked' ? token : kind;
@@ -104,7 +104,7 @@ describe('without a token', () => {
 });
 
 describe('organizations', () => {
-  it('are listed whole, whatever the token may read', async () => {
+  it('are all listed, whatever the token may read', async () => {
     const { get, model } = await world();
     const { body } = await get('/api/v2/organizations', model.addToken({ canRead: [] }));
     expect(body).toMatchObject([
@@ -118,7 +118,7 @@ describe('organizations', () => {
     ]);
   });
 
-  it('are found by UUID, by name and by the word default', async () => {
+  it('are found by UUID, by name and by "default"', async () => {
     const { list, model } = await world({ organizations: ['coder', 'data'] });
     const statusOf = async (of: string) => (await list('jobs', '', of)).status;
     expect(await statusOf(model.organizationId('data'))).toBe(200);
@@ -131,7 +131,7 @@ describe('organizations', () => {
   });
 
   it.each(['provisionerjobs', 'provisionerdaemons', 'provisionerjobs/00000000-0000-4000-a000-000000000000'])(
-    'look absent to a token that may not read them: %s',
+    'give 404 to a token that may not read them: %s',
     async (resource) => {
       const { get, model, organization } = await world();
       const token = model.addToken({ canRead: ['data'] });
@@ -145,7 +145,7 @@ describe('organizations', () => {
     },
   );
 
-  it('show a reader of one its own jobs only', async () => {
+  it('show only their own jobs to a token that may read one of them', async () => {
     const { get, model, submit } = await world();
     submit();
     const mine = submit({ organization: 'data' });
@@ -158,7 +158,7 @@ describe('organizations', () => {
   });
 });
 
-describe('parameters', () => {
+describe('query parameters', () => {
   const field = (name: string) => expect.objectContaining({ field: name });
   const refused: readonly {
     what: 'jobs' | 'daemons';
@@ -192,14 +192,17 @@ describe('parameters', () => {
       version: 'v2.25.0',
     },
   ];
-  it.each(refused)('answers 400 to $what$query of $version', async ({ what, query, fields, version }) => {
-    const { list } = await world(version === undefined ? {} : { version });
-    const { status, body } = await list(what, query);
-    expect(status).toBe(400);
-    expect(body).toEqual({ message: 'Invalid query parameters.', validations: fields.map(field) });
-  });
+  it.each(refused)(
+    'are refused with 400 by $version: $what$query',
+    async ({ what, query, fields, version }) => {
+      const { list } = await world(version === undefined ? {} : { version });
+      const { status, body } = await list(what, query);
+      expect(status).toBe(400);
+      expect(body).toEqual({ message: 'Invalid query parameters.', validations: fields.map(field) });
+    },
+  );
 
-  it("answers coderd's own words", async () => {
+  it("are refused with coderd's own error texts", async () => {
     const { list } = await world();
     expect((await list('jobs', '?offset=0')).body).toEqual({
       message: 'Invalid query parameters.',
@@ -215,13 +218,13 @@ describe('parameters', () => {
     '?status=pending&status=running,unknown',
     '?tags=null',
     '?ids=',
-  ])('accepts jobs%s', async (given) => {
+  ])('are accepted: jobs%s', async (given) => {
     const { list } = await world();
     expect((await list('jobs', given)).status).toBe(200);
   });
 
   it.each(['?offline=1&max_age=1h30m&status=idle,busy', '?offline=F', '?max_age=0'])(
-    'accepts daemons%s',
+    'are accepted: daemons%s',
     async (given) => {
       const { list } = await world();
       expect((await list('daemons', given)).status).toBe(200);
@@ -232,7 +235,7 @@ describe('parameters', () => {
     ['jobs', '?status=finished'],
     ['jobs', '?status=pending,'],
     ['daemons', '?status=dead'],
-  ] as const)('answers 500 to an unknown status: %s%s', async (what, given) => {
+  ] as const)('give 500 for an unknown status: %s%s', async (what, given) => {
     const { list } = await world();
     const { status, body } = await list(what, given);
     expect(status).toBe(500);
@@ -241,7 +244,7 @@ describe('parameters', () => {
 });
 
 describe('the list of jobs', () => {
-  it('has the newest 50 first unless asked otherwise: the oldest are lost', async () => {
+  it('has the newest 50 jobs first by default, without older ones', async () => {
     const { items, submit, later } = await world();
     const submitted = Array.from({ length: 60 }, () => {
       later(SECOND);
@@ -254,7 +257,7 @@ describe('the list of jobs', () => {
     expect(ids(await items('jobs', '?limit=0&status=pending'))).toEqual(newestFirst);
   });
 
-  it('is an empty array when there is nothing', async () => {
+  it('is an empty array when there are no jobs', async () => {
     const { list } = await world();
     expect((await list('jobs')).body).toEqual([]);
   });
@@ -276,7 +279,7 @@ describe('the list of jobs', () => {
     expect(ids(await items('jobs', `?ids=${running}&ids=${prebuild}&limit=1`))).toEqual([prebuild]);
   });
 
-  it('filters by containment of tags, and by equality for the exact untagged set', async () => {
+  it('filters by tags that contain the given ones, and by equality for the untagged set', async () => {
     const { items, submit } = await world();
     const [untagged, env, both] = [{}, { env: 'a' }, { env: 'a', dc: 'x' }].map((tags) => submit({ tags }));
     const found = async (tags: unknown) => ids(await items('jobs', query({ tags: JSON.stringify(tags) })));
@@ -288,7 +291,7 @@ describe('the list of jobs', () => {
     expect(await found({ scope: 'organization', owner: '' })).toEqual([untagged]);
   });
 
-  it('counts the queue over all organizations and tags, prebuilds last', async () => {
+  it('has queue positions over all organizations and tags, with prebuilds last', async () => {
     const { items, submit, connect, model } = await world();
     const running = submit();
     connect('one').acquire(() => {});
@@ -306,7 +309,7 @@ describe('the list of jobs', () => {
     ]);
   });
 
-  it('names every fitting daemon as available, offline ones too, for unstarted jobs only', async () => {
+  it('has every fitting daemon as available for unstarted jobs, including offline ones', async () => {
     const { items, submit, connect, later } = await world();
     const offline = connect('offline');
     offline.close();
@@ -321,7 +324,7 @@ describe('the list of jobs', () => {
     expect((await items('jobs'))[0]).not.toHaveProperty('available_workers');
   });
 
-  it('omits what is not there, and writes times without trailing zeros', async () => {
+  it('omits absent fields, and has times without trailing zeros', async () => {
     const { items, submit, later } = await world();
     later(1_500.125);
     submit({ tags: { env: 'a' } });
@@ -351,7 +354,7 @@ describe('the list of jobs', () => {
     });
   });
 
-  it('tells worker, times and error of a job that has failed', async () => {
+  it('has worker, times and error of a failed job', async () => {
     const { items, submit, connect, later } = await world();
     const id = submit({ type: 'template_version_import' });
     const connection = connect('one');
@@ -372,7 +375,7 @@ describe('the list of jobs', () => {
     ]);
   });
 
-  it('keeps the worker of a job whose daemon row is gone', async () => {
+  it('keeps the worker of a job whose daemon row was deleted', async () => {
     const { items, list, submit, connect, model } = await world();
     submit();
     const connection = connect('one');
@@ -399,7 +402,7 @@ describe('the list of jobs', () => {
     for (const name of lacks) expect(job).not.toHaveProperty(name);
   });
 
-  it('tells the transition from 2.33 on', async () => {
+  it('has the transition from 2.33 on', async () => {
     for (const [version, transition] of [
       ['v2.32.8', undefined],
       ['v2.33.0', 'stop'],
@@ -416,7 +419,7 @@ describe('the list of jobs', () => {
 });
 
 describe('one job', () => {
-  it('is answered alone, and 404 when it is not there, is filtered out, or belongs elsewhere', async () => {
+  it('is answered by id, and gives 404 if it is unknown, filtered out, or of another organization', async () => {
     const { list, get, submit, organization } = await world();
     const id = submit();
     const foreign = submit({ organization: 'data' });
@@ -444,7 +447,7 @@ describe('the list of daemons', () => {
     return { ...made, offline: offline.id, busy: busy.id, idle: idle.id };
   }
 
-  it('has the newest first, and hides offline ones unless asked, from 2.26 on', async () => {
+  it('has the newest first, and from 2.26 on hides offline daemons by default', async () => {
     const { items, offline, busy, idle } = await threeDaemons('v2.26.0');
     expect(ids(await items('daemons'))).toEqual([idle, busy]);
     expect(ids(await items('daemons', '?offline=false'))).toEqual([idle, busy]);
@@ -461,7 +464,7 @@ describe('the list of daemons', () => {
     ).toEqual([offline]);
   });
 
-  it('has offline ones among the rest from 2.21 to 2.25', async () => {
+  it('has offline daemons among the others from 2.21 to 2.25', async () => {
     const { items, offline, busy, idle } = await threeDaemons('v2.25.0');
     expect(ids(await items('daemons'))).toEqual([idle, busy, offline]);
   });
@@ -472,14 +475,14 @@ describe('the list of daemons', () => {
     expect(ids(await items('daemons', '?limit=1'))).toEqual([offline]);
   });
 
-  it('stops at 50 unless asked otherwise', async () => {
+  it('has at most 50 daemons by default', async () => {
     const { items, connect } = await world();
     for (let n = 0; n < 51; n++) connect(`daemon-${n}`);
     expect(await items('daemons')).toHaveLength(50);
     expect(await items('daemons', '?limit=0')).toHaveLength(51);
   });
 
-  it('has the fields of 2.30, null for jobs that are not there', async () => {
+  it('has the fields of 2.30, with null for absent jobs', async () => {
     const { items, connect, model, organization } = await world();
     const { id } = connect('one', { env: 'a' });
     expect(await items('daemons')).toEqual([
@@ -503,8 +506,8 @@ describe('the list of daemons', () => {
   });
 });
 
-describe('below 2.20', () => {
-  it('lists all jobs unless told otherwise, and takes neither ids nor tags', async () => {
+describe('a release before 2.20', () => {
+  it('lists all jobs by default, and refuses ids and tags', async () => {
     const { items, list, submit } = await world({ version: 'v2.19.0' });
     const all = Array.from({ length: 51 }, () => submit());
     expect(await items('jobs')).toHaveLength(51);
@@ -513,12 +516,12 @@ describe('below 2.20', () => {
     expect((await list('jobs', '?tags={}')).status).toBe(400);
   });
 
-  it('has no route for jobs below 2.19', async () => {
+  it('has no route for jobs before 2.19', async () => {
     const { list } = await world({ version: 'v2.18.0' });
     expect(await list('jobs')).toMatchObject({ status: 404, body: { message: 'Route not found.' } });
   });
 
-  it('lists all daemons without status, ignores unknown parameters, and hides rows rather than the place', async () => {
+  it('lists all daemons without status, ignores unknown parameters, and hides rows instead of answering 404', async () => {
     const { list, get, connect, model, organization } = await world({ version: 'v2.18.0' });
     for (let n = 0; n < 60; n++) connect(`daemon-${n}`);
     const { status, body } = await list('daemons', '?limit=1&offline=false');
@@ -531,7 +534,7 @@ describe('below 2.20', () => {
 });
 
 describe('headers and limits', () => {
-  it('take the date from the virtual clock and tell the version', async () => {
+  it('have the date of the virtual clock and the version', async () => {
     const { list, later } = await world();
     later(90 * SECOND);
     const { headers } = await list('jobs');
@@ -558,7 +561,7 @@ describe('headers and limits', () => {
     });
   });
 
-  it('count by user and path, in a window that slides', async () => {
+  it('count by user and path, in a sliding window', async () => {
     const { list, get, later, model, organization } = await world({ rateLimit: 4 });
     const statuses = async (requests: number) => {
       const seen: number[] = [];
@@ -575,13 +578,13 @@ describe('headers and limits', () => {
     expect(await statuses(5)).toEqual([200, 200, 200, 200, 429]);
   });
 
-  it('leave healthz alone', async () => {
+  it('do not limit healthz', async () => {
     const { fetchPath } = await world({ rateLimit: 1 });
     await fetchPath('/healthz');
     expect((await fetchPath('/healthz')).status).toBe(200);
   });
 
-  it('answer 405 to a write and 404 to a route that is not there', async () => {
+  it('answer 405 to a write and 404 to an unknown route', async () => {
     const { get, root, organization, token } = await world();
     const write = await fetch(`${root}/api/v2/organizations/${organization}/provisionerjobs`, {
       method: 'POST',

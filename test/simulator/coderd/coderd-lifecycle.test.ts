@@ -6,7 +6,7 @@ import { coderdWorld, DAY, HOUR, MINUTE, SECOND, START } from './coderd-workspac
 
 const EVER = 100 * DAY;
 
-describe('when a transition is due', () => {
+describe('a due transition', () => {
   const rows: readonly {
     readonly workspace: Partial<NewWorkspace>;
     readonly template?: Partial<NewTemplate>;
@@ -51,19 +51,19 @@ describe('when a transition is due', () => {
       workspace: { schedule: '10 8 * * *' },
       minute: 10,
       expected: 'start autostart',
-      because: 'a start is due at its minute',
+      because: 'a start is due in its minute',
     },
     {
       workspace: { schedule: '0 8 * * *' },
       minute: 1440,
       expected: 'start autostart',
-      because: 'the first time counts that is later than the last build',
+      because: 'the first time after the last build counts',
     },
     {
       workspace: { schedule: '10 8 * * *', since: (START - 20 * DAY) as EpochMs },
       minute: 1,
       expected: 'start autostart',
-      because: 'what is overdue is due',
+      because: 'an overdue start is due',
     },
     {
       workspace: { schedule: '0 8 * * *' },
@@ -77,32 +77,32 @@ describe('when a transition is due', () => {
       template: { timeTilDormantMs: 10 * MINUTE },
       minute: 11,
       expected: 'stop dormancy',
-      because: 'unused for exactly so long is not longer',
+      because: 'exactly the dormancy time is not yet longer',
     },
     {
       workspace: { running: true },
       template: { timeTilDormantMs: 10 * MINUTE - 1 },
       minute: 10,
       expected: 'stop dormancy',
-      because: 'it is longer',
+      because: 'it was unused for longer than the dormancy time',
     },
     {
       workspace: { dormantAt: START },
       template: { timeTilDormantAutodeleteMs: 10 * MINUTE },
       minute: 11,
       expected: 'delete autodelete',
-      because: 'deleting_at itself is not past',
+      because: 'deleting_at itself is not in the past',
     },
     {
       workspace: { dormantAt: START },
       template: { timeTilDormantAutodeleteMs: 10 * MINUTE - 1 },
       minute: 10,
       expected: 'delete autodelete',
-      because: 'it is past',
+      because: 'deleting_at is in the past',
     },
   ];
   it.each(rows)(
-    '$expected in minute $minute: $workspace of $template ($because)',
+    'is "$expected" in minute $minute for $workspace of $template: $because',
     ({ workspace, template, minute, expected }) => {
       const { onlooker, at, inserted, ...world } = coderdWorld();
       onlooker();
@@ -116,7 +116,7 @@ describe('when a transition is due', () => {
     },
   );
 
-  it('is told to the whole minute, rounded down, whenever in a minute the executor ticks', () => {
+  it('is due by the whole minute, rounded down, whenever the executor ticks in that minute', () => {
     const { model, at, onlooker, template, inserted } = coderdWorld({
       start: (START + 30 * SECOND) as EpochMs,
     });
@@ -129,7 +129,7 @@ describe('when a transition is due', () => {
 });
 
 describe('the poll interval', () => {
-  it('is when the executor comes, who counts in whole minutes all the same', () => {
+  it('sets when the executor runs, which still counts in whole minutes', () => {
     const { at, onlooker, workspace, inserted } = coderdWorld({ autobuildPollMs: 5 * MINUTE });
     onlooker();
     workspace({ schedule: '1 8 * * *' });
@@ -140,31 +140,35 @@ describe('the poll interval', () => {
   });
 });
 
-describe('no transition is due', () => {
+describe('a workspace without a due transition', () => {
   const rows: readonly {
     readonly workspace: Partial<NewWorkspace>;
     readonly template?: Partial<NewTemplate>;
     readonly because: string;
   }[] = [
-    { workspace: { running: true }, because: 'it runs without end' },
+    { workspace: { running: true }, because: 'it has no deadline' },
     { workspace: {}, because: 'it has no schedule' },
-    { workspace: { running: true, schedule: '5 8 * * *' }, because: 'it is started' },
+    { workspace: { running: true, schedule: '5 8 * * *' }, because: 'it already runs' },
     {
       workspace: { schedule: '5 8 * * *' },
       template: { allowUserAutostart: false },
-      because: 'the template forbids',
+      because: 'the template forbids autostart',
     },
-    { workspace: { schedule: '5 8 * * *' }, template: { autostartDays: [] }, because: 'no day is allowed' },
+    {
+      workspace: { schedule: '5 8 * * *' },
+      template: { autostartDays: [] },
+      because: 'the template allows no day',
+    },
     { workspace: { schedule: '5 8 * * *', dormantAt: START }, because: 'it is dormant' },
     { workspace: { running: true, ttlMs: MINUTE, dormantAt: START }, because: 'it is dormant' },
     {
       workspace: { running: true, ttlMs: MINUTE, prebuilt: true },
       template: { timeTilDormantMs: MINUTE },
-      because: 'prebuilt ones are left out',
+      because: 'prebuilt workspaces are left out',
     },
-    { workspace: { dormantAt: START }, because: 'nothing says when to delete it' },
+    { workspace: { dormantAt: START }, because: 'it has no deletion time' },
   ];
-  it.each(rows)('for $workspace of $template: $because', ({ workspace, template }) => {
+  it.each(rows)('gets no build as $workspace of $template: $because', ({ workspace, template }) => {
     const world = coderdWorld();
     world.onlooker();
     world.workspace(workspace, template);
@@ -188,14 +192,17 @@ describe('failed builds', () => {
     return { ...world, record };
   }
 
-  it.each(['start', 'stop'] as const)('of a %s are stopped when the failure ttl is over', (transition) => {
-    const { at, inserted, record } = failing(transition, { failureTtlMs: 10 * MINUTE });
-    at(10 * MINUTE);
-    expect(inserted()).toEqual([`0 ${transition}`]);
-    at(20 * MINUTE);
-    expect(inserted()).toEqual([`0 ${transition}`, '11 stop']);
-    expect(record.latestBuild.reason).toBe('autostop');
-  });
+  it.each(['start', 'stop'] as const)(
+    'of a %s are followed by a stop after the failure TTL',
+    (transition) => {
+      const { at, inserted, record } = failing(transition, { failureTtlMs: 10 * MINUTE });
+      at(10 * MINUTE);
+      expect(inserted()).toEqual([`0 ${transition}`]);
+      at(20 * MINUTE);
+      expect(inserted()).toEqual([`0 ${transition}`, '11 stop']);
+      expect(record.latestBuild.reason).toBe('autostop');
+    },
+  );
 
   it.each([
     { version: 'v2.32.9', inserted: 1 },
@@ -204,13 +211,13 @@ describe('failed builds', () => {
     { version: 'v2.34.0', inserted: 1 },
     { version: 'v2.34.2+3006da5', inserted: 2 },
     { version: 'v2.35.0', inserted: 2 },
-  ])('of a stop are left alone before #26203: $version', ({ version, inserted }) => {
+  ])('of a stop are not cleaned up before #26203: $version', ({ version, inserted }) => {
     const failed = failing('stop', { failureTtlMs: 10 * MINUTE }, {}, version);
     failed.at(20 * MINUTE);
     expect(failed.inserted()).toHaveLength(inserted);
   });
 
-  it('of a delete are not', () => {
+  it('of a delete are not cleaned up', () => {
     const { at, inserted } = failing('delete', { failureTtlMs: 10 * MINUTE });
     at(DAY);
     expect(inserted()).toEqual(['0 delete']);
@@ -218,14 +225,21 @@ describe('failed builds', () => {
 
   it.each([
     { transition: 'start', workspace: { ttlMs: MINUTE }, because: 'it has no deadline' },
-    { transition: 'stop', workspace: { schedule: '5 8 * * *' }, because: 'what has failed is not started' },
-  ] as const)('of a $transition are left alone otherwise: $because', ({ transition, workspace }) => {
-    const { at, inserted } = failing(transition, {}, workspace);
-    at(8 * DAY);
-    expect(inserted()).toEqual([`0 ${transition}`]);
-  });
+    {
+      transition: 'stop',
+      workspace: { schedule: '5 8 * * *' },
+      because: 'coderd does not start a workspace whose build failed',
+    },
+  ] as const)(
+    'of a $transition are not followed by a build without a failure TTL: $because',
+    ({ transition, workspace }) => {
+      const { at, inserted } = failing(transition, {}, workspace);
+      at(8 * DAY);
+      expect(inserted()).toEqual([`0 ${transition}`]);
+    },
+  );
 
-  it('of a deletion are tried again a day later', () => {
+  it('of a delete are retried a day later', () => {
     const { at, model, worker, template, inserted } = coderdWorld();
     worker();
     const made = template({ timeTilDormantAutodeleteMs: MINUTE, buildMs: { delete: 30 * SECOND } });
@@ -238,7 +252,7 @@ describe('failed builds', () => {
 });
 
 describe('the status of an owner', () => {
-  it('stops the workspaces of a suspended one at once, and of nobody else', () => {
+  it('stops only the workspaces of a suspended user at once', () => {
     const { at, onlooker, workspace, model, inserted } = coderdWorld();
     onlooker();
     const owner = model.addUser();
@@ -251,7 +265,7 @@ describe('the status of an owner', () => {
     expect(record.latestBuild).toMatchObject({ reason: 'autostop', job: { initiatorId: owner.id } });
   });
 
-  it('stops what a suspended one has started within the minute', () => {
+  it('stops a workspace of a suspended user within a minute of its start', () => {
     const { model, at, onlooker, template, inserted } = coderdWorld({
       start: (START + 30 * SECOND) as EpochMs,
     });
@@ -263,7 +277,7 @@ describe('the status of an owner', () => {
     expect(inserted()).toEqual(['0 stop']);
   });
 
-  it('stops nothing of a dormant one before its deadline', () => {
+  it('stops no workspace of a dormant user before its deadline', () => {
     const { at, onlooker, workspace, model, inserted } = coderdWorld();
     onlooker();
     workspace({ running: true, ttlMs: 10 * MINUTE, owner: model.addUser({ status: 'dormant' }) });
@@ -271,7 +285,7 @@ describe('the status of an owner', () => {
     expect(inserted()).toEqual(['11 stop']);
   });
 
-  it.each(['suspended', 'dormant'] as const)('keeps those of a %s one from starting', (status) => {
+  it.each(['suspended', 'dormant'] as const)('prevents autostarts of a %s user', (status) => {
     const { at, onlooker, workspace, model, inserted } = coderdWorld();
     onlooker();
     const owner = model.addUser({ status });
@@ -283,7 +297,7 @@ describe('the status of an owner', () => {
     expect(inserted()).toEqual(['11 start']);
   });
 
-  it('does not stop a start that has failed', () => {
+  it('does not stop a workspace whose start has failed', () => {
     const { at, onlooker, workspace, model, inserted } = coderdWorld();
     const connection = onlooker();
     connection.acquire(({ id }) => connection.complete(id, 'failed'));
@@ -293,7 +307,7 @@ describe('the status of an owner', () => {
   });
 });
 
-describe('a build that can not be inserted', () => {
+describe('a build that cannot be inserted', () => {
   it('leaves no job and no mark, however often coderd tries', () => {
     const { at, onlooker, workspace, inserted } = coderdWorld();
     onlooker();
@@ -305,7 +319,7 @@ describe('a build that can not be inserted', () => {
 });
 
 describe('the tags of a job', () => {
-  it('are those of its version, and those that its own parameters give, while the gate asks for the former', () => {
+  it('are those of its version plus those of its parameters, while the gate needs only the former', () => {
     const { at, onlooker, workspace, model, inserted } = coderdWorld();
     onlooker();
     workspace({ schedule: '5 8 * * *', ownTags: { region: 'eu' } });
@@ -317,7 +331,7 @@ describe('the tags of a job', () => {
   it.each([
     { requireActiveVersion: false, expected: {} },
     { requireActiveVersion: true, expected: { pushed: 'yes' } },
-  ])('are of the active version where the template requires it: $requireActiveVersion', (row) => {
+  ])('are of the active version only if the template requires it: $requireActiveVersion', (row) => {
     const { at, onlooker, workspace, model } = coderdWorld();
     onlooker({ pushed: 'yes' });
     const { template } = workspace(
@@ -331,7 +345,7 @@ describe('the tags of a job', () => {
 });
 
 describe('precedence', () => {
-  it('stops for the deadline rather than for dormancy, and marks nothing', () => {
+  it('prefers the deadline to dormancy, and does not mark the workspace', () => {
     const { at, onlooker, workspace } = coderdWorld();
     onlooker();
     const record = workspace({ running: true, ttlMs: 5 * MINUTE - 1 }, { timeTilDormantMs: 4 * MINUTE });
@@ -339,7 +353,7 @@ describe('precedence', () => {
     expect(record).toMatchObject({ latestBuild: { reason: 'autostop' }, dormantAt: undefined });
   });
 
-  it('starts rather than marks as dormant', () => {
+  it('prefers a start to dormancy', () => {
     const { at, onlooker, workspace } = coderdWorld();
     onlooker();
     const record = workspace({ schedule: '5 8 * * *' }, { timeTilDormantMs: 4 * MINUTE });
@@ -347,7 +361,7 @@ describe('precedence', () => {
     expect(record).toMatchObject({ latestBuild: { reason: 'autostart' }, dormantAt: undefined });
   });
 
-  it('cleans up rather than marks as dormant', () => {
+  it('prefers a cleanup to dormancy', () => {
     const { at, onlooker, workspace, model } = coderdWorld();
     const connection = onlooker();
     connection.acquire(({ id }) => connection.complete(id, 'failed'));
@@ -359,7 +373,7 @@ describe('precedence', () => {
 });
 
 describe('dormancy', () => {
-  it('is only a mark for a workspace that is stopped, and says when it will be deleted', () => {
+  it('only marks a stopped workspace, with the time of its deletion', () => {
     const { at, onlooker, workspace, inserted } = coderdWorld();
     onlooker();
     const template = { timeTilDormantMs: MINUTE, timeTilDormantAutodeleteMs: HOUR };
@@ -373,7 +387,7 @@ describe('dormancy', () => {
     });
   });
 
-  it('ends in deletion, after which the workspace is listed no more', () => {
+  it('ends in deletion, after which the workspace is no longer listed', () => {
     const { at, worker, workspace, model, inserted } = coderdWorld();
     worker();
     workspace({ running: true }, { timeTilDormantMs: MINUTE, timeTilDormantAutodeleteMs: HOUR });
@@ -385,8 +399,11 @@ describe('dormancy', () => {
   });
 });
 
-describe('a dormant workspace that is taken up again', () => {
-  /** Made active a minute and a half before its next start at 8:20; its stop was on the day before. */
+describe('a dormant workspace that its user activates', () => {
+  /**
+   * A workspace that its user activates 1.5 min before its next start at 8:20. Its stop was on the
+   * day before.
+   */
   function woken(template: Partial<NewTemplate> = {}) {
     const world = coderdWorld();
     const since = (START - DAY) as EpochMs;
@@ -400,21 +417,21 @@ describe('a dormant workspace that is taken up again', () => {
     return { ...world, record };
   }
 
-  it('has no next start until the executor has come by', () => {
+  it('has no next start until the executor has run', () => {
     const { at, record } = woken();
     expect(record).toMatchObject({ dormantAt: undefined, nextStartAt: undefined });
     at(19 * MINUTE);
     expect(record.nextStartAt).toBe(START + 20 * MINUTE);
   });
 
-  it('is started by that poll, for a time since its stop, if the gate is open', () => {
+  it('starts at that poll, for a time since its stop, if the gate is open', () => {
     const { at, onlooker, inserted } = woken();
     onlooker({ env: 'a' });
     at(30 * MINUTE);
     expect(inserted()).toEqual(['19 start']);
   });
 
-  it('is started at its next time otherwise', () => {
+  it('starts at its next scheduled time if the gate is closed', () => {
     const { at, onlooker, inserted } = woken();
     at(19 * MINUTE);
     onlooker({ env: 'a' });
@@ -422,7 +439,7 @@ describe('a dormant workspace that is taken up again', () => {
     expect(inserted()).toEqual(['20 start']);
   });
 
-  it('never has one where the template allows no day', () => {
+  it('never has a next start if the template allows no day', () => {
     const { at, onlooker, record, inserted } = woken({ autostartDays: [] });
     onlooker({ env: 'a' });
     at(DAY);
@@ -432,7 +449,7 @@ describe('a dormant workspace that is taken up again', () => {
 });
 
 describe('a build that has not ended', () => {
-  it('keeps the next one waiting', () => {
+  it('delays the next build', () => {
     const { at, onlooker, workspace, model, inserted } = coderdWorld();
     onlooker();
     const record = workspace({ running: true, schedule: '5 8 * * *' });
@@ -444,7 +461,7 @@ describe('a build that has not ended', () => {
 });
 
 describe('the gate', () => {
-  it('lets nothing happen while no daemon fits, not even a mark', () => {
+  it('prevents every transition and mark while no daemon fits', () => {
     const { at, onlooker, workspace, template, model, inserted } = coderdWorld();
     const tagged = template({ tags: { env: 'a' }, timeTilDormantMs: HOUR });
     model.addWorkspace({ template: tagged, running: true, ttlMs: MINUTE });
@@ -458,7 +475,7 @@ describe('the gate', () => {
     expect(idle.dormantAt).toBeUndefined();
   });
 
-  it('lets the whole backlog through at the first tick after a fitting daemon was seen', () => {
+  it('admits the whole backlog at the first tick after a fitting daemon was seen', () => {
     const { at, onlooker, template, model, inserted } = coderdWorld();
     const made = template({ tags: { env: 'a' } });
     for (const minute of [0, 3, 7, 20])
@@ -472,7 +489,7 @@ describe('the gate', () => {
     expect(inserted()).toHaveLength(4);
   });
 
-  it('opens for a daemon that has stopped but was seen at most 90 s ago', () => {
+  it('is open for a stopped daemon that was seen at most 90 s ago', () => {
     const { at, onlooker, workspace, inserted } = coderdWorld();
     at(30 * SECOND);
     onlooker().close();
@@ -481,7 +498,7 @@ describe('the gate', () => {
     expect(inserted()).toEqual(['2 start']);
   });
 
-  it('stays shut for a daemon seen longer ago', () => {
+  it('is closed for a daemon that was seen longer ago', () => {
     const { at, onlooker, workspace, inserted } = coderdWorld();
     at(30 * SECOND - 1);
     onlooker().close();
@@ -497,7 +514,7 @@ describe('the gate', () => {
     expect(inserted()).toEqual(['1 start']);
   });
 
-  it('is not asked for what people and prebuilds submit', () => {
+  it('does not apply to builds of people and prebuilds', () => {
     const { model, workspace, inserted } = coderdWorld();
     model.build(workspace(), 'start');
     model.submitJob({ organization: 'default', tags: {}, durationMs: 1 });
@@ -505,9 +522,9 @@ describe('the gate', () => {
   });
 
   it.each([
-    { keepsVersion: false, tags: { env: 'b' }, because: 'it builds the active version' },
-    { keepsVersion: true, tags: { env: 'a' }, because: 'it builds the version that it had' },
-  ])('asks for the tags of the active version: $because', ({ keepsVersion, tags }) => {
+    { keepsVersion: false, tags: { env: 'b' }, because: 'the workspace builds the active version' },
+    { keepsVersion: true, tags: { env: 'a' }, because: 'the workspace builds its own version' },
+  ])('needs the tags of the active version: $because', ({ keepsVersion, tags }) => {
     const { at, onlooker, template, model } = coderdWorld();
     const made = template({ tags: { env: 'a' } });
     model.addWorkspace({ template: made, schedule: '1 8 * * *', keepsVersion });
@@ -520,7 +537,7 @@ describe('the gate', () => {
     expect(model.jobs()).toMatchObject([{ tags }]);
   });
 
-  it('is one for each tag set', () => {
+  it('is separate for each tag set', () => {
     const { at, onlooker, workspace, model } = coderdWorld();
     for (const tags of [{}, { env: 'a' }, { env: 'b' }]) workspace({ schedule: '1 8 * * *' }, { tags });
     onlooker({ env: 'a' });
@@ -528,7 +545,7 @@ describe('the gate', () => {
     expect(model.jobs()).toMatchObject([{ tags: { env: 'a' } }]);
   });
 
-  it('is one for each organization', () => {
+  it('is separate for each organization', () => {
     const { at, onlooker, template, model } = coderdWorld();
     for (const organization of ['default', 'data'])
       model.addWorkspace({ template: template({ organization }), schedule: '1 8 * * *' });
@@ -538,8 +555,8 @@ describe('the gate', () => {
   });
 });
 
-describe('a morning', () => {
-  it('begins with 200 jobs at one tick, of 200 workspaces', () => {
+describe('autostarts at scale', () => {
+  it('insert 200 jobs of 200 workspaces at one tick', () => {
     const { at, onlooker, template, model } = coderdWorld();
     onlooker();
     const made = template();
@@ -552,7 +569,7 @@ describe('a morning', () => {
     );
   });
 
-  it('and its evenings are a week of 2,000 workspaces in seconds', () => {
+  it('take seconds for a week of 2,000 workspaces', () => {
     const { at, worker, template, model } = coderdWorld();
     for (let n = 0; n < 40; n++) worker();
     const made = template({ timeTilDormantMs: 30 * DAY });

@@ -50,7 +50,7 @@ describe('the reaper of hung jobs', () => {
     ]);
   });
 
-  it('waits for more than 5 min, not for exactly 5', () => {
+  it('does not fail a job after exactly 5 min', () => {
     const { connect, submit, at, statuses } = world();
     const connection = connect('one');
     submit();
@@ -62,7 +62,7 @@ describe('the reaper of hung jobs', () => {
     expect(statuses()).toEqual(['failed']);
   });
 
-  it('leaves a job of hours alone while its websocket is open', () => {
+  it('does not fail a job of hours while its websocket is open', () => {
     const { connect, submit, at, statuses } = world();
     submit();
     connect('one').acquire(() => {});
@@ -70,7 +70,7 @@ describe('the reaper of hung jobs', () => {
     expect(statuses()).toEqual(['running']);
   });
 
-  it('is not fooled by another process of the same name, which asks for a job', () => {
+  it('fails the job although another daemon of the same name asks for a job', () => {
     const { connect, submit, at, statuses } = world();
     submit();
     const killed = connect('one');
@@ -82,7 +82,7 @@ describe('the reaper of hung jobs', () => {
     expect(statuses()).toEqual(['failed']);
   });
 
-  it('ends at most 10 jobs a run', () => {
+  it('fails at most 10 jobs a run', () => {
     const { connect, submit, at, statuses } = world();
     for (let n = 0; n < 15; n++) {
       const connection = connect(`daemon-${n}`);
@@ -97,7 +97,7 @@ describe('the reaper of hung jobs', () => {
     expect(failed()).toBe(15);
   });
 
-  it('refuses the late end of a job that it has failed', () => {
+  it('makes coderd refuse the late end of a job that it has failed', () => {
     const { model, connect, submit, at } = world();
     const id = submit();
     const connection = connect('one');
@@ -110,7 +110,7 @@ describe('the reaper of hung jobs', () => {
 });
 
 describe('the reaper of pending jobs', () => {
-  it('fails a job at the first minute more than 30 min after it was created, and no daemon gets it then', () => {
+  it('fails a job at the first minute more than 30 min after its creation, and no daemon gets it afterwards', () => {
     const { model, connect, submit, at } = world();
     at(30 * SECOND);
     submit();
@@ -138,7 +138,7 @@ describe('the reaper of pending jobs', () => {
     expect(statuses()).toEqual(['pending']);
   });
 
-  it('shares its 10 jobs a run with the reaper of hung jobs', () => {
+  it('shares the limit of 10 jobs a run with the reaper of hung jobs', () => {
     const { submit, at, statuses } = world();
     for (let n = 0; n < 12; n++) submit();
     at(31 * MINUTE);

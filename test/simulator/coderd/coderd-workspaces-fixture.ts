@@ -8,14 +8,14 @@ import { CoderdModel, type CoderdOptions } from '../../../simulator/coderd/model
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
 
-/** A Monday. */
+/** 8:00 UTC on a Monday. */
 export const START = Date.parse('2026-03-02T08:00:00Z') as EpochMs;
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** A coderd whose time moves by `at`, which takes milliseconds since its start. */
+/** A simulated coderd. `at` advances its time to so many milliseconds after the start. */
 export function coderdWorld({
   start = START,
   ...options
@@ -29,19 +29,19 @@ export function coderdWorld({
   });
   const at = (ms: number): void => timeline.advanceTo((start + ms) as EpochMs);
   let daemons = 0;
-  /** A daemon that is seen and takes no job: so jobs stay pending. */
+  /** Connects a daemon that takes no job, so jobs stay pending. */
   const onlooker = (tags: Tags = {}, organization = 'default'): DaemonConnection => {
     const name = `daemon-${++daemons}`;
     return model.connect({ key: model.addKey({ organization, name, tags }), name, version: 'v2.15.0' });
   };
-  /** A daemon that works off all it is given. */
+  /** Starts a daemon that runs every job that it gets. */
   const worker = (tags: Tags = {}, organization = 'default'): BuiltInDaemon =>
     new BuiltInDaemon(onlooker(tags, organization), timeline);
   const template = (settings: Partial<NewTemplate> = {}) =>
     model.addTemplate({ organization: 'default', ...settings });
   const workspace = (given: Partial<NewWorkspace> = {}, settings: Partial<NewTemplate> = {}) =>
     model.addWorkspace({ template: template(settings), ...given });
-  /** All jobs: when they were inserted, in minutes since the start, and what they do. */
+  /** All jobs: the minute of their insertion since the start, and what they do. */
   const inserted = () =>
     model.jobs().map(({ createdAt, transition }) => `${(createdAt - start) / MINUTE} ${transition}`);
   return { model, at, onlooker, worker, template, workspace, inserted };

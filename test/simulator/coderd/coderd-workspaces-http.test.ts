@@ -58,7 +58,7 @@ describe('the list of members', () => {
     return (body as readonly Item[]).map(({ username, status }) => [username, status]);
   };
 
-  it('tells the status of each user since 2.32', async () => {
+  it('has the status of each user from 2.32 on', async () => {
     expect(await membersOf({ version: 'v2.32.0' })).toEqual([
       ['testuser', 'active'],
       ['ada', 'dormant'],
@@ -66,11 +66,11 @@ describe('the list of members', () => {
     ]);
   });
 
-  it('has no status before', async () => {
+  it('has no status before 2.32', async () => {
     expect(await membersOf({ version: 'v2.31.0' })).toContainEqual(['ada', undefined]);
   });
 
-  it('leaves out those that the user may not read, but for its own', async () => {
+  it('leaves out members that the user may not read, except the user itself', async () => {
     expect(await membersOf({ version: 'v2.33.0', canReadMembers: ['data'] })).toEqual([
       ['autoscaler-2', 'active'],
     ]);
@@ -78,7 +78,7 @@ describe('the list of members', () => {
 });
 
 describe('the list of workspaces', () => {
-  it('has the fields of 2.30, null for times that are not there', async () => {
+  it('has the fields of 2.30, with null for absent times', async () => {
     const { workspaces, workspace, model } = await served();
     const record = workspace({ schedule: '10 8 * * *' }, { tags: { env: 'a' } });
     const { template, latestBuild } = record;
@@ -123,7 +123,7 @@ describe('the list of workspaces', () => {
     expect((await workspaces()).workspaces[0]).not.toHaveProperty('ttl_ms');
   });
 
-  it('tells deadlines, dormancy and deletion', async () => {
+  it('has deadlines, dormancy and deletion', async () => {
     const { workspaces, workspace, at, onlooker } = await served();
     onlooker();
     workspace({ running: true, ttlMs: HOUR }, { maxLifetimeMs: 2 * HOUR });
@@ -143,7 +143,7 @@ describe('the list of workspaces', () => {
     ]);
   });
 
-  it('tells how the latest build goes', async () => {
+  it('has the status of the latest build', async () => {
     const { workspaces, workspace, model, at, worker } = await served();
     const record = workspace({ willFail: true });
     const status = async () => (await workspaces()).workspaces[0]?.latest_build;
@@ -155,7 +155,7 @@ describe('the list of workspaces', () => {
     expect(await status()).toMatchObject({ status: 'failed', job: { status: 'failed' } });
   });
 
-  it('comes in pages, of which each tells the count; without a limit it comes whole', async () => {
+  it('has pages with the total count, and is complete without a limit', async () => {
     const { workspaces, workspace } = await served();
     for (let n = 0; n < 5; n++) workspace();
     const names = async (query: string) =>
@@ -168,7 +168,7 @@ describe('the list of workspaces', () => {
     expect(await workspaces('?limit=2&offset=6')).toEqual({ workspaces: [], count: 5 });
   });
 
-  it('has those that run first, so that one that stops changes places', async () => {
+  it('has running workspaces first, so a workspace moves when it stops', async () => {
     const { workspaces, workspace, model, at, worker } = await served();
     const [one] = [workspace({ running: true }), workspace(), workspace({ running: true })];
     const names = async () => (await workspaces()).workspaces.map(({ name }) => name);
@@ -179,7 +179,7 @@ describe('the list of workspaces', () => {
     expect(await names()).toEqual(['workspace-3', 'workspace-1', 'workspace-2']);
   });
 
-  it('lacks what has been deleted', async () => {
+  it('leaves out deleted workspaces', async () => {
     const { workspaces, workspace, model, at, worker } = await served();
     worker();
     model.build(workspace(), 'delete');
@@ -198,7 +198,7 @@ describe('the list of workspaces', () => {
     expect([status, body]).toMatchObject([400, { message, validations: [{ field }] }]);
   });
 
-  it('does not look at parameters that it does not know', async () => {
+  it('ignores unknown parameters', async () => {
     const { fetchPath } = await served();
     expect((await fetchPath('workspaces?organization=x')).status).toBe(200);
   });
@@ -219,15 +219,28 @@ describe('deprecated templates', () => {
   const DEPRECATED = ['template-2', true, 'Use the other one.'];
 
   it.each([
-    { version: 'v2.22.0', query: '', expected: [LIVE, DEPRECATED], because: 'it listed all' },
-    { version: 'v2.23.0', query: '', expected: [LIVE], because: 'they are left out unless asked for' },
-    { version: 'v2.23.0', query: '?q=deprecated:true', expected: [DEPRECATED], because: 'only they' },
-    { version: 'v2.22.0', query: '?q=deprecated:false', expected: [LIVE], because: 'only the others' },
-  ])('in $version, asked for "$query": $because', async ({ version, query, expected }) => {
-    expect(await listed(version, query)).toEqual(expected);
-  });
+    { version: 'v2.22.0', query: '', expected: [LIVE, DEPRECATED], because: 'this release lists all' },
+    { version: 'v2.23.0', query: '', expected: [LIVE], because: 'they are left out by default' },
+    {
+      version: 'v2.23.0',
+      query: '?q=deprecated:true',
+      expected: [DEPRECATED],
+      because: 'the filter selects them',
+    },
+    {
+      version: 'v2.22.0',
+      query: '?q=deprecated:false',
+      expected: [LIVE],
+      because: 'the filter excludes them',
+    },
+  ])(
+    'are listed as $expected by $version for the query "$query": $because',
+    async ({ version, query, expected }) => {
+      expect(await listed(version, query)).toEqual(expected);
+    },
+  );
 
-  it('are the only search key that the world knows', async () => {
+  it('are the only search key that the simulator supports', async () => {
     const { fetchPath } = await served();
     expect(await fetchPath('templates?q=author:me')).toMatchObject({
       status: 400,
@@ -240,7 +253,7 @@ describe('deprecated templates', () => {
 });
 
 describe('templates', () => {
-  it('tell their settings and their active version', async () => {
+  it('have their settings and their active version', async () => {
     const { templates, template, model } = await served();
     const made = template({
       autostartDays: ['sunday', 'monday'],
@@ -267,7 +280,7 @@ describe('templates', () => {
     ]);
   });
 
-  it('tell how long builds take under names in upper case', async () => {
+  it('have build times under upper-case names', async () => {
     const { templates, template } = await served();
     template({ buildMs: { start: 90_000 } });
     expect((await templates())[0]?.build_time_stats).toEqual({
@@ -279,7 +292,7 @@ describe('templates', () => {
 });
 
 describe('a template version', () => {
-  it('tells the tags of its import job, also when another one is active', async () => {
+  it('has the tags of its import job, even when another version is active', async () => {
     const { fetchPath, template, model } = await served();
     const made = template({ tags: { env: 'a' } });
     model.pushVersion(made, { env: 'b' });
@@ -292,7 +305,7 @@ describe('a template version', () => {
     }
   });
 
-  it('is 404 when it is not there, and 400 when it is no UUID', async () => {
+  it('gives 404 for an unknown id, and 400 for an id that is not a UUID', async () => {
     const { fetchPath } = await served();
     expect((await fetchPath(`templateversions/${NOBODYS}`)).status).toBe(404);
     expect((await fetchPath('templateversions/x')).status).toBe(400);
@@ -300,7 +313,7 @@ describe('a template version', () => {
 });
 
 describe('a token that may not read all workspaces', () => {
-  it('gets the rows of others left out, of list and count alike, but all templates and versions', async () => {
+  it('gets lists and counts without the rows of others, but all templates and versions', async () => {
     const { model, template, workspaces, templates, fetchPath } = await served();
     const [mine, other] = [template({ organization: 'data' }), template()];
     for (const made of [mine, other, other]) model.addWorkspace({ template: made });
@@ -323,7 +336,7 @@ describe('a token that may not read all workspaces', () => {
     expect((await fetchPath('organizations/default/provisionerjobs', token)).status).toBe(200);
   });
 
-  it('gets 401 when it is none', async () => {
+  it('gets 401 when it is invalid', async () => {
     const { fetchPath } = await served();
     for (const path of ['workspaces', 'templates', `templateversions/${NOBODYS}`])
       expect((await fetchPath(path, 'unknown')).status).toBe(401);
@@ -331,7 +344,7 @@ describe('a token that may not read all workspaces', () => {
 });
 
 describe('authcheck', () => {
-  it('tells what a token may read, by organization and altogether', async () => {
+  it('answers what a token may read, in one organization and in all', async () => {
     const { check, model } = await served();
     const token = model.addToken({ canRead: 'all', canReadWorkspaces: ['data'] });
     const read = (resource_type: string, organization?: string, action = 'read') => ({
@@ -368,7 +381,7 @@ describe('authcheck', () => {
     });
   });
 
-  it('answers 400 to a check without a type and to a body that is none, 401 and 405 like the others', async () => {
+  it('answers 400 to a check without a type or to an invalid body, and 401 and 405 like other routes', async () => {
     const { check, fetchPath } = await served();
     expect(await check({ a: { action: 'read', object: {} } })).toMatchObject({
       status: 400,
@@ -401,7 +414,7 @@ describe('the builds of a workspace', () => {
     return { ...made, record, builds, numbers };
   }
 
-  it('are told newest first with their reasons, also when it is deleted', async () => {
+  it('are listed newest first with their reasons, even after its deletion', async () => {
     const { builds, workspaces, model, record } = await built();
     expect((await workspaces()).count).toBe(0);
     const by = { initiator_id: model.userId, workspace_id: record.id, workspace_name: record.name };
@@ -423,23 +436,23 @@ describe('the builds of a workspace', () => {
   });
 
   it.each([
-    { query: '?since=2026-03-02T09:01:00Z', expected: [4, 3], because: 'those before are old' },
+    { query: '?since=2026-03-02T09:01:00Z', expected: [4, 3], because: 'earlier builds are left out' },
     { query: '?since=2026-03-02T09:02:00Z', expected: [4], because: 'since is exclusive' },
-    { query: '?since=2026-03-02T10:02:00%2B01:00', expected: [4], because: 'a zone counts' },
-    { query: '?limit=2&offset=1', expected: [3, 2], because: 'pages go back' },
-    { query: '?limit=0', expected: [4, 3, 2, 1], because: 'no limit' },
-  ])('$query: $because', async ({ query, expected }) => {
+    { query: '?since=2026-03-02T10:02:00%2B01:00', expected: [4], because: 'the time may have a zone' },
+    { query: '?limit=2&offset=1', expected: [3, 2], because: 'pages go back in time' },
+    { query: '?limit=0', expected: [4, 3, 2, 1], because: '0 means no limit' },
+  ])('are filtered by $query: $because', async ({ query, expected }) => {
     expect(await (await built()).numbers(query)).toEqual(expected);
   });
 
-  it('go on after a build with newer ones', async () => {
+  it('continue after a build with newer ones', async () => {
     const { builds, numbers, record } = await built();
     expect(await numbers(`?after_id=${record.latestBuild.id}`)).toEqual([]);
     const [, stop] = (await builds()).body as readonly { readonly id: string }[];
     expect(await numbers(`?after_id=${stop?.id}`)).toEqual([4]);
   });
 
-  it('of a job that was only submitted is one, by whoever asked for it', async () => {
+  it('have one build for a job that was only submitted, with its initiator', async () => {
     const { fetchPath, model } = await served();
     model.submitJob({ organization: 'data', tags: {}, durationMs: 1, initiator: 'prebuilds' });
     const [job] = model.jobs();
@@ -449,7 +462,7 @@ describe('the builds of a workspace', () => {
     ]);
   });
 
-  it('are a 404 for whoever may not read it, and a 400 where a parameter is none', async () => {
+  it('give 404 to a user who may not read it, and 400 for an invalid parameter', async () => {
     const { builds, fetchPath, model } = await built();
     const other = model.addToken({ canRead: 'all', canReadWorkspaces: ['data'] });
     expect((await builds('', other)).status).toBe(404);
@@ -465,8 +478,8 @@ describe('the builds of a workspace', () => {
   });
 });
 
-describe('size', () => {
-  it('answers 40 pages of 10,000 workspaces', async () => {
+describe('a list of 10,000 workspaces', () => {
+  it('is answered in 40 pages', async () => {
     const { model, template, workspaces } = await served();
     const made = template({ timeTilDormantMs: 30 * DAY });
     for (let n = 0; n < 10_000; n++)

@@ -4,7 +4,7 @@ import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-re
 import { coderdWorld, DAY, HOUR, MINUTE, SECOND, START } from './coderd-workspaces-fixture.ts';
 
 describe('a build', () => {
-  it('is a job of the workspace, with the tags and the length that its template says', () => {
+  it('is a job of the workspace, with the tags and the duration of its template', () => {
     const { model, workspace } = coderdWorld();
     const record = workspace({}, { tags: { env: 'a' }, buildMs: { start: 7 * SECOND } });
     model.build(record, 'start');
@@ -21,7 +21,7 @@ describe('a build', () => {
     expect(record.latestBuild.job).toBe(model.jobs()[0]);
   });
 
-  it('gives a deadline when a start succeeds, not before', () => {
+  it('sets a deadline only when a start succeeds', () => {
     const { model, at, worker, workspace } = coderdWorld();
     worker();
     const record = workspace({ ttlMs: HOUR }, { maxLifetimeMs: 2 * HOUR });
@@ -33,7 +33,7 @@ describe('a build', () => {
     expect(record.latestBuild).toMatchObject({ deadline: end + HOUR, maxDeadline: end + 2 * HOUR });
   });
 
-  it('gives no deadline when a start fails or is cancelled', () => {
+  it('sets no deadline when a start fails or is cancelled', () => {
     const { model, at, worker, workspace } = coderdWorld();
     const [failing, cancelled] = [workspace({ ttlMs: HOUR, willFail: true }), workspace({ ttlMs: HOUR })];
     for (const record of [failing, cancelled]) model.build(record, 'start');
@@ -45,7 +45,7 @@ describe('a build', () => {
     expect(model.jobs().map(({ status }) => status)).toEqual(['failed', 'canceled']);
   });
 
-  it('fails if it says so, or if its workspace does and it says nothing', () => {
+  it('fails if its own setting says so, or by default if that of its workspace does', () => {
     const { model, at, worker, workspace } = coderdWorld();
     worker();
     const fails: readonly { readonly workspace: Partial<NewWorkspace>; readonly willFail?: boolean }[] = [
@@ -59,7 +59,7 @@ describe('a build', () => {
     expect(model.jobs().map(({ status }) => status)).toEqual(['succeeded', 'failed', 'failed', 'succeeded']);
   });
 
-  it('deletes the workspace when a delete succeeds, and nothing can be done with it then', () => {
+  it('deletes the workspace when a delete succeeds, and refuses changes afterwards', () => {
     const { model, at, worker, workspace } = coderdWorld();
     worker();
     const record = workspace();
@@ -73,7 +73,7 @@ describe('a build', () => {
 });
 
 describe('the next start', () => {
-  it('is set anew when a stop is inserted and when it has ended', () => {
+  it('is computed when a stop is inserted and again when it has ended', () => {
     const { model, at, worker, workspace } = coderdWorld();
     const record = workspace({ schedule: '10 8 * * *', running: true });
     at(DAY + 9 * MINUTE + 50 * SECOND);
@@ -84,7 +84,7 @@ describe('the next start', () => {
     expect(record).toMatchObject({ latestBuild: { number: 2 }, nextStartAt: START + 2 * DAY + 10 * MINUTE });
   });
 
-  it('is told anew when a start has ended, as by every build', () => {
+  it('is computed when a start has ended, as after every build', () => {
     const { at, worker, workspace } = coderdWorld();
     worker();
     const record = workspace({ schedule: '10 8 * * *' });
@@ -95,7 +95,7 @@ describe('the next start', () => {
     });
   });
 
-  it('is told though the template forbids autostarts, and missing where no day is allowed', () => {
+  it('is set although the template forbids autostarts, and absent if no day is allowed', () => {
     const { workspace } = coderdWorld();
     const given = { schedule: '10 8 * * *' };
     expect(workspace(given, { allowUserAutostart: false }).nextStartAt).toBe(START + 10 * MINUTE);
@@ -103,7 +103,7 @@ describe('the next start', () => {
   });
 });
 
-describe('use', () => {
+describe('activity of a user', () => {
   const rows: readonly {
     readonly workspace: Partial<NewWorkspace>;
     readonly template?: Partial<NewTemplate>;
@@ -111,7 +111,12 @@ describe('use', () => {
     readonly deadlineMs: number | undefined;
     readonly because: string;
   }[] = [
-    { workspace: { ttlMs: HOUR }, afterMs: HOUR / 2, deadlineMs: 1.5 * HOUR, because: 'an hour from now' },
+    {
+      workspace: { ttlMs: HOUR },
+      afterMs: HOUR / 2,
+      deadlineMs: 1.5 * HOUR,
+      because: 'it is an hour from now',
+    },
     {
       workspace: { ttlMs: HOUR },
       afterMs: 3 * MINUTE,
@@ -130,49 +135,49 @@ describe('use', () => {
       template: { maxLifetimeMs: 70 * MINUTE },
       afterMs: HOUR / 2,
       deadlineMs: 70 * MINUTE,
-      because: 'not beyond the maximum',
+      because: 'it never exceeds the maximum',
     },
     {
       workspace: { ttlMs: HOUR },
       template: { activityBumpMs: 0 },
       afterMs: HOUR / 2,
       deadlineMs: HOUR,
-      because: 'the template bumps nothing',
+      because: 'the template has no activity bump',
     },
     {
       workspace: { ttlMs: 2 * HOUR, schedule: '0 9 * * *' },
       afterMs: HOUR / 2,
       deadlineMs: 3 * HOUR,
-      because: 'as if it had been autostarted at nine',
+      because: 'it counts as an autostart at nine',
     },
     {
       workspace: { ttlMs: HOUR },
       afterMs: 2 * HOUR,
       deadlineMs: 3 * HOUR,
-      because: 'also one that has passed while the gate was shut',
+      because: 'an autostart also counts that passed while the gate was closed',
     },
     {
       workspace: { ttlMs: HOUR },
       template: { activityBumpMs: 0 },
       afterMs: 2 * HOUR,
       deadlineMs: HOUR,
-      because: 'but not where the template bumps nothing',
+      because: 'without an activity bump the autostart does not count',
     },
-    { workspace: { ttlMs: 0 }, afterMs: HOUR / 2, deadlineMs: undefined, because: 'it runs without end' },
+    { workspace: { ttlMs: 0 }, afterMs: HOUR / 2, deadlineMs: undefined, because: 'it has no deadline' },
     {
       workspace: { ttlMs: HOUR, running: false },
       afterMs: HOUR / 2,
       deadlineMs: HOUR,
-      because: 'stops have one too, and it stays',
+      because: 'the deadline of a stop stays',
     },
     {
       workspace: { ttlMs: HOUR, prebuilt: true },
       afterMs: HOUR / 2,
       deadlineMs: undefined,
-      because: 'prebuilt workspaces have none',
+      because: 'prebuilt workspaces have no deadline',
     },
   ];
-  it.each(rows)('moves the deadline to $deadlineMs: $because', ({ deadlineMs, afterMs, ...given }) => {
+  it.each(rows)('leads to the deadline $deadlineMs ms: $because', ({ deadlineMs, afterMs, ...given }) => {
     const { model, at, ...world } = coderdWorld();
     const record = world.workspace({ running: true, ...given.workspace }, given.template);
     at(afterMs);
@@ -181,7 +186,7 @@ describe('use', () => {
     expect(record.latestBuild.deadline).toBe(deadlineMs === undefined ? undefined : START + deadlineMs);
   });
 
-  it('puts off autostop and dormancy', () => {
+  it('delays autostop and dormancy', () => {
     const { model, at, onlooker, workspace, inserted } = coderdWorld();
     onlooker();
     const stopping = workspace({ running: true, ttlMs: HOUR });
@@ -198,7 +203,7 @@ describe('use', () => {
 });
 
 describe('a template', () => {
-  it('keeps its versions, and refuses one for a template that it has not', () => {
+  it('keeps its versions, and refuses a version of an unknown template', () => {
     const { model, template } = coderdWorld();
     const made = template({ tags: { env: 'a' } });
     const first = made.activeVersion;
@@ -210,7 +215,7 @@ describe('a template', () => {
     );
   });
 
-  it('is made for the jobs of each tag set that are submitted without one', () => {
+  it('is created for each tag set of jobs that are submitted without a template', () => {
     const { model, template } = coderdWorld();
     template();
     for (const tags of [{}, {}, { env: 'a' }])

@@ -53,13 +53,13 @@ describe('the ECS API', () => {
     ['StopTask', { task: 'x' }, 'AccessDeniedException'],
     ['RunTask', {}, 'AccessDeniedException'],
     ['toString', {}, 'AccessDeniedException'],
-  ])('refuses %s %j with %s', (operation, body, type) => {
+  ])('answers %s %j with %s', (operation, body, type) => {
     const { call, world } = served();
     expect(() => call(operation, body)).toThrow(expect.objectContaining({ type }));
     expect(world.service.state.desiredCount).toBe(3);
   });
 
-  it('takes as many as its limits say', () => {
+  it('accepts lists of exactly the allowed length', () => {
     const { call } = served();
     expect(call('DescribeServices', { services: ids(10) }).failures).toHaveLength(10);
     expect(call('DescribeTasks', { tasks: ids(100) }).failures).toHaveLength(100);
@@ -69,7 +69,7 @@ describe('the ECS API', () => {
     );
   });
 
-  it('pages services by ten and shows each once, also when some appear in between', () => {
+  it('pages services by ten and shows each once, even when services appear between pages', () => {
     const { world, call } = served();
     const definition = world.ecs.registerTaskDefinition('Other', world.image);
     const names = Array.from({ length: 24 }, (_, i) => `Other-${i}`);
@@ -88,13 +88,13 @@ describe('the ECS API', () => {
     for (const name of names) expect(seen.some((arn) => arn.endsWith(`/${name}`))).toBe(true);
   });
 
-  it('gives no token for a page that is just full', () => {
+  it('returns no token with a last page that is full', () => {
     const { call } = served();
     expect(call('ListTasks', { maxResults: 3 })).toEqual({ taskArns: expect.any(Array) });
     expect(call('ListTasks', { maxResults: 2 })).toHaveProperty('nextToken');
   });
 
-  it('shows tags only when asked', () => {
+  it('shows tags only when the request includes TAGS', () => {
     const { call, service } = served();
     const plain = call('DescribeServices', { services: [service] });
     expect(plain.services).toMatchObject([{ serviceName: service, desiredCount: 3, runningCount: 3 }]);
@@ -104,7 +104,7 @@ describe('the ECS API', () => {
     ]);
   });
 
-  it('lists tasks by the desired status, and PENDING never matches', () => {
+  it('lists tasks by desired status, which is never PENDING', () => {
     const { world, call, service } = served();
     world.desire(2);
     world.pass(4 * SECOND);
@@ -120,7 +120,7 @@ describe('the ECS API', () => {
     ]);
   });
 
-  it('names its zone, address, group, revision and times in a task', () => {
+  it('describes a task with its zone, address, group, revision and times', () => {
     const { world, call, service } = served();
     const task = world.firstTask();
     const answer = call('DescribeTasks', { tasks: [task.identity.id] });
@@ -141,7 +141,7 @@ describe('the ECS API', () => {
     });
   });
 
-  it('names no address before the network interface is there', () => {
+  it('describes a task without an address until its network interface is attached', () => {
     const { world, call } = served();
     world.desire(4);
     world.pass(4 * SECOND);
@@ -151,7 +151,7 @@ describe('the ECS API', () => {
     ]);
   });
 
-  it('protects for 120 min unless told otherwise, and tells when it ends', () => {
+  it('protects for 120 min by default, and returns when the protection ends', () => {
     const { world, call } = served();
     const task = world.firstTask().identity.id;
     const expirationDate = world.timeline.now() / 1000 + 120 * 60;
@@ -166,7 +166,7 @@ describe('the ECS API', () => {
     ]);
   });
 
-  it('answers a blocked protection with a failure, not with an error', () => {
+  it('answers a blocked protection with a failure instead of an error', () => {
     const { world, call } = served();
     const tasks = world.tasks().map((task) => task.identity.id);
     call('UpdateTaskProtection', { tasks, protectionEnabled: true });
@@ -182,7 +182,7 @@ describe('the ECS API', () => {
     );
   });
 
-  it('does not update a service that is not active, nor list it', () => {
+  it('refuses to update an inactive service, and does not list it', () => {
     const { world, call, service } = served();
     world.ecs.deleteService(service);
     expect(() => call('UpdateService', { service, desiredCount: 1 })).toThrow(
@@ -212,7 +212,7 @@ describe('throttling', () => {
     { name: 'ListTasks', body: {}, burst: 100, perSecond: 20 },
     { name: 'GetTaskProtection', body: { tasks: ids(1) }, burst: 200, perSecond: 80 },
     { name: 'UpdateService', body: { service: 'Stack-Service-A1' }, burst: 50, perSecond: 5 },
-  ])('lets $burst $name through at once, then $perSecond a second', ({ name, body, burst, perSecond }) => {
+  ])('admits $burst $name requests at once, then $perSecond a second', ({ name, body, burst, perSecond }) => {
     const { world, call } = served();
     expect(untilRefused(() => call(name, body))).toBe(burst);
     world.pass(SECOND);
@@ -221,7 +221,7 @@ describe('throttling', () => {
     expect(untilRefused(() => call(name, body))).toBe(burst);
   });
 
-  it('counts calls of one kind together and others apart', () => {
+  it('counts calls of one kind together, and other kinds separately', () => {
     const { call, service } = served();
     const describe = () => call('DescribeServices', { services: [service] });
     for (let i = 0; i < 60; i++) call('ListServices');
@@ -229,14 +229,14 @@ describe('throttling', () => {
     expect(call('ListTasks').taskArns).toHaveLength(3);
   });
 
-  it('can be turned off', () => {
+  it('can be disabled', () => {
     const { call } = served({ throttling: false });
     expect(untilRefused(() => call('ListServices'))).toBe(1000);
   });
 });
 
 describe('reads with a lag', () => {
-  it('show old counts, tasks and protections for a while, never for longer', () => {
+  it('show old counts, tasks and protections for at most the read lag', () => {
     const { world, call, service } = served({ readLagMs: 10_000, throttling: false });
     const task = world.firstTask().identity.id;
     const look = () => ({
@@ -258,7 +258,7 @@ describe('reads with a lag', () => {
     expect(later.every((seen) => seen.desired === 5 && seen.enabled)).toBe(true);
   });
 
-  it('come out of order: what one has seen a later one may not see yet', () => {
+  it('may be older than an earlier read of the same service', () => {
     const { world, call, service } = served({ readLagMs: 10_000, throttling: false });
     world.desire(5);
     const desired = Array.from({ length: 40 }, () => {
@@ -272,7 +272,7 @@ describe('reads with a lag', () => {
     expect(wentBack).toBeGreaterThan(0);
   });
 
-  it('may list a task that cannot be described yet', () => {
+  it('may list a task that DescribeTasks does not know yet', () => {
     const { world, call } = served({ readLagMs: 10_000, throttling: false });
     world.desire(30);
     world.pass(8 * SECOND);
@@ -283,7 +283,7 @@ describe('reads with a lag', () => {
     expect(outcomes.some((failures) => failures > 0)).toBe(true);
   });
 
-  it('let a write answer what is now', () => {
+  it('do not affect the answer of a write, which shows the current state', () => {
     const { world, call, service } = served({ readLagMs: 10_000 });
     const tasks = [world.firstTask().identity.id];
     expect(call('UpdateTaskProtection', { tasks, protectionEnabled: true }).protectedTasks).toMatchObject([

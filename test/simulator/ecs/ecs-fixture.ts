@@ -11,7 +11,7 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 
-/** A container that does what the test says: by default it exits 0 on SIGTERM, at once. */
+/** A container that a test controls. By default it exits with 0 at SIGTERM. */
 export class TestContainer implements Container {
   readonly host: ContainerHost;
   readonly signals: string[] = [];
@@ -36,7 +36,7 @@ export class TestContainer implements Container {
   }
 }
 
-/** An ECS with one service of plain containers, and its clock. */
+/** A simulated ECS with one service of `TestContainer`s, and its clock. */
 export class Fixture {
   readonly timeline = new Timeline(START);
   readonly ecs: EcsModel;

@@ -47,8 +47,8 @@ const pass = (ms: number) => {
   now = (now + ms) as EpochMs;
 };
 
-describe('the AWS face, with the real SDK', () => {
-  it('is looked at, asked and scaled', async () => {
+describe('the simulated AWS API, called with the real SDK', () => {
+  it('answers reads, drain requests and changes of the desired count', async () => {
     const cluster = world.ecs.clusterName;
     pass(3 * MINUTE);
     const { serviceArns: services } = await ecs.send(new ListServicesCommand({ cluster }));
@@ -109,7 +109,7 @@ describe('the AWS face, with the real SDK', () => {
     ).rejects.toMatchObject({ name: 'ServiceNotFoundException', message: 'Service not found.' });
   });
 
-  it('throttles, and the SDK says so', async () => {
+  it('throttles, and the SDK reports it', async () => {
     const { clusterName: cluster } = world.ecs;
     const calls = Array.from({ length: 60 }, () =>
       ecs.send(
@@ -127,7 +127,7 @@ describe('the AWS face, with the real SDK', () => {
     ).resolves.toBeDefined();
   });
 
-  it('gives secrets by name and by ARN, and no others', async () => {
+  it('returns secrets by name and by ARN, and refuses unknown ones', async () => {
     const byName = await secrets.send(new GetSecretValueCommand({ SecretId: world.tokenSecretName }));
     expect(byName.SecretString).toMatch(/.{10,}/);
     const byArn = await secrets.send(new GetSecretValueCommand({ SecretId: byName.ARN }));
@@ -167,7 +167,7 @@ describe('the AWS face, with the real SDK', () => {
     expect(await response.json()).toMatchObject({ __type: type });
   });
 
-  it('shows the same world at coderd', async () => {
+  it('shows the same world as coderd', async () => {
     pass(3 * MINUTE);
     const { SecretString: token = '' } = await secrets.send(
       new GetSecretValueCommand({ SecretId: world.tokenSecretName }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Fixture, HOUR, MINUTE, SECOND } from './ecs-fixture.ts';
 
 describe('a task', () => {
-  it('boots in order, with its times', () => {
+  it('passes all statuses while it boots, with their times', () => {
     const world = new Fixture();
     world.pass(4 * SECOND);
     const task = world.firstTask();
@@ -23,7 +23,7 @@ describe('a task', () => {
     expect(startedAt - createdAt).toBeLessThanOrEqual(60 * SECOND);
   });
 
-  it('gets SIGTERM a moment after it was chosen, and stops when its container has exited', () => {
+  it('gets SIGTERM shortly after ECS has chosen it, and stops when its container has exited', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);
     const task = world.firstTask();
@@ -39,7 +39,7 @@ describe('a task', () => {
     });
   });
 
-  it('gets SIGKILL 120 s after SIGTERM, not earlier', () => {
+  it('gets SIGKILL exactly 120 s after SIGTERM', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);
     const task = world.firstTask();
@@ -54,7 +54,7 @@ describe('a task', () => {
     expect(task.state).toMatchObject({ lastStatus: 'DEPROVISIONING', exitCode: 137 });
   });
 
-  it('is told to stop by SIGTERM: until then the agent knows of nothing', () => {
+  it('shows the desired status STOPPED at the agent only from SIGTERM on', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);
     const task = world.firstTask();
@@ -66,7 +66,7 @@ describe('a task', () => {
     expect(host.agent.desiredStatus()).toBe('STOPPED');
   });
 
-  it('is stopped once: what comes later changes neither its reason nor its 120 s', () => {
+  it('keeps its stop reason and its 120 s when it is stopped again', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);
     const task = world.firstTask();
@@ -78,7 +78,7 @@ describe('a task', () => {
     expect(task.state).toMatchObject({ stopCode: 'UserInitiated', exitCode: 137 });
   });
 
-  it('is stopped while it boots without its container ever starting', () => {
+  it('never starts its container if it is stopped while it boots', () => {
     const world = new Fixture();
     world.pass(5 * SECOND);
     const task = world.firstTask();
@@ -105,7 +105,7 @@ describe('a task', () => {
     expect(world.firstTask()).not.toBe(task);
   });
 
-  it('is forgotten an hour after it stopped', () => {
+  it('is no longer listed an hour after it stopped', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);
     const { id } = world.firstTask().identity;
@@ -116,7 +116,7 @@ describe('a task', () => {
     expect(world.ecs.findTask(id)).toBeUndefined();
   });
 
-  it('loses its host without a signal, and is replaced', () => {
+  it('gets no signal when its host fails, and is replaced', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);
     const task = world.firstTask();
@@ -128,7 +128,7 @@ describe('a task', () => {
   });
 
   it.each(['ServiceSchedulerInitiated', 'TerminationNotice'] as const)(
-    'is replaced when its host is retired, protected or not (%s)',
+    'is replaced when its host is retired, even if it is protected (%s)',
     (stopCode) => {
       const world = new Fixture();
       world.pass(2 * MINUTE);
@@ -145,7 +145,7 @@ describe('a task', () => {
     },
   );
 
-  it('keeps the reason for which it was chosen, even if its host fails before it has stopped', () => {
+  it('keeps its first stop reason when its host fails before it has stopped', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);
     const task = world.firstTask();
@@ -156,7 +156,7 @@ describe('a task', () => {
     expect(task.state).toMatchObject({ stopCode: 'ServiceSchedulerInitiated', lastStatus: 'DEPROVISIONING' });
   });
 
-  it('is interrupted by Spot even when it is protected', () => {
+  it('is interrupted by Spot even if it is protected', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);
     const task = world.firstTask();
@@ -179,13 +179,13 @@ describe('the service scheduler', () => {
     expect(Object.values(zones).map((tasks) => tasks?.length)).toEqual([3, 3, 3]);
   });
 
-  it('gives every task an address of its own', () => {
+  it('gives every task a unique address', () => {
     const world = new Fixture({}, { desiredCount: 60 });
     world.pass(2 * MINUTE);
     expect(new Set(world.running().map((task) => task.identity.place.privateIp)).size).toBe(60);
   });
 
-  it('takes its victims so that the zones stay balanced, and never a protected one', () => {
+  it('picks victims that keep the zones balanced, and never a protected task', () => {
     const world = new Fixture({}, { desiredCount: 9 });
     world.pass(2 * MINUTE);
     const held = world.running().slice(0, 2);
@@ -200,7 +200,7 @@ describe('the service scheduler', () => {
     expect(new Set(world.running())).toEqual(new Set(held));
   });
 
-  it('starts 100 at once and 20 a second after that', () => {
+  it('starts 100 tasks at once, then 20 a second', () => {
     const world = new Fixture({}, { desiredCount: 200 });
     world.pass(3.1 * SECOND);
     const first = world.tasks().length;
@@ -210,7 +210,7 @@ describe('the service scheduler', () => {
     expect(world.tasks()).toHaveLength(200);
   });
 
-  it('slows down when starts fail one after another, up to 15 min, and recovers', () => {
+  it('backs off up to 15 min after consecutive failed starts, and recovers', () => {
     const world = new Fixture();
     const reason = 'CannotPullContainerError: pull image manifest has been retried 5 time(s)';
     world.ecs.failStarts(world.service.identity.name, reason);
@@ -234,7 +234,7 @@ describe('the service scheduler', () => {
     expect(world.running()).toHaveLength(1);
   });
 
-  it('does not slow down for containers that start and exit', () => {
+  it('does not back off for containers that start and exit', () => {
     const world = new Fixture();
     for (let i = 0; i < 30; i++) {
       world.pass(70 * SECOND);
@@ -260,7 +260,7 @@ describe('a deployment', () => {
     expect(world.service.state.primary.rolloutState).toBe('COMPLETED');
   });
 
-  it('is not begun by another desired count', () => {
+  it('does not start when only the desired count changes', () => {
     const world = deployed();
     const { id } = world.service.state.primary;
     world.desire(5);
@@ -288,7 +288,7 @@ describe('a deployment', () => {
     expect(world.service.state).toMatchObject({ primary: { rolloutState: 'COMPLETED' }, older: [] });
   });
 
-  it('starts new tasks first with 100/200', () => {
+  it('starts new tasks first with minimumHealthyPercent 100 and maximumPercent 200', () => {
     const world = deployed({ minimumHealthyPercent: 100, maximumPercent: 200 });
     world.deploy();
     let least = 2;

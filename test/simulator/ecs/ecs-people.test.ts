@@ -1,4 +1,7 @@
-/** What only a person may do: tag a service, look at a task definition. */
+/**
+ * Tests operations that only a person may call: tagging a service, and describing a task
+ * definition.
+ */
 import { describe, expect, it } from 'vitest';
 import { type Caller, callEcs } from '../../../simulator/ecs/api.ts';
 import { Fixture, SECOND } from './ecs-fixture.ts';
@@ -17,21 +20,21 @@ const tag = (key: string, value: string) => ({ key, value });
 const tags = (count: number) => Array.from({ length: count }, (_, index) => tag(`key-${index}`, ''));
 
 describe('the tags of a service', () => {
-  it('are added and replaced, and the others stay', () => {
+  it('are added or replaced without changing other tags', () => {
     const { call, arn, world } = served();
     call('TagResource', { resourceArn: arn, tags: [tag('a', '1'), tag('b', 'Ünder + - = . _ : / @')] });
     call('TagResource', { resourceArn: arn, tags: [tag('a', '2'), { key: 'empty' }] });
     expect(world.service.state.tags).toEqual({ ...BEFORE, a: '2', b: 'Ünder + - = . _ : / @', empty: '' });
   });
 
-  it('are removed, also where they are not', () => {
+  it('are removed without an error for missing keys', () => {
     const { call, arn, world } = served();
     call('TagResource', { resourceArn: arn, tags: [tag('a', '1'), tag('b', '2')] });
     call('UntagResource', { resourceArn: arn, tagKeys: ['a', 'never-there'] });
     expect(world.service.state.tags).toEqual({ ...BEFORE, b: '2' });
   });
 
-  it('are seen as late as all else is', () => {
+  it('are read with the read lag', () => {
     const { call, arn, name, world } = served({ readLagMs: 2 * SECOND });
     world.pass(10 * SECOND);
     call('TagResource', { resourceArn: arn, tags: [tag('a', '1')] });
@@ -43,7 +46,7 @@ describe('the tags of a service', () => {
     expect(seen()).toContain('{"key":"a","value":"1"}');
   });
 
-  it('are 50 at the most, old ones included', () => {
+  it('are limited to 50, including existing ones', () => {
     const { call, arn, world } = served();
     call('TagResource', { resourceArn: arn, tags: tags(49) });
     expect(Object.keys(world.service.state.tags)).toHaveLength(50);
@@ -58,9 +61,9 @@ describe('the tags of a service', () => {
     { because: 'no key', wrong: [tag('', '1')] },
     { because: 'a value of 257 characters', wrong: [tag('k', 'v'.repeat(257))] },
     { because: 'a character that is not allowed', wrong: [tag('k', 'bad (image)')] },
-    { because: 'one of AWS', wrong: [tag('AWS:k', '1')] },
-    { because: 'one wrong among others', wrong: [tag('good', '1'), tag('k', '#')] },
-  ])('are refused as a whole: $because', ({ wrong }) => {
+    { because: 'a key reserved for AWS', wrong: [tag('AWS:k', '1')] },
+    { because: 'one invalid tag among valid ones', wrong: [tag('good', '1'), tag('k', '#')] },
+  ])('are all refused because of $because', ({ wrong }) => {
     const { call, arn, world } = served();
     expect(() => call('TagResource', { resourceArn: arn, tags: wrong })).toThrow(
       expect.objectContaining({ type: 'InvalidParameterException' }),
@@ -68,7 +71,7 @@ describe('the tags of a service', () => {
     expect(world.service.state.tags).toEqual(BEFORE);
   });
 
-  it('take the longest key and value', () => {
+  it('accept the longest key and value', () => {
     const { call, arn, world } = served();
     call('TagResource', { resourceArn: arn, tags: [tag('k'.repeat(128), 'v'.repeat(256))] });
     expect(Object.keys(world.service.state.tags)).toHaveLength(2);
@@ -84,7 +87,7 @@ describe('the tags of a service', () => {
       arn: 'arn:aws:ecs:eu-central-1:123456789012:service/Stack-Cluster-AbC123/other',
       type: 'ResourceNotFoundException',
     },
-  ])('of $arn: $type', ({ arn, type }) => {
+  ])('are refused for the ARN $arn with $type', ({ arn, type }) => {
     const { call } = served();
     expect(() => call('TagResource', { resourceArn: arn, tags: tags(1) })).toThrow(
       expect.objectContaining({ type }),
@@ -116,7 +119,7 @@ describe('a task definition', () => {
     });
   });
 
-  it.each(['nothing', 'Family:9'])('that is not there (%s) is a ClientException', (taskDefinition) => {
+  it.each(['nothing', 'Family:9'])('gives a ClientException if it does not exist: %s', (taskDefinition) => {
     const { call } = served();
     expect(() => call('DescribeTaskDefinition', { taskDefinition })).toThrow(
       expect.objectContaining({ type: 'ClientException' }),
@@ -125,7 +128,7 @@ describe('a task definition', () => {
 });
 
 it.each(['TagResource', 'UntagResource', 'DescribeTaskDefinition'])(
-  "%s is no operation of the autoscaler's role",
+  "%s is denied to the autoscaler's role",
   (operation) => {
     const { call } = served();
     expect(() => call(operation, {}, 'autoscaler')).toThrow(
@@ -134,7 +137,7 @@ it.each(['TagResource', 'UntagResource', 'DescribeTaskDefinition'])(
   },
 );
 
-it.each(['StopTask', 'RunTask', 'toString'])('%s is nobody’s operation here', (operation) => {
+it.each(['StopTask', 'RunTask', 'toString'])('%s is denied to everyone', (operation) => {
   const { call } = served();
   expect(() => call(operation, {})).toThrow(expect.objectContaining({ type: 'AccessDeniedException' }));
 });

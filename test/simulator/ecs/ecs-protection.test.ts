@@ -10,7 +10,7 @@ function running(count: number, options: ConstructorParameters<typeof Fixture>[0
 }
 
 describe('task protection', () => {
-  it('lapses by itself, and the task may then be stopped', () => {
+  it('expires by itself, and ECS may then stop the task', () => {
     const { world, protect } = running(1);
     expect(protect(0, 60)).toBeUndefined();
     world.desire(0);
@@ -20,7 +20,7 @@ describe('task protection', () => {
     expect(world.running()).toHaveLength(0);
   });
 
-  it('runs from the last call, whether that is longer or shorter than the one before', () => {
+  it('lasts from the last call, whether it is longer or shorter than before', () => {
     const { world, protect } = running(1, { deploymentBlocked: 'off' });
     protect(0, 60);
     world.pass(50 * MINUTE);
@@ -35,7 +35,7 @@ describe('task protection', () => {
     expect(world.firstTask().isProtected).toBe(false);
   });
 
-  it('is cut short by a shorter one', () => {
+  it('ends earlier after a shorter protection', () => {
     const { world, protect } = running(1);
     protect(0, 2880);
     protect(0, 10);
@@ -43,7 +43,7 @@ describe('task protection', () => {
     expect(world.firstTask().isProtected).toBe(false);
   });
 
-  it('may be taken although the agent endpoint never says so', () => {
+  it('may take effect although the agent endpoint never answers', () => {
     const { world } = running(1, { latencies: { lease: [1000, 1000] } });
     const task = world.firstTask();
     const answers: string[] = [];
@@ -56,23 +56,20 @@ describe('task protection', () => {
   });
 
   it.each([
-    { faults: { failing: 1, losing: 0 }, isTaken: false, because: 'the call fails before anything happens' },
+    { faults: { failing: 1, losing: 0 }, isTaken: false, because: 'the call fails before it takes effect' },
     { faults: { failing: 0, losing: 1 }, isTaken: true, because: 'the answer is lost after the change' },
-  ])(
-    'is taken: $isTaken, where every call is answered with an error, since $because',
-    ({ faults, isTaken }) => {
-      const { world } = running(1);
-      const task = world.firstTask();
-      const answers: string[] = [];
-      world.ecs.agentFaults = faults;
-      world.container(task).host.agent.protect(60, (answer) => answers.push(answer.kind));
-      world.pass(SECOND);
-      expect(answers).toEqual(['error']);
-      expect(task.isProtected).toBe(isTaken);
-    },
-  );
+  ])('has taken effect ($isTaken) after an error answer: $because', ({ faults, isTaken }) => {
+    const { world } = running(1);
+    const task = world.firstTask();
+    const answers: string[] = [];
+    world.ecs.agentFaults = faults;
+    world.container(task).host.agent.protect(60, (answer) => answers.push(answer.kind));
+    world.pass(SECOND);
+    expect(answers).toEqual(['error']);
+    expect(task.isProtected).toBe(isTaken);
+  });
 
-  it('meets a faulty agent endpoint as often as the world is told', () => {
+  it('fails as often as the configured share of agent faults', () => {
     const { world } = running(1);
     const { agent } = world.container(world.firstTask()).host;
     const answers: string[] = [];
@@ -86,7 +83,7 @@ describe('task protection', () => {
     expect(failed).toBeLessThan(250);
   });
 
-  it('keeps a protected task from a scale-in decided before, if it comes in time', () => {
+  it('saves a task from an earlier scale-in if it takes effect before ECS has chosen the task', () => {
     const { world, protect } = running(1, { deploymentBlocked: 'off' });
     world.desire(0);
     expect(protect(0)).toBeUndefined();
@@ -101,7 +98,7 @@ describe('task protection', () => {
   ];
 
   it.each(rows)(
-    'with more protected tasks than desired lets renew $renewal, take anew $fresh ($reading)',
+    'allows renewals ($renewal) and new ones ($fresh) with more protected tasks than desired ($reading)',
     (row) => {
       const { world, protect } = running(3, { deploymentBlocked: row.reading });
       protect(0);
@@ -117,20 +114,23 @@ describe('task protection', () => {
     },
   );
 
-  it.each(rows)('with an old revision held lets renew $renewal, take anew $fresh ($reading)', (row) => {
-    const { world, protect, ids } = running(2, { deploymentBlocked: row.reading });
-    protect(0);
-    world.deploy();
-    expect(protect(0) === undefined).toBe(row.renewal);
-    world.pass(3 * MINUTE);
-    const fresh = world.running().find((task) => !ids.includes(task.identity.id))?.identity.id ?? '';
-    expect(fresh).not.toBe('');
-    expect(world.ecs.protect(fresh, 60) === undefined).toBe(row.fresh);
-    world.ecs.unprotect(ids[0] ?? '');
-    expect(world.ecs.protect(fresh, 60)).toBeUndefined();
-  });
+  it.each(rows)(
+    'allows renewals ($renewal) and new ones ($fresh) while an old task blocks a deployment ($reading)',
+    (row) => {
+      const { world, protect, ids } = running(2, { deploymentBlocked: row.reading });
+      protect(0);
+      world.deploy();
+      expect(protect(0) === undefined).toBe(row.renewal);
+      world.pass(3 * MINUTE);
+      const fresh = world.running().find((task) => !ids.includes(task.identity.id))?.identity.id ?? '';
+      expect(fresh).not.toBe('');
+      expect(world.ecs.protect(fresh, 60) === undefined).toBe(row.fresh);
+      world.ecs.unprotect(ids[0] ?? '');
+      expect(world.ecs.protect(fresh, 60)).toBeUndefined();
+    },
+  );
 
-  it('with an old revision held is refused to that revision alone, where the world is so', () => {
+  it('is refused only to old tasks during a blocked deployment with blockedTasks "old-revision"', () => {
     const { world, protect, ids } = running(2, { deploymentBlocked: 'all', blockedTasks: 'old-revision' });
     protect(0);
     world.deploy();
@@ -142,7 +142,7 @@ describe('task protection', () => {
     expect(world.ecs.protect(fresh, 60)).toBe('DEPLOYMENT_BLOCKED');
   });
 
-  it('can be taken away by a person, and taken again', () => {
+  it('can be set again after a person has removed it', () => {
     const { world, protect, ids } = running(1);
     protect(0);
     world.ecs.disableByHand(ids[0] ?? '');
@@ -153,7 +153,7 @@ describe('task protection', () => {
     expect(world.running()).toHaveLength(1);
   });
 
-  it('can always be taken away', () => {
+  it('can always be removed', () => {
     const { world, protect, ids } = running(2);
     protect(0);
     protect(1);
@@ -161,7 +161,7 @@ describe('task protection', () => {
     expect(world.ecs.unprotect(ids[0] ?? '')).toBeUndefined();
   });
 
-  it('is refused for tasks that are unknown, stopped, or of no service', () => {
+  it('is refused for tasks that are unknown, stopped, or not part of a service', () => {
     const { world, ids } = running(1);
     expect(world.ecs.protect('0'.repeat(32), 60)).toBe('MISSING');
     const lone = world.ecs.runTask(world.ecs.registerTaskDefinition('Lone', world.image));
@@ -174,7 +174,7 @@ describe('task protection', () => {
   });
 
   it.each(['taken', 'refused'] as const)(
-    'is %s for a task that is being stopped, and does not save it',
+    'is %s for a task that is stopping, and does not save it',
     (lateLease) => {
       const { world, protect, ids } = running(1, { lateLease, deploymentBlocked: 'off' });
       const task = world.firstTask();

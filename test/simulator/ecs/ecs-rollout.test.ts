@@ -1,4 +1,4 @@
-/** How the simulated ECS replaces a revision, in each reading of AWS's texts. */
+/** Tests how the simulated ECS replaces a revision, in each reading of the AWS texts. */
 import { describe, expect, it } from 'vitest';
 import { callEcs } from '../../../simulator/ecs/api.ts';
 import type { EcsOptions, NewService } from '../../../simulator/ecs/model.ts';
@@ -15,7 +15,7 @@ function deploying(options: Partial<EcsOptions> = {}, service: Partial<NewServic
   return fixture;
 }
 
-/** The same with one task of the old revision and one of the new, which has made the deployment a success. */
+/** Like `deploying`, with one old task and one new task, which has made the deployment succeed. */
 function cleaningUp(options: Partial<EcsOptions> = {}): Fixture {
   const fixture = deploying(options, { earlySuccessPercent: 1 });
   release(fixture);
@@ -32,7 +32,7 @@ const revisionsOf = (fixture: Fixture): readonly number[] =>
   fixture.tasks().map(({ identity }) => identity.definition.revision);
 const rolloutOf = (fixture: Fixture): string => fixture.service.state.primary.rolloutState;
 
-/** The first old task ends by itself. */
+/** Ends the container of the first old task. */
 function endOld(fixture: Fixture): void {
   const isOld = ({ identity }: EcsTask): boolean => identity.definition.revision === 1;
   const task = fixture.tasks().find(isOld);
@@ -51,14 +51,14 @@ function listedDeployments(fixture: Fixture): readonly unknown[] {
 }
 
 describe('an old task that ends by itself', () => {
-  it('is replaced by the newest revision in one reading', () => {
+  it('is replaced with the newest revision in one reading of the AWS text', () => {
     const fixture = deploying();
     endOld(fixture);
     fixture.pass(MINUTE);
     expect(revisionsOf(fixture)).toEqual([1, 2]);
   });
 
-  it('is replaced by its own revision in the other, which stays if it gets its lease in time', () => {
+  it('is replaced with its own revision in the other reading, and the new task stays with a lease', () => {
     const fixture = deploying({ rollout: { replacement: 'same' } });
     endOld(fixture);
     fixture.pass(20_000);
@@ -72,12 +72,15 @@ describe('a raised count', () => {
   it.each([
     { scaleOut: 'newest', expected: [1, 1, 2, 2, 2] },
     { scaleOut: 'both', expected: [1, 1, 1, 1, 2] },
-  ] as const)('goes to $scaleOut in that reading', ({ scaleOut, expected }) => {
-    const fixture = deploying({ rollout: { scaleOut, replacement: 'same' } });
-    fixture.desire(5);
-    fixture.pass(10_000);
-    expect([...revisionsOf(fixture)].sort()).toEqual(expected);
-  });
+  ] as const)(
+    'starts tasks of the revision "$scaleOut" in that reading of the AWS text',
+    ({ scaleOut, expected }) => {
+      const fixture = deploying({ rollout: { scaleOut, replacement: 'same' } });
+      fixture.desire(5);
+      fixture.pass(10_000);
+      expect([...revisionsOf(fixture)].sort()).toEqual(expected);
+    },
+  );
 });
 
 describe('the circuit breaker', () => {
@@ -95,29 +98,29 @@ describe('the circuit breaker', () => {
   };
 
   it.each([
-    { name: 'without early success', percent: undefined },
-    { name: 'where the first healthy task is a success', percent: 1 },
-  ])('goes back to the last revision that completed, $name', ({ percent }) => {
+    { name: 'when a deployment cannot succeed early', percent: undefined },
+    { name: 'when the first healthy task makes a deployment succeed', percent: 1 },
+  ])('rolls back to the last completed revision $name', ({ percent }) => {
     const fixture = breaking(percent);
     expect(fixture.running().map(({ identity }) => identity.definition.revision)).toEqual([1, 1]);
     expect(rolloutOf(fixture)).toBe('COMPLETED');
   });
 
-  it('never acts where a deployment succeeds before a task is healthy', () => {
+  it('never rolls back a deployment that succeeds before any task is healthy', () => {
     const fixture = breaking(0);
     expect(fixture.service.state.primary.definition.revision).toBe(2);
     expect(fixture.running()).toEqual([]);
   });
 });
 
-describe('after an early success', () => {
-  it('a protected old task is left alone, and the deployment is complete', () => {
+describe('a deployment that has succeeded early', () => {
+  it('is complete and leaves a protected old task running', () => {
     const fixture = cleaningUp();
     expect(rolloutOf(fixture)).toBe('COMPLETED');
     expect(revisionsOf(fixture)).toEqual([1, 2]);
   });
 
-  it('ends the clean-up with the last old task', () => {
+  it('ends its clean-up when the last old task stops', () => {
     const fixture = cleaningUp();
     release(fixture);
     fixture.pass(5 * MINUTE);
@@ -125,7 +128,7 @@ describe('after an early success', () => {
     expect(fixture.service.state.older).toEqual([]);
   });
 
-  it('does not replace an old task that ends by the old revision for ever', () => {
+  it('stops replacing old tasks with the old revision after a while', () => {
     const fixture = cleaningUp({ rollout: { replacement: 'same' } });
     endOld(fixture);
     fixture.pass(20_000);
@@ -137,7 +140,7 @@ describe('after an early success', () => {
   it.each([
     { counts: true, expected: [1, 2] },
     { counts: false, expected: [1, 2, 2] },
-  ])('counts old tasks, or not: $counts', ({ counts, expected }) => {
+  ])('starts tasks for the desired count with cleanup.counts $counts', ({ counts, expected }) => {
     const fixture = cleaningUp({ cleanup: { counts } });
     expect(revisionsOf(fixture)).toEqual(expected);
   });
@@ -145,22 +148,28 @@ describe('after an early success', () => {
   it.each([
     { lists: true, expected: 2 },
     { lists: false, expected: 1 },
-  ])('lists the old deployment, or not: $lists', ({ lists, expected }) => {
+  ])('lists $expected deployment(s) with cleanup.lists $lists', ({ lists, expected }) => {
     expect(listedDeployments(cleaningUp({ cleanup: { lists } }))).toHaveLength(expected);
   });
 
   it.each([
     { blocks: true, expected: 'DEPLOYMENT_BLOCKED' },
     { blocks: false, expected: undefined },
-  ])('refuses leases because of old tasks, or not: $blocks', ({ blocks, expected }) => {
-    const fixture = deploying({ deploymentBlocked: 'all', cleanup: { blocks } }, { earlySuccessPercent: 1 });
-    release(fixture);
-    fixture.pass(5 * MINUTE);
-    const [, fresh] = fixture.tasks();
-    expect(fixture.ecs.protect(fresh?.identity.id ?? '', 600)).toBe(expected);
-  });
+  ])(
+    'answers $expected to a new lease beside old tasks with cleanup.blocks $blocks',
+    ({ blocks, expected }) => {
+      const fixture = deploying(
+        { deploymentBlocked: 'all', cleanup: { blocks } },
+        { earlySuccessPercent: 1 },
+      );
+      release(fixture);
+      fixture.pass(5 * MINUTE);
+      const [, fresh] = fixture.tasks();
+      expect(fixture.ecs.protect(fresh?.identity.id ?? '', 600)).toBe(expected);
+    },
+  );
 
-  it('lets another deployment begin, or refuses it', () => {
+  it('admits or refuses another deployment, depending on cleanup.admits', () => {
     expect(() => cleaningUp().deploy()).not.toThrow();
     expect(() => cleaningUp({ cleanup: { admits: false } }).deploy()).toThrow(/earlier deployment/);
   });

@@ -7,7 +7,10 @@ import { runs } from '../../support/runs.ts';
 
 const choice = { random: new Random(1), victims: 'random' } as const;
 
-/** `n` of the new revision or `o` of the old one; `*` protected; `-` still booting; `!` busy, `?` waiting. All in one zone. */
+/**
+ * The tasks of a picture, all in one zone. `n`: new revision; `o`: old revision; `*`: protected;
+ * `-`: still booting; `!`: busy; `?`: waiting for a job.
+ */
 function tasksOf(picture: string): readonly (ScheduledTask & { readonly name: string })[] {
   return picture
     .split(' ')
@@ -25,32 +28,57 @@ function tasksOf(picture: string): readonly (ScheduledTask & { readonly name: st
 
 describe('scheduleTasks', () => {
   const rows = [
-    { tasks: '', desired: 3, stop: '', start: 3, because: 'it starts what is missing' },
+    { tasks: '', desired: 3, stop: '', start: 3, because: 'ECS starts the missing tasks' },
     { tasks: 'n n-', desired: 3, stop: '', start: 1, because: 'booting tasks count' },
-    { tasks: 'n n', desired: 2, stop: '', start: 0, because: 'nothing to do' },
-    { tasks: 'n* n', desired: 1, stop: 'n', start: 0, because: 'the unprotected one goes' },
-    { tasks: 'n* n-', desired: 1, stop: 'n-', start: 0, because: 'booting tasks are victims too' },
+    { tasks: 'n n', desired: 2, stop: '', start: 0, because: 'there is nothing to do' },
+    { tasks: 'n* n', desired: 1, stop: 'n', start: 0, because: 'ECS stops the unprotected task' },
+    { tasks: 'n* n-', desired: 1, stop: 'n-', start: 0, because: 'ECS may stop a booting task' },
     { tasks: 'n* n*', desired: 1, stop: '', start: 0, because: 'protected tasks stay above the count' },
-    { tasks: 'n* n* n', desired: 0, stop: 'n', start: 0, because: 'all that is free goes' },
+    { tasks: 'n* n* n', desired: 0, stop: 'n', start: 0, because: 'ECS stops all unprotected tasks' },
     {
       tasks: 'o o',
       desired: 2,
       stop: 'o o',
       start: 2,
-      because: '0/100: old ones go first, then there is room',
+      because: 'with 0/100 ECS stops old tasks before it starts new ones',
     },
-    { tasks: 'o* o', desired: 2, stop: 'o', start: 1, because: 'a protected old one takes up room' },
-    { tasks: 'o* o*', desired: 2, stop: '', start: 0, because: 'no room at 100 %' },
-    { tasks: 'o* o*', desired: 3, stop: '', start: 1, because: 'a raised count makes room' },
-    { tasks: 'o* n', desired: 1, stop: 'n', start: 0, because: 'over the cap, what is free goes' },
-    { tasks: 'o o', desired: 2, percent: [100, 200], stop: '', start: 2, because: '100/200 starts first' },
+    {
+      tasks: 'o* o',
+      desired: 2,
+      stop: 'o',
+      start: 1,
+      because: 'a protected old task counts against maximumPercent',
+    },
+    { tasks: 'o* o*', desired: 2, stop: '', start: 0, because: 'maximumPercent 100 allows no further task' },
+    {
+      tasks: 'o* o*',
+      desired: 3,
+      stop: '',
+      start: 1,
+      because: 'a higher desired count allows one more task',
+    },
+    {
+      tasks: 'o* n',
+      desired: 1,
+      stop: 'n',
+      start: 0,
+      because: 'above maximumPercent ECS stops unprotected tasks',
+    },
+    {
+      tasks: 'o o',
+      desired: 2,
+      percent: [100, 200],
+      stop: '',
+      start: 2,
+      because: 'with 100/200 ECS starts new tasks first',
+    },
     {
       tasks: 'o o n',
       desired: 2,
       percent: [100, 200],
       stop: 'o',
       start: 1,
-      because: 'a healthy one lets one go',
+      because: 'ECS stops one old task for each healthy new one',
     },
     {
       tasks: 'o o-',
@@ -58,7 +86,7 @@ describe('scheduleTasks', () => {
       percent: [100, 200],
       stop: 'o-',
       start: 2,
-      because: 'a booting old one holds nothing up',
+      because: 'a booting old task does not count as healthy',
     },
     {
       tasks: 'o* n n n',
@@ -66,7 +94,7 @@ describe('scheduleTasks', () => {
       percent: [100, 200],
       stop: 'n',
       start: 0,
-      because: 'a held old one is no reason to keep too many new ones',
+      because: 'ECS stops surplus new tasks although a protected old task stays',
     },
     {
       tasks: 'o o n n',
@@ -74,9 +102,9 @@ describe('scheduleTasks', () => {
       percent: [50, 100],
       stop: 'o o',
       start: 0,
-      because: 'enough new ones run',
+      because: 'enough new tasks run',
     },
-    { tasks: 'o o n', desired: 0, stop: 'o o n', start: 0, because: 'a deployment to nothing stops all' },
+    { tasks: 'o o n', desired: 0, stop: 'o o n', start: 0, because: 'a desired count of 0 stops all tasks' },
     {
       tasks: 'o o? o! o?',
       desired: 4,
@@ -84,7 +112,7 @@ describe('scheduleTasks', () => {
       victims: 'worst',
       stop: 'o! o?',
       start: 2,
-      because: 'the worst ones make room, if told to',
+      because: 'with victims "worst" ECS stops busy and waiting tasks first',
     },
     {
       tasks: 'o o- o?* o!',
@@ -93,11 +121,11 @@ describe('scheduleTasks', () => {
       victims: 'worst',
       stop: 'o- o!',
       start: 2,
-      because: 'a protected one does not, however bad that were',
+      because: 'with victims "worst" ECS still stops no protected task',
     },
   ] as const;
 
-  it.each(rows)('has $tasks at desired $desired: $because', (row) => {
+  it.each(rows)('stops "$stop" and starts $start of "$tasks" at desired $desired: $because', (row) => {
     const [minimumHealthyPercent, maximumPercent] = 'percent' in row ? row.percent : [0, 100];
     const tasks = tasksOf(row.tasks);
     const input = {
@@ -156,33 +184,36 @@ describe('pickVictim', () => {
     return { zone, isProtected, isBusy, isWaiting };
   };
 
-  it('takes one of the zone with the most tasks, protected ones counted', () => {
+  it('picks a task in the zone with the most tasks, counting protected ones', () => {
     const tasks = [at('a', true), at('a', true), at('a'), at('b'), at('b'), at('c')];
     expect(pickVictim(tasks, choice)).toBe(tasks[2]);
   });
 
-  it('goes to another zone when all in the fullest are protected', () => {
+  it('picks from another zone when all tasks in the fullest zone are protected', () => {
     const tasks = [at('a', true), at('a', true), at('b')];
     expect(pickVictim(tasks, choice)).toBe(tasks[2]);
   });
 
-  it('finds none among protected tasks', () => {
+  it('picks no protected task', () => {
     expect(pickVictim([at('a', true)], choice)).toBeUndefined();
   });
 
   it.each([
-    { tasks: [at('a'), at('a'), at('a', false, true)], because: 'a busy one' },
-    { tasks: [at('a'), at('a'), at('b', false, true)], because: 'a busy one, wherever it is' },
-    { tasks: [at('a'), at('a', true, true), at('b', false, false, true)], because: 'one about to get a job' },
+    { tasks: [at('a'), at('a'), at('a', false, true)], because: 'a busy task' },
+    { tasks: [at('a'), at('a'), at('b', false, true)], because: 'a busy task in any zone' },
+    {
+      tasks: [at('a'), at('a', true, true), at('b', false, false, true)],
+      because: 'a task that waits for a job',
+    },
     {
       tasks: [at('a', false, false, true), at('a', false, false, true), at('c', false, true)],
-      because: 'a busy one before those',
+      because: 'a busy task before waiting ones',
     },
-  ])('takes the worst when told to: $because', ({ tasks }) => {
+  ])('picks with victims "worst": $because', ({ tasks }) => {
     expect(pickVictim(tasks, { random: new Random(1), victims: 'worst' })).toBe(tasks[2]);
   });
 });
 
-it('starts tasks in the emptiest zone', () => {
+it('emptiestZone picks the zone with the fewest tasks', () => {
   expect(emptiestZone(['a', 'b', 'c'], [{ zone: 'a' }, { zone: 'c' }], new Random(1))).toBe('b');
 });

@@ -7,11 +7,11 @@ import { GuardedTasks, type GuardedTasksOptions } from '../../../simulator/guard
 import { World } from '../../../simulator/world.ts';
 import { START } from '../ecs/ecs-fixture.ts';
 
-/** Guards hurry more than their world, which so has patience with a busy machine. */
+/** Guards run faster than their world, which tolerates a busy machine. */
 const GUARD_SPEED = 60;
 const STEP = { everyMs: 10, worldMs: 200 };
 
-/** Resolves once it holds: it is looked at again and again, since processes tell nobody when they are done. */
+/** Resolves once `holds` returns true. It polls, since processes do not notify. */
 export function until(holds: () => boolean, beforeLook: () => void = () => {}): Promise<void> {
   return new Promise((resolve) => {
     const looking = setInterval(() => {
@@ -23,7 +23,10 @@ export function until(holds: () => boolean, beforeLook: () => void = () => {}): 
   });
 }
 
-/** A world with one pool of one task, which runs the real guard. Its time moves on while the test waits. */
+/**
+ * A world with one pool of one task, which runs the real guard. Its time goes on while the test
+ * waits.
+ */
 export class GuardedWorld {
   readonly world: World;
   readonly tasks: GuardedTasks;
@@ -63,7 +66,7 @@ export class GuardedWorld {
     this.world.ecs.setDesiredCount(this.world.service('gpu').identity.name, count);
   }
 
-  /** The first task, when there is one. */
+  /** The first task; undefined if there is none. */
   task(): EcsTask | undefined {
     return this.world.ecs.tasks()[0];
   }
@@ -72,7 +75,7 @@ export class GuardedWorld {
     return this.world.coderd.jobs().map(({ status }) => status);
   }
 
-  /** What the guards have logged: state and why. */
+  /** The states that the guards have logged, each with its reason. */
   states(): readonly string[] {
     return readFileSync(this.#logFile, 'utf8')
       .split('\n')

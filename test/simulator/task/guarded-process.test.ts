@@ -55,7 +55,7 @@ describe.skipIf(missingForGuard().length > 0)('a container that is a process', (
     return { container, exits };
   }
 
-  it("ends with its first process's code, and takes its other processes along", async () => {
+  it("ends with its first process's exit code, and ends its other processes", async () => {
     const { container, exits } = start('sleep 1000 & echo $!; exit 7');
     await container.ended;
     expect(exits).toEqual([7]);
@@ -64,7 +64,7 @@ describe.skipIf(missingForGuard().length > 0)('a container that is a process', (
     await until(() => !isAlive(sleeper));
   });
 
-  it('passes SIGTERM to its first process alone', async () => {
+  it('passes SIGTERM to its first process only', async () => {
     const { container, exits } = start(
       `sh -c 'trap "echo child" TERM; echo ready; while :; do sleep 0.05; done' &
        trap 'echo first; exit 3' TERM
@@ -77,7 +77,7 @@ describe.skipIf(missingForGuard().length > 0)('a container that is a process', (
     expect(exits).toEqual([3]);
   });
 
-  it('is killed with all its processes, and then tells ECS nothing', async () => {
+  it('is killed with all its processes, and reports nothing to ECS', async () => {
     const { container, exits } = start('trap "" TERM; sleep 1000 & echo $!; wait; sleep 1000');
     await until(() => written().length === 1);
     container.terminate();
@@ -89,13 +89,13 @@ describe.skipIf(missingForGuard().length > 0)('a container that is a process', (
     expect(container.wasKilled).toBe(true);
   });
 
-  it("ends with 128 and the signal's number when somebody else kills it", async () => {
+  it("ends with 128 plus the signal's number when another process kills it", async () => {
     const { container, exits } = start('kill -KILL $$');
     await container.ended;
     expect(exits).toEqual([137]);
   });
 
-  it('terminates a daemon that was told to before it was there', async () => {
+  it('terminates a daemon as soon as it starts if SIGTERM came earlier', async () => {
     const { fixture } = bootedTask();
     const { container } = start('sleep 1000');
     const exits: number[] = [];
@@ -126,10 +126,10 @@ describe('the agent endpoint of a task', () => {
   const put = (body: unknown) => ({ method: 'PUT', body: JSON.stringify(body) });
 
   it.each([
-    { is: 'nothing', body: '' },
-    { is: 'no JSON', body: '{' },
-    { is: 'a field that it does not know', body: '{"ProtectionEnabled":true,"ExpiresInHours":1}' },
-    { is: 'no word on the protection', body: '{"ExpiresInMinutes":60}' },
+    { is: 'an empty body', body: '' },
+    { is: 'a body that is not JSON', body: '{' },
+    { is: 'an unknown field', body: '{"ProtectionEnabled":true,"ExpiresInHours":1}' },
+    { is: 'a body without ProtectionEnabled', body: '{"ExpiresInMinutes":60}' },
   ])('refuses $is', async ({ body }) => {
     const { host, task } = bootedTask();
     const { status, body: answer } = await answerProtection(host, { method: 'PUT', body });
@@ -138,7 +138,7 @@ describe('the agent endpoint of a task', () => {
     expect(task.isProtected).toBe(false);
   });
 
-  it('protects, shows and releases, in the words of the agent', async () => {
+  it('protects, shows and releases with the answers of the real agent', async () => {
     const { fixture, task, host } = bootedTask();
     const answered = async (request: { method: string; body: string }) => {
       const answer = answerProtection(host, request);
@@ -174,7 +174,7 @@ describe('the agent endpoint of a task', () => {
     });
   });
 
-  it('tells in the metadata that the task is to stop', () => {
+  it('shows the desired status STOPPED in the metadata', () => {
     const { fixture, task, host } = bootedTask();
     expect(answerMetadata(host).body).toMatchObject({ TaskARN: task.identity.arn, DesiredStatus: 'RUNNING' });
     fixture.ecs.stopTask(task.identity.id);
@@ -183,7 +183,7 @@ describe('the agent endpoint of a task', () => {
   });
 });
 
-/** A zombie is not: who reaps orphans here, and when, is no matter of ours. */
+/** Whether the process runs. A zombie does not: the test does not depend on who reaps orphans. */
 function isAlive(pid: string | undefined): boolean {
   try {
     process.kill(Number(pid), 0);

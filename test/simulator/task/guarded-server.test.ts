@@ -3,7 +3,7 @@ import { TaskServer } from '../../../simulator/guarded/task-server.ts';
 import { Fixture, MINUTE } from '../ecs/ecs-fixture.ts';
 import { until } from './guarded-fixture.ts';
 
-describe('where a daemon that is a process says that it lives', () => {
+describe('TaskServer', () => {
   const calls: string[] = [];
   let exit: (code: number) => void = () => {};
   let server: TaskServer;
@@ -41,7 +41,7 @@ describe('where a daemon that is a process says that it lives', () => {
       ...(signal && { signal }),
     });
 
-  it('runs a daemon for as long as the request lasts, which is answered with its code', async () => {
+  it('runs a daemon as long as its request, and answers with the exit code', async () => {
     const life = live();
     await until(() => calls.length === 1);
     expect(calls).toEqual([`run gpu-eu-${id} k`]);
@@ -50,17 +50,17 @@ describe('where a daemon that is a process says that it lives', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('terminates it when told, while the request goes on', async () => {
+  it('terminates the daemon at DELETE while its request goes on', async () => {
     const life = live();
     await until(() => calls.length === 1);
-    const told = await fetch(`${url}/daemons/gpu-eu-${id}`, { method: 'DELETE' });
-    expect(told.status).toBe(204);
+    const response = await fetch(`${url}/daemons/gpu-eu-${id}`, { method: 'DELETE' });
+    expect(response.status).toBe(204);
     expect(calls.slice(1)).toEqual(['terminate']);
     exit(0);
     expect(await (await life).text()).toBe('0\n');
   });
 
-  it('loses it when the request breaks off', async () => {
+  it('loses the daemon when its request is aborted', async () => {
     const aborting = new AbortController();
     const life = live(aborting.signal).catch(() => 'broken off');
     await until(() => calls.length === 1);
@@ -70,7 +70,7 @@ describe('where a daemon that is a process says that it lives', () => {
   });
 
   it.each(['/daemons/gpu-0123', '/api/TASK/task-protection/v2/state', '/v4/TASK', '/'])(
-    'knows nothing of %s',
+    'answers 404 to %s',
     async (path) => {
       const { status } = await fetch(`${url}${path.replace('TASK', id)}`);
       expect(status).toBe(404);

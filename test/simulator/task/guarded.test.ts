@@ -12,7 +12,7 @@ async function worldWithGuard(...options: Parameters<typeof GuardedWorld.open>):
   return guarded;
 }
 
-/** With a job that is running. */
+/** A guarded world whose task runs a job of `jobMs` milliseconds. */
 async function worldAtWork(jobMs: number) {
   const guarded = await worldWithGuard();
   guarded.submit(jobMs);
@@ -26,8 +26,8 @@ afterEach(async () => {
   for (const guarded of open.splice(0)) await guarded.close();
 });
 
-describe('what the real guard needs', () => {
-  it('is asked for where it is missing', () => {
+describe('missingForGuard', () => {
+  it('lists the tools that this machine lacks', () => {
     expect(missingForGuard('/nowhere')).toEqual([
       'a POSIX shell as "sh", for example dash',
       'curl',
@@ -37,7 +37,7 @@ describe('what the real guard needs', () => {
 });
 
 describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.sh', () => {
-  it('names its daemon, takes its lease, and leaves when asked, after its job', async () => {
+  it('names its daemon, takes its lease, and leaves after its job when it gets a drain request', async () => {
     const { guarded, task, id } = await worldAtWork(3 * MINUTE);
     expect(guarded.world.coderd.daemons().map(({ name }) => name)).toEqual([`gpu-${id}`]);
     expect(task.isProtected).toBe(true);
@@ -63,7 +63,7 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
     ]);
   });
 
-  it('passes a stop on to its daemon, which finishes its job within the 120 s', async () => {
+  it('passes SIGTERM on to its daemon, which finishes its job within the 120 s', async () => {
     const { guarded, task, id } = await worldAtWork(MINUTE / 2);
     guarded.world.ecs.stopTask(id);
     await guarded.until(() => guarded.states().includes('stopping signal'));
@@ -74,7 +74,7 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
     expect(guarded.world.figures().killed).toBe(0);
   });
 
-  it('is killed with its daemon and the job when the 120 s are over', async () => {
+  it('is killed with its daemon and job after 120 s', async () => {
     const { guarded, task, id } = await worldAtWork(10 * MINUTE);
     guarded.world.ecs.stopTask(id);
     await guarded.until(() => guarded.states().includes('stopping signal'));
@@ -85,7 +85,7 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
     expect(guarded.tasks.figures()).toMatchObject({ exited: 0 });
   });
 
-  it("ends with its daemon's code when coderd doesn't know its key", async () => {
+  it("ends with its daemon's exit code when coderd does not know its key", async () => {
     const guarded = await worldWithGuard();
     guarded.world.deleteKey('gpu');
     await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
@@ -93,27 +93,27 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
     expect(guarded.states()).toContain('died exit-code-1');
   });
 
-  it('starts the daemon that it is given, passes SIGTERM on to it, and ends when it exits', async () => {
-    const told: string[] = [];
+  it('starts a given daemon, passes SIGTERM on to it, and ends when it exits', async () => {
+    const calls: string[] = [];
     const guarded = await worldWithGuard({
       startDaemon: ({ name, onExit }, pool) => {
-        told.push(`${pool} starts ${name}`);
+        calls.push(`${pool} starts ${name}`);
         const terminate = (): void => {
-          told.push(`SIGTERM for ${name}`);
+          calls.push(`SIGTERM for ${name}`);
           onExit(0);
         };
         return { isBusy: false, terminate, kill: () => {} };
       },
     });
-    await guarded.until(() => told.length > 0);
+    await guarded.until(() => calls.length > 0);
     const id = guarded.task()?.identity.id ?? '';
     guarded.world.ecs.stopTask(id);
     await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
-    expect(told).toEqual(expect.arrayContaining([`gpu starts gpu-${id}`, `SIGTERM for gpu-${id}`]));
+    expect(calls).toEqual(expect.arrayContaining([`gpu starts gpu-${id}`, `SIGTERM for gpu-${id}`]));
     expect(guarded.task()?.state.exitCode).toBe(0);
   });
 
-  it('is gone when the world is closed', async () => {
+  it('has no process left after the world is closed', async () => {
     const { guarded } = await worldAtWork(10 * MINUTE);
     await open.pop()?.close();
     expect(guarded.tasks.figures()).toEqual({ started: 1, exited: 0, killed: 1 });

@@ -21,13 +21,13 @@ import { HOUR, MINUTE, SECOND, START } from '../ecs/ecs-fixture.ts';
 
 const TASK_ID = '0123456789abcdef0123456789abcdef';
 
-/** An agent endpoint that answers as the test says, a tenth of a second later; it notes every write. */
+/** An agent endpoint that a test controls. It answers after 0.1 s and records every write. */
 class ScriptedAgent implements TaskAgent {
   readonly writes: (number | 'release')[] = [];
   expiresAt = 0;
   refusal: string | undefined;
   down = false;
-  /** Takes effect, but the answer is lost. */
+  /** Whether writes take effect but their answers are lost. */
   losesAnswers = false;
   desired: 'RUNNING' | 'STOPPED' = 'RUNNING';
   readonly #timeline: Timeline;
@@ -95,7 +95,7 @@ class TinyServer implements DaemonServer {
     };
   }
 
-  /** Hands a job over, if the daemon asks for one. */
+  /** Hands the daemon a job if it has asked for one. Returns whether it had. */
   give(durationMs: number): boolean {
     const { waiting } = this;
     this.waiting = undefined;
@@ -138,15 +138,15 @@ function world(prepare: (agent: ScriptedAgent, server: TinyServer) => void = () 
     onEnd: () => {},
   });
   const pass = (ms: number) => timeline.advanceTo((timeline.now() + ms) as EpochMs);
-  /** What the autoscaler, or a clock, makes of the lease. */
+  /** Sets the time left on the lease, as a drain request or passing time does. */
   const leave = (ms: number) => {
     agent.expiresAt = ms === 0 ? 0 : timeline.now() + ms;
   };
   return { agent, server, guard, exits, killed, pass, leave };
 }
 
-describe('a guard that takes its lease', () => {
-  it('starts the daemon, named after pool and task, once it has read that the lease is there', () => {
+describe('a guard without a lease', () => {
+  it('starts the daemon, named after pool and task, after it has read the lease back', () => {
     const { agent, server, guard, pass } = world();
     pass(3 * SECOND);
     expect(guard.phase).toBe('leasing');
@@ -158,7 +158,7 @@ describe('a guard that takes its lease', () => {
     expect(`gpu-${TASK_ID}`.length).toBeLessThanOrEqual(63);
   });
 
-  it('counts a lease whose answer was lost', () => {
+  it('accepts a lease whose answer was lost', () => {
     const { guard, pass } = world((agent) => {
       agent.losesAnswers = true;
     });
@@ -166,7 +166,7 @@ describe('a guard that takes its lease', () => {
     expect(guard.phase).toBe('working');
   });
 
-  it('exits after 10 min without one, and never starts the daemon', () => {
+  it('exits after 10 min without a lease, and never starts the daemon', () => {
     const { server, exits, pass } = world((agent) => {
       agent.refusal = 'DEPLOYMENT_BLOCKED';
     });
@@ -177,7 +177,7 @@ describe('a guard that takes its lease', () => {
     expect(server.names).toEqual([]);
   });
 
-  it('takes one late, when it is let', () => {
+  it('takes the lease late if ECS refuses it at first', () => {
     const { agent, guard, pass } = world((it) => {
       it.refusal = 'DEPLOYMENT_BLOCKED';
     });
@@ -189,7 +189,7 @@ describe('a guard that takes its lease', () => {
     expect(guard.phase).toBe('working');
   });
 
-  it('never starts the daemon of a task that is being stopped', () => {
+  it('never starts the daemon of a task that is stopping', () => {
     const { guard, server, pass } = world((agent) => {
       agent.desired = 'STOPPED';
     });
@@ -207,7 +207,7 @@ describe('a guard that takes its lease', () => {
     expect(guard.phase).toBe('leasing');
   });
 
-  it('exits at once when it is told to stop', () => {
+  it('exits at once at SIGTERM', () => {
     const { guard, exits, pass } = world((agent) => {
       agent.refusal = 'DEPLOYMENT_BLOCKED';
     });
@@ -218,7 +218,7 @@ describe('a guard that takes its lease', () => {
   });
 });
 
-describe('a guard at work', () => {
+describe('a working guard', () => {
   it('renews every 10 to 20 min', () => {
     const { agent, pass } = world();
     pass(10 * HOUR);
@@ -227,7 +227,7 @@ describe('a guard at work', () => {
     expect(agent.writes.length).toBeLessThanOrEqual(61);
   });
 
-  it('drains when less than 24 h are left, and never renews over the ask', () => {
+  it('drains when less than 24 h are left, and never renews over the drain request', () => {
     const { agent, server, guard, exits, pass, leave } = world();
     pass(MINUTE);
     expect(server.give(30 * MINUTE)).toBe(true);
@@ -264,7 +264,7 @@ describe('a guard at work', () => {
     expect(server.give(MINUTE)).toBe(false);
   });
 
-  it('first takes 23 h again when its lease is gone, then drains', () => {
+  it('sets 23 h again when its lease is gone, then drains', () => {
     const { agent, server, guard, pass, leave } = world();
     pass(MINUTE);
     server.give(HOUR);
@@ -276,7 +276,7 @@ describe('a guard at work', () => {
     expect(agent.writes).toEqual([2880, 1380]);
   });
 
-  it('takes 23 h again while less than 12 h are left and the job goes on', () => {
+  it('renews the 23 h when less than 12 h are left and the job still runs', () => {
     const { agent, server, guard, pass, leave } = world();
     pass(MINUTE);
     server.give(40 * HOUR);
@@ -292,7 +292,7 @@ describe('a guard at work', () => {
     expect(guard.phase).toBe('ended');
   });
 
-  it('drains at once, and takes 23 h again, when it first looks with less than 12 h left', () => {
+  it('drains at once and sets 23 h when its first look shows less than 12 h', () => {
     const { agent, server, guard, pass, leave } = world();
     pass(MINUTE);
     server.give(HOUR);
@@ -302,7 +302,7 @@ describe('a guard at work', () => {
     expect(agent.writes).toEqual([2880, 1380]);
   });
 
-  it('drains after it could not look for 6 h, not sooner, and then shows that it is leaving', () => {
+  it('drains after exactly 6 h without a look, and then shows that it is leaving', () => {
     const { agent, server, guard, pass } = world();
     pass(MINUTE);
     server.give(8 * HOUR);
@@ -317,7 +317,7 @@ describe('a guard at work', () => {
     expect(server.log).toEqual([]);
   });
 
-  it('forgives being blind for less than 6 h', () => {
+  it('goes on working after less than 6 h without a look', () => {
     const { agent, guard, pass } = world();
     pass(MINUTE);
     for (let i = 0; i < 4; i++) {
@@ -329,7 +329,7 @@ describe('a guard at work', () => {
     expect(guard.phase).toBe('working');
   });
 
-  it('takes two refusals running for an ask, one for none', () => {
+  it('drains after two refused renewals in a row, not after one', () => {
     const { agent, server, guard, pass } = world();
     pass(MINUTE);
     server.give(HOUR);
@@ -340,7 +340,7 @@ describe('a guard at work', () => {
     expect(guard.phase).toBe('draining');
   });
 
-  it('forgets a refusal once a renewal succeeds', () => {
+  it('ignores an earlier refusal after a successful renewal', () => {
     const { agent, guard, pass } = world();
     pass(MINUTE);
     const untilRenewal = () => {
@@ -356,7 +356,7 @@ describe('a guard at work', () => {
     expect(guard.phase).toBe('working');
   });
 
-  it('takes no other failure for an ask', () => {
+  it('does not drain after other failures of a renewal', () => {
     const { agent, guard, pass } = world();
     pass(MINUTE);
     agent.refusal = 'MISSING';
@@ -377,7 +377,7 @@ describe('a guard at work', () => {
     expect(exits).toMatchObject([{ code: 0 }]);
   });
 
-  it('keeps its lease while a SIGTERM waits for the job', () => {
+  it('keeps its lease while it waits for the job after SIGTERM', () => {
     const { agent, server, guard, exits, pass, leave } = world();
     pass(MINUTE);
     server.give(9 * HOUR);
@@ -398,7 +398,7 @@ describe('a guard at work', () => {
     expect(exits).toMatchObject([{ code: 0 }]);
   });
 
-  it('leaves the job unfinished when it is killed', () => {
+  it('leaves the job unfinished at SIGKILL', () => {
     const { server, guard, exits, killed, pass } = world();
     pass(MINUTE);
     server.give(HOUR);
@@ -429,7 +429,7 @@ describe('a guard whose daemon has exited', () => {
     expect(agent.writes).toEqual([2880, 'release', 'release']);
   });
 
-  it('releases again when the first call did not get through', () => {
+  it('releases again when the first call failed', () => {
     const { agent, server, pass, leave } = world();
     pass(MINUTE);
     server.give(2 * MINUTE);
@@ -461,7 +461,7 @@ describe('a guard whose daemon has exited', () => {
   it.each([
     { code: 70, ends: 70 },
     { code: 0, ends: 76 },
-  ])('releases, waits 60 s and exits with $ends when it died unasked with $code', ({ code, ends }) => {
+  ])('releases, waits 60 s and exits with $ends after the daemon crashed with $code', ({ code, ends }) => {
     const { agent, guard, exits, pass } = world();
     pass(MINUTE);
     guard.daemon?.crash(code);
@@ -473,27 +473,42 @@ describe('a guard whose daemon has exited', () => {
   });
 });
 
-describe('a daemon that coderd does not let in', () => {
+describe('a daemon that coderd refuses', () => {
   it.each([
     {
       status: 401,
       message: 'provisioner daemon key invalid',
       exit: [{ code: 1 }],
       dials: 1,
-      because: 'the key is bad',
+      because: 'the key is invalid, so it exits',
     },
-    { status: 403, message: 'Enterprise feature', exit: [], dials: 1, because: 'it stays as a zombie' },
-    { status: 400, message: 'Incompatible version', exit: [], dials: 30, because: 'it redials for ever' },
-  ] as const)('dials $dials times at $status: $because', ({ status, message, exit, dials }) => {
-    const { server, exits, pass } = world((_, it) => {
-      it.refuses = new ConnectionRefused(status, message);
-    });
-    pass(5 * MINUTE);
-    expect(server.names).toHaveLength(dials);
-    expect(exits).toMatchObject(exit);
-  });
+    {
+      status: 403,
+      message: 'Enterprise feature',
+      exit: [],
+      dials: 1,
+      because: 'there is no licence, so it stays and does nothing',
+    },
+    {
+      status: 400,
+      message: 'Incompatible version',
+      exit: [],
+      dials: 30,
+      because: 'coderd does not accept its version, so it redials without end',
+    },
+  ] as const)(
+    'dials $dials time(s) when coderd answers $status: $because',
+    ({ status, message, exit, dials }) => {
+      const { server, exits, pass } = world((_, it) => {
+        it.refuses = new ConnectionRefused(status, message);
+      });
+      pass(5 * MINUTE);
+      expect(server.names).toHaveLength(dials);
+      expect(exits).toMatchObject(exit);
+    },
+  );
 
-  it('still exits when it is told to', () => {
+  it('still exits at SIGTERM', () => {
     const { guard, exits, pass } = world((_, it) => {
       it.refuses = new ConnectionRefused(403, 'Enterprise feature');
     });
@@ -504,10 +519,10 @@ describe('a daemon that coderd does not let in', () => {
   });
 });
 
-describe('the table of the guard', () => {
+describe('GUARD_TABLE', () => {
   const phases = Object.keys(GUARD_TABLE) as GuardPhase[];
 
-  it('starts the daemon in one place only: after the lease was read', () => {
+  it('starts the daemon in one row only: after the lease was read back', () => {
     const places = phases.flatMap((phase) =>
       Object.entries(GUARD_TABLE[phase]).flatMap(([input, { effects }]) =>
         effects.includes('start-daemon') ? [`${phase} ${input}`] : [],
@@ -516,7 +531,7 @@ describe('the table of the guard', () => {
     expect(places).toEqual(['leasing lease-read']);
   });
 
-  it('takes 48 h in no phase that the daemon was told to end in, but for a stop', () => {
+  it('takes 48 h in no phase after the daemon got SIGTERM, except in stopping', () => {
     const inputs = (phase: GuardPhase) => Object.keys(GUARD_TABLE[phase]) as GuardInput[];
     for (const phase of ['draining', 'left', 'died', 'ended'] as const)
       expect(inputs(phase).flatMap((input) => stepGuard(phase, input).effects)).not.toContain('renew');
@@ -528,7 +543,7 @@ describe('the table of the guard', () => {
         if (input !== 'daemon-exited') expect(effects).not.toContain('release');
   });
 
-  it('changes nothing where it has no row', () => {
+  it('changes nothing for an input without a row', () => {
     expect(stepGuard('ended', 'stop')).toEqual({ to: 'ended', effects: [] });
     expect(stepGuard('draining', 'renewed')).toEqual({ to: 'draining', effects: [] });
   });

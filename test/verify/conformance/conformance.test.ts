@@ -1,4 +1,4 @@
-/** The simulated coderd against what real ones said: the same story, played on both. */
+/** Compares the simulated coderd with recordings of real ones: both play the same story. */
 import { describe, expect, it } from 'vitest';
 import { compareEntries, type Difference } from '../../../verify/conformance/answers/compare.ts';
 import { KNOWN_DIFFERENCES, knownDifference } from '../../../verify/conformance/answers/known-differences.ts';
@@ -18,21 +18,24 @@ for (const real of recorded) {
   }
 }
 
-describe('the simulated coderd behaves as the real one', () => {
-  it('of at least four releases, one from before the autostart gate', () => {
+describe('the simulated coderd', () => {
+  it('is compared with at least four releases, one from before the autostart gate', () => {
     const minors = recorded.map(({ version }) => Number(version.split('.')[1])).toSorted((a, b) => a - b);
     expect(minors.length).toBeGreaterThanOrEqual(4);
     expect(minors[0]).toBeLessThan(26);
   });
 
-  it.each(recorded.map(({ version }) => version))('%s, but for known differences', (version) => {
-    const unknown = (found.get(version) ?? []).filter(
-      (difference) => knownDifference(difference) === undefined,
-    );
-    expect(unknown).toEqual([]);
-  });
+  it.each(recorded.map(({ version }) => version))(
+    'answers like coder %s, except for known differences',
+    (version) => {
+      const unknown = (found.get(version) ?? []).filter(
+        (difference) => knownDifference(difference) === undefined,
+      );
+      expect(unknown).toEqual([]);
+    },
+  );
 
-  it('and each known difference is still one', () => {
+  it('shows every known difference in at least one release', () => {
     const seen = new Set([...found.values()].flat().map(knownDifference));
     expect(KNOWN_DIFFERENCES.filter((known) => !seen.has(known))).toEqual([]);
   });

@@ -1,4 +1,7 @@
-/** What a run against a real coderd translates; the run itself needs a coderd with a control port. */
+/**
+ * Tests the parts of the run against a real coderd. The run itself needs a coderd with a control
+ * port.
+ */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../lambda/config/read.ts';
@@ -16,22 +19,22 @@ import type { DaemonState } from '../../../verify/conformance/stage/control-port
 const START = 1_000_000 as EpochMs;
 const CONNECT_MS = 3_000;
 
-/** A daemon of pool gpu, and what the control port was asked and the guard was told. */
+/** A daemon of pool gpu, with the calls that the control port and the guard got. */
 function daemonOfTask({ refuses = false } = {}) {
   const timeline = new Timeline(START);
-  const told: string[] = [];
+  const calls: string[] = [];
   let states: readonly DaemonState[] = [];
   const daemons = new RealDaemons({
     control: {
       start: async (name, tags) => {
-        told.push(`start ${name} ${JSON.stringify(tags)}`);
+        calls.push(`start ${name} ${JSON.stringify(tags)}`);
         if (refuses) throw new Error('409');
       },
-      signal: async (name, signal) => void told.push(`${signal} ${name}`),
+      signal: async (name, signal) => void calls.push(`${signal} ${name}`),
       list: async () => states,
     },
     tagsOf: (pool) => ({ pool }),
-    onError: (error) => told.push(String(error)),
+    onError: (error) => calls.push(String(error)),
   });
   const random = new Random(1);
   const daemon = daemons.start(
@@ -43,7 +46,7 @@ function daemonOfTask({ refuses = false } = {}) {
       key: '',
       name: 'gpu-1',
       version: '',
-      onExit: (code) => told.push(`exit ${code}`),
+      onExit: (code) => calls.push(`exit ${code}`),
       onKilledJob: () => {},
     },
     'gpu',
@@ -51,7 +54,7 @@ function daemonOfTask({ refuses = false } = {}) {
   return {
     daemon,
     daemons,
-    told,
+    calls,
     connect: async (): Promise<void> => {
       timeline.advanceTo((START + CONNECT_MS) as EpochMs);
       await turn();
@@ -63,52 +66,52 @@ function daemonOfTask({ refuses = false } = {}) {
   };
 }
 
-describe('a real daemon of a task', () => {
-  it("is started with its pool's tags, as late as a daemon connects", async () => {
-    const { told, connect } = daemonOfTask();
-    expect(told).toEqual([]);
+describe('RealDaemons', () => {
+  it("starts a daemon with its pool's tags after the delay of a connection", async () => {
+    const { calls, connect } = daemonOfTask();
+    expect(calls).toEqual([]);
     await connect();
-    expect(told).toEqual(['start gpu-1 {"pool":"gpu"}']);
+    expect(calls).toEqual(['start gpu-1 {"pool":"gpu"}']);
   });
 
-  it('is told to terminate after its start, and tells its guard of the exit once', async () => {
-    const { daemon, told, connect, see } = daemonOfTask();
+  it('terminates a daemon after its start, and reports its exit to the guard once', async () => {
+    const { daemon, calls, connect, see } = daemonOfTask();
     await connect();
     daemon.terminate();
     await turn();
     await see({ name: 'gpu-1', state: 'terminating' });
-    expect(told.slice(1)).toEqual(['terminate gpu-1']);
+    expect(calls.slice(1)).toEqual(['terminate gpu-1']);
     for (let poll = 0; poll < 2; poll++) await see({ name: 'gpu-1', state: 'exited', exitCode: 0 });
     daemon.kill();
-    expect(told.slice(2)).toEqual(['exit 0']);
+    expect(calls.slice(2)).toEqual(['exit 0']);
   });
 
-  it('exits without a start when it is told to terminate before it has connected', async () => {
-    const { daemon, told, connect } = daemonOfTask();
+  it('never starts a daemon that is terminated before it connects', async () => {
+    const { daemon, calls, connect } = daemonOfTask();
     daemon.terminate();
     await connect();
-    expect(told).toEqual(['exit 0']);
+    expect(calls).toEqual(['exit 0']);
   });
 
-  it('is counted as killed where it had not exited, and its guard hears nothing more', async () => {
-    const { daemon, daemons, told, connect, see } = daemonOfTask();
+  it('counts a daemon as killed if it had not exited, and reports nothing more to its guard', async () => {
+    const { daemon, daemons, calls, connect, see } = daemonOfTask();
     await connect();
     daemon.kill();
     await turn();
     await see({ name: 'gpu-1', state: 'exited', exitCode: 137 });
     expect(daemons.killed).toEqual(['gpu-1']);
-    expect(told.slice(1)).toEqual(['kill gpu-1']);
+    expect(calls.slice(1)).toEqual(['kill gpu-1']);
   });
 
-  it('exits with 1 when the control port refuses its start', async () => {
-    const { told, connect } = daemonOfTask({ refuses: true });
+  it('reports exit code 1 to the guard when the control port refuses to start the daemon', async () => {
+    const { calls, connect } = daemonOfTask({ refuses: true });
     await connect();
-    expect(told.slice(1)).toEqual(['Error: 409', 'exit 1']);
+    expect(calls.slice(1)).toEqual(['Error: 409', 'exit 1']);
   });
 });
 
-describe('the configuration of the run', () => {
-  it('is one that the product takes, without warnings', () => {
+describe('configOf', () => {
+  it('gives a configuration that the product accepts without warnings', () => {
     const { warnings } = readConfig(
       configOf({ url: 'http://127.0.0.1:3000', organization: 'coder', version: 'v2.36.0' }),
       'autoscaler.yaml',
@@ -117,8 +120,8 @@ describe('the configuration of the run', () => {
   });
 });
 
-describe('the log of the function', () => {
-  it('is counted by reason, finding and failure; other lines are kept', () => {
+describe('recordOf', () => {
+  it('counts reasons, findings and failures in the log, and keeps other lines', () => {
     const pool = { name: 'gpu', why: [{ code: 'nothing-to-do' }] };
     const look = { message: 'look', pools: [pool], findings: ['late'], failures: [] };
     expect(recordOf([JSON.stringify(look), JSON.stringify(look), 'Warning: x', ''])).toEqual({
@@ -164,16 +167,16 @@ const run: Run = {
   errors: [],
 };
 
-describe('the report of the run', () => {
-  it('has a row for each pool with waits in seconds, and when autostarts were made', () => {
+describe('the report of a run', () => {
+  it('has a row for each pool with waits in seconds, and the delay of each autostart', () => {
     const text = reportText(run);
     expect(text).toMatch(/gpu +│ 2 +│ 2 +│ 0 +│ 60\.0 +│ 60\.0 +│ 60\.0 +│ 2 /);
-    expect(text).toContain('autostart of w1: created 0.4 s after its time, succeeded');
+    expect(text).toContain('autostart of w1: created 0.4 s after it was due, succeeded');
     expect(problemsOf(run)).toEqual([]);
   });
 
   it.each<{ readonly change: Partial<Run>; readonly problem: string }>([
-    { change: { asked: 2 }, problem: 'coderd has 2 builds, and 3 were asked for or due' },
+    { change: { asked: 2 }, problem: 'coderd has 2 builds, but 3 were requested or due' },
     {
       change: { jobs: [gpuJob(), gpuJob({ status: 'failed', error: 'terminated' })] },
       problem: 'build job j1 is failed: terminated',
@@ -181,9 +184,9 @@ describe('the report of the run', () => {
     { change: { sleepers: [sleeper('initiator')] }, problem: 'workspace w1 was not started by its schedule' },
     { change: { killed: ['gpu-1'] }, problem: 'daemon gpu-1 was killed' },
     { change: { tasks: [] }, problem: 'no pool was scaled in while a build ran' },
-    { change: { remaining: 1 }, problem: '1 tasks are left' },
+    { change: { remaining: 1 }, problem: 'tasks that still exist or are desired: 1' },
     { change: { errors: ['unreachable'] }, problem: 'unreachable' },
-  ])('names as a problem: $problem', ({ change, problem }) => {
+  ])('lists the problem: $problem', ({ change, problem }) => {
     expect(problemsOf({ ...run, ...change })).toContain(problem);
   });
 });

@@ -1,4 +1,4 @@
-/** What a stranger's coderd is asked, and which releases it is held against. */
+/** Tests which questions any coderd is asked, and with which releases its answers are compared. */
 import { describe, expect, it } from 'vitest';
 import { compareWithAll } from '../../../verify/conformance/answers/answer-differences.ts';
 import { readOnlyQuestions } from '../../../verify/conformance/answers/read-only-steps.ts';
@@ -10,8 +10,8 @@ import {
 
 const questions = readOnlyQuestions(readTranscript(recordedReleases().at(-1) ?? ''));
 
-describe('the questions', () => {
-  it('are these, and no others', () => {
+describe('readOnlyQuestions', () => {
+  it('chooses exactly these questions', () => {
     const asked = questions.map(({ method, path, query, as, schema }) => {
       const search = query.map((pair) => pair.join('=')).join('&');
       return `${schema === undefined ? 'refused' : 'read'} ${method} ${path}${search === '' ? '' : `?${search}`} as ${as}`;
@@ -68,35 +68,42 @@ describe('the questions', () => {
     ]);
   });
 
-  it.each(recordedReleases())('are all in the transcript of %s, which refuses the same ones', (release) => {
-    const transcript = readTranscript(release);
-    for (const question of questions) {
-      const entry = transcript.entries.find(({ step }) => step === question.step);
-      if (entry === undefined || !('asked' in entry)) throw new Error(`not played: ${question.step}`);
-      if (question.schema !== undefined) continue;
-      expect(entry.status).toBeGreaterThanOrEqual(400);
-      expect(compareWithAll(question, entry, [transcript])).toEqual({ kind: 'same' });
-    }
-  });
+  it.each(recordedReleases())(
+    'finds every question in the transcript of %s, with the same refusals',
+    (release) => {
+      const transcript = readTranscript(release);
+      for (const question of questions) {
+        const entry = transcript.entries.find(({ step }) => step === question.step);
+        if (entry === undefined || !('asked' in entry)) throw new Error(`not played: ${question.step}`);
+        if (question.schema !== undefined) continue;
+        expect(entry.status).toBeGreaterThanOrEqual(400);
+        expect(compareWithAll(question, entry, [transcript])).toEqual({ kind: 'same' });
+      }
+    },
+  );
 });
 
-describe('the releases to compare with', () => {
+describe('releasesToCompare', () => {
   const recorded = ['v2.25.3', 'v2.29.5', 'v2.29.19', 'v2.34.8'];
 
   it.each([
-    { version: 'v2.25.3', expected: ['v2.25.3'], because: 'it was recorded' },
-    { version: 'v2.29.7+3006da5', expected: ['v2.29.5'], because: 'it is the nearest that is not newer' },
-    { version: 'v2.29.20', expected: ['v2.29.19'], because: 'it is the nearest that is not newer' },
-    { version: 'v2.29.0', expected: ['v2.29.5'], because: 'patch releases seldom change answers' },
-    { version: 'v2.20.1', expected: ['v2.25.3'], because: 'it is older than the oldest' },
+    { version: 'v2.25.3', expected: ['v2.25.3'], because: 'the release was recorded' },
+    {
+      version: 'v2.29.7+3006da5',
+      expected: ['v2.29.5'],
+      because: 'it is the nearest release that is not newer',
+    },
+    { version: 'v2.29.20', expected: ['v2.29.19'], because: 'it is the nearest release that is not newer' },
+    { version: 'v2.29.0', expected: ['v2.29.5'], because: 'patch releases rarely change answers' },
+    { version: 'v2.20.1', expected: ['v2.25.3'], because: 'the version is older than every recording' },
     {
       version: 'v2.27.4',
       expected: ['v2.25.3', 'v2.29.5'],
-      because: 'what changed may have changed before it',
+      because: 'a change between them may be older than this version',
     },
-    { version: 'v2.40.0', expected: ['v2.34.8'], because: 'it is newer than the newest' },
-    { version: 'v0.0.0-devel', expected: ['v2.34.8'], because: 'it tells no release' },
-  ])('of $version are $expected: $because', ({ version, expected }) => {
+    { version: 'v2.40.0', expected: ['v2.34.8'], because: 'the version is newer than every recording' },
+    { version: 'v0.0.0-devel', expected: ['v2.34.8'], because: 'the version names no release' },
+  ])('compares $version with $expected: $because', ({ version, expected }) => {
     expect(releasesToCompare(version, recorded)).toEqual(expected);
   });
 });

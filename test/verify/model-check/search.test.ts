@@ -8,7 +8,7 @@ import { type Model, search } from '../../../verify/model-check/world/search.ts'
 import { NEW_TASK, type TaskState } from '../../../verify/model-check/world/task.ts';
 import { runs } from '../../support/runs.ts';
 
-/** Doubles a number or adds one, up to a hundred. */
+/** A model whose steps double a number or add one, up to 100. */
 function counting(isWrong: (value: number) => boolean): Model {
   return {
     initial: 1,
@@ -21,17 +21,17 @@ function counting(isWrong: (value: number) => boolean): Model {
   };
 }
 
-describe('the search', () => {
+describe('search', () => {
   it('reaches every state once', () => {
     expect(search(counting(() => false))).toMatchObject({ states: 100, failure: undefined });
   });
 
-  it('shows the shortest way to what is wrong', () => {
+  it('finds the shortest trace to a violation', () => {
     const { failure } = search(counting((value) => value === 10));
     expect(failure).toMatchObject({ property: 'safety', what: '10 is reached', steps: 5 });
     expect(failure?.trace.join('\n')).toBe(
       [
-        '  0. at first\n       1',
+        '  0. initial state\n       1',
         '  1. is doubled\n       2',
         '  2. is doubled\n       4',
         '  3. task 1: grows by one\n       5',
@@ -41,7 +41,7 @@ describe('the search', () => {
     );
   });
 
-  it('stops at a state that is judged wrong, and shows how that goes on', () => {
+  it('stops at a state that is judged as a violation, and shows what follows from it', () => {
     const model: Model = {
       ...counting(() => false),
       judge: (value) =>
@@ -54,8 +54,8 @@ describe('the search', () => {
   });
 });
 
-describe('the set of states', () => {
-  it('holds what a set holds, in the order of arrival', () => {
+describe('CodeSet', () => {
+  it('holds the same values as a Set, in the order of insertion', () => {
     const code = fc.oneof(
       fc.maxSafeNat(),
       fc.nat(50),
@@ -74,7 +74,7 @@ describe('the set of states', () => {
     );
   });
 
-  it('grows beyond its first room', () => {
+  it('grows beyond its initial capacity', () => {
     const set = new CodeSet();
     for (let value = 0; value < 20_000; value++) set.add(value * 4_294_967_311, -1);
     expect(set.size).toBe(20_000);
@@ -83,20 +83,20 @@ describe('the set of states', () => {
   });
 });
 
-describe('the encoding of a pool', () => {
-  it('comes back as it went', () => {
+describe('the encoding of states', () => {
+  it('unpacks the state that it packed', () => {
     const codes = new PoolCodes({ tasks: 3, jobs: 2 });
     const guards = ['leasing', 'working', 'draining', 'left', 'died'] as const;
     const kinds = guards.map((guard): TaskState => ({ ...NEW_TASK, ecs: 'running', guard }));
     for (const kind of kinds) codes.kinds.idOf(kind);
-    const place = fc.nat(kinds.length);
+    const task = fc.nat(kinds.length);
     const states = fc.record({
-      ids: fc.tuple(place, place, place).map(([...ids]) => ids as number[]),
+      ids: fc.tuple(task, task, task).map(([...ids]) => ids as number[]),
       desired: fc.nat(6),
       pending: fc.nat(2),
       isDeploying: fc.boolean(),
       isUnplaced: fc.boolean(),
-      mind: fc.nat(60_000),
+      looksId: fc.nat(60_000),
     });
     fc.assert(
       fc.property(states, (state) => {
@@ -108,14 +108,14 @@ describe('the encoding of a pool', () => {
     );
   });
 
-  it('is of one number for tasks in any order', () => {
+  it('gives one number to tasks in any order', () => {
     const pair = search(new GuardsModel({ tasks: 2, jobs: 2 })).states;
     const single = search(new GuardsModel({ tasks: 1, jobs: 1 })).states;
     expect(pair).toBeLessThanOrEqual((single * (single + 1)) / 2);
     expect(pair).toBeGreaterThan(single * 10);
   });
 
-  it('says so when there are more parts than it has room for', () => {
+  it('throws when a state has more different parts than can be numbered', () => {
     const interned = new Interned(String, 2);
     expect([interned.idOf(7), interned.idOf(8), interned.idOf(7)]).toEqual([0, 1, 0]);
     expect(() => interned.idOf(9)).toThrow(/more than 2 different parts/);

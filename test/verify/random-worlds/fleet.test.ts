@@ -15,8 +15,8 @@ function aFleet() {
   return { world, fleet, retiring };
 }
 
-describe('a fleet', () => {
-  it('renames a pool by another beside it, which has a service and a key of its own', () => {
+describe('Fleet', () => {
+  it('renames a pool by adding another pool with its own service and key', () => {
     const { world, fleet, retiring } = aFleet();
     fleet.retire({ pool: 'gpu', isRenamed: true });
     expect(retiring()).toEqual(['gpu']);
@@ -25,7 +25,7 @@ describe('a fleet', () => {
     expect(world.secrets.find('coder/keys/gpu-next')).toBeDefined();
   });
 
-  it('takes a pool back in the place of its follower, since two may not have the same tags', () => {
+  it('retires the renamed pool when it takes the original back, since two pools must not share tags', () => {
     const { fleet, retiring } = aFleet();
     fleet.retire({ pool: 'gpu', isRenamed: true });
     fleet.takeBack('gpu');
@@ -33,16 +33,13 @@ describe('a fleet', () => {
   });
 
   it.each([
-    { pools: ['gpu'], expected: ['gpu'], because: 'gpu-eu can do what gpu did' },
-    { pools: ['gpu-eu'], expected: [], because: 'gpu lacks the region' },
-    { pools: ['gpu', 'gpu-eu'], expected: [], because: 'nobody is left who could' },
-  ])(
-    'takes those back that it needs: of $pools $expected stay retired, since $because',
-    ({ pools, expected }) => {
-      const { fleet, retiring } = aFleet();
-      for (const pool of pools) fleet.retire({ pool, isRenamed: false });
-      fleet.takeBackNeeded();
-      expect(retiring()).toEqual(expected);
-    },
-  );
+    { pools: ['gpu'], expected: ['gpu'], because: 'gpu-eu can run the jobs of gpu' },
+    { pools: ['gpu-eu'], expected: [], because: 'gpu lacks the region tag' },
+    { pools: ['gpu', 'gpu-eu'], expected: [], because: 'no pool is left that can run their jobs' },
+  ])('takes back needed pools: of $pools, $expected stay retired, since $because', ({ pools, expected }) => {
+    const { fleet, retiring } = aFleet();
+    for (const pool of pools) fleet.retire({ pool, isRenamed: false });
+    fleet.takeBackNeeded();
+    expect(retiring()).toEqual(expected);
+  });
 });

@@ -13,7 +13,7 @@ const READ_LAG_MS = 10 * SECOND_MS;
 function aWorld() {
   const pools = [{ name: 'cpu', organization: 'default', tags: {} }];
   const world = new World({ ...drawPlan(1).world, pools, historyMs: 3_600_000 });
-  const log = new LookLog({ world, readLagMs: READ_LAG_MS, say: undefined });
+  const log = new LookLog({ world, readLagMs: READ_LAG_MS, print: undefined });
   const pass = (seconds: number) =>
     world.timeline.advanceTo(plusMs(world.timeline.now(), seconds * SECOND_MS));
   const override = (kind: OverrideKind, seconds: number) => {
@@ -25,7 +25,7 @@ function aWorld() {
   return { world, log, pass, override };
 }
 
-/** A look that did these. */
+/** The result of a look with these actions. */
 function resultOf(...actions: readonly object[]): LookResult {
   const done = actions.map((action) => ({ pool: 'cpu', why: 'test', ...action })) as unknown as Action[];
   const result = {
@@ -41,15 +41,15 @@ const RAISE = { kind: 'set-desired', from: 1, to: 2 };
 const LOWER = { kind: 'set-desired', from: 2, to: 1 };
 const PROTECT = { kind: 'protect', task: 'arn:1' };
 
-describe('a look that does something during a pause is a problem', () => {
+describe('pauseViolations', () => {
   it.each([
-    { pause: 'pause', actions: [RAISE, ASK, LOWER], problems: 3, because: 'a pause forbids them all' },
-    { pause: 'pause', actions: [PROTECT], problems: 0, because: 'it saves a build' },
-    { pause: 'pause-scale-in', actions: [RAISE, PROTECT], problems: 0, because: 'the pool may grow' },
-    { pause: 'pause-scale-in', actions: [ASK, LOWER], problems: 2, because: 'the pool may not shrink' },
-    { pause: 'floor', actions: [RAISE, ASK, LOWER], problems: 0, because: 'a floor is no pause' },
+    { pause: 'pause', actions: [RAISE, ASK, LOWER], problems: 3, because: 'a pause forbids all of them' },
+    { pause: 'pause', actions: [PROTECT], problems: 0, because: 'a protection saves a build' },
+    { pause: 'pause-scale-in', actions: [RAISE, PROTECT], problems: 0, because: 'the pool may scale out' },
+    { pause: 'pause-scale-in', actions: [ASK, LOWER], problems: 2, because: 'the pool must not scale in' },
+    { pause: 'floor', actions: [RAISE, ASK, LOWER], problems: 0, because: 'a floor is not a pause' },
   ] as const)(
-    '$pause, $actions.length actions: $problems, since $because',
+    'reports $problems problems for $actions.length actions under the override $pause: $because',
     ({ pause, actions, problems }) => {
       const { log, pass, override } = aWorld();
       override(pause, 3600);
@@ -60,11 +60,11 @@ describe('a look that does something during a pause is a problem', () => {
   );
 
   it.each([
-    { setBefore: 12, lasts: 60, problems: 1, because: 'no read was early or late enough to miss it' },
-    { setBefore: 10, lasts: 60, problems: 0, because: 'reads lag, so that it may not have been seen' },
-    { setBefore: 12, lasts: 11, problems: 0, because: 'it has expired meanwhile' },
+    { setBefore: 12, lasts: 60, problems: 1, because: 'every read has seen the pause' },
+    { setBefore: 10, lasts: 60, problems: 0, because: 'a lagging read may have missed the pause' },
+    { setBefore: 12, lasts: 11, problems: 0, because: 'the pause has expired' },
   ])(
-    'set $setBefore s before its end for $lasts s: $problems, since $because',
+    'reports $problems problems for a pause of $lasts s set $setBefore s before the look ends: $because',
     ({ setBefore, lasts, problems }) => {
       const { log, pass, override } = aWorld();
       override('pause', lasts);
@@ -75,10 +75,10 @@ describe('a look that does something during a pause is a problem', () => {
   );
 });
 
-it('a task that is asked again and again is a problem, once', () => {
+it('LookLog reports a task once when it gets more than 20 drain requests', () => {
   const { log } = aWorld();
   for (let look = 0; look < 20; look++) log.add(resultOf(ASK), SECOND_MS);
   expect(log.problems).toEqual([]);
   for (let look = 0; look < 20; look++) log.add(resultOf(ASK), SECOND_MS);
-  expect(log.problems).toEqual(['task arn:1 has been asked to leave more than 20 times']);
+  expect(log.problems).toEqual(['task arn:1 got more than 20 drain requests']);
 });

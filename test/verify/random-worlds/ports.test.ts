@@ -5,29 +5,32 @@ import { observe } from '../../../lambda/look/observe.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { portsOf } from '../../../verify/random-worlds/ports.ts';
-import { FaultyConnection, type LineFaults } from '../../../verify/random-worlds/world/faulty-connection.ts';
+import {
+  type ConnectionFaults,
+  FaultyConnection,
+} from '../../../verify/random-worlds/world/faulty-connection.ts';
 import { VirtualScheduler } from '../../../verify/random-worlds/world/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterAll(() => lab?.close());
 
-function lineOf(options: { faults?: LineFaults; isCutOff?: () => boolean } = {}) {
+function connectionTo(options: { faults?: ConnectionFaults; isCutOff?: () => boolean } = {}) {
   const timeline = new Timeline(START);
-  const pace = new VirtualScheduler(timeline);
+  const scheduler = new VirtualScheduler(timeline);
   const { faults = { failing: 0, losing: 0 }, isCutOff = () => false } = options;
-  const line = new FaultyConnection({
-    pace,
+  const connection = new FaultyConnection({
+    scheduler,
     random: new Random(1),
     latency: [100, 100],
     faults: () => faults,
     isCutOff,
   });
-  return { line, pace, pass: (ms: number) => pace.advanceTo(plusMs(timeline.now(), ms)) };
+  return { connection, scheduler, pass: (ms: number) => scheduler.advanceTo(plusMs(timeline.now(), ms)) };
 }
 
-describe('the ports in the same process', () => {
-  it('see what the real clients see over HTTP', async () => {
+describe('portsOf', () => {
+  it('observes the same snapshot as the real clients do over HTTP', async () => {
     lab = await startLab({
       throttling: false,
       coderVersion: 'v2.35.1',
@@ -44,11 +47,15 @@ describe('the ports in the same process', () => {
     world.ecs.spotInterruption([...world.service('gpu').tasks][0]?.identity.id ?? '');
     world.deploy('cpu');
     pass(20);
-    const { pace, line } = lineOf();
-    const inProcess = portsOf(world, { aws: line, coderd: line, pace });
-    const [seen] = await Promise.all([observe(inProcess, config), pace.advanceTo(plusMs(START, 60_000))]);
+    const { scheduler, connection } = connectionTo();
+    const inProcess = portsOf(world, { aws: connection, coderd: connection, scheduler });
+    const [seen] = await Promise.all([
+      observe(inProcess, config),
+      scheduler.advanceTo(plusMs(START, 60_000)),
+    ]);
     const { coder, ...rest } = await observe(ports(), config);
-    // in process nobody signs in, so there is no token to tell of, and no member whose it is
+    // In process there is no sign-in, so the snapshot has neither a token nor the member that it
+    // belongs to.
     const { token: _, ...withoutToken } = coder;
     const owners = new Set(world.coderd.users().map(({ id }) => id));
     const withoutSelf = (all: Snapshot['coder']): Snapshot['coder'] => ({
@@ -58,7 +65,7 @@ describe('the ports in the same process', () => {
         members: { ...members, items: members.items.filter(({ user_id }) => owners.has(user_id)) },
       })),
     });
-    // nor has an answer of AWS's a date
+    // Answers of AWS have no date in process.
     const { takenAt: __, ...services } = rest.ecs.services;
     expect({ ...seen, coder: withoutSelf(seen.coder) }).toEqual({
       ...rest,
@@ -73,11 +80,11 @@ describe('the ports in the same process', () => {
   });
 });
 
-describe('the line', () => {
-  const outcomes = async (faults: LineFaults) => {
-    const { line, pass } = lineOf({ faults });
+describe('FaultyConnection', () => {
+  const outcomes = async (faults: ConnectionFaults) => {
+    const { connection, pass } = connectionTo({ faults });
     let acts = 0;
-    const seen = line
+    const seen = connection
       .call(() => ++acts)
       .then(
         () => 'answered',
@@ -90,20 +97,20 @@ describe('the line', () => {
   it.each([
     { faults: { failing: 0, losing: 0 }, expected: { acts: 1, seen: 'answered' } },
     { faults: { failing: 1, losing: 0 }, expected: { acts: 0, seen: 'failed' } },
-  ])('with $faults: $expected', async ({ faults, expected }) => {
+  ])('gives $expected with the faults $faults', async ({ faults, expected }) => {
     expect(await outcomes(faults)).toEqual(expected);
   });
 
-  it('loses answers after the call has had its effect, maybe twice', async () => {
+  it('loses answers after the call has taken effect, once or twice', async () => {
     const { acts, seen } = await outcomes({ failing: 0, losing: 1 });
     expect(seen).toBe('failed');
     expect(acts).toBeGreaterThan(0);
   });
 
-  it('lets a call take effect on the way, and answers later', async () => {
-    const { line, pass } = lineOf();
+  it('lets a call take effect after half of the latency, and answers after all of it', async () => {
+    const { connection, pass } = connectionTo();
     const seen: string[] = [];
-    void line.call(() => seen.push('effect')).then(() => seen.push('answer'));
+    void connection.call(() => seen.push('effect')).then(() => seen.push('answer'));
     await pass(49);
     expect(seen).toEqual([]);
     await pass(1);
@@ -112,35 +119,35 @@ describe('the line', () => {
     expect(seen).toEqual(['effect', 'answer']);
   });
 
-  it('makes no call once it is cut off, and never answers', async () => {
+  it('makes no call after it is cut off, and never answers', async () => {
     let calls = 0;
-    const { line, pass } = lineOf({ isCutOff: () => ++calls > 1 });
+    const { connection, pass } = connectionTo({ isCutOff: () => ++calls > 1 });
     const seen: number[] = [];
-    void line
+    void connection
       .call(() => seen.push(1))
-      .then(() => line.call(() => seen.push(2)))
+      .then(() => connection.call(() => seen.push(2)))
       .then(() => seen.push(3));
     await pass(10_000);
     expect(seen).toEqual([1]);
   });
 });
 
-describe('the pace', () => {
-  it('wakes what waits in order of time, each before the next, with the world at that time', async () => {
+describe('VirtualScheduler', () => {
+  it('ends waits in order of time, one after the other, with the world at that time', async () => {
     const timeline = new Timeline(START);
-    const pace = new VirtualScheduler(timeline);
+    const scheduler = new VirtualScheduler(timeline);
     const seen: string[] = [];
     const log = (name: string): void => void seen.push(`${name} ${timeline.now() - START}`);
     const twice = async (name: string, ms: number): Promise<void> => {
-      await pace.wait(ms);
+      await scheduler.wait(ms);
       log(name);
-      await pace.wait(ms);
+      await scheduler.wait(ms);
       log(name);
     };
     timeline.after(15, () => log('world'));
     void twice('slow', 20);
     void twice('quick', 10);
-    await pace.advanceTo(plusMs(START, 30));
+    await scheduler.advanceTo(plusMs(START, 30));
     expect(seen).toEqual(['quick 10', 'world 15', 'slow 20', 'quick 20']);
     expect(timeline.now() - START).toBe(30);
   });

@@ -22,51 +22,51 @@ function restOf(pool: Partial<FleetPool>, { happen = () => {}, retired = [] }: O
   return unsettled(world, pools, { held: new Set(), retired: new Set(retired) });
 }
 
-describe('a world is at rest', () => {
+describe('unsettled', () => {
   it.each([
-    { pool: { desiredCount: 2, min: 2 }, because: 'it keeps its min' },
-    { pool: { desiredCount: 3, min: 1, warm: 3 }, because: 'it keeps its warm daemons' },
-    { pool: { desiredCount: 0 }, because: 'it keeps nothing' },
-  ])('where $because', ({ pool }) => {
+    { pool: { desiredCount: 2, min: 2 }, because: 'keeps its min' },
+    { pool: { desiredCount: 3, min: 1, warm: 3 }, because: 'keeps its warm daemons' },
+    { pool: { desiredCount: 0 }, because: 'keeps no task' },
+  ])('finds nothing when a pool $because', ({ pool }) => {
     expect(restOf(pool)).toEqual([]);
   });
 
-  it('not before each pool is at its floor', () => {
+  it('reports a pool that is above its floor', () => {
     expect(restOf({ desiredCount: 2 })).toEqual([
-      'pool "cpu": its desired count is 2, its floor 0',
-      'pool "cpu": its floor is 0, its tasks: working, working',
+      'pool "cpu": its desired count is 2, but its floor is 0',
+      'pool "cpu": its floor is 0, but its tasks are: working, working',
     ]);
   });
 
-  it('not before a retiring pool has no task, whatever its floor, and its plan says so', () => {
+  it('reports a retiring pool until it has no task and the plan reports it as retired', () => {
     const retiring = { min: 1, warm: 2, retiring: true };
     expect(restOf({ ...retiring, desiredCount: 0 }, { retired: ['cpu'] })).toEqual([]);
     expect(restOf({ ...retiring, desiredCount: 0 })).toEqual([
-      'pool "cpu": it is retiring, and its plan does not say that no task is left',
+      'pool "cpu": it is retiring and the plan does not report it as retired',
     ]);
     expect(restOf({ ...retiring, desiredCount: 1 }, { retired: ['cpu'] })).toEqual([
-      'pool "cpu": its desired count is 1, its floor 0',
-      'pool "cpu": its floor is 0, its tasks: working',
+      'pool "cpu": its desired count is 1, but its floor is 0',
+      'pool "cpu": its floor is 0, but its tasks are: working',
     ]);
   });
 
-  it('not while a task leaves', () => {
+  it('reports a task that is leaving', () => {
     const ask = (world: World) => {
       for (const { identity } of world.service('cpu').tasks) world.ecs.protect(identity.id, 1380);
     };
     expect(restOf({ desiredCount: 1, min: 1 }, { happen: ask })).toEqual([
-      'pool "cpu": its floor is 1, its tasks: left',
+      'pool "cpu": its floor is 1, but its tasks are: left',
     ]);
   });
 
-  it('not while a deployment is under way or a job is open', () => {
+  it('reports a deployment in progress and a job that has not ended', () => {
     const happen = (world: World) => {
       world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60 * MINUTE_MS });
       world.deploy('cpu');
     };
     expect(restOf({ desiredCount: 1, min: 1 }, { happen })).toEqual([
-      '1 jobs are not completed',
-      'pool "cpu": a deployment is IN_PROGRESS, with 1 older ones',
+      'jobs that have not ended: 1',
+      'pool "cpu": its deployment is IN_PROGRESS; older deployments: 1',
     ]);
   });
 });

@@ -9,11 +9,11 @@ import { IS_FULL } from '../../support/runs.ts';
 
 const SEED = 23;
 const LEAVES = IS_FULL ? 250 : 120;
-/** A short one, in which people set counts by hand all the time. */
+/** A short world in which people set desired counts by hand all the time. */
 const SMALL_WORLD = 0;
 
 describe('random worlds', () => {
-  it('lose no build by us, come to rest, and are the same whoever runs them', async () => {
+  it('lose no build to a scale-in, settle, and are the same with one thread and with two', async () => {
     const [alone, together] = await Promise.all([
       runWorlds({ leaves: LEAVES, seed: SEED }),
       runWorlds({ leaves: LEAVES, seed: SEED, workers: 2 }),
@@ -27,16 +27,16 @@ describe('random worlds', () => {
     expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: SEED });
     expect(figures.builds).toBeGreaterThan(LEAVES);
     expect(figures.overrides).toBeGreaterThan(10);
-    expect(figures.retired).toBeGreaterThan(0);
+    if (IS_FULL) expect(figures.retired).toBeGreaterThan(0);
     expect(figures.idleToGoneSeconds.p95).toBeGreaterThan(figures.idleToGoneSeconds.p50);
   });
 
-  it('are no more than it takes', async () => {
+  it('end as soon as enough tasks have left', async () => {
     const few = await runWorlds({ leaves: 1, seed: SEED });
     expect(few).toHaveLength(1);
   });
 
-  it('differ from seed to seed', () => {
+  it('differ for different seeds', () => {
     const drawn = worldSeeds(SEED).take(200).map(drawPlan).toArray();
     const kinds = (of: (plan: (typeof drawn)[number]) => unknown) => new Set(drawn.map(of)).size;
     expect(kinds(({ seed }) => seed)).toBe(200);
@@ -53,44 +53,52 @@ describe('random worlds', () => {
   });
 });
 
-describe('a world that once did not come to rest does', () => {
+describe('a world that once did not settle', () => {
   it.each([
-    { seed: 69511682, isHeld: false, because: 'a pool of zombies gets a task that proves it' },
+    {
+      seed: 69511682,
+      isHeld: false,
+      because: 'a pool whose daemons coderd refuses gets one task as a probe',
+    },
     {
       seed: 884168991,
       isHeld: false,
-      because: 'spare daemons stay while a long build holds a deployment open',
+      because: 'idle daemons stay while a long build holds a deployment open',
     },
-    { seed: 114607478, isHeld: true, because: 'an only key was deleted: held, and reported' },
-  ])('$seed: $because', async ({ seed, isHeld }) => {
+    {
+      seed: 114607478,
+      isHeld: true,
+      because: 'the only key was deleted, so scale-in is on hold and reported',
+    },
+  ])('settles with seed $seed: $because', async ({ seed, isHeld }) => {
     expect(await runWorld(withoutPeople(seed))).toMatchObject({ problems: [], killedByUs: 0, isHeld });
   });
 });
 
-/** As it was when nobody overrode or retired anything. */
+/** The plan without overrides and retirements: the world as it was when it did not settle. */
 function withoutPeople(seed: number): WorldPlan {
   return { ...drawPlan(seed), overridesAnHour: 0, retirements: [] };
 }
 
-describe('the simulation can fail', () => {
-  it('finds builds killed by us where tasks have no guard, and tells their story', async () => {
+describe('npm run sim:leaves', () => {
+  it('finds builds killed by a scale-in when tasks have no guard, and describes each kill', async () => {
     const { killedByUs, problems } = await runWorld(drawPlan(SMALL_WORLD), { isUnguarded: true });
     expect(killedByUs).toBeGreaterThan(0);
     expect(problems[0]).toMatch(
       /^task [0-9a-f]{32} of pool "[a-z-]+" was killed at .*: ServiceSchedulerInitiated/,
     );
-    expect(problems[0]).toContain('to be STOPPED');
-    expect(problems.join('\n')).toContain('the world does not come to rest');
+    expect(problems[0]).toContain('desired STOPPED');
+    expect(problems.join('\n')).toContain('the world does not settle');
   });
 
-  it('ends with 1 then, and says how to run that world alone', async () => {
+  it('exits with 1 after a killed build, and prints how to run that world alone', async () => {
     const { code, stdout } = await main('--world', `${SMALL_WORLD}`, '--no-guards', '--json');
     expect(code).toBe(1);
     expect(stdout).toContain(`npm run sim:leaves -- --world ${SMALL_WORLD} --no-guards`);
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '').killedByUs).toBeGreaterThan(0);
   });
 
-  it('ends with 0 where nothing is wrong, with the figures on the last line', async () => {
+  it('exits with 0 when nothing is wrong, and prints the figures on the last line', async () => {
     const { code, stdout } = await main('--leaves', '1', '--seed', `${SEED}`, '--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toEqual({

@@ -1,18 +1,21 @@
-/** Where a coderd answers a question otherwise than a recorded one, as far as the product builds on it. */
+/**
+ * Compares a coderd's answer to a question with the recorded answers of tested releases, as far as
+ * the product depends on them.
+ */
 import * as z from 'zod';
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
 import type { Transcript } from '../stage/transcript.ts';
 import type { DeepQuestion } from './read-only-steps.ts';
 
-/** `body`: undefined where it is no JSON. */
+/** An answer of coderd. `body` is undefined if it is not JSON. */
 export type Said = { readonly status: number; readonly body: unknown };
 
 export type Verdict =
-  /** `isEmpty`: of a list that was read; without items nothing could be compared. */
+  /** `isEmpty`: the answer is a list without items, so there was nothing to compare. */
   | { readonly kind: 'same'; readonly isEmpty?: boolean }
-  /** The token's user may not read it. */
+  /** The token's user has no right to read it. */
   | { readonly kind: 'forbidden' }
-  /** `isUnreadable`: by the product. */
+  /** `isUnreadable`: the product cannot read the answer. */
   | {
       readonly kind: 'differs';
       readonly isUnreadable: boolean;
@@ -22,25 +25,31 @@ export type Verdict =
 
 const SAME: Verdict = { kind: 'same' };
 
-/** Against all of these releases: an answer that one of them gives is none that differs. A difference is told from the first. */
-export function compareWithAll(question: DeepQuestion, said: Said, tested: readonly Transcript[]): Verdict {
-  const verdicts = tested.map((transcript) => compareAnswer(question, said, transcript));
+/**
+ * Compares with all of these releases. An answer that one of them gives does not differ; otherwise
+ * the difference from the first release is returned.
+ */
+export function compareWithAll(question: DeepQuestion, answer: Said, tested: readonly Transcript[]): Verdict {
+  const verdicts = tested.map((transcript) => compareAnswer(question, answer, transcript));
   return verdicts.find(({ kind }) => kind !== 'differs') ?? verdicts[0] ?? SAME;
 }
 
-function compareAnswer(question: DeepQuestion, said: Said, { entries }: Transcript): Verdict {
+function compareAnswer(question: DeepQuestion, answer: Said, { entries }: Transcript): Verdict {
   const entry = entries.find(({ step }) => step === question.step);
   if (entry === undefined || !('asked' in entry)) return SAME;
-  if (isForbidden(question, said, entry)) return { kind: 'forbidden' };
+  if (isForbidden(question, answer, entry)) return { kind: 'forbidden' };
   const { schema, as } = question;
-  // whatever signs people in before coderd answers so; the product always comes with a token
-  if (as === 'nobody' && schema === undefined && said.body === undefined) return SAME;
-  return schema !== undefined && said.status === 200 && entry.status === 200
-    ? compareReading({ schema, said, samples: samplesOf(question, entries) })
-    : compareRefusal(said, entry);
+  // A sign-in proxy in front of coderd answers without JSON; the product always sends a token.
+  if (as === 'nobody' && schema === undefined && answer.body === undefined) return SAME;
+  return schema !== undefined && answer.status === 200 && entry.status === 200
+    ? compareReading({ schema, answer, samples: samplesOf(question, entries) })
+    : compareRefusal(answer, entry);
 }
 
-/** coderd answers both where somebody may not read; a proxy's own words are no answer of coderd's. */
+/**
+ * coderd answers 403 or 404 if the user has no right to read. The answer of a proxy in another form
+ * is not coderd's.
+ */
 function isForbidden({ as, path, schema }: DeepQuestion, { status, body }: Said, expected: Said): boolean {
   const isAboutRights = schema !== undefined || path.includes('{organization}');
   const isRefused = (status === 403 || status === 404) && status !== expected.status;
@@ -52,13 +61,16 @@ const refusal = z.object({
   validations: z.array(z.object({ field: z.string(), detail: z.string() })).nullish(),
 });
 
-/** The status, the message and the fields that are invalid, in coderd's own words: after a colon come those of Go. */
-function compareRefusal(said: Said, entry: Said): Verdict {
+/**
+ * Compares the status, the message and the invalid fields. Text after a colon is Go's and is
+ * ignored.
+ */
+function compareRefusal(answer: Said, entry: Said): Verdict {
   const isSame =
-    said.status === entry.status && (said.status === 200 || sense(said.body) === sense(entry.body));
+    answer.status === entry.status && (answer.status === 200 || sense(answer.body) === sense(entry.body));
   return isSame
     ? SAME
-    : { kind: 'differs', isUnreadable: false, said: describe(said), tested: describe(entry) };
+    : { kind: 'differs', isUnreadable: false, said: describe(answer), tested: describe(entry) };
 }
 
 function sense(body: unknown): string {
@@ -82,50 +94,51 @@ const short = (text: string): string => (text.length > 200 ? `${text.slice(0, 20
 
 type ReadingAnswer = {
   readonly schema: z.ZodType;
-  readonly said: Said;
-  /** Answers to the like at the release that was tested. */
+  readonly answer: Said;
+  /** Answers of the tested release at the same path. */
   readonly samples: readonly unknown[];
 };
 
-function compareReading({ schema, said, samples }: ReadingAnswer): Verdict {
+function compareReading({ schema, answer, samples }: ReadingAnswer): Verdict {
   const tested = '200 with what the product reads';
-  const parsed = schema.safeParse(said.body);
-  if (said.body === undefined) return { kind: 'differs', isUnreadable: true, said: describe(said), tested };
+  const parsed = schema.safeParse(answer.body);
+  if (answer.body === undefined)
+    return { kind: 'differs', isUnreadable: true, said: describe(answer), tested };
   if (!parsed.success) {
-    const misfit = `200 with another shape, ${describeSchemaMismatch(parsed.error, said.body)}`;
+    const misfit = `200 with another shape, ${describeSchemaMismatch(parsed.error, answer.body)}`;
     return { kind: 'differs', isUnreadable: true, said: misfit, tested };
   }
   const missing = fieldsRead(schema).filter(
-    (field) => share(samples, field) === 'all' && share([said.body], field) === 'none',
+    (field) => share(samples, field) === 'all' && share([answer.body], field) === 'none',
   );
-  if (missing.length === 0) return { kind: 'same', isEmpty: isEmptyList(said.body) };
+  if (missing.length === 0) return { kind: 'same', isEmpty: isEmptyList(answer.body) };
   const names = missing.map((field) => field.join('.')).join(', ');
   return { kind: 'differs', isUnreadable: false, said: `200 without ${names}`, tested: `200 with ${names}` };
 }
 
-/** A list, or a page of one. */
+/** Whether the body is an empty list, or a page with an empty list. */
 function isEmptyList(body: unknown): boolean {
   const list = isObject(body) ? Object.values(body).find(Array.isArray) : body;
   return Array.isArray(list) && list.length === 0;
 }
 
-/** What the story was answered at this path, whoever asked with whatever parameters. */
+/** The recorded answers at this path, for any user and any parameters. */
 function samplesOf({ step, path, body }: DeepQuestion, entries: Transcript['entries']): readonly unknown[] {
-  const place = placeOf(path);
+  const pattern = patternOf(path);
   return entries.flatMap((entry) => {
     if (!('asked' in entry) || entry.status !== 200) return [];
-    // where the question has a body, the answer depends on it
+    // If the question has a body, the answer depends on it.
     if (body !== undefined && entry.step !== step) return [];
     const [, asked] = /^\w+ (.*?)(?:\?.*)? as \S+$/.exec(entry.asked) ?? [];
-    return placeOf(asked ?? '') === place ? [entry.body] : [];
+    return patternOf(asked ?? '') === pattern ? [entry.body] : [];
   });
 }
 
-const placeOf = (path: string): string => path.replaceAll(/\{[^}]*\}/g, '{}');
+const patternOf = (path: string): string => path.replaceAll(/\{[^}]*\}/g, '{}');
 
 type Field = readonly string[];
 
-/** The paths of all fields that a schema names; lists are no step of a path. */
+/** The paths of all fields that a schema names. Lists are not a step of a path. */
 function fieldsRead(schema: z.ZodType): readonly Field[] {
   return [...fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))];
 }
@@ -142,7 +155,7 @@ function* fieldsOf(schema: z.core.JSONSchema._JSONSchema, path: Field = []): Ite
   }
 }
 
-/** How many of the objects that can have the field have it, null or not. */
+/** How many of the objects that can have the field have it, with a value or null. */
 function share(documents: readonly unknown[], field: Field): 'all' | 'some' | 'none' | undefined {
   const name = field.at(-1) ?? '';
   const objects = field

@@ -1,16 +1,16 @@
-/** Where two transcripts of the story differ. */
+/** Compares two transcripts of the story. */
 import type { Entry } from '../stage/transcript.ts';
 
 export type Difference = {
   readonly step: string;
-  /** In the answer: `workspaces[2].latest_build.status`. */
+  /** The path in the answer, such as `workspaces[2].latest_build.status`. */
   readonly path: string;
-  /** Undefined: it is not there. */
+  /** Undefined if absent. */
   readonly real: unknown;
   readonly simulated: unknown;
 };
 
-/** Of each step; a step that only one of them has is a difference as a whole. */
+/** The differences of each step. A step that only one transcript has is one difference. */
 export function compareEntries(real: readonly Entry[], simulated: readonly Entry[]): readonly Difference[] {
   const bySteps = new Map(simulated.map((entry) => [entry.step, entry]));
   const inReal = new Set(real.map(({ step }) => step));
@@ -47,7 +47,10 @@ function* differencesIn(real: unknown, simulated: unknown, path = ''): Iterable<
   } else if (real !== simulated) yield { path, real, simulated };
 }
 
-/** The items of a list by what tells one from the other: rows are compared with themselves, wherever they stand. */
+/**
+ * The items of a list by id, so a row is compared with itself wherever it is in the list; undefined
+ * if not all items have a unique id.
+ */
 function identities(list: unknown): ReadonlyMap<string, unknown> | undefined {
   if (!Array.isArray(list)) return undefined;
   const ids = list.map((item) => (isObject(item) ? (item.id ?? item.user_id) : undefined));

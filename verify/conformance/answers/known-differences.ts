@@ -1,8 +1,14 @@
-/** Where the simulated coderd answers otherwise than a real one did, and may. Everything else is a defect of one of them. */
+/**
+ * The differences that are accepted between the simulated coderd and real ones. Any other
+ * difference is a defect of one of them.
+ */
 import type { Difference } from './compare.ts';
 
 export type KnownDifference = {
-  /** In the answer, with `[]` for the place in a list; a whole word matches a path that ends with it. */
+  /**
+   * Paths in the answer, with `[]` for an index; a path also matches if it ends with a full word of
+   * these.
+   */
   readonly paths: readonly string[];
   /** @default any */
   readonly step?: string;
@@ -15,90 +21,95 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       ...['matched_provisioners', 'has_ai_task', 'has_external_agent', 'task_id', 'has_ai_seat'],
       ...['webpush_public_key', 'organization_display_name', 'use_terraform_workspace_cache', 'name'],
     ],
-    reason: 'Only the real one tells it, and nothing here reads it.',
+    reason: 'Only a real coderd sends it, and the autoscaler does not read it.',
   },
   {
     paths: [
       ...['allow_list', 'scopes', 'cors_behavior', 'deleted', 'disable_module_cache'],
       ...['time_til_autostop_notify_ms', 'has_external_agent'],
     ],
-    reason: 'The simulated one tells it at all releases, the real one at later ones; nothing here reads it.',
+    reason:
+      'The simulated coderd sends it for all releases, a real one from later releases on. The autoscaler does not read it.',
   },
   {
     paths: ['resources[]'],
     reason:
-      'What a build makes is its template’s affair; the simulated one fills the answers as a real template does.',
+      'A build creates what its template says. The simulated coderd sends as much as for a real template.',
   },
   {
     paths: ['error'],
-    reason: 'The words of a failed job are those of whoever ran it.',
+    reason: 'The error text of a failed job comes from the daemon that ran it.',
   },
   {
     paths: ['queue_position', 'queue_size'],
     step: 'workspaces whose builds wait',
     reason:
-      'Within a build they count the jobs that fit each daemon; the simulated one tells 0, and nothing here reads them.',
+      'In a build they count the jobs that fit each daemon. The simulated coderd sends 0, and the autoscaler does not read them.',
   },
   {
     paths: ['P50', 'P95'],
-    reason: 'The server that was asked had not yet worked them out; nothing here reads them.',
+    reason: 'The recorded server had not computed them yet. The autoscaler does not read them.',
   },
   {
     paths: ['body.order', 'found.items.order'],
-    reason: 'Members come in no order: the query has none.',
+    reason: 'The query for members has no order.',
   },
   {
     paths: ['global_roles[]', 'roles[]'],
-    reason: 'The simulated users have rights, not roles, but for the owner.',
+    reason: 'Simulated users have rights instead of roles, except for the owner.',
   },
   {
     paths: ['last_seen_at'],
-    reason: 'The simulated one does not know when users were there; nothing here reads it.',
+    reason: 'The simulated coderd does not track when users were seen. The autoscaler does not read it.',
   },
   {
     paths: ['body[].created_at', 'body[].updated_at', 'description', 'display_name'],
     step: 'the organizations',
-    reason: 'The default organization is as old as the database, and named by whoever made it.',
+    reason: 'The default organization has the age of the database and a name that a person chose.',
   },
   {
     paths: ['external_url'],
     step: 'the build info',
-    reason: 'The real one was built from source, without its commit.',
+    reason: 'The recorded coderd was built from source, without its commit.',
   },
-  { paths: ['email'], reason: 'The first user’s is made by whoever installs coderd.' },
-  { paths: ['token_name'], step: "the reader's token", reason: 'Whoever makes a token names it.' },
+  { paths: ['email'], reason: 'The email of the first user is chosen at the installation of coderd.' },
+  {
+    paths: ['token_name'],
+    step: "the reader's token",
+    reason: 'The name of a token is chosen by its creator.',
+  },
   {
     paths: [
       ...['status', 'body.message', 'body.errors', 'body.features', 'body.has_license', 'body.refreshed_at'],
       ...['body.require_telemetry', 'body.trial', 'body.warnings'],
     ],
     step: 'the licence',
-    reason: 'The open-source server that was asked has no licence route; the simulated one is licensed.',
+    reason: 'The recorded open-source server has no licence route. The simulated coderd is licensed.',
   },
   {
     paths: ['validations[].detail'],
     step: 'provisionerjobs?tags=nope',
-    reason: 'Go and JavaScript find other words for bad JSON.',
+    reason: 'Go and JavaScript word errors about invalid JSON differently.',
   },
   {
     paths: ['validations[].detail'],
     step: 'provisionerdaemons?tags=nope',
-    reason: 'Go and JavaScript find other words for bad JSON.',
+    reason: 'Go and JavaScript word errors about invalid JSON differently.',
   },
   {
     paths: ['validations[].detail'],
     step: 'provisionerjobs?tags={"a":1}',
-    reason: 'Go and JavaScript find other words for bad JSON.',
+    reason: 'Go and JavaScript word errors about invalid JSON differently.',
   },
   {
     paths: ['found.errors.{early}'],
     step: 'a daemon when builds are to be stopped',
     reason:
-      'Before the gate, the executor fails to start what is still being stopped, and logs it; the simulated one keeps no log.',
+      'Before the gate existed, the executor tried to start a workspace that was still stopping, and logged the error. The simulated coderd keeps no log.',
   },
 ];
 
-/** The entry of the list that a difference is, if it is one. */
+/** The known difference that matches a difference; undefined if none does. */
 export function knownDifference({ step, path }: Difference): KnownDifference | undefined {
   const plain = path.replaceAll(/\[[^\]]*\]/g, '[]');
   return KNOWN_DIFFERENCES.find(

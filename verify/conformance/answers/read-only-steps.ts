@@ -1,6 +1,7 @@
 /**
- * Chooses, from a recorded transcript, the questions that any coderd may be asked: they change nothing, they need only a token and an
- * organization, and no answer makes coderd read all of its jobs or log an internal error.
+ * Chooses the questions of a recorded transcript that are safe for any coderd. They change nothing
+ * and need only a token and an organization. No answer makes coderd read all of its jobs or log an
+ * internal error.
  */
 import * as z from 'zod';
 import {
@@ -21,16 +22,19 @@ import { CHECKS } from '../story/story-refusals.ts';
 type Pair = readonly [name: string, value: string];
 
 export type DeepQuestion = {
-  /** Of the story. */
+  /** The step of the story. */
   readonly step: string;
   readonly method: 'GET' | 'POST';
-  /** From `/api/v2` on, with names in braces for ids. */
+  /** The path after `/api/v2`, with names in braces instead of ids. */
   readonly path: string;
   readonly query: readonly Pair[];
   readonly body?: unknown;
-  /** `reader`: the token's own user. `nobody`: without a token. Anything else is sent as a token, and is none. */
+  /**
+   * `reader`: the token's own user. `nobody`: no token. Any other value is sent as an invalid
+   * token.
+   */
   readonly as: string;
-  /** How the product reads the answer. Undefined: the question is one that coderd refuses. */
+  /** How the product reads the answer; undefined if coderd must refuse the question. */
   readonly schema?: z.ZodType;
 };
 
@@ -39,7 +43,7 @@ const JOBS = `${ORGANIZATION}/provisionerjobs`;
 /** The id in the path of the step that reads a template version. */
 export const VERSION = 'linux-2';
 
-/** As `authorizationSchema`, with the names of what the story asks for. */
+/** Like `authorizationSchema`, with the names that the story uses. */
 const authorizations = z.object({
   ...{ workspace: z.boolean().nullish(), template: z.boolean().nullish() },
   ...{ provisioner_jobs: z.boolean().nullish(), provisioner_daemon: z.boolean().nullish() },
@@ -47,7 +51,7 @@ const authorizations = z.object({
 
 type Reading = { readonly schema: z.ZodType; readonly more?: readonly Pair[]; readonly body?: unknown };
 
-/** Steps that read, with what is asked beside so that the answer stays small. */
+/** The steps that read, with more parameters that keep the answer small. */
 const READINGS: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ['no open jobs', { schema: z.array(jobSchema) }],
   ['the build info', { schema: buildInfoSchema }],
@@ -64,7 +68,10 @@ const READINGS: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ['authorization check of its organization', { schema: authorizations }],
 ]);
 
-/** Of a transcript of the newest release: the readings in the order of the table, then what coderd refuses. */
+/**
+ * The questions from a transcript of the newest release: first the steps that read, in the order of
+ * the table, then the refused ones.
+ */
 export function readOnlyQuestions({ entries }: Transcript): readonly DeepQuestion[] {
   const asked = entries.filter((entry): entry is AskedEntry => 'asked' in entry);
   const bySteps = new Map(asked.map((entry) => [entry.step, entry]));
@@ -81,14 +88,14 @@ export function readOnlyQuestions({ entries }: Transcript): readonly DeepQuestio
   return [...readings, ...refusals];
 }
 
-/** Whether it is asked of one organization. */
+/** Whether the question is about one organization. */
 export function isOfOrganization({ path, body }: DeepQuestion): boolean {
   return `${path} ${JSON.stringify(body)}`.includes('{organization}');
 }
 
 type AskedEntry = Extract<Entry, { readonly asked: string }>;
 
-/** `GET /workspaces?limit=-1 as reader`. */
+/** Parses a recorded question, such as `GET /workspaces?limit=-1 as reader`. */
 function parse({ step, asked }: AskedEntry): DeepQuestion | undefined {
   const [, method, path, search, as] = /^(GET|POST) ([^?]+?)(?:\?(.*))? as (\S+)$/.exec(asked) ?? [];
   if ((method !== 'GET' && method !== 'POST') || path === undefined || as === undefined) return undefined;
@@ -100,7 +107,10 @@ function parse({ step, asked }: AskedEntry): DeepQuestion | undefined {
   return { step, method, path, query, as, ...(body === undefined ? {} : { body }) };
 }
 
-/** Not those of unknown routes: whatever stands before coderd may answer there. Nor internal errors, which coderd logs. */
+/**
+ * Whether coderd refused the question. Unknown routes are left out, since a proxy may answer them;
+ * so are internal errors, which coderd logs.
+ */
 function isRefusal(status: number, body: unknown): boolean {
   const { message } = z.object({ message: z.string() }).safeParse(body).data ?? {};
   return status >= 400 && status < 500 && message !== undefined && message !== 'Route not found.';
@@ -112,16 +122,16 @@ function mayBeAsked({ method, path, query, body, as }: DeepQuestion): boolean {
   return (
     (method === 'GET' || (path === '/authcheck' && body !== undefined)) &&
     names.every((name) => name === 'organization') &&
-    // an internal error at some releases, which coderd logs
+    // Some releases answer with an internal error, which coderd logs.
     !target.includes('nonsense') &&
-    // somebody's organization may be called so
+    // An organization may have this name.
     !path.startsWith('/organizations/nope') &&
-    // bad tokens once each: a firewall may count them
+    // Each invalid token is sent once: a firewall may count them.
     (as === 'reader' || (path === JOBS && !['mia', 'tessa', 'cyd', 'first'].includes(as)))
   );
 }
 
-/** Should coderd answer after all, its answer is to be a small one. */
+/** Limits the answer, in case that this coderd does not refuse the question. */
 function bounded(question: DeepQuestion): DeepQuestion {
   const { path, query } = question;
   const has = (name: string): boolean => query.some(([given]) => given === name);

@@ -1,4 +1,4 @@
-/** The recorded transcripts, and which of them a coderd is to be held against. */
+/** Reads the recorded transcripts, and chooses the releases to compare a coderd with. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { compareVersion, isKnownVersion } from '../../../lambda/decision/model/version.ts';
 import type { Transcript } from '../stage/transcript.ts';
@@ -9,16 +9,17 @@ export function readTranscript(release: string): Transcript {
   return JSON.parse(readFileSync(new URL(`${release}.json`, FOLDER), 'utf8')) as Transcript;
 }
 
-/** The releases that have played the story, the oldest first. */
+/** The recorded releases, oldest first. */
 export function recordedReleases(): readonly string[] {
   const releases = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
   return releases.sort((a, b) => (compareVersion(a, b) ?? 0) || patchOf(a) - patchOf(b));
 }
 
 /**
- * The releases whose answers a coderd may give, of those that were recorded, the oldest first: the one of its own minor release, or else
- * the nearest older one and the nearest newer one, since what changed between these may have changed before it. Before the oldest: the
- * oldest. After the newest, or where the version tells no release: the newest.
+ * The recorded releases whose answers are expected of a coderd, oldest first. If its minor release
+ * was recorded, that one. Otherwise the nearest older and the nearest newer release: what changed
+ * between them may have changed before this version. Before the oldest: the oldest. After the
+ * newest, or for an unknown version: the newest.
  */
 export function releasesToCompare(version: string, recorded: readonly string[]): readonly string[] {
   const newest = recorded.slice(-1);

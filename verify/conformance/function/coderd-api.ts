@@ -1,8 +1,9 @@
-/** What the run does to a real coderd through its public API, as the owner whose token it has. */
+/** Calls a real coderd's public API for the run, with an owner's token. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { ConformanceError } from '../stage/conformance-error.ts';
 import { JsonClient } from '../stage/json-client.ts';
 import { templateArchive } from '../stage/template-archive.ts';
 
@@ -35,7 +36,7 @@ export type RealWorkspace = z.output<typeof workspaceSchema>;
 type Organization = z.output<typeof organizationSchema>;
 
 const POLL_MS = 250;
-/** Long enough for the function not to warn of its end. */
+/** Long enough that the function does not warn that the token expires. */
 const TOKEN_NS = 60 * 24 * 3600 * 1e9;
 
 export class CoderdApi {
@@ -43,7 +44,7 @@ export class CoderdApi {
   readonly version: string;
   readonly #url: string;
   readonly #http: JsonClient;
-  /** Names must be new: a coderd may be used for several runs. */
+  /** Part of every name: a coderd may be used for several runs, and names must be unique. */
   readonly #run = randomUUID().slice(0, 8);
   #workspaces = 0;
 
@@ -61,11 +62,11 @@ export class CoderdApi {
       (it) => it.is_default,
     );
     if (organization === undefined)
-      throw new Error('listing organizations: coderd has no default organization');
+      throw new ConformanceError('listing organizations: coderd has no default organization');
     return new CoderdApi(url, http, organization, version);
   }
 
-  /** A token of a new user that has the role which docs/deploy.md asks for. */
+  /** Creates a user with the role that docs/deploy.md asks for, and returns a token of it. */
   async makeFunctionToken(): Promise<string> {
     const username = `autoscaler-${this.#run}`;
     const email = `${username}@example.com`;
@@ -85,7 +86,7 @@ export class CoderdApi {
       .key;
   }
 
-  /** Pushes a template with these tags, and waits for its import. Its id. */
+  /** Pushes a template with these tags, waits for its import, and returns its id. */
   async pushTemplate(name: string, tags: Tags): Promise<string> {
     const file = z.object({ hash: z.string() });
     const body = await templateArchive({
@@ -102,7 +103,7 @@ export class CoderdApi {
     return (await this.#post(`${organization}/templates`, idSchema, template)).id;
   }
 
-  /** Creates a workspace; its build takes so long. */
+  /** Creates a workspace whose build takes `buildMs` milliseconds. */
   createWorkspace(template: string, buildMs: number): Promise<RealWorkspace> {
     const name = `w${++this.#workspaces}-${this.#run}`;
     return this.#post('/users/me/workspaces', workspaceSchema, {
@@ -114,12 +115,12 @@ export class CoderdApi {
     await this.#post(`/workspaces/${id}/builds`, buildSchema, { transition: 'stop', ...parameters(buildMs) });
   }
 
-  /** Waits for the workspace's last build. */
+  /** Waits until the workspace's latest build has succeeded. */
   async settle({ id }: RealWorkspace): Promise<void> {
     await this.#succeeded(`/workspaces/${id}`, workspaceSchema, ({ latest_build }) => latest_build.job);
   }
 
-  /** Each day at this minute. */
+  /** Sets the workspace to start each day at this minute. */
   async setAutostart({ id }: RealWorkspace, at: Date): Promise<void> {
     const schedule = `CRON_TZ=UTC ${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
     await this.#http.ask(`/workspaces/${id}/autostart`, z.unknown(), { method: 'PUT', body: { schedule } });
@@ -129,7 +130,7 @@ export class CoderdApi {
     return this.#http.ask(`/workspaces/${id}`, workspaceSchema);
   }
 
-  /** All jobs of the organization since then. */
+  /** All jobs of the organization that were created since `from`. */
   async jobsSince(from: number): Promise<readonly RealJob[]> {
     const path = `/organizations/${this.organization.id}/provisionerjobs?limit=0`;
     return (await this.#http.ask(path, z.array(jobSchema))).filter(({ created_at }) => created_at >= from);
@@ -144,7 +145,9 @@ export class CoderdApi {
       const { status, error } = jobOf(await this.#http.ask(path, schema));
       if (status === 'succeeded') return;
       if (status !== 'pending' && status !== 'running')
-        throw new Error(`waiting for ${path}: its job is ${status}: ${error ?? 'coderd says nothing of it'}`);
+        throw new ConformanceError(
+          `waiting for ${path}: its job is ${status}: ${error ?? 'coderd gives no error'}`,
+        );
       await sleep(POLL_MS);
     }
   }

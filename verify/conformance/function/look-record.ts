@@ -1,4 +1,4 @@
-/** What the function logs of its looks, counted. */
+/** Counts reasons, findings and failures in the function's log. */
 import * as z from 'zod';
 
 const lookSchema = z.object({
@@ -10,12 +10,12 @@ const lookSchema = z.object({
 
 export type LookRecord = {
   readonly looks: number;
-  /** By pool: how many looks gave each reason. */
+  /** For each pool, the number of looks with each reason. */
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** How many looks had each. */
+  /** Number of looks with each finding; likewise for failures. */
   readonly findings: Readonly<Record<string, number>>;
   readonly failures: Readonly<Record<string, number>>;
-  /** Warnings, and lines that are no log event of the function. */
+  /** Warnings, and lines that are not log events of the function. */
   readonly otherLines: readonly string[];
 };
 

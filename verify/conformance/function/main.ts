@@ -1,11 +1,11 @@
 /**
- * The function that the stack deploys, against a real coderd:
+ * Runs the function that the stack deploys against a real coderd:
  *
  *   node verify/conformance/function/main.ts --coderd <url> --control <url> --token-file <file>
  *
- * Real provisioner daemons run its builds. A task of the simulated ECS starts each; its first process is the real guard.sh. All times
- * are real ones: a run takes 8 min. Needs a coderd with a control port (control-port.ts), so CI does not run it. Exits with 1 if
- * anything is otherwise than promised.
+ * Real provisioner daemons run its builds. A task of the simulated ECS starts each daemon; its
+ * first process is the real guard.sh. All times are real: a run takes 8 min. It needs a coderd with
+ * a control port (control-port.ts), so CI does not run it. Exits with 1 if a problem is found.
  */
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -33,42 +33,44 @@ const MINUTE_MS = 60_000;
 const GIVE_UP_MS = 15 * MINUTE_MS;
 
 const program = new Command('function-on-coderd')
-  .description('run the autoscaler against a real coderd and an embedded ECS')
-  .requiredOption('--coderd <url>', 'where coderd listens')
-  .requiredOption('--control <url>', 'its control port')
-  .option('--token-file <file>', "a file with an owner's session token; without it: $CODER_SESSION_TOKEN")
+  .description('run the autoscaler against a real coderd and a simulated ECS')
+  .requiredOption('--coderd <url>', 'URL of coderd')
+  .requiredOption('--control <url>', 'URL of its control port')
+  .option('--token-file <file>', "file with an owner's session token (default: $CODER_SESSION_TOKEN)")
   .parse();
 const options = program.opts<{ coderd: string; control: string; tokenFile?: string }>();
 const { tokenFile } = options;
 const token = (tokenFile ? readFileSync(tokenFile, 'utf8') : (process.env.CODER_SESSION_TOKEN ?? '')).trim();
 if (token === '')
-  program.error('reading the token: there is none; give --token-file, or set CODER_SESSION_TOKEN');
+  program.error('reading the token: it is missing or empty; pass --token-file or set CODER_SESSION_TOKEN');
 const missing = missingForGuard();
 if (missing.length > 0)
-  program.error(`running guard.sh: this machine lacks what it needs; install ${missing.join(', and ')}`);
+  program.error(
+    `running guard.sh: this machine lacks tools that it needs; install ${missing.join(', and ')}`,
+  );
 
 const clock = (): EpochMs => Date.now() as EpochMs;
 const errors: string[] = [];
-const say = (line: string): void =>
+const log = (line: string): void =>
   void process.stderr.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
 const fail = (error: unknown): void => {
   errors.push(error instanceof Error ? error.message : String(error));
-  say(`error: ${errors.at(-1)}`);
+  log(`error: ${errors.at(-1)}`);
 };
 
 const coderd = await CoderdApi.open(options.coderd, token);
 const control = new ControlPort(options.control);
 const outDir = `dist/conformance/function/${coderd.version}`;
 mkdirSync(outDir, { recursive: true });
-say(`coderd ${coderd.version}: importing templates`);
+log(`coderd ${coderd.version}: importing templates`);
 const functionToken = await coderd.makeFunctionToken();
 const stack = synthesizeStack(
   configOf({ url: options.coderd, organization: coderd.organization.name, version: coderd.version }),
   `${outDir}/cdk.out`,
 );
 const prepared = await prepare(coderd, control);
-say(
-  `${prepared.sleepers.length} workspaces of pool sleeping are to start at ${prepared.dueAt.toISOString()}`,
+log(
+  `${prepared.sleepers.length} workspaces of pool sleeping start by schedule at ${prepared.dueAt.toISOString()}`,
 );
 
 const tagsOf = (pool: string) => POOLS.find(({ name }) => name === pool)?.tags ?? {};
@@ -88,7 +90,7 @@ const world = new World({
 });
 world.secrets.put(world.tokenSecretName, functionToken);
 const served = await serveWorld(world, { clock });
-// by then ECS, whose answers lag behind, knows the services
+// ECS's answers lag behind; after this they show the services.
 await sleep(READ_LAG_MS + STEP_MS);
 
 const invocations: Invoked[] = [];
@@ -106,7 +108,7 @@ lambda.stdout.pipe(createWriteStream(`${outDir}/function.log`));
 createInterface({ input: lambda.stdout }).on('line', (line) => lines.push(line));
 
 let asked: number | undefined;
-play(coderd, prepared, say).then(({ builds }) => {
+play(coderd, prepared, log).then(({ builds }) => {
   asked = builds;
 }, fail);
 const desired = new Map<string, number>();
@@ -137,7 +139,7 @@ const run = {
   invocations: invocations.length,
   errors,
 };
-process.stdout.write(`${reportText(run)}\nthe run took ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
+process.stdout.write(`${reportText(run)}\nduration: ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
 process.exitCode = problemsOf(run).length > 0 ? 1 : 0;
 await Promise.all([served.close(), guarded.close()]);
 
@@ -176,19 +178,20 @@ async function isOver(): Promise<boolean> {
   return (await coderd.jobsSince(startedAt)).every(({ completed_at }) => completed_at != null);
 }
 
-/** coderd's own executor looks once a minute. */
+/** Runs coderd's lifecycle executor, once a minute as coderd does. */
 async function tick(): Promise<void> {
   const { transitions, errors: refused } = await control.tick(new Date());
   const count = Object.keys(transitions).length;
-  if (count > 0) say(`coderd starts ${count} workspaces by their schedule`);
-  for (const [id, why] of Object.entries(refused)) fail(`the executor could not start ${id}: ${why}`);
+  if (count > 0) log(`coderd starts ${count} workspaces by their schedule`);
+  for (const [id, why] of Object.entries(refused))
+    fail(`coderd's lifecycle executor could not start ${id}: ${why}`);
 }
 
 function sayCounts(): void {
   for (const { name } of POOLS) {
     const { desiredCount } = world.service(name).state;
     const before = desired.get(name) ?? 0;
-    if (before !== desiredCount) say(`pool ${name}: desired count ${before} -> ${desiredCount}`);
+    if (before !== desiredCount) log(`pool ${name}: desired count ${before} -> ${desiredCount}`);
     desired.set(name, desiredCount);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The daemons of tasks, as real ones: started, told to terminate and killed through the control port. The port tells of no exit, so
- * the list is polled.
+ * Starts, terminates and kills real daemons of tasks through the control port. The port reports no
+ * exits, so the list is polled.
  */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Planned } from '../../../simulator/base/timeline.ts';
@@ -9,9 +9,9 @@ import type { ControlPort, DaemonState } from '../stage/control-port.ts';
 
 export type RealDaemonsOptions = {
   readonly control: Pick<ControlPort, 'start' | 'signal' | 'list'>;
-  /** By name of a pool. */
+  /** The tags of a pool. */
   readonly tagsOf: (pool: string) => Tags;
-  /** What the control port refused. */
+  /** Called with each error of the control port. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -29,7 +29,10 @@ export class RealDaemons {
     return this.#killed;
   }
 
-  /** `startDaemon` of the guarded tasks. The daemon connects as late as the world's latencies say. */
+  /**
+   * `startDaemon` of the guarded tasks. The daemon connects after the delay that the world's
+   * latencies give.
+   */
   readonly start = (options: DaemonOptions, pool: string): DaemonProcess => {
     const { name } = options;
     const daemon = new RealDaemon(options, {
@@ -44,7 +47,7 @@ export class RealDaemons {
     return daemon;
   };
 
-  /** Looks which daemons have exited, and tells their guards. */
+  /** Lists the daemons, and reports exits to their guards. */
   async poll(): Promise<void> {
     if (this.#live.size === 0) return;
     for (const state of await this.#options.control.list()) this.#live.get(state.name)?.see(state);
@@ -58,13 +61,13 @@ type RealDaemonParts = Pick<RealDaemonsOptions, 'control' | 'onError'> & {
 };
 
 class RealDaemon implements DaemonProcess {
-  /** Not known here, and not needed: the world chooses the tasks to stop at random. */
+  /** Unknown and unneeded: the world chooses the tasks to stop at random. */
   readonly isBusy = false;
   readonly #options: DaemonOptions;
   readonly #parts: RealDaemonParts;
   #dialling: Planned | undefined;
   #gone = false;
-  /** Requests go one after the other: a signal that overtook the start would find no daemon. */
+  /** Requests are sent in order: a signal before the start would find no daemon. */
   #sent: Promise<void> = Promise.resolve();
 
   constructor(options: DaemonOptions, parts: RealDaemonParts) {
@@ -108,7 +111,7 @@ class RealDaemon implements DaemonProcess {
     this.#options.onExit(code);
   }
 
-  /** A daemon that can't be started or told to end exits, as one that can't reach coderd would in the end. */
+  /** If the control port fails, the daemon exits with 1, as one does that cannot reach coderd. */
   #send(request: () => Promise<void>): void {
     this.#sent = this.#sent.then(request).catch((error: unknown) => {
       this.#parts.onError(error);

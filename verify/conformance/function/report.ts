@@ -1,4 +1,4 @@
-/** The run's figures: what coderd says of the builds, the world of the tasks, and the function of its looks. */
+/** Reports a run: builds from coderd, tasks from the world, and looks from the function's log. */
 import Table from 'cli-table3';
 import { normalizeTags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import { percentile } from '../../../simulator/base/percentile.ts';
@@ -10,31 +10,31 @@ export type LaunchedTask = {
   readonly pool: string;
   /** Its daemon's name. */
   readonly daemon: string;
-  /** When its container had ended. */
+  /** When its container had ended, in milliseconds since 1970; undefined if it has not. */
   readonly goneAt: number | undefined;
 };
 
 export type Run = {
   readonly coderdVersion: string;
   readonly jobs: readonly RealJob[];
-  /** Builds that the run asked for; those that coderd makes by schedule come on top. */
+  /** Builds that the run asked for, without those that coderd starts by schedule. */
   readonly asked: number;
-  /** As they are at the end. */
+  /** The workspaces that start by schedule, as they are at the end. */
   readonly sleepers: readonly RealWorkspace[];
   readonly dueAt: Date;
-  /** All that were ever launched. */
+  /** All tasks that were launched. */
   readonly tasks: readonly LaunchedTask[];
-  /** Tasks that are there or wanted at the end. */
+  /** Tasks that exist or are desired at the end. */
   readonly remaining: number;
   /** Names of daemons that were killed before they had exited. */
   readonly killed: readonly string[];
   readonly looks: LookRecord;
   readonly invocations: number;
-  /** What invocations failed with, what the control port refused, and what the lifecycle executor could not do. */
+  /** Errors of invocations, of the control port and of coderd's lifecycle executor. */
   readonly errors: readonly string[];
 };
 
-/** What is otherwise than promised; empty where all is well. */
+/** The problems of the run, one text each; empty if there is none. */
 export function problemsOf(run: Run): readonly string[] {
   const builds = buildsOf(run.jobs);
   const expected = run.asked + run.sleepers.length;
@@ -43,36 +43,39 @@ export function problemsOf(run: Run): readonly string[] {
   return [
     ...(builds.length === expected
       ? []
-      : [`coderd has ${builds.length} builds, and ${expected} were asked for or due`]),
+      : [`coderd has ${builds.length} builds, but ${expected} were requested or due`]),
     ...bad.map(
-      ({ id, status, error }) => `build job ${id} is ${status}: ${error ?? 'coderd says nothing of it'}`,
+      ({ id, status, error }) => `build job ${id} is ${status}: ${error ?? 'coderd gives no error'}`,
     ),
     ...late.map(({ name }) => `workspace ${name} was not started by its schedule`),
     ...run.killed.map((name) => `daemon ${name} was killed`),
     ...(goneBesideBuilds(run) > 0 ? [] : ['no pool was scaled in while a build ran']),
-    ...(run.remaining === 0 ? [] : [`${run.remaining} tasks are left`]),
+    ...(run.remaining === 0 ? [] : [`tasks that still exist or are desired: ${run.remaining}`]),
     ...run.errors,
   ];
 }
 
-/** All of it, for a person. */
+/** The report as text for the terminal. */
 export function reportText(run: Run): string {
   const { looks } = run;
   return [
     `coderd ${run.coderdVersion}`,
     tableOf(run),
-    `daemons killed: ${run.killed.length}; tasks gone while another build of their pool ran: ${goneBesideBuilds(run)}`,
+    `daemons killed: ${run.killed.length}; tasks stopped while another build of their pool ran: ${goneBesideBuilds(run)}`,
     ...run.sleepers.map((it) => autostartText(it, run.dueAt)),
     `${looks.looks} looks in ${run.invocations} invocations`,
     ...Object.entries(looks.reasons).map(([pool, reasons]) => `  ${pool}: ${counts(reasons)}`),
     ...rows('finding', looks.findings),
     ...rows('failure', looks.failures),
-    ...looks.otherLines.map((line) => `other line: ${line}`),
+    ...looks.otherLines.map((line) => `other log line: ${line}`),
     ...problemsOf(run).map((problem) => `PROBLEM: ${problem}`),
   ].join('\n');
 }
 
-/** Tasks that were gone while another daemon of their pool ran a build: scale-in while builds run. */
+/**
+ * Number of tasks that stopped while another daemon of their pool ran a build: scale-in while
+ * builds run.
+ */
 function goneBesideBuilds({ tasks, jobs }: Run): number {
   const runs = (pool: string, at: number): boolean =>
     buildsOf(jobs).some(({ worker_name, started_at, completed_at }) => {
@@ -107,9 +110,10 @@ function tableOf({ jobs, tasks }: Run): string {
 
 function autostartText(workspace: RealWorkspace, dueAt: Date): string {
   const { created_at, job } = workspace.latest_build;
-  if (!isAutostarted(workspace)) return `autostart of ${workspace.name}: none, due ${dueAt.toISOString()}`;
+  if (!isAutostarted(workspace))
+    return `autostart of ${workspace.name}: not started, was due ${dueAt.toISOString()}`;
   const after = ((created_at - dueAt.getTime()) / 1000).toFixed(1);
-  return `autostart of ${workspace.name}: created ${after} s after its time, ${job.status}`;
+  return `autostart of ${workspace.name}: created ${after} s after it was due, ${job.status}`;
 }
 
 const isAutostarted = ({ latest_build }: RealWorkspace): boolean => latest_build.reason === 'autostart';

@@ -1,15 +1,18 @@
-/** A thread that invokes the bundled handler once a minute, as EventBridge does. The function's log is the thread's output. */
+/**
+ * A worker thread that invokes the bundled handler once a minute, as EventBridge does. The
+ * function's log is the thread's standard output.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadFunction } from '../../../demo/deployed-function.ts';
 import type { SynthesizedStack } from '../../../simulator/synthesized-stack.ts';
 
-/** What the thread is started with. */
+/** The data that the thread starts with. */
 export type ScheduledFunction = {
   readonly stack: SynthesizedStack;
   readonly environment: Readonly<Record<string, string>>;
 };
-/** What the thread tells of each invocation. */
+/** The message that the thread posts after each invocation. */
 export type Invoked = { readonly error: string | undefined };
 
 const SCHEDULE_MS = 60_000;

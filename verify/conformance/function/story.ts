@@ -1,6 +1,7 @@
 /**
- * What happens in the run, as in the demo: bursts from zero in tag sets of their own, builds of different lengths, so that a pool is
- * scaled in while some run, stops of workspaces, and workspaces that start by their schedule while their pool is at zero.
+ * Plays the events of the run, like those of the demo. Bursts of builds come with different tag
+ * sets, from zero. Builds have different lengths, so a pool scales in while some run. Workspaces
+ * stop, and others start by schedule while their pool is at zero.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
@@ -18,7 +19,7 @@ export type PoolName = (typeof POOLS)[number]['name'];
 type Step = {
   readonly atS: number;
   readonly pool: PoolName;
-  /** One workspace each, whose build takes so long. */
+  /** The duration of each workspace's build, in seconds. */
   readonly buildS: readonly number[];
 };
 
@@ -28,16 +29,19 @@ const STEPS: readonly Step[] = [
   { atS: 25, pool: 'gpu', buildS: [40, 60] },
   { atS: 160, pool: 'linux', buildS: [20, 30] },
 ];
-/** Of the first burst, those workspaces whose build is over by then are stopped. */
+/** When workspaces of the first burst whose build has ended are stopped. */
 const STOPS_AT_S = 200;
 const STOP_MS = 5_000;
 const AUTOSTARTS = 3;
 const AUTOSTART_BUILD_MS = 8_000;
-/** Longer than coderd believes that the daemons of the preparation are there (90 s). */
+/** Longer than the 90 s for which coderd counts the daemons of the preparation as present. */
 const AUTOSTART_AFTER_MS = 170_000;
 const MINUTE_MS = 60_000;
 
-/** What the run finds: templates by pool, and stopped workspaces that are to start at `dueAt`. */
+/**
+ * What the preparation created: templates by pool, and stopped workspaces that start by schedule at
+ * `dueAt`.
+ */
 export type Prepared = {
   readonly templates: Readonly<Record<PoolName, string>>;
   readonly sleepers: readonly RealWorkspace[];
@@ -46,7 +50,10 @@ export type Prepared = {
 
 export type Asked = { readonly builds: number };
 
-/** Imports the templates and builds the workspaces that sleep, with a daemon for each pool that ends before the run begins. */
+/**
+ * Imports the templates and builds the workspaces that start by schedule later. A daemon for each
+ * pool does this, and ends before the run begins.
+ */
 export async function prepare(coderd: CoderdApi, control: ControlPort): Promise<Prepared> {
   const nameOf = (pool: string): string => `preparing-${pool}-${Date.now()}`;
   const helpers = POOLS.map(({ name, tags }) => ({ name: nameOf(name), tags }));
@@ -69,7 +76,7 @@ export async function prepare(coderd: CoderdApi, control: ControlPort): Promise<
   return { templates, sleepers, dueAt };
 }
 
-/** Asks for the builds of all steps, each in its time from now on. */
+/** Requests the builds of all steps, each at its time from now on. */
 export async function play(
   coderd: CoderdApi,
   { templates }: Prepared,
@@ -81,21 +88,24 @@ export async function play(
   for (const { atS, pool, buildS } of STEPS) {
     await at(atS);
     announce(
-      `${buildS.length} workspaces of pool ${pool} are created; their builds take ${buildS.join(', ')} s`,
+      `creating ${buildS.length} workspaces of pool ${pool}; their builds take ${buildS.join(', ')} s`,
     );
     for (const seconds of buildS) made.push(await coderd.createWorkspace(templates[pool], seconds * 1000));
   }
   await at(STOPS_AT_S);
   const firsts = await Promise.all(made.slice(0, STEPS[0]?.buildS.length).map((it) => coderd.workspace(it)));
   const built = firsts.filter(({ latest_build }) => latest_build.job.status === 'succeeded');
-  announce(`${built.length} workspaces of pool linux are stopped`);
+  announce(`stopping ${built.length} workspaces of pool linux`);
   for (const workspace of built) await coderd.stopWorkspace(workspace, STOP_MS);
   return { builds: made.length + built.length };
 }
 
 export type Deployed = { readonly url: string; readonly organization: string; readonly version: string };
 
-/** As a user would write it. The looks, latencies and intervals are those of the product: nothing is shortened. */
+/**
+ * The configuration as a user writes it. Looks, latencies and intervals have the product's
+ * defaults.
+ */
 export function configOf({ url, organization, version }: Deployed): string {
   return [
     'coder:',
@@ -110,7 +120,8 @@ export function configOf({ url, organization, version }: Deployed): string {
       `    tags: ${JSON.stringify(tags)}`,
       `    key: { secret: coder/keys/${name} }`,
       `    max: ${max}`,
-      // as in the demo: a burst would have it keep daemons for the next, and the run ends at zero
+      // As in the demo: otherwise the pool would keep daemons after a burst, and the run must end
+      // at zero.
       '    warm: 0',
     ]),
     '',

@@ -1,7 +1,7 @@
 import type { Names } from './names.ts';
 import type { Answer, Question } from './stage.ts';
 
-/** Asks a coderd, and takes what comes. */
+/** Sends a question of the story to a coderd, and returns any answer. */
 export async function askCoderd(
   { url, names, token }: { readonly url: string; readonly names: Names; readonly token: string | undefined },
   { method = 'GET', path, query = {}, body }: Question,
@@ -15,7 +15,7 @@ export async function askCoderd(
   return send(`${url}/api/v2${pathOf(path, names)}${suffix}`, { method, token, content });
 }
 
-/** The path with ids in place of names in braces. */
+/** Replaces names in braces in the path by ids. */
 export function pathOf(path: string, names: Names): string {
   return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(names.wordFor(name)));
 }
@@ -28,13 +28,13 @@ export type Sent = {
   readonly type?: string;
 };
 
-/** One request, with what comes of it. Throws where nothing comes. */
+/** Sends one request and returns the answer. Throws if there is none. */
 export async function send(url: string, sent: Sent): Promise<Answer> {
   const { status, text } = await exchange(url, sent);
   return { status, body: parsed(text) };
 }
 
-/** As `send`, with the text of the answer as it is. */
+/** Like `send`, with the answer as text. */
 export async function exchange(
   url: string,
   { method, token, content, type = 'application/json' }: Sent,

@@ -1,4 +1,7 @@
-/** The control port beside a real coderd: docs/conformance.md has its requests, all of them POST and JSON. Errors are 4xx or 5xx. */
+/**
+ * Calls the control port of a real coderd. docs/conformance.md lists its requests, all of them POST
+ * with JSON. Errors are 4xx or 5xx.
+ */
 import * as z from 'zod';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { JsonClient } from './json-client.ts';
@@ -37,7 +40,10 @@ export class ControlPort {
     await this.#post('/daemons', z.unknown(), { name, tags });
   }
 
-  /** `terminate` is SIGTERM: no further job, and an exit once the current one has ended. `kill` is SIGKILL. */
+  /**
+   * `terminate` is SIGTERM: the daemon takes no further job, and exits after the current one.
+   * `kill` is SIGKILL.
+   */
   async signal(name: string, signal: 'terminate' | 'kill'): Promise<void> {
     await this.#post(`/daemons/${name}/${signal}`, z.unknown(), {});
   }
@@ -46,12 +52,15 @@ export class ControlPort {
     return (await this.#post('/daemons/list', listSchema, {})).daemons ?? [];
   }
 
-  /** Runs the lifecycle executor once, as of `at`: what it did to which workspaces, and what it could not do. */
+  /**
+   * Runs the lifecycle executor once, as of `at`. Returns what it did to which workspaces, and its
+   * errors.
+   */
   tick(at: Date): Promise<z.output<typeof tickSchema>> {
     return this.#post('/tick', tickSchema, { at: at.toISOString() });
   }
 
-  /** Runs a statement on coderd's database, for states that no request brings about. */
+  /** Runs an SQL statement on coderd's database, for states that no request can create. */
   async sql(sql: string): Promise<void> {
     await this.#post('/sql', z.unknown(), { sql });
   }

@@ -1,10 +1,11 @@
-/** Requests with JSON bodies and answers, to coderd's public API and to the control port. */
+/** A client for JSON requests to coderd's public API and to the control port. */
 import type * as z from 'zod';
 import { exchange } from './ask.ts';
+import { ConformanceError } from './conformance-error.ts';
 
 export type JsonRequest = {
   readonly method?: 'GET' | 'POST' | 'PUT';
-  /** Sent as JSON, or as it is where it is bytes (a tar). */
+  /** Sent as JSON; bytes (a tar file) are sent unchanged. */
   readonly body?: object | Uint8Array;
 };
 
@@ -17,7 +18,10 @@ export class JsonClient {
     this.#token = token;
   }
 
-  /** Throws what the server says when it answers an error. The token is in no message. */
+  /**
+   * Sends a request and parses the answer. The token is in no error message.
+   * @throws ConformanceError with the server's answer if its status is not 2xx
+   */
   async ask<T extends z.ZodType>(path: string, schema: T, request: JsonRequest = {}): Promise<z.output<T>> {
     const { method = 'GET', body } = request;
     const isBytes = body instanceof Uint8Array;
@@ -28,7 +32,7 @@ export class JsonClient {
       type: isBytes ? 'application/x-tar' : 'application/json',
     });
     if (status < 200 || status > 299)
-      throw new Error(`${method} ${path}: the server answered ${status}: ${text.slice(0, 500)}`);
+      throw new ConformanceError(`${method} ${path}: the server answered ${status}: ${text.slice(0, 500)}`);
     return schema.parse(text === '' ? undefined : JSON.parse(text));
   }
 }

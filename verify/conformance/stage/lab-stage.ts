@@ -1,4 +1,7 @@
-/** The simulated coderd: reads go through its HTTP face, deeds straight to the model, and time moves only when the story waits. */
+/**
+ * Plays the story on the simulated coderd. Reads use its HTTP API; changes go straight to the
+ * model. Time moves only when the story waits.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
@@ -15,6 +18,7 @@ import type { Transition } from '../../../simulator/coderd/tables/transition.ts'
 import type { UserRecord, UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import { askCoderd } from './ask.ts';
+import { ConformanceError } from './conformance-error.ts';
 import { Names } from './names.ts';
 import type {
   Answer,
@@ -29,9 +33,9 @@ import type {
 } from './stage.ts';
 
 const START = Date.parse('2026-11-20T09:00:30Z') as EpochMs;
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 const POLL_MS = 100;
-/** The lifecycle executor runs only when the story says so. */
+/** The lifecycle executor runs only when the story calls it. */
 const NEVER_MS = 1e12;
 const DAY_MS = 86_400_000;
 
@@ -64,7 +68,7 @@ export class LabStage implements Stage {
     this.#server = createServer(coderdHandler(this.#model, { rateLimit: 1e9 }));
   }
 
-  /** A coderd of that release, served on loopback until `close`. */
+  /** A simulated coderd of that release, served on loopback until `close`. */
   static async at(release: string): Promise<LabStage> {
     const stage = new LabStage(release);
     await new Promise<void>((resolve) => stage.#server.listen(0, '127.0.0.1', resolve));
@@ -229,9 +233,9 @@ export class LabStage implements Stage {
   }
 
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const end = this.now() + PATIENCE_MS;
+    const end = this.now() + TIMEOUT_MS;
     while (!(await isSo())) {
-      if (this.now() > end) throw new Error(`playing the story: it never comes that ${what}`);
+      if (this.now() > end) throw new ConformanceError(`playing the story: timed out waiting until ${what}`);
       this.#timeline.advanceTo((this.now() + POLL_MS) as EpochMs);
     }
   }
@@ -242,7 +246,8 @@ export class LabStage implements Stage {
 
   #begin(): void {
     const first = this.#model.user(this.#model.userId);
-    if (first === undefined) throw new Error('playing the story: the simulated coderd has no first user');
+    if (first === undefined)
+      throw new ConformanceError('playing the story: the simulated coderd has no first user');
     this.#users.set('first', first);
     this.names.set('first', first.id);
     this.names.set('organization', this.#model.organizationId('coder'));
@@ -263,7 +268,7 @@ export class LabStage implements Stage {
     this.names.set(`key of ${name}`, token.split('-')[0] ?? '');
   }
 
-  /** Files are known by their content. */
+  /** The id of a version's file: the same content has the same id. */
   #fileOf({ script = {}, parameter }: NewVersion): string {
     const content = JSON.stringify([script, parameter]);
     const id = this.#files.get(content) ?? this.#random.uuid();
@@ -283,13 +288,14 @@ export class LabStage implements Stage {
 
 function known<T>(things: ReadonlyMap<string, T>, name: string): T {
   const found = things.get(name);
-  if (found === undefined) throw new Error(`playing the story: nothing is called "${name}"`);
+  if (found === undefined)
+    throw new ConformanceError(`playing the story: nothing has the name "${name}"; check the earlier steps`);
   return found;
 }
 
-async function outcomeOf(deed: () => void): Promise<Outcome> {
+async function outcomeOf(change: () => void): Promise<Outcome> {
   try {
-    deed();
+    change();
     return 'done';
   } catch (cause) {
     if (!(cause instanceof CoderdRefusal)) throw cause;

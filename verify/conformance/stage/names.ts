@@ -1,4 +1,5 @@
-/** Names in place of ids and other words that are different each time. */
+/** Replaces ids, times and other values that differ in each run by names, and names by values. */
+import { ConformanceError } from './conformance-error.ts';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -10,27 +11,33 @@ export class Names {
   readonly #wordOf = new Map<string, string>();
   readonly #startedAt: number;
 
-  /** `startedAt`: milliseconds since 1970, from which times are told. */
+  /** `startedAt`: milliseconds since 1970; times are shown as offsets from it. */
   constructor(startedAt: number) {
     this.#startedAt = startedAt;
     this.set('nil', '00000000-0000-0000-0000-000000000000');
     this.set('built-in key', '00000000-0000-0000-0000-000000000001');
   }
 
-  /** From now on, `word` is shown as `name`, in braces. */
+  /** From now on `plain` shows `word` as `name` in braces. */
   set(name: string, word: string): void {
     this.#nameOf.set(word.toLowerCase(), name);
     this.#wordOf.set(name, word);
   }
 
-  /** Throws where there is none: the story has forgotten a step. */
+  /**
+   * The word for a name.
+   * @throws ConformanceError if the name is unknown: the story lacks a step
+   */
   wordFor(name: string): string {
     const word = this.#wordOf.get(name);
-    if (word === undefined) throw new Error(`playing the story: nothing is called "${name}"`);
+    if (word === undefined)
+      throw new ConformanceError(
+        `playing the story: nothing has the name "${name}"; check the earlier steps`,
+      );
     return word;
   }
 
-  /** The text with words in place of names in braces; what is no name stays. */
+  /** Replaces known names in braces by their words; unknown ones stay. */
   fill(text: string): string {
     return text.replaceAll(/\{([^{}]+)\}/g, (all, name: string) => this.#wordOf.get(name) ?? all);
   }
@@ -39,7 +46,10 @@ export class Names {
     return this.#nameOf.get(word.toLowerCase());
   }
 
-  /** A document with names for ids, and times told from the beginning of the story, to 5 minutes. */
+  /**
+   * Replaces ids by names, and times by offsets from the beginning of the story, rounded to 5
+   * minutes.
+   */
   plain(value: unknown): unknown {
     if (typeof value === 'string') return this.#plainText(value);
     if (Array.isArray(value)) return value.map((item) => this.plain(item));

@@ -1,10 +1,14 @@
-/** A coderd at some URL, and a control port beside it that starts its daemons and drives its lifecycle executor. */
+/**
+ * Plays the story on a real coderd. Its control port starts daemons and runs the lifecycle
+ * executor.
+ */
 import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Transition } from '../../../simulator/coderd/tables/transition.ts';
 import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import { askCoderd, pathOf, send } from './ask.ts';
+import { ConformanceError } from './conformance-error.ts';
 import { ControlPort } from './control-port.ts';
 import { Names } from './names.ts';
 import type { Answer, NewVersion, NewWorkspace, Outcome, Question, Role, Stage, Tick } from './stage.ts';
@@ -13,12 +17,12 @@ import { type TemplateContent, templateArchive } from './template-archive.ts';
 export type RealStageOptions = {
   readonly url: string;
   readonly control: string;
-  /** Of an owner: the first user. */
+  /** A session token of an owner, the first user. */
   readonly token: string;
 };
 
-/** Of a request that is to do something. */
-type Deed = {
+/** A request that changes something. */
+type WriteRequest = {
   readonly method: 'POST' | 'PUT' | 'PATCH';
   readonly path: string;
   readonly body: unknown;
@@ -26,7 +30,7 @@ type Deed = {
   readonly type?: string;
 };
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 const POLL_MS = 100;
 const PASSWORD = 'Only-for-the-story-1!';
 const SITE_ROLES: readonly Role[] = ['owner', 'template-admin'];
@@ -34,12 +38,12 @@ const SITE_ROLES: readonly Role[] = ['owner', 'template-admin'];
 export class RealStage implements Stage {
   readonly version: string;
   readonly names: Names;
-  /** Requests so far, of the public API alone. */
+  /** Number of requests to the public API so far. */
   calls = 0;
   readonly #options: RealStageOptions;
   readonly #control: ControlPort;
   readonly #tokens = new Map<string, string>();
-  /** Who asks for the builds of which workspace. */
+  /** The user who asks for the builds of each workspace. */
   readonly #askers = new Map<string, string>();
 
   private constructor(options: RealStageOptions, version: string) {
@@ -56,7 +60,9 @@ export class RealStage implements Stage {
     const stage = new RealStage(options, await versionOf(options.url));
     const { status, body } = await stage.ask({ path: '/users/me' });
     if (status !== 200)
-      throw new Error(`signing in at ${options.url}: ${status} ${JSON.stringify(body)}; check the token`);
+      throw new ConformanceError(
+        `signing in at ${options.url}: ${status} ${JSON.stringify(body)}; check the token`,
+      );
     const me = idsOf(body);
     stage.names.set('first', me.id);
     stage.names.set('organization', me.organization_ids?.[0] ?? '');
@@ -242,16 +248,18 @@ export class RealStage implements Stage {
   }
 
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const end = Date.now() + PATIENCE_MS;
+    const end = Date.now() + TIMEOUT_MS;
     while (!(await isSo())) {
       if (Date.now() > end)
-        throw new Error(`playing the story: after ${PATIENCE_MS / 1000} s it is still not so that ${what}`);
+        throw new ConformanceError(
+          `playing the story: timed out after ${TIMEOUT_MS / 1000} s waiting until ${what}`,
+        );
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 
-  async #do(deed: Deed, onDone: (made: Made) => void = () => {}): Promise<Outcome> {
-    const { status, body } = await this.#perform(deed);
+  async #do(request: WriteRequest, onDone: (made: Made) => void = () => {}): Promise<Outcome> {
+    const { status, body } = await this.#send(request);
     if (status < 300) {
       onDone(idsOf(body));
       return 'done';
@@ -260,14 +268,16 @@ export class RealStage implements Stage {
     return { status, message };
   }
 
-  async #must(deed: Deed): Promise<Made> {
-    const { status, body } = await this.#perform(deed);
+  async #must(request: WriteRequest): Promise<Made> {
+    const { status, body } = await this.#send(request);
     if (status >= 300)
-      throw new Error(`playing the story: ${deed.method} ${deed.path}: ${status} ${JSON.stringify(body)}`);
+      throw new ConformanceError(
+        `playing the story: ${request.method} ${request.path}: ${status} ${JSON.stringify(body)}`,
+      );
     return idsOf(body);
   }
 
-  #perform({ method, path, body, as = 'first', type = 'application/json' }: Deed): Promise<Answer> {
+  #send({ method, path, body, as = 'first', type = 'application/json' }: WriteRequest): Promise<Answer> {
     const content = body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body);
     const url = `${this.#options.url}/api/v2${pathOf(path, this.names)}`;
     this.calls += 1;
@@ -297,7 +307,7 @@ type Build = {
   readonly job: { readonly id: string; readonly file_id: string };
 };
 
-/** What is taken from answers to deeds. */
+/** The fields that are read from answers to write requests. */
 type Made = {
   readonly id: string;
   readonly key: string;
@@ -325,7 +335,9 @@ async function versionOf(url: string): Promise<string> {
   });
   const { version } = (body ?? {}) as { readonly version?: string };
   if (status !== 200 || version === undefined)
-    throw new Error(`reading the build info of ${url}: ${status}, and no version; is it a coderd?`);
+    throw new ConformanceError(
+      `reading the build info of ${url}: status ${status} without a version; check that the URL is a coderd`,
+    );
   return version;
 }
 

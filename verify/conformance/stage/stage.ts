@@ -1,6 +1,6 @@
 /**
- * Where the story is played: on a real coderd, or on the simulated one. Things are called by the names that the story gives
- * them; each stage knows their ids.
+ * The interface to the coderd on which the story is played, real or simulated. The story uses names
+ * for all objects; each stage knows their ids.
  */
 import type { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
@@ -9,21 +9,24 @@ import type { Transition } from '../../../simulator/coderd/tables/transition.ts'
 import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import type { Names } from './names.ts';
 
-/** `template-admin` is the role of the site, which reads no jobs. */
+/** `template-admin` is the site-wide role, which cannot read jobs. */
 export type Role = 'owner' | 'organization-template-admin' | 'template-admin' | 'member';
 
-/** How the jobs of a template version go: milliseconds, and whether they fail. */
+/** How the jobs of a template version behave: duration in milliseconds, and whether they fail. */
 export type Script = {
   readonly import?: { readonly ms?: number; readonly fails?: boolean };
 } & { readonly [Key in Transition]?: { readonly ms?: number; readonly fails?: boolean } };
 
 export type NewVersion = {
   readonly name: string;
-  /** The template that it is a version of. @default none yet */
+  /** The template of which it is a version. @default none yet */
   readonly template?: string;
   readonly tags: Tags;
   readonly script?: Script;
-  /** A tag whose value is that of the parameter of the same name, with this default (`coder_workspace_tags`). */
+  /**
+   * A tag whose value is the value of the parameter with the same name; `value` is its default
+   * (`coder_workspace_tags`).
+   */
   readonly parameter?: { readonly name: string; readonly value: string };
 };
 
@@ -31,7 +34,10 @@ export type NewWorkspace = {
   readonly name: string;
   readonly template: string;
   readonly owner: string;
-  /** Who asks for it and for its builds: a token that is used makes a dormant user active. @default the owner */
+  /**
+   * The user who asks for it and its builds; using a token makes a dormant user active. @default
+   * the owner
+   */
   readonly by?: string;
   readonly schedule?: string;
   readonly ttlMs?: number;
@@ -40,33 +46,36 @@ export type NewWorkspace = {
 
 export type Question = {
   readonly method?: 'GET' | 'POST';
-  /** From `/api/v2` on, with names in braces for their ids: `/organizations/{organization}/members`. */
+  /**
+   * The path after `/api/v2`, with names in braces instead of ids:
+   * `/organizations/{organization}/members`.
+   */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | readonly (readonly [string, string])[];
   readonly body?: unknown;
-  /** Who asks, by the name of the user; `nobody` sends no token. @default the first user */
+  /** The name of the user who asks; `nobody` sends no token. @default the first user */
   readonly as?: string;
 };
 
 export type Answer = { readonly status: number; readonly body: unknown };
 
-/** What coderd said to something that was to be done. */
+/** The result of a change: done, or coderd's refusal. */
 export type Outcome = 'done' | { readonly status: number; readonly message: string };
 
-/** Builds that the lifecycle executor has made, and what it could not make, by workspace. */
+/** The builds that the lifecycle executor has started, and its errors, by workspace. */
 export type Tick = {
   readonly transitions: Readonly<Record<string, string>>;
   readonly errors: Readonly<Record<string, string>>;
 };
 
 export interface Stage {
-  /** As coderd tells it. */
+  /** The version that coderd reports. */
   readonly version: string;
   readonly names: Names;
   now(): EpochMs;
-  /** Asks coderd, and takes what comes. */
+  /** Asks coderd, and returns any answer. */
   ask(question: Question): Promise<Answer>;
-  /** What the product asks coderd with. */
+  /** The product's HTTP client, with this user's token. */
   http(as: string): CoderdHttp;
 
   addUser(user: { readonly name: string; readonly role: Role; readonly status: UserStatus }): Promise<void>;
@@ -83,14 +92,18 @@ export interface Stage {
 
   /** Starts a daemon, and returns once it is connected. */
   startDaemon(name: string, tags: Tags): Promise<void>;
-  /** `terminate`: as by SIGTERM, and returns once it is gone. `kill`: as by SIGKILL. */
+  /** `terminate` acts like SIGTERM, `kill` like SIGKILL. Returns once the daemon is gone. */
   stopDaemon(name: string, how: 'terminate' | 'kill'): Promise<void>;
-  /** Runs the lifecycle executor once, as if it were that time. */
+  /** Runs the lifecycle executor once, as of `at`. */
   tick(at: EpochMs): Promise<Tick>;
-  /** A state that no request brings about: the daemon was seen last at that time. */
+  /** Sets when the daemon was last seen: a state that no request can create. */
   setLastSeen(daemon: string, at: EpochMs): Promise<void>;
-  /** A state that no request brings about: the workspace has lost its next_start_at. */
+  /** Removes the workspace's next_start_at: a state that no request can create. */
   forgetNextStart(workspace: string): Promise<void>;
-  /** Waits until it is so. Throws after 20 s. */
+  /**
+   * Waits until `isSo` resolves to true.
+   * @throws ConformanceError after a timeout: 20 s on a real coderd, 120 s of virtual time on the
+   * simulated one
+   */
   until(what: string, isSo: () => Promise<boolean>): Promise<void>;
 }

@@ -1,26 +1,29 @@
-/** A template as it is uploaded: Terraform that coderd parses, and a script that a daemon follows in Terraform's place. */
+/**
+ * Builds the archive of a template as it is uploaded: Terraform that coderd parses, and a script
+ * that the daemon follows instead of Terraform.
+ */
 import { pack } from 'tar-stream';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Script } from './stage.ts';
 
 export type TemplateContent = {
   readonly script?: Script | undefined;
-  /** Names and defaults, all of them texts that a build may change. */
+  /** Names and defaults of parameters, all strings that a build may change. */
   readonly parameters?: Tags;
-  /** `coder_workspace_tags`: expressions of Terraform, by the names of tags. */
+  /** `coder_workspace_tags`: Terraform expressions by tag name. */
   readonly workspaceTags?: Tags;
 };
 
-/** The same content is the same file. */
-const NEVER = new Date(0);
+/** A fixed time: the same content must give the same file. */
+const FIXED_TIME = new Date(0);
 
-/** As a tar file. */
+/** The template as a tar file. */
 export async function templateArchive(content: TemplateContent): Promise<Uint8Array> {
   const { script = {}, parameters = {} } = content;
   const known = Object.entries(parameters).map(([name, value]) => ({ name, default: value }));
   const archive = pack();
-  archive.entry({ name: 'main.tf', mtime: NEVER }, terraform(content));
-  archive.entry({ name: 'story.json', mtime: NEVER }, JSON.stringify({ ...script, parameters: known }));
+  archive.entry({ name: 'main.tf', mtime: FIXED_TIME }, terraform(content));
+  archive.entry({ name: 'story.json', mtime: FIXED_TIME }, JSON.stringify({ ...script, parameters: known }));
   archive.finalize();
   const chunks: Uint8Array[] = [];
   for await (const chunk of archive) chunks.push(chunk as Uint8Array);

@@ -1,4 +1,5 @@
-/** What was said while the story was played. */
+/** Records the answers of a coderd to the story. */
+import { ConformanceError } from './conformance-error.ts';
 import type { Answer, Outcome, Question, Stage } from './stage.ts';
 
 export type Entry =
@@ -7,22 +8,22 @@ export type Entry =
   | { readonly step: string; readonly found: unknown };
 
 export type Transcript = {
-  /** Of coderd, as it tells it. */
+  /** The version that coderd reported. */
   readonly version: string;
-  /** When it was played, by day. */
+  /** The day on which it was played. */
   readonly playedAt: string;
-  /** Requests of coderd's public API that were made. */
+  /** Number of requests to coderd's public API. */
   readonly calls: number;
   readonly entries: readonly Entry[];
 };
 
-/** As a file: one line a step. */
+/** The transcript as JSON text, one line a step. */
 export function transcriptText({ entries, ...rest }: Transcript): string {
   const head = JSON.stringify(rest).slice(0, -1);
   return `${head},"entries":[\n${entries.map((entry) => JSON.stringify(entry)).join(',\n')}\n]}\n`;
 }
 
-/** Writes down what the stage says, with names for ids and offsets for times. */
+/** Records the steps, with names instead of ids and offsets instead of times. */
 export class Recorder {
   readonly entries: Entry[] = [];
   readonly #stage: Stage;
@@ -32,7 +33,7 @@ export class Recorder {
     this.#stage = stage;
   }
 
-  /** Asks, writes down the answer, and returns it as it was. */
+  /** Asks a question, records the answer, and returns it unchanged. */
   async asks(step: string, question: Question): Promise<Answer> {
     const answer = await this.#stage.ask(question);
     const { method = 'GET', path, query = {}, as } = question;
@@ -48,7 +49,7 @@ export class Recorder {
     this.#write({ step: this.#once(step), outcome: this.#stage.names.plain(await outcome) });
   }
 
-  /** Writes down something that was found out. */
+  /** Records a result of another kind. */
   finds(step: string, found: unknown): void {
     this.#write({ step: this.#once(step), found: this.#stage.names.plain(found) });
   }
@@ -57,9 +58,10 @@ export class Recorder {
     this.entries.push(entry);
   }
 
-  /** The list of differences names steps. */
+  /** Refuses a second step of the same name: known differences refer to steps by name. */
   #once(step: string): string {
-    if (this.#steps.has(step)) throw new Error(`playing the story: two steps are called "${step}"`);
+    if (this.#steps.has(step))
+      throw new ConformanceError(`playing the story: two steps have the name "${step}"; rename one`);
     this.#steps.add(step);
     return step;
   }

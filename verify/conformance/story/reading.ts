@@ -1,4 +1,6 @@
-/** Questions that the story asks again and again. */
+/**
+ * Questions about jobs, daemons, versions and workspaces that several chapters of the story ask.
+ */
 import type { Question, Stage } from '../stage/stage.ts';
 
 type Query = Readonly<Record<string, string>>;
@@ -34,7 +36,7 @@ export function isSettled(state: JobState | undefined): boolean {
   return ['succeeded', 'failed', 'canceled'].includes(state?.status ?? '');
 }
 
-/** Waits until the job has ended, in whatever way. */
+/** Waits until the job has ended, with any result. */
 export function untilSettled(stage: Stage, name: string): Promise<void> {
   return stage.until(`${name} has ended`, async () => isSettled(await job(stage, name)));
 }

@@ -1,6 +1,6 @@
 /**
- * What coderd does to workspaces by itself, and the daemon that it wants to see before. Times are in the future: the executor is
- * told them, and daemons are made to have been seen at them.
+ * Plays the transitions that coderd makes, and the daemon that its gate needs. Times are in the
+ * future: they are passed to the executor, and daemons are set as seen at them.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -21,7 +21,7 @@ export async function playAutostarts(stage: Stage, recorder: Recorder): Promise<
   await playSchedules(stage, recorder, soon);
 }
 
-/** `early` is stopped and starts soon; `late` runs, with an end in 8 h. */
+/** `early` is stopped and starts soon. `late` runs, and stops in 8 h. */
 async function prepare(stage: Stage, recorder: Recorder, soon: EpochMs): Promise<void> {
   await stage.startDaemon('gate', LINUX);
   await stage.startDaemon('other', { pool: 'other' });
@@ -71,7 +71,7 @@ async function playGate(stage: Stage, recorder: Recorder, soon: EpochMs): Promis
   await recorder.asks('workspaces after their ends', read.workspaces());
 }
 
-/** Owners that coderd starts nothing for. */
+/** Owners whose workspaces coderd does not start. */
 async function playOwners(stage: Stage, recorder: Recorder, soon: EpochMs): Promise<void> {
   const at = (soon + 72 * HOUR) as EpochMs;
   const own = { template: 'linux', schedule: scheduleAt(soon) };
@@ -102,7 +102,7 @@ async function playOwners(stage: Stage, recorder: Recorder, soon: EpochMs): Prom
   await stage.until('the lifecycle executor has built', async () => (await openJobs(stage)) === 0);
 }
 
-/** `sleeps` keeps its version, whose tags are not those of the active one any more. */
+/** `sleeps` keeps its version, whose tags differ from those of the active version. */
 async function playVersions(stage: Stage, recorder: Recorder, soon: EpochMs): Promise<void> {
   const at = (soon + 240 * HOUR) as EpochMs;
   await recorder.does('sleeps is to stop again', stage.build('sleeps', 'stop'));
@@ -127,7 +127,7 @@ async function playVersions(stage: Stage, recorder: Recorder, soon: EpochMs): Pr
   await stage.stopDaemon('moved', 'terminate');
 }
 
-/** A prepared state: next_start_at is missing. */
+/** Plays a state that SQL creates: next_start_at is missing. */
 async function playSchedules(stage: Stage, recorder: Recorder, soon: EpochMs): Promise<void> {
   await recorder.does('late gets a schedule', stage.setSchedule('late', scheduleAt(soon)));
   await stage.forgetNextStart('late');

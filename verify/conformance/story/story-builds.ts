@@ -1,4 +1,7 @@
-/** Builds that people ask for: waiting, running, cancelled, failing, and what daemons that leave do to them. */
+/**
+ * Plays builds that people ask for: pending, running, cancelled and failing ones, and the effect of
+ * daemons that leave.
+ */
 
 import type { Stage } from '../stage/stage.ts';
 import type { Recorder } from '../stage/transcript.ts';

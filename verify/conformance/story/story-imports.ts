@@ -1,5 +1,9 @@
-/** Template versions: imports that wait, succeed, fail and are cancelled, and the templates made of them. */
+/**
+ * Plays template versions: imports that wait, succeed, fail or are cancelled, and the templates
+ * made from them.
+ */
 
+import { ConformanceError } from '../stage/conformance-error.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Recorder } from '../stage/transcript.ts';
 import { isSettled, job, read, untilSettled } from './reading.ts';
@@ -61,7 +65,7 @@ export async function playImports(stage: Stage, recorder: Recorder): Promise<voi
   for (const daemon of ['linux-a', 'plain-a', 'small-a']) await stage.stopDaemon(daemon, 'terminate');
   await recorder.asks('daemons that have just left', read.daemons({ limit: '0' }));
   if (!isSettled(await job(stage, 'import of sized-1')))
-    throw new Error('playing the story: an import is open');
+    throw new ConformanceError('playing the story: the import of sized-1 has not ended');
 }
 
 const SCRIPT = { start: { ms: 100 }, stop: { ms: 100 } };

@@ -1,4 +1,7 @@
-/** What coderd refuses, and in which words: who may not read, and what may not be asked. */
+/**
+ * Plays requests that coderd refuses, to record its error texts: users without rights, and invalid
+ * requests.
+ */
 
 import type { Question } from '../stage/stage.ts';
 import type { Recorder } from '../stage/transcript.ts';
@@ -8,7 +11,7 @@ const DAEMONS = '/organizations/{organization}/provisionerdaemons';
 const MEMBERS = '/organizations/{organization}/members';
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
-/** Who may read what: everybody asks for everything. */
+/** The users who read each path of `READ`. */
 const READERS = ['reader', 'mia', 'tessa', 'cyd', 'nobody', 'abcdefghij-abcdefghijklmnopqrstuv', 'wrong'];
 const READ = [JOBS, DAEMONS, '/workspaces', '/templates', '/users/me'];
 

@@ -1,4 +1,7 @@
-/** Coder's table of which daemon runs which job: asked of the filter by tags, and tried with jobs where the public API can. */
+/**
+ * Plays Coder's own table of which daemon fits which job: with the tag filter of the daemon list,
+ * and with real jobs where the public API allows it.
+ */
 import { readFileSync } from 'node:fs';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -7,7 +10,7 @@ import { job, read, untilSettled } from './reading.ts';
 
 type Row = { readonly provisioner: Tags; readonly job: Tags; readonly same_org: boolean };
 
-/** Daemons inside coderd are given this owner, whatever they ask for. */
+/** Daemons inside coderd get this owner, whatever owner they ask for. */
 const NIL_OWNER = '00000000-0000-0000-0000-000000000000';
 
 export async function playTagTable(stage: Stage, recorder: Recorder): Promise<void> {
@@ -33,7 +36,7 @@ export async function playTagTable(stage: Stage, recorder: Recorder): Promise<vo
   }
 }
 
-/** Whether the daemon takes a job with these tags before one that it certainly takes. */
+/** Tests whether the daemon takes a job with these tags before a job that it certainly takes. */
 async function tryJob(
   given: { readonly stage: Stage; readonly recorder: Recorder; readonly number: number },
   { daemon, wanted }: { readonly daemon: Tags; readonly wanted: Tags },
@@ -48,7 +51,7 @@ async function tryJob(
   await stage.cancelImport(first);
 }
 
-/** The public API tells no other organization's daemons. */
+/** The rows of one organization: the public API does not show daemons of other organizations. */
 function tableRows(): readonly Row[] {
   const file = new URL('tag-matching.json', import.meta.url);
   const { rows } = JSON.parse(readFileSync(file, 'utf8')) as { readonly rows: readonly Row[] };
@@ -57,7 +60,7 @@ function tableRows(): readonly Row[] {
     .map((row) => ({ ...row, provisioner: owned(row.provisioner), job: owned(row.job) }));
 }
 
-/** With the owner of daemons in place of the table's `aaa`. */
+/** The tags with the owner of daemons instead of the table's `aaa`. */
 function owned(tags: Tags): Tags {
   return tags.owner === 'aaa' ? { ...tags, owner: NIL_OWNER } : tags;
 }

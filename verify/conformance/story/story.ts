@@ -1,9 +1,11 @@
 /**
- * A fixed story, played through coderd's public API: every answer that the product builds on is read back, raw and through the
- * product's own adapters. It waits for what it has asked for, and for nothing else.
+ * Plays a fixed story through coderd's public API. Every answer that the product depends on is
+ * read, raw and through the product's own adapters. The story waits only for the results of its own
+ * requests.
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { ConformanceError } from '../stage/conformance-error.ts';
 import type { Stage } from '../stage/stage.ts';
 import { Recorder, type Transcript } from '../stage/transcript.ts';
 import { playAutostarts } from './story-autostarts.ts';
@@ -12,7 +14,10 @@ import { playImports } from './story-imports.ts';
 import { playRefusals } from './story-refusals.ts';
 import { playTagTable } from './story-tags.ts';
 
-/** Plays all chapters. Throws where something that was asked for does not come. */
+/**
+ * Plays all chapters.
+ * @throws ConformanceError when an expected result does not come
+ */
 export async function playStory(stage: Stage): Promise<Transcript['entries']> {
   const recorder = new Recorder(stage);
   await playUsers(stage, recorder);
@@ -41,34 +46,35 @@ async function playUsers(stage: Stage, recorder: Recorder): Promise<void> {
   await recorder.asks('the licence', { path: '/entitlements', as: 'reader' });
 }
 
-/** What the product makes of it all. */
+/** Reads everything through the product's own adapter. */
 async function playReadings(stage: Stage, recorder: Recorder): Promise<void> {
   const http = stage.http('reader');
   try {
     const coderd = new CoderdAdapter(http);
     const build = (await coderd.buildInfo()).items[0];
     const [organization] = (await coderd.organizations()).items;
-    if (organization === undefined) throw new Error('playing the story: the reader sees no organization');
+    if (organization === undefined)
+      throw new ConformanceError('playing the story: the user "reader" sees no organization');
     const jobs = await coderd.jobs(organization, build);
     const daemons = await coderd.daemons(organization, build);
     const forecasts = await coderd.forecast([organization], { now: stage.now(), refreshMs: 0, build });
     const ids = jobs.items.map(({ id }) => id);
-    recorder.finds('the product reads jobs', told(jobs));
-    recorder.finds('the product reads jobs by id', told(await coderd.jobsByIds(organization, ids)));
-    recorder.finds('the product reads daemons', told(daemons));
+    recorder.finds('the product reads jobs', withIsoTimes(jobs));
+    recorder.finds('the product reads jobs by id', withIsoTimes(await coderd.jobsByIds(organization, ids)));
+    recorder.finds('the product reads daemons', withIsoTimes(daemons));
     const forecast = forecasts.get(organization.id);
-    recorder.finds('the product reads workspaces', told(forecast?.workspaces));
-    recorder.finds('the product reads templates', told(forecast?.templates));
+    recorder.finds('the product reads workspaces', withIsoTimes(forecast?.workspaces));
+    recorder.finds('the product reads templates', withIsoTimes(forecast?.templates));
     recorder.finds('the product reads tags of active versions', forecast?.activeVersionTags);
-    recorder.finds('the product reads members', told(forecast?.members));
-    recorder.finds('the product reads offline daemons', told(forecast?.offlineDaemons));
+    recorder.finds('the product reads members', withIsoTimes(forecast?.members));
+    recorder.finds('the product reads offline daemons', withIsoTimes(forecast?.offlineDaemons));
   } finally {
     await http.close();
   }
 }
 
-/** A reading, with times as coderd writes them. */
-function told(reading: unknown): unknown {
+/** The reading with times as coderd writes them. */
+function withIsoTimes(reading: unknown): unknown {
   return JSON.parse(JSON.stringify(reading ?? null), (key, value: unknown) =>
     typeof value === 'number' && value > 1e12 && /(?:_at|At|deadline)$/.test(key)
       ? new Date(value as EpochMs).toISOString()

@@ -1,4 +1,6 @@
-/** The product's decision, remembered for each thing that can be seen: `decide` of the core, and nothing of our own. */
+/**
+ * Computes the calls of a look from its readings with the product's own `decide`, and caches them.
+ */
 
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
@@ -9,22 +11,24 @@ import { arnOf, type CoderReadings, type EcsReadings, snapshotOf } from './view.
 /** One call to ECS. */
 export type Write =
   | { readonly kind: 'set'; readonly desired: number }
-  /** Places of tasks. */
+  /** Slots of the tasks that get a drain request. */
   | { readonly kind: 'ask'; readonly slots: readonly number[] };
 
-/** The product as it is, or a mutant of it. */
+/** The decision of the product, or of a mutant of it. */
 export type Decide = (snapshot: Snapshot, config: Config) => readonly Action[];
 
 export const PRODUCT: Decide = (snapshot, config) => decide(snapshot, config).actions;
 
-/** Every list of writes that may come of a look: which of two like tasks is asked first is chance. */
+/**
+ * Every list of writes that a look may make. Which of two identical tasks is asked first is chance.
+ */
 export type Decider = (ecs: EcsReadings, coder: CoderReadings) => readonly (readonly Write[])[];
 
-/** Remembers what was decided. */
+/** A decider for a configuration. It caches its decisions. */
 export function deciderOf(config: Config, decideActions: Decide = PRODUCT): Decider {
   const known = new Map<string, readonly (readonly Write[])[]>();
   return (ecs, coder) => {
-    const key = sightKey(ecs, coder);
+    const key = readingsKey(ecs, coder);
     const found = known.get(key);
     if (found !== undefined) return found;
     const lists = namings(ecs).map((names) =>
@@ -36,7 +40,7 @@ export function deciderOf(config: Config, decideActions: Decide = PRODUCT): Deci
   };
 }
 
-/** All orders of so many places. */
+/** All orders of `count` slots. */
 export function ordersOf(count: number): readonly (readonly number[])[] {
   if (count === 0) return [[]];
   return ordersOf(count - 1).flatMap((order) =>
@@ -44,10 +48,10 @@ export function ordersOf(count: number): readonly (readonly number[])[] {
   );
 }
 
-/** With more tasks than this, not every order is tried: each is first once, and last once. */
+/** With more tasks than this, only rotations are tried: each task is first once, and last once. */
 const ALL_ORDERS_OF = 4;
 
-/** Orders of the tasks that are there, as names for all places. */
+/** Names for all slots, in each order of the tasks that exist. */
 function namings({ tasks }: EcsReadings): readonly (readonly number[])[] {
   const there = [...tasks.keys()].filter((slot) => tasks[slot] !== undefined);
   const orders = there.length <= ALL_ORDERS_OF ? ordersOf(there.length) : rotationsOf(there.length);
@@ -68,12 +72,12 @@ const LEASES = { none: 0, ask: 1, lease: 2 } as const;
 
 /** One string for each thing that can be seen. */
 export function ecsKey({ tasks, desired, isDeploying, isUnplaced }: EcsReadings): string {
-  const places = tasks.map((task) =>
+  const slots = tasks.map((task) =>
     task === undefined
       ? '-'
       : `${task.revision[0]}${task.isRunning ? 'r' : 'p'}${LEASES[task.protection]}${task.isYoung ? 'y' : ''}`,
   );
-  return `${places} ${desired}${isDeploying ? 'd' : ''}${isUnplaced ? 'u' : ''}`;
+  return `${slots} ${desired}${isDeploying ? 'd' : ''}${isUnplaced ? 'u' : ''}`;
 }
 
 /** One string for each thing that can be seen. */
@@ -81,11 +85,14 @@ export function coderKey({ daemons, pending }: CoderReadings): string {
   return `${daemons.map(({ row, hasJob }) => `${ROWS[row]}${hasJob ? 'j' : ''}`)} ${pending}`;
 }
 
-function sightKey(ecs: EcsReadings, coder: CoderReadings): string {
+function readingsKey(ecs: EcsReadings, coder: CoderReadings): string {
   return `${ecsKey(ecs)}|${coderKey(coder)}`;
 }
 
-/** The calls that the product makes for these actions: raises, one for all asks, lower counts (lambda/look/apply.ts). */
+/**
+ * The calls that the product makes for these actions, in its order: raises, one call for all drain
+ * requests, lower counts (lambda/look/apply.ts).
+ */
 function writesOf(actions: readonly Action[], names: readonly number[]): readonly Write[] {
   const slotOf = new Map(names.map((name, slot) => [arnOf(name), slot]));
   const asks = actions.flatMap((action) =>

@@ -1,102 +1,111 @@
-/** What the product's looks have seen and are about to write: the part of a state that is theirs. */
+/**
+ * The product's looks in progress: what they have read and what they will write. They are a part of
+ * a state.
+ */
 
 import { Interned } from '../world/interned.ts';
 import { coderKey, ecsKey, type Write } from './decider.ts';
 import { type CoderReadings, type DaemonView, type EcsReadings, NO_DAEMON } from './view.ts';
 
-/** One look. */
-export type Thought =
-  /** It has read coderd, and not ECS yet. */
+/** A look in progress. */
+export type InFlightLook =
+  /** It has read coderd, but not ECS yet. */
   | { readonly kind: 'saw-coder'; readonly coder: CoderReadings; readonly age: number }
-  /** It has read ECS, and not coderd yet; tasks in these places are gone since. */
+  /** It has read ECS, but not coderd yet. The tasks in the slots `gone` have stopped since. */
   | {
       readonly kind: 'saw-ecs';
       readonly ecs: EcsReadings;
       readonly gone: readonly number[];
       readonly age: number;
     }
-  /** It has decided, and these calls are still to be made. */
+  /** It has decided. These calls are still to be made. */
   | { readonly kind: 'acts'; readonly writes: readonly Write[] };
 
-export type InFlightLook = readonly Thought[];
+export type LooksInFlight = readonly InFlightLook[];
 
-/** Steps of the rest of the world between the two readings of one look, which are a second apart. */
+/**
+ * How many steps the rest of the world can take between the two readings of a look, which are a
+ * second apart.
+ */
 const STEPS_BETWEEN_READINGS = 2;
 
-/** Different minds that there may be. */
-const MINDS = 1 << 16;
+/** The most lists of looks that can be numbered. */
+const MOST_LISTS = 1 << 16;
 
-/** Numbers for minds; 0 is the empty one. */
-export class InFlightLooks {
-  readonly #known = new Interned<InFlightLook>((mind) => mind.map(thoughtKey).join(' & '), MINDS);
+/** Gives each list of looks a number; the empty list has 0. */
+export class InFlightLookTable {
+  readonly #known = new Interned<LooksInFlight>((looks) => looks.map(lookKey).join(' & '), MOST_LISTS);
 
   constructor() {
     this.#known.idOf([]);
   }
 
-  at(id: number): InFlightLook {
+  at(id: number): LooksInFlight {
     return this.#known.at(id);
   }
 
-  idOf(mind: InFlightLook): number {
-    return this.#known.idOf(mind.toSorted((a, b) => (thoughtKey(a) < thoughtKey(b) ? -1 : 1)));
+  idOf(looks: LooksInFlight): number {
+    return this.#known.idOf(looks.toSorted((a, b) => (lookKey(a) < lookKey(b) ? -1 : 1)));
   }
 }
 
-/** The same thought once the task in a place is gone; undefined when nothing is left of it. */
-export function withoutTask(thought: Thought, slot: number): Thought | undefined {
-  switch (thought.kind) {
+/** The look after the task in a slot has stopped; undefined if the look has nothing left to do. */
+export function withoutTask(look: InFlightLook, slot: number): InFlightLook | undefined {
+  switch (look.kind) {
     case 'saw-coder': {
-      const { daemons, pending } = thought.coder;
-      return { ...thought, coder: { daemons: daemons.with(slot, NO_DAEMON), pending } };
+      const { daemons, pending } = look.coder;
+      return { ...look, coder: { daemons: daemons.with(slot, NO_DAEMON), pending } };
     }
     case 'saw-ecs': {
-      const isSeen = thought.ecs.tasks[slot] !== undefined && !thought.gone.includes(slot);
-      return isSeen ? { ...thought, gone: [...thought.gone, slot].sort() } : thought;
+      const isSeen = look.ecs.tasks[slot] !== undefined && !look.gone.includes(slot);
+      return isSeen ? { ...look, gone: [...look.gone, slot].sort() } : look;
     }
     case 'acts':
-      return actsOf(withoutAsks(thought.writes, [slot]));
+      return actsOf(withoutAsks(look.writes, [slot]));
     default:
-      return thought satisfies never;
+      return look satisfies never;
   }
 }
 
-/** The same thought after a step of the rest of the world; 'too-old' for a look that takes no longer than it has. */
-export function older(thought: Thought): Thought | 'too-old' {
-  if (thought.kind === 'acts') return thought;
-  return thought.age < STEPS_BETWEEN_READINGS ? { ...thought, age: thought.age + 1 } : 'too-old';
+/** The look after a step of the rest of the world; 'too-old' if its second reading is due first. */
+export function older(look: InFlightLook): InFlightLook | 'too-old' {
+  if (look.kind === 'acts') return look;
+  return look.age < STEPS_BETWEEN_READINGS ? { ...look, age: look.age + 1 } : 'too-old';
 }
 
-/** What remains to be done; undefined for nothing. */
-export function actsOf(writes: readonly Write[]): Thought | undefined {
+/** A look with these calls still to make; undefined if there are none. */
+export function actsOf(writes: readonly Write[]): InFlightLook | undefined {
   return writes.length === 0 ? undefined : { kind: 'acts', writes };
 }
 
-/** The same thought with the places in another order: `to[slot]` is the new place of what is in `slot`. */
-export function moved(thought: Thought, to: readonly number[]): Thought {
-  switch (thought.kind) {
+/** The look with the slots in another order: `to[slot]` is the new slot of the task in `slot`. */
+export function moved(look: InFlightLook, to: readonly number[]): InFlightLook {
+  switch (look.kind) {
     case 'saw-coder': {
-      const { daemons, pending } = thought.coder;
-      return { ...thought, coder: { daemons: movedList(daemons, to), pending } };
+      const { daemons, pending } = look.coder;
+      return { ...look, coder: { daemons: movedList(daemons, to), pending } };
     }
     case 'saw-ecs': {
-      const gone = thought.gone.map((slot) => to[slot] ?? slot).sort();
-      return { ...thought, ecs: { ...thought.ecs, tasks: movedList(thought.ecs.tasks, to) }, gone };
+      const gone = look.gone.map((slot) => to[slot] ?? slot).sort();
+      return { ...look, ecs: { ...look.ecs, tasks: movedList(look.ecs.tasks, to) }, gone };
     }
     case 'acts':
-      return { kind: 'acts', writes: thought.writes.map((write) => movedWrite(write, to)) };
+      return { kind: 'acts', writes: look.writes.map((write) => movedWrite(write, to)) };
     default:
-      return thought satisfies never;
+      return look satisfies never;
   }
 }
 
-/** coderd's part of a look whose ECS part is older: the daemons of tasks that are gone read idle for a while. */
+/**
+ * coderd's readings for a look that has read ECS before: coderd still lists the daemons of stopped
+ * tasks as idle.
+ */
 export function withGone(coder: CoderReadings, gone: readonly number[]): CoderReadings {
   const stale: DaemonView = { row: 'live', hasJob: false };
   return { ...coder, daemons: coder.daemons.map((daemon, slot) => (gone.includes(slot) ? stale : daemon)) };
 }
 
-/** The same calls, with nothing said to tasks that are gone. */
+/** The calls without drain requests to tasks that have stopped. */
 export function withoutAsks(writes: readonly Write[], gone: readonly number[]): readonly Write[] {
   return gone.reduce(
     (rest: readonly Write[], slot) => rest.flatMap((write) => withoutAsk(write, slot)),
@@ -104,24 +113,24 @@ export function withoutAsks(writes: readonly Write[], gone: readonly number[]): 
   );
 }
 
-/** For people who read a trace. */
-export function describeThought(thought: Thought): string {
-  switch (thought.kind) {
+/** A text for traces. */
+export function describeInFlightLook(look: InFlightLook): string {
+  switch (look.kind) {
     case 'saw-coder':
       return 'a look has read coderd';
     case 'saw-ecs':
       return 'a look has read ECS';
     case 'acts':
-      return `a look is about to ${thought.writes.map(describeWrite).join(', then ')}`;
+      return `a look will ${look.writes.map(describeWrite).join(', then ')}`;
     default:
-      return thought satisfies never;
+      return look satisfies never;
   }
 }
 
-/** For people who read a trace. */
+/** A text for traces. */
 export function describeWrite(write: Write): string {
   if (write.kind === 'set') return `set the count to ${write.desired}`;
-  return `ask task ${write.slots.map((slot) => slot + 1).join(' and ')} to leave`;
+  return `send a drain request to task ${write.slots.map((slot) => slot + 1).join(' and ')}`;
 }
 
 function withoutAsk(write: Write, slot: number): readonly Write[] {
@@ -141,15 +150,15 @@ function movedList<T>(list: readonly T[], to: readonly number[]): readonly T[] {
   return result;
 }
 
-function thoughtKey(thought: Thought): string {
-  switch (thought.kind) {
+function lookKey(look: InFlightLook): string {
+  switch (look.kind) {
     case 'saw-coder':
-      return `C${thought.age} ${coderKey(thought.coder)}`;
+      return `C${look.age} ${coderKey(look.coder)}`;
     case 'saw-ecs':
-      return `E${thought.age} ${ecsKey(thought.ecs)}-${thought.gone}`;
+      return `E${look.age} ${ecsKey(look.ecs)}-${look.gone}`;
     case 'acts':
-      return `A${thought.writes.map((write) => (write.kind === 'set' ? write.desired : `a${write.slots}`)).join()}`;
+      return `A${look.writes.map((write) => (write.kind === 'set' ? write.desired : `a${write.slots}`)).join()}`;
     default:
-      return thought satisfies never;
+      return look satisfies never;
   }
 }

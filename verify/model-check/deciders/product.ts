@@ -1,23 +1,24 @@
 /**
- * The product's autoscaler in an exploration: its looks read coderd and ECS at one moment or at two, decide by the core's `decide`, and
- * make their calls one by one. A look may end between any two calls, a reply may be lost (then a look makes no further
- * calls, lambda/look/apply.ts), and a second look may look and act before the first is done.
+ * The product's autoscaler in an exploration. Its looks read coderd and ECS at one moment or at
+ * two, decide with the product's `decide`, and make their calls one by one. A look may end between
+ * any two calls. A reply may be lost; the look then makes no further call (lambda/look/apply.ts). A
+ * second look may start before the first has ended.
  */
-import { type Autoscaler, sortPlaces } from '../world/autoscalers.ts';
+import { type Autoscaler, sortSlots } from '../world/autoscalers.ts';
 import { remembered } from '../world/interned.ts';
-import { copyInto, NOBODY, type PoolCodes, type PoolState } from '../world/pool-state.ts';
+import { copyInto, NO_TASK, type PoolCodes, type PoolState } from '../world/pool-state.ts';
 import type { Emit, Fail } from '../world/search.ts';
 import { ASK } from '../world/task.ts';
 import { wrongCount } from './counts.ts';
 import { type Decider, ordersOf, type Write } from './decider.ts';
 import {
   actsOf,
-  describeThought,
+  describeInFlightLook,
   type InFlightLook,
-  InFlightLooks,
+  InFlightLookTable,
+  type LooksInFlight,
   moved,
   older,
-  type Thought,
   withGone,
   withoutAsks,
   withoutTask,
@@ -26,24 +27,24 @@ import { type CoderReadings, type EcsReadings, seenByCoder, seenByEcs } from './
 
 export type ProductRules = {
   readonly decider: Decider;
-  /** Looks that may be at work at one time; 0: each is over at once. */
+  /** How many looks may run at the same time. 0: each look ends at once. */
   readonly overlapping: 0 | 1 | 2;
 };
 
 type Lists = readonly (readonly Write[])[];
 
-/** The product, as an autoscaler of an exploration. */
+/** The product as an autoscaler of an exploration. */
 export class Product implements Autoscaler {
   readonly #codes: PoolCodes;
   readonly #rules: ProductRules;
-  readonly #minds = new InFlightLooks();
+  readonly #inFlight = new InFlightLookTable();
   readonly #next: PoolState;
   readonly #other: PoolState;
   readonly #orders: readonly (readonly number[])[];
-  readonly #movedMinds: readonly ((mind: number) => number)[];
+  readonly #movedLooks: readonly ((looksId: number) => number)[];
   readonly #asked = remembered((id) => {
     const task = this.#codes.kinds.at(id);
-    return task === undefined ? NOBODY : this.#codes.kinds.idOf({ ...task, protection: ASK });
+    return task === undefined ? NO_TASK : this.#codes.kinds.idOf({ ...task, protection: ASK });
   });
 
   constructor(codes: PoolCodes, rules: ProductRules) {
@@ -52,8 +53,10 @@ export class Product implements Autoscaler {
     this.#next = codes.empty();
     this.#other = codes.empty();
     this.#orders = ordersOf(codes.bound.tasks);
-    this.#movedMinds = this.#orders.map((order) =>
-      remembered((mind) => this.#minds.idOf(this.#minds.at(mind).map((thought) => moved(thought, order)))),
+    this.#movedLooks = this.#orders.map((order) =>
+      remembered((looksId) =>
+        this.#inFlight.idOf(this.#inFlight.at(looksId).map((look) => moved(look, order))),
+      ),
     );
   }
 
@@ -63,117 +66,121 @@ export class Product implements Autoscaler {
       this.#lookAndAct(now, emit, fail);
       return;
     }
-    const mind = this.#minds.at(now.mind);
-    if (mind.length < overlapping && mind.every(({ kind }) => kind === 'acts'))
-      this.#look(now, mind, emit, fail);
-    if (mind.length === 0) this.#beginLook(now, emit);
-    for (const [at, thought] of mind.entries()) this.#goOn(now, thought, mind.toSpliced(at, 1), emit);
+    const looks = this.#inFlight.at(now.looksId);
+    if (looks.length < overlapping && looks.every(({ kind }) => kind === 'acts'))
+      this.#look(now, looks, emit, fail);
+    if (looks.length === 0) this.#beginLook(now, emit);
+    for (const [at, look] of looks.entries()) this.#goOn(now, look, looks.toSpliced(at, 1), emit);
   }
 
-  withoutTask(mind: number, slot: number): number {
-    return this.#minds.idOf(this.#minds.at(mind).flatMap((thought) => withoutTask(thought, slot) ?? []));
+  withoutTask(looksId: number, slot: number): number {
+    return this.#inFlight.idOf(this.#inFlight.at(looksId).flatMap((look) => withoutTask(look, slot) ?? []));
   }
 
-  readonly afterStep = remembered((mind): number | 'not-now' => {
-    const next = this.#minds.at(mind).map(older);
-    const isInTime = (thought: Thought | 'too-old'): thought is Thought => thought !== 'too-old';
-    return next.every(isInTime) ? this.#minds.idOf(next) : 'not-now';
+  readonly afterStep = remembered((looksId): number | 'not-now' => {
+    const next = this.#inFlight.at(looksId).map(older);
+    const isInTime = (look: InFlightLook | 'too-old'): look is InFlightLook => look !== 'too-old';
+    return next.every(isInTime) ? this.#inFlight.idOf(next) : 'not-now';
   });
 
-  /** The smallest number of all orders of places: what is on its mind follows the tasks. */
+  /**
+   * The smallest number over all orders of the slots. The looks in progress are reordered with the
+   * tasks.
+   */
   canonical(state: PoolState): number {
-    if (state.mind === 0) {
-      sortPlaces(state.ids);
+    if (state.looksId === 0) {
+      sortSlots(state.ids);
       return this.#codes.pack(state);
     }
     let least = Number.POSITIVE_INFINITY;
     for (const [at, order] of this.#orders.entries()) {
       copyInto(state, this.#other);
       for (let slot = 0; slot < order.length; slot++)
-        this.#other.ids[order[slot] ?? slot] = state.ids[slot] ?? NOBODY;
-      this.#other.mind = this.#movedMinds[at]?.(state.mind) ?? 0;
+        this.#other.ids[order[slot] ?? slot] = state.ids[slot] ?? NO_TASK;
+      this.#other.looksId = this.#movedLooks[at]?.(state.looksId) ?? 0;
       least = Math.min(least, this.#codes.pack(this.#other));
     }
     return least;
   }
 
-  describe(mind: number): string {
-    return this.#minds
-      .at(mind)
-      .map((thought) => ` | ${describeThought(thought)}`)
+  describe(looksId: number): string {
+    return this.#inFlight
+      .at(looksId)
+      .map((look) => ` | ${describeInFlightLook(look)}`)
       .join('');
   }
 
-  /** All at one moment. */
+  /** The look reads, decides and acts at one moment. */
   #lookAndAct(now: PoolState, emit: Emit, fail: Fail): void {
     for (const writes of this.#decideFresh(now, fail)) {
       if (writes.length === 0) continue;
       const next = this.#asNow(now);
       for (const write of writes) this.#carryOut(write, next);
-      emit(this.canonical(next), 'a look looks, decides and acts', -1);
+      emit(this.canonical(next), 'a look reads, decides and acts', -1);
     }
   }
 
-  #look(now: PoolState, mind: InFlightLook, emit: Emit, fail: Fail): void {
+  #look(now: PoolState, looks: LooksInFlight, emit: Emit, fail: Fail): void {
     for (const writes of this.#decideFresh(now, fail))
-      if (writes.length > 0) this.#think(now, [...mind, actsOf(writes)], 'a look looks and decides', emit);
+      if (writes.length > 0)
+        this.#emitLooks(now, [...looks, actsOf(writes)], 'a look reads and decides', emit);
   }
 
   #beginLook(now: PoolState, emit: Emit): void {
     const coder = this.#readCoder(now);
-    this.#think(now, [{ kind: 'saw-coder', coder, age: 0 }], 'a look reads coderd', emit);
+    this.#emitLooks(now, [{ kind: 'saw-coder', coder, age: 0 }], 'a look reads coderd', emit);
     const ecs = this.#readEcs(now);
-    this.#think(now, [{ kind: 'saw-ecs', ecs, gone: [], age: 0 }], 'a look reads ECS', emit);
+    this.#emitLooks(now, [{ kind: 'saw-ecs', ecs, gone: [], age: 0 }], 'a look reads ECS', emit);
   }
 
-  #goOn(now: PoolState, thought: Thought, others: InFlightLook, emit: Emit): void {
+  #goOn(now: PoolState, look: InFlightLook, others: LooksInFlight, emit: Emit): void {
     const { decider } = this.#rules;
-    switch (thought.kind) {
+    switch (look.kind) {
       case 'saw-coder': {
-        const lists = decider(this.#readEcs(now, true), thought.coder);
+        const lists = decider(this.#readEcs(now, true), look.coder);
         this.#decided(now, others, lists, 'the look reads ECS and decides', emit);
         break;
       }
       case 'saw-ecs': {
-        const lists = decider(thought.ecs, withGone(this.#readCoder(now), thought.gone));
-        const still = lists.map((writes) => withoutAsks(writes, thought.gone));
+        const lists = decider(look.ecs, withGone(this.#readCoder(now), look.gone));
+        const still = lists.map((writes) => withoutAsks(writes, look.gone));
         this.#decided(now, others, still, 'the look reads coderd and decides', emit);
         break;
       }
       case 'acts':
-        this.#act(now, thought.writes, others, emit);
+        this.#act(now, look.writes, others, emit);
         break;
       default:
-        thought satisfies never;
+        look satisfies never;
     }
   }
 
-  #decided(now: PoolState, others: InFlightLook, lists: Lists, what: string, emit: Emit): void {
-    for (const writes of lists) this.#think(now, [...others, actsOf(writes)], what, emit);
+  #decided(now: PoolState, others: LooksInFlight, lists: Lists, what: string, emit: Emit): void {
+    for (const writes of lists) this.#emitLooks(now, [...others, actsOf(writes)], what, emit);
   }
 
-  #act(now: PoolState, [write, ...rest]: readonly Write[], others: InFlightLook, emit: Emit): void {
+  #act(now: PoolState, [write, ...rest]: readonly Write[], others: LooksInFlight, emit: Emit): void {
     if (write === undefined) return;
     const what = WHAT[write.kind];
     const goesOn = [...others, actsOf(rest)];
-    this.#think(now, goesOn, what, emit, write);
-    this.#think(now, others, 'the look ends before its next call', emit);
+    this.#emitLooks(now, goesOn, what, emit, write);
+    this.#emitLooks(now, others, 'the look ends before its next call', emit);
     if (rest.length === 0) return;
-    this.#think(now, others, `${what}; the reply is lost, and the look ends`, emit, write);
-    if (write.kind === 'ask') this.#think(now, goesOn, 'ECS refuses the ask', emit);
+    this.#emitLooks(now, others, `${what}; the reply is lost, and the look ends`, emit, write);
+    if (write.kind === 'ask') this.#emitLooks(now, goesOn, 'ECS refuses the drain request', emit);
   }
 
-  /** @param write what is carried out on the way */
-  #think(
+  /** @param write a call that ECS carries out in this step */
+  #emitLooks(
     now: PoolState,
-    mind: readonly (Thought | undefined)[],
+    looks: readonly (InFlightLook | undefined)[],
     what: string,
     emit: Emit,
     write?: Write,
   ): void {
     const next = this.#asNow(now);
     if (write !== undefined) this.#carryOut(write, next);
-    next.mind = this.#minds.idOf(mind.filter((thought) => thought !== undefined));
+    next.looksId = this.#inFlight.idOf(looks.filter((look) => look !== undefined));
     emit(this.canonical(next), what, -1);
   }
 
@@ -184,12 +191,12 @@ export class Product implements Autoscaler {
 
   #carryOut(write: Write, state: PoolState): void {
     if (write.kind === 'set') state.desired = write.desired;
-    else for (const slot of write.slots) state.ids[slot] = this.#asked(state.ids[slot] ?? NOBODY);
+    else for (const slot of write.slots) state.ids[slot] = this.#asked(state.ids[slot] ?? NO_TASK);
   }
 
-  /** Decides upon what is so at this moment; the count that it sets is judged. */
+  /** Decides on the current state, and judges the count that the look sets. */
   #decideFresh(now: PoolState, fail: Fail): Lists {
-    const lists = this.#fresh(this.#codes.pack({ ...now, ids: now.ids.map(this.#alikeOf), mind: 0 }));
+    const lists = this.#fresh(this.#codes.pack({ ...now, ids: now.ids.map(this.#alikeOf), looksId: 0 }));
     for (const writes of lists) {
       const wrong = wrongCount(now, this.#codes, writes);
       if (wrong !== undefined) fail('count', wrong, -1);
@@ -197,11 +204,14 @@ export class Product implements Autoscaler {
     return lists;
   }
 
-  /** The number of the first task that looks like this one: what looks alike is decided alike. */
+  /**
+   * The number of the first task with the same readings. Tasks with the same readings share a
+   * decision.
+   */
   readonly #alikeOf = remembered((id) => {
-    const sight = JSON.stringify([this.#ecsReadingsOf(id).first, this.#coderReadingsOf(id)]);
-    const known = this.#firstOf.get(sight) ?? id;
-    this.#firstOf.set(sight, known);
+    const readings = JSON.stringify([this.#ecsReadingsOf(id).first, this.#coderReadingsOf(id)]);
+    const known = this.#firstOf.get(readings) ?? id;
+    this.#firstOf.set(readings, known);
     return known;
   });
   readonly #firstOf = new Map<string, number>();
@@ -233,4 +243,4 @@ export class Product implements Autoscaler {
   }
 }
 
-const WHAT = { set: 'the look sets the count', ask: 'the look asks to leave' } as const;
+const WHAT = { set: 'the look sets the count', ask: 'the look sends a drain request' } as const;

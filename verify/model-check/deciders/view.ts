@@ -1,4 +1,4 @@
-/** What the product's autoscaler can see of the tasks of pools, in small numbers, and the snapshot that is made of it. */
+/** What a look can see of the tasks of pools, in small values, and the snapshot made from it. */
 import { checkConfig } from '../../../lambda/config/check.ts';
 import type {
   DaemonId,
@@ -21,13 +21,16 @@ import type {
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { ASKED_BELOW, holdsJob, type TaskState, UNPROTECTED } from '../world/task.ts';
 
-/** ECS's part of a look. */
+/** What a look reads from ECS. */
 export type EcsReadings = {
-  /** For each place: what ECS says of the task in it. */
+  /** For each slot: what ECS shows of the task in it. */
   readonly tasks: readonly (EcsTaskView | undefined)[];
   readonly desired: number;
   readonly isDeploying: boolean;
-  /** Its events say that ECS could not place a task, and that it has started none since. */
+  /**
+   * Whether the service's events say that ECS could not place a task, and ECS has started none
+   * since.
+   */
   readonly isUnplaced: boolean;
 };
 
@@ -35,25 +38,26 @@ export type EcsTaskView = {
   readonly revision: 'old' | 'new';
   readonly isRunning: boolean;
   readonly protection: 'none' | 'ask' | 'lease';
-  /** RUNNING for less than 15 min. */
+  /** Whether it has been RUNNING for less than 15 min. */
   readonly isYoung: boolean;
 };
 
-/** coderd's part of a look. */
+/** What a look reads from coderd. */
 export type CoderReadings = {
   readonly daemons: readonly DaemonView[];
-  /** Jobs that no daemon has yet. */
+  /** Number of pending jobs. */
   readonly pending: number;
 };
 
-/** coderd's row of the daemon in one place, and whether its job is in the list of running ones. */
+/** coderd's row of the daemon in one slot, and whether a running job names it. */
 export type DaemonView = { readonly row: 'none' | 'live' | 'offline'; readonly hasJob: boolean };
 
 export const NO_DAEMON: DaemonView = { row: 'none', hasJob: false };
 
 /**
- * What ECS shows of a task; undefined for one that it does not mean to keep.
- * @param isCoderOlder coderd was read before: a row that it did not show then is new, and so is its task
+ * What ECS shows of a task; undefined if ECS has chosen to stop it.
+ * @param isCoderOlder whether the look has read coderd before ECS: a row that coderd did not show
+ * then is new, and so is its task
  */
 export function seenByEcs(task: TaskState | undefined, isCoderOlder = false): EcsTaskView | undefined {
   if (task === undefined || task.ecs === 'chosen') return undefined;
@@ -77,7 +81,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
 const ORGANIZATION = { id: 'organization' as OrganizationId, name: 'default' };
-/** An ask of six minutes ago. */
+/** Milliseconds left of a protection; the drain request was six minutes ago. */
 const LEFT_OF = { none: 0, ask: 22.9 * HOUR_MS, lease: 47 * HOUR_MS } as const;
 
 const taskId = (index: number): string => index.toString(16).padStart(32, '0');
@@ -87,12 +91,12 @@ const ok = <T>(items: readonly T[]): Reading<T> => ({ status: 'ok', items });
 
 export type Bounds = { readonly min: number; readonly max: number };
 
-/** A pool as the configuration has it, and its service's name. */
+/** A pool as a look sees it: its configured name, which is also its service's, and its tags. */
 export type SeenPool = { readonly name: string; readonly tags: Tags };
 
 const CPU: SeenPool = { name: 'cpu', tags: { pool: 'cpu' } };
 
-/** A configuration with these pools; what is idle may leave at once. */
+/** A configuration with these pools; idle daemons may drain at once. */
 export function configWith(
   pools: readonly (SeenPool & Partial<Bounds>)[],
   limits?: { readonly maxTasks: number },
@@ -115,7 +119,10 @@ export function configOf(bounds: Bounds): Config {
   return { ...CONFIG, pools: CONFIG.pools.map((pool) => ({ ...pool, ...bounds })) };
 }
 
-/** A build of these tags every five minutes, for five hours: enough for a daemon to be kept free. */
+/**
+ * A build with these tags every five minutes for five hours: enough that the product keeps a daemon
+ * free.
+ */
 export function builtOften(pool: SeenPool): RecentJobs {
   const items = Array.from({ length: 60 }, (_, index): Job => {
     const startedMs = (index + 1) * 5 * MINUTE_MS;
@@ -130,12 +137,15 @@ export function builtOften(pool: SeenPool): RecentJobs {
   return { ...ok(items), since: ago(5 * HOUR_MS) };
 }
 
-/** What a look shows of one pool. */
+/** What a look sees of one pool. */
 export type PoolLook = {
   readonly pool: SeenPool;
   readonly ecs: EcsReadings;
   readonly coder: CoderReadings;
-  /** The number in the name of the task in each place: which of two like tasks comes first is chance. */
+  /**
+   * For each slot, the number in the name of its task. Which of two identical tasks comes first is
+   * chance.
+   */
   readonly names: readonly number[];
 };
 
@@ -144,7 +154,7 @@ export function snapshotOf(ecs: EcsReadings, coder: CoderReadings, names: readon
   return snapshotOfPools([{ pool: CPU, ecs, coder, names }]);
 }
 
-/** The snapshot of a look at pools of one organization. Names are those of one pool only. */
+/** The snapshot of a look at pools of one organization. Each name belongs to one pool only. */
 export function snapshotOfPools(looks: readonly PoolLook[], recentJobs?: RecentJobs): Snapshot {
   const parts = looks.map(partOf);
   return {
@@ -156,7 +166,7 @@ export function snapshotOfPools(looks: readonly PoolLook[], recentJobs?: RecentJ
         {
           ...ORGANIZATION,
           jobs: ok(parts.flatMap(({ jobs }) => jobs)),
-          daemons: ok([STRANGER, ...parts.flatMap(({ daemons }) => daemons)]),
+          daemons: ok([OTHER_DAEMON, ...parts.flatMap(({ daemons }) => daemons)]),
           previousJobs: ok([]),
           ...(recentJobs === undefined ? {} : { recentJobs }),
         },
@@ -261,10 +271,11 @@ function daemonOf(pool: SeenPool, { row, hasJob }: DaemonView, name: number): re
 }
 
 /**
- * Another fleet's. Without one, a pool whose daemons coderd has all forgotten shows an empty list, which might be a mistake of
- * coderd's, and nobody is asked upon it (docs/adr/0004).
+ * A daemon of another fleet. Without it, the list would be empty after coderd has forgotten the
+ * pool's daemons. An empty list may be an error of coderd's, so the product would drain nothing
+ * (docs/adr/0004).
  */
-const STRANGER: Daemon = {
+const OTHER_DAEMON: Daemon = {
   id: 'stranger' as DaemonId,
   organization_id: ORGANIZATION.id,
   name: 'stranger',

@@ -1,6 +1,7 @@
 /**
- * A pool in a world that has turned quiet: agents answer, every call arrives, every job ends, nobody deploys, and looks see what is.
- * ECS refuses what one reading of DEPLOYMENT_BLOCKED says that it refuses (docs/aws.md §1).
+ * Computes how a pool goes on in a quiet world: agents answer, every call arrives, every job ends,
+ * no deployment starts, and looks see the current state. ECS refuses calls as one reading of
+ * DEPLOYMENT_BLOCKED says (docs/aws.md §1).
  */
 import { isBlocked, type Reading } from '../../../simulator/ecs/protection.ts';
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
@@ -22,7 +23,7 @@ export type QuietWorld = {
   readonly desired: number;
   readonly pending: number;
   readonly isDeploying: boolean;
-  /** ECS said that it cannot place a task, and has started none since. */
+  /** Whether ECS said that it cannot place a task, and has started none since. */
   readonly isUnplaced: boolean;
 };
 
@@ -32,10 +33,13 @@ export type QuietRules = {
   readonly decider: Decider;
 };
 
-/** Looks, a minute apart, before anything is over that takes ten. */
+/** Number of looks, a minute apart, before any wait of ten minutes ends. */
 const LOOKS = 6;
 
-/** Every world that may be there some half an hour later: which victims ECS picks, and who is asked first, is chance. */
+/**
+ * Every world that may exist half an hour later. Chance decides which victims ECS picks, and which
+ * task is asked first.
+ */
 export function afterRound(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
   const minute = (worlds: readonly QuietWorld[]): readonly QuietWorld[] =>
     distinct(worlds.map((it) => minutesPass(it, rules)).flatMap((it) => schedule(it, rules.reading))).map(
@@ -53,7 +57,9 @@ function distinct(worlds: readonly QuietWorld[]): readonly QuietWorld[] {
   return [...new Map(worlds.map((world) => [keyOf(world), world])).values()];
 }
 
-/** Whether all is as it should be: nobody asked, nothing old, as many at work as are wanted. */
+/**
+ * Whether the pool has settled: no drain request, no old task, and as many working tasks as wanted.
+ */
 export function isSettled({ tasks, desired, pending, isDeploying }: QuietWorld, min: number): boolean {
   const there = tasks.filter((task) => task !== undefined);
   return (
@@ -72,27 +78,27 @@ export function isSettled({ tasks, desired, pending, isDeploying }: QuietWorld, 
   );
 }
 
-/** Guards, daemons and coderd, until nothing more changes within minutes. */
+/** Steps guards, daemons and coderd until nothing more changes within minutes. */
 function minutesPass(world: QuietWorld, rules: QuietRules): QuietWorld {
   let now = world;
   for (;;) {
-    const next = oneAfterTheOther(now, (task, all) => quickly(task, all, rules));
+    const next = changeEach(now, (task, all) => nextChange(task, all, rules));
     if (next === undefined) return now;
     now = next;
   }
 }
 
-/** What becomes of a task by itself, whatever the rest of the world is like: the same for all readings. */
+/** What becomes of a task without ECS's answers; the same for all readings. */
 export function calmed(task: TaskState, table: GuardTable): TaskState {
   let now = task;
   for (;;) {
-    const change = quickly(now, ALONE, { table });
+    const change = nextChange(now, ALONE, { table });
     if (change?.task === undefined) return now;
     now = change.task;
   }
 }
 
-/** Without a world, no PUT is answered that ECS might refuse. */
+/** Stands for no world: PUTs that ECS might refuse are not answered. */
 const ALONE = undefined;
 
 type Around = QuietWorld | typeof ALONE;
@@ -100,8 +106,8 @@ type GuardRules = { readonly table: GuardTable; readonly reading?: Reading };
 type Change = { readonly task: TaskState | undefined; readonly takesJob?: boolean };
 type ChangeOf = (task: TaskState, world: QuietWorld) => Change | undefined;
 
-/** Undefined: nothing changes. */
-function oneAfterTheOther(world: QuietWorld, changeOf: ChangeOf): QuietWorld | undefined {
+/** The world after each task has changed once; undefined if none changes. */
+function changeEach(world: QuietWorld, changeOf: ChangeOf): QuietWorld | undefined {
   let now = world;
   for (const [slot, task] of world.tasks.entries()) {
     const change = task && changeOf(task, now);
@@ -112,15 +118,16 @@ function oneAfterTheOther(world: QuietWorld, changeOf: ChangeOf): QuietWorld | u
   return now === world ? undefined : now;
 }
 
-function quickly(task: TaskState, world: Around, rules: GuardRules): Change | undefined {
+function nextChange(task: TaskState, world: Around, rules: GuardRules): Change | undefined {
   if (task.ecs === 'pending') return { task: { ...task, ecs: 'running' } };
   const daemon = daemonChange(task, world);
   if (daemon !== undefined) return daemon;
-  if (task.daemon === 'exiting') return given({ ...task, daemon: 'none' }, 'daemon-exited', world, rules);
+  if (task.daemon === 'exiting')
+    return afterInput({ ...task, daemon: 'none' }, 'daemon-exited', world, rules);
   if (task.row === 'live' && task.daemon === 'none') return { task: { ...task, row: 'offline' } };
   if (task.guard === 'leasing')
-    return given(task, task.protection >= ASKED_BELOW ? 'lease-read' : 'no-lease-read', world, rules);
-  return given(task, judgeLook(task), world, rules);
+    return afterInput(task, task.protection >= ASKED_BELOW ? 'lease-read' : 'no-lease-read', world, rules);
+  return afterInput(task, judgeLook(task), world, rules);
 }
 
 function daemonChange(task: TaskState, world: Around): Change | undefined {
@@ -128,7 +135,7 @@ function daemonChange(task: TaskState, world: Around): Change | undefined {
     case 'starting':
       return task.row === 'young' ? { task: { ...task, daemon: 'idle', row: 'live' } } : undefined;
     case 'idle':
-      // its key is gone, and so is its session before long: it redials for ever (docs/coder.md §3)
+      // Its key is gone, and its session ends soon: it redials without end (docs/coder.md §3).
       if (task.row === 'none') return { task: { ...task, daemon: 'starting' } };
       return (world?.pending ?? 0) > 0 ? { task, takesJob: true } : undefined;
     case 'busy':
@@ -140,8 +147,13 @@ function daemonChange(task: TaskState, world: Around): Change | undefined {
   }
 }
 
-/** What an input makes of a task, its PUT answered by ECS; undefined where it changes nothing. */
-function given(task: TaskState, input: GuardInput, world: Around, rules: GuardRules): Change | undefined {
+/** The task after an input, with ECS's answer to its PUT; undefined if nothing changes. */
+function afterInput(
+  task: TaskState,
+  input: GuardInput,
+  world: Around,
+  rules: GuardRules,
+): Change | undefined {
   const fed = feed(task, input, rules.table);
   if (fed.kind === 'exited') return { task: undefined };
   if (world === ALONE && (fed.task.write === 'lease' || fed.task.write === 'hold')) return undefined;
@@ -163,16 +175,20 @@ function settleWrite(task: TaskState, world: Around, { reading }: GuardRules): T
 const NOTHING_REFUSED: Reading = { calls: 'off', tasks: 'all' };
 
 function refuses(task: TaskState, world: QuietWorld, reading: Reading = NOTHING_REFUSED): boolean {
-  const sightOf = ({ protection, revision }: TaskState) => ({
+  const protectableOf = ({ protection, revision }: TaskState) => ({
     isProtected: protection !== UNPROTECTED,
     startedBy: revision,
   });
-  const tasks = world.tasks.filter((it) => it !== undefined).map(sightOf);
+  const tasks = world.tasks.filter((it) => it !== undefined).map(protectableOf);
   const cleanup = world.isDeploying ? undefined : reading.cleanup;
-  return isBlocked(sightOf(task), { desiredCount: world.desired, primaryId: 'new', tasks, cleanup }, reading);
+  return isBlocked(
+    protectableOf(task),
+    { desiredCount: world.desired, primaryId: 'new', tasks, cleanup },
+    reading,
+  );
 }
 
-/** ECS: what is old and free goes, what is too much goes, what is missing comes. */
+/** The scheduler of ECS: stops unprotected old tasks, stops surplus tasks, starts missing ones. */
 function schedule(world: QuietWorld, reading: Reading): readonly QuietWorld[] {
   const isFree = (task: TaskState | undefined): boolean => task?.protection === UNPROTECTED;
   const kept = world.tasks.map((task) => (isFree(task) && task?.revision === 'old' ? undefined : task));
@@ -192,7 +208,7 @@ function started(world: QuietWorld, reading: Reading): QuietWorld {
   return { ...world, tasks: world.tasks.map((task) => task ?? (missing-- > 0 ? NEW_TASK : undefined)) };
 }
 
-/** The tasks that ECS counts against the desired count. */
+/** How many tasks ECS counts against the desired count. */
 function countedOf({ tasks, isDeploying }: QuietWorld, { cleanup }: Reading): number {
   const isEvery = isDeploying || cleanup?.counts !== false;
   return tasks.filter((task) => task !== undefined && (isEvery || task.revision === 'new')).length;
@@ -207,7 +223,7 @@ function completed(world: QuietWorld, { cleanup }: Reading): QuietWorld {
   return world.isDeploying && isOver ? { ...world, isDeploying: false } : world;
 }
 
-/** Every way to pick so many. */
+/** Every way to pick `count` slots. */
 function choices(from: readonly number[], count: number): readonly (readonly number[])[] {
   if (count === 0) return [[]];
   return from.flatMap((first, at) => choices(from.slice(at + 1), count - 1).map((rest) => [first, ...rest]));
@@ -217,10 +233,10 @@ function oneLook(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
   const { tasks, desired, pending, isDeploying, isUnplaced } = world;
   const ecs = { tasks: tasks.map((task) => seenByEcs(task)), desired, isDeploying, isUnplaced };
   const lists = rules.decider(ecs, { daemons: tasks.map(seenByCoder), pending });
-  return lists.map((writes) => writes.reduce((now, write) => written(now, write, rules), world));
+  return lists.map((writes) => writes.reduce((now, write) => afterWrite(now, write, rules), world));
 }
 
-function written(world: QuietWorld, write: Write, rules: QuietRules): QuietWorld {
+function afterWrite(world: QuietWorld, write: Write, rules: QuietRules): QuietWorld {
   if (write.kind === 'set') return { ...world, desired: write.desired };
   const asked = (task: TaskState): TaskState =>
     refuses(task, world, rules.reading) ? task : { ...task, protection: ASK };
@@ -230,14 +246,14 @@ function written(world: QuietWorld, write: Write, rules: QuietRules): QuietWorld
   };
 }
 
-/** What takes ten minutes to an hour: waits are over, and renewals have been refused twice. */
+/** Ends what takes ten minutes to an hour: waits, and renewals that were refused twice. */
 function timeIsOver(world: QuietWorld, rules: QuietRules): QuietWorld {
-  const next = oneAfterTheOther(world, (task, all) => {
-    if (task.guard === 'leasing') return given(task, 'lease-time-over', all, rules);
-    if (task.guard === 'left' || task.guard === 'died') return given(task, 'wait-over', all, rules);
+  const next = changeEach(world, (task, all) => {
+    if (task.guard === 'leasing') return afterInput(task, 'lease-time-over', all, rules);
+    if (task.guard === 'left' || task.guard === 'died') return afterInput(task, 'wait-over', all, rules);
     const isRefused =
       task.guard === 'working' && task.protection >= ASKED_BELOW && refuses(task, all, rules.reading);
-    return isRefused ? given(task, 'renewal-refused-again', all, rules) : undefined;
+    return isRefused ? afterInput(task, 'renewal-refused-again', all, rules) : undefined;
   });
   return next ?? world;
 }

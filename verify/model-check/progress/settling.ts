@@ -1,15 +1,18 @@
-/** Whether a quiet world comes to rest from a state, as it should be. What is known to settle is not looked at again. */
+/**
+ * Judges whether a quiet world settles from a state. States that are known to settle are not
+ * checked again.
+ */
 import type { Violation } from '../world/search.ts';
 
 export type QuietModel = {
-  /** Every state that may be there some half an hour later. */
+  /** Every state that may exist half an hour later. */
   readonly after: (code: number) => readonly number[];
-  /** Whether a state in which nothing changes any more is as it should be. */
+  /** Whether a state that no longer changes is the wanted one. */
   readonly isSettled: (code: number) => boolean;
   readonly describe: (code: number) => string;
 };
 
-/** Judges a state of a quiet world by how it goes on. */
+/** Judges a state of a quiet world by what follows from it. */
 export function settlingJudge({
   after,
   isSettled,
@@ -24,7 +27,7 @@ export function settlingJudge({
     const violation = isStill
       ? isSettled(code)
         ? undefined
-        : stuck('nothing changes any more', [...path, code])
+        : stuck('it stays in a wrong state', [...path, code])
       : judgeNext(code, next, path);
     if (violation === undefined) settles.add(code);
     return violation;
@@ -37,7 +40,7 @@ export function settlingJudge({
   ): Violation | undefined => {
     const walked = [...path, code];
     for (const to of next) {
-      if (walked.includes(to)) return stuck('it goes round in circles', [...walked, to]);
+      if (walked.includes(to)) return stuck('it oscillates', [...walked, to]);
       const violation = judge(to, walked);
       if (violation !== undefined) return violation;
     }

@@ -1,11 +1,11 @@
-/** One look of the product over two pools: what it can see of them, and the calls that it makes. */
+/** Computes one look of the product at two pools: what it sees, and the calls that it makes. */
 
 import type { Decide, Write } from '../deciders/decider.ts';
 import type { CoderReadings, DaemonView, EcsTaskView, SeenPool } from '../deciders/view.ts';
 import { arnOf, builtOften, configWith, NO_DAEMON, snapshotOfPools } from '../deciders/view.ts';
-import { type Place, type SmallPool, type TwoPools, withPlace } from './two-pools-state.ts';
+import { type SlotState, type SmallPool, type TwoPools, withSlot } from './two-pools-state.ts';
 
-/** The second one's daemons can run the first one's jobs too. */
+/** Daemons of the second pool can run jobs of the first pool too. */
 export const POOLS: readonly SeenPool[] = [
   { name: 'cpu', tags: { pool: 'cpu' } },
   { name: 'gpu', tags: { pool: 'cpu', gpu: 'yes' } },
@@ -14,18 +14,24 @@ export const NAMES = POOLS.map(({ name }) => name);
 
 export type TwoPoolsLimits = {
   readonly maxTasks: number;
-  /** Of each pool. */
+  /** The floor of each pool. */
   readonly min: readonly [number, number];
-  /** Of each pool. */
+  /** The `max` of each pool. */
   readonly max: number;
-  /** Whether builds for the first pool come so often that a daemon is kept free for them. */
+  /**
+   * Whether builds for the first pool are so frequent that the product keeps a daemon free for
+   * them.
+   */
   readonly hasStock: boolean;
 };
 
 /** One call to ECS, for one pool. */
 export type Call = Write & { readonly pool: number };
 
-/** Decides about a state: raises, asks, lower counts, in this order (lambda/look/apply.ts). */
+/**
+ * Computes the calls of a look in a state, in the product's order: raises, drain requests, lower
+ * counts (lambda/look/apply.ts).
+ */
 export function lookOf(limits: TwoPoolsLimits, decide: Decide): (pools: TwoPools) => readonly Call[] {
   const { maxTasks, min, max, hasStock } = limits;
   const config = configWith(
@@ -55,16 +61,16 @@ export function lookOf(limits: TwoPoolsLimits, decide: Decide): (pools: TwoPools
   };
 }
 
-/** ECS carries out a call. */
+/** The pools after ECS has carried out a call. */
 export function carriedOut(pools: TwoPools, call: Call): TwoPools {
   return pools.map((pool, at) => {
     if (at !== call.pool) return pool;
     if (call.kind === 'set') return { ...pool, desired: call.desired };
-    return call.slots.reduce((now, slot) => withPlace(now, slot, ASKED[pool.places[slot] ?? 'none']), pool);
+    return call.slots.reduce((now, slot) => withSlot(now, slot, ASKED[pool.slots[slot] ?? 'none']), pool);
   });
 }
 
-const ASKED: Readonly<Record<Place, Place>> = {
+const ASKED: Readonly<Record<SlotState, SlotState>> = {
   none: 'none',
   pending: 'pending',
   booting: 'booting',
@@ -75,17 +81,20 @@ const ASKED: Readonly<Record<Place, Place>> = {
   left: 'left',
 };
 
-/** Names of the tasks of a pool begin with this times its number. */
+/** The task names of pool n start at n times this number. */
 const NAMES_APART = 16;
 
-/** Running jobs are shown as the pool's own. Of tasks that are alike any may be asked: they are the same. */
-function lookAt({ places, desired, pending, isUnplaced }: SmallPool, at: number) {
-  const coder: CoderReadings = { daemons: places.map((place) => DAEMONS[place]), pending };
+/**
+ * What a look sees of a pool. Running jobs are shown as the pool's own. Identical tasks are
+ * interchangeable, so one order of names is enough.
+ */
+function lookAt({ slots, desired, pending, isUnplaced }: SmallPool, at: number) {
+  const coder: CoderReadings = { daemons: slots.map((state) => DAEMONS[state]), pending };
   return {
     pool: POOLS[at] ?? { name: '', tags: {} },
-    ecs: { tasks: places.map((place) => TASKS[place]), desired, isDeploying: false, isUnplaced },
+    ecs: { tasks: slots.map((state) => TASKS[state]), desired, isDeploying: false, isUnplaced },
     coder,
-    names: places.map((_, slot) => at * NAMES_APART + slot),
+    names: slots.map((_, slot) => at * NAMES_APART + slot),
   };
 }
 
@@ -96,7 +105,7 @@ const task = (protection: EcsTaskView['protection'], isRunning = true, isYoung =
   isYoung,
 });
 
-const TASKS: Readonly<Record<Place, EcsTaskView | undefined>> = {
+const TASKS: Readonly<Record<SlotState, EcsTaskView | undefined>> = {
   none: undefined,
   pending: task('none', false),
   booting: task('none', true, true),
@@ -109,7 +118,7 @@ const TASKS: Readonly<Record<Place, EcsTaskView | undefined>> = {
 
 const daemon = (hasJob: boolean): DaemonView => ({ row: 'live', hasJob });
 
-const DAEMONS: Readonly<Record<Place, DaemonView>> = {
+const DAEMONS: Readonly<Record<SlotState, DaemonView>> = {
   none: NO_DAEMON,
   pending: NO_DAEMON,
   booting: NO_DAEMON,

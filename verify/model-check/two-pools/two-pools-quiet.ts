@@ -1,7 +1,7 @@
 /**
- * Two pools in a world that has turned quiet: guards and daemons do their part, every job ends, every call arrives, nobody submits a job.
- * ECS places all tasks, or none of one pool for ever. Then every job that can be run is run, and both pools come to rest at what
- * the configuration keeps.
+ * Computes how two pools go on in a quiet world. Guards and daemons work, every job ends, every
+ * call arrives, and no job is submitted. ECS places all tasks, or none of one pool at all. Then
+ * every job that can run must run, and both pools must settle at what the configuration keeps.
  */
 
 import { settlingJudge } from '../progress/settling.ts';
@@ -10,14 +10,14 @@ import { type Call, carriedOut, NAMES, type TwoPoolsLimits } from './two-pools-l
 import {
   describePools,
   isFree,
-  type Place,
+  type SlotState,
   type SmallPool,
   servedBy,
   type TwoPools,
   type TwoPoolsCodes,
   tasksIn,
   withoutJob,
-  withPlace,
+  withSlot,
 } from './two-pools-state.ts';
 
 export type QuietRules = {
@@ -25,12 +25,12 @@ export type QuietRules = {
   readonly callsAt: (code: number) => readonly Call[];
 };
 
-/** The pool of which ECS can place no task; undefined: it places all. */
+/** The pool for which ECS cannot place any task; undefined if ECS places all tasks. */
 type Blocked = number | undefined;
 
 const BLOCKED: readonly Blocked[] = [undefined, 0, 1];
 
-/** Judges a state by how each quiet world goes on from it. */
+/** Judges a state by what follows from it in each quiet world. */
 export function settlesFrom(
   codes: TwoPoolsCodes,
   rules: QuietRules,
@@ -53,7 +53,9 @@ export function settlesFrom(
 
 type BlockedRules = QuietRules & { readonly blocked: Blocked };
 
-/** ECS, tasks and coderd do their part, then a look looks; what takes long is over at the end. */
+/**
+ * The states after one round: ECS, tasks and coderd act, then a look; waits are over at the end.
+ */
 function roundFrom(
   code: number,
   codes: TwoPoolsCodes,
@@ -70,7 +72,7 @@ function roundFrom(
   return [...new Set(after)];
 }
 
-/** One of each. */
+/** Every combination of one option for each pool. */
 function everyWay(options: readonly (readonly SmallPool[])[]): readonly TwoPools[] {
   return options.reduce<readonly TwoPools[]>(
     (ways, pools) => ways.flatMap((way) => pools.map((pool) => [...way, pool])),
@@ -78,24 +80,24 @@ function everyWay(options: readonly (readonly SmallPool[])[]): readonly TwoPools
   );
 }
 
-/** Every pool that may be left once ECS has stopped what is too much. */
+/** The pool after ECS has stopped its surplus, in every way. */
 function withoutSurplus(pool: SmallPool): readonly SmallPool[] {
-  const free = [...pool.places.keys()].filter((slot) => isFree(pool.places[slot] ?? 'none'));
+  const free = [...pool.slots.keys()].filter((slot) => isFree(pool.slots[slot] ?? 'none'));
   if (tasksIn(pool) <= pool.desired || free.length === 0) return [pool];
-  return free.flatMap((slot) => withoutSurplus(withPlace(pool, slot, 'none')));
+  return free.flatMap((slot) => withoutSurplus(withSlot(pool, slot, 'none')));
 }
 
-/** ECS places what is missing, or says that it cannot. */
+/** The pool after ECS has placed its missing tasks, or has said that it cannot. */
 function started(pool: SmallPool, isBlocked: boolean): SmallPool {
   const missing = pool.desired - tasksIn(pool);
   if (missing <= 0) return pool;
   if (isBlocked) return { ...pool, isUnplaced: true };
   let rest = missing;
-  const places = pool.places.map((place) => (place === 'none' && rest-- > 0 ? 'pending' : place));
-  return { ...pool, places, isUnplaced: false };
+  const slots = pool.slots.map((state) => (state === 'none' && rest-- > 0 ? 'pending' : state));
+  return { ...pool, slots, isUnplaced: false };
 }
 
-const CALMED: Readonly<Record<Place, Place>> = {
+const CALMED: Readonly<Record<SlotState, SlotState>> = {
   none: 'none',
   pending: 'idle',
   booting: 'idle',
@@ -107,31 +109,37 @@ const CALMED: Readonly<Record<Place, Place>> = {
 };
 
 function calmed(pool: SmallPool): SmallPool {
-  return { ...pool, places: pool.places.map((place) => CALMED[place]) };
+  return { ...pool, slots: pool.slots.map((state) => CALMED[state]) };
 }
 
-/** Every way to hand all jobs to idle daemons. */
+/** The pools after coderd has handed all possible jobs to idle daemons, in every way. */
 function served(pools: TwoPools): readonly TwoPools[] {
   const ways = pools.flatMap((pool, at) => {
-    const slot = pool.places.indexOf('idle');
+    const slot = pool.slots.indexOf('idle');
     if (slot < 0) return [];
     const waiting = servedBy(at).filter((from) => (pools[from]?.pending ?? 0) > 0);
-    return waiting.map((from) => withoutJob(pools.with(at, withPlace(pool, slot, 'busy')), from));
+    return waiting.map((from) => withoutJob(pools.with(at, withSlot(pool, slot, 'busy')), from));
   });
   return ways.length === 0 ? [pools] : ways.flatMap(served);
 }
 
-/** A guard that has left exits; an event says for six hours that ECS cannot place a task. */
+/**
+ * Guards that have left exit. The event about placement expires after six hours unless ECS still
+ * cannot place tasks.
+ */
 function timeIsOver(pool: SmallPool, isBlocked: boolean): SmallPool {
-  const places = pool.places.map((place) => (place === 'left' ? 'none' : place));
-  return { ...pool, places, isUnplaced: pool.isUnplaced && isBlocked };
+  const slots = pool.slots.map((state) => (state === 'left' ? 'none' : state));
+  return { ...pool, slots, isUnplaced: pool.isUnplaced && isBlocked };
 }
 
-/** Jobs wait only where ECS places no task for them; each pool has what the configuration keeps; at most one more is tried. */
+/**
+ * Whether the pools have settled: jobs wait only for tasks that ECS cannot place, each pool has
+ * what the configuration keeps, and at most one task more is tried.
+ */
 function isSettled(pools: TwoPools, { limits, blocked }: BlockedRules): boolean {
-  const isAtRest = pools.every(({ places, desired, pending }, at) => {
-    const there = tasksIn({ places });
-    const isIdle = places.every((place) => place === 'none' || place === 'idle');
+  const isAtRest = pools.every(({ slots, desired, pending }, at) => {
+    const there = tasksIn({ slots });
+    const isIdle = slots.every((state) => state === 'none' || state === 'idle');
     const probes = at === blocked ? 1 : 0;
     const canWait = at === blocked && !otherCanServe(at);
     return isIdle && (pending === 0 || canWait) && desired >= there && desired <= there + probes;
@@ -139,12 +147,12 @@ function isSettled(pools: TwoPools, { limits, blocked }: BlockedRules): boolean 
   return isAtRest && isKept(pools, limits, blocked);
 }
 
-/** Whether the jobs of a pool run in the other one too. */
+/** Whether the other pool can run this pool's jobs. */
 function otherCanServe(pool: number): boolean {
   return servedBy(1 - pool).includes(pool);
 }
 
-/** The floors; or as much of the stock as `maxTasks` leaves room for, wherever it is. */
+/** Whether the floors are kept; or as much of the stock as `maxTasks` allows, in either pool. */
 function isKept(pools: TwoPools, { min, hasStock, maxTasks }: TwoPoolsLimits, blocked: Blocked): boolean {
   const there = pools.map(tasksIn);
   const sum = there.reduce((total, tasks) => total + tasks, 0);

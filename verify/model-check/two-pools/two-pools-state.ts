@@ -1,71 +1,80 @@
-/** Two pools under one limit, as the exploration of them sees it (two-pools.ts): small values, and one whole number for all of them. */
+/** The state of two pools under one `maxTasks`, in small values, packed into one whole number. */
+import { ExplorationError } from '../world/exploration-error.ts';
 
-/** What is in one place of a pool. `asked`: idle, and asked to leave; `finishing`: asked, and it holds a job. */
-export type Place = (typeof PLACES)[number];
+/**
+ * What is in one slot of a pool. `asked`: idle, with a drain request; `finishing`: with a drain
+ * request and a job.
+ */
+export type SlotState = (typeof SLOT_STATES)[number];
 
-const PLACES = ['none', 'pending', 'booting', 'idle', 'busy', 'asked', 'finishing', 'left'] as const;
+const SLOT_STATES = ['none', 'pending', 'booting', 'idle', 'busy', 'asked', 'finishing', 'left'] as const;
 
 export type SmallPool = {
-  /** In the order of `PLACES`: which of two tasks is which makes no difference. */
-  readonly places: readonly Place[];
+  /** Sorted in the order of `SLOT_STATES`: tasks are interchangeable. */
+  readonly slots: readonly SlotState[];
   readonly desired: number;
-  /** Its own jobs that no daemon has yet. */
+  /** Number of the pool's own pending jobs. */
   readonly pending: number;
-  /** ECS said that it cannot place a task, and has started none since. */
+  /** Whether ECS said that it cannot place a task, and has started none since. */
   readonly isUnplaced: boolean;
 };
 
 export type TwoPools = readonly SmallPool[];
 
-const PROTECTED: ReadonlySet<Place> = new Set(['idle', 'busy', 'asked', 'finishing']);
+const PROTECTED: ReadonlySet<SlotState> = new Set(['idle', 'busy', 'asked', 'finishing']);
 
-/** Whether ECS may stop the task: it has no lease yet, or no more. */
-export function isFree(place: Place): boolean {
-  return place !== 'none' && !PROTECTED.has(place);
+/** Whether ECS may stop the task: it has no lease yet, or its lease is gone. */
+export function isFree(state: SlotState): boolean {
+  return state !== 'none' && !PROTECTED.has(state);
 }
 
-/** Tasks that are there. */
-export function tasksIn({ places }: Pick<SmallPool, 'places'>): number {
-  return places.filter((place) => place !== 'none').length;
+/** Number of tasks in a pool. */
+export function tasksIn({ slots }: Pick<SmallPool, 'slots'>): number {
+  return slots.filter((state) => state !== 'none').length;
 }
 
-/** The pool with something else in one place. */
-export function withPlace(pool: SmallPool, slot: number, place: Place): SmallPool {
-  return { ...pool, places: pool.places.with(slot, place) };
+/** The pool with another state in one slot. */
+export function withSlot(pool: SmallPool, slot: number, state: SlotState): SmallPool {
+  return { ...pool, slots: pool.slots.with(slot, state) };
 }
 
-/** The jobs that are wanted of the daemons of a pool: those of the first pool run in the second one too. */
+/**
+ * The pools whose jobs the daemons of a pool can run. The second pool can run jobs of the first.
+ */
 export function servedBy(pool: number): readonly number[] {
   return pool === 0 ? [0] : [0, 1];
 }
 
-/** One job of this pool waits no more. */
+/** The pools with one pending job less in pool `from`. */
 export function withoutJob(pools: TwoPools, from: number): TwoPools {
   return pools.map((pool, at) => (at === from ? { ...pool, pending: pool.pending - 1 } : pool));
 }
 
-/** Counts and waiting jobs are below this. */
+/** Counts and numbers of pending jobs must be below this. */
 const BASE = 8;
 
-/** States to and from whole numbers. */
+/** Packs states into whole numbers and back. */
 export class TwoPoolsCodes {
   readonly initial: number;
-  readonly #places: number;
+  readonly #slots: number;
 
-  /** @param places for tasks, of each pool */
-  constructor(places: number) {
-    this.#places = places;
-    const empty = { places: Array<Place>(places).fill('none'), desired: 0, pending: 0, isUnplaced: false };
+  /** @param slots for tasks in each pool */
+  constructor(slots: number) {
+    this.#slots = slots;
+    const empty = { slots: Array<SlotState>(slots).fill('none'), desired: 0, pending: 0, isUnplaced: false };
     this.initial = this.pack([empty, empty]);
   }
 
   pack(pools: TwoPools): number {
     let code = 0;
-    for (const { places, desired, pending, isUnplaced } of pools) {
-      if (desired >= BASE || pending >= BASE) throw new Error(`exploring: a count of ${desired} is too much`);
+    for (const { slots, desired, pending, isUnplaced } of pools) {
+      if (desired >= BASE || pending >= BASE)
+        throw new ExplorationError(
+          `packing a state: desired ${desired} and pending ${pending} must be below ${BASE}; choose a smaller bound`,
+        );
       code = ((code * BASE + desired) * BASE + pending) * 2 + (isUnplaced ? 1 : 0);
-      const ids = places.map((place) => PLACES.indexOf(place)).sort();
-      for (const id of ids) code = code * PLACES.length + id;
+      const ids = slots.map((state) => SLOT_STATES.indexOf(state)).sort();
+      for (const id of ids) code = code * SLOT_STATES.length + id;
     }
     return code;
   }
@@ -78,23 +87,26 @@ export class TwoPoolsCodes {
       return value;
     };
     const pool = (): SmallPool => {
-      const places = Array.from({ length: this.#places }, () => PLACES[digit(PLACES.length)] ?? 'none');
+      const slots = Array.from(
+        { length: this.#slots },
+        () => SLOT_STATES[digit(SLOT_STATES.length)] ?? 'none',
+      );
       const isUnplaced = digit(2) === 1;
       const pending = digit(BASE);
-      return { places: places.reverse(), isUnplaced, pending, desired: digit(BASE) };
+      return { slots: slots.reverse(), isUnplaced, pending, desired: digit(BASE) };
     };
     const [second, first] = [pool(), pool()];
     return [first, second];
   }
 }
 
-/** For people who read a trace. */
+/** A text for traces. */
 export function describePools(pools: TwoPools, names: readonly string[]): string {
   return pools
-    .map(({ places, desired, pending, isUnplaced }, at) => {
-      const tasks = places.filter((place) => place !== 'none').map((place) => `[${place}]`);
+    .map(({ slots, desired, pending, isUnplaced }, at) => {
+      const tasks = slots.filter((state) => state !== 'none').map((state) => `[${state}]`);
       const parts = [`${names[at]}: desired ${desired}`, ...tasks];
-      if (pending > 0) parts.push(`${pending} job(s) waiting`);
+      if (pending > 0) parts.push(`${pending} pending job(s)`);
       if (isUnplaced) parts.push('a task that ECS could not place');
       return parts.join(' ');
     })

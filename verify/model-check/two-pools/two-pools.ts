@@ -1,7 +1,8 @@
 /**
- * The exploration of two pools of one organization under one `maxTasks`. Guards keep their promise here (pool.ts explores that): ECS
- * stops no task with a lease, and an idle one that is asked leaves. ECS places a task or says that it cannot. A look sees what is; it
- * may end between any two calls, or the calls of one pool may fail.
+ * The exploration of two pools of one organization under one `maxTasks`. Guards keep the protocol
+ * here (pool.ts explores that): ECS stops no task with a lease, and an idle task leaves after a
+ * drain request. ECS places a task or says that it cannot. A look sees the current state. It may
+ * end between any two calls, or its calls for one pool may fail.
  */
 
 import type { Decide } from '../deciders/decider.ts';
@@ -11,18 +12,18 @@ import { settlesFrom } from './two-pools-quiet.ts';
 import {
   describePools,
   isFree,
-  type Place,
+  type SlotState,
   type SmallPool,
   servedBy,
   type TwoPools,
   TwoPoolsCodes,
   tasksIn,
   withoutJob,
-  withPlace,
+  withSlot,
 } from './two-pools-state.ts';
 
 export type TwoPoolsRules = TwoPoolsLimits & {
-  /** Of each pool. */
+  /** Most pending jobs of each pool. */
   readonly jobs: number;
   readonly decide: Decide;
 };
@@ -55,50 +56,58 @@ export function twoPoolsModel({ jobs, decide, ...limits }: TwoPoolsRules): Model
   };
 }
 
-/** What a look must not do: ask a busy daemon, or set a count below the tasks that have not left. */
+/**
+ * A look must not ask a busy daemon to drain, or set a count below the tasks that have not left.
+ */
 function judgeCalls(pools: TwoPools, calls: readonly Call[], fail: Fail): void {
   for (const call of calls) {
-    const places = pools[call.pool]?.places ?? [];
+    const slots = pools[call.pool]?.slots ?? [];
     const name = NAMES[call.pool];
     if (call.kind === 'ask') {
-      if (call.slots.some((slot) => places[slot] === 'busy'))
-        fail('safety', `${name}: a busy task is asked`, -1);
+      if (call.slots.some((slot) => slots[slot] === 'busy'))
+        fail('safety', `${name}: the autoscaler sends a drain request to a busy task`, -1);
       continue;
     }
-    const staying = places.filter((place) => place !== 'none' && place !== 'left').length;
+    const staying = slots.filter((state) => state !== 'none' && state !== 'left').length;
     if (call.desired < staying)
       fail(
         'count',
-        `${name}: the count is set to ${call.desired}, below ${staying} task(s) that have not left`,
+        `${name}: the autoscaler sets the count to ${call.desired}, but ${staying} task(s) have not left`,
         -1,
       );
   }
 }
 
-/** No plan raises what is there or desired above `maxTasks`: what leaves counts (docs/adr/0005). */
+/**
+ * No plan may raise the sum of tasks or desired counts above `maxTasks`; leaving tasks count
+ * (docs/adr/0005).
+ */
 function judgeSum(before: TwoPools, after: TwoPools, maxTasks: number, fail: Fail): void {
   const sum = sumOf(after);
   if (sum > maxTasks && sum > sumOf(before))
-    fail('count', `${sum} tasks are there or desired, above maxTasks ${maxTasks}`, -1);
+    fail('count', `${sum} tasks exist or are desired, above maxTasks ${maxTasks}`, -1);
 }
 
 function sumOf(pools: TwoPools): number {
   return pools.reduce((sum, pool) => sum + Math.max(pool.desired, tasksIn(pool)), 0);
 }
 
-/** All calls, those until the look ends, or those of one pool while the other's fail. */
+/**
+ * The steps of a look: all its calls, the calls until it ends early, or the calls of one pool while
+ * the other's fail.
+ */
 function lookSteps(pools: TwoPools, calls: readonly Call[]): readonly Step[] {
   const after = (done: readonly Call[]): TwoPools => done.reduce(carriedOut, pools);
   return [
     ...calls.map((_, at) => {
       const ends = at + 1 < calls.length ? ' and ends before its last call' : '';
-      return { what: `a look looks, decides and acts${ends}`, to: after(calls.slice(0, at + 1)) };
+      return { what: `a look reads, decides and acts${ends}`, to: after(calls.slice(0, at + 1)) };
     }),
     ...pools.flatMap((_, failing) => {
       const done = calls.filter(({ pool }) => pool !== failing);
       if (done.length === calls.length) return [];
       return [
-        { what: `a look looks, decides and acts; its calls for ${NAMES[failing]} fail`, to: after(done) },
+        { what: `a look reads, decides and acts; its calls for ${NAMES[failing]} fail`, to: after(done) },
       ];
     }),
   ];
@@ -122,9 +131,9 @@ function jobSteps(pool: SmallPool, jobs: number): readonly PoolStep[] {
     : [];
 }
 
-/** ECS keeps the count, and stops any task that is not protected where there are too many. */
+/** ECS keeps the desired count, and may stop any unprotected task when there are too many. */
 function ecsSteps(pool: SmallPool): readonly PoolStep[] {
-  const { places, desired, isUnplaced } = pool;
+  const { slots, desired, isUnplaced } = pool;
   const there = tasksIn(pool);
   const steps: PoolStep[] = [];
   if (isUnplaced)
@@ -134,47 +143,50 @@ function ecsSteps(pool: SmallPool): readonly PoolStep[] {
     });
   if (there < desired) {
     if (!isUnplaced) steps.push({ what: 'ECS cannot place a task', to: { ...pool, isUnplaced: true } });
-    const slot = places.indexOf('none');
+    const slot = slots.indexOf('none');
     if (slot >= 0)
       steps.push({
         what: 'ECS starts a task',
-        to: { ...withPlace(pool, slot, 'pending'), isUnplaced: false },
+        to: { ...withSlot(pool, slot, 'pending'), isUnplaced: false },
       });
   }
   if (there > desired)
-    for (const [slot, place] of places.entries())
-      if (isFree(place))
-        steps.push({ what: `ECS stops the task that is ${place}`, to: withPlace(pool, slot, 'none') });
+    for (const [slot, state] of slots.entries())
+      if (isFree(state))
+        steps.push({ what: `ECS stops the task that is ${state}`, to: withSlot(pool, slot, 'none') });
   return steps;
 }
 
-const MOVES: Readonly<Record<Place, readonly (readonly [string, Place])[]>> = {
+const MOVES: Readonly<Record<SlotState, readonly (readonly [string, SlotState])[]>> = {
   none: [],
-  pending: [['a task begins to run', 'booting']],
+  pending: [['a task starts to run', 'booting']],
   booting: [['a task takes its lease, and its daemon registers', 'idle']],
-  idle: [['a daemon dies, and its guard leaves', 'left']],
+  idle: [['a daemon dies, and its guard releases the protection', 'left']],
   busy: [['a job ends', 'idle']],
-  asked: [['a task that was asked has left', 'left']],
-  finishing: [['a task that was asked ends its job and has left', 'left']],
-  left: [['a guard that has left is not stopped for long, and exits', 'none']],
+  asked: [['a task with a drain request has left', 'left']],
+  finishing: [['a task with a drain request ends its job and has left', 'left']],
+  left: [['ECS does not stop a task that has left, and its guard exits', 'none']],
 };
 
 function taskSteps(pool: SmallPool): readonly PoolStep[] {
-  return pool.places.flatMap((place, slot) =>
-    MOVES[place].map(([what, to]) => ({ what, to: withPlace(pool, slot, to) })),
+  return pool.slots.flatMap((state, slot) =>
+    MOVES[state].map(([what, to]) => ({ what, to: withSlot(pool, slot, to) })),
   );
 }
 
-/** A daemon is handed a job that it can run, also after it was asked and before its guard has seen that. */
+/**
+ * coderd hands a daemon a job that fits, also after the drain request as long as the guard has not
+ * seen it.
+ */
 function handedJobs(pools: TwoPools, at: number): readonly Step[] {
   const pool = pools[at];
   if (pool === undefined) return [];
   return servedBy(at).flatMap((from) =>
-    pool.places.flatMap((place, slot): readonly Step[] => {
-      if ((place !== 'idle' && place !== 'asked') || (pools[from]?.pending ?? 0) === 0) return [];
-      const holding = withPlace(pool, slot, place === 'idle' ? 'busy' : 'finishing');
+    pool.slots.flatMap((state, slot): readonly Step[] => {
+      if ((state !== 'idle' && state !== 'asked') || (pools[from]?.pending ?? 0) === 0) return [];
+      const holding = withSlot(pool, slot, state === 'idle' ? 'busy' : 'finishing');
       const to = withoutJob(pools.with(at, holding), from);
-      return [{ what: `${NAMES[at]}: a daemon is handed a job of ${NAMES[from]}`, to }];
+      return [{ what: `${NAMES[at]}: coderd hands a daemon a job of ${NAMES[from]}`, to }];
     }),
   );
 }

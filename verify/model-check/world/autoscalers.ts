@@ -1,38 +1,47 @@
-/** The two autoscalers of the explorations of a pool: what they may do from a state. */
+/**
+ * What an autoscaler is to the exploration of a pool, and the nonsense autoscaler.
+ * deciders/product.ts has the product.
+ */
 import { remembered } from './interned.ts';
-import { copyInto, NOBODY, type PoolCodes, type PoolState } from './pool-state.ts';
+import { copyInto, NO_TASK, type PoolCodes, type PoolState } from './pool-state.ts';
 import type { Emit, Fail } from './search.ts';
 import { ASK } from './task.ts';
 
 export type Autoscaler = {
   readonly expand: (now: PoolState, emit: Emit, fail: Fail) => void;
-  /** What is on its mind once the task in a place is gone: what it meant to say to that one is said to nobody. */
-  readonly withoutTask: (mind: number, slot: number) => number;
-  /** What is on its mind after a step of the rest of the world; `not-now`: its look has to end first. */
-  readonly afterStep: (mind: number) => number | 'not-now';
-  /** One number for all states that differ only in the order of places. */
+  /**
+   * The looks in progress after the task in a slot has stopped: calls for that task are dropped.
+   */
+  readonly withoutTask: (looksId: number, slot: number) => number;
+  /**
+   * The looks in progress after a step of the rest of the world; `not-now` if a look has to read
+   * first.
+   */
+  readonly afterStep: (looksId: number) => number | 'not-now';
+  /** One number for all states that differ only in the order of slots. */
   readonly canonical: (state: PoolState) => number;
-  readonly describe: (mind: number) => string;
+  readonly describe: (looksId: number) => string;
 };
 
 /**
- * Sets any count and asks anyone at any time. Whatever the product writes upon stale readings, in overlapping looks, after a crash
- * between two calls or a lost reply, this one writes too.
+ * Sets any count and sends a drain request to any task at any time. It covers every write that the
+ * product makes on stale readings, in overlapping looks, after a crash between two calls or after a
+ * lost reply.
  */
 export function nonsense(codes: PoolCodes): Autoscaler {
   const next = codes.empty();
   const asked = remembered((id) => {
     const task = codes.kinds.at(id);
-    return task === undefined ? NOBODY : codes.kinds.idOf({ ...task, protection: ASK });
+    return task === undefined ? NO_TASK : codes.kinds.idOf({ ...task, protection: ASK });
   });
   const canonical = (state: PoolState): number => {
-    sortPlaces(state.ids);
+    sortSlots(state.ids);
     return codes.pack(state);
   };
   return {
     canonical,
-    withoutTask: (mind) => mind,
-    afterStep: (mind) => mind,
+    withoutTask: (looksId) => looksId,
+    afterStep: (looksId) => looksId,
     describe: () => '',
     expand: (now, emit) => {
       copyInto(now, next);
@@ -42,11 +51,11 @@ export function nonsense(codes: PoolCodes): Autoscaler {
       }
       next.desired = now.desired;
       for (let slot = 0; slot < now.ids.length; slot++) {
-        const id = now.ids[slot] ?? NOBODY;
+        const id = now.ids[slot] ?? NO_TASK;
         if (asked(id) === id) continue;
         copyInto(now, next);
         next.ids[slot] = asked(id);
-        emit(canonical(next), 'the autoscaler asks it to leave', slot);
+        emit(canonical(next), 'the autoscaler sends it a drain request', slot);
       }
     },
   };
@@ -54,12 +63,12 @@ export function nonsense(codes: PoolCodes): Autoscaler {
 
 const COUNTS = [0, 1, 2, 3, 4].map((count) => `the autoscaler sets the count to ${count}`);
 
-/** Sorts places in which the order makes no difference, in place. */
-export function sortPlaces(ids: number[]): void {
+/** Sorts the slots of a state in place: their order makes no difference. */
+export function sortSlots(ids: number[]): void {
   for (let i = 1; i < ids.length; i++) {
-    const id = ids[i] ?? NOBODY;
-    let place = i;
-    for (; place > 0 && (ids[place - 1] ?? NOBODY) > id; place--) ids[place] = ids[place - 1] ?? NOBODY;
-    ids[place] = id;
+    const id = ids[i] ?? NO_TASK;
+    let slot = i;
+    for (; slot > 0 && (ids[slot - 1] ?? NO_TASK) > id; slot--) ids[slot] = ids[slot - 1] ?? NO_TASK;
+    ids[slot] = id;
   }
 }

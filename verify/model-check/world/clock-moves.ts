@@ -1,20 +1,24 @@
 /**
- * What can happen to one task in the exploration of guards (guards.ts): every call of its guard is under way for a while, may
- * take effect and not be answered, be refused, or be lost; looks may fail for as long as they like.
+ * Derives what can happen to one task in the exploration of guards (guards.ts). Every call of its
+ * guard is in flight for a while. It may take effect without an answer, be refused, or be lost.
+ * Looks of the guard may fail for any time.
  */
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
-import { type Fed, feed, judgeLook, sendsWrite } from './guard-step.ts';
+import { type FeedResult, feed, judgeLook, sendsWrite } from './guard-step.ts';
 import { ASK, ASKED_BELOW, holdsJob, isAtRisk, LEASE, type TaskState, UNPROTECTED } from './task.ts';
 
 export type Rules = {
   readonly table: GuardTable;
-  /** What an ask leaves of a lease, in units plus one. */
+  /** What a drain request leaves of a lease, in units plus one. */
   readonly ask: number;
-  /** Whether the answer to a look may come late: what it tells is not so any more. */
+  /** Whether the answer to a look may come late, when it is no longer true. */
   readonly hasLateLooks: boolean;
-  /** Whether a daemon that was started after ECS had chosen its task is stopped before coderd hands it a job. */
+  /**
+   * Whether a daemon that starts after ECS has chosen its task is stopped before coderd hands it a
+   * job.
+   */
   readonly stopsPromptly: boolean;
-  /** Whether a job that is being drained ends within the units that it may take. */
+  /** Whether a job of a draining daemon ends within the units that it may take. */
   readonly drainsInTime: boolean;
 };
 
@@ -22,15 +26,15 @@ export type Move = {
   readonly what: string;
   /** Undefined: the task is gone. */
   readonly to: TaskState | undefined;
-  /** Needs a job that no daemon holds yet. */
+  /** Whether the step needs a pending job. */
   readonly takesJob?: boolean;
-  /** A step that must not be. */
+  /** The violation, if the step is one. */
   readonly fails?: string;
 };
 
 export const OVER_JOB = 'the guard exits while its daemon holds a job';
 
-/** Everything that can happen to a task but for the passing of time. */
+/** Every step of a task except the passing of time. */
 export function movesOf(task: TaskState, rules: Rules): readonly Move[] {
   return [
     ...asks(task, rules),
@@ -41,7 +45,9 @@ export function movesOf(task: TaskState, rules: Rules): readonly Move[] {
   ];
 }
 
-/** Six hours later; undefined while something is under way that takes minutes at the most. */
+/**
+ * The task six hours later; undefined while something is in progress that takes minutes at most.
+ */
 export function later(task: TaskState, { drainsInTime }: Rules): TaskState | undefined {
   if (task.ecs === 'pending') return { ...task, protection: Math.max(UNPROTECTED, task.protection - 1) };
   const isBrief =
@@ -52,7 +58,8 @@ export function later(task: TaskState, { drainsInTime }: Rules): TaskState | und
     task.write !== 'none' ||
     task.look !== 'none' ||
     task.daemon === 'exiting';
-  // a guard that has not looked for a unit has drained by then; a job that drains has ended by then
+  // By then a guard that could not look for a unit has drained, and a job of a draining daemon has
+  // ended.
   const isJobOver = drainsInTime && task.daemon === 'finishing' && task.unitsOfJob === 0;
   if (isBrief || task.blind === 1 || isJobOver) return undefined;
   return {
@@ -64,28 +71,29 @@ export function later(task: TaskState, { drainsInTime }: Rules): TaskState | und
 }
 
 function asks(task: TaskState, { ask }: Rules): readonly Move[] {
-  return [{ what: 'the autoscaler asks it to leave', to: { ...task, protection: ask } }];
+  return [{ what: 'the autoscaler sends it a drain request', to: { ...task, protection: ask } }];
 }
 
-/** The count and the revisions are whatever is worst: ECS may stop any task that is not protected. */
+/** The count and the revisions are always the worst ones: ECS may stop any unprotected task. */
 function ecsMoves(task: TaskState): readonly Move[] {
   if (task.ecs === 'chosen') {
     const wasHandedJob = task.daemon === 'idle' || holdsJob(task);
-    const fails = wasHandedJob ? { fails: 'ECS stops a task whose daemon holds a job, or may' } : {};
+    const fails = wasHandedJob ? { fails: 'ECS stops a task whose daemon holds a job or may get one' } : {};
     return [{ what: 'ECS tells it to stop', to: undefined, ...fails }];
   }
   const run: Move = {
-    what: 'begins to run; the guard sends PUT 48 h',
+    what: 'starts to run; the guard sends PUT 48 h',
     to: { ...task, ecs: 'running', write: 'lease' },
   };
   const starts = task.ecs === 'pending' ? [run] : [];
   if (task.protection !== UNPROTECTED) return starts;
   const what = 'ECS chooses to stop it';
   if (isAtRisk(task))
-    return [...starts, { what, to: task, fails: 'ECS stops a task whose daemon holds a job, or may' }];
-  // only a guard that may still start its daemon makes a difference between now and the stop
-  const isToBeWatched = task.ecs === 'running' && task.guard === 'leasing';
-  return [...starts, { what, to: isToBeWatched ? { ...task, ecs: 'chosen' } : undefined }];
+    return [...starts, { what, to: task, fails: 'ECS stops a task whose daemon holds a job or may get one' }];
+  // The time between the choice and the stop matters only for a guard that may still start its
+  // daemon.
+  const mayStartDaemon = task.ecs === 'running' && task.guard === 'leasing';
+  return [...starts, { what, to: mayStartDaemon ? { ...task, ecs: 'chosen' } : undefined }];
 }
 
 function writeMoves(task: TaskState, rules: Rules): readonly Move[] {
@@ -97,11 +105,11 @@ function writeMoves(task: TaskState, rules: Rules): readonly Move[] {
     protection: write === 'lease' ? LEASE : write === 'hold' ? ASK : UNPROTECTED,
   };
   const answered = (what: string, to: TaskState, input: GuardInput): readonly Move[] =>
-    write === 'lease' ? fed(what, to, input, rules) : [{ what, to }];
+    write === 'lease' ? feedMoves(what, to, input, rules) : [{ what, to }];
   const refusal = task.isRefused ? 'renewal-refused-again' : 'renewal-refused';
   return [
     ...answered(`PUT ${write} takes effect`, { ...taken, isRefused: false }, 'renewed'),
-    ...answered(`PUT ${write} takes effect, its answer is lost`, taken, 'renewal-unanswered'),
+    ...answered(`PUT ${write} takes effect, but its answer is lost`, taken, 'renewal-unanswered'),
     ...answered(`PUT ${write} is lost`, done, 'renewal-unanswered'),
     ...(write === 'release'
       ? []
@@ -115,14 +123,14 @@ function writeMoves(task: TaskState, rules: Rules): readonly Move[] {
 
 function guardMoves(task: TaskState, rules: Rules): readonly Move[] {
   const { guard, blind } = task;
-  const isOver = guard === 'left' || guard === 'died';
+  const hasDaemonExited = guard === 'left' || guard === 'died';
   if (guard === 'ended') return [];
   return [
     ...lookMoves(task, rules),
     ...(guard === 'leasing' ? inputs('10 min are over: ', 'lease-time-over', task, rules) : []),
-    ...(isOver ? inputs('a look fails: ', 'blind', task, rules) : []),
+    ...(hasDaemonExited ? inputs('a look fails: ', 'blind', task, rules) : []),
     ...(blind > 0 ? inputs('looks have failed for 6 h: ', 'blind-for-6h', { ...task, blind: 2 }, rules) : []),
-    ...(isOver ? inputs('it has waited: ', 'wait-over', task, rules) : []),
+    ...(hasDaemonExited ? inputs('its wait is over: ', 'wait-over', task, rules) : []),
   ];
 }
 
@@ -142,10 +150,10 @@ function answersTo(task: TaskState): readonly GuardInput[] {
   return seen === 'lease-seen' ? [seen, 'renewal-due'] : [seen];
 }
 
-/** One PUT at a time: the one under way ends first. */
+/** The steps of an input. The guard sends one PUT at a time, so an input that sends one waits. */
 function inputs(what: string, input: GuardInput, task: TaskState, rules: Rules): readonly Move[] {
   if (task.write !== 'none' && sendsWrite(task, input, rules.table)) return [];
-  return fed(`${what}${input}`, task, input, rules);
+  return feedMoves(`${what}${input}`, task, input, rules);
 }
 
 function daemonMoves(task: TaskState, rules: Rules): readonly Move[] {
@@ -156,7 +164,7 @@ function daemonMoves(task: TaskState, rules: Rules): readonly Move[] {
   });
   const exits = (what: string): readonly Move[] =>
     task.write === 'none' || task.guard === 'stopping'
-      ? fed(what, { ...task, daemon: 'none' }, 'daemon-exited', rules)
+      ? feedMoves(what, { ...task, daemon: 'none' }, 'daemon-exited', rules)
       : [];
   switch (task.daemon) {
     case 'starting':
@@ -164,7 +172,7 @@ function daemonMoves(task: TaskState, rules: Rules): readonly Move[] {
         ? []
         : [becomes('the daemon registers', 'idle'), ...exits('the daemon dies')];
     case 'idle':
-      return [becomes('the daemon is handed a job', 'busy', true), ...exits('the daemon dies')];
+      return [becomes('coderd hands the daemon a job', 'busy', true), ...exits('the daemon dies')];
     case 'busy':
       return [becomes('the job ends', 'idle'), ...exits('the daemon dies')];
     case 'finishing':
@@ -178,8 +186,8 @@ function daemonMoves(task: TaskState, rules: Rules): readonly Move[] {
   }
 }
 
-function fed(what: string, task: TaskState, input: GuardInput, { table }: Rules): readonly Move[] {
-  const result: Fed = feed(task, input, table);
+function feedMoves(what: string, task: TaskState, input: GuardInput, { table }: Rules): readonly Move[] {
+  const result: FeedResult = feed(task, input, table);
   if (result.kind === 'goes-on') return [{ what, to: result.task }];
   return [{ what, to: undefined, ...(result.overJob ? { fails: OVER_JOB } : {}) }];
 }

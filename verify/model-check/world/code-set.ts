@@ -1,8 +1,14 @@
-/** States that were reached, in the order in which they were: whole numbers below 2^53, each with the one that it was reached from. */
+/**
+ * The reached states in the order of discovery, as whole numbers below 2^53. Each has the state
+ * from which it was reached.
+ */
 export class CodeSet {
   #codes = new Float64Array(1 << 12);
   #parents = new Int32Array(1 << 12);
-  /** Open addressing, at most half full: index into `#codes` plus one, 0 where free. */
+  /**
+   * Hash table with open addressing, at most half full: index into `#codes` plus one, 0 for a free
+   * entry.
+   */
   #table = new Int32Array(1 << 13);
   #size = 0;
 
@@ -19,7 +25,7 @@ export class CodeSet {
     return this.#parents[index] ?? -1;
   }
 
-  /** Returns whether it is new. */
+  /** Adds a state; returns whether it is new. */
   add(code: number, parent: number): boolean {
     const slot = this.#slotOf(code);
     if (this.#table[slot] !== 0) return false;

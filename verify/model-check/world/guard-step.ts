@@ -1,4 +1,4 @@
-/** The guard of one task: its table, stepped, with the table's effects put into the state of the task. */
+/** Steps the guard of one task by its table, and applies the table's effects to the task. */
 import {
   type GuardEffect,
   type GuardInput,
@@ -15,14 +15,17 @@ import {
   UNPROTECTED,
 } from './task.ts';
 
-/** What became of a task whose guard got an input. */
-export type Fed =
+/** The result of a guard's input. */
+export type FeedResult =
   | { readonly kind: 'goes-on'; readonly task: TaskState }
-  /** The guard has exited, and ECS with it stops the task. */
+  /** The guard has exited, so ECS stops the task. */
   | { readonly kind: 'exited'; readonly overJob: boolean };
 
-/** Gives the guard an input. PUTs are only sent: they are in `write` until they take effect or are lost. */
-export function feed(task: TaskState, input: GuardInput, table: GuardTable): Fed {
+/**
+ * Gives the guard an input. A PUT is only sent: it stays in `write` until it takes effect or is
+ * lost.
+ */
+export function feed(task: TaskState, input: GuardInput, table: GuardTable): FeedResult {
   const { to, effects } = stepGuard(task.guard, input, table);
   let next: TaskState = { ...task, guard: to };
   for (const effect of effects) {
@@ -32,12 +35,12 @@ export function feed(task: TaskState, input: GuardInput, table: GuardTable): Fed
   return { kind: 'goes-on', task: forget(next) };
 }
 
-/** Whether the guard would send a PUT upon this input: it sends one at a time. */
+/** Whether the guard sends a PUT for this input. It sends one at a time. */
 export function sendsWrite(task: TaskState, input: GuardInput, table: GuardTable): boolean {
   return stepGuard(task.guard, input, table).effects.some((effect) => WRITES.has(effect));
 }
 
-/** What a look tells, but for whether it is time to renew. */
+/** The input that a look of the guard gives, except for whether a renewal is due. */
 export function judgeLook({ protection }: TaskState): GuardInput {
   if (protection === UNPROTECTED) return 'gone-seen';
   if (protection < LOW_BELOW) return 'ask-seen-low';

@@ -1,10 +1,11 @@
 /**
- * The exploration of guards: some tasks, jobs, a clock, and an autoscaler that writes nonsense: it asks anyone at any time, and the
- * count it sets, and the revision, are always those that let ECS stop any task that is not protected. ECS refuses calls as it likes,
- * which holds every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1). Tasks are interchangeable: a state is a sorted list of them.
+ * The exploration of guards: tasks, jobs, a clock and a nonsense autoscaler. It sends drain
+ * requests to any task at any time. The count and the revision always let ECS stop any unprotected
+ * task. ECS refuses any call, which covers every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1).
+ * Tasks are interchangeable: a state is a sorted list of them.
  */
 import { GUARD_TABLE } from '../../../simulator/task/guard-table.ts';
-import { sortPlaces } from './autoscalers.ts';
+import { sortSlots } from './autoscalers.ts';
 import { later, type Move, movesOf, type Rules } from './clock-moves.ts';
 import { Interned, remembered } from './interned.ts';
 import type { Emit, Fail, Model } from './search.ts';
@@ -20,14 +21,14 @@ export const RULES: Rules = {
   drainsInTime: true,
 };
 
-/** Different states of one task that there may be. */
+/** The most states of one task. */
 const KINDS = 4096;
-const NOBODY = 0;
-const NOT_NOW = -1;
+const NO_TASK = 0;
+const TIME_CANNOT_PASS = -1;
 
 type KnownMove = Pick<Move, 'what' | 'takesJob' | 'fails'> & { readonly to: number };
 
-/** The guards of so many tasks. */
+/** The model of guards. */
 export class GuardsModel implements Model {
   readonly initial = 0;
   readonly #rules: Rules;
@@ -49,7 +50,7 @@ export class GuardsModel implements Model {
     this.#kinds.idOf(undefined);
     this.#fresh = this.#kinds.idOf(NEW_TASK);
     this.#movesOf = remembered((id) => knownMoves(this.#kinds, id, rules));
-    this.#now = new Array<number>(tasks).fill(NOBODY);
+    this.#now = new Array<number>(tasks).fill(NO_TASK);
     this.#next = [...this.#now];
   }
 
@@ -71,8 +72,8 @@ export class GuardsModel implements Model {
   }
 
   #expandTask(slot: number, isJobFree: boolean, emit: Emit, fail: Fail): void {
-    const id = this.#now[slot] ?? NOBODY;
-    if (id === NOBODY) this.#emitWith(slot, this.#fresh, emit, 'ECS starts it');
+    const id = this.#now[slot] ?? NO_TASK;
+    if (id === NO_TASK) this.#emitWith(slot, this.#fresh, emit, 'ECS starts it');
     for (const { to, what, takesJob, fails } of this.#movesOf(id)) {
       if (takesJob === true && !isJobFree) continue;
       if (fails !== undefined) fail('safety', `${what}: ${fails}`, slot);
@@ -82,23 +83,23 @@ export class GuardsModel implements Model {
 
   #expandTime(emit: Emit): void {
     for (let slot = 0; slot < this.#now.length; slot++) {
-      const id = this.#laterOf(this.#now[slot] ?? NOBODY);
-      if (id === NOT_NOW) return;
+      const id = this.#laterOf(this.#now[slot] ?? NO_TASK);
+      if (id === TIME_CANNOT_PASS) return;
       this.#next[slot] = id;
     }
     emit(pack(this.#next), 'six hours pass', -1);
   }
 
   #emitWith(slot: number, id: number, emit: Emit, what: string): void {
-    for (let i = 0; i < this.#now.length; i++) this.#next[i] = i === slot ? id : (this.#now[i] ?? NOBODY);
+    for (let i = 0; i < this.#now.length; i++) this.#next[i] = i === slot ? id : (this.#now[i] ?? NO_TASK);
     emit(pack(this.#next), what, slot);
   }
 
   #later(id: number): number {
     const task = this.#kinds.at(id);
-    if (task === undefined) return NOBODY;
+    if (task === undefined) return NO_TASK;
     const next = later(task, this.#rules);
-    return next === undefined ? NOT_NOW : this.#kinds.idOf(next);
+    return next === undefined ? TIME_CANNOT_PASS : this.#kinds.idOf(next);
   }
 }
 
@@ -110,9 +111,9 @@ function knownMoves(kinds: Interned<TaskState | undefined>, id: number, rules: R
     .filter(({ to, fails }) => to !== id || fails !== undefined);
 }
 
-/** The numbers of the tasks, sorted, as digits. */
+/** Packs the sorted numbers of the tasks as digits of one number. */
 function pack(ids: number[]): number {
-  sortPlaces(ids);
+  sortSlots(ids);
   let code = 0;
   for (const id of ids) code = code * KINDS + id;
   return code;

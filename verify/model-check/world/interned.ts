@@ -1,11 +1,17 @@
-/** Values with small numbers for names: the same number for the same key. */
+import { ExplorationError } from './exploration-error.ts';
+
+/** Numbers values: values with the same key get the same small number. */
 export class Interned<T> {
   readonly #values: { readonly value: T }[] = [];
   readonly #ids = new Map<string, number>();
   readonly #keyOf: (value: T) => string;
   readonly #most: number;
 
-  /** @param most values that there may be: ids are below it */
+  /**
+   * @param most number of values; ids are below it
+   * @throws ExplorationError from `idOf` when there are more values, and from `at` for an unknown
+   * id
+   */
   constructor(keyOf: (value: T) => string, most: number) {
     this.#keyOf = keyOf;
     this.#most = most;
@@ -21,8 +27,8 @@ export class Interned<T> {
     if (known !== undefined) return known;
     const id = this.#values.length;
     if (id >= this.#most)
-      throw new Error(
-        `exploring: more than ${this.#most} different parts of a state; choose a smaller bound`,
+      throw new ExplorationError(
+        `numbering parts of a state: there are more than ${this.#most} different parts; choose a smaller bound`,
       );
     this.#values.push({ value });
     this.#ids.set(key, id);
@@ -31,12 +37,13 @@ export class Interned<T> {
 
   at(id: number): T {
     const entry = this.#values[id];
-    if (entry === undefined) throw new Error(`exploring: nothing has the number ${id}`);
+    if (entry === undefined)
+      throw new ExplorationError(`reading part ${id} of a state: no part has this number`);
     return entry.value;
   }
 }
 
-/** A function of small whole numbers, worked out once for each. */
+/** Caches a function of small whole numbers. */
 export function remembered<T>(compute: (id: number) => T): (id: number) => T {
   const known: (T | undefined)[] = [];
   return (id) => {

@@ -1,6 +1,7 @@
 /**
- * What can happen to one task in the exploration of a pool (pool.ts), where counts, revisions and coderd's rows are told apart and
- * calls of guards take effect at once or not at all. Time has no measure here: what takes long may be over at any moment.
+ * Derives what can happen to one task in the exploration of a pool (pool.ts). That exploration
+ * tells counts, revisions and coderd's rows apart. Calls of guards take effect at once or not at
+ * all. There is no clock: whatever takes long may end at any moment.
  */
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
 import { OVER_JOB } from './clock-moves.ts';
@@ -10,8 +11,8 @@ import { ASK, ASKED_BELOW, LEASE, type TaskState, UNPROTECTED } from './task.ts'
 export type TaskRules = {
   readonly table: GuardTable;
   /**
-   * Whether coderd ends the session of a daemon whose key was deleted, once it holds no job (docs/coder.md §3: after 2.36); before
-   * that it may be handed further jobs.
+   * Whether coderd ends the session of a daemon whose key was deleted, once it holds no job
+   * (docs/coder.md §3: after 2.36). Before that coderd may hand it further jobs.
    */
   readonly endsSessions: boolean;
 };
@@ -20,18 +21,18 @@ export type PoolMove = {
   readonly what: string;
   /** Undefined: the task is gone. */
   readonly to: TaskState | undefined;
-  /** Needs a job that waits, and takes it. */
+  /** Whether the step takes a pending job. */
   readonly takesJob?: boolean;
   readonly fails?: string;
 };
 
-/** Everything that can happen to a task by itself, its guard or its daemon. */
+/** Every step of a task, its guard and its daemon. */
 export function poolMovesOf(task: TaskState, rules: TaskRules): readonly PoolMove[] {
-  if (task.ecs === 'pending') return [{ what: 'begins to run', to: { ...task, ecs: 'running' } }];
+  if (task.ecs === 'pending') return [{ what: 'starts to run', to: { ...task, ecs: 'running' } }];
   return [...guardMoves(task, rules.table), ...daemonMoves(task, rules), ...rowMoves(task)];
 }
 
-/** The same task once the provisioner key has been deleted: its row is gone with it. */
+/** The task after its provisioner key was deleted: coderd deletes the daemon's row with the key. */
 export function withoutKey(task: TaskState, { endsSessions }: TaskRules): TaskState {
   if (task.row !== 'live' && task.row !== 'offline') return task;
   return withoutSession({ ...task, row: 'none' }, endsSessions);
@@ -42,7 +43,7 @@ function withoutSession(task: TaskState, endsSessions: boolean): TaskState {
   return isEnded ? { ...task, daemon: 'starting' } : task;
 }
 
-/** A guard gets an input; a PUT that it sends is accepted, or refused or lost. */
+/** The steps of a guard's input. A PUT that the guard sends takes effect, or is refused or lost. */
 export function inputMoves(
   what: string,
   task: TaskState,
@@ -96,11 +97,11 @@ function daemonMoves(task: TaskState, { table, endsSessions }: TaskRules): reado
     inputMoves(what, { ...task, daemon: 'none' }, 'daemon-exited', table);
   switch (task.daemon) {
     case 'starting':
-      // after a quarter of an hour coderd will not have it: no such daemon registers any more
+      // No daemon registers after 15 minutes: if it could not by then, coderd refuses it.
       return task.row === 'young' ? [becomes('the daemon registers', { daemon: 'idle', row: 'live' })] : [];
     case 'idle':
       return [
-        { ...becomes('the daemon is handed a job', { daemon: 'busy' }), takesJob: true },
+        { ...becomes('coderd hands the daemon a job', { daemon: 'busy' }), takesJob: true },
         ...exits('the daemon dies'),
       ];
     case 'busy':
@@ -118,10 +119,10 @@ function daemonMoves(task: TaskState, { table, endsSessions }: TaskRules): reado
 
 function rowMoves(task: TaskState): readonly PoolMove[] {
   const hasDaemon = task.daemon !== 'none';
-  // a guard that gets no lease gives up after 10 min
+  // A guard without a lease gives up after 10 min, before this.
   if (task.row === 'young' && task.guard !== 'leasing')
     return [{ what: 'has been RUNNING for 15 min', to: { ...task, row: 'none' } }];
   if (task.row === 'live' && !hasDaemon)
-    return [{ what: 'coderd sees that its daemon is gone', to: { ...task, row: 'offline' } }];
+    return [{ what: 'coderd lists its daemon as offline', to: { ...task, row: 'offline' } }];
   return [];
 }

@@ -1,38 +1,42 @@
-/** A pool in the explorations: its tasks in their places, the count, the deployment, the jobs that wait; as one whole number. */
+/**
+ * The state of a pool in an exploration, packed into one whole number: tasks in their slots,
+ * desired count, deployment, pending jobs, looks in progress.
+ */
+import { ExplorationError } from './exploration-error.ts';
 import { Interned } from './interned.ts';
 import { describeTask, keyOf, type TaskState } from './task.ts';
 
 export type PoolBound = {
-  /** Places for tasks. */
+  /** Slots for tasks. */
   readonly tasks: number;
   readonly jobs: number;
 };
 
 export type PoolState = {
-  /** Numbers of the tasks in `kinds`; 0: the place is free. */
+  /** Numbers of the tasks in `kinds`; 0: the slot is free. */
   readonly ids: number[];
   desired: number;
-  /** Jobs that no daemon has yet. */
+  /** Number of pending jobs. */
   pending: number;
   isDeploying: boolean;
-  /** ECS said that it cannot place a task, and has started none since. */
+  /** Whether ECS said that it cannot place a task, and has started none since. */
   isUnplaced: boolean;
-  /** Number of what the autoscaler's looks are about to do; 0: nothing. */
-  mind: number;
+  /** Number of the list of looks in progress; 0: no look. */
+  looksId: number;
 };
 
-/** Counts that may be asked for beyond the places: tasks that are leaving come on top of those that are wanted. */
+/** How far a desired count may exceed the slots: leaving tasks come on top of the wanted ones. */
 const BEYOND = 3;
 const KINDS = 512;
-export const NOBODY = 0;
+export const NO_TASK = 0;
 
-/** States of one bound, to and from whole numbers. */
+/** Packs states of one bound into whole numbers and back. */
 export class PoolCodes {
   readonly bound: PoolBound;
   readonly kinds: Interned<TaskState | undefined>;
   readonly #base: number;
 
-  /** @param most different states of one task that there may be */
+  /** @param most number of different states of one task */
   constructor(bound: PoolBound, most = KINDS) {
     this.bound = bound;
     this.#base = most;
@@ -40,17 +44,19 @@ export class PoolCodes {
     this.kinds.idOf(undefined);
   }
 
-  /** A state to be written into. */
+  /** A state without tasks, to write into. */
   empty(): PoolState {
-    const ids = new Array<number>(this.bound.tasks).fill(NOBODY);
-    return { ids, desired: 0, pending: 0, isDeploying: false, isUnplaced: false, mind: 0 };
+    const ids = new Array<number>(this.bound.tasks).fill(NO_TASK);
+    return { ids, desired: 0, pending: 0, isDeploying: false, isUnplaced: false, looksId: 0 };
   }
 
-  pack({ ids, desired, pending, isDeploying, isUnplaced, mind }: PoolState): number {
+  pack({ ids, desired, pending, isDeploying, isUnplaced, looksId }: PoolState): number {
     const { tasks, jobs } = this.bound;
     if (desired > tasks + BEYOND)
-      throw new Error(`exploring: a count of ${desired} for ${tasks} places is more than was thought of`);
-    let code = (mind * (tasks + BEYOND + 1) + desired) * (jobs + 1) + pending;
+      throw new ExplorationError(
+        `packing a state: desired ${desired} is more than ${BEYOND} above the ${tasks} slots; choose a smaller bound`,
+      );
+    let code = (looksId * (tasks + BEYOND + 1) + desired) * (jobs + 1) + pending;
     code = code * 2 + (isDeploying ? 1 : 0);
     code = code * 2 + (isUnplaced ? 1 : 0);
     for (const id of ids) code = code * this.#base + id;
@@ -70,11 +76,11 @@ export class PoolCodes {
     into.isDeploying = digit(2) === 1;
     into.pending = digit(jobs + 1);
     into.desired = digit(tasks + BEYOND + 1);
-    into.mind = rest;
+    into.looksId = rest;
   }
 
   taskAt(state: PoolState, slot: number): TaskState | undefined {
-    return this.kinds.at(state.ids[slot] ?? NOBODY);
+    return this.kinds.at(state.ids[slot] ?? NO_TASK);
   }
 
   tasksOf(state: PoolState): readonly (TaskState | undefined)[] {
@@ -84,7 +90,7 @@ export class PoolCodes {
   describe(state: PoolState): string {
     const tasks = this.tasksOf(state).map((task) => `[${describeTask(task)}]`);
     const parts = [`desired ${state.desired}`, ...tasks];
-    if (state.pending > 0) parts.push(`${state.pending} job(s) waiting`);
+    if (state.pending > 0) parts.push(`${state.pending} pending job(s)`);
     if (state.isDeploying) parts.push('deploying');
     if (state.isUnplaced) parts.push('a task that ECS could not place');
     return parts.join(' ');
@@ -93,10 +99,10 @@ export class PoolCodes {
 
 /** Copies a state into another. */
 export function copyInto(from: PoolState, to: PoolState): void {
-  for (let slot = 0; slot < from.ids.length; slot++) to.ids[slot] = from.ids[slot] ?? NOBODY;
+  for (let slot = 0; slot < from.ids.length; slot++) to.ids[slot] = from.ids[slot] ?? NO_TASK;
   to.desired = from.desired;
   to.pending = from.pending;
   to.isDeploying = from.isDeploying;
   to.isUnplaced = from.isUnplaced;
-  to.mind = from.mind;
+  to.looksId = from.looksId;
 }

@@ -1,21 +1,25 @@
 /**
- * The exploration of a pool: guards, daemons, coderd's rows, ECS's scheduler with its count and its deployments, and an autoscaler,
- * nonsense or the product. ECS accepts or refuses calls as it likes; a look that fails is one that did not happen.
+ * The exploration of a pool: guards, daemons, coderd's rows, ECS's scheduler with its count and
+ * deployments, and an autoscaler (nonsense or the product). ECS may accept or refuse any call. A
+ * look of a guard that fails is left out.
  */
 import type { Autoscaler } from './autoscalers.ts';
 import { remembered } from './interned.ts';
 import { type PoolMove, poolMovesOf, type TaskRules, withoutKey } from './pool-moves.ts';
-import { copyInto, NOBODY, type PoolCodes, type PoolState } from './pool-state.ts';
+import { copyInto, NO_TASK, type PoolCodes, type PoolState } from './pool-state.ts';
 import type { Emit, Fail, Model } from './search.ts';
 import { holdsJob, isAtRisk, NEW_TASK, type TaskState, UNPROTECTED } from './task.ts';
 
 export type PoolRules = TaskRules & {
   readonly autoscaler: (codes: PoolCodes) => Autoscaler;
-  /** Whether a hand, or an expiry, takes away the protection of a task while ECS and the autoscaler are at rest. */
-  readonly hasHands: boolean;
+  /**
+   * Whether a person, or an expiry, removes the protection of a task while ECS and the autoscaler
+   * are idle.
+   */
+  readonly hasOperator: boolean;
 };
 
-/** What a step of one task needs to know of it. */
+/** What the model derives from one task, computed once for each state of a task. */
 type Kind = {
   readonly task: TaskState | undefined;
   readonly moves: readonly (Omit<PoolMove, 'to'> & { readonly to: number })[];
@@ -33,7 +37,7 @@ export class PoolModel implements Model {
   readonly initial: number;
   readonly judge: Model['judge'];
   readonly #codes: PoolCodes;
-  readonly #hasHands: boolean;
+  readonly #hasOperator: boolean;
   readonly #autoscaler: Autoscaler;
   readonly #fresh: number;
   readonly #freshOld: number;
@@ -44,7 +48,7 @@ export class PoolModel implements Model {
   constructor(codes: PoolCodes, rules: PoolRules, judge?: Model['judge']) {
     this.judge = judge;
     this.#codes = codes;
-    this.#hasHands = rules.hasHands;
+    this.#hasOperator = rules.hasOperator;
     this.#autoscaler = rules.autoscaler(codes);
     this.#fresh = codes.kinds.idOf(NEW_TASK);
     this.#freshOld = codes.kinds.idOf({ ...NEW_TASK, revision: 'old' });
@@ -62,13 +66,13 @@ export class PoolModel implements Model {
     this.#expandDeployment(kinds, emit);
     this.#expandJobs(kinds, emit);
     this.#expandKey(kinds, emit);
-    if (this.#hasHands) this.#expandHands(kinds, emit);
+    if (this.#hasOperator) this.#expandOperator(kinds, emit);
     this.#autoscaler.expand(this.#now, emit, fail);
   }
 
   describe(code: number): string {
     this.#codes.unpack(code, this.#now);
-    return this.#codes.describe(this.#now) + this.#autoscaler.describe(this.#now.mind);
+    return this.#codes.describe(this.#now) + this.#autoscaler.describe(this.#now.looksId);
   }
 
   #expandTask(slot: number, { moves }: Kind, emit: Emit, fail: Fail): void {
@@ -82,8 +86,9 @@ export class PoolModel implements Model {
   }
 
   /**
-   * ECS keeps the count, with minimumHealthyPercent 0 and maximumPercent 100, and picks the worst victims. While it deploys it may
-   * start tasks of either revision; after an early success it may count old tasks or not (simulator/ecs/rollout.ts).
+   * ECS keeps the count with minimumHealthyPercent 0 and maximumPercent 100, and picks the worst
+   * victims. During a deployment it may start tasks of either revision. After an early success it
+   * may count old tasks or not (simulator/ecs/rollout.ts).
    */
   #expandScheduler(kinds: readonly Kind[], emit: Emit, fail: Fail): void {
     const { desired, isDeploying } = this.#now;
@@ -101,24 +106,25 @@ export class PoolModel implements Model {
         this.#emit(emit, 'ECS starts it', slot);
         if (!isDeploying && old === 0) continue;
         this.#withTask(slot, this.#freshOld).isUnplaced = false;
-        this.#emit(emit, 'ECS starts it of the old revision', slot);
+        this.#emit(emit, 'ECS starts it with the old revision', slot);
       } else if (kind.isFree && (count > desired || kind.isOld)) {
-        if (kind.isAtRisk) fail('safety', 'ECS stops a task whose daemon holds a job, or may', slot);
-        this.#withTask(slot, NOBODY);
+        if (kind.isAtRisk) fail('safety', 'ECS stops a task whose daemon holds a job or may get one', slot);
+        this.#withTask(slot, NO_TASK);
         this.#emit(emit, 'ECS stops it', slot);
       }
     }
   }
 
   #expandDeployment(kinds: readonly Kind[], emit: Emit): void {
-    // as soon as one new task runs, where deployments may succeed early
+    // A deployment with early success completes as soon as one new task runs.
     const isOver =
       this.#now.desired === 0 || kinds.some(({ task, isOld }) => task?.ecs === 'running' && !isOld);
     if (this.#now.isDeploying && isOver) {
       this.#asNow().isDeploying = false;
       this.#emit(emit, 'the deployment is complete', -1);
     }
-    // whom a hand has unprotected nothing keeps from a deployment
+    // A deployment would stop a task whose protection a person has removed; the lease does not
+    // cover that.
     if (kinds.some((kind) => kind.isFree && kind.isAtRisk)) return;
     const next = this.#asNow();
     next.isDeploying = true;
@@ -139,15 +145,18 @@ export class PoolModel implements Model {
     this.#emit(emit, 'the provisioner key is deleted, and coderd forgets its daemons', -1);
   }
 
-  /** While ECS and the autoscaler are at rest: what is being stopped at that moment is nobody's fault but the hand's. */
-  #expandHands(kinds: readonly Kind[], emit: Emit): void {
-    const { isDeploying, mind, desired } = this.#now;
+  /**
+   * Only while ECS and the autoscaler are idle: a task that ECS stops at the moment of the removal
+   * is the person's fault alone.
+   */
+  #expandOperator(kinds: readonly Kind[], emit: Emit): void {
+    const { isDeploying, looksId, desired } = this.#now;
     const count = kinds.filter(({ task }) => task !== undefined).length;
-    if (isDeploying || mind !== 0 || count > desired || kinds.some(({ isOld }) => isOld)) return;
+    if (isDeploying || looksId !== 0 || count > desired || kinds.some(({ isOld }) => isOld)) return;
     for (const [slot, kind] of kinds.entries()) {
       if (kind.isFree || kind.isOld || !kind.isAtRisk) continue;
       this.#withTask(slot, kind.withoutLease);
-      this.#emit(emit, 'its protection is taken away by a hand', slot);
+      this.#emit(emit, 'a person removes its protection', slot);
     }
   }
 
@@ -156,18 +165,18 @@ export class PoolModel implements Model {
     return this.#next;
   }
 
-  /** What comes next, but for one place. */
+  /** The next state: the current one with another task in one slot. */
   #withTask(slot: number, id: number): PoolState {
     const next = this.#asNow();
     next.ids[slot] = id;
-    if (id === NOBODY && next.mind !== 0) next.mind = this.#autoscaler.withoutTask(next.mind, slot);
+    if (id === NO_TASK && next.looksId !== 0) next.looksId = this.#autoscaler.withoutTask(next.looksId, slot);
     return next;
   }
 
   #emit(emit: Emit, what: string, slot: number): void {
-    const mind = this.#autoscaler.afterStep(this.#next.mind);
-    if (mind === 'not-now') return;
-    this.#next.mind = mind;
+    const looksId = this.#autoscaler.afterStep(this.#next.looksId);
+    if (looksId === 'not-now') return;
+    this.#next.looksId = looksId;
     emit(this.#autoscaler.canonical(this.#next), what, slot);
   }
 }
@@ -175,9 +184,9 @@ export class PoolModel implements Model {
 function readKind(codes: PoolCodes, id: number, rules: TaskRules): Kind {
   const { kinds } = codes;
   const task = kinds.at(id);
-  const nobody = { asOld: id, withoutRow: id, withoutLease: id };
+  const unchanged = { asOld: id, withoutRow: id, withoutLease: id };
   if (task === undefined)
-    return { task, moves: [], isHolding: false, isOld: false, isFree: true, isAtRisk: false, ...nobody };
+    return { task, moves: [], isHolding: false, isOld: false, isFree: true, isAtRisk: false, ...unchanged };
   return {
     task,
     moves: poolMovesOf(task, rules).map((move) => ({ ...move, to: kinds.idOf(move.to) })),

@@ -1,26 +1,26 @@
 /**
- * Breadth-first search through all states of a model, so that the first violation found is one with the fewest steps.
- * States are whole numbers below 2^53.
+ * Searches all states of a model breadth first, so the first violation has the fewest steps. States
+ * are whole numbers below 2^53.
  */
 import { CodeSet } from './code-set.ts';
 
 export type Property = 'safety' | 'count' | 'progress';
 
-/** One step: to which state, what happened, and to which task (-1: to none of them). */
+/** Reports one step: the next state, what happened, and to which task (-1: to none). */
 export type Emit = (to: number, what: string, slot: number) => void;
-/** A step that must not be. */
+/** Reports a step that violates a property. */
 export type Fail = (property: Property, what: string, slot: number) => void;
 
 export type Model = {
   readonly initial: number;
-  /** Tells every step from a state. */
+  /** Emits every step from a state. */
   readonly expand: (code: number, emit: Emit, fail: Fail) => void;
-  /** Whether the state itself is a violation: the lines that show it, or undefined. */
+  /** The violation if the state itself is one; undefined otherwise. */
   readonly judge?: ((code: number) => Violation | undefined) | undefined;
   readonly describe: (code: number) => string;
 };
 
-/** What is wrong, and how it goes on from the state in which that shows. */
+/** A violation, and the lines that show what follows from its state. */
 export type Violation = {
   readonly property: Property;
   readonly what: string;
@@ -30,21 +30,21 @@ export type Violation = {
 export type Failure = {
   readonly property: Property;
   readonly what: string;
-  /** Until the state in which it shows. */
+  /** Number of states up to the violation. */
   readonly steps: number;
   /** One line for each step, the violation last. */
   readonly trace: readonly string[];
 };
 
-export type Found = {
+export type SearchResult = {
   readonly states: number;
   readonly transitions: number;
-  /** Absent: every state that can be reached was, and none is a violation. */
+  /** Undefined: all reachable states were searched, and none is a violation. */
   readonly failure: Failure | undefined;
 };
 
-/** Searches until a violation is found or nothing is left. */
-export function search(model: Model): Found {
+/** Searches until a violation is found or all states are searched. */
+export function search(model: Model): SearchResult {
   const reached = new CodeSet();
   reached.add(model.initial, -1);
   let transitions = 0;
@@ -80,7 +80,7 @@ function toFailure(
 ): Failure {
   const steps = path.map((code, index) => {
     const before = path[index - 1];
-    const label = before === undefined ? 'at first' : stepBetween(model, before, code);
+    const label = before === undefined ? 'initial state' : stepBetween(model, before, code);
     return `${String(index).padStart(3)}. ${label}\n       ${model.describe(code)}`;
   });
   const trace = [...steps, ...afterwards, `  => ${property.toUpperCase()}: ${what}`];

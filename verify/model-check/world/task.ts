@@ -1,34 +1,42 @@
 /**
- * One task as the explorations see it: what ECS, its guard, its daemon and coderd hold of it, in small values.
+ * The state of one task in an exploration: what ECS, its guard, its daemon and coderd hold of it,
+ * in small values.
  *
- * Time is counted in units of six hours, rounded so that nothing is made safer than it is: a lease of 48 h lasts 8 units, an ask
- * 23 h = 3, a guard is blind for one unit before it drains, and a job that is being drained lasts 2 units at the most
- * (docs/architecture.md, "The lease": builds shorter than 17 h). 3 = 1 + 2 stands for 23 = 6 + 17.
+ * Time is counted in units of six hours. Rounding never makes anything safer than it is: a lease of
+ * 48 h lasts 8 units, a drain request of 23 h lasts 3. A guard that cannot look drains after one
+ * unit. A job of a draining daemon lasts at most 2 units (docs/architecture.md, "The lease": builds
+ * shorter than 17 h). 3 = 1 + 2 stands for 23 = 6 + 17.
  */
 import type { GuardInput, GuardPhase } from '../../../simulator/task/guard-table.ts';
 
-/** The process `coder provisioner start`. `finishing`: terminated, with a job; `exiting`: terminated, without. */
+/**
+ * The process `coder provisioner start`. `finishing`: terminated, with a job; `exiting`:
+ * terminated, without a job.
+ */
 export type DaemonState = 'none' | 'starting' | 'idle' | 'busy' | 'finishing' | 'exiting';
 
 export type TaskState = {
-  /** `chosen`: ECS has decided to stop it; nothing takes that back, and the task has not been told yet. */
+  /** `chosen`: ECS has decided to stop it, and cannot undo that. The task has not been told yet. */
   readonly ecs: 'pending' | 'running' | 'chosen';
   readonly revision: 'old' | 'new';
-  /** 0: not protected; else the units that are left, plus one. */
+  /** 0: unprotected; otherwise the units left, plus one. */
   readonly protection: number;
   readonly guard: GuardPhase;
-  /** Of a working guard: 0 it has looked in this unit, 1 not yet, 2 not for more than one. */
+  /** Of a working guard: 0 it has looked in this unit, 1 not yet, 2 not for more than one unit. */
   readonly blind: 0 | 1 | 2;
   /** Of a working guard: whether its last renewal was refused. */
   readonly isRefused: boolean;
-  /** A PUT that was sent and has not taken effect: 48 h, 23 h or disabled. */
+  /** A PUT that was sent but has not taken effect: 48 h, 23 h or disabled. */
   readonly write: 'none' | 'lease' | 'hold' | 'release';
-  /** What the agent has answered to a look, and the guard has not heard yet. */
+  /** The agent's answer to a look, which the guard has not received yet. */
   readonly look: GuardInput | 'none';
   readonly daemon: DaemonState;
-  /** Units that a job may still take once its daemon drains. */
+  /** Units that a job may still take after its daemon drains. */
   readonly unitsOfJob: number;
-  /** coderd's row of the daemon. `young`: none yet, RUNNING for less than 15 min; `none`: none, and older, or deleted with its key. */
+  /**
+   * coderd's row of the daemon. `young`: no row, RUNNING for less than 15 min. `none`: no row, and
+   * RUNNING for longer, or deleted with its key.
+   */
   readonly row: 'young' | 'none' | 'live' | 'offline';
 };
 
@@ -37,9 +45,9 @@ const UNITS = { lease: 8, ask: 3, askedBelow: 4, lowBelow: 2, drainedJob: 2 } as
 export const UNPROTECTED = 0;
 export const LEASE = UNITS.lease + 1;
 export const ASK = UNITS.ask + 1;
-/** Less than this is an ask. */
+/** Less than this is a drain request. */
 export const ASKED_BELOW = UNITS.askedBelow + 1;
-/** Less than this, and the guard takes 23 h again. */
+/** With less than this the guard renews the 23 h. */
 export const LOW_BELOW = UNITS.lowBelow + 1;
 export const UNITS_OF_DRAINED_JOB = UNITS.drainedJob;
 
@@ -63,14 +71,17 @@ export function holdsJob({ daemon }: TaskState): boolean {
   return daemon === 'busy' || daemon === 'finishing';
 }
 
-/** Whether stopping it now may kill a job: one that its daemon holds, or may be handed before it hears of the stop. */
+/**
+ * Whether stopping the task now may kill a job: its daemon holds one, or may get one before it is
+ * told to stop.
+ */
 export function isAtRisk(task: TaskState): boolean {
   if (task.daemon === 'idle' || holdsJob(task)) return true;
-  // a daemon that could not register for a quarter of an hour is refused by coderd: it gets nothing
+  // coderd refuses a daemon that could not register for 15 minutes, so it gets no job.
   return task.daemon === 'starting' && task.row !== 'none';
 }
 
-/** What does not matter any more is forgotten, so that states that are alike are one. */
+/** Resets values that no longer matter, so that equivalent states are the same state. */
 export function forget(task: TaskState): TaskState {
   const isWorking = task.guard === 'working';
   return {
@@ -88,7 +99,7 @@ export function keyOf(task: TaskState | undefined): string {
   return [ecs, revision, protection, guard, blind, isRefused, write, look, daemon, unitsOfJob, row].join(' ');
 }
 
-/** For people who read a trace. */
+/** A text for traces. */
 export function describeTask(task: TaskState | undefined): string {
   if (task === undefined) return '-';
   const { ecs, revision, guard, write, daemon, row } = task;
@@ -99,8 +110,8 @@ export function describeTask(task: TaskState | undefined): string {
     guard,
     protectionText(task),
     ...(daemon === 'none' ? [] : [`daemon ${daemon}`]),
-    ...(write === 'none' ? [] : [`PUT ${write} under way`]),
-    ...(task.look === 'none' ? [] : [`answer ${task.look} under way`]),
+    ...(write === 'none' ? [] : [`PUT ${write} in flight`]),
+    ...(task.look === 'none' ? [] : [`answer ${task.look} in flight`]),
     ...(row === 'young' ? [] : [`row ${row}`]),
     ...(task.blind === 0 ? [] : [`blind ${task.blind}`]),
   ];

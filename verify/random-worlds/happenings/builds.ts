@@ -1,29 +1,31 @@
-/** What people and templates ask of a world: bursts of builds, of seconds to hours. */
+/** Plans the builds of a random world: bursts of builds that take seconds to hours. */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
 import type { World } from '../../../simulator/world.ts';
 import type { PlannedPool } from '../world/plan.ts';
-import { type Scene, untilNextMs } from '../world/scene.ts';
+import { untilNextMs, type WorldContext } from '../world/world-context.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** No build of up to 17 h is killed (docs/architecture.md, "The lease"). */
+/**
+ * The longest build: the lease protects builds of up to 17 h (docs/architecture.md, "The lease").
+ */
 const LONGEST_MS = 17 * HOUR_MS;
 
-/** Of ten builds that don't take hours. */
+/** The durations of ten builds that do not take hours; one is picked at random. */
 const DURATIONS: readonly Range[] = [
   ...Array<Range>(5).fill([2 * SECOND_MS, 90 * SECOND_MS]),
   ...Array<Range>(4).fill([MINUTE_MS, 6 * MINUTE_MS]),
   [5 * MINUTE_MS, 40 * MINUTE_MS],
 ];
 
-type Ground = Pick<Scene, 'world' | 'plan' | 'random'>;
+type BuildsContext = Pick<WorldContext, 'world' | 'plan' | 'random'>;
 
-/** Plans all builds of a world on its timeline, until `end` is called. */
-export function planBuilds({ world, plan, random }: Ground): { readonly end: () => void } {
+/** Plans all builds of a world on its timeline. The returned `end` stops them. */
+export function planBuilds({ world, plan, random }: BuildsContext): { readonly end: () => void } {
   let isOver = false;
   const next = (pool: PlannedPool): void => {
     world.timeline.after(untilNextMs(random, plan.builds.bursts), () => {
@@ -40,15 +42,15 @@ export function planBuilds({ world, plan, random }: Ground): { readonly end: () 
   };
 }
 
-function submitBurst(scene: Ground, pool: PlannedPool): void {
-  const { random, world } = scene;
+function submitBurst(context: BuildsContext, pool: PlannedPool): void {
+  const { random, world } = context;
   const size = random.next() < 0.3 ? 1 : random.whole(1, Math.ceil(pool.max * 1.3));
   const spreadMs = random.pick([0, 10 * SECOND_MS, 5 * MINUTE_MS]) ?? 0;
   for (let index = 0; index < size; index++)
-    world.timeline.after(random.whole(0, spreadMs), () => submit(scene, pool));
+    world.timeline.after(random.whole(0, spreadMs), () => submit(context, pool));
 }
 
-function submit({ world, plan, random }: Ground, { organization, tags }: PlannedPool): void {
+function submit({ world, plan, random }: BuildsContext, { organization, tags }: PlannedPool): void {
   const job = world.coderd.submitJob({
     organization,
     tags: someOf(tags, random),
@@ -60,7 +62,10 @@ function submit({ world, plan, random }: Ground, { organization, tags }: Planned
   world.timeline.after(random.whole(0, 5 * MINUTE_MS), () => cancel(world, job));
 }
 
-/** Often all tags of the pool, sometimes fewer: then another pool can run it too, or none can. */
+/**
+ * Usually all tags of the pool. Sometimes fewer: then another pool may fit the job too, or none
+ * does.
+ */
 function someOf(tags: Tags, random: Random): Tags {
   return random.next() < 0.8
     ? tags

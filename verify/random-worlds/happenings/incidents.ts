@@ -1,36 +1,42 @@
-/** What goes wrong in a world: outages, AWS taking hosts back, people in the console, deployments. */
+/**
+ * Plans the faults of a random world: outages, AWS reclaiming hosts, changes by people in the
+ * console, deployments.
+ */
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { INCIDENTS, type Incident } from '../world/plan.ts';
-import { type Scene, untilNextMs } from '../world/scene.ts';
+import { untilNextMs, type WorldContext } from '../world/world-context.ts';
 
-export type Trouble = {
-  /** Whether coderd answers nobody. */
+export type PlannedIncidents = {
+  /** Whether coderd is down. */
   readonly isCoderdDown: () => boolean;
-  /** Busy daemons that ended by themselves, with their jobs. */
+  /** Number of daemons that crashed while they ran a job. */
   readonly crashedJobs: () => number;
-  /** From now on nothing more goes wrong, and what is down comes up. */
+  /** Ends all outages, and plans no further incident. */
   readonly end: () => void;
 };
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** "Please leave", to whoever it is (docs/architecture.md, "The lease"). */
+/**
+ * The protection of a drain request (docs/architecture.md, "The lease"). It is sent to any running
+ * task.
+ */
 const ASK_MINUTES = 1380;
 const NO_CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
 const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
 /** Plans all incidents of a world on its timeline. */
-export function planIncidents(scene: Scene): Trouble {
-  const { world, plan, random, say } = scene;
-  const troubles = new Troubles(scene);
+export function planIncidents(context: WorldContext): PlannedIncidents {
+  const { world, plan, random, print } = context;
+  const incidents = new IncidentRunner(context);
   let isOver = false;
   const planNext = (incident: Incident, perHour: number): void => {
     world.timeline.after(untilNextMs(random, perHour), () => {
       if (isOver) return;
-      const what = troubles.happen(incident);
-      if (what !== undefined) say(`${incident}: ${what}`);
+      const description = incidents.happen(incident);
+      if (description !== undefined) print(`${incident}: ${description}`);
       planNext(incident, perHour);
     });
   };
@@ -40,30 +46,30 @@ export function planIncidents(scene: Scene): Trouble {
   }
   world.ecs.agentFaults = plan.agent;
   return {
-    isCoderdDown: () => troubles.isCoderdDown,
-    crashedJobs: () => troubles.crashedJobs,
+    isCoderdDown: () => incidents.isCoderdDown,
+    crashedJobs: () => incidents.crashedJobs,
     end: () => {
       isOver = true;
-      troubles.end();
+      incidents.end();
     },
   };
 }
 
-class Troubles {
+class IncidentRunner {
   isCoderdDown = false;
   crashedJobs = 0;
-  readonly #scene: Scene;
+  readonly #context: WorldContext;
   readonly #withoutKey = new Set<string>();
   readonly #notStarting = new Set<string>();
   readonly #notPlaced = new Set<string>();
 
-  constructor(scene: Scene) {
-    this.#scene = scene;
+  constructor(context: WorldContext) {
+    this.#context = context;
   }
 
-  /** Says what it did; undefined where there was nobody to do it to. */
+  /** Carries out an incident. Returns what it did; undefined if there was nothing to do it to. */
   happen(incident: Incident): string | undefined {
-    const { world } = this.#scene;
+    const { world } = this.#context;
     switch (incident) {
       case 'spot interruption':
         return this.#toTask((id) => world.ecs.spotInterruption(id));
@@ -99,7 +105,7 @@ class Troubles {
   }
 
   end(): void {
-    const { world } = this.#scene;
+    const { world } = this.#context;
     this.#agentsUp();
     world.ecs.agentFaults = { failing: 0, losing: 0 };
     this.isCoderdDown = false;
@@ -109,7 +115,7 @@ class Troubles {
   }
 
   #toTask(act: (id: string, task: EcsTask) => void): string | undefined {
-    const { world, random } = this.#scene;
+    const { world, random } = this.#context;
     const running = world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
     const task = random.pick(running);
     if (task === undefined) return undefined;
@@ -118,7 +124,7 @@ class Troubles {
   }
 
   #toPool(act: (pool: string) => void): string | undefined {
-    const { fleet, random } = this.#scene;
+    const { fleet, random } = this.#context;
     const pool = random.pick(fleet.pools);
     if (pool === undefined) return undefined;
     act(pool.name);
@@ -126,7 +132,7 @@ class Troubles {
   }
 
   #deploy(): string | undefined {
-    const { world, fleet, random } = this.#scene;
+    const { world, fleet, random } = this.#context;
     const pool = random.pick(fleet.pools)?.name;
     if (pool === undefined) return undefined;
     if (!world.service(pool).admitsDeployment) return `${pool}: refused`;
@@ -135,49 +141,49 @@ class Troubles {
   }
 
   #later(fromMs: number, toMs: number, run: () => void): string {
-    const { world, random } = this.#scene;
-    // evenly over the orders of magnitude
+    const { world, random } = this.#context;
+    // Log-uniform: short and long outages are equally likely.
     const ms = Math.round(fromMs * (toMs / fromMs) ** random.next());
     world.timeline.after(ms, run);
     return `for ${Math.round(ms / SECOND_MS)} s`;
   }
 
   #retire(): string | undefined {
-    const { world, random } = this.#scene;
+    const { world, random } = this.#context;
     const code = random.next() < 0.5 ? 'TerminationNotice' : 'ServiceSchedulerInitiated';
     return this.#toTask((id) => world.ecs.retireHost(id, code));
   }
 
   #crash(id: string): void {
-    const daemon = this.#scene.world.guard(id)?.daemon;
+    const daemon = this.#context.world.guard(id)?.daemon;
     if (daemon?.isBusy) this.crashedJobs += 1;
     daemon?.crash(137);
   }
 
   #agentsDown(): string | undefined {
-    const { ecs } = this.#scene.world;
+    const { ecs } = this.#context.world;
     if (ecs.agentsDown) return undefined;
     ecs.agentsDown = true;
     return this.#later(MINUTE_MS, 9 * HOUR_MS, () => this.#agentsUp());
   }
 
   #agentsUp(): void {
-    this.#scene.world.ecs.agentsDown = false;
+    this.#context.world.ecs.agentsDown = false;
   }
 
   #deleteKey(pool: string): void {
     if (this.#withoutKey.has(pool)) return;
-    this.#scene.world.deleteKey(pool);
+    this.#context.world.deleteKey(pool);
     this.#withoutKey.add(pool);
     this.#later(10 * SECOND_MS, 90 * MINUTE_MS, () => this.#renewKey(pool));
   }
 
   #renewKey(pool: string): void {
-    if (this.#withoutKey.delete(pool)) this.#scene.world.renewKey(pool);
+    if (this.#withoutKey.delete(pool)) this.#context.world.renewKey(pool);
   }
 
   #setCount(): string | undefined {
-    const { world, fleet, random } = this.#scene;
+    const { world, fleet, random } = this.#context;
     const pool = random.pick(fleet.pools);
     if (pool === undefined) return undefined;
     const count = random.next() < 0.3 ? 0 : random.whole(0, pool.max + 2);
@@ -186,26 +192,26 @@ class Troubles {
   }
 
   #failStarts(pool: string): void {
-    const { ecs } = this.#scene.world;
-    ecs.failStarts(this.#scene.world.service(pool).identity.name, PULL_FAILURE);
+    const { ecs } = this.#context.world;
+    ecs.failStarts(this.#context.world.service(pool).identity.name, PULL_FAILURE);
     this.#notStarting.add(pool);
     this.#later(MINUTE_MS, 30 * MINUTE_MS, () => this.#start(pool));
   }
 
   #start(pool: string): void {
-    const { world } = this.#scene;
+    const { world } = this.#context;
     if (this.#notStarting.delete(pool)) world.ecs.failStarts(world.service(pool).identity.name);
   }
 
   #useUpCapacity(pool: string): void {
-    const { ecs } = this.#scene.world;
-    ecs.failPlacement(this.#scene.world.service(pool).identity.name, NO_CAPACITY);
+    const { ecs } = this.#context.world;
+    ecs.failPlacement(this.#context.world.service(pool).identity.name, NO_CAPACITY);
     this.#notPlaced.add(pool);
     this.#later(MINUTE_MS, 90 * MINUTE_MS, () => this.#place(pool));
   }
 
   #place(pool: string): void {
-    const { world } = this.#scene;
+    const { world } = this.#context;
     if (this.#notPlaced.delete(pool)) world.ecs.failPlacement(world.service(pool).identity.name);
   }
 

@@ -1,10 +1,13 @@
-/** Pools that retire under load, and some that come back. */
-import type { Scene } from '../world/scene.ts';
+/** Plans retirements: pools retire under load, and some are taken back. */
+import type { WorldContext } from '../world/world-context.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Plans the retirements of a world on its timeline; at the end those come back without whom workspaces would run for ever. */
-export function planRetirements({ world, plan, fleet, say }: Omit<Scene, 'random'>): {
+/**
+ * Plans the retirements of a world on its timeline. At the end, pools are taken back without which
+ * workspaces would run without end.
+ */
+export function planRetirements({ world, plan, fleet, print }: Omit<WorldContext, 'random'>): {
   readonly end: () => void;
 } {
   let isOver = false;
@@ -16,11 +19,11 @@ export function planRetirements({ world, plan, fleet, say }: Omit<Scene, 'random
   for (const retirement of plan.retirements) {
     const { pool, atHours, isRenamed, backAfterHours } = retirement;
     after(atHours, () => {
-      say(`retiring: ${pool}${isRenamed ? ', renamed' : ''}`);
+      print(`retiring: ${pool}${isRenamed ? ', renamed' : ''}`);
       fleet.retire(retirement);
       if (backAfterHours === undefined) return;
       after(backAfterHours, () => {
-        say(`taken back: ${pool}`);
+        print(`taken back: ${pool}`);
         fleet.takeBack(pool);
       });
     });

@@ -1,4 +1,7 @@
-/** Workspaces that people start, use for a while and forget: coderd is to stop them by itself, once a daemon is there. */
+/**
+ * Plans workspaces that people start, use for a while and leave running. coderd has to stop them by
+ * itself, once a daemon is there.
+ */
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
@@ -10,19 +13,20 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const MOST_WORKSPACES = 12;
 
-type Scene = { readonly world: World; readonly plan: WorldPlan; readonly random: Random };
+type WorkspacesContext = { readonly world: World; readonly plan: WorldPlan; readonly random: Random };
 
-/** Makes the workspaces of a world; people start them until `end` is called. */
-export function planWorkspaces({ world, plan, random }: Scene): { readonly end: () => void } {
+/** Creates the workspaces of a world. People start and use them until `end` is called. */
+export function planWorkspaces({ world, plan, random }: WorkspacesContext): { readonly end: () => void } {
   let isOver = false;
-  const live = (workspace: WorkspaceRecord): void => {
+  const planVisits = (workspace: WorkspaceRecord): void => {
     world.timeline.after(random.whole(0, 3 * HOUR_MS), () => {
       if (isOver) return;
       visit(world, workspace, random);
-      live(workspace);
+      planVisits(workspace);
     });
   };
-  for (const pool of plan.pools) for (const workspace of addWorkspaces(world, pool, random)) live(workspace);
+  for (const pool of plan.pools)
+    for (const workspace of addWorkspaces(world, pool, random)) planVisits(workspace);
   return {
     end: () => {
       isOver = true;
@@ -30,7 +34,10 @@ export function planWorkspaces({ world, plan, random }: Scene): { readonly end: 
   };
 }
 
-/** Those that still run although they should have been stopped by now, or will be: coderd has to find a daemon for each. */
+/**
+ * Number of workspaces whose latest build is a start, in organizations whose scale-in is not on
+ * hold. coderd needs a daemon to stop each.
+ */
 export function running(world: World, isHeld: (organization: OrganizationId) => boolean): number {
   return world.coderd
     .workspaces()
@@ -56,7 +63,10 @@ function addWorkspaces(world: World, pool: PlannedPool, random: Random): readonl
   );
 }
 
-/** Somebody starts it, works in it, or finds a build under way. */
+/**
+ * A person starts the workspace, or uses it if it runs. Nothing happens while a build is in
+ * progress.
+ */
 function visit(world: World, workspace: WorkspaceRecord, random: Random): void {
   const { transition, job } = workspace.latestBuild;
   if (job.completedAt === undefined) return;

@@ -1,6 +1,7 @@
 /**
- * The line between a look and what it calls. A call takes effect somewhere on the way; it may fail before that, its answer may be
- * lost after that (the SDK then calls again, or gives up), and the look may end between any two calls.
+ * The connection between a look and a service that it calls. The service carries out a call between
+ * the request and the answer. The call may fail before that, or the answer may be lost after that
+ * (the SDK then retries, or gives up). A look may also end between any two calls.
  */
 
 import type { Random } from '../../../simulator/base/random.ts';
@@ -8,53 +9,57 @@ import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
 import type { VirtualScheduler } from './virtual-scheduler.ts';
 
-export type LineFaults = {
-  /** Shares of all calls. */
+export type ConnectionFaults = {
+  /** Share of all calls that fail before they take effect, 0 to 1. */
   readonly failing: number;
+  /** Share of all calls whose answer is lost, 0 to 1. */
   readonly losing: number;
 };
 
-export type LineOptions = {
-  readonly pace: VirtualScheduler;
+export type ConnectionOptions = {
+  readonly scheduler: VirtualScheduler;
   readonly random: Random;
-  /** From a call to its answer. */
+  /** Time from a call to its answer, in milliseconds. */
   readonly latency: Range;
-  readonly faults: () => LineFaults;
-  /** Asked before each call: whether the invocation has been cut off, so that this call and all others are never made. */
+  readonly faults: () => ConnectionFaults;
+  /**
+   * Called before each call: true once the invocation has ended, so this call and all later ones
+   * are never made.
+   */
   readonly isCutOff: () => boolean;
 };
 
-/** A call that came to nothing, or whose answer did. */
-export class LineError extends NoAnswer {
-  override readonly name = 'LineError';
+/** The call failed, or its answer was lost. */
+export class ConnectionError extends NoAnswer {
+  override readonly name = 'ConnectionError';
 }
 
 const NEVER: Promise<never> = new Promise(() => {});
 
 export class FaultyConnection {
-  readonly #options: LineOptions;
+  readonly #options: ConnectionOptions;
 
-  constructor(options: LineOptions) {
+  constructor(options: ConnectionOptions) {
     this.#options = options;
   }
 
   async call<T>(act: () => T): Promise<T> {
     const { faults, isCutOff } = this.#options;
     if (isCutOff()) return NEVER;
-    await this.#half();
-    if (this.#happens(faults().failing)) throw new LineError('calling: the connection was refused');
+    await this.#waitHalfLatency();
+    if (this.#happens(faults().failing)) throw new ConnectionError('calling: the connection was refused');
     const answer = act();
-    await this.#half();
+    await this.#waitHalfLatency();
     if (!this.#happens(faults().losing)) return answer;
     if (this.#happens(0.5)) return this.call(act);
-    throw new LineError('calling: the connection was reset before an answer came');
+    throw new ConnectionError('calling: the connection was reset before an answer came');
   }
 
-  #half(): Promise<void> {
-    return this.#options.pace.wait(Math.round(this.#options.random.whole(...this.#options.latency) / 2));
+  #waitHalfLatency(): Promise<void> {
+    return this.#options.scheduler.wait(Math.round(this.#options.random.whole(...this.#options.latency) / 2));
   }
 
-  /** Draws in any case, so that a fault more changes nothing else. */
+  /** Draws even when the share is 0, so that adding a fault changes nothing else in the world. */
   #happens(share: number): boolean {
     return this.#options.random.next() < share;
   }

@@ -1,4 +1,7 @@
-/** The pools of a world as they are configured now: some retire, and others take their tags over, or they come back. */
+/**
+ * The pools of a world as they are configured now. Pools retire; others take over their tags, or
+ * the pools are taken back.
+ */
 import { canRun } from '../../../lambda/decision/model/tags.ts';
 import type { World } from '../../../simulator/world.ts';
 import type { PlannedPool, Retirement } from './plan.ts';
@@ -8,13 +11,13 @@ export type FleetPool = PlannedPool & {
   readonly retiring: boolean;
 };
 
-/** What CloudFormation creates a service with (docs/aws.md §7). */
+/** The desired count with which CloudFormation creates a service (docs/aws.md §7). */
 const FIRST_COUNT = 1;
 
 export class Fleet {
-  /** Another list after each deployment. */
+  /** Replaced by a new list at each deployment. */
   pools: readonly FleetPool[];
-  /** Retirements so far. */
+  /** Number of retirements so far. */
   retired = 0;
   readonly #world: World;
 
@@ -23,24 +26,30 @@ export class Fleet {
     this.pools = pools;
   }
 
-  /** Retires a pool; renamed, it goes on under another name in the same deployment. */
+  /**
+   * Retires a pool. If it is renamed, the same deployment adds a pool with another name and the
+   * same tags.
+   */
   retire({ pool: name, isRenamed }: Pick<Retirement, 'pool' | 'isRenamed'>): void {
     this.retired += 1;
-    const follower = this.pools.find((pool) => pool.name === name);
+    const original = this.pools.find((pool) => pool.name === name);
     this.#set([name], true);
-    if (follower === undefined || !isRenamed) return;
-    const renamed = { ...follower, name: followerOf(name), desiredCount: FIRST_COUNT };
+    if (original === undefined || !isRenamed) return;
+    const renamed = { ...original, name: renamedPoolOf(name), desiredCount: FIRST_COUNT };
     this.#world.addPool(renamed);
     this.pools = [...this.pools, renamed];
   }
 
-  /** Its tags are its own again: two pools that have the same are refused. */
+  /**
+   * Takes a retired pool back, and retires the pool that took over its tags: the configuration
+   * refuses two pools with the same tags.
+   */
   takeBack(name: string): void {
-    this.#set([followerOf(name)], true);
+    this.#set([renamedPoolOf(name)], true);
     this.#set([name], false);
   }
 
-  /** Takes those back whose workspaces no other pool could stop. */
+  /** Takes back the pools whose workspaces no other pool could stop. */
   takeBackNeeded(): void {
     for (const pool of this.pools) if (pool.retiring && !this.#isCovered(pool)) this.takeBack(pool.name);
   }
@@ -56,4 +65,4 @@ export class Fleet {
   }
 }
 
-const followerOf = (name: string): string => `${name}-next`;
+const renamedPoolOf = (name: string): string => `${name}-next`;

@@ -1,4 +1,7 @@
-/** What a look must not do to a pool that a person has stopped: read from the tags themselves, not from the plan. */
+/**
+ * Finds actions of a look that a pause forbids. The pauses are read from the tags themselves, not
+ * from the plan.
+ */
 
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Action } from '../../../lambda/decision/model/plan.ts';
@@ -7,18 +10,23 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import type { EcsService, ServiceState } from '../../../simulator/ecs/service.ts';
 import type { World } from '../../../simulator/world.ts';
 
-/** Pauses that were there whenever the look, which began at `from` and has just ended, read the tags, and that it did not heed. */
-export function brokenPauses(
+/**
+ * The violations, one text each. Only pauses count that were set the whole time from `from`, less
+ * the read lag, until now: the look must have seen them.
+ */
+export function pauseViolations(
   world: World,
   { plan }: Pick<LookResult, 'plan'>,
   { from, readLagMs }: { readonly from: EpochMs; readonly readLagMs: number },
 ): readonly string[] {
   return plan.actions.flatMap((action) => {
-    const isBroken = (['all', 'scale-in'] as const).some(
+    const isViolated = (['all', 'scale-in'] as const).some(
       (pause) =>
         FORBIDDEN[pause](action) && isPaused(world, action.pool, { pause, from: plusMs(from, -readLagMs) }),
     );
-    return isBroken ? [`a pause of pool "${action.pool}" was not heeded: ${JSON.stringify(action)}`] : [];
+    return isViolated
+      ? [`pool "${action.pool}" is paused, but a look planned ${JSON.stringify(action)}`]
+      : [];
   });
 }
 
@@ -30,7 +38,7 @@ const FORBIDDEN: Readonly<Record<'all' | 'scale-in', (action: Action) => boolean
 
 type Pause = { readonly pause: 'all' | 'scale-in'; readonly from: EpochMs };
 
-/** Throughout, from then until now. */
+/** Whether the pool was paused the whole time from `from` until now. */
 function isPaused(world: World, pool: string, { pause, from }: Pause): boolean {
   const now = world.timeline.now();
   const states = statesSince(world.service(pool), from);

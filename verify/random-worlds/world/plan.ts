@@ -1,11 +1,11 @@
-/** What one random world is like: drawn from its seed, all of it before anything happens. */
+/** Draws the plan of one random world from its seed, before anything happens in it. */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
 import { CLEANUPS, ROLLOUTS } from '../../../simulator/ecs/rollout.ts';
 import type { PoolSpec, WorldOptions } from '../../../simulator/world.ts';
-import type { LineFaults } from './faulty-connection.ts';
+import type { ConnectionFaults } from './faulty-connection.ts';
 
 export type PlannedPool = PoolSpec & {
   readonly min: number;
@@ -14,7 +14,7 @@ export type PlannedPool = PoolSpec & {
   readonly idleTimeoutS: number;
 };
 
-/** What happens now and then, to whom it may concern. */
+/** Faults that happen to a random task, a random pool, or the whole world. */
 export const INCIDENTS = [
   'spot interruption',
   'host failure',
@@ -34,7 +34,7 @@ export const INCIDENTS = [
 
 export type Incident = (typeof INCIDENTS)[number];
 
-/** How many an hour, at most, over all pools. */
+/** The highest rate of each incident, per hour over all pools. */
 const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
   'spot interruption': 6,
   'host failure': 2,
@@ -52,48 +52,54 @@ const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
   'no capacity': 0.4,
 };
 
-/** A pool goes out of the configuration. */
+/** The removal of a pool from the configuration. */
 export type Retirement = {
   readonly pool: string;
-  /** Since the beginning. */
+  /** Hours since the world began. */
   readonly atHours: number;
-  /** Whether another name goes on with its tags, in the same deployment. */
+  /** Whether the same deployment adds a pool with another name and the same tags. */
   readonly isRenamed: boolean;
-  /** Later than that. Absent: it comes back only if nobody else could stop its workspaces, once all turns quiet. */
+  /**
+   * Hours after `atHours` until it is taken back. Absent: it is taken back at the end of all
+   * events, and only if no other pool could stop its workspaces.
+   */
   readonly backAfterHours?: number;
 };
 
-/** Over all pools. */
+/** The highest rate of overrides, per hour over all pools. */
 const MOST_OVERRIDES_AN_HOUR = 6;
 
 export type WorldPlan = {
   readonly seed: number;
-  /** How long things happen, before all turns quiet. */
+  /** Duration of all events; afterwards the world has to settle. */
   readonly busyHours: number;
   readonly pools: readonly PlannedPool[];
   readonly maxTasks: number;
   readonly atOncePercent: number;
   readonly world: Omit<WorldOptions, 'pools'>;
   readonly lookEveryS: number;
-  /** Shares of all looks. */
+  /** Shares of all invocations, 0 to 1. */
   readonly looks: { readonly doubled: number; readonly crashing: number; readonly slow: number };
   readonly callLatency: Range;
-  readonly line: LineFaults;
+  readonly line: ConnectionFaults;
   readonly agent: { readonly failing: number; readonly losing: number };
-  /** An hour; those that never happen are left out. */
+  /** Incidents per hour; those that never happen are absent. */
   readonly incidents: Readonly<Partial<Record<Incident, number>>>;
   readonly builds: {
-    /** An hour and pool. */
+    /** Bursts per hour and pool. */
     readonly bursts: number;
-    /** Of all builds: those that take hours. */
+    /** Share of builds that take hours. */
     readonly longShare: number;
   };
   readonly overridesAnHour: number;
-  /** Each pool at most once. */
+  /** At most one for each pool. */
   readonly retirements: readonly Retirement[];
 };
 
-/** How each world's ECS deploys, on a source of its own, so that all else is as it was before AWS changed this. */
+/**
+ * How ECS deploys in this world. It has its own random source, so that all else in a world stayed
+ * the same when this was added.
+ */
 function drawDeployments(random: Random): Pick<WorldOptions, 'rollout' | 'cleanup'> {
   return {
     rollout: random.pick(ROLLOUTS),
@@ -103,30 +109,34 @@ function drawDeployments(random: Random): Pick<WorldOptions, 'rollout' | 'cleanu
 
 const START = Date.UTC(2026, 10, 20, 9);
 const MANY_DRAWS = 32;
-/** Nine digits, as options have at most. */
+/** The highest seed: options take at most nine digits. */
 const LAST_WORLD = 999_999_999;
 
-/** Seeds that lie close together begin alike: the first draws are thrown away. */
+/**
+ * A random source from a seed. The first draws are thrown away, because close seeds begin with
+ * similar numbers.
+ */
 export function seeded(seed: number): Random {
   const random = new Random(seed);
   for (let draw = 0; draw < MANY_DRAWS; draw++) random.next();
   return random;
 }
 
-/** The seeds of the worlds of a simulation: the same however many are asked for. */
+/** The seeds of a simulation's worlds, always in the same order. */
 export function* worldSeeds(seed: number): Generator<number, never> {
   const random = seeded(seed);
   for (;;) yield random.whole(0, LAST_WORLD);
 }
 
-/** Draws a world. */
+/** Draws the plan of a world. */
 export function drawPlan(seed: number): WorldPlan {
   const random = seeded(seed);
   const pools = drawPools(random);
   const floors = pools.reduce((total, { min, warm }) => total + Math.max(min, warm), 0);
   const most = pools.reduce((total, { max }) => total + max, 0);
   const busyHours = drawHours(random);
-  // a source of its own, so that all else is as it was before people did these things
+  // Overrides and retirements have their own random source, so that all else in a world stayed the
+  // same when they were added.
   const people = seeded(seed + 5);
   const deployments = seeded(seed + 7);
   const earlySuccess = deployments.next() < 0.5 ? { earlySuccessPercent: 1 } : {};
@@ -153,7 +163,10 @@ export function drawPlan(seed: number): WorldPlan {
   };
 }
 
-/** Half of the worlds don't know a fault; the others know it rarely or often. */
+/**
+ * A rate or share from 0 to `most`. It is 0 in half of the worlds, and small more often than large
+ * in the others.
+ */
 function often(random: Random, most: number): number {
   const share = most * random.next() ** 2;
   return random.next() < 0.5 ? share : 0;
@@ -164,8 +177,12 @@ function drawHours(random: Random): number {
   return random.between(2, longest);
 }
 
-/** Overlapping on purpose: some can run what another is for. */
-const PLACES: readonly { readonly name: string; readonly organization: string; readonly tags: Tags }[] = [
+/** The tags overlap on purpose: some pools can run jobs of others. */
+const POOL_TEMPLATES: readonly {
+  readonly name: string;
+  readonly organization: string;
+  readonly tags: Tags;
+}[] = [
   { name: 'default', organization: 'default', tags: {} },
   { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' } },
   { name: 'gpu-eu', organization: 'default', tags: { cluster: 'gpu', region: 'eu' } },
@@ -174,18 +191,18 @@ const PLACES: readonly { readonly name: string; readonly organization: string; r
 ];
 
 function drawPools(random: Random): readonly PlannedPool[] {
-  const places = [...PLACES];
+  const templates = [...POOL_TEMPLATES];
   return Array.from({ length: random.pick([1, 2, 3, 4, 4]) ?? 4 }, () => {
-    const [place] = places.splice(random.whole(0, places.length - 1), 1);
-    return drawPool(random, place ?? { name: 'default', organization: 'default', tags: {} });
+    const [template] = templates.splice(random.whole(0, templates.length - 1), 1);
+    return drawPool(random, template ?? { name: 'default', organization: 'default', tags: {} });
   });
 }
 
-function drawPool(random: Random, place: (typeof PLACES)[number]): PlannedPool {
+function drawPool(random: Random, template: (typeof POOL_TEMPLATES)[number]): PlannedPool {
   const most = random.pick([3, 12, 24, 40]) ?? 12;
   const max = random.whole(Math.ceil(most / 3), most);
   return {
-    ...place,
+    ...template,
     max,
     min: random.pick([0, 0, Math.min(max, 1), random.whole(0, Math.min(max, 3))]) ?? 0,
     warm: random.pick([0, 0, random.whole(0, Math.min(max, 3))]) ?? 0,
@@ -219,7 +236,7 @@ function drawWorld(random: Random): WorldPlan['world'] {
   };
 }
 
-/** In half of the worlds none, in the others of about half of the pools. */
+/** Half of the worlds have no retirement; in the others about half of the pools retire. */
 function drawRetirements(
   random: Random,
   { pools, busyHours }: Pick<WorldPlan, 'pools' | 'busyHours'>,

@@ -3,7 +3,10 @@ import type { Timeline } from '../../../simulator/base/timeline.ts';
 
 type Waiting = { readonly at: number; readonly order: number; readonly go: () => void };
 
-/** Lets code that awaits live on the world's virtual time: what waits goes on when time gets there, one after the other. */
+/**
+ * Runs asynchronous code on the world's virtual time. When time reaches the end of a wait, its
+ * promise resolves; waits end one after the other, in order of time.
+ */
 export class VirtualScheduler {
   readonly #timeline: Timeline;
   readonly #waiting: Waiting[] = [];
@@ -17,19 +20,19 @@ export class VirtualScheduler {
     return this.#timeline.now();
   }
 
-  /** Resolves when so many milliseconds of the world's time have passed. */
+  /** Resolves after `ms` milliseconds of virtual time. */
   wait(ms: number): Promise<void> {
     return new Promise((go) => {
       this.#waiting.push({ at: this.now() + Math.max(0, ms), order: this.#order++, go });
     });
   }
 
-  /** Lets everything due until `time` happen, in the world and in what waits. */
+  /** Advances the time to `time`, and runs all events and waits that are due until then. */
   async advanceTo(time: EpochMs): Promise<void> {
     for (let next = this.#takeNext(time); next !== undefined; next = this.#takeNext(time)) {
       this.#timeline.advanceTo(next.at as EpochMs);
       next.go();
-      await allThatFollows();
+      await settledPromises();
     }
     this.#timeline.advanceTo(time);
   }
@@ -52,5 +55,5 @@ function isBefore(a: Waiting | undefined, b: Waiting | undefined): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** Until every promise that one wake-up has settled has had its say. */
-const allThatFollows = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Resolves when all promises have settled that followed from one wake-up. */
+const settledPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
