@@ -1,14 +1,17 @@
 /**
- * Ten jobs and one pool, small enough to be worked out by hand: nothing below is copied from an output.
+ * Ten jobs and one pool, small enough to be worked out by hand: nothing below is copied from an
+ * output.
  *
- * Seconds count from 09:00:00 and the period ends at 720. Jobs take 60 s each, the pool has 0 to 2 tasks, a task costs 0.001 dollars a
- * second, waiting 0.01. All are people's but J1, an autostart: it is due at 210 and coderd's executor comes at full minutes, so that
- * it is inserted at 240 at the earliest, and that only if the executor sees a daemon.
+ * Seconds count from 09:00:00 and the period ends at 720. Jobs take 60 s each, the pool has 0 to 2
+ * tasks, a task costs 0.001 dollars a second, waiting 0.01. All are people's but J1, an autostart:
+ * it is due at 210 and coderd's executor comes at full minutes, so that it is inserted at 240 at
+ * the earliest, and that only if the executor sees a daemon.
  *
  *   J1 210 (autostart)   J2 J3 305   J4 J5 425   J6 J7 J8 490   J9 620   J10 630
  *
- * From the moment a count is raised: the task is created 1 s later, its image is pulled and its bill begins at 7 s, it is RUNNING at 21 s,
- * a bare daemon has connected at 23.5 s. With a guard it is 26.9 s: two calls of 0.2 s and 3 s of waiting to be told come before.
+ * From the moment a count is raised: the task is created 1 s later, its image is pulled and its
+ * bill begins at 7 s, it is RUNNING at 21 s, a bare daemon has connected at 23.5 s. With a guard it
+ * is 26.9 s: two calls of 0.2 s and 3 s of waiting to be told come before.
  */
 import { describe, expect, it } from 'vitest';
 import { boundsOf } from '../../backtest/bounds/of-a-trace.ts';
@@ -37,7 +40,8 @@ const LATENCIES: Latencies = {
 
 const TRACE = aTrace({
   to: atSecond(720),
-  // of these the bounds take the boot of 20 s and add the shortest way from there to a daemon, 2.5 s
+  // of these the bounds take the boot of 20 s and add the shortest way from there to a daemon, 2.5
+  // s
   startSeconds: [25.6, 29.8],
   jobs: [
     aTraceJob({ at: atSecond(210), kind: 'autostart' }),
@@ -132,7 +136,8 @@ describe('ten jobs on one pool', () => {
   });
 
   /*
-   * It looks at :20, and at :30, :40, :50 and :00 too while there is something to do, or something is due in a few minutes.
+   * It looks at :20, and at :30, :40, :50 and :00 too while there is something to do, or something
+   * is due in a few minutes.
    *   The workspace of J1 starts at 240. A task takes 90 s as far as is known, coderd sees its daemon within 15 s, two launches take
    *   0.24 s: the pool is woken at the first look from 240 - 105.24 = 134.76 on, which is at 140: 0 -> 1, task A, billed from 147,
    *   daemon at 166.9.
@@ -151,8 +156,9 @@ describe('ten jobs on one pool', () => {
   });
 
   /*
-   * Nobody waits but J1 for the executor: 30 s, a mean of 3. Ten jobs of 60 s are 600 s, 0.60: the busy hours.
-   * A new task is billed 14 s of pull and rest and 2.5 s of connecting, so a task waits for a job that is less than 16.5 s away.
+   * Nobody waits but J1 for the executor: 30 s, a mean of 3. Ten jobs of 60 s are 600 s, 0.60: the
+   * busy hours. A new task is billed 14 s of pull and rest and 2.5 s of connecting, so a task waits
+   * for a job that is less than 16.5 s away.
    *   J1 240..300 on a new task, which waits 5 s for J2 at 305; J3 on a new one.
    *   J4 and J5 at 425 on new ones, as 60 s have passed since 365. They wait 5 s, from 485, for J6 and J7; J8 gets a new one.
    *   J9 at 620 is 70 s after 550, J10 at 630 comes while J9 runs: a new one each.
