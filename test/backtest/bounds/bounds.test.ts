@@ -24,7 +24,7 @@ const POOL: BoundPool = { dollarsPerHour: 3.6, startMs: 30_000 };
 /**
  * Three pauses of 90 s or more divide the jobs into four pieces. In each piece, tasks start 30 s
  * before their first job:
- * 0-110    job 3 (45-60) takes the task of 1 (0-40): idle for 5 s. Job 4 (50-80) takes the task of 2
+ * 0-110    job 3 (45-60) takes the task of 1 (0-40): idle for 5 s. Job 4 (50-80) takes that of 2
  *          (10-30): idle for 20 s. Then 5 (100-110) takes it: idle for 20 s.
  *          Billed: 30 + 60 and 30 + 100 = 220 s.
  * 205-210  job 6 alone: 30 + 5 s are below the minimum: 60 s.

@@ -152,7 +152,7 @@ export function plausibleBacktest(seed: number): Backtest {
       {
         bound: 'busy-hours',
         title: 'busy hours alone',
-        meaning: 'Every task exists only while a job runs in it: nobody can run so.',
+        meaning: 'Every task exists only while a job runs in it, which no schedule of tasks can do.',
         hours: busyHours,
         dollars: busyHours * 0.23,
         launches: 0,
