@@ -1,4 +1,4 @@
-/** The function as it is deployed: how large, of what, and how long a cold import takes. */
+/** Measures the bundled function: its size, its parts, and the time of a cold import. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
@@ -10,11 +10,11 @@ import { median } from './shared/statistics.ts';
 export type BundleFigures = {
   readonly bytes: number;
   readonly gzipBytes: number;
-  /** Median of fresh processes, with source maps as on Lambda. */
+  /** Median of new processes, with source maps as on Lambda. */
   readonly coldImportMs: number;
-  /** The yardstick: a fresh process that imports nothing, from start to end, in the same run. */
+  /** The reference: a new process that imports nothing, from start to end, in the same run. */
   readonly bareProcessMs: number;
-  /** The largest first; they add up to `bytes`. */
+  /** Largest first. They add up to `bytes`. */
   readonly parts: readonly BundlePart[];
 };
 
@@ -53,7 +53,9 @@ function bareProcessMs(): number {
   return performance.now() - before;
 }
 
-/** Where each character of the bundle comes from, by its own source map: what is measured is what is deployed. */
+/**
+ * Assigns each character of the deployed bundle to its source, with the source map of the bundle.
+ */
 function partsOf(code: string, map: SourceMap): readonly BundlePart[] {
   const sizes = new Map<string, number>();
   for (const [line, text] of code.split('\n').entries())
@@ -73,7 +75,7 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
 
 /** The package, or the family of packages, that a source file belongs to. */
 export function partOf(source: string | undefined): string {
-  if (source === undefined) return 'glue of the bundler';
+  if (source === undefined) return 'bundler runtime';
   const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source) ?? [];
   if (name === undefined) return 'the autoscaler itself';
   return FAMILIES.find(([pattern]) => pattern.test(name))?.[1] ?? name;

@@ -1,4 +1,7 @@
-/** The decision alone: `decide` on generated snapshots of many sizes, without workspaces. Reading the document is counted apart. */
+/**
+ * Measures `decide` on generated snapshots of many sizes, without workspaces. Parsing the document
+ * is a separate figure.
+ */
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
 import { tagKey } from '../lambda/decision/model/tags.ts';
 import { decisionTime } from './decision-time.ts';
@@ -11,11 +14,11 @@ import { growthExponent, timeOf } from './shared/statistics.ts';
 export type CoreFigures = Omit<FleetSize, 'seed'> & {
   readonly tagGroups: number;
   readonly decideMs: number;
-  /** `parseSnapshot`: what a dry run on a document pays; a look does not. */
+  /** Time of `parseSnapshot`. Only a dry run on a document needs it, not a look. */
   readonly parseMs: number;
-  /** The yardstick: the engine's own `JSON.parse` of the same document, in the same run. */
+  /** The reference: `JSON.parse` of the same document, in the same run. */
   readonly jsonParseMs: number;
-  /** How many times as long as the yardstick: comparable between machines. */
+  /** `decideMs` divided by `jsonParseMs`. It is comparable between machines. */
   readonly ratio: number;
 };
 
@@ -30,7 +33,7 @@ const JOBS = [100, 1_000, 10_000];
 const POOLS = [20, 200];
 const DAEMONS = [100, 1_000];
 
-/** Measures all sizes, the smallest first. */
+/** Measures all sizes, smallest first. */
 export function measureCore(seed: number): readonly CoreFigures[] {
   return POOLS.flatMap((pools) =>
     DAEMONS.flatMap((daemons) =>
@@ -39,7 +42,10 @@ export function measureCore(seed: number): readonly CoreFigures[] {
   );
 }
 
-/** How the time of a decision grows with the number of jobs, for each number of pools and daemons. */
+/**
+ * Computes how the time of a decision grows with the number of jobs, for each number of pools and
+ * daemons.
+ */
 export function growthOf(figures: readonly CoreFigures[]): readonly GrowthFigures[] {
   const series = Map.groupBy(figures, ({ pools, daemons }) => `${pools} ${daemons}`);
   return [...series.values()].flatMap((rows) => {

@@ -3,7 +3,7 @@ import type { Config } from '../lambda/decision/model/config.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { timeOn } from './shared/statistics.ts';
 
-/** Milliseconds of one decision of which nothing is remembered, as in the first look of a function. */
+/** Median milliseconds of one decision without any cache, as in the first look of a function. */
 export function decisionTime(snapshot: Snapshot, config: Config): number {
   return timeOn(
     () => structuredClone(snapshot),

@@ -1,4 +1,7 @@
-/** What the forecast costs a decision: on the largest deployment, and on one where all pools sleep until the morning. */
+/**
+ * Measures the share of the forecast in a decision: on the largest deployment, and on one whose
+ * pools are all at zero.
+ */
 
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
 import { checkConfig } from '../lambda/config/check.ts';
@@ -13,14 +16,17 @@ import { timeOf } from './shared/statistics.ts';
 
 export type ForecastFigures = Omit<FleetSize, 'seed'> & {
   readonly templates: number;
-  /** Transitions within the hour, of the plan. */
+  /** Transitions of the plan within the next hour. */
   readonly within1h: number;
   readonly decideMs: number;
-  /** Of the same snapshot without the forecast, in the same run. */
+  /** The same for the snapshot without the forecast, in the same run. */
   readonly withoutMs: number;
-  /** Of the time of a decision, 0 to 1. */
+  /** The forecast's share of the time of a decision, 0 to 1. */
   readonly share: number;
-  /** How many times as long as `JSON.parse` takes for the same snapshot: comparable between machines. */
+  /**
+   * `decideMs` divided by the time of `JSON.parse` for the same snapshot. It is comparable between
+   * machines.
+   */
   readonly ratio: number;
 };
 

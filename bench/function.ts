@@ -1,5 +1,5 @@
 /**
- * A whole look at the largest size: the bundled function in a process of its own, with undici and the AWS SDK
+ * Measures whole looks: the bundled function in its own process, with undici and the AWS SDK
  * clients, against a generated deployment over loopback.
  */
 import { fork } from 'node:child_process';
@@ -14,31 +14,34 @@ import { type Calls, type ServedFleet, serveFleet } from './fleet/serve.ts';
 import type { FleetSize } from './fleet/size.ts';
 import { CLUSTER } from './fleet/tasks.ts';
 import type { InvocationFigures, Work } from './invocation-process.ts';
+import { BenchError } from './shared/bench-error.ts';
 import { median } from './shared/statistics.ts';
 
 export type FunctionFigures = Omit<FleetSize, 'seed'> & {
-  /** Before the first invocation: the runtime starts and the function is loaded. */
+  /** Before the first invocation: the runtime starts and loads the function. */
   readonly init: Work;
-  /** The first invocation: connections are opened, code is not yet compiled, nothing is known of workspaces. */
+  /** The first invocation: it opens connections, compiles code and reads all workspaces. */
   readonly cold: LookFigures;
-  /** Later ones. */
+  /** Later invocations. */
   readonly warm: LookFigures;
-  /** Those of the later ones that read the workspaces anew; without workspaces there are none. */
+  /** Later invocations that read the workspaces again. Undefined without workspaces. */
   readonly refresh?: LookFigures;
-  /** The most memory that the process ever had, in MiB: nothing but the function runs in it. */
+  /** Peak resident memory of the process, in MiB. Only the function runs in it. */
   readonly peakRssMib: number;
 };
 
-/** Medians. */
+/** Medians of several looks. */
 export type LookFigures = Work & {
-  /** Of one invocation. */
+  /** Calls of one invocation, by operation. */
   readonly calls: Readonly<Record<string, number>>;
 };
 
 const WARM_TICKS = 7;
 const REFRESHES = 5;
 
-/** Measures invocations with one look each. */
+/**
+ * Measures invocations with one look each. Throws BenchError if the process of the function ends.
+ */
 export async function measureFunction(size: FleetSize, dir: string): Promise<FunctionFigures> {
   const fleet = makeFleet(size);
   const served = await serveFleet(fleet);
@@ -80,7 +83,9 @@ async function measureInvocations(bundle: string, served: ServedFleet, hasForeca
 
 type Invocation = InvocationFigures & Pick<LookFigures, 'calls'>;
 
-/** Calls of the last one: by then all is cached that ever is. */
+/**
+ * The calls are those of the last invocation: by then the function has cached all that it caches.
+ */
 function lookOf(invocations: readonly Invocation[]): LookFigures {
   return {
     ms: median(invocations.map(({ tick }) => tick.ms)),
@@ -114,7 +119,9 @@ function startInvocations(bundle: string, served: ServedFleet) {
     },
   });
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`running the bundled function: its process ended with ${code}; see its error above`);
+    throw new BenchError(
+      `running the bundled function: its process ended with exit code ${code}; see its error above`,
+    );
   });
   ended.catch(() => {});
   return {

@@ -1,21 +1,26 @@
-/** A process with nothing but the bundled function in it: `node invocation-process.ts BUNDLE`. Each message to it is one invocation. */
+/**
+ * A process that runs only the bundled function: `node invocation-process.ts BUNDLE`. Each message
+ * to it starts one invocation.
+ */
 import { pathToFileURL } from 'node:url';
 
 export type InvocationFigures = {
   /** From the start of the process until the function is loaded: what Lambda calls init. */
   readonly init: Work;
   readonly tick: Work;
-  /** The most so far. */
+  /** The peak so far. */
   readonly peakRssMib: number;
 };
 
-/** On the clock, and of the processor: more of it than of the clock where threads work side by side. */
+/**
+ * Elapsed time and processor time. Processor time can be longer, as several threads run at once.
+ */
 export type Work = { readonly ms: number; readonly cpuMs: number };
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 
 const [bundle = ''] = process.argv.slice(2);
-/** What the stack gives the function. */
+/** The timeout of the function in the stack. */
 const TIMEOUT_MS = 55_000;
 
 const { handler }: { readonly handler: Handler } = await import(pathToFileURL(bundle).href);
@@ -39,7 +44,7 @@ process.on('message', async () => {
   process.send?.(figures);
 });
 
-/** So far. */
+/** Processor time so far. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:policies`: what the autoscaler costs at several prices of waiting, beside what one would run instead, over the same traces.
- * The autoscaler knows the price alone; the others are tuned for the very trace and price. `-- --json`: the last line is one JSON object, the
- * same for the same options. Ends with 0 whatever it finds.
+ * `npm run bench:policies`: compares the cost of the autoscaler with that of other policies, over
+ * the same traces at several prices of waiting. The autoscaler knows only the price. The other
+ * policies are tuned for each trace and price. `-- --json`: the last line is one JSON object, the
+ * same for the same options. The exit code is always 0.
  */
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
@@ -10,17 +11,20 @@ import { startCrew } from '../backtest/search/worker-pool.ts';
 import type { Scenario } from '../backtest/trace/generate/scenario.ts';
 import { showProgress } from '../cli/backtest/progress.ts';
 import { wholeNumber } from '../simulator/base/whole-number.ts';
-import { holdContest, type PolicyComparison } from './policies/policy-comparison.ts';
+import { comparePolicies, type PolicyComparison } from './policies/policy-comparison.ts';
 import { benchText } from './policies/show.ts';
 import { matchesOf, overallOf } from './policies/standings.ts';
 
-/** So long that all of it takes a few minutes on two cores. Each begins with a Monday; a week has a weekend. */
+/**
+ * Chosen so that all scenarios take a few minutes on two cores. Each trace begins on a Monday; a
+ * week has a weekend.
+ */
 const DAYS: Readonly<Record<string, number>> = {
   ...{ '1k-users': 2, '3k-users': 2, '10k-users': 1, 'prebuild-heavy': 2 },
 };
 const WEEK = 7;
 const MOST = 1000;
-/** Prices of waiting: dollars a minute of a person. */
+/** Prices of waiting: dollars for each minute of a person. */
 const VALUES = [0.02, 0.1, 1];
 const REGION = 'us-east-1';
 
@@ -34,22 +38,27 @@ type Options = {
 };
 
 const { json, scenarios, values, seeds, days, workers } = new Command('bench:policies')
-  .description('compare the autoscaler with what one would run instead, at several prices of waiting')
-  .option('--json', 'end with one JSON object on the last line', false)
-  .option('--scenarios <names>', 'only these, with commas between them', parseScenarios, SCENARIOS)
+  .description('compare the autoscaler with other policies, at several prices of waiting')
+  .option('--json', 'print one JSON object as the last line', false)
+  .option('--scenarios <names>', 'run only these scenarios, separated by commas', parseScenarios, SCENARIOS)
   .option(
     '--values <dollars>',
-    'prices of one minute of a person, with commas between them',
+    'prices of one minute of a person in dollars, separated by commas',
     parseValues,
     VALUES,
   )
-  .option('--seeds <number>', 'how many traces of each', parseCount, 1)
+  .option('--seeds <number>', 'number of traces of each scenario', parseCount, 1)
   .option(
     '--days <number>',
-    'how long each trace is (default: a week; 1k-users, 3k-users and prebuild-heavy 2 days, 10k-users 1)',
+    'length of each trace (default: 7 days; 1k-users, 3k-users and prebuild-heavy 2 days, 10k-users 1 day)',
     parseCount,
   )
-  .option('--workers <number>', 'threads; the figures are the same', parseCount, availableParallelism())
+  .option(
+    '--workers <number>',
+    'number of threads; the figures do not depend on it',
+    parseCount,
+    availableParallelism(),
+  )
   .parse()
   .opts<Options>();
 
@@ -58,9 +67,9 @@ const startedAt = performance.now();
 const progress = showProgress(process.stderr.isTTY ? process.stderr : undefined);
 const crew = startCrew(workers);
 const shares = new Map<Scenario, number>();
-const contests = await Promise.all(
+const comparisons = await Promise.all(
   scenarios.map((scenario) =>
-    holdContest(scenario, {
+    comparePolicies(scenario, {
       ...{ seeds: Array.from({ length: seeds }, (_, index) => index + 1), crew },
       ...{ days: days ?? DAYS[scenario.name] ?? WEEK, values, region: REGION },
       onProgress: (share) => {
@@ -70,20 +79,20 @@ const contests = await Promise.all(
           scenario.name,
         );
       },
-    }).then(tellEnd),
+    }).then(reportDone),
   ),
 );
 progress.end();
 await crew.close();
 process.stderr.write(`${secondsSoFar()} s on ${workers} threads\n`);
-const matches = contests.flatMap(matchesOf);
+const matches = comparisons.flatMap(matchesOf);
 const result = { region: REGION, values, matches, overall: overallOf(matches) };
 stream.write(`${benchText(result)}\n`);
 if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
 
-function tellEnd(contest: PolicyComparison): PolicyComparison {
-  if (!process.stderr.isTTY) process.stderr.write(`${contest.scenario}: done after ${secondsSoFar()} s\n`);
-  return contest;
+function reportDone(comparison: PolicyComparison): PolicyComparison {
+  if (!process.stderr.isTTY) process.stderr.write(`${comparison.scenario}: done after ${secondsSoFar()} s\n`);
+  return comparison;
 }
 
 function secondsSoFar(): number {
@@ -95,11 +104,11 @@ function parseScenarios(text: string): readonly Scenario[] {
     const found = SCENARIOS.find((scenario) => scenario.name === name);
     if (found !== undefined) return found;
     const known = SCENARIOS.map((scenario) => scenario.name).join(', ');
-    throw new InvalidArgumentError(`there is no scenario "${name}"; there are ${known}`);
+    throw new InvalidArgumentError(`there is no scenario "${name}"; choose from ${known}`);
   });
 }
 
-/** Throws InvalidArgumentError, which commander tells with the option's name. */
+/** Throws InvalidArgumentError. commander adds the name of the option to its message. */
 function parseValues(text: string): readonly number[] {
   return text.split(',').map((part) => {
     const value = Number(part);
@@ -113,5 +122,5 @@ function parseValues(text: string): readonly number[] {
 function parseCount(text: string): number {
   const number = wholeNumber(text);
   if (number >= 1 && number <= MOST) return number;
-  throw new InvalidArgumentError(`it must be from 1 to ${MOST}`);
+  throw new InvalidArgumentError(`it must be a whole number from 1 to ${MOST}`);
 }

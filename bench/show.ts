@@ -1,4 +1,4 @@
-/** The figures as a person reads them. */
+/** Formats the measurements as tables. */
 import { styleText } from 'node:util';
 import Table from 'cli-table3';
 import type { BundleFigures } from './bundle.ts';
@@ -8,12 +8,12 @@ import type { FunctionFigures, LookFigures } from './function.ts';
 import type { Work } from './invocation-process.ts';
 import type { WeekFigures } from './week.ts';
 
-/** What the project wants to stay below. */
+/** The goals of the project, in milliseconds: upper limits. */
 export const GOALS = { decideMs: 100, tickMs: 2_000, weekMs: 60_000 } as const;
 
 type Column = readonly [head: string, align: 'left' | 'right'];
 
-/** The decision: a row a size, then how it grows. */
+/** The decision: one row for each size, then its growth. */
 export function coreText(figures: readonly CoreFigures[], growth: readonly GrowthFigures[]): string {
   const columns: Column[] = [
     'pending jobs',
@@ -39,15 +39,15 @@ export function coreText(figures: readonly CoreFigures[], growth: readonly Growt
   return [
     title('The decision alone'),
     'decide         from a snapshot in memory to the plan; median of several runs',
-    'vs JSON.parse  decide as a multiple of what JSON.parse takes for the same snapshot as text, in the same run: comparable between machines',
-    'read           checking a snapshot document against its schema; only a dry run on a file pays it, so it is no part of decide',
+    'vs JSON.parse  time of decide divided by time of JSON.parse for the same snapshot, in the same run; comparable between machines',
+    'read           check of a snapshot document against its schema; only a dry run on a file needs it, so decide leaves it out',
     tableOf(columns, rows),
-    `growth: decide ~ jobs^k (1 = ten times the jobs take ten times as long), k = ${exponents.join(', ')}`,
-    goal('decide at the largest', Math.max(...figures.map(({ decideMs }) => decideMs)), GOALS.decideMs),
+    `growth: decide ~ jobs^k (k = 1: ten times the jobs take ten times as long), k = ${exponents.join(', ')}`,
+    goal('decide at the largest size', Math.max(...figures.map(({ decideMs }) => decideMs)), GOALS.decideMs),
   ].join('\n');
 }
 
-/** The decision with the forecast: a row a deployment and number of workspaces. */
+/** The decision with the forecast: one row for each deployment and number of workspaces. */
 export function forecastText(figures: readonly ForecastFigures[]): string {
   const columns: Column[] = [
     'pending jobs',
@@ -76,7 +76,7 @@ export function forecastText(figures: readonly ForecastFigures[]): string {
   return [
     title('The decision with the forecast, two minutes before a fifth of the workspaces start'),
     'without        the same snapshot without workspaces and templates, in the same run',
-    'forecast       its share of the decision: what is due, for which pools wake, and daemons made ready for it',
+    'forecast       share of the decision: due transitions, the pools that wake for them, and the daemons to prepare',
     tableOf(columns, rows),
     goal('decide with the forecast', Math.max(...figures.map(({ decideMs }) => decideMs)), GOALS.decideMs),
   ].join('\n');
@@ -113,25 +113,26 @@ export function functionText(figures: readonly FunctionFigures[]): string {
   ]);
   const later = figures.flatMap(({ warm, refresh }) => [warm.ms, refresh?.ms ?? 0]);
   return [
-    title('A whole look: observe, decide, act'),
-    'The bundled function in a process of its own, with undici and the AWS SDK clients, against a server on loopback.',
-    'init           from the start of the process until the function is loaded; then the first look, and later ones: median',
-    'CPU            processor time beside time on the clock. Lambda gives 1 vCPU for 1,769 MB, so 512 MB take 3.5 times as long for it',
-    'with a refresh later looks that read workspaces and templates anew, as every few minutes; median',
-    'peak memory    the most that the process ever had (resident)',
-    `cluster reads  ListTasks and DescribeTasks a look; AWS allows ${CLUSTER_READS.burst} at once and ${CLUSTER_READS.perSecond} a second, this server any number`,
+    title('A whole look: observe, decide, apply'),
+    'The bundled function in its own process, with undici and the AWS SDK clients, against a server on loopback.',
+    'init           from the start of the process until the function is loaded',
+    'later looks    median of the looks after the first one',
+    'CPU            processor time beside elapsed time. Lambda gives 1 vCPU for 1,769 MB, so 512 MB need 3.5 times the processor time',
+    'with a refresh later looks that read workspaces and templates again, as every few minutes; median',
+    'peak memory    peak resident memory of the process',
+    `cluster reads  ListTasks and DescribeTasks calls per look; AWS allows bursts of ${CLUSTER_READS.burst} and ${CLUSTER_READS.perSecond} per second, this server has no limit`,
     tableOf(columns, rows),
     ...figures.flatMap(refreshText),
-    goal('a later look at the largest', Math.max(...later), GOALS.tickMs),
+    goal('a later look at the largest size', Math.max(...later), GOALS.tickMs),
   ].join('\n');
 }
 
-/** Calls of one look that AWS counts together. */
+/** Calls of one look that share one AWS rate limit. */
 function clusterReads({ calls }: LookFigures): number {
   return (calls.ListTasks ?? 0) + (calls.DescribeTasks ?? 0);
 }
 
-/** What is asked of coderd for the forecast alone. */
+/** Requests to coderd that only the forecast needs. */
 const FORECAST_CALLS = ['workspaces', 'templates', 'templateversions', 'authcheck'];
 
 function refreshText({ workspaces, cold, refresh }: FunctionFigures): readonly string[] {
@@ -139,11 +140,11 @@ function refreshText({ workspaces, cold, refresh }: FunctionFigures): readonly s
   const text = ({ calls }: LookFigures): string =>
     FORECAST_CALLS.map((name) => `${calls[`coderd ${name}`] ?? 0} ${name}`).join(', ');
   return [
-    `requests for the forecast of ${count(workspaces)} workspaces: ${text(cold)} at first; ${text(refresh)} at a refresh`,
+    `requests for the forecast of ${count(workspaces)} workspaces: ${text(cold)} at the first look; ${text(refresh)} at a refresh`,
   ];
 }
 
-/** The bundle and what it is made of. */
+/** The bundle and its parts. */
 export function bundleText({ parts, ...figures }: BundleFigures): string {
   const rows = parts.map(({ name, bytes }) => [
     name,
@@ -165,12 +166,12 @@ export function bundleText({ parts, ...figures }: BundleFigures): string {
   ].join('\n');
 }
 
-/** A backtest. */
+/** The speed of a backtest. */
 export function weekText({ scenario, jobs, looks, seconds }: WeekFigures): string {
   return [
     title('A backtest of the autoscaler alone'),
     `a week of ${scenario}: ${count(jobs)} jobs, ${count(looks)} looks`,
-    goal('all of it', seconds * 1000, GOALS.weekMs),
+    goal('the whole backtest', seconds * 1000, GOALS.weekMs),
   ].join('\n');
 }
 

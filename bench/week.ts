@@ -1,8 +1,9 @@
-/** How fast the world on its virtual clock is: a week of 3,000 users through the autoscaler, on one core. */
+/** Measures the speed of a backtest: the autoscaler over a week of 3,000 users, on one core. */
 import { run } from '../backtest/replay/run.ts';
 import { configFileOf, SCENARIOS } from '../backtest/scenarios/index.ts';
 import { generateTrace } from '../backtest/trace/generate/generate.ts';
 import { loadConfig } from '../lambda/config/load.ts';
+import { BenchError } from './shared/bench-error.ts';
 
 export type WeekFigures = {
   readonly scenario: string;
@@ -15,7 +16,8 @@ const SCENARIO = '3k-users';
 
 export async function measureWeek(seed: number): Promise<WeekFigures> {
   const scenario = SCENARIOS.find(({ name }) => name === SCENARIO);
-  if (scenario === undefined) throw new Error(`measuring a week: there is no scenario "${SCENARIO}"`);
+  if (scenario === undefined)
+    throw new BenchError(`measuring a week: there is no scenario "${SCENARIO}"; name another one`);
   const { config } = loadConfig(configFileOf(scenario));
   const trace = generateTrace(scenario, { seed, days: 7 });
   const startedAt = performance.now();

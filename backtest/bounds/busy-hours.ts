@@ -1,6 +1,9 @@
 import { type BoundJob, type BoundPool, HOUR_MS } from './demand.ts';
 
-/** The hours in which jobs run, each in the cheapest pool that can: what is left where tasks start at once and never idle. */
+/**
+ * A lower bound: the hours in which jobs run, each job in the cheapest pool that fits. Tasks would
+ * have to start at once and never idle.
+ */
 export function busyHours(
   jobs: readonly BoundJob[],
   pools: readonly BoundPool[],

@@ -1,4 +1,7 @@
-/** What the tasks of a schedule without any wait cost at least, for whoever knows every arrival beforehand. */
+/**
+ * A lower bound of the cost of tasks, for a schedule without any wait that knows every arrival in
+ * advance.
+ */
 import { type Bill, type BoundJob, type BoundPool, HOUR_MS, inOrder } from './demand.ts';
 import { billMixedPools } from './mixed-pools.ts';
 import { billOnePool } from './one-pool.ts';
@@ -6,13 +9,14 @@ import { type Piece, piecesOf } from './pieces.ts';
 
 type Cost = { readonly hours: number; readonly dollars: number; readonly launches: number };
 
-/** In all, and of each pool in the order given. */
+/** The total, and the cost of each pool in the given order. */
 export type Clairvoyant = Cost & { readonly pools: readonly Cost[] };
 
 /**
- * A bound: each task pays its start, all it runs and idles until its last job's end, and a minute at least; stopping is free,
- * and `max` bounds nothing. `billOnePool` and `billMixedPools` say where no schedule may attain it. Counts milliseconds, so that the
- * order of jobs changes no digit.
+ * Each task pays for its start and for all time until the end of its last job, and at least one
+ * minute. Stopping is free, and `max` does not apply. `billOnePool` and `billMixedPools` state when
+ * no schedule reaches the bound. It counts whole milliseconds, so the order of jobs does not change
+ * the result.
  */
 export async function clairvoyant(
   jobs: readonly BoundJob[],

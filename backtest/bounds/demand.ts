@@ -1,29 +1,31 @@
-/** What the bounds are computed from: jobs as they start in a world in which none has to wait, and what tasks cost. */
+/** The input of the bounds: jobs that start without any wait, and the cost of tasks. */
 
 export type BoundJob = {
-  /** Milliseconds, of any clock. */
+  /** Milliseconds since any fixed time. */
   readonly startMs: number;
   readonly durationMs: number;
-  /** The pools whose daemons can run it, by their place in the list: at least one, each once. */
+  /** Indexes of the pools that can run it: at least one, without duplicates. */
   readonly pools: readonly number[];
 };
 
 export type BoundPool = {
-  /** Of one task. */
+  /** Price of one task. */
   readonly dollarsPerHour: number;
-  /** What is billed of a new task before its daemon can have a job: the least that the world knows. */
+  /**
+   * Billed milliseconds of a new task before its daemon can take a job, at the shortest latencies.
+   */
   readonly startMs: number;
 };
 
-/** Fargate bills a minute of each task at least (https://aws.amazon.com/fargate/pricing/). */
+/** Fargate bills at least one minute per task (https://aws.amazon.com/fargate/pricing/). */
 export const LEAST_BILLED_MS = 60_000;
 
 export const HOUR_MS = 3_600_000;
 
-/** What tasks of a pool are billed. */
+/** Billed time and launches of the tasks of a pool. */
 export type Bill = { readonly billedMs: number; readonly launches: number };
 
-/** In order of start, then length, then pools: whatever order they were given in, the same list. */
+/** Sorts by start, then duration, then pools, so that the order of the input does not matter. */
 export function inOrder(jobs: readonly BoundJob[]): readonly BoundJob[] {
   return jobs
     .map((job) => ({ ...job, pools: job.pools.toSorted((a, b) => a - b) }))

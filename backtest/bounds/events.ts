@@ -2,14 +2,15 @@ import type { BoundJob } from './demand.ts';
 
 export type JobEvent = {
   readonly atMs: number;
-  /** Its place in the list of jobs. */
+  /** The index of the job. */
   readonly job: number;
   readonly isStart: boolean;
 };
 
 /**
- * Starts and ends of jobs that are in order of start, then length. At one instant they come in the order of their jobs, so that
- * who starts may have the task of who ends, and one task can run all jobs of no length before another that starts then.
+ * Starts and ends of jobs, which are sorted by start, then duration. Events at the same time keep
+ * the order of jobs. So a job that starts can take the task of a job that ends then, and one task
+ * can run all jobs of 0 s before another job that starts at that time.
  */
 export function eventsOf(jobs: readonly Pick<BoundJob, 'startMs' | 'durationMs'>[]): readonly JobEvent[] {
   return jobs

@@ -1,9 +1,13 @@
 import highs, { type Highs } from 'highs';
+import { BacktestError } from '../trace/backtest-error.ts';
 
-/** A sum of variables, each with its factor. */
+/** A linear sum: variables with their factors. */
 export type Sum = readonly (readonly [variable: number, factor: number])[];
 
-/** Least cost of variables of 0 or more under equations. Solved by HiGHS, and the same everywhere: it is WebAssembly. */
+/**
+ * Minimizes the cost of non-negative variables under equations. HiGHS solves it as WebAssembly, so
+ * the result is the same on every machine.
+ */
 export class LinearProgram {
   readonly #costs: number[] = [];
   readonly #starts: number[] = [0];
@@ -24,7 +28,10 @@ export class LinearProgram {
     this.#results.push(result);
   }
 
-  /** The values of the variables, in order of making; within 1e-7 of the best (HiGHS's tolerances). */
+  /**
+   * The values of the variables in the order of creation, within 1e-7 of the optimum (HiGHS's
+   * tolerance). Throws BacktestError if HiGHS finds no optimum.
+   */
   async solve(): Promise<readonly number[]> {
     const solver = await loadSolver();
     const model = solver.createModel(this.#model());
@@ -33,8 +40,8 @@ export class LinearProgram {
       model.run();
       const status = model.getModelStatus();
       if (status !== solver.constants.modelStatus.optimal)
-        throw new Error(
-          `solving a linear program of ${this.#costs.length} variables: HiGHS ended with status ${status}, not with an optimum; report it with the trace`,
+        throw new BacktestError(
+          `solving a linear program of ${this.#costs.length} variables: HiGHS ended with status ${status} instead of an optimum; report this with the trace`,
         );
       return [...model.getSolution().colValue];
     } finally {
@@ -58,12 +65,15 @@ export class LinearProgram {
   }
 }
 
-/** Its types are those of its CommonJS module, in which the function is the default export of the default export. */
+/**
+ * The types describe the CommonJS module, where the function is the default export of the default
+ * export.
+ */
 const loadHighs = highs as unknown as typeof highs.default;
 
 let loading: Promise<Highs> | undefined;
 
-/** Loaded once, and only where there is something to solve. */
+/** Loads the solver once, at the first program. */
 function loadSolver(): Promise<Highs> {
   loading ??= loadHighs();
   return loading;

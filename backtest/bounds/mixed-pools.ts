@@ -1,10 +1,13 @@
 /**
- * What tasks cost at least where jobs can run in one of several pools: a flow of tasks along each pool's time, as a
- * linear program. A job takes a task of one of its pools, idle or new, and gives it back to the same pool at its end.
+ * Computes the lower bound for jobs that fit several pools, as a linear program: a flow of tasks
+ * along the time of each pool. A job takes an idle or new task of one of its pools, and returns it
+ * at its end.
  *
- * A bound in three ways. Jobs may be divided among pools (solutions are whole nearly always, and schedules then). Tasks of a pool
- * are alike: for one to be stopped, it is enough that one is idle and one is old enough for Fargate's minimum. And in pieces of
- * more than `MOST_WITH_MINIMUM` jobs the minimum is left out: it makes the program slow, and matters least where much goes on.
+ * The result is a bound, not always a schedule, for three reasons. A job may be split among pools,
+ * although solutions are almost always whole. Tasks of a pool are interchangeable: to stop one, it
+ * is enough that one is idle and one is old enough for Fargate's minimum. A piece of more than
+ * `MOST_WITH_MINIMUM` jobs ignores the minimum, which slows the program down and matters least when
+ * many jobs run.
  */
 import { type Bill, type BoundJob, type BoundPool, LEAST_BILLED_MS } from './demand.ts';
 import { eventsOf } from './events.ts';
@@ -13,7 +16,7 @@ import type { Piece } from './pieces.ts';
 
 const MOST_WITH_MINIMUM = 200;
 
-/** What one of a variable is billed. */
+/** The bill of one unit of a variable. */
 type Billed = { readonly pool: number; readonly ms: number; readonly launches: number };
 
 export async function billMixedPools(
@@ -35,12 +38,12 @@ export async function billMixedPools(
 /** A job and the variable that says whether it runs in the pool at hand. */
 type PoolJob = BoundJob & { readonly here: number };
 
-/** What changes how many tasks of a pool are idle: positive factors take or stop one. */
+/** A change of the number of idle tasks of a pool. Positive factors take or stop a task. */
 type Step = {
   readonly atMs: number;
   readonly change: Sum;
   readonly canStop: boolean;
-  /** The launch that reaches the minimum here. */
+  /** The launch whose task reaches Fargate's minimum here. */
   readonly old?: number;
 };
 
@@ -53,7 +56,7 @@ class TaskFlow {
     this.#pools = pools;
   }
 
-  /** A variable for each pool, together 1. */
+  /** One variable for each pool. Their sum is 1. */
   addChoice({ pools, durationMs }: BoundJob): ReadonlyMap<number, number> {
     const choice = pools.map((pool) => [pool, this.#add(pool, durationMs)] as const);
     this.#program.addEquation(
@@ -80,7 +83,9 @@ class TaskFlow {
     }
   }
 
-  /** Stopped tasks have been old enough: `old` is how many are and run. */
+  /**
+   * Only tasks that reached Fargate's minimum may stop. `old` is the number of such tasks that run.
+   */
   #age(pool: number, old: Sum, step: Step, stopped: Sum): Sum {
     const now = this.#add(pool, 0);
     const reached: Sum = step.old === undefined ? [] : [[step.old, -1]];
@@ -106,7 +111,9 @@ class TaskFlow {
   }
 }
 
-/** `isOldAfterMs`: the minimum less a start; undefined where it does not matter. */
+/**
+ * `isOldAfterMs`: Fargate's minimum without the start. Undefined if the minimum does not matter.
+ */
 function stepsOf(
   jobs: readonly PoolJob[],
   launches: readonly number[],

@@ -1,4 +1,4 @@
-/** The jobs of a trace as the bounds see them: when each starts in a world in which nobody waits, and where it can run. */
+/** Computes both lower bounds of a trace and a configuration. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { meanOf } from '../../simulator/base/mean.ts';
 import { FARGATE, type Latencies } from '../../simulator/ecs/parts/latencies.ts';
@@ -10,12 +10,16 @@ import { busyHours } from './busy-hours.ts';
 import { clairvoyant } from './clairvoyant.ts';
 import type { BoundJob, BoundPool } from './demand.ts';
 
-/** The image is pulled, and billing begins, once the network interface is there: as `simulator/ecs/task.ts` has it. */
+/**
+ * Share of the boot time that is billed. The image pull, and with it billing, begins when the
+ * network interface exists (`simulator/ecs/task.ts`).
+ */
 const BILLED_OF_BOOT = 0.7;
 
 /**
- * What a comparison is of: jobs that some pool can run, and pools that are to stay. The rest waits with every policy alike, and would
- * drown what they differ in.
+ * The part of a trace and a configuration that a comparison uses: jobs that a pool can run, and
+ * pools that are not retiring. The other jobs would wait under every policy and hide the
+ * differences.
  */
 export function playable({ trace, config }: { readonly trace: Trace; readonly config: Deployment }) {
   const staying = { ...config, pools: config.pools.filter(({ retiring }) => !retiring) };
@@ -24,7 +28,7 @@ export function playable({ trace, config }: { readonly trace: Trace; readonly co
   return { trace: { ...trace, jobs }, config: staying, unfit: trace.jobs.length - jobs.length };
 }
 
-/** Both bounds. Jobs that no pool can run are in neither. */
+/** The busy hours and the clairvoyant bound. Both ignore jobs that no pool can run. */
 export async function boundsOf(
   { trace, config }: { readonly trace: Trace; readonly config: Deployment },
   dollarsPerHour: (pool: string) => number,
@@ -44,7 +48,10 @@ export async function boundsOf(
   ];
 }
 
-/** From where billing begins to a daemon that is registered, without a guard: the least of all tasks. */
+/**
+ * The shortest time from the start of billing to a registered daemon: that of a task without a
+ * guard.
+ */
 function leastStartMs({ boot, connect }: Latencies): number {
   return Math.floor(BILLED_OF_BOOT * boot[0]) + connect[0];
 }
@@ -58,7 +65,7 @@ export function boundJobs(jobs: readonly TraceJob[], config: Deployment): readon
   });
 }
 
-/** coderd's executor comes at full minutes. */
+/** coderd's executor inserts jobs at full minutes. */
 function insertedAt({ at, kind }: TraceJob): number {
   return EXECUTOR_KINDS.has(kind) ? executorTick(at) : at;
 }
@@ -66,7 +73,7 @@ function insertedAt({ at, kind }: TraceJob): number {
 function busyBound(jobs: readonly BoundJob[], pools: readonly BoundPool[]): Omit<Bound, 'meanWaitS'> {
   return {
     ...{ bound: 'busy-hours', title: 'busy hours', ...busyHours(jobs, pools), launches: 0 },
-    meaning: 'daemons that are there the moment a job comes, and gone the moment it ends',
+    meaning: 'a daemon starts the moment a job comes and stops the moment the job ends',
   };
 }
 
@@ -78,6 +85,6 @@ async function clairvoyantBound(
   return {
     ...{ bound: 'clairvoyant', title: 'clairvoyant', hours, dollars, launches },
     meaning:
-      'knows every arrival beforehand: nobody waits, jobs are chained on tasks at the least cost, each task pays the shortest start there is and a minute at least',
+      'knows every arrival in advance: no job waits, jobs share tasks at the lowest cost, and each task pays for the shortest possible start and at least one minute',
   };
 }

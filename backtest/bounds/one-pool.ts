@@ -1,26 +1,32 @@
 /**
- * What the tasks of one pool are billed at least, when no job may wait. Three steps:
+ * Computes the lowest bill for the tasks of one pool, when no job may wait. Three steps:
  *
- * 1. Without Fargate's minimum. Handing a task on from an end to a start costs the gap between them and saves a start: what
- *    it saves is a term of the one and a term of the other, so exchanging the ends of two starts changes nothing, and a later
- *    free end is never the worse one. Each start therefore takes the latest free end, if its gap is no longer than a start.
- *    This is exact.
- * 2. The tasks of any schedule can be sorted into layers: wherever k run, layers 1 to k have one each. That keeps their number
- *    or lowers it, and their hours as they are; layer k covers all times at which k jobs run; and what the bottom layer
- *    has in one piece is made of whole tasks, so it is at least a minute if they are. Step 1 finds the least of each layer on
- *    its own. So the bottom one, where jobs follow one another, may be billed again, with the minimum: exactly, by the
- *    best last task of the first k busy periods.
- * 3. Higher layers are not billed the minimum: a task there may be shorter than a minute, as hours may have changed hands.
+ * 1. Ignore Fargate's minimum. A job that starts can reuse the task of a job that has ended. That
+ *    costs the gap between them and saves the start of a task. The saving is a sum of one term for
+ *    the end and one for the start, so exchanging the ends of two starts changes nothing. A later
+ *    free end is never worse. Each start therefore takes the latest free end, if the gap is not
+ *    longer than the start of a task. This is exact.
+ * 2. The tasks of any schedule can be sorted into layers: while k tasks run, layers 1 to k have one
+ *    each. This keeps their hours, and does not raise their number. Layer k covers all times at
+ *    which k jobs run. Each contiguous part of the bottom layer consists of whole tasks, so it is
+ *    at least a minute long if they are. Step 1 finds the optimum of each layer separately. So the
+ *    bottom layer, where jobs follow one another, can be billed again with the minimum. This is
+ *    exact: it chooses the best last task of the first k busy periods.
+ * 3. Higher layers ignore the minimum: sorting may cut a task there into parts shorter than a
+ *    minute.
  *
- * Exact, therefore, where no two jobs run at a time, and where no task of step 1 is below the minimum. Otherwise it is a bound that the
- * best schedule may miss by a part of a minute for each short peak.
+ * The result is exact if no two jobs run at a time, or if no task of step 1 is below the minimum.
+ * Otherwise the best schedule may cost more, by a part of a minute for each short peak.
  */
 import { type Bill, type BoundJob, LEAST_BILLED_MS } from './demand.ts';
 import { eventsOf } from './events.ts';
 
 type Span = Pick<BoundJob, 'startMs' | 'durationMs'>;
 
-/** Jobs in order of start, then length; `taskStartMs` is billed of each new task before its first job. */
+/**
+ * `jobs` are sorted by start, then duration. Each new task is billed `taskStartMs` before its first
+ * job.
+ */
 export function billOnePool(jobs: readonly Span[], taskStartMs: number): Bill {
   const busy = busyPeriods(jobs);
   const all = billOfLatestEnds(jobs, taskStartMs);
@@ -51,7 +57,7 @@ function billOfLatestEnds(jobs: readonly Span[], taskStartMs: number): Bill {
   return { billedMs, launches };
 }
 
-/** The times at which any job runs, in order. */
+/** The periods in which at least one job runs, in order. */
 function busyPeriods(jobs: readonly Span[]): readonly Span[] {
   const periods: { startMs: number; durationMs: number }[] = [];
   for (const { startMs, durationMs } of jobs) {
@@ -63,8 +69,9 @@ function busyPeriods(jobs: readonly Span[]): readonly Span[] {
 }
 
 /**
- * Step 2: `best[k]` is the least of the first k periods. Its last task runs from some period to the k-th. Of those tasks that reach the
- * minimum the best is kept from one k to the next; of those below it the longest is the best, as all cost the same.
+ * Step 2: `best[k]` is the lowest bill of the first k periods. Its last task runs from some period
+ * to the k-th. `above` keeps the best of the tasks that reach the minimum. Tasks below the minimum
+ * all cost the same, so the longest one is the best.
  */
 function billOfPeriods(periods: readonly Span[], taskStartMs: number): Bill {
   const best: Bill[] = [{ billedMs: 0, launches: 0 }];

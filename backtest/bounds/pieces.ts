@@ -1,20 +1,26 @@
-/** Cuts a trace into pieces that share no task in some cheapest schedule, and leaves each the pools that matter to it. */
+/**
+ * Divides jobs into pieces that share no task in at least one optimal schedule, and keeps the
+ * useful pools of each.
+ */
 import { type BoundJob, type BoundPool, LEAST_BILLED_MS } from './demand.ts';
 
 export type Piece = { readonly jobs: readonly BoundJob[]; readonly pools: readonly number[] };
 
-/** Jobs in order of their start. */
+/** `jobs` are sorted by start. */
 export function piecesOf(jobs: readonly BoundJob[], pools: readonly BoundPool[]): readonly Piece[] {
   return cut(jobs, pools).map((own) => withoutDearer(own, pools));
 }
 
-/** By pools, then by pauses, and again: a pause of these jobs may be none of all jobs. */
+/**
+ * Divides by pools, then by pauses, and repeats: a part has pauses that all jobs together do not
+ * have.
+ */
 function cut(jobs: readonly BoundJob[], pools: readonly BoundPool[]): readonly (readonly BoundJob[])[] {
   const parts = byPools(jobs).flatMap((own) => byPauses(own, pools));
   return parts.length <= 1 ? parts : parts.flatMap((own) => cut(own, pools));
 }
 
-/** Jobs of pools that no job connects, not even by way of others. */
+/** Groups of jobs that no chain of shared pools connects. */
 function byPools(jobs: readonly BoundJob[]): readonly (readonly BoundJob[])[] {
   let groups: readonly ReadonlySet<number>[] = [];
   for (const { pools } of jobs) {
@@ -39,15 +45,15 @@ function byPauses(jobs: readonly BoundJob[], pools: readonly BoundPool[]): reado
 }
 
 /**
- * A pause in which a task that waits saves nothing against two tasks. The one is billed a start and the pause, the two are billed two
- * starts; or, where they hardly run, two minutes.
+ * The shortest pause in which one idle task saves nothing against two tasks. One task is billed its
+ * start and the pause. Two tasks are billed two starts, or two minutes if they run only briefly.
  */
 function longestIdleMs(pool: BoundPool | undefined): number {
   const startMs = pool?.startMs ?? 0;
   return Math.max(startMs, 2 * LEAST_BILLED_MS - startMs);
 }
 
-/** Without pools that another is at least as good as, whatever they would run. */
+/** Removes each pool that another pool can always replace at no higher cost. */
 function withoutDearer(jobs: readonly BoundJob[], pools: readonly BoundPool[]): Piece {
   const used = poolsOf(jobs);
   const left = used.filter((pool) => !used.some((other) => replaces(other, pool, jobs, pools)));

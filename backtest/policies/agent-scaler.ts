@@ -1,21 +1,27 @@
-/** Buildkite's agent scaler as its Elastic CI Stack runs it: it only ever adds; what is idle for long enough ends itself. */
+/**
+ * Buildkite's agent scaler as the Elastic CI Stack runs it. The scaler only adds instances. An
+ * agent that is idle for long enough exits and removes its instance.
+ */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { Policy, Scene } from './policy.ts';
+import type { Policy, PolicyContext } from './policy.ts';
 
 export type AgentScalerSettings = {
-  /** `ScaleInIdlePeriod`, seconds: an agent that is idle for longer ends and takes its instance along. */
+  /**
+   * `ScaleInIdlePeriod`, in seconds: an agent that is idle for longer exits and removes its
+   * instance.
+   */
   readonly idleS: number;
-  /** `InstanceBuffer`, in percent of the pool's `max`: instances on top of those that the jobs need, while there are jobs. */
+  /** `InstanceBuffer`, in percent of the pool's `max`: extra instances while there are jobs. */
   readonly bufferPercent: number;
-  /** Of what is missing. */
+  /** Factor for the number of missing instances. */
   readonly scaleOutFactor: number;
-  /** Seconds from one scale-out to the next. */
+  /** Seconds between two scale-outs. */
   readonly scaleOutCooldownS: number;
   /** `MinSize`, in percent of the pool's `max`. */
   readonly minPercent: number;
 };
 
-/** The group of instances that stands for a pool. */
+/** The instance group that represents a pool. */
 type Group = {
   readonly name: string;
   readonly minSize: number;
@@ -23,7 +29,7 @@ type Group = {
   readonly instanceBuffer: number;
 };
 
-/** The least pause between two looks of the scaler, and between two pings of an agent. */
+/** The shortest interval between two runs of the scaler, and between two pings of an agent. */
 const LOOK_MS = 10_000;
 const PING_MS = 10_000;
 
@@ -35,17 +41,17 @@ export const AGENT_SCALER: Policy<AgentScalerSettings> = {
     url: 'https://github.com/buildkite/buildkite-agent-scaler',
   },
   rule:
-    'Every 10 s: as many instances as jobs wait and run, and a buffer; where fewer run, the missing ones times a factor are added, once in ' +
-    '300 s. It never scales in: an agent that is idle for 600 s ends, and its instance goes with the desired count, so no build is ' +
-    'killed. Here: an instance is a task with one daemon, and a task can do what on ECS none can: go together with its place.',
+    'Every 10 s it wants one instance for each pending or running job, and a buffer. If fewer run, it adds the missing ones times a factor, at ' +
+    'most once in 300 s. It never scales in. An agent that is idle for 600 s exits, and its instance leaves with the desired count, so no ' +
+    'build is killed. Here an instance is a task with one daemon. It can do what ECS does not offer: stop and lower the desired count in one step.',
   canKill: false,
   grid: () => GRID,
-  start: (scene, settings) => {
-    for (const pool of scene.config.pools) {
+  start: (context, settings) => {
+    for (const pool of context.config.pools) {
       const group = groupOf(pool, settings);
-      const scaler = new Scaler(scene, group, settings);
-      scene.world.timeline.every(LOOK_MS, () => scaler.look(), 0);
-      scene.world.timeline.every(PING_MS, () => endIdle(scene, group, settings));
+      const scaler = new Scaler(context, group, settings);
+      context.world.timeline.every(LOOK_MS, () => scaler.look(), 0);
+      context.world.timeline.every(PING_MS, () => endIdle(context, group, settings));
     }
   },
 };
@@ -57,7 +63,7 @@ const STACK: AgentScalerSettings = {
   scaleOutCooldownS: 300,
   minPercent: 0,
 };
-/** The scaler's own default, without the stack. */
+/** The default of the scaler itself, without the stack. */
 const NO_COOLDOWN: AgentScalerSettings = { ...STACK, scaleOutCooldownS: 0 };
 
 const GRID: readonly AgentScalerSettings[] = [
@@ -83,21 +89,23 @@ function groupOf(
   return { name, minSize: tasksOf(minPercent), maxSize: max, instanceBuffer: tasksOf(bufferPercent) };
 }
 
-/** `Run` of scaler.go with the stack's `DISABLE_SCALE_IN`; metrics that cannot be read end the look. */
+/**
+ * `Run` of scaler.go with the stack's `DISABLE_SCALE_IN`. A run ends if it cannot read its metrics.
+ */
 class Scaler {
-  readonly #scene: Scene;
+  readonly #context: PolicyContext;
   readonly #group: Group;
   readonly #settings: AgentScalerSettings;
   #lastScaleOutAt: EpochMs | undefined;
 
-  constructor(scene: Scene, group: Group, settings: AgentScalerSettings) {
-    this.#scene = scene;
+  constructor(context: PolicyContext, group: Group, settings: AgentScalerSettings) {
+    this.#context = context;
     this.#group = group;
     this.#settings = settings;
   }
 
   look(): void {
-    const { count, isCoderdDown, demandOf, world } = this.#scene;
+    const { count, isCoderdDown, demandOf, world } = this.#context;
     const { name } = this.#group;
     count({ ticks: 1, coderd: 1 });
     if (isCoderdDown()) return;
@@ -109,16 +117,19 @@ class Scaler {
     if (wanted > (inService || state.desiredCount)) this.#scaleOut(wanted, state.desiredCount);
   }
 
-  /** What is missing of the desired count, not of what runs: where all of it boots already, the cooldown begins anew all the same. */
+  /**
+   * Adds what the desired count lacks, not what the running instances lack. If all missing
+   * instances already boot, it adds none, but the cooldown still begins again.
+   */
   #scaleOut(wanted: number, desired: number): void {
-    const now = this.#scene.world.timeline.now();
+    const now = this.#context.world.timeline.now();
     const { scaleOutCooldownS, scaleOutFactor } = this.#settings;
     const last = this.#lastScaleOutAt;
     if (last !== undefined && now - last < scaleOutCooldownS * 1000) return;
     this.#lastScaleOutAt = now;
     const added = Math.ceil((wanted - desired) * scaleOutFactor);
     if (added > 0)
-      this.#scene.setDesired(
+      this.#context.setDesired(
         this.#group.name,
         desired + added,
         `${wanted} instances for the jobs and the buffer`,
@@ -126,7 +137,7 @@ class Scaler {
   }
 }
 
-/** ScalingCalculator.DesiredCount, with one agent an instance, and what `Run` makes of it. */
+/** ScalingCalculator.DesiredCount with one agent per instance, limited as in `Run`. */
 export function instancesFor(
   jobs: number,
   { instanceBuffer, minSize, maxSize }: Omit<Group, 'name'>,
@@ -134,15 +145,19 @@ export function instancesFor(
   return Math.max(minSize, Math.min(maxSize, jobs + Math.min(jobs, instanceBuffer)));
 }
 
-/** Each agent for itself, as long as the group has more than its least size. */
-function endIdle(scene: Scene, { name, minSize }: Group, { idleS }: AgentScalerSettings): void {
-  const { timeline, ecs } = scene.world;
-  const service = scene.world.service(name);
+/** Each idle agent exits by itself, while the group is larger than its minimum size. */
+function endIdle(context: PolicyContext, { name, minSize }: Group, { idleS }: AgentScalerSettings): void {
+  const { timeline, ecs } = context.world;
+  const service = context.world.service(name);
   for (const task of [...service.tasks]) {
     const { desiredCount } = service.state;
     const idleMs = timeline.now() - (task.idleSince ?? timeline.now());
     if (idleMs < idleS * 1000 || desiredCount <= minSize) continue;
-    scene.setDesired(name, desiredCount - 1, `an agent was idle for ${idleS} s and went with its instance`);
+    context.setDesired(
+      name,
+      desiredCount - 1,
+      `an agent was idle for ${idleS} s and exited with its instance`,
+    );
     ecs.endTask(task.identity.id);
   }
 }

@@ -1,20 +1,27 @@
 /**
- * The arithmetic of the Kubernetes HorizontalPodAutoscaler for an external metric with a target average value (what KEDA makes of each
- * trigger), as in kubernetes/kubernetes, pkg/controller/podautoscaler/{replica_calculator,horizontal}.go, with the defaults of
+ * Computes the replicas of the Kubernetes HorizontalPodAutoscaler for an external metric with a
+ * target average value, which KEDA creates for each trigger. As in kubernetes/kubernetes,
+ * pkg/controller/podautoscaler/{replica_calculator,horizontal}.go, with the defaults of
  * pkg/apis/autoscaling/v2/defaults.go and of the controller.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
-/** What the metric alone asked for, at one sync. */
+/** The replicas that the metric alone asked for, at one sync. */
 export type Recommendation = { readonly at: EpochMs; readonly replicas: number };
 
 /** `--horizontal-pod-autoscaler-tolerance`. */
 const TOLERANCE = 0.1;
-/** The two policies of `scaleUp`, of which the greater counts; both are for 15 s, which is how often the controller looks. */
+/**
+ * The two policies of `scaleUp`; the larger result counts. Both are for 15 s, the sync period of
+ * the controller.
+ */
 const MOST_PODS_ADDED = 4;
 const MOST_GROWTH = 2;
 
-/** GetExternalPerPodMetricReplicas: as many as the metric needs, or as many as there are where that is nearly the same. */
+/**
+ * GetExternalPerPodMetricReplicas: the replicas that the metric needs. Within the tolerance the
+ * current number stays.
+ */
 export function recommend(given: {
   readonly current: number;
   readonly metric: number;
@@ -25,7 +32,10 @@ export function recommend(given: {
   return Math.abs(1 - ratio) <= TOLERANCE ? current : Math.ceil(metric / target);
 }
 
-/** stabilizeRecommendationWithBehaviors: down to no less than was recommended in the window; up at once. */
+/**
+ * stabilizeRecommendationWithBehaviors: down to the highest recommendation of the window, up at
+ * once.
+ */
 export function stabilize(
   replicas: number,
   given: {
@@ -41,7 +51,10 @@ export function stabilize(
   return Math.max(replicas, ...recent.map((recommendation) => recommendation.replicas));
 }
 
-/** convertDesiredReplicasWithBehaviorRate: up by 4 or to the double at a time, down as far as `min`. */
+/**
+ * convertDesiredReplicasWithBehaviorRate: up by 4 or to twice the number at a time, down to `min`
+ * at once.
+ */
 export function limitChange(
   replicas: number,
   given: { readonly current: number; readonly min: number; readonly max: number },

@@ -1,4 +1,4 @@
-/** A ScaledObject of KEDA for each pool: what one would run on Kubernetes. */
+/** KEDA's rule on ECS: one ScaledObject for each pool, as on Kubernetes. */
 import type { Policy } from './policy.ts';
 import { ScaledObject, type ScaledObjectSettings } from './scaled-object.ts';
 
@@ -19,24 +19,24 @@ export const HPA: Policy<HpaSettings> = {
     url: 'https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/',
   },
   rule:
-    'Every 15 s: ceil(jobs / target), nothing within 10 %; up by 4 or to the double at a time, down to no less than was wanted in the ' +
-    'last 300 s. Every 30 s KEDA wakes a pool at zero for its first job, and after 300 s without one puts it to sleep. Jobs: pending ' +
-    'and running that fit the pool, each pool for itself. Here: replicas are tasks; ECS stops some task, busy or not, SIGTERM and ' +
-    "SIGKILL 120 s later, where Coder's chart has Kubernetes wait 600 s.",
+    'Every 15 s it wants ceil(jobs / target) replicas and ignores changes within 10 %. It goes up by 4 or to twice the number at a time, and down to ' +
+    'the highest number wanted in the last 300 s. Every 30 s KEDA wakes a pool at zero if it has a job, and scales it to zero after 300 s without ' +
+    'one. Jobs are the pending and running ones that fit the pool; each pool counts for itself. Here replicas are tasks. ECS stops any task, ' +
+    "busy or not, with SIGTERM, and SIGKILL 120 s later. Coder's chart has Kubernetes wait 600 s.",
   canKill: true,
   grid: () => GRID,
-  start: (scene, { minPercent, ...settings }) => {
-    const objects = scene.config.pools.map((pool) => {
+  start: (context, { minPercent, ...settings }) => {
+    const objects = context.config.pools.map((pool) => {
       const minReplicas = Math.ceil((minPercent * pool.max) / 100);
-      return new ScaledObject(scene, pool, { ...settings, minReplicas });
+      return new ScaledObject(context, pool, { ...settings, minReplicas });
     });
     const look = (act: (object: ScaledObject) => void): void => {
-      scene.count({ ticks: 1, ecs: objects.length });
+      context.count({ ticks: 1, ecs: objects.length });
       for (const object of objects) act(object);
     };
-    const { timeline } = scene.world;
+    const { timeline } = context.world;
     timeline.every(POLL_MS, () => look((object) => object.poll()), 0);
-    // two controllers, two clocks: half a period apart, as they are on average
+    // two independent controllers: half a period apart, as they are on average
     timeline.every(SYNC_MS, () => look((object) => object.sync()), SYNC_MS / 2);
   },
 };

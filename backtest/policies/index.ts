@@ -1,4 +1,4 @@
-/** What one would run instead of the autoscaler (docs/policies.md). */
+/** The policies that a backtest compares with the autoscaler (docs/policies.md). */
 
 import { AGENT_SCALER } from './agent-scaler.ts';
 import { HPA } from './hpa.ts';

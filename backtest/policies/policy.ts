@@ -1,22 +1,28 @@
-/** A way to scale the pools of a world: the product itself, or what one would run instead. */
+/** The types of a policy: a way to scale the pools of a simulated world. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { World } from '../../simulator/world.ts';
 
-/** The settings that a grid search chooses among. */
+/** One point of a policy's grid. */
 export type PolicySettings = Readonly<Record<string, string | number>>;
 
-/** What the jobs of a pool's organization that its daemons can run are now; jobs of several pools count for each of them. */
+/**
+ * The jobs now that the daemons of a pool can run. A job that fits several pools counts for each of
+ * them.
+ */
 export type PoolDemand = { readonly pending: number; readonly running: number };
 
-export type Scene = {
+export type PolicyContext = {
   readonly world: World;
   readonly config: Deployment;
-  /** Whether coderd answers nobody: what reads its queue then sees nothing new. */
+  /** Whether coderd has an outage. A policy cannot read the queue then. */
   readonly isCoderdDown: () => boolean;
   readonly demandOf: (pool: string) => PoolDemand;
-  /** Sets the pool's desired count, bounded by 0 and its `max`; `why` goes into the pictures. Does nothing where nothing changes. */
+  /**
+   * Sets the desired count of a pool, limited to 0 and its `max`. `why` is the reason in the
+   * charts. Does nothing if the count stays the same.
+   */
   readonly setDesired: (pool: string, count: number, why: string) => void;
-  /** Counts looks and requests, for the figures. */
+  /** Counts looks (`ticks`) and requests, for the figures. */
   readonly count: (what: {
     readonly ticks?: number;
     readonly coderd?: number;
@@ -26,15 +32,21 @@ export type Scene = {
 
 export type Policy<Settings extends PolicySettings = PolicySettings> = {
   readonly id: string;
-  /** A method, as `start` is: policies with settings of their own go into one list. */
+  /** A method, like `start`, so that policies with different settings fit into one list. */
   title(settings: Settings, config: Deployment): string;
   readonly source: { readonly title: string; readonly url: string };
-  /** The rule, as its source states it; and what was changed to have it run on ECS. */
+  /** The rule as its source states it, and our changes for ECS. */
   readonly rule: string;
-  /** Whether its scale-in may kill builds: whom it hits is luck, so the search has several goes at it. */
+  /**
+   * Whether its scale-in may kill builds. Which builds it kills is chance, so the search repeats
+   * each point.
+   */
   readonly canKill: boolean;
-  /** What the grid search tries. The first is what its source has by default. */
+  /** The points of the grid search. The first one has the defaults of the source. */
   readonly grid: (config: Deployment) => readonly Settings[];
-  /** Plans all that it does on the world's timeline, which begins at `scene.world.timeline.now()`. */
-  start(scene: Scene, settings: Settings): void;
+  /**
+   * Schedules all its actions on the timeline of the world, which begins at
+   * `context.world.timeline.now()`.
+   */
+  start(context: PolicyContext, settings: Settings): void;
 };

@@ -1,39 +1,44 @@
 /**
- * One ScaledObject of KEDA and the HorizontalPodAutoscaler that it makes: KEDA's own loop wakes the pool and puts it to sleep
- * (kedacore/keda, pkg/scaling/executor/scale_scaledobjects.go), the HPA does all in between. Each ScaledObject counts for itself.
+ * One ScaledObject of KEDA and the HorizontalPodAutoscaler that it creates. KEDA's own loop scales
+ * from and to zero (kedacore/keda, pkg/scaling/executor/scale_scaledobjects.go); the HPA scales
+ * above that. Each ScaledObject counts jobs for itself.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { limitChange, type Recommendation, recommend, stabilize } from './hpa-rule.ts';
-import type { Scene } from './policy.ts';
+import type { PolicyContext } from './policy.ts';
 
 export type ScaledObjectSettings = {
-  /** Jobs a replica, on average. */
+  /** Mean jobs per replica. */
   readonly target: number;
   readonly minReplicas: number;
-  /** Seconds: an HPA goes down to no less than it would have wanted in so long. */
+  /**
+   * Seconds of the stabilization window: the HPA scales down to the highest recommendation in it.
+   */
   readonly stabilizationS: number;
-  /** Seconds without a job until KEDA scales to zero. */
+  /** Seconds without a job before KEDA scales to zero. */
   readonly cooldownS: number;
 };
 
 export class ScaledObject {
-  readonly #scene: Scene;
+  readonly #context: PolicyContext;
   readonly #pool: { readonly name: string; readonly max: number };
   readonly #settings: ScaledObjectSettings;
   #past: readonly Recommendation[] = [];
   #lastActiveAt: EpochMs | undefined;
 
   constructor(
-    scene: Scene,
+    context: PolicyContext,
     pool: { readonly name: string; readonly max: number },
     settings: ScaledObjectSettings,
   ) {
-    this.#scene = scene;
+    this.#context = context;
     this.#pool = pool;
     this.#settings = settings;
   }
 
-  /** KEDA's loop. A trigger that cannot be read changes nothing as long as no `fallback` is configured. */
+  /**
+   * KEDA's loop. It changes nothing if it cannot read the trigger, as no `fallback` is configured.
+   */
   poll(): void {
     const metric = this.#metric();
     if (metric === undefined) return;
@@ -43,13 +48,13 @@ export class ScaledObject {
     else if (minReplicas === 0 && this.#isCool()) this.#set(0, `no job for ${cooldownS} s`);
   }
 
-  /** The HPA's loop: it rests while there are no replicas, and a metric that cannot be read changes nothing. */
+  /** The HPA's loop. It does nothing without replicas, or if it cannot read the metric. */
   sync(): void {
     const current = this.#current;
     const metric = current === 0 ? undefined : this.#metric();
     if (metric === undefined) return;
     const { target, minReplicas, stabilizationS } = this.#settings;
-    const now = this.#scene.world.timeline.now();
+    const now = this.#context.world.timeline.now();
     const windowMs = stabilizationS * 1000;
     const replicas = recommend({ current, metric, target });
     const stable = stabilize(replicas, { current, now, windowMs, past: this.#past });
@@ -59,28 +64,28 @@ export class ScaledObject {
   }
 
   #activate(): void {
-    this.#lastActiveAt = this.#scene.world.timeline.now();
+    this.#lastActiveAt = this.#context.world.timeline.now();
     if (this.#current === 0) this.#set(Math.max(1, this.#settings.minReplicas), 'a job came');
   }
 
   #isCool(): boolean {
     if (this.#lastActiveAt === undefined) return true;
-    return this.#lastActiveAt + this.#settings.cooldownS * 1000 < this.#scene.world.timeline.now();
+    return this.#lastActiveAt + this.#settings.cooldownS * 1000 < this.#context.world.timeline.now();
   }
 
-  /** Undefined while it cannot be read. */
+  /** Undefined during an outage of coderd. */
   #metric(): number | undefined {
-    this.#scene.count({ coderd: 1 });
-    if (this.#scene.isCoderdDown()) return undefined;
-    const { pending, running } = this.#scene.demandOf(this.#pool.name);
+    this.#context.count({ coderd: 1 });
+    if (this.#context.isCoderdDown()) return undefined;
+    const { pending, running } = this.#context.demandOf(this.#pool.name);
     return pending + running;
   }
 
   get #current(): number {
-    return this.#scene.world.service(this.#pool.name).state.desiredCount;
+    return this.#context.world.service(this.#pool.name).state.desiredCount;
   }
 
   #set(count: number, why: string): void {
-    this.#scene.setDesired(this.#pool.name, count, why);
+    this.#context.setDesired(this.#pool.name, count, why);
   }
 }

@@ -1,4 +1,6 @@
-/** The product itself as a policy: its invocations on their schedule, on the ports of a world. */
+/**
+ * Runs the autoscaler itself as a policy: scheduled invocations on the ports of a simulated world.
+ */
 
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
@@ -8,53 +10,59 @@ import type { Ports } from '../../lambda/look/ports.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { World } from '../../simulator/world.ts';
 import type { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
-import type { Scene } from '../policies/policy.ts';
+import type { PolicyContext } from '../policies/policy.ts';
 import { virtualPorts } from './ports/ports.ts';
 
 const SCHEDULE_MS = 60_000;
-/** What the CDK stack gives the function. */
+/** The timeout of the function in the CDK stack. */
 const TIMEOUT_MS = 55_000;
-/** After the full minute, at which coderd's executor comes: a schedule begins whenever it was created. */
+/**
+ * Invocations run 20 s after the full minute. coderd's executor runs at the full minute; a real
+ * schedule has any offset.
+ */
 const PHASE_MS = 20_000;
-/** Lambda ends a warm process now and then, and with it what the process remembers: an assumption. */
+/** Assumption: Lambda ends a warm process after 1 to 6 hours, and its memory is lost. */
 const COLD_EVERY_MS = [3_600_000, 6 * 3_600_000] as const;
 
 export type AutoscalerOptions = {
   readonly world: World;
-  readonly pace: VirtualScheduler;
+  readonly scheduler: VirtualScheduler;
   readonly config: Config;
-  /** Of the times at which the function loses its memory. */
+  /** Seed of the times at which Lambda ends the process. */
   readonly seed: number;
-  readonly scene: Pick<Scene, 'isCoderdDown' | 'count'>;
+  readonly context: Pick<PolicyContext, 'isCoderdDown' | 'count'>;
   readonly onLook: (tick: LookResult) => void;
-  /** What an invocation must not throw. */
+  /** Called with an unexpected error of an invocation. */
   readonly onError: (error: unknown) => void;
 };
 
-/** Runs until the world is no longer advanced. */
+/** Never returns. It stops when the world no longer advances. */
 export async function runAutoscaler(options: AutoscalerOptions): Promise<never> {
-  const { world, pace, scene } = options;
+  const { world, scheduler, context } = options;
   let refused = 0;
   const isCoderdDown = (): boolean => {
-    const isDown = scene.isCoderdDown();
+    const isDown = context.isCoderdDown();
     if (isDown) refused++;
     return isDown;
   };
   const start = (): (() => Ports) =>
     virtualPorts({
-      ...{ world, pace, isCoderdDown },
-      onCall: (api, requests) => scene.count({ [api]: requests }),
+      ...{ world, scheduler, isCoderdDown },
+      onCall: (api, requests) => context.count({ [api]: requests }),
     });
-  const ports = forgetful(start, { now: () => pace.now(), random: new Random(options.seed) });
-  await pace.wait(PHASE_MS);
+  const ports = withColdStarts(start, { now: () => scheduler.now(), random: new Random(options.seed) });
+  await scheduler.wait(PHASE_MS);
   for (;;) {
     void invoke(options, ports()(), () => refused);
-    await pace.wait(SCHEDULE_MS);
+    await scheduler.wait(SCHEDULE_MS);
   }
 }
 
-/** What `start` makes, made anew after 1 to 6 hours: what it remembers is lost then. */
-export function forgetful<T>(
+/**
+ * Calls `start` again every 1 to 6 hours, as Lambda does with a process. The memory of the old one
+ * is lost.
+ */
+export function withColdStarts<T>(
   start: () => T,
   { now, random }: { readonly now: () => number; readonly random: Random },
 ): () => T {
@@ -70,27 +78,29 @@ export function forgetful<T>(
 }
 
 async function invoke(
-  { pace, config, scene, onLook, onError }: AutoscalerOptions,
+  { scheduler, config, context, onLook, onError }: AutoscalerOptions,
   ports: ReturnType<ReturnType<typeof virtualPorts>>,
   refused: () => number,
 ): Promise<void> {
   const refusedBefore = refused();
-  const endsAt = pace.now() + TIMEOUT_MS;
+  const endsAt = scheduler.now() + TIMEOUT_MS;
   try {
     await runLooks({
-      ...{ ports, config, remainingMs: () => endsAt - pace.now() },
+      ...{ ports, config, remainingMs: () => endsAt - scheduler.now() },
       onLook: (tick) => {
-        scene.count({ ticks: 1 });
+        context.count({ ticks: 1 });
         onLook(tick);
       },
     });
   } catch (error) {
-    // in an outage an invocation fails, and the next one looks again; nothing else in the world gives it a reason to
+    // during an outage of coderd an invocation fails as intended; any other failure is an error
     if (!(error instanceof InvocationError) || refused() === refusedBefore) onError(error);
   }
 }
 
-/** The changes of desired counts that a look has made, each with the sentences of its pool. */
+/**
+ * The changes of desired counts that a look made, each with the reasons of its pool as sentences.
+ */
 export function changesOf({ plan, outcome }: LookResult) {
   return outcome.applied.flatMap((action) => {
     if (action.kind !== 'set-desired') return [];

@@ -1,9 +1,11 @@
-/** Who waits in a world: by the pools that could run them. */
+/** Counts pending and running jobs of a simulated coderd, by the pools that can run them. */
+
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { covers, normalizeTags, type TagSet } from '../../lambda/decision/model/tags.ts';
 import type { World } from '../../simulator/world.ts';
 import type { PoolDemand } from '../policies/policy.ts';
+import { BacktestError } from '../trace/backtest-error.ts';
 import { fittingOf } from './fitting.ts';
 import type { Replay } from './replay.ts';
 
@@ -32,10 +34,16 @@ export class Demand {
     );
   }
 
-  /** As whoever counts the queue for one pool sees it. */
+  /**
+   * The jobs that fit one pool, whichever other pools they fit too. Throws BacktestError if the
+   * pool is unknown.
+   */
   of(pool: string): PoolDemand {
     const found = this.#pools.get(pool);
-    if (found === undefined) throw new Error(`finding pool "${pool}": the configuration has none`);
+    if (found === undefined)
+      throw new BacktestError(
+        `finding pool "${pool}": the configuration has only ${this.#names.join(', ')}; correct the name`,
+      );
     const organizationId = this.#world.coderd.organizationId(found.organization);
     const demand = { pending: 0, running: 0 };
     for (const job of this.#world.coderd.openJobs()) {
@@ -46,7 +54,10 @@ export class Demand {
     return demand;
   }
 
-  /** How many wait, each for the cheapest pool that fits; those that coderd can't insert yet as it sees no daemon included. */
+  /**
+   * Pending jobs by pool. Each job counts for the cheapest pool that fits. Jobs that are due count
+   * too, although coderd has not inserted them yet as it sees no daemon.
+   */
   queues(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const wanted of this.#waiting()) {
@@ -56,12 +67,12 @@ export class Demand {
     return counts;
   }
 
-  /** Whether a daemon has a job. */
+  /** Whether any daemon runs a job. */
   isAnyRunning(): boolean {
     return [...this.#world.coderd.openJobs()].some(({ workerId }) => workerId !== undefined);
   }
 
-  /** Whether a job waits that some pool could run. */
+  /** Whether any pending or due job fits a pool. */
   isAnyWaiting(): boolean {
     return this.#waiting().some((wanted) => this.#cheapestFor(wanted) !== undefined);
   }

@@ -1,4 +1,4 @@
-/** The desired counts of all pools, and the most that each had. */
+/** Tracks the desired counts of all pools, and their peaks. */
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Figures } from './result.ts';
 

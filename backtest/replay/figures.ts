@@ -1,4 +1,4 @@
-/** What a run has come to. */
+/** Computes the figures of a run from the outcome of each job. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { displayTags } from '../../lambda/decision/model/tags.ts';
 import { meanOf } from '../../simulator/base/mean.ts';
@@ -9,33 +9,39 @@ import type { Acquisition } from './ledger.ts';
 import type { ReplayedJob } from './replay.ts';
 import { type Figures, type HoursOfWeek, PEOPLE_WAIT_FOR, WAIT_EDGES_S, type WaitFigures } from './result.ts';
 
-/** A job of the trace as it ended. */
+/** The outcome of a job of the trace. */
 export type JobOutcome = {
   readonly job: TraceJob;
   readonly end: keyof Omit<Figures['jobs'], 'submitted'>;
   readonly waitMs: number;
-  /** `-`: nobody had it. */
+  /** The pool whose daemon ran it. `-`: no daemon did. */
   readonly pool: string;
   readonly taskId: string | undefined;
-  /** In which a daemon had it. */
+  /** Milliseconds on a daemon. */
   readonly runMs: number;
-  /** When its daemon was done with it; undefined: nobody had it. */
+  /** The time at which its daemon finished it. Undefined: no daemon had it. */
   readonly until: EpochMs | undefined;
-  /** How long after the first tick at which it was due the executor inserted it, or the world ended; 0 for the jobs of others. */
+  /**
+   * Milliseconds from the executor's first run at which the job was due until the executor inserted
+   * it, or the world ended. 0 for jobs that the executor does not create.
+   */
   readonly delayMs: number;
 };
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const HOURS_A_WEEK = 168;
-/** 1970-01-01 was a Thursday: hours since Monday's first. */
+/** 1970-01-01 was a Thursday: hours from Monday 0:00 to Thursday 0:00. */
 const EPOCH_HOUR = 3 * 24;
 
-/** `killedAt`: of a job whose task was stopped under it; `end`: of the world. */
+/**
+ * `killedAt`: the time at which the task of the job stopped while it ran. `end`: the end of the
+ * world.
+ */
 export function outcomeOf(
   { job, record }: ReplayedJob,
   given: {
-    /** Who had it. */
+    /** The daemon that acquired it. */
     readonly by: Acquisition | undefined;
     readonly killedAt: EpochMs | undefined;
     readonly end: EpochMs;
@@ -62,7 +68,10 @@ function endOf(record: ReplayedJob['record'], killedAt: EpochMs | undefined): Jo
   return record?.completedAt === undefined ? 'unserved' : 'succeeded';
 }
 
-/** The figures that come of the jobs alone. `maxDelayMs`: how late a transition of the executor may be. */
+/**
+ * The figures that depend on jobs alone. `maxDelayMs`: how late a transition of the executor may
+ * be.
+ */
 export function jobFigures(outcomes: readonly JobOutcome[], maxDelayMs: (job: TraceJob) => number) {
   const ended = (end: JobOutcome['end']): number => outcomes.filter((job) => job.end === end).length;
   const stops = outcomes.filter(({ job }) => job.kind === 'autostop' || job.kind === 'dormancy');
@@ -128,7 +137,10 @@ function waitFigures(outcomes: readonly JobOutcome[]): WaitFigures {
 const shareOf = (count: number, all: readonly unknown[]): number =>
   all.length === 0 ? 0 : count / all.length;
 
-/** How many waited up to each edge and longer than the one before; the last: longer than all. */
+/**
+ * The number of waits up to each edge and above the edge before. The last number: waits above all
+ * edges.
+ */
 export function waitCounts(outcomes: readonly JobOutcome[]): readonly number[] {
   const counts = Array<number>(WAIT_EDGES_S.length + 1).fill(0);
   for (const { waitMs } of outcomes) {
@@ -139,7 +151,7 @@ export function waitCounts(outcomes: readonly JobOutcome[]): readonly number[] {
   return counts;
 }
 
-/** By the clock of the zone. */
+/** Jobs and mean waits by hour of the week, in local time. */
 export function hoursOfWeek(outcomes: readonly JobOutcome[], timezone: string): HoursOfWeek {
   const hours = Map.groupBy(outcomes, ({ job }) => hourOfWeek(job.at, timezone));
   const of = (hour: number): readonly JobOutcome[] => hours.get(hour) ?? [];

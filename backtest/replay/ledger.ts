@@ -1,21 +1,21 @@
-/** What tasks did and what is billed for them. */
+/** Records which task ran which job, and computes what Fargate bills for the tasks. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { AcquiredJob } from '../../simulator/base/daemon-connection.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import type { World } from '../../simulator/world.ts';
 
-/** A daemon got a job. */
+/** The daemon that acquired a job. */
 export type Acquisition = { readonly pool: string; readonly taskId: string };
 
 export type TaskFigures = {
-  /** Milliseconds by pool. */
+  /** Billed milliseconds by pool. */
   readonly billedMs: ReadonlyMap<string, number>;
-  /** By pool. */
+  /** Launches by pool. */
   readonly launches: ReadonlyMap<string, number>;
   readonly idleLaunches: number;
 };
 
-/** AWS bills a minute at least, and whole seconds: aws.amazon.com/fargate/pricing. */
+/** AWS bills whole seconds, and at least one minute: aws.amazon.com/fargate/pricing. */
 const LEAST_MS = 60_000;
 
 export class Ledger {
@@ -24,7 +24,7 @@ export class Ledger {
   readonly #busy = new Set<string>();
   readonly #stopped: EcsTask[] = [];
 
-  /** What was before `from` is not counted. */
+  /** Time before `from` is not counted. */
   constructor(from: EpochMs) {
     this.#from = from;
   }
@@ -38,14 +38,14 @@ export class Ledger {
     this.#stopped.push(task);
   }
 
-  /** Which daemon had a job, the last one if there were several. */
+  /** The daemon that acquired a job, the last one if there were several. */
   acquisitionOf(jobId: string): Acquisition | undefined {
     return this.#acquisitions.get(jobId);
   }
 
   /**
-   * `billedUntil`: of a task that is still there when the period is over, it is billed no longer, since it idles for the end
-   * of the jobs of others.
+   * `billedUntil`: the end of billing of a task that still exists after the period. It idles only
+   * while jobs on other tasks finish, so that time is not billed.
    */
   figures(
     world: World,

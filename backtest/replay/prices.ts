@@ -1,17 +1,23 @@
 /**
- * What Fargate costs, by region: Linux, on demand, dollars an hour. From AWS's public price list of ECS
- * (https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonECS/current/<region>/index.json) as public write-ups quote it with the
- * day on which they read it; regions for which none gave both processors and a day are not here.
+ * Fargate's prices by region: Linux, on demand, dollars per hour. From AWS's public price list of
+ * ECS
+ * (https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonECS/current/<region>/index.json),
+ * as public articles quote it with the day on which they read it. A region is missing if no article
+ * gave a day and the prices of both architectures.
  */
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { dollarsOf, type FargatePrices, VIRGINIA } from '../../lambda/decision/settings/prices.ts';
+import { BacktestError } from '../trace/backtest-error.ts';
 
 type RegionPrices = FargatePrices & {
-  /** The day on which they were read. */
+  /** The day on which the prices were read, such as `2026-09-23`. */
   readonly readOn: string;
 };
 
-/** By the region that one thinks of first; several regions have the same. arm64 is a fifth cheaper in most, not in all. */
+/**
+ * Prices that several regions share, named after the best known one. arm64 is a fifth cheaper in
+ * most regions, not in all.
+ */
 const FRANKFURT = { arm64: { vcpu: 0.03725, gb: 0.00409 }, x86_64: { vcpu: 0.04656, gb: 0.00511 } };
 const TOKYO = { arm64: { vcpu: 0.04045, gb: 0.00442 }, x86_64: { vcpu: 0.05056, gb: 0.00553 } };
 const CANADA = { arm64: { vcpu: 0.03565, gb: 0.00389 }, x86_64: { vcpu: 0.04456, gb: 0.004865 } };
@@ -31,12 +37,17 @@ const REGIONS: Readonly<Record<string, RegionPrices>> = {
   'ap-southeast-1': { ...TOKYO, readOn: '2026-08-21' },
 };
 
-/** Of one task of this pool, without more storage than every task has. Throws where the region's prices are not known. */
+/**
+ * The price of one task of this pool, with the default storage. Throws BacktestError if the prices
+ * of the region are unknown.
+ */
 export function dollarsPerHour(pool: PoolConfig, region: string): number {
   return dollarsOf(pool, pricesIn(region));
 }
 
-/** The day on which the region's prices were read. Throws where they are not known. */
+/**
+ * The day on which the prices of the region were read. Throws BacktestError if they are unknown.
+ */
 export function priceDate(region: string): string {
   return pricesIn(region).readOn;
 }
@@ -45,7 +56,7 @@ function pricesIn(region: string): RegionPrices {
   const prices = Object.hasOwn(REGIONS, region) ? REGIONS[region] : undefined;
   if (prices !== undefined) return prices;
   const known = Object.keys(REGIONS).join(', ');
-  throw new Error(
-    `finding Fargate's prices: there are none for the region "${region}"; take one of ${known}, or the one that is nearest in price`,
+  throw new BacktestError(
+    `finding Fargate's prices: the region "${region}" is unknown; choose the region with the nearest prices from ${known}`,
   );
 }

@@ -1,10 +1,12 @@
 /**
- * Puts the jobs of a trace into a world. What people, pushes and the prebuilds' reconciler ask for is inserted at its time. What coderd's
- * lifecycle executor inserts has a workspace each, which is there `VISIBLE_MS` before and for which it becomes due then: the executor
- * inserts the job when it sees a daemon that fits, and the forecast can read it coming.
+ * Puts the jobs of a trace into a simulated world. Jobs of people, imports and prebuilds enter the
+ * queue at their time. A job of coderd's lifecycle executor gets a workspace `VISIBLE_MS` earlier,
+ * for which it becomes due. The forecast can read it, and the executor inserts it when it sees a
+ * matching daemon.
  *
- * A workspace that the trace names stays in coderd's list and shows its latest build, as a record of recent jobs needs it. No transition
- * becomes due for it. A build of which the trace does not say what it does is a start.
+ * A workspace that the trace names stays in coderd's list with its latest build, as the record of
+ * recent jobs needs it. No transition becomes due for it. A build without a transition in the trace
+ * is a start.
  */
 import { type EpochMs, type JobId, plusMs } from '../../lambda/decision/model/brands.ts';
 import { tagKey } from '../../lambda/decision/model/tags.ts';
@@ -19,21 +21,24 @@ import type {
 import type { World } from '../../simulator/world.ts';
 import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
 
-/** A job of the trace and what has become of it. */
+/** A job of the trace, and coderd's record of it. */
 export type ReplayedJob = {
   readonly job: TraceJob;
-  /** Undefined until it is inserted; then live. */
+  /** Undefined until coderd inserts it. It then changes with the job. */
   readonly record: JobRecord | undefined;
 };
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Longer than the product looks ahead (`wake.maxDelay` of an hour and a start); deadlines that move are told no earlier by coderd. */
+/**
+ * Longer than the autoscaler looks ahead: one hour of `wake.maxDelay` and a start. coderd shows
+ * moving deadlines no earlier.
+ */
 const VISIBLE_MS = 2 * 60 * MINUTE_MS;
 const DORMANT_AFTER_MS = 30 * DAY_MS;
 
 type Entry = { readonly job: TraceJob; record: JobRecord | undefined };
-/** A workspace that waits for its one job, or whose job is not over. */
+/** A workspace that waits for its one job, or whose job has not ended. */
 type Open = { readonly entry: Entry; readonly workspace: WorkspaceRecord };
 
 export class Replay {
@@ -41,7 +46,7 @@ export class Replay {
   readonly #entries: readonly Entry[];
   readonly #templates = new Map<string, TemplateRecord>();
   readonly #open = new Set<Open>();
-  /** The workspaces that the trace names, as coderd's list shows them; by organization and name. */
+  /** The workspaces that the trace names, by organization and name, as coderd's list shows them. */
   readonly #lasting = new Map<string, WorkspaceRecord>();
   #past = 0;
 
@@ -49,16 +54,16 @@ export class Replay {
     this.#world = world;
     this.#entries = jobs.map((job) => ({ job, record: undefined }));
     for (const entry of this.#entries) this.#plan(entry);
-    // a second after the executor, which comes at each full minute
+    // one second after the executor, which runs at each full minute
     world.timeline.every(MINUTE_MS, () => this.#sweep(), MINUTE_MS + 1000);
   }
 
-  /** In the order of the trace. */
+  /** All jobs, in the order of the trace. */
   jobs(): readonly ReplayedJob[] {
     return this.#entries;
   }
 
-  /** Those that are due for which coderd has inserted no job yet. */
+  /** Jobs that are due and that coderd has not inserted yet. */
   due(): readonly TraceJob[] {
     const now = this.#world.timeline.now();
     return [...this.#open].flatMap(({ entry: { job }, workspace }) =>
@@ -66,7 +71,9 @@ export class Replay {
     );
   }
 
-  /** To be called when the world has come to its end: what was inserted since the last sweep is found. */
+  /**
+   * Call it at the end of the world. It finds the jobs that coderd inserted since the last sweep.
+   */
   end(): void {
     this.#sweep();
   }
@@ -89,7 +96,7 @@ export class Replay {
     const template = this.#templateOf(job);
     const known = this.#lastingOf(job);
     const workspace = known?.template === template ? known : coderd.addWorkspace({ template, ttlMs: 0 });
-    // its template has other tags now
+    // the trace now gives the workspace other tags, so it needs another template
     if (known !== undefined && known !== workspace) coderd.removeWorkspace(known);
     this.#lasting.set(lastingKey(job), workspace);
     coderd.build(workspace, job.transition ?? 'start', {
@@ -113,7 +120,10 @@ export class Replay {
     this.#open.add({ entry, workspace });
   }
 
-  /** A build from before the trace: so old, and by coderd itself, that nobody takes it for a person's who came lately. */
+  /**
+   * A build from before the trace, made by coderd and so old that it does not count as recent
+   * activity of a person.
+   */
   #buildBefore(template: TemplateRecord): Pick<BuildRecord, 'job' | 'reason'> {
     const { coderd, timeline } = this.#world;
     const { organizationId, activeVersion: version } = template;
@@ -123,17 +133,20 @@ export class Replay {
       ...{ initiatorId: coderd.userId, type: 'workspace_build', transition: 'stop', workspace: undefined },
       ...{ durationMs: 0, willFail: false },
     });
-    // how long it took is unknown
+    // without startedAt its duration is unknown
     return { job: { ...job, startedAt: undefined }, reason: 'autostop' };
   }
 
   #lastingOf(job: TraceJob): WorkspaceRecord | undefined {
     const known = job.workspace === undefined ? undefined : this.#lasting.get(lastingKey(job));
-    // deleted, or about to be
+    // it is deleted, or its delete build runs
     return known?.latestBuild.transition === 'delete' ? undefined : known;
   }
 
-  /** One for all workspaces of an organization and tag set whose kind needs the same of it. */
+  /**
+   * One template for all workspaces of an organization and tag set. Dormancy needs a template of
+   * its own.
+   */
   #templateOf({ organization, tags, kind }: TraceJob): TemplateRecord {
     const isDormancy = kind === 'dormancy';
     const key = `${organization} ${tagKey(tags)} ${isDormancy}`;
@@ -144,7 +157,7 @@ export class Replay {
     return found;
   }
 
-  /** A workspace whose job is over has served: nothing more becomes due for it. */
+  /** Removes workspaces whose job has ended, so that no further transition becomes due. */
   #sweep(): void {
     for (const open of this.#open) {
       const { job, number } = open.workspace.latestBuild;
@@ -157,7 +170,7 @@ export class Replay {
     }
   }
 
-  /** The workspace that the trace names shows the build from now on. */
+  /** Moves the build to the workspace that the trace names. */
   #handOver({ entry: { job }, workspace }: Open): void {
     const { coderd } = this.#world;
     if (job.workspace === undefined) return;
@@ -185,18 +198,18 @@ function submitted({ organization, tags, seconds, kind, transition = 'start' }: 
   };
 }
 
-/** What a workspace is for which just this becomes due at `job.at`. */
+/** The fields of a workspace for which exactly this transition becomes due at `job.at`. */
 const DUE: Readonly<
   Record<
     'autostart' | 'autostop' | 'dormancy',
     (job: TraceJob, now: EpochMs) => Omit<NewWorkspace, 'template' | 'buildMs'>
   >
 > = {
-  // schedules have minutes: never before its time
+  // schedules have whole minutes: round up, so that it is never early
   autostart: ({ at }) => ({ schedule: weekly(executorTick(at)) }),
-  // nor is a workspace stopped at its deadline, but after it
+  // coderd stops a workspace after its deadline, not at it
   autostop: ({ at }, now) => ({ running: true, ttlMs: Math.max(1, at - now - 1), since: now }),
-  // dormant is who has been unused for longer
+  // a workspace becomes dormant after it has been unused for longer than this
   dormancy: ({ at }) => ({ running: true, ttlMs: 0, since: plusMs(at, -DORMANT_AFTER_MS - 1) }),
 };
 

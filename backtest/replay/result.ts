@@ -1,9 +1,14 @@
-/** What a backtest found: data for the table, the JSON document, the report and the search for better settings. */
+/**
+ * The result of a backtest: the data of the table, the JSON document, the report and the searches.
+ */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import type { JobKind } from '../trace/trace.ts';
 
-/** Seconds from when a job came, or was due, until a daemon had it. Shares: 0 to 1. All 0 without jobs. */
+/**
+ * Seconds from the time a job came, or was due, until a daemon had it. Shares: 0 to 1. All 0
+ * without jobs.
+ */
 export type WaitFigures = {
   readonly jobs: number;
   readonly meanS: number;
@@ -17,76 +22,79 @@ export type WaitFigures = {
 };
 
 export type Figures = {
-  /** How the jobs of the trace ended; they add up to `submitted`. */
+  /** How the jobs of the trace ended. The other numbers add up to `submitted`. */
   readonly jobs: {
     readonly submitted: number;
     readonly succeeded: number;
     /** Pending for 30 min: coderd's reaper failed them. */
     readonly reaped: number;
-    /** Their task was stopped under them, by the policy. */
+    /** The policy stopped their task while they ran. */
     readonly killed: number;
-    /** Not over, or never inserted, when the world ended. */
+    /** Not ended, or never inserted, when the world ended. */
     readonly unserved: number;
   };
-  /** Of all jobs; those that no daemon ever had waited until the reaper came or the world ended. */
+  /**
+   * Waits of all jobs. A job that no daemon had waited until the reaper failed it or the world
+   * ended.
+   */
   readonly wait: WaitFigures;
-  /** Of those that people wait for (`PEOPLE_WAIT_FOR`). */
+  /** Waits of the jobs that people wait for (`PEOPLE_WAIT_FOR`). */
   readonly waitOfPeople: WaitFigures;
-  /** By the pool whose daemon had them; those that nobody had: `-`. */
+  /** By the pool whose daemon had the job. `-`: no daemon had it. */
   readonly waitByPool: Readonly<Record<string, WaitFigures>>;
   /** By organization and tags: `default` or `default size=large`. */
   readonly waitByGroup: Readonly<Record<string, WaitFigures>>;
   readonly waitByKind: Readonly<Partial<Record<JobKind, WaitFigures>>>;
-  /** Jobs of prebuilt workspaces that were killed, given up or not over. */
+  /** Jobs of prebuilt workspaces that were killed, failed by the reaper or did not end. */
   readonly failedPrebuilds: number;
-  /** Jobs that coderd's lifecycle executor had to insert. It inserts them late where it sees no daemon for them. */
+  /** Jobs of coderd's lifecycle executor. It inserts them late if it sees no matching daemon. */
   readonly executor: {
     readonly due: number;
-    /** A minute or more late. */
+    /** Inserted a minute or more late. */
     readonly delayed: number;
-    /** Later than `wake.maxDelay`. */
+    /** Inserted later than `wake.maxDelay` allows. */
     readonly tooLate: number;
-    /** How late the latest autostop, dormancy or deletion was. */
+    /** The longest delay of an autostop, dormancy or deletion. */
     readonly longestStopDelayS: number;
   };
   readonly tasks: {
-    /** As Fargate bills them: from the pull of the image to the end, a minute at least. */
+    /** As Fargate bills them: from the image pull to the end, at least one minute. */
     readonly hours: number;
-    /** Of them, those in which a job ran. */
+    /** Hours in which a job ran. */
     readonly busyHours: number;
     readonly peak: number;
     readonly launches: number;
     /** Launches whose daemon never had a job. */
     readonly idleLaunches: number;
   };
-  /** The most tasks that the desired counts asked for at a time. */
+  /** Peaks of the desired counts. */
   readonly peaks: { readonly all: number; readonly byPool: Readonly<Record<string, number>> };
   readonly dollars: {
-    /** With the price of their launches. */
+    /** Including the price of launches. */
     readonly tasks: number;
-    /** What people waited, at `valueOfMinute`: see `PEOPLE_WAIT_FOR`. */
+    /** The wait of people (`PEOPLE_WAIT_FOR`) at `valueOfMinute`. */
     readonly waiting: number;
-    /** What jobs cost that were killed or came to nothing: see `FAILURE_MINUTES`. */
+    /** The cost of killed, reaped and unserved jobs (`FAILURE_MINUTES`). */
     readonly failures: number;
-    /** All of it: what a grid search makes as small as it can. */
+    /** The sum. Grid searches minimize it. */
     readonly total: number;
   };
-  /** What was asked of coderd and of AWS. */
+  /** Looks, and requests to coderd and ECS. */
   readonly calls: { readonly ticks: number; readonly coderd: number; readonly ecs: number };
 };
 
-/** Somebody sits in front of the screen, or comes to work and finds no workspace. */
+/** Kinds of jobs that delay a person who sits at the screen or comes to work. */
 export const PEOPLE_WAIT_FOR: ReadonlySet<JobKind> = new Set(['user', 'autostart', 'import']);
 
 /**
- * Minutes of a person, an assumption: a killed build leaves resources behind that nobody knows of, and is found to be dead after 5 min; a
- * job that was never run is asked for again.
+ * Assumption: minutes of a person for each failed job. A killed build leaves untracked resources
+ * behind, and coderd notices it after 5 min. A person has to request a job again that never ran.
  */
 export const FAILURE_MINUTES = { killed: 60, reaped: 30, unserved: 30 } as const;
 
 /**
- * Of one job's wait so much is counted in dollars at the most: after as long coderd's reaper gives a pending job up, and whoever finds no
- * workspace has long started one by hand.
+ * The most minutes of one job's wait that count in dollars. After this time coderd's reaper fails a
+ * pending job, and a person without a workspace has started one by hand.
  */
 export const LONGEST_WAIT_MINUTES = 30;
 
@@ -95,16 +103,19 @@ export type Change = {
   readonly at: EpochMs;
   readonly from: number;
   readonly to: number;
-  /** Sentences. */
+  /** The reasons, as sentences. */
   readonly why: readonly string[];
 };
 
-/** What a pool did, in steps of `stepS`: means of each step, of the queue the most. */
+/**
+ * The series of one pool, one value for each step of `stepS`: means of task counts, peaks of the
+ * queue.
+ */
 export type PoolSeries = {
   readonly pool: string;
-  /** Jobs that wait and that it could run first: those of other pools are not in it. */
+  /** Pending jobs for which this pool is the cheapest that fits. Each job counts for one pool. */
   readonly queue: readonly number[];
-  /** Tasks whose daemon has a job; whose daemon has none; without a daemon yet; that are leaving or have left. */
+  /** Tasks with a busy daemon; with an idle daemon; without a daemon yet; leaving or left. */
   readonly busy: readonly number[];
   readonly idle: readonly number[];
   readonly starting: readonly number[];
@@ -112,7 +123,7 @@ export type PoolSeries = {
   readonly changes: readonly Change[];
 };
 
-/** Of the jobs that people wait for: 168 values each, Monday's first hour first, by the clock of the trace's zone. */
+/** Jobs that people wait for, by hour of the week in local time: 168 values, from Monday 0:00. */
 export type HoursOfWeek = {
   readonly jobs: readonly number[];
   /** 0 where there were no jobs. */
@@ -122,35 +133,37 @@ export type HoursOfWeek = {
 export type PolicyRun = {
   /** `autoscaler`, `static`, … */
   readonly policy: string;
-  /** For people: `KEDA`, `static fleet of 180`. */
+  /** The name for readers: `KEDA`, `static fleet of 180`. */
   readonly title: string;
   /** The public source of its rule. */
   readonly source?: { readonly title: string; readonly url: string };
-  /** What it ran with, for people. */
+  /** Its settings, for readers. */
   readonly settings: Readonly<Record<string, string | number>>;
-  /** Whether the grid search chose them. */
+  /** Whether the grid search chose the settings. */
   readonly isTuned: boolean;
   readonly figures: Figures;
-  /** How many of the jobs that people wait for waited up to each of `WAIT_EDGES_S`, and more than all of them. */
+  /** Jobs that people wait for, by wait: up to each of `WAIT_EDGES_S`, then above all of them. */
   readonly waitCounts: readonly number[];
   readonly hoursOfWeek: HoursOfWeek;
   readonly pools: readonly PoolSeries[];
 };
 
-/** Seconds; the last count is of those above the last edge. */
+/**
+ * Edges of `waitCounts`, in seconds. `waitCounts` has one more value: the jobs above the last edge.
+ */
 export const WAIT_EDGES_S = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800] as const;
 
-/** What nothing can be below. */
+/** A lower bound of the cost of every policy. */
 export type Bound = {
   readonly bound: 'busy-hours' | 'clairvoyant';
   readonly title: string;
-  /** What it assumes, a sentence. */
+  /** The assumption of the bound, as a sentence. */
   readonly meaning: string;
   readonly hours: number;
   readonly dollars: number;
-  /** 0 for the busy hours: nobody can run so. */
+  /** 0 for the busy hours, as they have no schedule of tasks. */
   readonly launches: number;
-  /** Of those that people wait for, as coderd's executor comes once a minute. */
+  /** The wait of people that remains, as coderd's executor runs only once a minute. */
   readonly meanWaitS: number;
 };
 
@@ -163,22 +176,22 @@ export type BacktestPool = {
   readonly dollarsPerTaskHour: number;
 };
 
-/** One run at one price of waiting. */
+/** One run of the autoscaler at one price of waiting. */
 export type SweepPoint = {
-  /** Dollars a minute of a person; the other prices of waiting follow in proportion. */
+  /** Dollars for each minute of a person. The other prices of waiting change in proportion. */
   readonly price: number;
   readonly isConfigured: boolean;
-  /** Of tasks and their launches, for a month of 30.4 days. */
+  /** Cost of tasks and launches for a month of 30.4 days. */
   readonly dollarsPerMonth: number;
-  /** Of people. */
+  /** The wait of people. */
   readonly meanWaitS: number;
   readonly p95WaitS: number;
-  /** Jobs of people that waited over 10 s. */
+  /** Jobs of people that waited longer than 10 s. */
   readonly over10s: number;
   readonly launches: number;
-  /** Of them, those whose daemon never had a job. */
+  /** Launches whose daemon never had a job. */
   readonly idleLaunches: number;
-  /** Killed, given up after 30 min, or never run. */
+  /** Jobs that were killed, failed by coderd after 30 min, or never run. */
   readonly lostJobs: number;
 };
 
@@ -191,9 +204,9 @@ export type Backtest = {
     readonly timezone: string;
     readonly jobs: number;
     readonly kinds: Readonly<Partial<Record<JobKind, number>>>;
-    /** Lines that could not be used (`--skip-bad`). */
+    /** Invalid lines that were left out (`--skip-bad`). */
     readonly skipped: number;
-    /** Jobs that no pool can run: they are left out, and in no other figure. */
+    /** Jobs that no pool can run. They are left out of all other figures. */
     readonly unfit: number;
   };
   readonly seed: number;
@@ -201,17 +214,20 @@ export type Backtest = {
     /** Dollars. */
     readonly valueOfMinute: number;
     readonly region: string;
-    /** Of the prices. */
+    /** The day on which the prices were read. */
     readonly pricesOf: string;
-    /** Seconds from a task's creation to its daemon, the least and the most. */
+    /** Seconds from the creation of a task to its daemon, shortest and longest. */
     readonly startSeconds: readonly [from: number, to: number];
   };
   readonly pools: readonly BacktestPool[];
-  /** Of each series of `runs`. */
+  /** Seconds of each step of the series in `runs`. */
   readonly stepS: number;
-  /** The autoscaler as configured is the first, then each policy as tuned, so that each has its place; then those as they are. */
+  /**
+   * First the autoscaler as configured, then each policy with its best settings, then policies with
+   * default settings.
+   */
   readonly runs: readonly PolicyRun[];
   readonly bounds: readonly Bound[];
-  /** The autoscaler at several prices of waiting, the lowest first. */
+  /** The autoscaler at several prices of waiting, lowest price first. */
   readonly sweep?: readonly SweepPoint[];
 };

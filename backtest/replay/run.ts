@@ -1,4 +1,7 @@
-/** Runs one policy over a trace, in a world of its own on a virtual clock. */
+/**
+ * Runs one policy over a trace in its own simulated world on a virtual clock, and computes the
+ * figures.
+ */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
@@ -6,7 +9,7 @@ import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import { World } from '../../simulator/world.ts';
 import { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
-import type { Policy, PolicySettings, Scene } from '../policies/policy.ts';
+import type { Policy, PolicyContext, PolicySettings } from '../policies/policy.ts';
 import type { Trace, TraceJob } from '../trace/trace.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
 import { Demand } from './demand.ts';
@@ -32,43 +35,51 @@ export type RunOptions = {
   readonly seed: number;
   /** Dollars. */
   readonly valueOfMinute: number;
-  /** Dollars of one task of the pool. */
+  /** Dollars per hour for one task of the pool. */
   readonly dollarsPerHour: (pool: string) => number;
-  /** Whether the pictures' series are made too. */
+  /** Whether the run records the series for the charts. */
   readonly isPictured: boolean;
-  /** How long things take. @default as far as the trace tells, else as far as is known for Fargate */
+  /**
+   * Latencies of ECS and daemons. @default start times of the trace, else known values of Fargate
+   */
   readonly latencies?: Partial<Latencies>;
-  /** How much of the period is over, 0 to 1. */
+  /** Called with the share of the period that is done, 0 to 1. */
   readonly onProgress?: (share: number) => void;
 };
 
-/** The product, or one of those that it is compared with. */
+/** The autoscaler, or a policy that it is compared with. */
 export type Driver =
   | { readonly kind: 'autoscaler' }
   | { readonly kind: 'policy'; readonly policy: Policy; readonly settings: PolicySettings };
 
-/** What a run is, without the words for it. */
+/** The figures and series of a run, without title and settings. */
 export type Run = Pick<PolicyRun, 'figures' | 'waitCounts' | 'hoursOfWeek' | 'pools'>;
 
 const HOUR_MS = 3_600_000;
-/** The world begins earlier than the trace: fleets of a fixed size are there when it does. */
+/**
+ * The world begins this long before the trace, so that a static fleet is ready when the trace
+ * begins.
+ */
 const LEAD_MS = 15 * 60_000;
-/** How much longer than the trace it goes on for jobs that wait: coderd's reaper has come by then. What runs is let run to its end. */
+/**
+ * The world waits this long after the trace for pending jobs: coderd's reaper has failed them by
+ * then. Running jobs finish.
+ */
 const TAIL_MS = 35 * 60_000;
 const STEP_MS = HOUR_MS;
 
-/** The same options give the same figures. Throws what an invocation must not throw. */
+/** The same options give the same figures. Throws the first unexpected error of an invocation. */
 export async function run(driver: Driver, options: RunOptions): Promise<Run> {
-  const stage = new Stage(driver, options);
-  await stage.play();
-  return stage.result();
+  const simulation = new Simulation(driver, options);
+  await simulation.simulate();
+  return simulation.result();
 }
 
-class Stage {
+class Simulation {
   readonly #driver: Driver;
   readonly #options: RunOptions;
   readonly #world: World;
-  readonly #pace: VirtualScheduler;
+  readonly #scheduler: VirtualScheduler;
   readonly #replay: Replay;
   readonly #demand: Demand;
   readonly #ledger: Ledger;
@@ -90,7 +101,7 @@ class Stage {
       seed,
       pools: config.pools.map(({ name, organization, tags, scaleIn }) => ({
         ...{ name, organization, tags, desiredCount: 0 },
-        // as infra/constructs/pool/pool-task.ts has it; the others have no guard, and no use for one
+        // as infra/constructs/pool/pool-task.ts has it; tasks of other policies need no guard
         image: isGuarded && scaleIn === 'lease' ? 'guarded' : 'bare',
       })),
       organizations: organizationsOf(options),
@@ -103,7 +114,7 @@ class Stage {
     );
     for (const { name } of config.pools)
       this.#desired.set(name, this.#world.service(name).state.desiredCount);
-    this.#pace = new VirtualScheduler(this.#world.timeline);
+    this.#scheduler = new VirtualScheduler(this.#world.timeline);
     this.#replay = new Replay(this.#world, trace.jobs);
     this.#demand = new Demand({ world: this.#world, replay: this.#replay }, config, options.dollarsPerHour);
     if (options.isPictured)
@@ -117,12 +128,12 @@ class Stage {
       });
   }
 
-  async play(): Promise<void> {
+  async simulate(): Promise<void> {
     const { trace, onProgress } = this.#options;
     this.#start();
     for (let at = this.#world.timeline.now(); at < trace.to || !this.#isOver(at); ) {
       at = (at < trace.to ? Math.min(at + STEP_MS, trace.to) : at + 60_000) as EpochMs;
-      await this.#pace.advanceTo(at);
+      await this.#scheduler.advanceTo(at);
       if (this.#error !== undefined) throw this.#error;
       onProgress?.(Math.min(1, (at - trace.from) / (trace.to - trace.from)));
     }
@@ -164,13 +175,13 @@ class Stage {
 
   #start(): void {
     const driver = this.#driver;
-    const scene = this.#scene();
+    const context = this.#context();
     if (driver.kind === 'policy') {
-      driver.policy.start(scene, driver.settings);
+      driver.policy.start(context, driver.settings);
       return;
     }
     void runAutoscaler({
-      ...{ world: this.#world, pace: this.#pace, config: this.#options.config, scene },
+      ...{ world: this.#world, scheduler: this.#scheduler, config: this.#options.config, context },
       seed: this.#options.seed,
       onLook: (tick) => {
         for (const { pool, ...change } of changesOf(tick)) this.#note(pool, change);
@@ -181,7 +192,7 @@ class Stage {
     });
   }
 
-  #scene(): Scene {
+  #context(): PolicyContext {
     const { config, trace } = this.#options;
     const world = this.#world;
     const maxOf = new Map<string, number>(config.pools.map(({ name, max }) => [name, max]));
@@ -218,7 +229,7 @@ class Stage {
     this.#changes.set(pool, changes);
   }
 
-  /** What no pool can ever run keeps nobody waiting. */
+  /** Whether the world can end. Jobs that no pool can run do not prolong it. */
   #isOver(now: EpochMs): boolean {
     if (this.#demand.isAnyRunning()) return false;
     return now >= this.#options.trace.to + TAIL_MS || !this.#demand.isAnyWaiting();
@@ -235,7 +246,10 @@ class Stage {
     });
   }
 
-  /** The end of the period, or of the last job of a task that goes on for it. */
+  /**
+   * The end of billing of each task: the end of the period, or the end of its last job if that is
+   * later.
+   */
   #lastJobs(outcomes: readonly JobOutcome[]): (taskId: string) => EpochMs {
     const { to } = this.#options.trace;
     const last = new Map<string, EpochMs>();
@@ -257,24 +271,30 @@ class Stage {
   }
 }
 
-/** Nobody misses what coderd would have done by itself when the world ends. */
+/**
+ * Unserved jobs count only if people wait for them: an autostop that is missing at the end costs
+ * nothing.
+ */
 function failureMinutes({ job, end }: JobOutcome): number {
   if (end === 'succeeded' || (end === 'unserved' && !PEOPLE_WAIT_FOR.has(job.kind))) return 0;
   return FAILURE_MINUTES[end];
 }
 
-/** How late a transition that coderd's executor makes may be: as the strictest pool says that can run it. */
+/**
+ * The longest allowed delay of a transition: the lowest `wake.maxDelay` of the pools that can run
+ * it.
+ */
 function maxDelayOf({ pools }: Deployment): (job: TraceJob) => number {
   const fitting = fittingOf({ pools });
   return (job) => Math.min(...fitting(job).map((place) => pools[place]?.wake.maxDelayMs ?? Infinity));
 }
 
-/** A full minute: coderd's executor comes at each. */
+/** The start of the world, at a full minute, as coderd's executor runs at full minutes. */
 function startOf({ from }: Trace): EpochMs {
   return (Math.floor((from - LEAD_MS) / 60_000) * 60_000) as EpochMs;
 }
 
-/** Those of the pools and those of the jobs: a job of another organization waits there for nobody. */
+/** The organizations of all pools and jobs. A job may be in an organization without a pool. */
 function organizationsOf({ trace, config }: RunOptions): readonly string[] {
   const names = [...config.pools, ...trace.jobs].map(({ organization }) => organization);
   return [...new Set(names)];

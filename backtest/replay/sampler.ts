@@ -1,6 +1,7 @@
 /**
- * Looks at the pools of a world once a minute, and sums up steps of some minutes for the pictures. Each minute at another second: at
- * the full minute coderd inserts what is due, and jobs shorter than a minute would be seen always or never.
+ * Samples the pools of a world once a minute, and aggregates the samples into steps for the charts.
+ * The second changes from minute to minute. coderd inserts jobs at the full minute, so a fixed
+ * second would see jobs of less than a minute always or never.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
@@ -8,17 +9,17 @@ import type { World } from '../../simulator/world.ts';
 import type { Change, PoolSeries } from './result.ts';
 
 export const SAMPLE_MS = 60_000;
-/** So that a picture of any period has about as many points. */
+/** The most points of a series, for a period of any length. */
 const MOST_STEPS = 1_000;
 
-/** Shares no divisor with 60: all seconds have their turn. */
+/** Has no common divisor with 60, so each second of the minute is sampled equally often. */
 const SPREAD_S = 37;
 
 export type SamplerOptions = {
   readonly world: World;
   readonly pools: readonly string[];
   readonly poolOf: (task: EcsTask) => string;
-  /** How many jobs wait for each pool now. */
+  /** Pending jobs of each pool now. */
   readonly queues: () => ReadonlyMap<string, number>;
   readonly from: EpochMs;
   readonly to: EpochMs;
@@ -27,7 +28,7 @@ export type SamplerOptions = {
 type TaskCount = 'busy' | 'idle' | 'starting' | 'leaving';
 type Sample = Record<TaskCount | 'queue', number>;
 
-/** Seconds of a step of a picture. */
+/** Seconds of one step of the series. */
 export function stepOf({ from, to }: Pick<SamplerOptions, 'from' | 'to'>): number {
   return (SAMPLE_MS / 1000) * Math.max(1, Math.ceil((to - from) / SAMPLE_MS / MOST_STEPS));
 }

@@ -1,12 +1,15 @@
-/** Start times as a trace tells them, as the latencies of a world. */
+/** Converts the start times of a trace into latencies of a simulated world, and back. */
 import { FARGATE, type Latencies, type Range } from '../../simulator/ecs/parts/latencies.ts';
 
-/** Of a task with a guard, from RUNNING to a registered daemon: two calls of 50 to 400 ms, 3 s of waiting to be told, the daemon's own start. */
+/**
+ * Time of a task with a guard from RUNNING to a registered daemon: two calls of 50 to 400 ms, 3 s
+ * until ECS would have told it to stop, and the start of the daemon.
+ */
 const AFTER_BOOT_MS: Range = [100 + 3_000 + 2_500, 800 + 3_000 + 6_000];
-/** A network interface and an image take so long in any case. */
+/** The network interface and the image pull take at least this long. */
 const LEAST_BOOT_MS = 1_000;
 
-/** `startSeconds`: from a task's creation to its daemon. */
+/** `startSeconds`: seconds from the creation of a task to its daemon, shortest and longest. */
 export function startLatencies(
   startSeconds: readonly [from: number, to: number] | undefined,
 ): Partial<Latencies> {
@@ -17,7 +20,7 @@ export function startLatencies(
   return { boot: [least, most] };
 }
 
-/** From a task's creation to its daemon, the least and the most, in seconds. */
+/** Seconds from the creation of a task to its daemon, shortest and longest. */
 export function startSecondsOf(latencies: Partial<Latencies>): readonly [from: number, to: number] {
   const [least, most] = latencies.boot ?? FARGATE.boot;
   return [(least + AFTER_BOOT_MS[0]) / 1000, (most + AFTER_BOOT_MS[1]) / 1000];

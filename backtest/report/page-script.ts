@@ -1,4 +1,4 @@
-/** The script of the report's page, with the parts of echarts that it uses: one piece of text. */
+/** Bundles the script of the report page and the parts of echarts that it uses into one text. */
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
@@ -22,6 +22,6 @@ function bundle(): string {
     legalComments: 'eof',
     logLevel: 'silent',
   });
-  // in a script of a page nothing may read like its end, or like a comment of HTML
+  // inline script text must contain neither its own end tag nor the start of an HTML comment
   return (outputFiles[0]?.text ?? '').replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
 }

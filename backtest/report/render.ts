@@ -1,6 +1,7 @@
 /**
- * The report of a backtest: one HTML file that asks for nothing outside itself, and is forbidden to. It reads without its script;
- * that only makes the charts answer to the pointer, the arrow keys and the choices.
+ * Renders the result of a backtest as one HTML file. The file loads nothing from elsewhere, and its
+ * content security policy forbids it. The page is complete without its script: the script only
+ * makes the charts interactive.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ import { assumptionsSection, settingsSection } from './sections/settings.ts';
 import { sweepSection } from './sections/sweep.ts';
 import { waitsSection } from './sections/waits.ts';
 
-/** The same backtest gives the same text. */
+/** The HTML of the report. The same backtest gives the same text. */
 export function renderReport(backtest: Backtest): string {
   const script = pageScript();
   return html`<!doctype html>
@@ -48,7 +49,7 @@ ${hoursOfWeekSection(backtest)}
 ${allFiguresSection(backtest)}
 ${settingsSection(backtest)}
 ${assumptionsSection(backtest)}
-<footer>Charts by Apache ECharts, under the Apache License 2.0.</footer>
+<footer>Charts: Apache ECharts, Apache License 2.0.</footer>
 </main>
 <script type="application/json" id="backtest">${jsonForScript(backtest)}</script>
 <script>${new Html(script)}</script>

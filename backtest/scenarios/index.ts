@@ -1,4 +1,4 @@
-/** The made-up deployments that ship with the project, each with the configuration it is meant for. */
+/** All scenarios of the project, and the path of the configuration of each. */
 import { fileURLToPath } from 'node:url';
 import type { Scenario } from '../trace/generate/scenario.ts';
 import { ONE_THOUSAND, TEN_THOUSAND, THREE_THOUSAND } from './sizes.ts';
@@ -15,7 +15,7 @@ export const SCENARIOS: readonly Scenario[] = [
   AGENTS,
 ];
 
-/** The path of the configuration that a scenario is meant for, from wherever one is. */
+/** The absolute path of the configuration of a scenario. */
 export function configFileOf({ config }: Scenario): string {
   return fileURLToPath(new URL(`../../${config}`, import.meta.url));
 }

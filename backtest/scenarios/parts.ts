@@ -1,9 +1,12 @@
-/** What the scenarios have in common. Durations and shares are assumptions (docs/traces.md). */
+/**
+ * Templates and groups that several scenarios share. Durations and shares are assumptions
+ * (docs/traces.md).
+ */
 import type { Group, Template } from '../trace/generate/scenario.ts';
 
 const AT_NINE = 540;
 
-/** Containers in a cluster that is there: a minute or so. */
+/** Containers in an existing cluster: about one minute. */
 export const CONTAINER_TEMPLATE = {
   tags: {},
   start: { p50: 65, p95: 140 },
@@ -13,7 +16,7 @@ export const CONTAINER_TEMPLATE = {
   pushesPerWeek: 8,
 } as const satisfies Partial<Template>;
 
-/** Virtual machines: they are created, and boot. */
+/** Virtual machines, which are created and boot. */
 export const MACHINE_TEMPLATE = {
   tags: {},
   start: { p50: 90, p95: 210 },
@@ -23,7 +26,7 @@ export const MACHINE_TEMPLATE = {
   pushesPerWeek: 5,
 } as const satisfies Partial<Template>;
 
-/** Plans of thousands of resources. */
+/** Terraform plans with thousands of resources. */
 export const LARGE_TEMPLATE = {
   tags: { size: 'large' },
   start: { p50: 210, p95: 480 },
@@ -33,12 +36,12 @@ export const LARGE_TEMPLATE = {
   pushesPerWeek: 3,
 } as const satisfies Partial<Template>;
 
-/** A claim changes owner and name, and creates hardly anything. */
+/** A claim changes owner and name, and creates almost no resources. */
 export const CLAIM = { p50: 16, p95: 34 } as const;
 
 const EVERYWHERE = ['01-01', '12-25'] as const;
 
-/** People of Berlin; holidays are the national ones of 2026 and those that never move. */
+/** People in Berlin. Holidays: those with a fixed date, and the other national holidays of 2026. */
 export const IN_BERLIN = {
   timezone: 'Europe/Berlin',
   arrivalMinute: AT_NINE,
@@ -54,14 +57,14 @@ export const IN_BERLIN = {
   ],
 } as const satisfies Partial<Group>;
 
-/** People of New York; federal holidays of 2026 on which offices are closed. */
+/** People in New York. Holidays: federal holidays of 2026 on which offices close. */
 export const IN_NEW_YORK = {
   timezone: 'America/New_York',
   arrivalMinute: AT_NINE,
   holidays: [...EVERYWHERE, '07-04', '2026-01-19', '2026-05-25', '2026-07-03', '2026-09-07', '2026-11-26'],
 } as const satisfies Partial<Group>;
 
-/** People of Bengaluru, a little later; the three national holidays. */
+/** People in Bengaluru, who come a little later. Holidays: the three national ones. */
 export const IN_BENGALURU = {
   timezone: 'Asia/Kolkata',
   arrivalMinute: 585,

@@ -1,4 +1,6 @@
-/** The sizes of Coder's validated architectures, each with its file of examples/. */
+/**
+ * Scenarios in the sizes of Coder's validated architectures. Their configurations are in examples/.
+ */
 import type { Group, Scenario, Template } from '../trace/generate/scenario.ts';
 import {
   CLAIM,
@@ -16,7 +18,7 @@ const CONTAINER: Template = { name: 'container', ...ORGANIZATION, ...CONTAINER_T
 const MACHINE: Template = { name: 'machine', ...ORGANIZATION, ...MACHINE_TEMPLATE };
 const LARGE: Template = { name: 'large', ...ORGANIZATION, ...LARGE_TEMPLATE };
 
-/** Its builds for prebuilds go to a pool of their own. */
+/** The builds of its prebuilt workspaces have a pool of their own. */
 const prebuilt = (instances: number): Template => ({
   ...CONTAINER,
   name: 'prebuilt',
@@ -35,7 +37,7 @@ export const ONE_THOUSAND: Scenario = {
   name: '1k-users',
   title: '1,000 users of one site, one pool',
   description:
-    'A thousand accounts in Berlin, untagged templates only, everything in the pool "default". Four in ten workspaces start by a schedule, more than half of these at 9:00 sharp: in one minute more builds are due than the 60 daemons that there may be.',
+    'A thousand accounts in Berlin. All templates are untagged, and all jobs go to the pool "default". Four in ten workspaces start by a schedule, more than half of these at exactly 9:00. In that minute more builds are due than the 60 daemons that the limits allow.',
   config: 'examples/1k-users.yaml',
   timezone: 'Europe/Berlin',
   from: '2026-03-02',
@@ -56,7 +58,7 @@ export const THREE_THOUSAND: Scenario = {
   name: '3k-users',
   title: '3,000 users on three continents',
   description:
-    "Berlin, New York and Bengaluru share one deployment: mornings at 5:15, 9:00 and 15:00 by Berlin's clock. Large templates and prebuilt workspaces have pools of their own. On Wednesday coderd is down for ten minutes at 9:10, and everybody tries again when it is back.",
+    'Berlin, New York and Bengaluru share one deployment. Their mornings are at 5:15, 9:00 and 15:00 in Berlin time. Large templates and prebuilt workspaces have their own pools. On Wednesday at 9:10 coderd is down for ten minutes. All people try again when it is back.',
   config: 'examples/3k-users.yaml',
   timezone: 'Europe/Berlin',
   from: '2026-03-02',
@@ -72,7 +74,7 @@ export const TEN_THOUSAND: Scenario = {
   name: '10k-users',
   title: '10,000 users, two organizations',
   description:
-    'As 3k-users, three times as many, and a second organization "data" with keys and a pool of its own. The first day is the Monday after New York has changed its clocks and Berlin has not: their mornings are an hour closer for three weeks.',
+    'Like 3k-users, with more than three times as many people. A second organization "data" has its own keys and its own pool. On the first day, a Monday, New York has changed its clocks and Berlin has not. Their mornings are an hour closer for three weeks.',
   config: 'examples/10k-users.yaml',
   timezone: 'Europe/Berlin',
   from: '2026-03-09',

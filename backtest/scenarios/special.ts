@@ -1,4 +1,7 @@
-/** A small team, GPU pools that overlap, and many prebuilt workspaces: what differs from the common case. */
+/**
+ * Scenarios that differ from the common case: a small team, overlapping GPU pools, prebuilt
+ * workspaces, bursts, agents.
+ */
 import type { Scenario, Template } from '../trace/generate/scenario.ts';
 import {
   CLAIM,
@@ -17,7 +20,7 @@ export const SMALL_TEAM: Scenario = {
   name: 'small-team',
   title: 'a team of 30, one pool',
   description:
-    'Thirty people in Berlin, one template, one pool. Few builds an hour, so nearly each of them meets a cold start unless something is kept warm. The first day is Easter Monday: schedules start workspaces for people who do not come.',
+    'Thirty people in Berlin, one template, one pool. Builds are rare, so almost every build waits for a cold start unless a daemon is kept warm. The first day is Easter Monday: schedules start workspaces for people who do not come.',
   config: 'backtest/scenarios/small-team.yaml',
   timezone: 'Europe/Berlin',
   from: '2026-04-06',
@@ -27,7 +30,7 @@ export const SMALL_TEAM: Scenario = {
   startSeconds: [30, 70],
 };
 
-/** Machines with GPUs are scarce: a start waits for one. */
+/** Machines with GPUs are scarce, so a start takes longer. */
 const GPU_START = { start: { p50: 240, p95: 660 }, stop: { p50: 60, p95: 150 } } as const;
 const A10: Template = { ...MACHINE_TEMPLATE, ...IN_DEFAULT, name: 'a10', tags: { gpu: 'a10' }, ...GPU_START };
 
@@ -35,7 +38,7 @@ export const GPU_POOLS: Scenario = {
   name: 'gpu-pools',
   title: '400 users, GPU pools whose tags overlap',
   description:
-    'Builds tagged gpu=a10 can run in two pools, those tagged size=large in two, and those tagged both in one that is small and dear: whoever counts a job once for each pool that could run it launches too much. A second organization "research" has pools with the same tags that are of no use to the first. coderd is down for 25 minutes on Thursday afternoon.',
+    'Two pools can run builds with the tag gpu=a10, and two can run builds with size=large. Only one pool, small and expensive, can run builds with both tags. A policy that counts a job once for each matching pool launches too many tasks. A second organization "research" has pools with the same tags, which cannot run jobs of the first. On Thursday afternoon coderd is down for 25 minutes.',
   config: 'backtest/scenarios/gpu-pools.yaml',
   timezone: 'Europe/Berlin',
   from: '2026-03-02',
@@ -73,7 +76,7 @@ export const PREBUILD_HEAVY: Scenario = {
   name: 'prebuild-heavy',
   title: '500 users who take a prebuilt workspace for every task',
   description:
-    'Two templates keep 100 workspaces ready by day and 20 by night. People create one or two a day, claim a prebuilt one nine times in ten and delete it when they are done; coderd builds the next at once. Each new template version deletes all prebuilt workspaces and builds all of them again, in one burst that must not stand in the way of people.',
+    'Two templates keep 100 workspaces ready by day and 20 by night. People create one or two workspaces a day. Nine times in ten they claim a prebuilt one, and coderd builds the next at once. They delete it when they are done. Each new template version deletes and builds all prebuilt workspaces in one burst. That burst must not delay people.',
   config: 'backtest/scenarios/prebuild-heavy.yaml',
   timezone: 'Europe/Berlin',
   from: '2026-03-02',
@@ -101,14 +104,14 @@ export const PREBUILD_HEAVY: Scenario = {
   startSeconds: [30, 70],
 };
 
-/** A container for one test or one task: small, and gone soon. */
+/** A container for one test or one task: small and short-lived. */
 const SHORT_LIVED = { ...CONTAINER_TEMPLATE, ...IN_DEFAULT, pushesPerWeek: 1 } as const;
 
 export const BURSTS: Scenario = {
   name: 'bursts',
-  title: 'CI and workshops: bursts out of nowhere',
+  title: 'CI and workshops: unpredictable bursts',
   description:
-    'Some six times a day, at any hour, 5 to 25 workspaces are created within two minutes; nearly nothing comes in between. No calendar tells when. A daemon that stays for the next burst idles for hours, and without one every burst meets a cold start.',
+    'About six times a day, at any hour, 5 to 25 workspaces are created within two minutes. Between the bursts there are almost no jobs. No schedule predicts them. A daemon that stays for the next burst idles for hours; without it every burst waits for a cold start.',
   config: 'backtest/scenarios/bursts.yaml',
   timezone: 'Europe/Berlin',
   from: '2026-03-02',
@@ -123,7 +126,7 @@ export const AGENTS: Scenario = {
   name: 'agents',
   title: 'AI agents that create workspaces in batches, day and night',
   description:
-    'Agents create 1 to 20 workspaces at a time and delete each when its task is done. One batch often brings another a few minutes later, so quiet hours and busy ones follow no clock. Builds are short: a start takes longer than the build.',
+    'Agents create 1 to 20 workspaces at a time and delete each when its task is done. Another batch often follows a few minutes later, so busy hours follow no schedule. Builds are short: a task takes longer to start than the build takes.',
   config: 'backtest/scenarios/agents.yaml',
   timezone: 'Europe/Berlin',
   from: '2026-03-02',

@@ -1,4 +1,7 @@
-/** A backtest: the product, what one would run instead, and what nothing can be below, on one trace. */
+/**
+ * Computes a backtest: runs the autoscaler and other policies on one trace, and computes the lower
+ * bounds.
+ */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { boundsOf, playable } from '../bounds/of-a-trace.ts';
 import { BASELINES } from '../policies/index.ts';
@@ -16,23 +19,23 @@ import type { Order, WorkerPool } from './worker-pool.ts';
 
 export type CompareOptions = {
   readonly trace: Trace;
-  /** Lines of the file that could not be used. */
+  /** Invalid lines of the file that were left out. */
   readonly skipped: number;
   readonly config: Deployment;
-  /** Ids of `BASELINES`. */
+  /** Ids of the policies of `BASELINES` to compare with. */
   readonly against: readonly string[];
   readonly seed: number;
   /** Dollars. */
   readonly valueOfMinute: number;
   readonly region: string;
   readonly crew: WorkerPool;
-  /** Prices of waiting at which the autoscaler runs too: dollars a minute of a person. */
+  /** Further prices of waiting for the autoscaler, in dollars for each minute of a person. */
   readonly sweep?: readonly number[];
-  /** How much of the work is done, 0 to 1, and what is at work. */
+  /** Called with the share of the work that is done, 0 to 1, and the name of the part that runs. */
   readonly onProgress?: (share: number, doing: string) => void;
 };
 
-/** The same options give the same figures, whatever the number of threads. */
+/** The same options give the same figures, with any number of threads. */
 export async function compare(given: CompareOptions): Promise<Backtest> {
   const options = { ...given, ...playable(given) };
   const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
@@ -68,7 +71,7 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   };
 }
 
-/** What one policy is run with. */
+/** The order of one run: everything that a thread needs. */
 export function orderOf(
   options: Pick<CompareOptions, 'trace' | 'config' | 'seed' | 'valueOfMinute' | 'region'>,
   driver: Order['driver'],
@@ -89,7 +92,7 @@ async function ownRun(options: CompareOptions, progress: Progress): Promise<Poli
   return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, ...run };
 }
 
-/** The configured price has been run anyway. */
+/** Runs each price of the sweep. The configured price reuses the autoscaler's own run. */
 async function sweepOf(
   options: CompareOptions,
   own: Promise<PolicyRun>,
@@ -111,7 +114,10 @@ function runAtPrice(options: CompareOptions, price: number, progress: Progress):
   return options.crew.run(orderOf({ ...options, config }, { policy: 'autoscaler' }, false), done);
 }
 
-/** With the settings that the search finds best; and of those who are run as they are, that too, behind it. */
+/**
+ * Runs a policy with the best settings of its grid. The static fleet also runs with its default
+ * settings.
+ */
 async function policyRuns(
   policy: Policy,
   options: CompareOptions,
@@ -121,7 +127,7 @@ async function policyRuns(
   const searching = Array.from({ length: runsOf(policy, grid) }, () => progress.add(policy.id, 1));
   const shown = progress.add(policy.id, 1);
   const best = await search(policy, grid, {
-    order: (driver, luck) => orderOf({ ...options, seed: options.seed + luck }, driver, false),
+    order: (driver, seedOffset) => orderOf({ ...options, seed: options.seed + seedOffset }, driver, false),
     run: (order) => options.crew.run(order, searching.pop()),
   });
   const [first = best] = grid;
@@ -140,7 +146,7 @@ async function policyRuns(
   }
 }
 
-/** Dollars of a task-hour, by pool. */
+/** Dollars per task-hour, by pool. */
 export function pricesOf({
   config,
   region,
@@ -154,10 +160,10 @@ function countsOf<K extends string>(keys: readonly K[]): Readonly<Partial<Record
   return counts;
 }
 
-/** About what a run of the product takes, a policy's being 1. */
+/** The work of a run of the autoscaler, as a multiple of a run of another policy. */
 const OWN_WEIGHT = 8;
 
-/** One share of several parts, each of its own weight. */
+/** The weighted progress of several parts. */
 class Progress {
   readonly #options: CompareOptions;
   readonly #parts: { readonly weight: number; share: number }[] = [];
@@ -170,7 +176,7 @@ class Progress {
     const part = { weight, share: 0 };
     this.#parts.push(part);
     return (share) => {
-      // two runs may share a part
+      // two runs may report to the same part
       part.share = Math.max(part.share, share);
       const sum = (of: (part: { weight: number; share: number }) => number): number =>
         this.#parts.reduce((total, each) => total + of(each), 0);

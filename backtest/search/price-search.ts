@@ -1,6 +1,7 @@
 /**
- * Finds the price of waiting that meets a target. With the price, cost rises and waits fall. Both do so up to noise (other start times), so
- * all runs are compared at the end, not the last two.
+ * Searches the price of waiting that meets a target. With a higher price, cost rises and waits
+ * fall, up to noise from different start times. So the search compares all runs at the end, not
+ * only the last two.
  */
 import type { SweepPoint } from '../replay/result.ts';
 
@@ -12,11 +13,14 @@ export type Target =
 export type PriceSearch = {
   /** The best run that meets the target; undefined where no price meets it. */
   readonly best: SweepPoint | undefined;
-  /** All runs, the lowest price first. */
+  /** All runs, lowest price first. */
   readonly points: readonly SweepPoint[];
 };
 
-/** Runs at each of `prices`, then between the last price that meets the target and its neighbour that does not. */
+/**
+ * Runs at each of `prices`, then between the last price that meets the target and the next one that
+ * does not.
+ */
 export async function findPrice(
   target: Target,
   prices: readonly number[],
@@ -32,10 +36,16 @@ export async function findPrice(
   return { best: bestOf(target, points), points };
 }
 
-/** Each halves the distance on a scale of factors: three leave a tenth of the step from 0.10 to 0.20. */
+/**
+ * Each one halves the distance on a logarithmic scale. Three leave a tenth of the step from 0.10 to
+ * 0.20.
+ */
 const BISECTIONS = 3;
 
-/** Two digits are as much as a history can tell. */
+/**
+ * The geometric mean, in two digits: a trace cannot justify more. Undefined: nothing is left to
+ * try.
+ */
 function between(target: Target, points: readonly SweepPoint[]): number | undefined {
   const ordered = points.toSorted((a, b) => a.price - b.price);
   const isMet = ordered.map((point) => meets(target, point));

@@ -1,4 +1,7 @@
-/** Settings that a history recommends: a price of waiting, and bounds with room above what was used. */
+/**
+ * Computes recommended settings from a run: price of waiting, limits above the observed peaks,
+ * start time.
+ */
 import { mostForPrebuilds } from '../../lambda/config/check.ts';
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { Figures } from '../replay/result.ts';
@@ -7,21 +10,24 @@ import { atPriceOfWaiting } from '../replay/waiting-price.ts';
 export type PoolBounds = {
   readonly name: string;
   readonly max: number;
-  /** The most tasks that the run wanted at a time. 0: it ran no job of this history, and `max` is as configured. */
+  /**
+   * The peak of the desired count. 0: the pool ran no job of the trace, and `max` stays as
+   * configured.
+   */
   readonly used: number;
 };
 
 export type Recommendation = {
-  /** Dollars a minute of a person. */
+  /** Dollars for each minute of a person. */
   readonly price: number;
   readonly pools: readonly PoolBounds[];
   readonly maxTasks: number;
   readonly maxTasksUsed: number;
-  /** Undefined: the trace does not tell how long tasks took to start. */
+  /** Undefined: the trace has no start times. */
   readonly startTimeMs: number | undefined;
 };
 
-/** What the run used, and room above it. */
+/** Recommends limits with headroom above the peaks of the run. */
 export function recommend(
   config: Deployment,
   price: number,
@@ -48,13 +54,16 @@ function boundsOf(pool: DeployedPool, used: number): PoolBounds {
   return { name, used, max: used === 0 ? pool.max : Math.max(least, withRoom(used)) };
 }
 
-/** A quarter more, and two tasks at the least: the next weeks may be busier than the history. */
+/** One quarter more, and at least two tasks: the next weeks may be busier than the trace. */
 const withRoom = (tasks: number): number => Math.max(tasks + 2, Math.ceil(tasks * 1.25));
 
 const SHORTEST_START_MS = 10_000;
 const LONGEST_START_MS = 600_000;
 
-/** The slowest start, in steps of 5 s, within what the setting allows. Undefined: the trace does not tell. */
+/**
+ * The slowest start in milliseconds, in steps of 5 s, within the range of the setting. Undefined:
+ * the trace has no start times.
+ */
 export function startTimeOf(
   startSeconds: readonly [from: number, to: number] | undefined,
 ): number | undefined {
@@ -72,7 +81,10 @@ export function withStartTime(
   return { ...config, pools: config.pools.map((pool) => ({ ...pool, startTimeMs })) };
 }
 
-/** The configuration with the recommendation in it. What follows `max` by default follows the new one. */
+/**
+ * The configuration with the recommended settings. Settings that follow `max` by default follow the
+ * new `max`.
+ */
 export function withRecommendation(config: Deployment, recommendation: Recommendation): Deployment {
   const { price, maxTasks, startTimeMs, pools } = recommendation;
   const maxOf = new Map(pools.map(({ name, max }) => [name, max]));

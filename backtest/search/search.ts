@@ -1,57 +1,72 @@
-/** The grid search: all settings of a policy on one trace, the same objective for every policy. */
+/**
+ * The grid search: runs all settings of a policy on one trace, and chooses those with the lowest
+ * total.
+ */
 import { meanOf } from '../../simulator/base/mean.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import type { Figures } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
+import { BacktestError } from '../trace/backtest-error.ts';
 import type { Order } from './worker-pool.ts';
 
-/** What is made as small as possible, in dollars: tasks, waiting, and what came to nothing. */
+/** The objective to minimize, in dollars: tasks, waiting and failed jobs. */
 export const objectiveOf = ({ dollars }: Figures): number => dollars.total;
 
-/** Worlds of other luck for each settings of a policy that can kill. */
-const GOES = 3;
+/**
+ * Runs for each point of the grid, if the policy can kill: which builds it kills depends on the
+ * seed.
+ */
+const REPEATS = 3;
 
-/** How many runs a search takes. */
+/** The number of runs of a search. */
 export function runsOf({ canKill }: Policy, grid: readonly PolicySettings[]): number {
-  return grid.length * (canKill ? GOES : 1);
+  return grid.length * (canKill ? REPEATS : 1);
 }
 
-/** Where the runs of a search are made. `luck`: what to add to the seed of the world. */
-export type SearchField = {
-  readonly order: (driver: Order['driver'], luck: number) => Order;
+/**
+ * Makes and runs the orders of a search. `seedOffset`: the number to add to the seed of the world.
+ */
+export type SearchRuns = {
+  readonly order: (driver: Order['driver'], seedOffset: number) => Order;
   readonly run: (order: Order) => Promise<Pick<Run, 'figures'>>;
 };
 
-/** What settings came to, in each of their goes. */
-export type Tried = { readonly settings: PolicySettings; readonly goes: readonly Figures[] };
+/** One point of a grid, with the figures of each of its runs. */
+export type GridPointResult = { readonly settings: PolicySettings; readonly repeats: readonly Figures[] };
 
-/** Runs all settings of a grid. */
-export function tryAll(
+/** Runs every point of a grid. */
+export function runGrid(
   policy: Policy,
   grid: readonly PolicySettings[],
-  on: SearchField,
-): Promise<readonly Tried[]> {
-  const lucks = Array.from({ length: runsOf(policy, [{}]) }, (_, luck) => luck);
+  on: SearchRuns,
+): Promise<readonly GridPointResult[]> {
+  const seedOffsets = Array.from({ length: runsOf(policy, [{}]) }, (_, seedOffset) => seedOffset);
   return Promise.all(
     grid.map(async (settings) => {
       const driver = { policy: policy.id, settings };
-      const done = await Promise.all(lucks.map((luck) => on.run(on.order(driver, luck))));
-      return { settings, goes: done.map(({ figures }) => figures) };
+      const done = await Promise.all(seedOffsets.map((seedOffset) => on.run(on.order(driver, seedOffset))));
+      return { settings, repeats: done.map(({ figures }) => figures) };
     }),
   );
 }
 
-/** The best settings of the grid, on average over its goes; of several, the first. */
+/**
+ * The settings with the lowest mean objective; the first ones if several are equal. Throws
+ * BacktestError if the grid is empty.
+ */
 export async function search(
   policy: Policy,
   grid: readonly PolicySettings[],
-  on: SearchField,
+  on: SearchRuns,
 ): Promise<PolicySettings> {
-  const tried = await tryAll(policy, grid, on);
-  const [first, ...others] = tried.map(({ settings, goes }) => ({
+  const results = await runGrid(policy, grid, on);
+  const [first, ...others] = results.map(({ settings, repeats }) => ({
     settings,
-    objective: meanOf(goes.map(objectiveOf)),
+    objective: meanOf(repeats.map(objectiveOf)),
   }));
-  if (first === undefined) throw new Error(`searching the settings of "${policy.id}": its grid is empty`);
+  if (first === undefined)
+    throw new BacktestError(
+      `searching the settings of "${policy.id}": its grid is empty; add its default settings`,
+    );
   return others.reduce((best, each) => (each.objective < best.objective ? each : best), first).settings;
 }

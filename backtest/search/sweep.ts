@@ -1,10 +1,13 @@
-/** The autoscaler at several prices of waiting over one trace: what each price costs a month, and how long people wait. */
+/**
+ * Computes the points of a sweep: cost per month and wait of people, from one run for each price of
+ * waiting.
+ */
 
 import type { SweepPoint } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import type { Trace } from '../trace/trace.ts';
 
-/** Dollars a minute of a person. */
+/** Dollars for each minute of a person. */
 export const SWEEP_PRICES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2] as const;
 
 const MONTH_MS = 30.4 * 86_400_000;
@@ -28,7 +31,7 @@ export function sweepPoint(
   };
 }
 
-/** Each price once, the lowest first; the configured price is always among them. */
+/** All prices and the configured one, without duplicates, lowest first. */
 export function sweepPrices(prices: readonly number[], configured: number): readonly number[] {
   return [...new Set([...prices, configured])].sort((a, b) => a - b);
 }

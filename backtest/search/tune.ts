@@ -1,4 +1,7 @@
-/** Settings for one history: what it recommends for a target, and what that changes against the present configuration. */
+/**
+ * Recommends settings for a trace and a target, and compares a run with them to the present
+ * configuration.
+ */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { playable } from '../bounds/of-a-trace.ts';
 import type { SweepPoint } from '../replay/result.ts';
@@ -24,30 +27,30 @@ export type TuneOptions = {
   readonly seed: number;
   readonly region: string;
   readonly crew: WorkerPool;
-  /** What runs now. */
+  /** Called with the share of the work that is done, 0 to 1, and the name of the run. */
   readonly onProgress?: (share: number, doing: string) => void;
 };
 
 export type Tuning = {
-  /** The configuration as it is. */
+  /** The run with the present configuration. */
   readonly before: SweepPoint;
-  /** All prices that were tried, the lowest first, with all else as configured. */
+  /** All runs of the price search, lowest price first. All other settings are as configured. */
   readonly points: readonly SweepPoint[];
   /** Undefined: no price meets the target. */
   readonly found?: {
     readonly recommendation: Recommendation;
-    /** A run with all of the recommendation. */
+    /** The run with the recommended configuration. */
     readonly after: SweepPoint;
     /** The recommended configuration. */
     readonly config: Deployment;
   };
 };
 
-/** The same options give the same settings, whatever the number of threads. */
+/** The same options give the same settings, with any number of threads. */
 export async function tune(given: TuneOptions): Promise<Tuning> {
   const options = { ...given, ...playable(given) };
   const { trace, target } = options;
-  // the start time is the trace's, whatever the price: all runs but the first have it
+  // all runs but the first use the start time of the trace
   const config = withStartTime(options.config, trace.startSeconds);
   const configured = priceOfWaiting(config);
   const runs = new Map<number, Run>();
@@ -81,7 +84,7 @@ function runOf(
   return crew.run(order, onProgress);
 }
 
-/** The share of all runs that are known of; the bisection adds some. */
+/** The mean progress of all runs. `least`: the number of runs before the bisection adds some. */
 class Progress {
   readonly #options: TuneOptions;
   readonly #least: number;

@@ -1,13 +1,15 @@
-/** Runs of policies on several threads: each is a world of its own. */
+/** Runs policies on several threads. Each run has its own simulated world. */
+
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { PolicySettings } from '../policies/policy.ts';
 import { type Driver, type Run, run } from '../replay/run.ts';
+import { BacktestError } from '../trace/backtest-error.ts';
 import type { Trace } from '../trace/trace.ts';
 
-/** What is to be run: plain data, which goes to another thread. */
+/** The order of one run: plain data, as it goes to another thread. */
 export type Order = {
   readonly driver:
     | { readonly policy: string; readonly settings: PolicySettings }
@@ -16,24 +18,24 @@ export type Order = {
   readonly config: Deployment;
   readonly seed: number;
   readonly valueOfMinute: number;
-  /** By pool. */
+  /** Price of one task, by pool. */
   readonly dollarsPerHour: Readonly<Record<string, number>>;
   readonly isPictured: boolean;
 };
 
 export type WorkerPool = {
-  /** Runs it as soon as a thread is free. */
+  /** Runs the order when a thread is free. Rejects with CrewError if the thread ends first. */
   readonly run: (order: Order, onProgress?: (share: number) => void) => Promise<Run>;
   readonly close: () => Promise<void>;
 };
 
-/** What a thread says of its order. */
+/** A message from a thread about its order. */
 export type Report =
   | { readonly kind: 'progress'; readonly share: number }
   | { readonly kind: 'done'; readonly run: Run }
   | { readonly kind: 'failed'; readonly error: Error };
 
-/** Runs an order in this thread. */
+/** Runs an order in this thread. Throws BacktestError if its policy is unknown. */
 export function runOrder(order: Order, onProgress: (share: number) => void): Promise<Run> {
   const { dollarsPerHour } = order;
   return run(driverOf(order), {
@@ -46,16 +48,19 @@ export function runOrder(order: Order, onProgress: (share: number) => void): Pro
 function driverOf({ driver }: Order): Driver {
   if (!('settings' in driver)) return { kind: 'autoscaler' };
   const policy = BASELINES.find(({ id }) => id === driver.policy);
-  if (policy === undefined) throw new Error(`finding policy "${driver.policy}": there is none`);
+  if (policy === undefined)
+    throw new BacktestError(
+      `finding policy "${driver.policy}": the backtest has only ${BASELINES.map(({ id }) => id).join(', ')}; correct the name`,
+    );
   return { kind: 'policy', policy, settings: driver.settings };
 }
 
-/** A thread has ended before its order was done. */
+/** A thread ended before its order was done. */
 export class CrewError extends Error {
   override readonly name = 'CrewError';
 }
 
-/** Threads start with the first orders; `threads`: at the most. @default one a core */
+/** Starts each thread when an order needs it. `threads`: the most threads. @default one per core */
 export function startCrew(threads = availableParallelism()): WorkerPool {
   const free: Worker[] = [];
   const alive = new Set<Worker>();
@@ -73,7 +78,7 @@ export function startCrew(threads = availableParallelism()): WorkerPool {
     run: async (order, onProgress = () => {}) => {
       const worker = await take();
       try {
-        return await orderOf(worker, order, onProgress);
+        return await runOnWorker(worker, order, onProgress);
       } finally {
         giveBack(worker);
       }
@@ -92,32 +97,32 @@ function newWorker(alive: Set<Worker>): Worker {
   return worker;
 }
 
-function orderOf(worker: Worker, order: Order, onProgress: (share: number) => void): Promise<Run> {
+function runOnWorker(worker: Worker, order: Order, onProgress: (share: number) => void): Promise<Run> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void): void => {
-      worker.off('message', hear);
-      worker.off('error', die);
-      worker.off('exit', die);
+      worker.off('message', onMessage);
+      worker.off('error', onFailure);
+      worker.off('exit', onFailure);
       settle();
     };
-    /** With what it died of, or its exit code. */
-    const die = (cause: unknown): void => end(() => reject(deathOf(order, cause)));
-    const hear = (report: Report): void => {
+    /** `cause`: the error that ended the thread, or its exit code. */
+    const onFailure = (cause: unknown): void => end(() => reject(failureOf(order, cause)));
+    const onMessage = (report: Report): void => {
       if (report.kind === 'progress') onProgress(report.share);
       else if (report.kind === 'failed') end(() => reject(report.error));
       else end(() => resolve(report.run));
     };
-    worker.on('message', hear);
-    worker.on('error', die);
-    worker.on('exit', die);
+    worker.on('message', onMessage);
+    worker.on('error', onFailure);
+    worker.on('exit', onFailure);
     worker.postMessage(order);
   });
 }
 
-function deathOf({ driver }: Order, cause: unknown): CrewError {
-  const seen = cause instanceof Error ? cause.message : `it ended with code ${cause}`;
+function failureOf({ driver }: Order, cause: unknown): CrewError {
+  const seen = cause instanceof Error ? cause.message : `exit code ${cause}`;
   return new CrewError(
-    `running policy "${driver.policy}": its thread died (${seen}); if memory is short, use fewer threads or a shorter trace`,
+    `running policy "${driver.policy}": its thread ended early (${seen}); if memory is short, use fewer threads or a shorter trace`,
     { cause },
   );
 }

@@ -1,14 +1,16 @@
-/** A trace in a file, read piece by piece. */
+/** Reads a trace from a file or standard input, one chunk at a time. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { whyUnreadable } from '../../lambda/config/load.ts';
 import { TraceError } from './problems.ts';
 import { type ReadTrace, readTrace } from './read.ts';
 
-/** What `-` means. */
+/** The name of `-` in messages. */
 const INPUT = 'standard input';
 
-/** `-`: standard input. Throws TraceError, also where there is no such file. */
+/**
+ * `-` means standard input. Throws TraceError if the file is missing, unreadable or no valid trace.
+ */
 export function readTraceFile(file: string, options: { readonly skipBad?: boolean } = {}): ReadTrace {
   const isInput = file === '-';
   const lines = isInput ? linesOf(0, INPUT) : linesOfFile(file);
@@ -34,7 +36,7 @@ function* linesOf(descriptor: number, file: string): Generator<string> {
   let isFirst = true;
   for (let bytes = read(file, descriptor, piece); bytes > 0; bytes = read(file, descriptor, piece)) {
     if (isFirst && piece[0] === GZIP[0] && piece[1] === GZIP[1])
-      throw new TraceError(`${file}: reading the trace: it is compressed; gunzip it first`);
+      throw new TraceError(`${file}: reading the trace: the file is compressed; run gunzip first`);
     isFirst = false;
     const lines = (rest + decoder.write(piece.subarray(0, bytes))).split('\n');
     rest = lines.pop() ?? '';
@@ -56,15 +58,15 @@ function read(file: string, descriptor: number, piece: Buffer): number {
     try {
       return readSync(descriptor, piece, 0, piece.length, null);
     } catch (cause) {
-      // whoever writes into the pipe is slower than we are
+      // the pipe has no data yet: wait, then try again
       if ((cause as NodeJS.ErrnoException).code !== 'EAGAIN') throw unreadable(file, cause);
-      Atomics.wait(NOBODY_WAKES, 0, 0, AGAIN_MS);
+      Atomics.wait(NEVER_NOTIFIED, 0, 0, RETRY_MS);
     }
   }
 }
 
-const NOBODY_WAKES = new Int32Array(new SharedArrayBuffer(4));
-const AGAIN_MS = 10;
+const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
+const RETRY_MS = 10;
 
 function unreadable(file: string, cause: unknown): TraceError {
   return new TraceError(`${file}: reading the trace: ${whyUnreadable(cause)}`, { cause });

@@ -1,14 +1,14 @@
-/** What is wrong with a trace, said once a place. */
+/** Collects the problems of a trace file. Its text has one line for each problem. */
 import { formatProblem } from '../../lambda/config/problems/problems.ts';
 
-/** A trace that can not be used. Its message has a line a problem. */
+/** A trace cannot be used. The message has one line for each problem. */
 export class TraceError extends Error {
   override readonly name = 'TraceError';
 }
 
-/** One thing that is wrong with a line. */
+/** One problem of a line. */
 export type LineProblem = {
-  /** Counts from 1. */
+  /** The first line is 1. */
   readonly line: number;
   /** Such as `tags.size`; empty for the whole line. */
   readonly path: string;
@@ -17,7 +17,7 @@ export type LineProblem = {
 
 const MOST = 10;
 
-/** The problems of a file: the first few, and how many there are. */
+/** The problems of a file: the first 10, and the number of all. */
 export class Problems {
   readonly #file: string;
   readonly #first: string[] = [];
@@ -28,7 +28,7 @@ export class Problems {
     this.#file = file;
   }
 
-  /** Those of one line. */
+  /** Adds the problems of one line. */
   add(problems: readonly LineProblem[]): void {
     if (problems.length > 0) this.#badLines++;
     for (const problem of problems) {
@@ -46,7 +46,7 @@ export class Problems {
     return this.#first[0];
   }
 
-  /** A line each, and how many more there are. */
+  /** The first problems, one line each, and the number of further problems. */
   get text(): string {
     const more = this.#count - this.#first.length;
     return [...this.#first, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');

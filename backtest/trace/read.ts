@@ -1,6 +1,6 @@
 /**
- * Reads a trace: a header, if there is one, and a job a line. docs/traces.md says what is accepted. Lines are taken one by one, so that
- * a file may be longer than a text can be.
+ * Parses a trace: an optional header, then one job for each line, in the format of docs/traces.md.
+ * It takes lines one at a time, as a file may be longer than the longest possible string.
  */
 import { basename } from 'node:path';
 import { shownText } from '../../lambda/config/problems/shown.ts';
@@ -11,21 +11,23 @@ import { type Checked, check, checkHeader, type Header, jobSchema, OBJECT } from
 import type { Trace, TraceJob } from './trace.ts';
 
 export type ReadOptions = {
-  /** The file's, for messages; the trace is called so where its header does not say otherwise. */
+  /** The file name, for messages. It is also the name of the trace, unless the header has one. */
   readonly name: string;
-  /** Leaves out bad lines, and counts them. A bad header is never left out: all figures depend on it. @default false */
+  /**
+   * Leaves out invalid lines and counts them. An invalid header is always an error. @default false
+   */
   readonly skipBad?: boolean;
 };
 
 export type ReadTrace = {
   readonly trace: Trace;
-  /** Bad lines that were left out. */
+  /** The number of invalid lines that were left out. */
   readonly skipped: number;
-  /** What may surprise. */
+  /** Sentences about lines that were left out or sorted. */
   readonly remarks: readonly string[];
 };
 
-/** Throws TraceError, with the first problems. */
+/** Throws TraceError with the first problems. */
 export function readTrace(
   input: string | Iterable<string>,
   { name, skipBad = false }: ReadOptions,
@@ -37,7 +39,9 @@ export function readTrace(
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1440 * MINUTE_MS;
-/** More is one wrong year in a time; and figures of every few seconds would not fit anywhere. */
+/**
+ * A longer period is probably a wrong year in one time. Its simulation would also take too long.
+ */
 export const LONGEST_DAYS = 400;
 
 const EXAMPLE = '{"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}';
@@ -46,7 +50,7 @@ class TraceReader {
   readonly #name: string;
   readonly #problems: Problems;
   readonly #jobs: TraceJob[] = [];
-  /** Of jobs with an id: its line. */
+  /** Ids of jobs, with the line of each. */
   readonly #ids = new Map<string, number>();
   #header: Header | undefined;
   #line = 0;
@@ -60,7 +64,7 @@ class TraceReader {
 
   take(line: string): void {
     this.#line++;
-    // takes a byte order mark away, too
+    // trim removes a byte order mark too
     const text = line.trim();
     if (text === '') return;
     const isFirst = this.#isFirst;
@@ -73,18 +77,20 @@ class TraceReader {
   finish(skipBad: boolean): ReadTrace {
     const { badLines, first = '' } = this.#problems;
     if (this.#jobs.length === 0 && badLines === 0)
-      throw new TraceError(`${this.#name}: no jobs in it; expected one a line: ${EXAMPLE}`);
+      throw new TraceError(
+        `${this.#name}: the trace has no jobs; write one job per line, such as ${EXAMPLE}`,
+      );
     if (this.#jobs.length === 0 || (badLines > 0 && !skipBad)) throw new TraceError(this.#refusal());
     const remarks = [
-      ...(badLines > 0 ? [`${lines(badLines)} left out; the first: ${first}`] : []),
-      ...(this.#backwards > 0 ? [`${lines(this.#backwards)} went back in time; sorted`] : []),
+      ...(badLines > 0 ? [`left out ${lines(badLines)} with errors; the first: ${first}`] : []),
+      ...(this.#backwards > 0 ? [`sorted ${lines(this.#backwards)} that went back in time`] : []),
     ];
     return { trace: this.#trace(), skipped: badLines, remarks };
   }
 
   #takeHeader(value: object, isFirst: boolean): void {
     if (!isFirst) {
-      const message = 'a second header; only the first line of a file may be one';
+      const message = 'this is a second header; only the first line of a file may be a header';
       this.#problems.add([{ line: this.#line, path: '', message }]);
       return;
     }
@@ -96,7 +102,7 @@ class TraceReader {
     this.#header = header.value;
   }
 
-  /** Returns what is wrong with it. */
+  /** Returns the problems of the line. */
   #takeJob(value: unknown, text: string): readonly LineProblem[] {
     const line = this.#line;
     if (value === undefined) return [{ line, path: '', message: `${OBJECT}, got ${shownText(text)}` }];
@@ -114,15 +120,15 @@ class TraceReader {
   #checkPeriod(at: EpochMs): readonly LineProblem[] {
     const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = this.#header ?? {};
     if (from <= at && at < to) return [];
-    const bound = at < from ? `from ${isoTime(from)} on` : `before ${isoTime(to)}`;
-    const message = `expected a time ${bound}, as the header says, got ${isoTime(at)}`;
+    const bound = at < from ? `at or after ${isoTime(from)}` : `before ${isoTime(to)}`;
+    const message = `expected a time ${bound} (period of the header), got ${isoTime(at)}`;
     return [{ line: this.#line, path: 'at', message }];
   }
 
   #checkId(id: string | undefined): readonly LineProblem[] {
     const first = id === undefined ? undefined : this.#ids.get(id);
     if (id === undefined || first === undefined) return [];
-    const message = `expected an id of its own, got ${shownText(id)} of line ${first}`;
+    const message = `expected a unique id, got ${shownText(id)}, which line ${first} has too`;
     return [{ line: this.#line, path: 'id', message }];
   }
 
@@ -130,7 +136,7 @@ class TraceReader {
     const { badLines, text } = this.#problems;
     if (this.#jobs.length === 0) return text;
     const good = this.#jobs.length;
-    return `${text}\n${this.#name}: ${lines(badLines)} bad, ${good} good; correct them, or leave them out with --skip-bad`;
+    return `${text}\n${this.#name}: ${lines(badLines)} with errors, ${good} valid; correct the errors, or use --skip-bad to leave those lines out`;
   }
 
   #trace(): Trace {
@@ -151,12 +157,12 @@ class TraceReader {
     const days = Math.ceil((to - from) / DAY_MS);
     if (days <= LONGEST_DAYS) return;
     throw new TraceError(
-      `${this.#name}: expected at most ${LONGEST_DAYS} days, got ${days}, from ${isoTime(from)} to ${isoTime(to)}; look for a wrong year`,
+      `${this.#name}: expected at most ${LONGEST_DAYS} days, got ${days}, from ${isoTime(from)} to ${isoTime(to)}; check the times for a wrong year`,
     );
   }
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if the text is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Lines of a trace, as docs/traces.md has them. Unknown fields are let pass; what is known has to be right. */
+/** Checks the lines of a trace against the format of docs/traces.md. Unknown fields are ignored. */
 import * as z from 'zod';
 import { shownPath } from '../../lambda/config/problems/problems.ts';
 import { type Path, shown } from '../../lambda/config/problems/shown.ts';
@@ -8,17 +8,23 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { LineProblem } from './problems.ts';
 import { JOB_KINDS, TRANSITIONS } from './trace.ts';
 
-/** Also of a line that is no JSON at all. */
-export const OBJECT = 'expected one JSON object a line';
+/** Also the message for a line that is not JSON. */
+export const OBJECT = 'expected one JSON object per line';
 
-/** No build takes longer: Coder's own sizing counts in minutes, and the guard's lease covers 17 h. A longer one is a wrong unit. */
+/**
+ * Builds take minutes in Coder's own sizing, and the guard's lease covers 17 h. A longer duration
+ * is probably in the wrong unit.
+ */
 export const LONGEST_S = 86_400;
 
-const TIME = 'expected a time with its zone, such as 2026-03-02T09:00:00Z';
-const SECONDS = `expected seconds from 0 to ${LONGEST_S} (a day)`;
-/** A quarter of an hour: as long before its period a world begins, and longer than Fargate ever takes. */
+const TIME = 'expected a time with a time zone, such as 2026-03-02T09:00:00Z';
+const SECONDS = `expected seconds from 0 to ${LONGEST_S} (one day)`;
+/**
+ * A world begins a quarter of an hour before the period of the trace. Fargate never takes that
+ * long.
+ */
 const LONGEST_START_S = 900;
-const START = `expected two numbers of seconds up to ${LONGEST_START_S}, the least and the most: [30, 70]`;
+const START = `expected two numbers of seconds up to ${LONGEST_START_S}, shortest and longest, such as [30, 70]`;
 const NAME = 'expected a name';
 const TRANSITION = `expected one of ${TRANSITIONS.join(', ')}`;
 const KIND = `expected one of ${JOB_KINDS.join(', ')}`;
@@ -33,7 +39,7 @@ export const jobSchema = z.object(
     at: time,
     organization: name,
     tags: z.record(z.string(), z.string({ error: 'expected a string' }), {
-      error: 'expected names with their values, such as {"size":"large"}; {} for an untagged job',
+      error: 'expected tag names with values, such as {"size":"large"}; write {} for an untagged job',
     }),
     seconds,
     kind: z.enum(JOB_KINDS, { error: KIND }),
@@ -63,12 +69,12 @@ export const headerSchema = z.object({
 });
 export type Header = z.output<typeof headerSchema>;
 
-/** What a line is, or what is wrong with it. */
+/** The value of a line, or its problems. */
 export type Checked<T> =
   | { readonly value: T; readonly problems?: never }
   | { readonly problems: readonly LineProblem[] };
 
-/** Checks the value of a line. */
+/** Checks a line against a schema. Returns at most one problem for each field. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, line: number): Checked<T> {
   const result = schema.safeParse(value);
   if (result.success) return { value: result.data };
@@ -81,7 +87,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, line: number): Ch
   return { problems: [...problems.values()] };
 }
 
-/** Checks what a header's fields say together. */
+/** Checks a header, also the rules between its fields. */
 export function checkHeader(value: unknown, line: number): Checked<Header> {
   const checked = check(headerSchema, value, line);
   if (checked.problems) return checked;
@@ -109,11 +115,13 @@ function seenText(message: string, seen: unknown, path: Path): string {
   return message === START && isNumbers ? `[${seen.join(', ')}]` : shown(seen, path);
 }
 
-/** What was probably meant. */
+/** A hint at the probable mistake. */
 function hint(message: string, seen: unknown): string {
   switch (message) {
     case TIME:
-      return typeof seen === 'string' && LOCAL_TIME.test(seen) ? '; its zone is missing: Z for UTC' : '';
+      return typeof seen === 'string' && LOCAL_TIME.test(seen)
+        ? '; the time zone is missing: append Z for UTC'
+        : '';
     case SECONDS:
       if (typeof seen === 'string' && /^\d+(\.\d+)?$/.test(seen)) return '; remove the quotes';
       return typeof seen === 'number' && seen > LONGEST_S ? '; are these milliseconds?' : '';

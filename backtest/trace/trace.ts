@@ -1,52 +1,65 @@
-/** A trace: what a coderd had to build, and when; in a file one JSON line a job (docs/traces.md). */
+/**
+ * A trace: the jobs of one coderd over a period. A file has one JSON line for each job
+ * (docs/traces.md).
+ */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 
 /**
- * Who or what asked for a job. `user`: a person, in whatever way; `import`: a template version that is imported or tried; `prebuild`: coderd's
- * reconciler of prebuilt workspaces; the others: coderd's lifecycle executor (docs/coder.md §10).
+ * The origin of a job. `user`: a person. `import`: the import or dry run of a template version.
+ * `prebuild`: coderd's reconciler of prebuilt workspaces. The others: coderd's lifecycle executor
+ * (docs/coder.md §10).
  */
 export const JOB_KINDS = ['user', 'autostart', 'autostop', 'dormancy', 'prebuild', 'import'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** Those that coderd's lifecycle executor inserts, and only while it sees a matching daemon: `at` is when they are due. */
+/**
+ * Kinds that coderd's lifecycle executor inserts. It does so only while it sees a matching daemon,
+ * so `at` is the time at which the job is due.
+ */
 export const EXECUTOR_KINDS: ReadonlySet<JobKind> = new Set(['autostart', 'autostop', 'dormancy']);
 
-/** The first time from then on at which the executor comes: each full minute. */
+/** The first run of the executor at or after `at`. The executor runs at each full minute. */
 export const executorTick = (at: number): EpochMs => (Math.ceil(at / 60_000) * 60_000) as EpochMs;
 
 export const TRANSITIONS = ['start', 'stop', 'delete'] as const;
 export type Transition = (typeof TRANSITIONS)[number];
 
 export type TraceJob = {
-  /** When it enters the queue, or is due. */
+  /** The time at which the job enters the queue, or is due (`EXECUTOR_KINDS`). */
   readonly at: EpochMs;
   /** The name of the coderd organization. */
   readonly organization: string;
-  /** Of the job, as a person writes them: `normalizeTags` makes the tag set of them. */
+  /** The tags as a person writes them. `normalizeTags` makes a tag set of them. */
   readonly tags: Tags;
-  /** How long a daemon takes for it. */
+  /** The duration of the job on a daemon. */
   readonly seconds: number;
   readonly kind: JobKind;
-  /** Which workspace it builds: any text that no other workspace of the organization has. Undefined: none, or not known. */
+  /**
+   * The workspace that the job builds: a text that is unique in its organization. Undefined: none,
+   * or unknown.
+   */
   readonly workspace?: string | undefined;
-  /** What it does with that workspace. Undefined: not known. */
+  /** The transition of that workspace. Undefined: unknown. */
   readonly transition?: Transition | undefined;
 };
 
-/** A time in which coderd answered nobody. */
+/** A period without an answer from coderd. */
 export type Outage = { readonly at: EpochMs; readonly seconds: number };
 
-/** A period and its jobs, in order of time. */
+/** A period and its jobs, sorted by time. */
 export type Trace = {
   readonly name: string;
-  /** The figures are of this period; all jobs are in it. */
+  /** The period of the figures, from (inclusive) and to (exclusive). It contains all jobs. */
   readonly from: EpochMs;
   readonly to: EpochMs;
-  /** IANA name: by its clock the hours of the week are told. */
+  /** IANA name of the time zone of days and hours of the week. */
   readonly timezone: string;
   readonly outages: readonly Outage[];
-  /** What a new task took from its creation to its daemon, from and to. Undefined: as far as is known for Fargate. */
+  /**
+   * Seconds from the creation of a task to its daemon, shortest and longest. Undefined: known
+   * values of Fargate.
+   */
   readonly startSeconds: readonly [from: number, to: number] | undefined;
   readonly jobs: readonly TraceJob[];
 };

@@ -1,8 +1,8 @@
-/** Writes traces as docs/traces.md has them. */
+/** Converts a trace to text in the format of docs/traces.md. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Trace } from './trace.ts';
 
-/** The lines of a trace, each with its end. `readTrace` makes the same trace of them. */
+/** The lines of a trace, each with its line end. `readTrace` turns them into the same trace. */
 export function* writeTrace(trace: Trace): Generator<string> {
   const { name, from, to, timezone, outages, startSeconds, jobs } = trace;
   yield line({

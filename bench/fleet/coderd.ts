@@ -1,11 +1,17 @@
-/** coderd's side of a served deployment. The bodies of the long lists are made beforehand: what is measured is the look. */
+/**
+ * The coderd of a served deployment. It makes the bodies of long lists in advance, so that they
+ * take no part in the measured time.
+ */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { Fleet, FleetOrganization } from './fleet.ts';
 
 export type Count = (operation: string) => void;
 
-/** Answers as coderd does. `ageMs`: how much later than the deployment's time it is, for whoever asks for the build info. */
+/**
+ * Answers like coderd. `ageMs`: time since the snapshot of the deployment, added to the date of the
+ * build info.
+ */
 export function coderd(fleet: Fleet, count: Count, ageMs: () => number): RequestListener {
   const bodies = makeBodies(fleet);
   const workspaces = fleet.organizations.flatMap((organization) =>
@@ -24,7 +30,7 @@ export function coderd(fleet: Fleet, count: Count, ageMs: () => number): Request
     const operation = operationOf(url);
     count(`coderd ${operation}`);
     const body = await bodyOf(request, url);
-    // all other answers say when the deployment is as it is
+    // all other answers have the time of the snapshot
     const time = Date.parse(fleet.takenAt) + (operation === 'buildinfo' ? ageMs() : 0);
     const headers = { date: new Date(time).toUTCString(), 'content-type': 'application/json' };
     response.writeHead(body === undefined ? 404 : 200, headers);
@@ -32,7 +38,7 @@ export function coderd(fleet: Fleet, count: Count, ageMs: () => number): Request
   };
 }
 
-/** What is asked for, whatever the ids. */
+/** The last part of the path that is not an id. */
 function operationOf({ pathname }: URL): string {
   return pathname.split('/').findLast((part) => !/^[0-9a-f-]{36}$/.test(part)) ?? '';
 }
@@ -71,7 +77,7 @@ function pageOf(rows: readonly string[], query: URLSearchParams): string {
   return `{"workspaces":[${page.join()}],"count":${rows.length}}`;
 }
 
-/** The token's user may do everything. */
+/** The user of the token has every permission. */
 async function permissions(request: IncomingMessage): Promise<string> {
   const { checks } = (await json(request)) as { readonly checks: object };
   return JSON.stringify(Object.fromEntries(Object.keys(checks).map((name) => [name, true])));

@@ -32,13 +32,15 @@ export function documentOf(fleet: Fleet): unknown {
   return snapshotToJson(withRecord(read));
 }
 
-/** With what a function that has just begun knows of recent jobs: open jobs, previous jobs and the latest builds. */
+/**
+ * Adds the recent jobs that a new function knows: open jobs, previous jobs and the latest builds.
+ */
 function withRecord(snapshot: Snapshot): Snapshot {
   const { coder, takenAt: now } = snapshot;
   const record = new JobRecord();
-  const organizations = coder.organizations.map((sight) => ({
-    ...sight,
-    recentJobs: record.recentJobs(sight.id, { ...sight, now }),
+  const organizations = coder.organizations.map((organization) => ({
+    ...organization,
+    recentJobs: record.recentJobs(organization.id, { ...organization, now }),
   }));
   return { ...snapshot, coder: { ...coder, organizations } };
 }

@@ -1,6 +1,7 @@
 /**
- * A generated deployment: several organizations, pools with overlapping tags, a few hundred tag groups of pending jobs, tasks
- * that are busy, idle, leaving, gone or starting, and workspaces. It is written as coderd and ECS answer (times: RFC 3339).
+ * Generates a deployment: organizations, pools with overlapping tags, up to a few hundred tag
+ * groups of pending jobs, tasks in every state, and workspaces. It has the format of coderd and ECS
+ * (times: RFC 3339).
  */
 import { Random } from '../../simulator/base/random.ts';
 import { type FleetJob, makeGroups, makeJob } from './jobs.ts';
@@ -41,7 +42,7 @@ export type Fleet = {
   readonly config: (coderdUrl: string) => FleetConfig;
 };
 
-/** When workspaces with a schedule start, and pools have to be awake for it already. */
+/** The start time of workspaces with a schedule. Pools have to be awake by then. */
 const STARTS_AT = Date.parse('2026-03-02T09:00:00Z');
 const MINUTE = 60_000;
 const TAKEN_AT = STARTS_AT - 1.5 * MINUTE;
@@ -70,7 +71,7 @@ export function makeFleet(size: FleetSize): Fleet {
   };
 }
 
-/** One task for each daemon, some that start, and some that have stopped lately. */
+/** One task for each daemon, and some more that start or stopped recently. */
 function makeMembers(
   pools: readonly FleetPool[],
   { daemons }: FleetSize,
@@ -95,7 +96,7 @@ function makePending(
   { random, takenAt, organizationId }: Surroundings,
 ): readonly FleetJob[] {
   const groups = makeGroups(pools, size.jobs, random);
-  // few groups have most of the jobs, as in life
+  // as in real deployments, few groups have most of the jobs
   return Array.from({ length: size.jobs }).flatMap(() => {
     const group = pickSkewed(groups, 2, random);
     if (group === undefined) return [];
@@ -116,7 +117,9 @@ function makeTemplates(
   });
 }
 
-/** One of each template, the others of few templates, as in life. */
+/**
+ * One workspace of each template. As in real deployments, most others have one of a few templates.
+ */
 function makeWorkspaces(
   templates: readonly FleetTemplate[],
   size: FleetSize,

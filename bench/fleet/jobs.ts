@@ -1,4 +1,7 @@
-/** Provisioner jobs as coderd lists them (docs/coder.md §1), with all fields, so that answers have their real size. */
+/**
+ * Generates provisioner jobs as coderd lists them (docs/coder.md §1), with all fields, so that
+ * answers have a realistic size.
+ */
 
 import { normalizeTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import type { Random } from '../../simulator/base/random.ts';
@@ -19,7 +22,7 @@ type JobFacts = TagGroup & {
 
 const iso = (time: number): string => new Date(time).toISOString();
 
-/** One job; 1 in 5 is of the prebuilds user. */
+/** One job. One in five belongs to the prebuilds user. */
 export function makeJob(facts: JobFacts, random: Random) {
   const { organizationId, tags, createdAt, startedAt, completedAt, workerId } = facts;
   return {
@@ -50,7 +53,10 @@ export function makeJob(facts: JobFacts, random: Random) {
   };
 }
 
-/** Different tag sets that so many jobs or workspaces have: a part of some pool's tags, so that often several pools can run them. */
+/**
+ * Tag sets for this number of jobs or workspaces. Each is a part of the tags of a pool, so several
+ * pools often fit.
+ */
 export function makeGroups(
   pools: readonly FleetPool[],
   forMany: number,

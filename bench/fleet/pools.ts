@@ -1,4 +1,4 @@
-/** The configuration of a generated deployment: pools with overlapping tags over a few organizations. */
+/** Generates the configuration: pools with overlapping tags in a few organizations. */
 
 import { type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import type { Random } from '../../simulator/base/random.ts';
@@ -9,7 +9,7 @@ export type FleetPool = {
   readonly organization: string;
   readonly tags: Tags;
   readonly serviceName: string;
-  /** The written form of the rest of its settings. */
+  /** Its other settings, as in the configuration file. */
   readonly settings: Readonly<Record<string, unknown>>;
 };
 
@@ -17,7 +17,7 @@ export type FleetConfig = Record<string, unknown> & { readonly pools: readonly u
 
 const ORGANIZATIONS = ['default', 'platform', 'data', 'ml', 'edge'];
 
-/** Tag, number of its values, and how likely a pool has it. */
+/** Tag, number of its values, and the probability that a pool has it. */
 const TAGS: readonly (readonly [name: string, values: number, likely: number])[] = [
   ['cluster', 4, 0.8],
   ['region', 3, 0.6],
@@ -32,7 +32,9 @@ const SIZES = [
   { cpu: 4096, memory: 16_384 },
 ];
 
-/** The first pool of each organization is untagged; no two of one organization have the same tags. */
+/**
+ * The first pool of each organization is untagged. Pools of one organization have different tags.
+ */
 export function makePools(size: FleetSize, random: Random): readonly FleetPool[] {
   const taken = new Set<string>();
   return Array.from({ length: size.pools }, (_, index) => {
@@ -44,7 +46,10 @@ export function makePools(size: FleetSize, random: Random): readonly FleetPool[]
   });
 }
 
-/** Without daemons all pools sleep, and none keeps any; with workspaces each has room to start its share of them. */
+/**
+ * Without daemons, all pools are at zero and keep none. With workspaces, each pool may start its
+ * share of them.
+ */
 function makeSettings({ pools, daemons, workspaces }: FleetSize, random: Random) {
   const off = { autostart: false, autostop: false };
   return {
@@ -58,8 +63,8 @@ function makeSettings({ pools, daemons, workspaces }: FleetSize, random: Random)
 }
 
 /**
- * The `autoscaler.yaml` of the deployment, parsed. `maxTasks` leaves room for half as many tasks again, one a pool, and one for
- * each workspace that is to start.
+ * The parsed `autoscaler.yaml` of the deployment. `maxTasks` allows half as many tasks again, one
+ * more per pool, and one for each workspace that is about to start.
  */
 export function configOf(
   pools: readonly FleetPool[],
@@ -69,7 +74,7 @@ export function configOf(
   return {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
     limits: { maxTasks: Math.ceil(daemons * 1.5 + workspaces / 5) + pools.length },
-    // longer than an invocation lasts, so that one invocation is one look
+    // longer than an invocation, so that one invocation is one look
     looks: { every: '60s' },
     pools: pools.map(({ name, organization, tags, settings }) => ({
       name,

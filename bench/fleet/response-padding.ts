@@ -1,4 +1,7 @@
-/** What coderd's lists have beside the fields that are used: answers get their real size and depth by it. */
+/**
+ * Fields of coderd's lists that the autoscaler does not read. They give answers a realistic size
+ * and depth.
+ */
 
 const AT = '2026-03-02T08:12:44.125907Z';
 const USER = {
@@ -100,7 +103,7 @@ const RESOURCES = ['kubernetes_deployment', 'kubernetes_persistent_volume_claim'
   daily_cost: 0,
 }));
 
-/** Of a workspace: its row has between 8 and 9 KB with all that is below. */
+/** Fields of a workspace. Its row has between 8 and 9 KB with all fields below. */
 export const WORKSPACE = {
   created_at: AT,
   updated_at: AT,
@@ -125,7 +128,7 @@ export const WORKSPACE = {
   task_id: null,
 };
 
-/** Of its latest build. */
+/** Fields of its latest build. */
 export const BUILD = {
   updated_at: AT,
   workspace_name: 'development',
@@ -143,7 +146,7 @@ export const BUILD = {
   template_version_preset_id: null,
 };
 
-/** Of a template: `P50` and `P95` are written as coderd writes them (docs/coder.md §10). */
+/** Fields of a template. `P50` and `P95` are capitalized as in coderd (docs/coder.md §10). */
 export const TEMPLATE = {
   created_at: AT,
   updated_at: AT,

@@ -1,32 +1,33 @@
 /**
- * A generated deployment over loopback, in coderd's and AWS's formats. It stands still: writes are answered as ECS would and change
- * nothing, so that each look has the same to do.
+ * Serves a generated deployment over loopback, in the formats of coderd and AWS. It does not
+ * change: it answers writes like ECS but ignores them, so that every look has the same work.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { awsTarget } from '../../simulator/aws-http.ts';
 import { pageOf } from '../../simulator/ecs/requests/paging.ts';
+import { BenchError } from '../shared/bench-error.ts';
 import { type Count, coderd } from './coderd.ts';
 import type { Fleet } from './fleet.ts';
 
-/** By operation. */
+/** Number of calls by operation. */
 export type Calls = ReadonlyMap<string, number>;
 
 export type ServedFleet = {
   readonly coderdUrl: string;
   readonly awsUrl: string;
-  /** So far. */
+  /** All calls so far. */
   readonly calls: () => Calls;
-  /** From now on what was read of workspaces is too old. */
+  /** Makes the forecast data that the function has read too old, so that it reads them again. */
   readonly ageForecast: () => void;
   readonly close: () => Promise<void>;
 };
 
-/** The longest that a forecast is kept. */
+/** The longest time that the function keeps forecast data. */
 const REFRESHED_MS = 300_000;
 
-/** Serves coderd and AWS on two free ports. */
+/** Serves coderd and AWS on two free ports. Throws BenchError if a server gets no port. */
 export async function serveFleet(fleet: Fleet): Promise<ServedFleet> {
   const calls = new Map<string, number>();
   const count = (operation: string): void => void calls.set(operation, (calls.get(operation) ?? 0) + 1);
@@ -111,7 +112,7 @@ async function listen(server: Server): Promise<string> {
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string')
-    throw new Error('serving the deployment: no port was given');
+    throw new BenchError('serving the deployment: the server got no port; run the bench again');
   return `http://127.0.0.1:${address.port}`;
 }
 

@@ -1,4 +1,7 @@
-/** ECS tasks with their daemons: the mix of states that a busy deployment is in (docs/architecture.md, "The lease"). */
+/**
+ * Generates ECS tasks and their daemons, in the states of a busy deployment (docs/architecture.md,
+ * "The lease").
+ */
 
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import type { Random } from '../../simulator/base/random.ts';
@@ -13,7 +16,7 @@ const HOUR = 60 * MINUTE;
 
 export type TaskState = 'busy' | 'idle' | 'leaving' | 'left' | 'starting' | 'stopped';
 
-/** One task and what coderd knows of its daemon. */
+/** One task, its protection, and its daemon and jobs as coderd lists them. */
 export type FleetMember = {
   readonly pool: FleetPool;
   readonly task: ReturnType<typeof makeTask>;
@@ -35,7 +38,7 @@ export const serviceArn = ({ serviceName }: FleetPool): string => `${ARN}:servic
 export const definitionArn = ({ serviceName }: FleetPool, revision: number): string =>
   `${ARN}:task-definition/${serviceName.replace('Service', 'Task')}:${revision}`;
 
-/** The state of a task that has a daemon: most are busy. */
+/** A random state of a task with a daemon. Most are busy. */
 export function pickState(random: Random): TaskState {
   const share = random.next();
   if (share < 0.75) return 'busy';
@@ -43,7 +46,7 @@ export function pickState(random: Random): TaskState {
   return share < 0.96 ? 'leaving' : 'left';
 }
 
-/** A task in this state, with its daemon and that daemon's job. */
+/** A task in this state, with its daemon and the jobs of the daemon. */
 export function makeMember(pool: FleetPool, state: TaskState, given: Surroundings): FleetMember {
   const id = given.random.hex(32);
   const task = makeTask({ pool, id, state }, given);

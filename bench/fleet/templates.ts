@@ -1,4 +1,4 @@
-/** Templates as coderd lists them (docs/coder.md §10). */
+/** Generates templates as coderd lists them (docs/coder.md §10). */
 
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import type { Random } from '../../simulator/base/random.ts';
@@ -16,7 +16,10 @@ const DAY_MS = 86_400_000;
 const WORKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'];
 const ALL_DAYS = [...WORKDAYS, 'saturday', 'sunday'];
 
-/** One template for these tags; their dormancy and restricted days are as different as in life. */
+/**
+ * One template with these tags. Dormancy and allowed days differ between templates, as in real
+ * deployments.
+ */
 export function makeTemplate(
   { organization, tags }: TagGroup,
   organizationId: string,

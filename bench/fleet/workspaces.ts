@@ -1,4 +1,7 @@
-/** Workspaces as coderd lists them (docs/coder.md §10), 90 seconds before many of them are to start. */
+/**
+ * Generates workspaces as coderd lists them (docs/coder.md §10), 90 seconds before many of them
+ * start.
+ */
 import type { Random } from '../../simulator/base/random.ts';
 import { BUILD, WORKSPACE } from './response-padding.ts';
 import type { FleetTemplate } from './templates.ts';
@@ -15,7 +18,10 @@ type State =
   | 'building'
   | 'prebuild';
 
-/** Most run and stop in the evening; some were not stopped the evening before, and are due now and then. */
+/**
+ * Shares of the states. Most workspaces run and stop in the evening. `forgotten` ones still run
+ * from the evening before.
+ */
 const SHARES: readonly (readonly [State, number])[] = [
   ['to-start', 0.2],
   ['running', 0.5],
@@ -38,7 +44,7 @@ type Given = {
   readonly random: Random;
 };
 
-/** One workspace of a template. Those that are to start by their schedules all do at `startsAt`. */
+/** One workspace of a template. All workspaces in state `to-start` start at `startsAt`. */
 export function makeWorkspace({ template: { listed, activeVersion }, takenAt, startsAt, random }: Given) {
   const state = pickState(random);
   const createdAt = takenAt - random.between(5 * MINUTE, 10 * HOUR);

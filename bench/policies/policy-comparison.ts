@@ -1,6 +1,7 @@
 /**
- * The autoscaler and what one would run instead, on traces of one scenario. The autoscaler runs once for each price of waiting and knows
- * nothing but that price. Each other policy runs with every setting of its grid on the same trace, and the best for each price counts.
+ * Runs the autoscaler and other policies on traces of one scenario. The autoscaler runs once for
+ * each price of waiting and knows only that price. Each other policy runs with every setting of its
+ * grid on the same trace, and its best setting for each price counts.
  */
 
 import { readFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { BASELINES } from '../../backtest/policies/index.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
 import { configFileOf } from '../../backtest/scenarios/index.ts';
 import { orderOf } from '../../backtest/search/compare.ts';
-import { runsOf, type Tried, tryAll } from '../../backtest/search/search.ts';
+import { type GridPointResult, runGrid, runsOf } from '../../backtest/search/search.ts';
 import type { Order, WorkerPool } from '../../backtest/search/worker-pool.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';
 import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
@@ -17,57 +18,63 @@ import type { Trace } from '../../backtest/trace/trace.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
-export type ContestOptions = {
-  /** One trace each. */
+export type PolicyComparisonOptions = {
+  /** One trace for each seed. */
   readonly seeds: readonly number[];
   readonly days: number;
-  /** Prices of waiting: dollars a minute of a person. */
+  /** Prices of waiting: dollars for each minute of a person. */
   readonly values: readonly number[];
   readonly region: string;
   readonly crew: WorkerPool;
-  /** 0 to 1. */
+  /** Called with the share of the runs that are done, 0 to 1. */
   readonly onProgress: (share: number) => void;
 };
 
-/** A policy with some settings, and what it came to in each of its goes. */
-export type Entrant = { readonly policy: string } & Tried;
+/** A policy with one setting of its grid, and the figures of each of its runs. */
+export type PolicyResult = { readonly policy: string } & GridPointResult;
 
 /** All runs on one trace. */
-export type Round = {
+export type TraceComparison = {
   readonly seed: number;
   readonly jobs: number;
-  /** With every setting of its grid. */
-  readonly peers: readonly Entrant[];
-  /** By price of waiting. */
+  /** Every other policy with every setting of its grid. */
+  readonly peers: readonly PolicyResult[];
+  /** Figures of the autoscaler by price of waiting. */
   readonly ours: ReadonlyMap<number, Figures>;
 };
 
 export type PolicyComparison = {
   readonly scenario: string;
   readonly days: number;
-  readonly rounds: readonly Round[];
+  readonly traces: readonly TraceComparison[];
 };
 
 export const OURS = 'autoscaler';
 
-/** Each run is made once: a price of waiting changes how the others are judged, not what they do. */
-export async function holdContest(scenario: Scenario, options: ContestOptions): Promise<PolicyComparison> {
-  const arena = new Arena(scenario, options);
-  const rounds = options.seeds.map((seed) => arena.hold(seed));
-  return { scenario: scenario.name, days: options.days, rounds: await Promise.all(rounds) };
+/**
+ * Runs each other policy once for all prices: the price of waiting changes its total, not what it
+ * does.
+ */
+export async function comparePolicies(
+  scenario: Scenario,
+  options: PolicyComparisonOptions,
+): Promise<PolicyComparison> {
+  const runner = new ComparisonRunner(scenario, options);
+  const traces = options.seeds.map((seed) => runner.runTrace(seed));
+  return { scenario: scenario.name, days: options.days, traces: await Promise.all(traces) };
 }
 
-/** About what a run of ours takes, one of the others being 1. */
+/** The work of a run of the autoscaler, as a multiple of a run of another policy. */
 const OUR_WEIGHT = 20;
 
-class Arena {
+class ComparisonRunner {
   readonly #scenario: Scenario;
-  readonly #options: ContestOptions;
+  readonly #options: PolicyComparisonOptions;
   readonly #config: Deployment;
   readonly #all: number;
   #done = 0;
 
-  constructor(scenario: Scenario, options: ContestOptions) {
+  constructor(scenario: Scenario, options: PolicyComparisonOptions) {
     this.#scenario = scenario;
     this.#options = options;
     this.#config = configOf(scenario);
@@ -76,17 +83,17 @@ class Arena {
     this.#all = seeds.length * (searched.reduce((sum, runs) => sum + runs, 0) + values.length * OUR_WEIGHT);
   }
 
-  async hold(seed: number): Promise<Round> {
+  async runTrace(seed: number): Promise<TraceComparison> {
     const { days, values } = this.#options;
     const trace = generateTrace(this.#scenario, { seed, days });
-    // ours take longest: they are begun first
+    // runs of the autoscaler take longest, so they start first
     const ours = values.map(async (value) => [value, await this.#runOurs(trace, seed, value)] as const);
     const peers = BASELINES.map(async (policy) => {
-      const tried = await tryAll(policy, policy.grid(this.#config), {
-        order: (driver, luck) => this.#order(trace, seed + luck, driver),
+      const results = await runGrid(policy, policy.grid(this.#config), {
+        order: (driver, seedOffset) => this.#order(trace, seed + seedOffset, driver),
         run: (order) => this.#run(order, 1),
       });
-      return tried.map((each) => ({ policy: policy.id, ...each }));
+      return results.map((each) => ({ policy: policy.id, ...each }));
     });
     return {
       ...{ seed, jobs: trace.jobs.length },
@@ -102,7 +109,8 @@ class Arena {
   }
 
   #order(trace: Trace, seed: number, driver: Order['driver'], config = this.#config): Order {
-    // with a dollar a minute, the dollars of waiting are minutes: each price is multiplied in later
+    // at one dollar a minute, the dollars of waiting equal minutes; standings.ts multiplies them by
+    // each price
     return orderOf({ trace, seed, config, valueOfMinute: 1, region: this.#options.region }, driver, false);
   }
 
@@ -114,7 +122,7 @@ class Arena {
   }
 }
 
-/** The scenario's file, and in it nothing but the price of waiting. */
+/** The configuration of the scenario. `value` replaces its prices of waiting. */
 function configOf(scenario: Scenario, value?: number): Deployment {
   const file = configFileOf(scenario);
   const document = parseDocument(readFileSync(file, 'utf8'));

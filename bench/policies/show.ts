@@ -1,10 +1,10 @@
-/** The matches as a person reads them. */
+/** Formats the matches as tables. */
 import { type Column, plainTable } from '../../cli/shared/plain-table.ts';
 import type { Match, Overall, Standing } from './standings.ts';
 
 export type PolicyBench = {
   readonly region: string;
-  /** Dollars a minute of a person. */
+  /** Prices of waiting: dollars for each minute of a person. */
   readonly values: readonly number[];
   readonly matches: readonly Match[];
   readonly overall: Overall;
@@ -13,18 +13,18 @@ export type PolicyBench = {
 export function benchText({ matches, overall, region }: PolicyBench): string {
   const byTrace = Map.groupBy(matches, ({ scenario, seed }) => `${scenario} ${seed}`);
   return [
-    'Each scenario runs at several prices of waiting. At each price the table compares the autoscaler with the cheapest peer.',
-    'The autoscaler knows the price and nothing else. Each peer has the best settings of its grid for this trace and this price.',
+    'Each scenario runs at several prices of waiting. At each price the table compares the autoscaler with its cheapest peer.',
+    'The autoscaler knows only the price. Each peer has the best settings of its grid for this trace and this price.',
     '',
     '$/min     price of waiting: what one minute of a person costs, in dollars',
-    'ratio     our total dollars divided by the total dollars of the cheapest peer; below 1: the autoscaler is cheaper',
-    `total $   tasks at list prices of ${region}, plus the minutes that people waited and the minutes for failed jobs, times the price`,
+    'ratio     total dollars of the autoscaler divided by those of the cheapest peer; below 1: the autoscaler is cheaper',
+    `total $   tasks at list prices of ${region}, plus minutes of waiting people and of failed jobs, times the price`,
     'hours     task-hours, as Fargate bills them',
     'mean, p95 how long people waited for builds, imports and autostarts, in seconds',
-    'lost      jobs that coderd gave up after 30 minutes, or that were not over at the end',
+    'lost      jobs that coderd failed after 30 minutes, or that had not finished at the end',
     'idle      launches whose daemon never had a job',
-    'stop s    how late the latest autostop, dormancy or deletion was, in seconds',
-    'late      autostarts, autostops and dormancy that came later than wake.maxDelay',
+    'stop s    longest delay of an autostop, dormancy or deletion, in seconds',
+    'late      autostarts, autostops and dormancy that were later than wake.maxDelay',
     'prebuilds jobs of prebuilt workspaces that failed',
     ...[...byTrace.values()].flatMap(traceText),
     '',
@@ -47,7 +47,7 @@ function traceText(matches: readonly Match[]): readonly string[] {
   const { scenario, seed, days, jobs } = match;
   return [
     '',
-    `${scenario}: ${days} day${days === 1 ? '' : 's'} from Monday on, ${jobs} jobs, seed ${seed}`,
+    `${scenario}: ${days} day${days === 1 ? '' : 's'} from Monday, ${jobs} jobs, seed ${seed}`,
     plainTable(COLUMNS, matches.flatMap(matchRows)),
     ...matches.map(settingsText),
   ];
@@ -60,7 +60,7 @@ function matchRows({ value, ratio, ours, peers: [best] }: Match): readonly (read
   ];
 }
 
-/** What the cheapest peer ran with. */
+/** The settings of the cheapest peer. */
 function settingsText({ value, peers: [best] }: Match): string {
   const settings = Object.entries(best?.settings ?? {}).map(([name, setting]) => `${name} ${setting}`);
   return `at $${dollarText(value)}: ${best?.policy ?? 'no peer'} with ${settings.join(', ')}`;
@@ -98,7 +98,7 @@ function overallText(
   ];
 }
 
-/** Means of several goes have a fraction. */
+/** A mean of several runs can have a fraction. */
 const count = (figure: number): string => (Number.isInteger(figure) ? `${figure}` : figure.toFixed(1));
 
 const dollarText = (value: number): string => (Number.isInteger(value * 100) ? value.toFixed(2) : `${value}`);

@@ -1,16 +1,19 @@
-/** The middle of the sorted values; the mean of the two middle ones of an even number. */
+import { BenchError } from './bench-error.ts';
+
+/** The median of the values. Throws BenchError without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];
-  if (low === undefined || high === undefined) throw new Error('taking the median: there are no values');
+  if (low === undefined || high === undefined)
+    throw new BenchError('taking the median: there are no values; measure at least once');
   return (low + high) / 2;
 }
 
 export type Point = { readonly size: number; readonly ms: number };
 
 /**
- * The exponent k of time ~ size^k: the slope of a straight line through the logarithms, by least squares. 1 = twice the size takes
- * twice the time, 2 = four times.
+ * The exponent k of time ~ size^k, as the slope of the logarithms by least squares. 1: twice the
+ * size takes twice the time. 2: twice the size takes four times the time.
  */
 export function growthExponent(points: readonly Point[]): number {
   const logs = points.map(({ size, ms }) => ({ x: Math.log(size), y: Math.log(ms) }));
@@ -22,12 +25,12 @@ export function growthExponent(points: readonly Point[]): number {
 
 const BUDGET_MS = 1_000;
 
-/** Median time of one call in milliseconds: one warm-up, then at least 5 runs, more while a second lasts, 25 at most. */
+/** Median milliseconds of one call: one warm-up, then 5 to 25 runs, until one second has passed. */
 export function timeOf(run: () => void): number {
   return timeOn(() => undefined, run);
 }
 
-/** As `timeOf`, of a call on something that is made anew for each, which takes no part of the time. */
+/** Like `timeOf`, for a call on a new value each time. Making the value is not measured. */
 export function timeOn<T>(make: () => T, run: (made: T) => void): number {
   run(make());
   const times: number[] = [];

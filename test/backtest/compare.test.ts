@@ -18,8 +18,8 @@ const JOBS = [
 ];
 const EMPTY = await runBaseline('static');
 
-/** One thread that asks nothing of any world: it knows what each order comes to, in dollars. */
-function knowingCrew(dollarsOf: (order: Order) => number): WorkerPool & { readonly orders: Order[] } {
+/** A worker pool with one thread that runs no world: `dollarsOf` gives the total of each order. */
+function fakeWorkerPool(dollarsOf: (order: Order) => number): WorkerPool & { readonly orders: Order[] } {
   const orders: Order[] = [];
   let free: Promise<unknown> = Promise.resolve();
   return {
@@ -45,17 +45,17 @@ function runThatCosts(total: number): Run {
 function given(options: Partial<CompareOptions>): CompareOptions {
   return {
     ...{ trace: aTrace({ jobs: JOBS }), config: CONFIG, against: [], seed: 1, skipped: 0 },
-    ...{ valueOfMinute: 1, region: 'us-east-1', crew: knowingCrew(() => 1) },
+    ...{ valueOfMinute: 1, region: 'us-east-1', crew: fakeWorkerPool(() => 1) },
     ...options,
   };
 }
 
-/** The share of a static fleet, or a value for all others. */
+/** The share of a static fleet, or `others` for all other policies. */
 function shareOf({ driver }: Order, others: number): number {
   return 'settings' in driver && driver.policy === 'static' ? Number(driver.settings.share) : others;
 }
 
-describe('the grid search', () => {
+describe('search', () => {
   const policy: Policy = { ...STATIC_FLEET, id: 'made-up' };
   const searchIn = (costs: readonly number[]) => {
     const grid = costs.map((_, place) => ({ place }));
@@ -68,37 +68,39 @@ describe('the grid search', () => {
 
   it.each([
     { costs: [3, 1, 2], place: 1, because: 'it costs the least' },
-    { costs: [1, 2, 3], place: 0, because: 'what its source has by default is as good as any' },
-    { costs: [3, 2, 1], place: 2, because: 'the last point is one, too' },
-    { costs: [2, 1, 1, 1], place: 1, because: 'of several the first is taken' },
-    { costs: [1, 1], place: 0, because: 'of several the first is taken' },
+    { costs: [1, 2, 3], place: 0, because: 'the defaults of the source are a point too' },
+    { costs: [3, 2, 1], place: 2, because: 'the last point counts too' },
+    { costs: [2, 1, 1, 1], place: 1, because: 'it is the first of several equal points' },
+    { costs: [1, 1], place: 0, because: 'it is the first of several equal points' },
   ])('takes point $place of $costs: $because', async ({ costs, place }) => {
     expect(await searchIn(costs)).toEqual({ place });
   });
 
-  it('has three goes at each point of a policy that can kill, and takes the best on average', async () => {
-    // the first point is the luckiest in one world, the second the best over all
+  it('runs each point three times if the policy can kill, and takes the lowest mean', async () => {
+    // the first point is the best with one seed, the second one on average
     const costs = [
       [0, 9, 9],
       [5, 5, 5],
     ];
     const best = await search({ ...policy, canKill: true }, [{ place: 0 }, { place: 1 }], {
-      order: (driver, luck) => ({ ...orderOf(given({}), driver, false), seed: luck }),
+      order: (driver, seedOffset) => ({ ...orderOf(given({}), driver, false), seed: seedOffset }),
       run: async ({ driver, seed }) =>
         runThatCosts('settings' in driver ? (costs[Number(driver.settings.place)]?.[seed] ?? 0) : 0),
     });
     expect(best).toEqual({ place: 1 });
   });
 
-  it('is an error without a point', async () => {
-    await expect(searchIn([])).rejects.toThrow('searching the settings of "made-up": its grid is empty');
+  it('throws if the grid is empty', async () => {
+    await expect(searchIn([])).rejects.toThrow(
+      'searching the settings of "made-up": its grid is empty; add its default settings',
+    );
   });
 });
 
-describe('a comparison', () => {
-  it('shows the fleet as its source has it beside the one that the search finds', async () => {
-    // half of the fleet and a little: the third point, 0.5, is the nearest
-    const crew = knowingCrew((order) => Math.abs(shareOf(order, 0) - 0.52));
+describe('compare', () => {
+  it('shows the static fleet with its default size beside the size that the search finds', async () => {
+    // the third point of the grid, 0.5, is the nearest to 0.52
+    const crew = fakeWorkerPool((order) => Math.abs(shareOf(order, 0) - 0.52));
     const { runs } = await compare(given({ against: ['static'], crew }));
     expect(
       runs.map(({ policy, title, settings, isTuned }) => ({ policy, title, settings, isTuned })),
@@ -111,16 +113,16 @@ describe('a comparison', () => {
     expect(shown).toEqual([0.52, expect.closeTo(0.02, 9), 0.48]);
   });
 
-  it('shows the fleet once where the search finds nothing better', async () => {
-    const crew = knowingCrew((order) => -shareOf(order, 0));
+  it('shows the static fleet once when the search finds no better size', async () => {
+    const crew = fakeWorkerPool((order) => -shareOf(order, 0));
     const { runs } = await compare(given({ against: ['static'], crew }));
     expect(runs.slice(1)).toMatchObject([{ settings: { share: 1 }, isTuned: true }]);
   });
 
-  it('leaves out, and counts, what no pool can run, and the pools that are on their way out', async () => {
+  it('leaves out and counts jobs that no pool can run, and leaves out retiring pools', async () => {
     const unfit = aTraceJob({ tags: { nobody: 'has this' } });
     const leaving = { ...CONFIG.pools[0], name: 'old', tags: { nobody: 'has this' }, retiring: true };
-    const crew = knowingCrew(() => 1);
+    const crew = fakeWorkerPool(() => 1);
     const config = { ...CONFIG, pools: [...CONFIG.pools, leaving] } as Deployment;
     const { trace, pools } = await compare(
       given({ trace: aTrace({ jobs: [...JOBS, unfit] }), config, crew, against: ['static'] }),
@@ -131,9 +133,9 @@ describe('a comparison', () => {
       expect([order.trace.jobs.length, order.config.pools.length]).toEqual([JOBS.length, 1]);
   });
 
-  it('shows the others tuned', async () => {
+  it('shows other policies with the settings that the search finds', async () => {
     const [, , , best] = HPA.grid(CONFIG);
-    const crew = knowingCrew(({ driver }) =>
+    const crew = fakeWorkerPool(({ driver }) =>
       'settings' in driver && JSON.stringify(driver.settings) === JSON.stringify(best) ? 1 : 2,
     );
     const { runs } = await compare(given({ against: ['keda'], crew }));
@@ -145,15 +147,15 @@ describe('a comparison', () => {
     { against: [], expected: ['autoscaler'] },
     { against: ['agent-scaler'], expected: ['autoscaler', 'agent-scaler'] },
     { against: ['keda', 'static'], expected: ['autoscaler', 'static', 'keda'] },
-  ])('runs $expected against $against', async ({ against, expected }) => {
-    const crew = knowingCrew((order) => 1 - shareOf(order, 0));
+  ])('runs $expected when the policies to compare are $against', async ({ against, expected }) => {
+    const crew = fakeWorkerPool((order) => 1 - shareOf(order, 0));
     const { runs } = await compare(given({ against, crew }));
     expect(runs.map(({ policy }) => policy)).toEqual(expected);
     expect([...new Set(crew.orders.map(({ driver }) => driver.policy))].sort()).toEqual(expected.toSorted());
   });
 
-  it('gives all the same trace, seed and prices, and makes pictures of what it shows', async () => {
-    const crew = knowingCrew((order) => shareOf(order, 0));
+  it('gives all runs the same trace, seed and prices, and records series for the runs that it shows', async () => {
+    const crew = fakeWorkerPool((order) => shareOf(order, 0));
     const options = given({ against: ['static'], crew, seed: 7, region: 'eu-central-1' });
     const { runs } = await compare(options);
     const [pool] = CONFIG.pools;
@@ -167,18 +169,18 @@ describe('a comparison', () => {
     expect(crew.orders.length).toBe(runs.length + STATIC_FLEET.grid(CONFIG).length);
   });
 
-  it('tells how much is done, never going back, and in the end all of it', async () => {
-    const told: number[] = [];
-    const crew = knowingCrew((order) => shareOf(order, 0));
+  it('reports progress that never falls and ends at 1', async () => {
+    const shares: number[] = [];
+    const crew = fakeWorkerPool((order) => shareOf(order, 0));
     const against = ['static', 'keda', 'agent-scaler'];
-    await compare(given({ against, crew, onProgress: (share) => told.push(share) }));
-    expect(told).toEqual(told.toSorted((a, b) => a - b));
-    expect(told[0]).toBeGreaterThan(0);
-    expect(told.filter((share) => share > 1)).toEqual([]);
-    expect(told.at(-1)).toBeCloseTo(1, 12);
+    await compare(given({ against, crew, onProgress: (share) => shares.push(share) }));
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+    expect(shares[0]).toBeGreaterThan(0);
+    expect(shares.filter((share) => share > 1)).toEqual([]);
+    expect(shares.at(-1)).toBeCloseTo(1, 12);
   });
 
-  it('says what it compared, and both bounds', async () => {
+  it('describes trace, settings and pools, and has both bounds', async () => {
     const { runs, bounds, ...document } = await compare(given({ skipped: 3 }));
     expect(document).toMatchObject({
       version: 1,
@@ -189,11 +191,11 @@ describe('a comparison', () => {
       stepS: 60,
     });
     expect(bounds.map(({ bound }) => bound)).toEqual(['busy-hours', 'clairvoyant']);
-    // three jobs of a minute, one of which waits 30 s for the executor
+    // three jobs of one minute; one waits 30 s for the executor
     expect(bounds[0]).toMatchObject({ hours: 3 / 60, meanWaitS: 10 });
   });
 
-  it('has the same figures whoever does the work', async () => {
+  it('has the same figures on two threads as on the main thread', async () => {
     const two = startCrew(2);
     const alone: WorkerPool = { run: (order) => runOrder(order, () => {}), close: two.close };
     const against = ['static', 'keda'];

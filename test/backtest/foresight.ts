@@ -1,12 +1,13 @@
 /**
- * A policy that no one can run: it knows the trace. It chains jobs on tasks, has each task's daemon there a moment before its first
- * job and ends it upon its last. With luck nobody waits, and it costs hardly more than it must: what a bound has to be measured with.
+ * A policy that knows the whole trace, for tests of the bounds. It assigns chains of jobs to tasks.
+ * The daemon of each task is ready a moment before its first job, and the task ends after its last
+ * job. Often no job waits, and the cost is close to the bound.
  */
-import type { Policy, Scene } from '../../backtest/policies/policy.ts';
+import type { Policy, PolicyContext } from '../../backtest/policies/policy.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 
-/** No task of the world starts faster. */
+/** The shortest latencies of a simulated task. */
 export const FASTEST: Latencies = {
   react: [0, 0],
   boot: [25_000, 25_000],
@@ -17,15 +18,17 @@ export const FASTEST: Latencies = {
   healthyMs: 40_000,
 };
 
-/** From a count that is raised to a daemon, and a moment before whom it is for. */
+/** From raising the desired count to a connected daemon, and 100 ms before its first job. */
 const LEAD_MS = 25_000 + 2500 + 100;
-/** A job of the plan may be over before its daemon has nothing to do, as another one has taken it. */
+/**
+ * Another daemon may have taken the planned job. Then no daemon is idle yet, so try again later.
+ */
 const END_AGAIN_MS = 1000;
 
-/** A job as it starts where nobody waits, and the pool that is to run it. */
+/** A job that starts without any wait, and the pool that runs it. */
 export type PlannedJob = { readonly at: EpochMs; readonly endsAt: EpochMs; readonly pool: string };
 
-/** `chainsUpToMs`: a task waits so long for its next job. */
+/** `chainsUpToMs`: the longest time that a task idles before its next job. */
 export function foresight(jobs: readonly PlannedJob[], chainsUpToMs: number): Policy {
   return {
     id: 'foresight',
@@ -34,13 +37,13 @@ export function foresight(jobs: readonly PlannedJob[], chainsUpToMs: number): Po
     rule: 'knows the trace',
     canKill: false,
     grid: () => [{}],
-    start: (scene) => {
-      for (const task of chain(jobs, chainsUpToMs)) plan(scene, task);
+    start: (context) => {
+      for (const task of chain(jobs, chainsUpToMs)) plan(context, task);
     },
   };
 }
 
-/** A task: from its first job's start to its last job's end. */
+/** The jobs of one task: from the start of the first to the end of the last. */
 type Chain = { readonly pool: string; readonly from: EpochMs; to: EpochMs };
 
 function chain(jobs: readonly PlannedJob[], chainsUpToMs: number): readonly Chain[] {
@@ -55,20 +58,20 @@ function chain(jobs: readonly PlannedJob[], chainsUpToMs: number): readonly Chai
   return chains;
 }
 
-function plan(scene: Scene, { pool, from, to }: Chain): void {
-  const { timeline } = scene.world;
-  const desired = (): number => scene.world.service(pool).state.desiredCount;
+function plan(context: PolicyContext, { pool, from, to }: Chain): void {
+  const { timeline } = context.world;
+  const desired = (): number => context.world.service(pool).state.desiredCount;
   const endOne = (): void => {
-    const idle = [...scene.world.service(pool).tasks].find((task) => task.idleSince !== undefined);
+    const idle = [...context.world.service(pool).tasks].find((task) => task.idleSince !== undefined);
     if (idle === undefined) {
       timeline.after(END_AGAIN_MS, endOne);
       return;
     }
-    scene.setDesired(pool, desired() - 1, 'its last job is over');
-    scene.world.ecs.endTask(idle.identity.id);
+    context.setDesired(pool, desired() - 1, 'its last job is over');
+    context.world.ecs.endTask(idle.identity.id);
   };
   timeline.after(from - LEAD_MS - timeline.now(), () =>
-    scene.setDesired(pool, desired() + 1, 'a job will come'),
+    context.setDesired(pool, desired() + 1, 'a job will come'),
   );
   timeline.after(plusMs(to, 1) - timeline.now(), endOne);
 }

@@ -1,4 +1,7 @@
-/** The virtual ports against the product's own adapters over HTTP: the same trace gives the same plans, look by look. */
+/**
+ * Compares the virtual ports with the adapters over HTTP: the same trace gives the same plan at
+ * each look.
+ */
 import { expect, it } from 'vitest';
 import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { Replay } from '../../backtest/replay/replay.ts';
@@ -16,7 +19,7 @@ const SEEDS = [1, 2];
 
 const TAGS = [{}, { gpu: 'a10' }, { gpu: 'a10', size: 'large' }, { nobody: 'has this' }];
 
-/** Jobs of all kinds, so many that coderd's reaper and the pools' bounds have their say. */
+/** Jobs of all kinds, enough to reach the limits of the pools and coderd's reaper. */
 function traceOf(seed: number): readonly TraceJob[] {
   const random = new Random(seed);
   const jobs = Array.from(
@@ -27,7 +30,7 @@ function traceOf(seed: number): readonly TraceJob[] {
       tags: random.pick(TAGS) ?? {},
       seconds: random.whole(0, 400),
       kind: random.pick(JOB_KINDS) ?? 'user',
-      // some of them have several jobs, and some of these overlap
+      // some workspaces have several jobs, and some of these overlap
       workspace: random.pick([undefined, `w${random.whole(1, 20)}`]),
       transition: random.pick([undefined, ...TRANSITIONS]),
     }),
@@ -49,8 +52,11 @@ function startTraceLab(seed: number): Promise<Lab> {
   });
 }
 
-/** Everything that the looks of the trace have planned and done. */
-async function play(seed: number, portsOf: (lab: Lab) => () => Ports): Promise<readonly LookResult[]> {
+/** Runs the looks of the trace with these ports. Returns what each look planned and did. */
+async function runLooksWith(
+  seed: number,
+  portsOf: (lab: Lab) => () => Ports,
+): Promise<readonly LookResult[]> {
   const lab = await startTraceLab(seed);
   const replay = new Replay(lab.world, traceOf(seed));
   try {
@@ -66,21 +72,29 @@ const overHttp = (lab: Lab) => lab.ports;
 
 function virtually({ world }: Lab): () => Ports {
   const isCoderdDown = (): boolean => false;
-  return virtualPorts({ world, pace: new VirtualScheduler(world.timeline), isCoderdDown, onCall: () => {} });
+  return virtualPorts({
+    world,
+    scheduler: new VirtualScheduler(world.timeline),
+    isCoderdDown,
+    onCall: () => {},
+  });
 }
 
 const recordOf = (snapshot: Snapshot | undefined) =>
   snapshot?.coder.organizations.map(({ recentJobs }) => recentJobs);
 
-it.each(SEEDS)('the same plans and the same deeds look by look, seed %i', async (seed) => {
-  const [http, virtual] = [await play(seed, overHttp), await play(seed, virtually)];
-  expect(http.length).toBeGreaterThan(MINUTES);
-  expect(virtual.length).toBe(http.length);
-  for (const [index, { snapshot, plan, outcome }] of http.entries()) {
-    expect(recordOf(virtual[index]?.snapshot)).toEqual(recordOf(snapshot));
-    expect(virtual[index]?.plan).toEqual(plan);
-    expect(virtual[index]?.outcome).toEqual(outcome);
-  }
-  const actions = http.flatMap(({ plan }) => plan.actions.map(({ kind }) => kind));
-  expect(new Set(actions)).toEqual(new Set(['set-desired', 'ask-to-leave', 'protect']));
-});
+it.each(SEEDS)(
+  'virtual ports give the same plans and actions as HTTP at each look, seed %i',
+  async (seed) => {
+    const [http, virtual] = [await runLooksWith(seed, overHttp), await runLooksWith(seed, virtually)];
+    expect(http.length).toBeGreaterThan(MINUTES);
+    expect(virtual.length).toBe(http.length);
+    for (const [index, { snapshot, plan, outcome }] of http.entries()) {
+      expect(recordOf(virtual[index]?.snapshot)).toEqual(recordOf(snapshot));
+      expect(virtual[index]?.plan).toEqual(plan);
+      expect(virtual[index]?.outcome).toEqual(outcome);
+    }
+    const actions = http.flatMap(({ plan }) => plan.actions.map(({ kind }) => kind));
+    expect(new Set(actions)).toEqual(new Set(['set-desired', 'ask-to-leave', 'protect']));
+  },
+);

@@ -8,22 +8,25 @@ const point = (price: number, dollarsPerMonth: number, meanWaitS: number): Sweep
   ...{ over10s: 0, launches: 0, idleLaunches: 0, lostJobs: 0 },
 });
 
-/** Cost grows with the price, and the wait falls. */
+/** A model without noise: with the price, cost grows and the wait falls. */
 const smooth = (price: number): SweepPoint => point(price, 100 * Math.sqrt(price), 1 / Math.sqrt(price));
 
 const find = (target: Target, model: (price: number) => SweepPoint) =>
   findPrice(target, SWEEP_PRICES, (price) => Promise.resolve(model(price)));
 
-describe('the search for a price', () => {
+describe('findPrice', () => {
   it.each([
     { target: { kind: 'budget', dollarsPerMonth: 55 } as const, ideal: 0.3025 },
     { target: { kind: 'mean-wait', seconds: 2.5 } as const, ideal: 0.16 },
     { target: { kind: 'p95-wait', seconds: 8 } as const, ideal: 0.390625 },
-  ])('comes within a fifth of the ideal price for $target', async ({ target, ideal }) => {
-    const { best } = await find(target, smooth);
-    expect(best?.price).toBeGreaterThan(ideal / 1.2);
-    expect(best?.price).toBeLessThan(ideal * 1.2);
-  });
+  ])(
+    'finds a price within a fifth of the ideal one for the $target.kind target',
+    async ({ target, ideal }) => {
+      const { best } = await find(target, smooth);
+      expect(best?.price).toBeGreaterThan(ideal / 1.2);
+      expect(best?.price).toBeLessThan(ideal * 1.2);
+    },
+  );
 
   it('runs each price once', async () => {
     const { points } = await find({ kind: 'budget', dollarsPerMonth: 55 }, smooth);
@@ -33,7 +36,7 @@ describe('the search for a price', () => {
     expect(prices.length).toBe(SWEEP_PRICES.length + 3);
   });
 
-  it('never exceeds the budget, though cost steps back by chance', async () => {
+  it('never exceeds the budget when cost does not rise steadily', async () => {
     const noisy = (price: number): SweepPoint => {
       const { dollarsPerMonth, meanWaitS } = smooth(price);
       return point(price, dollarsPerMonth * (price === 0.2 ? 1.4 : 1), meanWaitS);
@@ -47,17 +50,20 @@ describe('the search for a price', () => {
   it.each([
     { target: { kind: 'budget', dollarsPerMonth: 1_000 } as const, price: 2 },
     { target: { kind: 'mean-wait', seconds: 1_000 } as const, price: 0.01 },
-  ])('takes an end of the prices where $target does not bind', async ({ target, price }) => {
-    const { best, points } = await find(target, smooth);
-    expect(best?.price).toBe(price);
-    expect(points).toHaveLength(SWEEP_PRICES.length);
-  });
+  ])(
+    'takes $price, an end of the prices, when every price meets the $target.kind target',
+    async ({ target, price }) => {
+      const { best, points } = await find(target, smooth);
+      expect(best?.price).toBe(price);
+      expect(points).toHaveLength(SWEEP_PRICES.length);
+    },
+  );
 
   it.each([
     { target: { kind: 'budget', dollarsPerMonth: 1 } as const },
     { target: { kind: 'mean-wait', seconds: 0.1 } as const },
     { target: { kind: 'p95-wait', seconds: 0.1 } as const },
-  ])('finds none where no price meets $target', async ({ target }) => {
+  ])('finds no price when none meets the $target.kind target', async ({ target }) => {
     expect(await find(target, smooth)).toMatchObject({ best: undefined });
   });
 });

@@ -3,13 +3,13 @@ import { dollarsPerHour, priceDate } from '../../backtest/replay/prices.ts';
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import { aPool } from '../support/parts.ts';
 
-describe("Fargate's prices", () => {
+describe('dollarsPerHour', () => {
   it.each([
     aPool(),
     aPool({ architecture: 'x86_64' }),
     aPool({ cpu: 2048, memory: 8192, spot: true }),
     aPool({ cpu: 256, memory: 512, architecture: 'x86_64', spot: true }),
-  ])('of us-east-1 are those that the decision compares', (pool) => {
+  ])('has the prices of the decision for us-east-1 (pool %#)', (pool) => {
     expect(Math.round(dollarsPerHour(pool, 'us-east-1') * 1e6)).toBe(priceOf(pool));
   });
 
@@ -19,21 +19,21 @@ describe("Fargate's prices", () => {
     { region: 'eu-central-1', architecture: 'x86_64', expected: 0.04656 + 2 * 0.00511 },
     { region: 'ap-south-1', architecture: 'arm64', expected: 0.02383 + 2 * 0.00261 },
   ] as const)(
-    'make $expected of a task on $architecture in $region',
+    'is $expected for a task of 1 vCPU and 2 GB on $architecture in $region',
     ({ region, architecture, expected }) => {
       expect(dollarsPerHour(aPool({ architecture }), region)).toBeCloseTo(expected, 10);
     },
   );
 
-  it('have a day', () => {
+  it('has a date for the prices of each region', () => {
     expect(priceDate('eu-west-1')).toMatch(/^2026-\d\d-\d\d$/);
   });
 
   it.each(['mars-1', '', 'toString'])(
-    'of "%s" are an error that names the regions that are known',
+    'throws for the unknown region "%s" and names the known regions',
     (region) => {
       expect(() => dollarsPerHour(aPool(), region)).toThrow(
-        /^finding Fargate's prices: there are none for the region ".*"; take one of us-east-1, .*ap-southeast-1/,
+        /^finding Fargate's prices: the region ".*" is unknown; choose the region with the nearest prices from us-east-1, .*ap-southeast-1/,
       );
     },
   );

@@ -27,7 +27,7 @@ const WAIT: WaitFigures = {
   ...{ jobs: 1, meanS: 0, p50S: 0, p95S: 0, p99S: 0, maxS: 0, over10s: 0, over60s: 0, over5min: 0 },
 };
 
-/** Of one pool, `p0`, that wanted so many tasks at once. */
+/** Figures of one pool, `p0`, with this peak of its desired count. */
 const figuresOf = (used: number) => ({
   peaks: { all: used, byPool: { p0: used } },
   waitByPool: used === 0 ? {} : { p0: WAIT },
@@ -35,23 +35,23 @@ const figuresOf = (used: number) => ({
 
 describe('the recommended max', () => {
   it.each([
-    { used: 1, max: 3, because: 'two tasks are the least room' },
-    { used: 8, max: 10, because: 'a quarter and two are the same' },
-    { used: 100, max: 125, because: 'a quarter is more than two' },
-    { used: 0, max: 20, because: 'a pool that ran nothing keeps its max' },
-    { used: 1, pool: { min: 6 }, max: 6, because: 'a floor fits below it' },
+    { used: 1, max: 3, because: 'the headroom is at least two tasks' },
+    { used: 8, max: 10, because: 'a quarter equals two tasks' },
+    { used: 100, max: 125, because: 'a quarter is more than two tasks' },
+    { used: 0, max: 20, because: 'a pool that ran no job keeps its max' },
+    { used: 1, pool: { min: 6 }, max: 6, because: 'max must not be below min' },
     {
       used: 1,
       pool: { schedules: [{ from: '08:00', to: '09:00', timezone: 'UTC', warm: 9 }] },
       max: 9,
-      because: 'the floor of a schedule fits below it',
+      because: 'max must not be below the floor of a schedule',
     },
-  ])('is $max where $used tasks were used: $because', ({ used, pool = {}, max }) => {
+  ])('is $max for a peak of $used tasks: $because', ({ used, pool = {}, max }) => {
     const { pools } = recommend(configOf([pool]), 0.1, figuresOf(used), undefined);
     expect(pools).toEqual([{ name: 'p0', used, max }]);
   });
 
-  it('is never above maxTasks, which leaves room above all tasks', () => {
+  it('is never above maxTasks, which has headroom above the peak of all tasks', () => {
     const { maxTasks, maxTasksUsed } = recommend(configOf([{}]), 0.1, figuresOf(40), undefined);
     expect({ maxTasks, maxTasksUsed }).toEqual({ maxTasks: 50, maxTasksUsed: 40 });
   });
@@ -63,13 +63,13 @@ describe('the recommended start time', () => {
     { startSeconds: [30, 68] as const, ms: 70_000 },
     { startSeconds: [1, 2] as const, ms: 10_000 },
     { startSeconds: [300, 900] as const, ms: 600_000 },
-  ])('of $startSeconds is $ms ms', ({ startSeconds, ms }) => {
+  ])('is $ms ms for starts of $startSeconds s', ({ startSeconds, ms }) => {
     expect(startTimeOf(startSeconds)).toBe(ms);
   });
 });
 
-describe('a configuration with the recommendation', () => {
-  it('is what the same settings in the file give', () => {
+describe('withRecommendation', () => {
+  it('equals a configuration file with the recommended settings', () => {
     const before = configOf([{ max: 20 }]);
     const recommendation = recommend(before, 0.5, figuresOf(4), 45_000);
     const written = configOf([{ max: 6, startTime: '45s' }], {
@@ -79,7 +79,7 @@ describe('a configuration with the recommendation', () => {
     expect(withRecommendation(before, recommendation)).toEqual(written);
   });
 
-  it('keeps a prewarm.max and a prebuilds.maxTasks that are written', () => {
+  it('keeps prewarm.max and prebuilds.maxTasks if the file sets them', () => {
     const before = configOf([{ max: 20, prewarm: { max: 5 }, prebuilds: { maxTasks: 3 } }]);
     const [pool] = withRecommendation(before, recommend(before, 0.1, figuresOf(8), undefined)).pools;
     expect(pool).toMatchObject({ max: 10, prewarm: { max: 5 }, prebuilds: { maxTasks: 3 } });
@@ -87,13 +87,13 @@ describe('a configuration with the recommendation', () => {
 });
 
 describe('the price of waiting of a configuration', () => {
-  it('is what most pools have, and the highest where several are as frequent', () => {
+  it('is the most frequent price of the pools, and the highest if there is a tie', () => {
     const prices = (...persons: readonly number[]) =>
       priceOfWaiting(configOf(persons.map((person) => ({ waiting: { person } }))));
     expect([prices(0.1, 1, 0.1), prices(0.1, 1), prices(0)]).toEqual([0.1, 1, 0]);
   });
 
-  it('moves all prices of all pools by the same factor', () => {
+  it('changes all prices of all pools by the same factor', () => {
     const config = configOf([{}, {}, { waiting: { person: 1, prebuild: 0.2 } }]);
     expect(atPriceOfWaiting(config, 0.3).pools.map(({ waiting }) => waiting)).toEqual([
       { person: 0.3, autostart: 0.3, prebuild: 0.015, stop: 0.003 },
@@ -102,7 +102,7 @@ describe('the price of waiting of a configuration', () => {
     ]);
   });
 
-  it('has the usual fractions where waiting cost nothing', () => {
+  it('has the default fractions if waiting had no price', () => {
     const config = configOf([{ waiting: { person: 0 } }]);
     expect(atPriceOfWaiting(config, 1).pools[0]?.waiting).toEqual({
       ...{ person: 1, autostart: 1, prebuild: 0.05, stop: 0.01 },

@@ -1,4 +1,4 @@
-/** When the jobs of a trace get into coderd's queue, and as what. */
+/** Tests when the jobs of a trace enter coderd's queue, and with which fields. */
 import { describe, expect, it } from 'vitest';
 import { Replay, type ReplayedJob } from '../../backtest/replay/replay.ts';
 import { EXECUTOR_KINDS, JOB_KINDS, type TraceJob } from '../../backtest/trace/trace.ts';
@@ -11,7 +11,7 @@ import { aTraceJob, atSecond, NINE } from './support.ts';
 const MINUTE_MS = 60_000;
 const HOUR_S = 3600;
 
-/** What has become of the jobs and of the world three hours after nine; the pool has 30 daemons from `daemonsAt` on. */
+/** The jobs and the world at 12:00. The two pools have 15 daemons each from `daemonsAt` on. */
 function replayIn(
   jobs: readonly TraceJob[],
   daemonsAt = plusMs(NINE, -10 * MINUTE_MS),
@@ -33,25 +33,25 @@ function replayIn(
 
 const replay = (...given: Parameters<typeof replayIn>): readonly ReplayedJob[] => replayIn(...given).replayed;
 
-/** Seconds after nine at which they were inserted. */
+/** Seconds after 9:00 at which coderd inserted the jobs. */
 function insertedAt(jobs: readonly ReplayedJob[]): readonly (number | undefined)[] {
   return jobs.map(({ record }) => record && (record.createdAt - NINE) / 1000);
 }
 
-describe('jobs of a trace', () => {
-  it.each([...EXECUTOR_KINDS])('that are an %s enter at the full minute at which they are due', (kind) => {
+describe('Replay', () => {
+  it.each([...EXECUTOR_KINDS])('inserts jobs of kind %s at the full minute at which they are due', (kind) => {
     const times = [90, 120, 120.001, 179.999, 0, 0.5];
     const jobs = times.map((seconds) => aTraceJob({ at: atSecond(seconds), kind }));
     expect(insertedAt(replay(jobs))).toEqual([120, 120, 180, 180, 0, 60]);
   });
 
-  it.each(['user', 'prebuild', 'import'] as const)('that are of kind %s enter at their time', (kind) => {
+  it.each(['user', 'prebuild', 'import'] as const)('inserts jobs of kind %s at their time', (kind) => {
     const times = [90, 120.001, 0];
     const jobs = times.map((seconds) => aTraceJob({ at: atSecond(seconds), kind }));
     expect(insertedAt(replay(jobs))).toEqual(times);
   });
 
-  it('enter late where they need a daemon and none is seen', () => {
+  it('inserts jobs of the executor late when coderd sees no daemon', () => {
     const jobs = [...EXECUTOR_KINDS, 'user' as const].map((kind) => aTraceJob({ at: atSecond(90), kind }));
     const [autostart = 0, ...others] = insertedAt(replay(jobs, atSecond(600)));
     // a task takes half a minute to a minute
@@ -60,7 +60,7 @@ describe('jobs of a trace', () => {
     expect(others).toEqual([autostart, autostart, 90]);
   });
 
-  it('never enter where they need a daemon that no pool has', () => {
+  it('never inserts jobs of the executor that no pool can run', () => {
     const [other, tagged] = [{ organization: 'data' }, { tags: { gpu: 'h100' } }];
     const jobs = [...EXECUTOR_KINDS].flatMap((kind) => [
       aTraceJob({ kind, ...other }),
@@ -69,7 +69,7 @@ describe('jobs of a trace', () => {
     expect(insertedAt(replay(jobs))).toEqual(jobs.map(() => undefined));
   });
 
-  it('enter once each, as what they are, and run for as long as they say', () => {
+  it('inserts each job once, with its tags, type and duration', () => {
     const jobs = manyJobs();
     const replayed = replay(jobs);
     expect(new Set(replayed.map(({ record }) => record?.id)).size).toBe(jobs.length);
@@ -102,14 +102,14 @@ describe('a workspace that the trace names', () => {
     ]);
   });
 
-  it('shows what coderd did with it by itself', () => {
+  it("shows the builds of coderd's executor", () => {
     expect(listed([job(0, 'user', 'a'), job(600, 'autostop', 'a'), job(900, 'autostart', 'b')])).toEqual([
       ['autostop', 600, 'succeeded'],
       ['autostart', 900, 'succeeded'],
     ]);
   });
 
-  it('is gone once it is deleted, and another of its name may follow', () => {
+  it('leaves the list when it is deleted, and its name can be used again', () => {
     const deleted = { ...job(300, 'user', 'a'), transition: 'delete' as const };
     expect(listed([job(0, 'user', 'a'), deleted])).toEqual([]);
     expect(listed([job(0, 'user', 'a'), deleted, job(300.5, 'user', 'a')])).toEqual([
@@ -118,7 +118,7 @@ describe('a workspace that the trace names', () => {
     expect(listed([deleted, job(900, 'autostop', 'a'), job(1800, 'user', 'a')])).toHaveLength(1);
   });
 
-  it('has one job for each of the trace, though they overlap', () => {
+  it('has one job for each job of the trace, although they overlap', () => {
     const replayed = replay([job(0, 'user', 'a', 600), job(60, 'user', 'a', 60)]);
     expect(new Set(replayed.map(({ record }) => record?.id)).size).toBe(2);
     expect(replayed.map(({ record }) => record?.status)).toEqual(['succeeded', 'succeeded']);
@@ -127,16 +127,16 @@ describe('a workspace that the trace names', () => {
     ]);
   });
 
-  it('is gone from the list after its job where the trace names none', () => {
+  it('does not stay in the list after a job without a workspace name', () => {
     expect(listed([job(0, 'user', undefined), job(600, 'autostop', undefined)])).toEqual([]);
   });
 
-  it('is another one in each organization', () => {
+  it('is a different one in each organization', () => {
     const [first, second] = [job(0, 'user', 'a'), { ...job(30, 'user', 'a'), organization: 'data' }];
     expect(listed([first, second])).toHaveLength(2);
   });
 
-  it('shows its last build until coderd does the next by itself, and never a person who did not come', () => {
+  it("shows its latest build until the executor's next one, and invents no build of a person", () => {
     const jobs = [job(0, 'user', 'a'), job(7200, 'autostop', 'a'), job(7200, 'autostop', 'b')];
     const world = new World({
       ...{ start: plusMs(NINE, -15 * MINUTE_MS), seed: 3, organizations: ['default'] },
@@ -156,7 +156,7 @@ describe('a workspace that the trace names', () => {
 const dueAt = ({ at, kind }: TraceJob): number =>
   EXECUTOR_KINDS.has(kind) ? Math.ceil(at / MINUTE_MS) * MINUTE_MS : at;
 
-/** Eighty in two hours, of all kinds, of 0 s to half an hour. */
+/** Eighty jobs of all kinds in two hours, of 0 s to half an hour. */
 function manyJobs(): readonly TraceJob[] {
   const random = new Random(5);
   const jobs = Array.from({ length: 80 }, () =>

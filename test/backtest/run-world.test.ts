@@ -1,6 +1,6 @@
-/** Whole runs over traces in which one thing happens. */
+/** Whole runs over short traces, each with one event to test. */
 import { describe, expect, it } from 'vitest';
-import { forgetful } from '../../backtest/replay/autoscaler.ts';
+import { withColdStarts } from '../../backtest/replay/autoscaler.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
 import type { Run } from '../../backtest/replay/run.ts';
 import { EXECUTOR_KINDS, type JobKind, type Trace } from '../../backtest/trace/trace.ts';
@@ -20,12 +20,12 @@ const MINUTE_S = 60;
 const HOUR_S = 3600;
 const DAY_S = 24 * HOUR_S;
 
-/** Leaves soon, and sleeps. */
+/** A pool that drains soon and scales in to zero. */
 const BRISK = aDeployment([{ min: 0, idleTimeout: '1m' }]);
 
 const NOBODY: Figures['jobs'] = { submitted: 0, succeeded: 0, reaped: 0, killed: 0, unserved: 0 };
 
-describe('what the executor inserts', () => {
+describe("a job of coderd's executor", () => {
   const quietHour = (kinds: readonly JobKind[]): Trace =>
     aTrace({
       to: atSecond(HOUR_S),
@@ -36,7 +36,7 @@ describe('what the executor inserts', () => {
     });
 
   it.each([...EXECUTOR_KINDS])(
-    'of kind %s waits for the full minute where a fleet is there',
+    'of kind %s waits only for the full minute with a static fleet',
     async (kind) => {
       const { figures } = await runBaseline('static', { trace: quietHour([kind]) });
       expect(figures.waitByKind[kind]).toMatchObject({ jobs: 1, meanS: 30 });
@@ -44,9 +44,10 @@ describe('what the executor inserts', () => {
     },
   );
 
-  it('waits under KEDA until somebody else wakes the pool', async () => {
+  it('waits under KEDA until another job wakes the pool', async () => {
     const { figures } = await runBaseline('keda', { trace: quietHour([...EXECUTOR_KINDS]) });
-    // due at 9:16; the job of 9:30 wakes the pool, and ten minutes is the most that `wake.maxDelay` allows
+    // due at 9:16; the job of 9:30 wakes the pool, which is later than `wake.maxDelay` of ten
+    // minutes allows
     const { longestStopDelayS, ...counts } = figures.executor;
     expect(counts).toEqual({ due: 3, delayed: 3, tooLate: 3 });
     expect(longestStopDelayS).toBeGreaterThanOrEqual(14 * MINUTE_S);
@@ -56,7 +57,7 @@ describe('what the executor inserts', () => {
     expect(figures.jobs).toMatchObject({ submitted: 4, succeeded: 4 });
   });
 
-  it('finds a pool awake that the forecast has woken', async () => {
+  it('finds a daemon of a pool that the forecast woke', async () => {
     const { figures } = await runOurs({ trace: quietHour(['autostart']), config: BRISK });
     expect(figures.waitByKind.autostart).toMatchObject({ jobs: 1, meanS: 30 });
     expect(figures.executor).toEqual({ due: 1, delayed: 0, tooLate: 0, longestStopDelayS: 0 });
@@ -75,10 +76,13 @@ it('adds the price of each launch to the dollars of tasks', async () => {
   expect(priced.dollars.tasks).toBeCloseTo(free.dollars.tasks + 0.25 * priced.tasks.launches, 9);
 });
 
-it('forgets what the function remembers after 1 to 6 hours', () => {
+it('withColdStarts starts the function again after 1 to 6 hours', () => {
   let hour = 0;
   let starts = 0;
-  const remembered = forgetful(() => ++starts, { now: () => hour * HOUR_S * 1000, random: new Random(1) });
+  const remembered = withColdStarts(() => ++starts, {
+    now: () => hour * HOUR_S * 1000,
+    random: new Random(1),
+  });
   const seen = Array.from({ length: 7 * 24 * 10 }, (_, tenth) => {
     hour = tenth / 10;
     return remembered();
@@ -103,20 +107,20 @@ describe('jobs that no pool can run', () => {
     ],
   });
 
-  it('are reaped after 30 min if they were inserted, and wait to the end if not', async () => {
+  it('are reaped after 30 min if coderd inserted them, and wait to the end if not', async () => {
     const { figures } = await runOurs({ trace });
     expect(figures.jobs).toEqual({ ...NOBODY, submitted: 4, reaped: 2, unserved: 2 });
     expect(figures.executor).toMatchObject({ due: 2, delayed: 2 });
-    // the reaper comes once a minute and asks for more than 30 min
+    // the reaper runs once a minute and fails jobs that are older than 30 min
     expect(figures.waitByKind.user).toMatchObject({ jobs: 2, meanS: 31 * MINUTE_S });
     expect(figures.waitByKind.autostart?.meanS).toBe(40 * MINUTE_S - 90);
     expect(figures.waitByPool).toEqual({ '-': figures.wait });
-    // 30 min of each wait, and 30 min for each that came to nothing; nobody waits for the autostop
+    // 30 min for each wait, and 30 min for each failed job; people do not wait for the autostop
     expect(figures.dollars.waiting).toBeCloseTo(3 * 30 * VALUE_OF_MINUTE, 9);
     expect(figures.dollars.failures).toBeCloseTo(3 * 30 * VALUE_OF_MINUTE, 9);
   });
 
-  it('have no task run, or a fleet paid for, any longer', async () => {
+  it('do not prolong the run, and launch no tasks', async () => {
     const { figures } = await runBaseline('static', { trace });
     expect(figures.tasks).toMatchObject({ hours: (10 * 40) / 60, busyHours: 0 });
     expect((await runOurs({ trace, config: BRISK })).figures.tasks).toMatchObject({ hours: 0, launches: 0 });
@@ -130,7 +134,7 @@ describe('a scale-in', () => {
     jobs: [LONG_S, LONG_S, LONG_S, 60, 60, 60, 60, 60, 60, 60].map((seconds) => aTraceJob({ seconds })),
   });
 
-  it('by KEDA kills long builds, which is paid for', async () => {
+  it('by KEDA kills long builds, and they count as failures', async () => {
     const { figures } = await runBaseline('keda', { trace });
     const { killed, succeeded } = figures.jobs;
     expect(killed).toBeGreaterThan(0);
@@ -140,32 +144,33 @@ describe('a scale-in', () => {
   });
 
   it.each([
-    { id: 'agent-scaler', play: () => runBaseline('agent-scaler', { trace }) },
-    { id: 'autoscaler', play: () => runOurs({ trace, config: BRISK }) },
-  ])('by the $id kills none', async ({ play }) => {
-    const { figures } = await play();
+    { id: 'agent-scaler', runPolicy: () => runBaseline('agent-scaler', { trace }) },
+    { id: 'autoscaler', runPolicy: () => runOurs({ trace, config: BRISK }) },
+  ])('by the $id kills none', async ({ runPolicy }) => {
+    const { figures } = await runPolicy();
     expect(figures.jobs).toEqual({ ...NOBODY, submitted: 10, succeeded: 10 });
     expect(figures.tasks.busyHours).toBeCloseTo((3 * LONG_S + 7 * 60) / HOUR_S, 9);
     expect(figures.tasks.hours).toBeLessThan(10 * (40 / 60));
   });
 
-  it('of tasks without a guard comes after two looks, or never, and kills none', async () => {
+  it('of tasks without a guard kills no builds with scaleIn confirm or never', async () => {
     const hoursOf = async (scaleIn: 'confirm' | 'never'): Promise<number> => {
       const config = aDeployment([{ min: 0, idleTimeout: '1m', scaleIn }]);
       const { figures } = await runOurs({ trace: { ...trace, to: atSecond(HOUR_S) }, config });
       expect(figures.jobs).toEqual({ ...NOBODY, submitted: 10, succeeded: 10 });
       return figures.tasks.hours;
     };
-    // ten tasks from the first minute on
+    // scaleIn never: ten tasks from the first minute on
     expect(await hoursOf('never')).toBeGreaterThan(10 * (58 / 60));
-    // all go once the long builds are over and what protected them has lapsed
+    // scaleIn confirm: all tasks stop when the long builds have ended and their protection has
+    // expired
     expect(await hoursOf('confirm')).toBeLessThan(10 * (45 / 60));
   });
 });
 
 describe('an outage of coderd', () => {
   const NO_STOCK = aDeployment([{ min: 0, warm: 0, idleTimeout: '1m' }]);
-  /** From 10 min after nine to 40 min after. */
+  /** From 9:10 to 9:40. */
   const OUTAGE = { at: atSecond(10 * MINUTE_S), seconds: 30 * MINUTE_S };
   const trace = aTrace({
     to: atSecond(HOUR_S),
@@ -173,19 +178,19 @@ describe('an outage of coderd', () => {
     jobs: Array.from({ length: 5 }, () => aTraceJob({ at: atSecond(8 * MINUTE_S) })),
   });
 
-  it('has nobody scaled in, and escapes no invocation', async () => {
+  it('holds scale-in of the autoscaler, and causes no unexpected error', async () => {
     const idle = idleOf(await runOurs({ trace, config: NO_STOCK, isPictured: true }));
     expect(idle.slice(12, 40)).toEqual(Array(28).fill(5));
     expect(idle.slice(50)).toEqual(Array(10).fill(0));
   });
 
-  it('leaves KEDA with what it had', async () => {
+  it('makes KEDA keep its tasks', async () => {
     const idle = idleOf(await runBaseline('keda', { trace, isPictured: true }));
     expect(idle.slice(12, 40)).toEqual(Array(28).fill(5));
     expect(idle.slice(50)).toEqual(Array(10).fill(0));
   });
 
-  it('does not change that agents end by themselves', async () => {
+  it("does not stop idle agents of Buildkite's scaler from exiting", async () => {
     const idle = idleOf(await runBaseline('agent-scaler', { trace, isPictured: true }));
     expect(idle[12]).toBe(5);
     expect(idle.slice(30, 40)).toEqual(Array(10).fill(0));
@@ -194,29 +199,29 @@ describe('an outage of coderd', () => {
   const idleOf = ({ pools }: Run): readonly number[] => pools[0]?.idle ?? [];
 });
 
-describe('a period', () => {
-  it('without jobs costs what the floors cost', async () => {
+describe('the period of a trace', () => {
+  it('costs only the floors when it has no jobs', async () => {
     const { figures } = await runOurs({ config: aDeployment([{ min: 2 }]) });
     expect(figures.jobs).toEqual(NOBODY);
     expect(figures.wait).toMatchObject({ jobs: 0, meanS: 0, maxS: 0, over10s: 0 });
     expect(figures.tasks).toEqual({ hours: 0.5, busyHours: 0, peak: 2, launches: 0, idleLaunches: 0 });
     const dollars = 0.5 * DOLLARS_PER_HOUR;
     expect(figures.dollars).toEqual({ tasks: dollars, waiting: 0, failures: 0, total: dollars });
-    // all is quiet: it looks once a minute; what was before the period is in no figure
+    // without jobs there is one look a minute; looks before the period do not count
     expect(figures.calls.ticks).toBe(15);
   });
 
-  it('has jobs from its first moment to its last', async () => {
+  it('includes jobs at its first and at its last moment', async () => {
     const ends = [atSecond(0), atSecond(15 * MINUTE_S)];
     const jobs = ends.flatMap((at) => [aTraceJob({ at }), aTraceJob({ at, kind: 'autostart' })]);
     const { figures } = await runBaseline('static', { trace: aTrace({ jobs }) });
     expect(figures.jobs).toEqual({ ...NOBODY, submitted: 4, succeeded: 4 });
     expect(figures.wait.maxS).toBe(0);
-    // ten tasks to the end of the period, and two of them to the end of the last jobs
+    // ten tasks are billed to the end of the period, two of them to the end of the last jobs
     expect(figures.tasks.hours).toBeCloseTo((10 * 15 + 2) / 60, 9);
   });
 
-  it('of more than a week has the daemons of its beginning at its end', async () => {
+  it('can be longer than a week with the same daemon', async () => {
     const days = [0, 1, 8];
     const jobs = days.flatMap((day) => [
       aTraceJob({ at: atSecond(day * DAY_S + 5) }),
@@ -232,23 +237,23 @@ describe('a period', () => {
 });
 
 it.each([
-  { id: 'agent-scaler', play: (trace: Trace) => runBaseline('agent-scaler', { trace }) },
-  { id: 'autoscaler', play: (trace: Trace) => runOurs({ trace, config: BRISK }) },
-])('jobs of no time and of a day end under $id', async ({ play }) => {
+  { id: 'agent-scaler', runPolicy: (trace: Trace) => runBaseline('agent-scaler', { trace }) },
+  { id: 'autoscaler', runPolicy: (trace: Trace) => runOurs({ trace, config: BRISK }) },
+])('jobs of 0 s and of a day succeed under $id', async ({ runPolicy }) => {
   const jobs = [aTraceJob({ seconds: DAY_S }), aTraceJob({ at: atSecond(90), seconds: 0 })];
-  const { figures } = await play(aTrace({ to: atSecond(25 * HOUR_S), jobs }));
+  const { figures } = await runPolicy(aTrace({ to: atSecond(25 * HOUR_S), jobs }));
   expect(figures.jobs).toEqual({ ...NOBODY, submitted: 2, succeeded: 2 });
   expect(figures.tasks.busyHours).toBe(24);
 });
 
-describe('when the period is over', () => {
-  it('what runs is let run to its end, and the fleet is billed', async () => {
+describe('a run after the end of its period', () => {
+  it('lets running jobs finish and bills their tasks', async () => {
     const { figures } = await runOurs({ trace: aTrace({ jobs: [aTraceJob({ seconds: DAY_S })] }) });
     expect(figures.jobs).toEqual({ ...NOBODY, submitted: 1, succeeded: 1 });
     expect(figures.tasks).toMatchObject({ hours: 24, busyHours: 24 });
   });
 
-  it('what waits is given 35 min', async () => {
+  it('waits 35 min for pending jobs', async () => {
     const jobs = [aTraceJob({ at: atSecond(5 * MINUTE_S), kind: 'autostart' })];
     const { figures } = await runBaseline('keda', { trace: aTrace({ jobs }) });
     expect(figures.jobs).toEqual({ ...NOBODY, submitted: 1, unserved: 1 });
@@ -259,9 +264,9 @@ describe('when the period is over', () => {
 });
 
 it.each([
-  { startSeconds: [45, 50] as const, because: 'a task with a guard takes that long' },
-  { startSeconds: [180, 200] as const, because: 'images can be large' },
-])('tasks take $startSeconds s to start where the trace says so', async ({ startSeconds }) => {
+  { startSeconds: [45, 50] as const, because: 'the usual time of a task with a guard' },
+  { startSeconds: [180, 200] as const, because: 'the time of a large image' },
+])('tasks take $startSeconds s to start if the trace has it: $because', async ({ startSeconds }) => {
   const [from, to] = startSeconds;
   const jobs = Array.from({ length: 10 }, () => aTraceJob({ at: atSecond(20 * MINUTE_S) }));
   const trace = aTrace({ to: atSecond(HOUR_S), startSeconds: [from, to], jobs });
@@ -271,7 +276,7 @@ it.each([
   expect(wait.maxS).toBeLessThan(20 + 3 + to);
 });
 
-it('the hours of the week are those of the clock on the wall, also when it is changed', async () => {
+it('hoursOfWeek is in local time, also on the day of a clock change', async () => {
   // Europe/Berlin: winter time until Sunday the 29th, 1:00 UTC
   const nineInBerlin = [
     '2026-03-27T08:30:00Z',

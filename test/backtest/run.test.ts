@@ -16,7 +16,7 @@ import {
 
 const MINUTE_S = 60;
 const HOUR_S = 3600;
-/** The last job has been over for a while. */
+/** Long enough that the last job ends within the period. */
 const PERIOD_MINUTES = 80;
 
 const POOLS = aDeployment([
@@ -27,7 +27,7 @@ const POOLS = aDeployment([
 
 const TAGS = [{}, { gpu: 'a10' }, { gpu: 'h100' }];
 
-/** An hour of jobs of all kinds, of three organizations, of which some can't be run by anybody. */
+/** An hour of jobs of all kinds in three organizations. No pool can run some of them. */
 const BUSY_HOUR = aTrace({ to: atSecond(PERIOD_MINUTES * MINUTE_S), jobs: someJobs(60) });
 
 function someJobs(count: number): readonly TraceJob[] {
@@ -44,28 +44,28 @@ function someJobs(count: number): readonly TraceJob[] {
   return jobs.toSorted((a, b) => a.at - b.at);
 }
 
-type Play = (given: Pick<RunOptions, 'seed' | 'isPictured'>) => Promise<Run>;
+type RunPolicy = (given: Pick<RunOptions, 'seed' | 'isPictured'>) => Promise<Run>;
 const BUSY = { trace: BUSY_HOUR, config: POOLS };
 
-const PLAYS: readonly { readonly id: string; readonly play: Play }[] = [
-  { id: 'autoscaler', play: (given) => runOurs({ ...BUSY, ...given }) },
+const POLICY_RUNS: readonly { readonly id: string; readonly runPolicy: RunPolicy }[] = [
+  { id: 'autoscaler', runPolicy: (given) => runOurs({ ...BUSY, ...given }) },
   ...['static', 'keda', 'agent-scaler'].map((id) => ({
     id,
-    play: (given: Parameters<Play>[0]) => runBaseline(id, { ...BUSY, ...given }),
+    runPolicy: (given: Parameters<RunPolicy>[0]) => runBaseline(id, { ...BUSY, ...given }),
   })),
 ];
 
-describe.each(PLAYS)('a run of $id', ({ play }) => {
-  const run = play({ seed: 1, isPictured: true });
+describe.each(POLICY_RUNS)('a run of $id', ({ runPolicy }) => {
+  const run = runPolicy({ seed: 1, isPictured: true });
 
-  it('has the same figures for the same seed, to the last digit', async () => {
-    const again = await play({ seed: 1, isPictured: true });
+  it('has exactly the same figures for the same seed', async () => {
+    const again = await runPolicy({ seed: 1, isPictured: true });
     expect(JSON.stringify(again)).toBe(JSON.stringify(await run));
   });
 
-  it('has the same figures without pictures', async () => {
+  it('has the same figures without series', async () => {
     const { pools, ...pictured } = await run;
-    const { pools: none, ...plain } = await play({ seed: 1, isPictured: false });
+    const { pools: none, ...plain } = await runPolicy({ seed: 1, isPictured: false });
     expect(plain).toEqual(pictured);
     expect([pools.length, none.length]).toEqual([3, 0]);
   });
@@ -92,7 +92,7 @@ describe.each(PLAYS)('a run of $id', ({ play }) => {
       PEOPLE_WAIT_FOR.has(kind as TraceJob['kind']) ? [own] : [],
     );
     expectParts(byPeople, waitOfPeople);
-    // of one wait 30 min are counted at the most, and nobody misses what coderd would have done by itself
+    // at most 30 min of one wait count, and unserved jobs of coderd itself cost nothing
     expect(dollars.waiting).toBeLessThanOrEqual(
       ((waitOfPeople.jobs * waitOfPeople.meanS) / MINUTE_S) * VALUE_OF_MINUTE,
     );
@@ -103,7 +103,7 @@ describe.each(PLAYS)('a run of $id', ({ play }) => {
     expect(dollars.total).toBeCloseTo(dollars.tasks + dollars.waiting + dollars.failures, 9);
   });
 
-  it('shows in its pictures what its figures say', async () => {
+  it('has series that agree with its figures', async () => {
     const { pools, figures } = await run;
     for (const pool of pools) {
       expect([pool.queue, pool.busy, pool.idle, pool.starting, pool.leaving].map(lengthOf)).toEqual(
@@ -119,7 +119,7 @@ describe.each(PLAYS)('a run of $id', ({ play }) => {
   });
 });
 
-it('another seed gives other figures, as tasks start otherwise', async () => {
+it('a run has other figures for another seed, as start times differ', async () => {
   const [one, two] = await Promise.all([1, 2].map((seed) => runBaseline('keda', { ...BUSY, seed })));
   expect(JSON.stringify(two)).not.toBe(JSON.stringify(one));
 });
@@ -127,7 +127,7 @@ it('another seed gives other figures, as tasks start otherwise', async () => {
 const lengthOf = ({ length }: { readonly length: number }): number => length;
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Waits by something are the waits of all. */
+/** Expects that the parts add up to the waits of all jobs. */
 function expectParts(parts: readonly WaitFigures[], all: WaitFigures): void {
   expect(sum(parts.map(({ jobs }) => jobs))).toBe(all.jobs);
   for (const of of ['meanS', 'over10s', 'over60s', 'over5min'] as const)

@@ -1,4 +1,6 @@
-/** Small worlds for whole runs: a morning's trace, a configuration, what a task takes and costs. */
+/**
+ * Builds the input of whole runs in tests: a short trace, a configuration, latencies and prices.
+ */
 import { BASELINES } from '../../backtest/policies/index.ts';
 import type { PolicySettings } from '../../backtest/policies/policy.ts';
 import { type Driver, type Run, type RunOptions, run } from '../../backtest/replay/run.ts';
@@ -8,18 +10,18 @@ import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 
-/** A Monday. */
+/** 9:00 on a Monday, in UTC. */
 export const NINE = Date.UTC(2026, 2, 2, 9) as EpochMs;
 
-/** So many seconds after nine. */
+/** This many seconds after 9:00. */
 export const atSecond = (seconds: number): EpochMs => plusMs(NINE, seconds * 1000);
 
-/** A user's untagged job of a minute at nine. */
+/** A user's untagged job of one minute at 9:00. */
 export function aTraceJob(given: Partial<TraceJob> = {}): TraceJob {
   return { at: NINE, organization: 'default', tags: {}, seconds: 60, kind: 'user', ...given };
 }
 
-/** A quarter of an hour from nine on, without a job. */
+/** A quarter of an hour from 9:00 on, without jobs. */
 export function aTrace(given: Partial<Trace> = {}): Trace {
   return {
     ...{ name: 'morning', from: NINE, to: atSecond(900), timezone: 'UTC' },
@@ -28,7 +30,7 @@ export function aTrace(given: Partial<Trace> = {}): Trace {
   };
 }
 
-/** As `autoscaler.yaml` says it. */
+/** Settings of a pool as in `autoscaler.yaml`. */
 export type PoolSettings = {
   readonly name?: string;
   readonly organization?: string;
@@ -36,7 +38,7 @@ export type PoolSettings = {
   readonly [setting: string]: unknown;
 };
 
-/** Without pools: one named `default`, untagged, 1 to 10 tasks. */
+/** The default is one untagged pool, `default`, with 1 to 10 tasks. */
 export function aDeployment(pools: readonly PoolSettings[] = [{ min: 1 }], maxTasks = 500): Deployment {
   const document = {
     coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
@@ -52,7 +54,7 @@ export function aDeployment(pools: readonly PoolSettings[] = [{ min: 1 }], maxTa
 
 const ONE_POOL = aDeployment();
 
-/** A tenth of a cent a second of a task, a cent a second of a person. */
+/** A task costs 0.001 dollars per second, a waiting person 0.01 dollars per second. */
 export const DOLLARS_PER_HOUR = 3.6;
 export const VALUE_OF_MINUTE = 0.6;
 
@@ -64,19 +66,21 @@ export function options(given: Partial<RunOptions> = {}): RunOptions {
   };
 }
 
-/** The product. */
+/** Runs the autoscaler. */
 export function runOurs(given: Partial<RunOptions> = {}): Promise<Run> {
   const all = options(given);
   return run({ kind: 'autoscaler' }, all);
 }
 
-/** One of the others, with what its source has by default. */
+/** Runs another policy with the defaults of its source. */
 export function runBaseline(id: string, given: Partial<RunOptions> = {}): Promise<Run> {
   const all = options(given);
   return run(baseline(id, all.config), all);
 }
 
-/** `choose`: a point of its grid. @default the first, what its source has by default */
+/**
+ * `choose`: chooses a point of the grid. @default the first one, with the defaults of the source
+ */
 export function baseline(
   id: string,
   config: Deployment,

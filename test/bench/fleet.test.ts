@@ -1,4 +1,4 @@
-/** The deployments that the bench generates are what it says they are. */
+/** Checks the deployments that the bench generates. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decisionConfig } from '../../bench/fleet/decision-config.ts';
 import { documentOf } from '../../bench/fleet/document.ts';
@@ -31,17 +31,17 @@ describe('a generated deployment', () => {
     expect(checkConfig(fleet.config('http://127.0.0.1')).config.pools).toHaveLength(SIZE.pools);
   });
 
-  it('may have more pools than one deployment, for the decision alone', () => {
+  it('can have more pools than one deployment allows, for the decision alone', () => {
     const { pools } = decisionConfig(makeFleet({ ...SIZE, pools: 120 }));
     expect(new Set(pools.map(({ name }) => name)).size).toBe(120);
   });
 
-  it('is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and different for another seed', () => {
     expect(documentOf(makeFleet(SIZE))).toEqual(documentOf(fleet));
     expect(documentOf(makeFleet({ ...SIZE, seed: 2 }))).not.toEqual(documentOf(fleet));
   });
 
-  it('is in every state that matters, and in none that holds the decision', () => {
+  it('has tasks in every state, and no doubt that holds scale-in', () => {
     const plan = planSnapshot(documentOf(fleet), fleet.config('http://127.0.0.1'));
     for (const state of ['busy', 'idle', 'starting', 'leaving', 'left'] as const)
       expect(
@@ -55,7 +55,7 @@ describe('a generated deployment', () => {
     expect(plan.unserved).not.toEqual([]);
   });
 
-  it('has workspaces of which about a fifth are to start, and pools that are woken for them where all sleep', () => {
+  it('starts about a fifth of its workspaces by schedule, and wakes pools at zero for them', () => {
     const asleep = makeFleet({ ...SIZE, jobs: 0, daemons: 0 });
     const plan = planSnapshot(documentOf(asleep), asleep.config('http://127.0.0.1'));
     const starts = plan.forecast.filter(({ kind }) => kind === 'autostart');
@@ -67,14 +67,14 @@ describe('a generated deployment', () => {
     expect(plan.pools.flatMap(({ why }) => why.map(({ code }) => code))).toContain('prewarm');
   });
 
-  it('has rows of workspaces as large as those of coderd', () => {
+  it('has workspace rows as large as those of coderd', () => {
     for (const workspace of fleet.organizations.flatMap(({ workspaces }) => workspaces)) {
       expect(JSON.stringify(workspace).length).toBeGreaterThan(5_000);
       expect(JSON.stringify(workspace).length).toBeLessThan(10_000);
     }
   });
 
-  it('without workspaces has no pool that is woken, and no forecast', () => {
+  it('has no forecast, and no pool that wakes, when it has no workspaces', () => {
     const awake = makeFleet({ ...SIZE, workspaces: 0 });
     const { pools } = checkConfig(awake.config('http://127.0.0.1')).config;
     expect(pools.filter(({ wake }) => wake.autostart || wake.autostop)).toEqual([]);
@@ -93,7 +93,7 @@ describe('a generated deployment', () => {
   });
 });
 
-describe('a generated deployment, served', () => {
+describe('serveFleet', () => {
   let served: ServedFleet;
   beforeAll(async () => {
     served = await serveFleet(fleet);
@@ -102,7 +102,7 @@ describe('a generated deployment, served', () => {
   });
   afterAll(() => served.close());
 
-  it('looks to the real clients just as its snapshot document says', async () => {
+  it('gives the real clients the same snapshot as the document', async () => {
     const { config } = checkConfig(fleet.config(served.coderdUrl));
     const connection = connect(config, CLUSTER, undefined);
     const { clock: _, ecs, ...seen } = await observe(connection.ports(), config);
@@ -111,7 +111,7 @@ describe('a generated deployment, served', () => {
     expect(inOrder({ ...seen, ecs: { ...ecs, services } })).toEqual(inOrder(snapshot));
   });
 
-  it('has its workspaces read again only once they have aged', async () => {
+  it('serves the workspaces again only after ageForecast', async () => {
     const { config } = checkConfig(fleet.config(served.coderdUrl));
     const connection = connect(config, CLUSTER, undefined);
     const pagesOfLook = async () => {
@@ -128,7 +128,7 @@ describe('a generated deployment, served', () => {
   });
 });
 
-/** The order of a list says nothing. */
+/** Sorts all lists, as their order has no meaning. */
 function inOrder({ coder, ecs, ...rest }: Snapshot): unknown {
   return {
     ...rest,

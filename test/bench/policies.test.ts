@@ -5,13 +5,13 @@ import type { Run } from '../../backtest/replay/run.ts';
 import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
 import { runsOf } from '../../backtest/search/search.ts';
 import { type Order, runOrder, startCrew, type WorkerPool } from '../../backtest/search/worker-pool.ts';
-import { holdContest, type PolicyComparison } from '../../bench/policies/policy-comparison.ts';
+import { comparePolicies, type PolicyComparison } from '../../bench/policies/policy-comparison.ts';
 import { benchText } from '../../bench/policies/show.ts';
 import { matchesOf, overallOf } from '../../bench/policies/standings.ts';
 
 const WAIT = { jobs: 1, meanS: 0, p50S: 0, p95S: 0, p99S: 0, maxS: 0, over10s: 0, over60s: 0, over5min: 0 };
 
-/** Dollars of tasks, and minutes that people waited. */
+/** Dollars of tasks, and minutes of waiting people. */
 type Sketch = { readonly tasks: number; readonly minutes: number };
 
 function figures({ tasks, minutes }: Sketch): Figures {
@@ -28,29 +28,29 @@ function figures({ tasks, minutes }: Sketch): Figures {
   };
 }
 
-/** Two peers, of which one is cheap and slow, and one dear and quick. */
-const contest = (scenario: string, minutes: number): PolicyComparison => ({
+/** A comparison with two peers: one is cheap and slow, the other expensive and fast. */
+const comparison = (scenario: string, minutes: number): PolicyComparison => ({
   ...{ scenario, days: 2 },
-  rounds: [
+  traces: [
     {
       ...{ seed: 1, jobs: 100 },
       peers: [
-        { policy: 'keda', settings: { target: 1 }, goes: [figures({ tasks: 1, minutes: 40 })] },
+        { policy: 'keda', settings: { target: 1 }, repeats: [figures({ tasks: 1, minutes: 40 })] },
         {
           policy: 'keda',
           settings: { target: 2 },
-          goes: [figures({ tasks: 1, minutes: 10 }), figures({ tasks: 3, minutes: 30 })],
+          repeats: [figures({ tasks: 1, minutes: 10 }), figures({ tasks: 3, minutes: 30 })],
         },
-        { policy: 'static', settings: { share: 1 }, goes: [figures({ tasks: 10, minutes: 2 })] },
+        { policy: 'static', settings: { share: 1 }, repeats: [figures({ tasks: 10, minutes: 2 })] },
       ],
       ours: new Map([0.1, 1].map((value) => [value, figures({ tasks: 1, minutes })])),
     },
   ],
 });
 
-describe('matches', () => {
-  it('take the best settings of each peer for each price, and the mean of its goes', () => {
-    const [low, high] = matchesOf(contest('week', 10));
+describe('matchesOf', () => {
+  it('takes the best settings of each peer at each price, and the mean of its runs', () => {
+    const [low, high] = matchesOf(comparison('week', 10));
     expect(low?.peers).toMatchObject([
       // 2 + 0.1 x 20, while target 1 costs 1 + 0.1 x 40
       { policy: 'keda', settings: { target: 2 }, dollars: { tasks: 2, people: 2, total: 4 }, meanWaitS: 20 },
@@ -62,8 +62,8 @@ describe('matches', () => {
     ]);
   });
 
-  it('divide our total dollars by those of the cheapest peer', () => {
-    const [low, high] = matchesOf(contest('week', 10));
+  it('divides the total dollars of the autoscaler by those of the cheapest peer', () => {
+    const [low, high] = matchesOf(comparison('week', 10));
     expect([low?.value, low?.ours.dollars.total, low?.ratio]).toEqual([0.1, 2, 0.5]);
     expect([high?.value, high?.ours.dollars.total, high?.ratio]).toEqual([1, 11, 11 / 12]);
     expect(low?.ours).toMatchObject({
@@ -75,8 +75,8 @@ describe('matches', () => {
     });
   });
 
-  it('over all scenarios have a worst and a median ratio', () => {
-    const matches = [...matchesOf(contest('won', 10)), ...matchesOf(contest('lost', 35))];
+  it('gives overallOf a worst and a median ratio over all scenarios', () => {
+    const matches = [...matchesOf(comparison('won', 10)), ...matchesOf(comparison('lost', 35))];
     expect(overallOf(matches)).toEqual({
       worst: { scenario: 'lost', seed: 1, value: 1, ratio: 3 },
       // 0.5, 0.92, 1.125 and 3
@@ -85,11 +85,11 @@ describe('matches', () => {
     });
   });
 
-  it('as text they name the prices, the cheapest peer and its settings', () => {
-    const matches = [...matchesOf(contest('won', 10)), ...matchesOf(contest('lost', 35))];
+  it('gives benchText the prices, the cheapest peer and its settings', () => {
+    const matches = [...matchesOf(comparison('won', 10)), ...matchesOf(comparison('lost', 35))];
     const given = { region: 'us-east-1', values: [0.1, 1], matches, overall: overallOf(matches) };
     const shown = benchText(given).split('\n');
-    expect(shown).toContain('won: 2 days from Monday on, 100 jobs, seed 1');
+    expect(shown).toContain('won: 2 days from Monday, 100 jobs, seed 1');
     expect(shown).toContain('at $0.10: keda with target 2');
     expect(shown).toContain('at $1.00: static with share 1');
     expect(shown.slice(-7)).toEqual([
@@ -104,29 +104,29 @@ describe('matches', () => {
   });
 });
 
-describe('a contest', () => {
+describe('comparePolicies', () => {
   const options = {
     ...{ seeds: [1, 2], days: 1, values: [0.02, 1] },
     ...{ region: 'us-east-1', onProgress: () => {} },
   };
 
-  it('runs each setting once on the trace that is judged, and ours once for each price', async () => {
+  it('runs each point of each grid on the trace, and the autoscaler once for each price', async () => {
     const orders: Order[] = [];
-    const { rounds } = await holdContest(SMALL_TEAM, { ...options, crew: fakeCrew(orders) });
-    expect(rounds.map(({ seed }) => seed)).toEqual([1, 2]);
+    const { traces } = await comparePolicies(SMALL_TEAM, { ...options, crew: fakeWorkerPool(orders) });
+    expect(traces.map(({ seed }) => seed)).toEqual([1, 2]);
     const config = orders[0]?.config;
     if (config === undefined) throw new Error('nothing was run');
     const runs = BASELINES.reduce((sum, policy) => sum + runsOf(policy, policy.grid(config)), 0);
     expect(orders).toHaveLength(2 * (runs + 2));
-    for (const { ours, peers } of rounds) {
+    for (const { ours, peers } of traces) {
       expect([...ours.keys()]).toEqual([0.02, 1]);
       expect(new Set(peers.map(({ policy }) => policy))).toEqual(new Set(['static', 'keda', 'agent-scaler']));
     }
   });
 
-  it('tells ours the price of waiting and changes nothing else', async () => {
+  it('gives the autoscaler the price of waiting and changes nothing else', async () => {
     const orders: Order[] = [];
-    await holdContest(SMALL_TEAM, { ...options, seeds: [1], crew: fakeCrew(orders) });
+    await comparePolicies(SMALL_TEAM, { ...options, seeds: [1], crew: fakeWorkerPool(orders) });
     const peer = orders.find(({ driver }) => driver.policy === 'static');
     const ours = orders.filter(({ driver }) => driver.policy === 'autoscaler');
     expect(ours.map(({ config }) => config.pools.map(({ waiting }) => waiting))).toEqual([
@@ -143,23 +143,23 @@ describe('a contest', () => {
     }
   });
 
-  it('runs worlds: the same on one thread as in this one', async () => {
+  it('has the same result on a worker thread as on the main thread', async () => {
     const crew = startCrew(1);
     const given = { ...options, seeds: [1], values: [0.1] };
     const [threaded, here] = await Promise.all([
-      holdContest(SMALL_TEAM, { ...given, crew }),
-      holdContest(SMALL_TEAM, { ...given, crew: { run: runHere, close: async () => {} } }),
+      comparePolicies(SMALL_TEAM, { ...given, crew }),
+      comparePolicies(SMALL_TEAM, { ...given, crew: { run: runHere, close: async () => {} } }),
     ]);
     await crew.close();
     expect(threaded).toEqual(here);
-    expect(threaded.rounds[0]?.ours.get(0.1)?.jobs.submitted).toBe(threaded.rounds[0]?.jobs);
+    expect(threaded.traces[0]?.ours.get(0.1)?.jobs.submitted).toBe(threaded.traces[0]?.jobs);
   });
 });
 
 const runHere: WorkerPool['run'] = (order) => runOrder(order, () => {});
 
-/** Remembers its orders, and answers all alike. */
-function fakeCrew(orders: Order[]): WorkerPool {
+/** Records its orders, and gives the same answer to all of them. */
+function fakeWorkerPool(orders: Order[]): WorkerPool {
   return {
     run: async (order) => {
       orders.push(order);

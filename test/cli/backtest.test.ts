@@ -203,7 +203,7 @@ describe('a trace that is not of the configuration', () => {
     expect(refused.err).toContain(`${bad}:7: seconds: `);
     const { code, out, err } = await run(...args, '--skip-bad');
     expect(code).toBe(0);
-    expect(err).toContain(`${bad}: warning: 1 line left out; the first: `);
+    expect(err).toContain(`${bad}: warning: left out 1 line with errors; the first: `);
     expect(JSON.parse(out).trace).toMatchObject({ jobs: 5, skipped: 1 });
   });
 });
@@ -242,7 +242,7 @@ describe('bad input', () => {
     },
     {
       args: [...given, '--region', 'mars-1'],
-      err: `error: option '--region <name>' argument 'mars-1' is invalid. finding Fargate's prices: there are none for the region "mars-1"; take one of us-east-1, `,
+      err: `error: option '--region <name>' argument 'mars-1' is invalid. finding Fargate's prices: the region "mars-1" is unknown; choose the region with the nearest prices from us-east-1, `,
     },
     {
       args: [...given, '--out', '-'],
@@ -261,7 +261,7 @@ describe('bad input', () => {
     },
     {
       args: ['--trace', file('empty.jsonl', [HEADER]), '--config', config],
-      err: `${path('empty.jsonl')}: no jobs in it; expected one a line: {"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}\n`,
+      err: `${path('empty.jsonl')}: the trace has no jobs; write one job per line, such as {"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}\n`,
     },
     {
       args: ['--trace', trace, '--config', path('none.yaml')],

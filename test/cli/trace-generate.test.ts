@@ -118,9 +118,9 @@ describe('autoscaler trace check', () => {
     const { code, out, err } = await run('trace', 'check', file);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.split('\n').at(0)).toBe(
-      `${file}:6: at: expected a time with its zone, such as 2026-03-02T09:00:00Z, got "9:00"`,
+      `${file}:6: at: expected a time with a time zone, such as 2026-03-02T09:00:00Z, got "9:00"`,
     );
-    expect(err).toContain(`${file}:7: expected one JSON object a line, got "x"\n`);
+    expect(err).toContain(`${file}:7: expected one JSON object per line, got "x"\n`);
   });
 
   it('leaves bad lines out when told to, and warns', async () => {
@@ -129,7 +129,7 @@ describe('autoscaler trace check', () => {
     expect(code).toBe(0);
     expect(out).toContain('jobs         4, ');
     expect(err).toBe(
-      `${file}: warning: 1 line left out; the first: ${file}:6: expected one JSON object a line, got "x"\n`,
+      `${file}: warning: left out 1 line with errors; the first: ${file}:6: expected one JSON object per line, got "x"\n`,
     );
   });
 

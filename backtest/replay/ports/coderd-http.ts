@@ -1,4 +1,7 @@
-/** The world's coderd, asked for what is read every few minutes; the long list of workspaces is made without JSON in between. */
+/**
+ * Requests to the simulated coderd for the lists that the autoscaler reads every few minutes. The
+ * long list of workspaces skips JSON.
+ */
 import type * as z from 'zod';
 import type { Document } from '../../../lambda/adapters/coderd/http/http.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
@@ -17,13 +20,13 @@ export class VirtualCoderd extends InProcessCoderd {
     this.#workspaces = ({ limit, offset }) => {
       const all = model.workspaces();
       const from = Number(offset);
-      // coderd's order is another; nothing happens between two pages here
+      // coderd sorts differently, but here nothing changes between two pages
       const page = all.slice(from, from + Number(limit));
       return { workspaces: page.map((workspace) => this.#rowOf(workspace)), count: all.length };
     };
   }
 
-  /** The row of a workspace; the same one again while nothing that it shows has changed. */
+  /** The row of a workspace. It is cached until one of its fields changes. */
   #rowOf(workspace: WorkspaceRecord): Workspace {
     const { latestBuild: build, nextStartAt, lastUsedAt, dormantAt, deletingAt, template } = workspace;
     const { activeVersion } = template;
@@ -40,7 +43,7 @@ export class VirtualCoderd extends InProcessCoderd {
       return known.row;
     const row = workspaceOf(workspace);
     const { deadline } = build;
-    // the row of a build that is not over changes with its job
+    // the row of a running build changes with its job, so it is not cached
     const shown = { build, activeVersion, deadline, nextStartAt, lastUsedAt, dormantAt, deletingAt };
     if (build.job.completedAt !== undefined) this.#rows.set(workspace, { ...shown, row });
     return row;
@@ -54,12 +57,13 @@ export class VirtualCoderd extends InProcessCoderd {
     schema: T,
   ): Promise<Document<z.output<T>>> {
     if (path !== '/api/v2/workspaces') return super.get(path, query, schema);
-    // made as the schema makes it of JSON: a test compares the plans
+    // the same values as the schema parses from JSON: test/backtest/ports.test.ts compares the
+    // plans
     return this.getMade(() => this.#workspaces(query) as z.output<T>);
   }
 }
 
-/** A row, and what it was made of. */
+/** A row, and the values that it was made from. */
 type Shown = Pick<WorkspaceRecord, 'nextStartAt' | 'lastUsedAt' | 'dormantAt' | 'deletingAt'> & {
   readonly activeVersion: WorkspaceRecord['template']['activeVersion'];
   readonly build: BuildRecord;

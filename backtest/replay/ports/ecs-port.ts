@@ -1,4 +1,7 @@
-/** The world's ECS as a look sees it: what `simulator/ecs/api.ts` answers and the product's adapter makes of it, made straight from the model. */
+/**
+ * ECS as a look sees it, made directly from the simulator's model. It equals the answers of
+ * `simulator/ecs/api.ts` as the autoscaler's adapter reads them.
+ */
 import { MANY_SERVICES, STOPPED_READ } from '../../../lambda/adapters/ecs/ecs.ts';
 import type { ServiceArn, TaskArn } from '../../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
@@ -18,12 +21,15 @@ import type { OnCall } from './on-call.ts';
 
 const PAGE = 100;
 const SERVICES_A_CALL = 10;
-/** What the adapter's two protections last. */
+/** Minutes of the two protections that the adapter sets. */
 const ASK_MINUTES = 1380;
 const PROTECT_MINUTES = 30;
 const PENDING: ReadonlySet<string> = new Set(['PROVISIONING', 'PENDING', 'ACTIVATING']);
 
-/** One invocation's: it lists the services once. Reads see what is, without a lag. */
+/**
+ * The port of one invocation: it lists the services once. Reads see the present state, without a
+ * lag.
+ */
 export class EcsPort implements Ecs {
   readonly cluster: string;
   readonly #model: EcsModel;
@@ -97,7 +103,7 @@ export class EcsPort implements Ecs {
   }
 }
 
-/** An empty list is a page, too. */
+/** An empty list takes one page too. */
 const pagesOf = (items: number, page: number): number => Math.max(1, Math.ceil(items / page));
 
 function serviceOf({ identity, state }: EcsService, tasks: readonly EcsTask[]): Service {
@@ -157,7 +163,7 @@ function list(task: EcsTask, lists: Lists): void {
 
 const known = new WeakMap<TaskState, Task>();
 
-/** A state never changes, and most tasks are read many times in one. */
+/** A TaskState is immutable, and most tasks are read many times in the same state. */
 function knownTask(task: EcsTask): Task {
   const found = known.get(task.state);
   if (found !== undefined) return found;

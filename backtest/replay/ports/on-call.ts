@@ -1,2 +1,2 @@
-/** Told of each request. */
+/** Called with the number of requests of each call. */
 export type OnCall = (api: 'coderd' | 'ecs', requests: number) => void;

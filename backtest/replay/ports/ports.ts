@@ -1,6 +1,7 @@
 /**
- * What a look needs of the world, without HTTP, JSON or schemas in between: the two lists that every look reads are made straight from
- * the models, so that a week passes in seconds. The same plans as over HTTP, look by look (test/backtest/ports.test.ts).
+ * The ports of a look on a simulated world, without HTTP, JSON or schemas. The lists of jobs and
+ * daemons, which every look reads, come directly from the models, so a week takes seconds. Each
+ * look has the same plan as over HTTP (test/backtest/ports.test.ts).
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { type Asked, reading } from '../../../lambda/adapters/coderd/http/reading.ts';
@@ -21,21 +22,27 @@ import type { OnCall } from './on-call.ts';
 
 export type PortsOptions = {
   readonly world: World;
-  readonly pace: VirtualScheduler;
+  readonly scheduler: VirtualScheduler;
   readonly isCoderdDown: () => boolean;
   readonly onCall: OnCall;
 };
 
-/** The ports of each invocation; what a warm function remembers, they remember. */
-export function virtualPorts({ world, pace, isCoderdDown, onCall }: PortsOptions): () => Ports {
+/**
+ * Returns a function that gives the ports of each invocation. They share the memory of a warm
+ * function.
+ */
+export function virtualPorts({ world, scheduler, isCoderdDown, onCall }: PortsOptions): () => Ports {
   const coderd = new CoderdPort(world.coderd, { isCoderdDown, onCall });
-  const clock = { now: () => pace.now(), sleep: (ms: number) => pace.wait(ms) };
+  const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
   return () => ({ coderd, ecs: new EcsPort(world.ecs, onCall), clock });
 }
 
 const IDS_A_REQUEST = 100;
 
-/** What is read seldom comes through the product's own adapter; the lists of jobs and daemons are made here. */
+/**
+ * Makes the lists of jobs and daemons here. Reads all other lists through the autoscaler's own
+ * adapter.
+ */
 class CoderdPort implements Coderd {
   readonly #model: CoderdModel;
   readonly #seldom: CoderdAdapter;
@@ -91,7 +98,7 @@ class CoderdPort implements Coderd {
     return this.#seldom.recentJobs(...given);
   }
 
-  /** The world's token is good for longer than any trace. */
+  /** The simulated token does not expire. */
   async tokenExpiry(): Promise<undefined> {
     return undefined;
   }
@@ -115,7 +122,7 @@ class CoderdPort implements Coderd {
     return listed;
   }
 
-  /** One row for each current job, as the SQL's join makes them. */
+  /** One row for each current job, as the join of coderd's SQL query gives them. */
   #rowsOf(daemon: DaemonRecord, now: EpochMs): readonly Daemon[] {
     const known = this.#offline.get(daemon);
     if (known !== undefined && known.last_seen_at === daemon.lastSeenAt) return [known];
@@ -127,7 +134,10 @@ class CoderdPort implements Coderd {
     return [row];
   }
 
-  /** Of those that have nothing to do: until they are seen again nothing changes, and they are most of a list. */
+  /**
+   * Rows of offline daemons without a job, which are most of a list. They change only when coderd
+   * sees the daemon again.
+   */
   readonly #offline = new WeakMap<DaemonRecord, Daemon>();
 }
 

@@ -1,4 +1,7 @@
-/** The parts of echarts that the report uses, for the page's script and for the pictures in its markup. */
+/**
+ * Registers the parts of echarts that the report uses, in the page's script and in the static SVG
+ * pictures.
+ */
 import { LineChart, ScatterChart } from 'echarts/charts';
 import {
   DataZoomComponent,

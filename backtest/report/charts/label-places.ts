@@ -1,7 +1,9 @@
-/** Names beside the points of a chart, none over another or over a point. */
+/**
+ * Chooses a position for the label of each chart point. No label covers a point or another label.
+ */
 export type NamedPoint = { readonly name: string; readonly x: number; readonly y: number };
 export type Size = { readonly width: number; readonly height: number };
-/** On which side of its point, and how far below its middle. */
+/** The side of the point, and pixels from the middle of the point downwards. */
 export type LabelPlace = { readonly side: 'left' | 'right'; readonly dy: number };
 
 export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
@@ -9,9 +11,12 @@ export type Box = { readonly x: number; readonly y: number; readonly width: numb
 const POINT = 16;
 export const LABEL_GAP = 6;
 const LINE_HEIGHT = 15;
-/** Of the mean letter, generously: what a text takes is known in a browser only. */
+/** Pixels of an average letter, rounded up. Only a browser knows the real width of a text. */
 const LETTER_WIDTH = 6.9;
-/** The nearest first; below before above, as the line that joins the best comes from above. */
+/**
+ * Nearest position first. Below comes before above: the line through the best policies comes from
+ * above.
+ */
 const PLACES: readonly LabelPlace[] = [[11, -11], [0], [27, -27], [43, -43], [59, -59], [75, -75]].flatMap(
   (shifts) => [
     ...shifts.map((dy) => ({ side: 'right', dy }) as const),
@@ -19,7 +24,10 @@ const PLACES: readonly LabelPlace[] = [[11, -11], [0], [27, -27], [43, -43], [59
   ],
 );
 
-/** In pixels from the area's corner. Undefined where there is no room: the legend has the name too. */
+/**
+ * Points and occupied boxes are in pixels from the top left corner of the area.
+ * A label without room is undefined: the legend has the name too.
+ */
 export function placeLabels(
   points: readonly NamedPoint[],
   area: Size,

@@ -1,4 +1,7 @@
-/** What policies cost and how long jobs wait under them; and the costs that nothing can be below. */
+/**
+ * The chart of cost against wait: one point for each policy, one dashed line for each lower bound
+ * of the cost.
+ */
 import type { EChartsOption } from 'echarts';
 import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -14,12 +17,12 @@ export type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
 
 const MARGIN = { left: 56, right: 18, top: 16, bottom: 46 } as const;
 
-/** What a bound's name takes beside its line, and along it. */
+/** Pixels that the name of a bound needs: across its line and along it. */
 const BOUND_NAME = { width: 20, height: 110 } as const;
-/** Closer than this points hide one another. */
-const SAME_PLACE = 8;
+/** Pixels. Points that are closer than this hide one another, so they share a tooltip. */
+const OVERLAP_DISTANCE = 8;
 
-/** Its first series are the policies, in their order. */
+/** The first series has the policies, in the order of `backtest.runs`. */
 export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): EChartsOption {
   const { runs, bounds } = backtest;
   const area = areaOf(size);
@@ -58,7 +61,7 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
 
 type Scales = { readonly costs: readonly number[]; readonly waits: readonly number[] };
 
-/** It begins a tick lower where the first bound would have its name over the other axis. */
+/** Begins one tick lower if the name of the first bound would cover the other axis. */
 function costScale({ runs, bounds }: Backtest, cost: CostAxis, { width }: Size): readonly number[] {
   const limits = bounds.map((bound) => costOf(bound, cost)).filter((limit) => limit > 0);
   const costs = [...runs.map((run) => pointOf(run, { cost, wait: 'mean' })[0]), ...limits];
@@ -145,7 +148,7 @@ const labelAt = (place: LabelPlace | undefined) => ({
   textBorderWidth: 3,
 });
 
-/** Through the policies that no other beats in both cost and wait. */
+/** The line through the policies that no other policy beats in both cost and wait. */
 function frontier(points: readonly Point[], drawn: (point: Point) => Point) {
   const best = points
     .filter(([x, y]) => !points.some(([u, v]) => u <= x && v <= y && (u < x || v < y)))
@@ -161,7 +164,7 @@ function frontier(points: readonly Point[], drawn: (point: Point) => Point) {
   };
 }
 
-/** Where the bounds are, with the wait that is left. */
+/** Points of the bounds: their cost, and the mean wait that remains. */
 const IDEALS = {
   type: 'scatter' as const,
   symbol: 'emptyCircle',
@@ -179,7 +182,10 @@ type BoundLine = {
   readonly side: 'left' | 'right';
 };
 
-/** The lowest has its name at the left, the other at the right. None where there is no room for a name: it costs next to nothing. */
+/**
+ * The lowest bound has its name on the left of its line, the other one on the right. A bound close
+ * to the left edge costs next to nothing and leaves no room for a name: it is left out.
+ */
 function boundLines(
   bounds: readonly Bound[],
   cost: CostAxis,
@@ -194,7 +200,7 @@ function boundLines(
     .map((line, at) => ({ ...line, side: at === 0 ? 'left' : 'right' }));
 }
 
-/** Upwards beside its line. */
+/** The name runs upwards beside its line. */
 const boundName = ({ x, side }: BoundLine, { height }: Size): Box => ({
   x: side === 'left' ? x - BOUND_NAME.width : x,
   y: height - BOUND_NAME.height,
@@ -228,13 +234,13 @@ function impossible(bounds: readonly Bound[], cost: CostAxis, from: number) {
   return { silent: true, itemStyle: { color: 'var(--wash)' }, data: to > from ? [area] : [] };
 }
 
-/** Of all that are where the pointer is. */
+/** The tooltip of all policies under the pointer. */
 function tipOf(runs: readonly PolicyRun[], spots: readonly Spot[], hit: unknown): string {
   const at = typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : -1;
   const spot = spots[at];
   if (spot === undefined) return '';
   const isHere = (other: Spot | undefined): boolean =>
-    other !== undefined && Math.hypot(other.x - spot.x, other.y - spot.y) < SAME_PLACE;
+    other !== undefined && Math.hypot(other.x - spot.x, other.y - spot.y) < OVERLAP_DISTANCE;
   return runs
     .flatMap((run, place) => (isHere(spots[place]) ? [figuresText(run, place)] : []))
     .map(({ text }) => text)
@@ -248,6 +254,6 @@ function figuresText(
   at: number,
 ): Html {
   return html`<b>${policyName(title, at)}</b>
-    <p>${dollars(cost.tasks)} for ${hours(tasks.hours)} of tasks, a job in ${share(tasks.hours > 0 ? tasks.busyHours / tasks.hours : 0)} of them</p>
-    <p>wait: mean ${seconds(wait.meanS)}, p95 ${seconds(wait.p95S)}, at most ${seconds(wait.maxS)}</p>`;
+    <p>${dollars(cost.tasks)} for ${hours(tasks.hours)} of tasks, busy for ${share(tasks.hours > 0 ? tasks.busyHours / tasks.hours : 0)} of that time</p>
+    <p>wait: mean ${seconds(wait.meanS)}, p95 ${seconds(wait.p95S)}, longest ${seconds(wait.maxS)}</p>`;
 }

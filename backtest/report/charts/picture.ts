@@ -1,4 +1,7 @@
-/** A chart drawn without a browser: what is seen before the page's script runs, or where none may run. */
+/**
+ * Draws a chart as SVG without a browser. The page shows it until its script runs, or if scripts
+ * are off.
+ */
 import type { EChartsOption } from 'echarts';
 import { Html } from '../parts/html.ts';
 import { init } from './echarts.ts';
@@ -12,7 +15,10 @@ export function drawPicture(id: string, optionOf: (size: Size) => EChartsOption,
   return new Html(withoutCounter(id, svg));
 }
 
-/** Ids in the picture hold a counter of the process; styles there only concern hovering. In its shapes a tenth of a pixel will do. */
+/**
+ * echarts puts a process-wide counter into ids: replace it, as the same backtest must give the same
+ * text. Its styles only concern hovering: remove them. Round coordinates to a tenth of a pixel.
+ */
 const withoutCounter = (id: string, svg: string): string =>
   svg
     .replaceAll(/<style[\s\S]*?<\/style>/g, '')

@@ -1,4 +1,7 @@
-/** What a pool's tasks did under a policy, and what waited for them; hovering tells why the desired count changed. */
+/**
+ * The chart of one pool under one policy: tasks by state, desired count and pending jobs over time.
+ * Its tooltip gives the reasons for changes of the desired count.
+ */
 import type { EChartsOption } from 'echarts';
 import type { Backtest, Change, PoolSeries } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -6,10 +9,10 @@ import { oneDecimal } from '../parts/numbers.ts';
 import { dayLabel, type Range, timeLabel, wallClock } from '../parts/wall-clock.ts';
 import { AXIS, BASE, CROSSHAIR, swatch, TOOLTIP } from './style.ts';
 
-/** Of the tasks, from the bottom of the stack. */
+/** States of tasks, from the bottom of the stacked areas to the top. */
 export const STATES = ['busy', 'idle', 'starting', 'leaving'] as const;
-/** So many changes are told at once. */
-const MOST_CHANGES = 4;
+/** The most changes that one tooltip shows. */
+const MAX_CHANGES = 4;
 
 export function poolSeriesOption(
   backtest: Backtest,
@@ -34,7 +37,7 @@ export function poolSeriesOption(
       formatter: (hits) => tipOf(backtest, series, stepOf(hits)),
     },
     xAxis: [timeAxis(0, false), timeAxis(1, true)],
-    yAxis: [countAxis(0, 'tasks'), countAxis(1, 'jobs that wait')],
+    yAxis: [countAxis(0, 'tasks'), countAxis(1, 'pending jobs')],
     dataZoom: zoom(range, starts.length),
     series: [
       ...STATES.map((state) => area(state, dated(series[state]), 0)),
@@ -44,11 +47,11 @@ export function poolSeriesOption(
   };
 }
 
-/** When each step begins. */
+/** The time at which each step begins, in milliseconds since the epoch. */
 export const stepStarts = ({ trace, stepS }: Backtest, { busy }: PoolSeries): readonly number[] =>
   busy.map((_, step) => trace.from + step * stepS * 1000);
 
-/** At the end of each step. */
+/** The desired count at the end of each step. */
 export function desiredCounts(backtest: Backtest, series: PoolSeries): readonly number[] {
   const { changes } = series;
   let [next, desired] = [0, changes[0]?.from ?? 0];
@@ -60,7 +63,10 @@ export function desiredCounts(backtest: Backtest, series: PoolSeries): readonly 
   });
 }
 
-/** One scale of time for both, though only the lower one has labels, the last of which takes its half. */
+/**
+ * Both grids share one time scale. Only the lower one has labels; half of its last label needs
+ * room.
+ */
 const SIDES = { left: 44, right: 34, outerBoundsMode: 'none' as const };
 
 function timeAxis(gridIndex: number, hasLabels: boolean) {
@@ -94,7 +100,7 @@ const countAxis = (gridIndex: number, name: string) => ({
   axisTick: { show: false },
 });
 
-/** Of the steps' means the area is the truth: no line smooths it or stands above it. */
+/** An area shows the mean of each step exactly: without smoothing and without a line on top. */
 const area = (name: string, data: number[][], axis: number) => ({
   type: 'line' as const,
   name,
@@ -133,7 +139,7 @@ function zoom(range: Range | undefined, steps: number) {
       bottom: 6,
       height: 26,
       showDetail: false,
-      // a single step has no shape: echarts would draw it at no place
+      // echarts cannot place the shape of a single step
       showDataShadow: steps > 1,
       brushSelect: false,
       borderColor: 'var(--rule)',
@@ -169,19 +175,19 @@ function tipOf(backtest: Backtest, series: PoolSeries, step: number): string {
   );
   return html`<b>${dayLabel(wall(start))} ${timeLabel(wall(start))}</b>
     <table>${rows}
-    <tr><th>${swatch('var(--queue)')}waiting, at most</th><td>${oneDecimal(series.queue[step] ?? 0)}</td></tr></table>
+    <tr><th>${swatch('var(--queue)')}pending jobs, peak</th><td>${oneDecimal(series.queue[step] ?? 0)}</td></tr></table>
     ${changesNear(backtest, series, start).map((change) => changeText(change, wall(change.at), wall(start)))}`
     .text;
 }
 
-/** Those of the step, or else the last one before it. */
+/** The changes within the step. If there are none, the last change before it. */
 function changesNear({ stepS }: Backtest, { changes }: PoolSeries, start: number): readonly Change[] {
   const end = start + stepS * 1000;
   const within = changes.filter(({ at }) => at >= start && at < end);
-  return within.length > 0 ? within.slice(-MOST_CHANGES) : changes.filter(({ at }) => at < start).slice(-1);
+  return within.length > 0 ? within.slice(-MAX_CHANGES) : changes.filter(({ at }) => at < start).slice(-1);
 }
 
-function changeText({ from, to, why }: Change, wall: number, told: number): Html {
-  const day = dayLabel(wall) === dayLabel(told) ? '' : `${dayLabel(wall)} `;
+function changeText({ from, to, why }: Change, wall: number, tooltipWall: number): Html {
+  const day = dayLabel(wall) === dayLabel(tooltipWall) ? '' : `${dayLabel(wall)} `;
   return html`<p><time>${day}${timeLabel(wall)}</time> ${from} → ${to}${why.length > 0 ? ': ' : ''}${why.join('; ')}</p>`;
 }

@@ -1,7 +1,10 @@
-/** What all charts look like. Colours are names of style.css: an SVG follows the page's mode by itself. */
+/**
+ * The style of all charts. Colours are CSS variables of style.css, so an SVG follows light and dark
+ * mode.
+ */
 import { html } from '../parts/html.ts';
 
-/** Without quotation marks: echarts puts it into an attribute as it is. */
+/** Without quotation marks: echarts writes it into an attribute without escaping. */
 const FONT = 'ui-sans-serif, system-ui, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif';
 
 export const BASE = {
@@ -9,7 +12,7 @@ export const BASE = {
   textStyle: { fontFamily: FONT, fontSize: 12, color: 'var(--muted)' },
 } as const;
 
-/** An axis: quiet lines, figures in the page's muted colour. */
+/** Thin lines, and labels in the muted colour of the page. */
 export const AXIS = {
   nameTextStyle: { color: 'var(--muted)', fontSize: 12 },
   axisLabel: { color: 'var(--muted)', fontSize: 12 },
@@ -31,12 +34,12 @@ export const TOOLTIP = {
   transitionDuration: 0,
 } as const;
 
-/** The line under the pointer. */
+/** The vertical line under the pointer. */
 export const CROSSHAIR = {
   type: 'line',
   lineStyle: { color: 'var(--ink)', width: 1, type: 'solid' },
   label: { show: false },
 } as const;
 
-/** A spot of colour before a word. */
+/** A small coloured square before a word. */
 export const swatch = (color: string) => html`<i class="swatch" style="background:${color}"></i>`;

@@ -1,4 +1,7 @@
-/** Cost against wait at several prices of waiting, one point a price. Both scales are linear: they show what one more dollar buys. */
+/**
+ * The chart of the sweep: cost against wait, one point for each price of waiting. Both scales are
+ * linear, so the chart shows how much wait one more dollar saves.
+ */
 import type { EChartsOption } from 'echarts';
 import type { SweepPoint } from '../../replay/result.ts';
 import { html } from '../parts/html.ts';
@@ -8,7 +11,7 @@ import { AXIS, BASE, TOOLTIP } from './style.ts';
 
 const MARGIN = { left: 56, right: 24, top: 16, bottom: 46 } as const;
 
-/** Its first series are the prices, the lowest first. */
+/** The first series has the prices, lowest first. */
 export function sweepOption(points: readonly SweepPoint[], size: Size): EChartsOption {
   const costs = scaleOf(points.map(({ dollarsPerMonth }) => dollarsPerMonth));
   const waits = scaleOf([0, ...points.map(({ meanWaitS }) => meanWaitS)]);
@@ -17,7 +20,7 @@ export function sweepOption(points: readonly SweepPoint[], size: Size): EChartsO
     ...BASE,
     grid: MARGIN,
     tooltip: { ...TOOLTIP, trigger: 'item', formatter: (hit) => tipOf(points, hit) },
-    xAxis: { ...axis(costs, roundDollars), name: 'Fargate, dollars a month', nameGap: 28 },
+    xAxis: { ...axis(costs, roundDollars), name: 'Fargate, dollars per month', nameGap: 28 },
     yAxis: axis(waits, (tick) => `${tick} s`),
     series: [prices(points, places), line(points)],
   };
@@ -33,7 +36,7 @@ const costAndWait = ({ dollarsPerMonth, meanWaitS }: SweepPoint): [cost: number,
 
 type Scale = { readonly from: number; readonly to: number; readonly step: number };
 
-/** From the last step below all values to the first above them; four to ten steps. */
+/** From the last step below all values to the first step above them: four to ten steps. */
 function scaleOf(values: readonly number[]): Scale {
   const [least, most] = values.length === 0 ? [0, 1] : [Math.min(...values), Math.max(...values)];
   const span = most - least || most || 1;
@@ -44,7 +47,7 @@ function scaleOf(values: readonly number[]): Scale {
   return { from: round(first * step), to: round(to * step), step };
 }
 
-/** Sums of steps, without the last digits of floating point. */
+/** Removes floating-point noise from sums of steps. */
 const round = (value: number): number => Number(value.toPrecision(12));
 
 const areaOf = ({ width, height }: Size): Size => ({
@@ -105,7 +108,10 @@ const PLACES = ['top', 'bottom', 'right', 'left'] as const;
 const POINT = 16;
 const LINE = { height: 16, ofLetter: 9, gap: 5 } as const;
 
-/** Beside each point a name that covers no other name and no point; undefined where there is no room. */
+/**
+ * Chooses a side for each label, where it covers no point and no other label. Undefined: there is
+ * no room.
+ */
 function placesOf(points: readonly NamedPoint[], area: Size): readonly (Place | undefined)[] {
   const half = POINT / 2;
   const taken: Box[] = points.map(({ x, y }) => ({ x: x - half, y: y - half, width: POINT, height: POINT }));
@@ -132,11 +138,11 @@ function boxOf({ name, x, y }: NamedPoint, place: Place): Box {
   return { ...at[place], ...size };
 }
 
-/** A name may reach into the margins. */
+/** A label may reach into the margins. */
 const isWithin = (box: Box, area: Size): boolean =>
   box.x >= -MARGIN.left && box.x + box.width <= area.width + MARGIN.right && box.y >= -MARGIN.top;
 
-/** From price to price. */
+/** The dotted line from price to price. */
 const line = (points: readonly SweepPoint[]) => ({
   type: 'line' as const,
   data: points.map(costAndWait),
@@ -151,7 +157,7 @@ function tipOf(points: readonly SweepPoint[], hit: unknown): string {
   const point = points[at];
   if (point === undefined) return '';
   return html`<b>${nameOf(point)} a minute</b>
-    <p>${dollars(point.dollarsPerMonth)} a month, ${count(point.launches)} launches</p>
+    <p>${dollars(point.dollarsPerMonth)} per month, ${count(point.launches)} launches</p>
     <p>wait: mean ${seconds(point.meanWaitS)}, p95 ${seconds(point.p95WaitS)}, ${count(point.over10s)} over 10 s</p>`
     .text;
 }

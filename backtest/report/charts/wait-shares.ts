@@ -1,4 +1,4 @@
-/** Which share of the jobs had a daemon within a time. */
+/** The chart of waits: for each policy, the share of jobs that had a daemon within a given time. */
 import type { EChartsOption } from 'echarts';
 import { type Backtest, type PolicyRun, WAIT_EDGES_S } from '../../replay/result.ts';
 import { html } from '../parts/html.ts';
@@ -8,7 +8,7 @@ import { AXIS, BASE, CROSSHAIR, TOOLTIP } from './style.ts';
 
 const TICKS_S = [1, 2, 5, 10, 30, 60, 300, 1800];
 
-/** For each of `WAIT_EDGES_S`: 0 to 1. All 0 without jobs. */
+/** The share of jobs that waited up to each of `WAIT_EDGES_S`, 0 to 1. All 0 without jobs. */
 export function sharesWithin({ waitCounts }: PolicyRun): readonly number[] {
   const jobs = waitCounts.reduce((sum, each) => sum + each, 0);
   let within = 0;
@@ -18,7 +18,10 @@ export function sharesWithin({ waitCounts }: PolicyRun): readonly number[] {
   });
 }
 
-/** Where the axis of shares begins, and its steps: what all policies reach within the first edge would only be empty. */
+/**
+ * Candidates for the start of the share axis, with their steps. Below the share that every policy
+ * reaches within the first edge, the chart would be empty.
+ */
 const SCALES = [
   { from: 0.95, step: 0.01 },
   { from: 0.9, step: 0.02 },
@@ -48,7 +51,7 @@ export function waitSharesOption(backtest: Backtest): EChartsOption {
       type: 'log',
       min: 1,
       max: 1800,
-      name: 'waited no longer than',
+      name: 'waited at most',
       nameLocation: 'middle',
       nameGap: 28,
       splitLine: { show: false },
@@ -63,7 +66,7 @@ export function waitSharesOption(backtest: Backtest): EChartsOption {
       interval: step,
       axisLabel: { ...AXIS.axisLabel, formatter: share },
     },
-    // ours is drawn last, above the others
+    // the autoscaler is drawn last, above the other policies
     series: runs.map((run, at) => lineOf(run, at)).reverse(),
   };
 }
@@ -89,5 +92,5 @@ function tipOf(runs: readonly PolicyRun[], hits: unknown): string {
     (run, at) =>
       html`<tr><th>${policyName(run.title, at)}</th><td>${share(sharesWithin(run)[edge] ?? 0)}</td></tr>`,
   );
-  return html`<b>Waited ${seconds(WAIT_EDGES_S[edge] ?? 0)} or less</b><table>${rows}</table>`.text;
+  return html`<b>Waited at most ${seconds(WAIT_EDGES_S[edge] ?? 0)}</b><table>${rows}</table>`.text;
 }

@@ -1,7 +1,13 @@
-/** Elements of the page. Text goes in as text: nothing here reads markup. */
+/** Finds and creates elements of the page. Text is inserted as text, never parsed as markup. */
+import { ReportPageError } from './report-page-error.ts';
+
+/** Throws ReportPageError if the page has no element with this id. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
-  if (found === null) throw new Error(`finding an element of the report: there is no "${id}"`);
+  if (found === null)
+    throw new ReportPageError(
+      `finding element "${id}" of the report: the page has none; create the report again`,
+    );
   return found;
 }
 
@@ -14,7 +20,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A cell like those that the renderer makes. */
+/** The same markup as `cell` of the renderer. */
 export function figureCell(value: number, text: string): HTMLElement {
   const data = element('data', text);
   data.value = String(value);

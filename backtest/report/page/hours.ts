@@ -1,10 +1,10 @@
-/** The pictures of the week tell the hour under the pointer. */
+/** Tooltips of the week pictures: the figures of the hour under the pointer. */
 import type { Backtest } from '../../replay/result.ts';
 import { jobsLabel, seconds } from '../parts/numbers.ts';
 import { hourOfWeekLabel } from '../parts/wall-clock.ts';
 import { element } from './elements.ts';
 
-export function tellHours(backtest: Backtest): void {
+export function addHourTooltips(backtest: Backtest): void {
   const tip = element('div', '');
   tip.className = 'tip hour-tip';
   tip.hidden = true;
@@ -28,7 +28,7 @@ function textOf({ runs }: Backtest, target: Element): string | undefined {
   return `${hourOfWeekLabel(hour)}: ${figures.join(', ')}`;
 }
 
-/** Above it, and never outside the window. */
+/** Above the hour and inside the window. */
 function placeBy(tip: HTMLElement, { left, top, width }: DOMRect): void {
   const most = document.documentElement.clientWidth - tip.offsetWidth - 8;
   tip.style.left = `${Math.max(8, Math.min(most, left + width / 2 - tip.offsetWidth / 2))}px`;

@@ -1,11 +1,16 @@
-/** A chart that fits its place, tells its figures to the pointer, and to the arrow keys while it has the focus. */
+/**
+ * An interactive chart. It resizes with its element and shows tooltips: under the pointer, and with
+ * the arrow keys while it has the focus.
+ */
 import type { EChartsOption } from 'echarts';
 import type { ECharts } from 'echarts/core';
 import { init } from '../charts/echarts.ts';
 import type { Size } from '../charts/label-places.ts';
 import { byId } from './elements.ts';
 
-/** Pixels of an A4 page between its margins: no element has a paper's width before it is printed. */
+/**
+ * Pixels of an A4 page between its margins. The real width is unknown until the page is printed.
+ */
 const PAPER_WIDTH = 680;
 
 type OptionOf = (size: Size) => EChartsOption;
@@ -39,7 +44,7 @@ const MOVES: Readonly<Record<string, (at: number, last: number) => number>> = {
   End: (_, last) => last,
 };
 
-/** Through the points of the first series. */
+/** The arrow keys move through the points of the first series. */
 function listenToKeys(place: HTMLElement, chart: ECharts): void {
   let at = -1;
   place.addEventListener('keydown', (event) => {

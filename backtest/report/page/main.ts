@@ -1,10 +1,10 @@
-/** The page's script: charts that answer, in place of their pictures. */
+/** The script of the page. It replaces the static pictures with interactive charts. */
 import type { Backtest } from '../../replay/result.ts';
 import { paretoOption } from '../charts/pareto.ts';
 import { sweepOption } from '../charts/sweep.ts';
 import { waitSharesOption } from '../charts/wait-shares.ts';
 import { byId } from './elements.ts';
-import { tellHours } from './hours.ts';
+import { addHourTooltips } from './hours.ts';
 import { liveChart } from './live-chart.ts';
 import { showPools } from './pools.ts';
 
@@ -14,7 +14,7 @@ showSweep();
 showCosts();
 if (backtest.runs.some(({ pools }) => pools.length > 0)) showPools(backtest);
 liveChart('wait-shares').show(() => waitSharesOption(backtest));
-tellHours(backtest);
+addHourTooltips(backtest);
 
 function showSweep(): void {
   const { sweep } = backtest;

@@ -1,4 +1,4 @@
-/** The chart of a pool under a policy, as chosen, and its tables. */
+/** Shows the chart and the tables of the pool, policy and day that the reader chooses. */
 import type { Backtest, PoolSeries } from '../../replay/result.ts';
 import { desiredCounts, poolSeriesOption, STATES, stepStarts } from '../charts/pool-series.ts';
 import { oneDecimal } from '../parts/numbers.ts';
@@ -33,7 +33,7 @@ function chosenOf(backtest: Backtest, choices: HTMLElement): Chosen | undefined 
   return series && { run, series, range: daysOf(backtest)[chosen('days') - 1] };
 }
 
-/** Those that are open: thousands of cells would be made for nobody. */
+/** Fills only the tables that are open: each one has thousands of cells. */
 function fillTables(backtest: Backtest, { series, range }: Chosen): void {
   const wall = wallClock(backtest.trace.timezone);
   const isWithin = (at: number): boolean =>
@@ -60,7 +60,7 @@ function stepsTable(backtest: Backtest, series: PoolSeries, isWithin: IsWithin, 
     const values = [...STATES.map((state) => series[state][step]), desired[step], series.queue[step]];
     return isWithin(start) ? [[rowHead(when(start)), ...values.map((value = 0) => countCell(value))]] : [];
   });
-  return tableOf(['from', ...STATES, 'desired', 'jobs that wait, at most'], rows);
+  return tableOf(['from', ...STATES, 'desired', 'pending jobs, peak'], rows);
 }
 
 const countCell = (value: number): HTMLElement => figureCell(value, oneDecimal(value));
@@ -74,5 +74,5 @@ function changesTable({ changes }: PoolSeries, isWithin: IsWithin, when: When): 
       countCell(to),
       element('td', why.join('; ')),
     ]);
-  return tableOf(['at', 'from', 'to', 'why'], rows);
+  return tableOf(['at', 'from', 'to', 'reasons'], rows);
 }

@@ -1,11 +1,14 @@
-/** A few sentences for whoever reads no more: what it costs, how long people wait, and who is cheapest at the price of waiting. */
+/**
+ * The headline of the report, computed from the figures of all runs: the cost, how long people
+ * wait, and which policy is the cheapest at the price of waiting.
+ */
 import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
 import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
 import { lengthLabel } from './wall-clock.ts';
 
 export function headlineOf(backtest: Backtest): string {
   const [ours] = backtest.runs;
-  if (ours === undefined) return `${jobsOf(backtest)}: no policy was run`;
+  if (ours === undefined) return `${jobsOf(backtest)}: no policy ran`;
   const fleet = staticFleetOf(backtest);
   const costs = againstFleet(ours, fleet);
   const cost = `${jobsOf(backtest)} cost ${dollars(ours.figures.dollars.tasks)} with the autoscaler`;
@@ -14,22 +17,27 @@ export function headlineOf(backtest: Backtest): string {
   return `${[cost, ...costs].join(', ')}. ${service}. ${inAll(backtest, ours)}`;
 }
 
-/** What others are measured against: the fleet that never changes, of the size that is the best for this trace. */
+/**
+ * The reference policy: a static fleet, of the best size for this trace if the search found one.
+ */
 export function staticFleetOf({ runs }: Backtest): PolicyRun | undefined {
   const fleets = runs.filter(({ policy }) => policy === 'static');
   return fleets.find(({ isTuned }) => isTuned) ?? fleets[0];
 }
 
-/** The least cost at which nobody waits; where it is not known, the busy hours. */
+/**
+ * The clairvoyant bound: the lowest cost without any wait. Without it, the first bound: the busy
+ * hours.
+ */
 export const foresightOf = ({ bounds }: Backtest): Bound | undefined =>
   bounds.find(({ bound }) => bound === 'clairvoyant') ?? bounds[0];
 
-/** Who comes to the least in all, waiting and failures included, beside the autoscaler. */
+/** The policy other than the autoscaler with the lowest total: tasks, waiting and failures. */
 export function bestRivalOf({ runs: [, ...others] }: Backtest): PolicyRun | undefined {
   return others.toSorted((a, b) => a.figures.dollars.total - b.figures.dollars.total)[0];
 }
 
-/** Whether there are jobs that somebody waits for. */
+/** Whether the trace has jobs that people wait for. */
 const hasPeople = ({ figures }: PolicyRun): boolean => figures.waitOfPeople.jobs > 0;
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -47,10 +55,10 @@ const NONE = seconds(0);
 
 function waits(ours: PolicyRun, fleet: PolicyRun | undefined): string {
   const [own, its] = [ours, fleet].map((run) => seconds(run?.figures.waitOfPeople.p95S ?? 0));
-  const said = own === NONE ? '95 of 100 people do not wait' : `5 of 100 people wait ${own} or longer`;
-  if (fleet === undefined) return said;
-  if (own !== NONE) return `${said} (${its} with the fleet)`;
-  return `${said} (${its === NONE ? 'the same' : `up to ${its}`} with the fleet)`;
+  const sentence = own === NONE ? '95 of 100 people do not wait' : `5 of 100 people wait ${own} or longer`;
+  if (fleet === undefined) return sentence;
+  if (own !== NONE) return `${sentence} (${its} with the fleet)`;
+  return `${sentence} (${its === NONE ? 'the same' : `up to ${its}`} with the fleet)`;
 }
 
 function losses({ figures: { jobs } }: PolicyRun): string {
@@ -63,13 +71,15 @@ function losses({ figures: { jobs } }: PolicyRun): string {
   return lost.map((each) => `${count(each.jobs)} ${each.jobs === 1 ? 'is' : 'are'} ${each.how}`).join(', ');
 }
 
-/** Who is cheapest in all, at the user's price of waiting: the one sum by which the others were tuned. */
+/**
+ * Which policy has the lowest total. The grid search tuned the other policies for this same total.
+ */
 function inAll(backtest: Backtest, ours: PolicyRun): string {
   const own = ours.figures.dollars.total;
   const priced = pricedText(backtest, ours);
   const rival = bestRivalOf(backtest);
   if (rival === undefined || rival.figures.dollars.total === 0)
-    return `${priced} it costs ${dollars(own)} in all`;
+    return `${priced} the total is ${dollars(own)}`;
   const least = rival.figures.dollars.total;
   const name = rival.policy === 'static' ? `the ${rival.title}` : rival.title;
   const much = comparison(own, least);
@@ -79,10 +89,10 @@ function inAll(backtest: Backtest, ours: PolicyRun): string {
   return `${priced} ${name} is cheapest: ${dollars(least)}; the autoscaler costs ${dollars(own)}, ${much}`;
 }
 
-/** `At $0.10 for each minute that a person waits,`: what is in the sum. */
+/** What the total includes, such as `At $0.10 for each minute that a person waits,`. */
 function pricedText({ settings }: Backtest, ours: PolicyRun): string {
   if (hasPeople(ours)) return `At ${dollars(settings.valueOfMinute)} for each minute that a person waits,`;
-  return ours.figures.dollars.failures > 0 ? 'With lost jobs,' : 'In all,';
+  return ours.figures.dollars.failures > 0 ? 'With lost jobs,' : 'In total,';
 }
 
 /** `87% less than`, `3.2 times as much as`. */

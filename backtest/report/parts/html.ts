@@ -1,4 +1,4 @@
-/** Markup that is safe by construction: whatever is put into the template is escaped, unless it is markup itself. */
+/** Markup. The `html` template escapes every value that is not `Html` itself. */
 export class Html {
   readonly text: string;
 
@@ -13,7 +13,7 @@ export function html(parts: TemplateStringsArray, ...contents: readonly Content[
   return new Html(parts.map((part, at) => part + textOf(contents[at] ?? '')).join(''));
 }
 
-/** For a `<script>` that holds data: no text in it can end the script or begin a comment. */
+/** JSON for a data `<script>`. It escapes `<`, so no text can end the script or begin a comment. */
 export function jsonForScript(data: unknown): Html {
   return new Html(JSON.stringify(data).replaceAll('<', '\\u003c'));
 }

@@ -1,4 +1,4 @@
-/** Figures for people: as many digits as one would say aloud, always with a unit. */
+/** Formats figures for people: few digits, always with a unit. */
 const grouped = (value: number, decimals: number): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 
@@ -14,17 +14,17 @@ export function dollars(value: number): string {
   return `$${value.toPrecision(2)}`;
 }
 
-/** Of tasks. */
+/** Task-hours: `12.3 h`, `27,720 h`. */
 export const hours = (value: number): string => `${grouped(value, value < 100 ? 1 : 0)} h`;
 
-/** A time span: `0.4 s`, `48 s`, `3.4 min`, `2.1 h`. */
+/** A duration in seconds: `0.4 s`, `48 s`, `3.4 min`, `2.1 h`. */
 export function seconds(value: number): string {
   if (value < 119.5) return `${oneDecimal(value)} s`;
   if (value < 7170) return `${oneDecimal(value / 60)} min`;
   return `${oneDecimal(value / 3600)} h`;
 }
 
-/** Of 0 to 1; what is not nothing and not all never reads as if it were. */
+/** A share from 0 to 1 as percent. Only exactly 0 reads `0%`, only exactly 1 reads `100%`. */
 export function share(value: number): string {
   const percent = value * 100;
   if (percent > 0 && percent < 0.05) return '<0.1%';
@@ -32,7 +32,7 @@ export function share(value: number): string {
   return `${percent === 0 || percent === 100 ? percent : percent.toFixed(percent < 10 ? 1 : 0)}%`;
 }
 
-/** How much less or more than `other`: `87% less`, `12% more`, `3.2 times as much`. */
+/** Compares `value` with `other`: `87% less`, `12% more`, `3.2 times as much`, `as much`. */
 export function comparison(value: number, other: number): string {
   const change = value / other - 1;
   if (Math.abs(change) < 0.005) return 'as much';
@@ -40,7 +40,7 @@ export function comparison(value: number, other: number): string {
   return `${share(Math.abs(change))} ${change < 0 ? 'less' : 'more'}`;
 }
 
-/** Below ten one decimal, unless it is a zero: `3.4`, `3`, `30`. */
+/** One decimal below ten, unless it is zero: `3.4`, `3`, `30`. */
 export function oneDecimal(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
 }

@@ -1,4 +1,7 @@
-/** One look for a policy throughout the report: a colour of style.css (by name, so that it follows the mode), a symbol, a dash. */
+/**
+ * The style of each policy, the same throughout the report: a colour, a symbol and a dash. Colours
+ * are CSS variables of style.css, so they follow light and dark mode.
+ */
 import { Html, html } from './html.ts';
 
 const SYMBOLS = [
@@ -10,15 +13,15 @@ const SYMBOLS = [
 ] as const;
 const COLORS = 8;
 
-type Look = {
+type PolicyStyle = {
   readonly color: string;
   readonly symbol: string;
   readonly dash: 'solid' | 'dashed';
 };
 
-/** Of the policy at that place among the runs. With more than eight, looks come again. */
-export function lookOf(place: number): Look {
-  const at = place % COLORS;
+/** The style of the policy at this index of `runs`. Styles repeat after eight policies. */
+export function lookOf(index: number): PolicyStyle {
+  const at = index % COLORS;
   return {
     color: `var(--policy-${at + 1})`,
     symbol: SYMBOLS[at % SYMBOLS.length]?.symbol ?? 'circle',
@@ -26,8 +29,8 @@ export function lookOf(place: number): Look {
   };
 }
 
-/** The policy's title behind its symbol, which is there for the eye alone. */
-export function policyName(title: string, place: number): Html {
-  const path = new Html(SYMBOLS[place % SYMBOLS.length]?.path ?? '');
-  return html`<span class="policy"><svg viewBox="0 0 10 10" style="fill:${lookOf(place).color}" aria-hidden="true"><path d="${path}"/></svg>${title}</span>`;
+/** The title of the policy after its symbol. Screen readers skip the symbol. */
+export function policyName(title: string, index: number): Html {
+  const path = new Html(SYMBOLS[index % SYMBOLS.length]?.path ?? '');
+  return html`<span class="policy"><svg viewBox="0 0 10 10" style="fill:${lookOf(index).color}" aria-hidden="true"><path d="${path}"/></svg>${title}</span>`;
 }

@@ -1,6 +1,7 @@
 /**
- * Times by the clock on the wall of the trace's zone, as the milliseconds at which UTC's clock shows the same: charts know
- * UTC only. Where clocks go back, an hour comes twice.
+ * Converts times into local time of the trace's time zone. A local time is a number: the
+ * milliseconds at which a UTC clock shows the same, as charts only know UTC. An hour repeats when
+ * clocks go back.
  */
 import type { Backtest } from '../../replay/result.ts';
 
@@ -20,19 +21,19 @@ const day = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', 
 const weekday = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', weekday: 'short' });
 const time = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', hour: '2-digit', minute: '2-digit' });
 
-/** `Mon 2 Mar`, of a time of the wall's clock; so are the others. */
+/** `Mon 2 Mar`. This function and the next two take a local time. */
 export const dayLabel = (wall: number): string => `${weekday.format(wall)} ${day.format(wall)}`;
 /** `09:10` */
 export const timeLabel = (wall: number): string => time.format(wall);
 export const yearLabel = (wall: number): string => String(new Date(wall).getUTCFullYear());
-/** `Mon 09:00`, of an hour of the week: 0 to 167. */
+/** `Mon 09:00`, from the hour of the week: 0 to 167. */
 export const hourOfWeekLabel = (hour: number): string =>
   `${WEEKDAYS[Math.floor(hour / 24)]} ${String(hour % 24).padStart(2, '0')}:00`;
 
-/** A range of times of the wall's clock. */
+/** A range of local times. */
 export type Range = { readonly from: number; readonly to: number };
 
-/** The days that the trace touches. */
+/** The local days that the trace covers, in whole or in part. */
 export function daysOf({ trace }: Backtest): readonly Range[] {
   const wall = wallClock(trace.timezone);
   const first = Math.floor(wall(trace.from) / DAY_MS) * DAY_MS;
@@ -43,7 +44,7 @@ export function daysOf({ trace }: Backtest): readonly Range[] {
   }));
 }
 
-/** `Mon 2 Mar to Sun 8 Mar 2026`; a trace that ends at midnight ends the day before. */
+/** `Mon 2 Mar to Sun 8 Mar 2026`. If the trace ends at midnight, its last day is the day before. */
 export function periodLabel({ trace }: Backtest): string {
   const wall = wallClock(trace.timezone);
   const [from, to] = [wall(trace.from), wall(trace.to) - 1];

@@ -1,4 +1,7 @@
-/** Every figure of every policy and bound; waits also by pool, tag group and kind. */
+/**
+ * The section with every figure of every policy and bound, and the waits by pool, tag group and
+ * kind.
+ */
 import type { Backtest, Bound, Figures, WaitFigures } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, hours, seconds, share } from '../parts/numbers.ts';
@@ -32,12 +35,12 @@ const GROUPS: readonly { readonly title: string; readonly rows: readonly Row[] }
     rows: [
       { name: 'submitted', of: ({ jobs }) => jobs.submitted, format: count },
       { name: 'succeeded', of: ({ jobs }) => jobs.succeeded, format: count },
-      { name: 'killed with their task', of: ({ jobs }) => jobs.killed, format: count },
-      { name: 'failed by coderd after 30 min in the queue', of: ({ jobs }) => jobs.reaped, format: count },
+      { name: 'killed when their task stopped', of: ({ jobs }) => jobs.killed, format: count },
+      { name: 'failed by coderd after 30 min pending', of: ({ jobs }) => jobs.reaped, format: count },
       { name: 'never run', of: ({ jobs }) => jobs.unserved, format: count },
-      { name: 'autostarts, autostops, dormancy due', of: ({ executor }) => executor.due, format: count },
+      { name: 'autostarts, autostops and dormancy due', of: ({ executor }) => executor.due, format: count },
       {
-        name: 'of them late, as coderd saw no daemon',
+        name: 'of these late: coderd saw no daemon',
         of: ({ executor }) => executor.delayed,
         format: count,
       },
@@ -60,15 +63,15 @@ const GROUPS: readonly { readonly title: string; readonly rows: readonly Row[] }
     title: 'Tasks',
     rows: [
       { name: 'task-hours', of: ({ tasks }) => tasks.hours, ofBound: (bound) => bound.hours, format: hours },
-      { name: 'of them with a job', of: ({ tasks }) => tasks.busyHours, format: hours },
-      { name: 'most at once', of: ({ tasks }) => tasks.peak, format: count },
+      { name: 'of these busy', of: ({ tasks }) => tasks.busyHours, format: hours },
+      { name: 'peak', of: ({ tasks }) => tasks.peak, format: count },
       {
         name: 'launches',
         of: ({ tasks }) => tasks.launches,
         ofBound: (bound) => bound.launches,
         format: count,
       },
-      { name: 'launches that served no job', of: ({ tasks }) => tasks.idleLaunches, format: count },
+      { name: 'launches without a job', of: ({ tasks }) => tasks.idleLaunches, format: count },
     ],
   },
   {
@@ -80,17 +83,17 @@ const GROUPS: readonly { readonly title: string; readonly rows: readonly Row[] }
         ofBound: (bound) => bound.dollars,
         format: dollars,
       },
-      { name: 'people who wait', of: (each) => each.dollars.waiting, format: dollars },
-      { name: 'jobs that came to nothing', of: (each) => each.dollars.failures, format: dollars },
-      { name: 'all of it', of: (each) => each.dollars.total, format: dollars },
+      { name: 'waiting people', of: (each) => each.dollars.waiting, format: dollars },
+      { name: 'failed jobs', of: (each) => each.dollars.failures, format: dollars },
+      { name: 'total', of: (each) => each.dollars.total, format: dollars },
     ],
   },
   {
-    title: 'Calls',
+    title: 'API calls',
     rows: [
-      { name: 'ticks', of: ({ calls }) => calls.ticks, format: count },
+      { name: 'looks', of: ({ calls }) => calls.ticks, format: count },
       { name: 'requests to coderd', of: ({ calls }) => calls.coderd, format: count },
-      { name: 'calls of ECS', of: ({ calls }) => calls.ecs, format: count },
+      { name: 'calls to ECS', of: ({ calls }) => calls.ecs, format: count },
     ],
   },
 ];

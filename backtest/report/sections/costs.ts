@@ -1,4 +1,4 @@
-/** Cost against wait, every policy and both bounds. */
+/** The section of cost against wait, for every policy and both bounds. */
 import type { Backtest } from '../../replay/result.ts';
 import { type CostAxis, paretoOption, type WaitAxis } from '../charts/pareto.ts';
 import { drawPicture } from '../charts/picture.ts';
@@ -12,14 +12,14 @@ const COSTS: readonly { readonly cost: CostAxis; readonly name: string }[] = [
   { cost: 'hours', name: 'task-hours' },
 ];
 const WAITS: readonly { readonly wait: WaitAxis; readonly id: string; readonly title: string }[] = [
-  { wait: 'p95', id: 'pareto-p95', title: 'The wait of one in twenty people (p95)' },
-  { wait: 'mean', id: 'pareto-mean', title: 'The average wait' },
+  { wait: 'p95', id: 'pareto-p95', title: '95th percentile of the wait of people (p95)' },
+  { wait: 'mean', id: 'pareto-mean', title: 'Mean wait of people' },
 ];
 
 export function costsSection(backtest: Backtest): Html {
-  return html`<section aria-labelledby="costs"><h2 id="costs">What it costs, and who waits</h2>
-<p>Waits are those of people: for workspaces that they start or that start by a schedule, and for template versions. Down and to the left is better. The dotted line joins the policies that no other beats at both; dashed lines are bounds, which know everything beforehand; nothing that runs every job costs less than the jobs alone.</p>
-<fieldset class="choices" id="pareto-cost"><legend>Costs in</legend>${COSTS.map(
+  return html`<section aria-labelledby="costs"><h2 id="costs">Cost and wait</h2>
+<p>The charts count jobs that people wait for: workspaces that they start, workspaces that a schedule starts, and template versions. Lower and further left is better. The dotted line joins the policies that no other policy beats in both cost and wait. Dashed lines are lower bounds: they know the whole trace in advance. The shaded area is below the cost of the jobs alone: a policy in it has not run every job.</p>
+<fieldset class="choices" id="pareto-cost"><legend>Cost in</legend>${COSTS.map(
     ({ cost, name }, at) =>
       html`<label><input type="radio" name="cost" value="${cost}"${at === 0 ? html` checked` : ''}> ${name}</label>`,
   )}</fieldset>
@@ -28,7 +28,7 @@ ${policyLegend(backtest)}
     figureOf({
       id,
       title,
-      description: `Each point is a policy: its ${wait === 'p95' ? 'p95' : 'mean'} wait upwards, its cost to the right, both on logarithmic scales.`,
+      description: `Each point is a policy. The vertical axis is its ${wait === 'p95' ? 'p95' : 'mean'} wait, the horizontal axis its cost. Both are logarithmic.`,
       chart: chartOf(
         id,
         drawPicture(id, (size) => paretoOption(backtest, { cost: 'dollars', wait }, size), PICTURE),
@@ -36,7 +36,7 @@ ${policyLegend(backtest)}
       tables: html``,
     }),
   )}</div>
-${fold('These figures', costsTable(backtest))}
+${fold('Show as a table', costsTable(backtest))}
 </section>`;
 }
 

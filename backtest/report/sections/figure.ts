@@ -1,4 +1,4 @@
-/** A chart with everything around it: what it is, how to read it, its choices, and its figures as a table. */
+/** Markup of a figure: chart, title, description, choices, legend, and the figures as tables. */
 import type { Backtest } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { policyName } from '../parts/palette.ts';
@@ -6,10 +6,10 @@ import { policyName } from '../parts/palette.ts';
 export type Figure = {
   readonly id: string;
   readonly title: string;
-  /** How to read it, and what is in it for those who cannot see it. */
+  /** How to read the chart. Screen readers read it too. */
   readonly description: string;
   readonly choices?: Html;
-  /** Keys of its colours. */
+  /** Explains the colours. */
   readonly legend?: Html;
   readonly chart: Html;
   readonly tables: Html;
@@ -22,7 +22,7 @@ ${choices ?? ''}${legend ?? ''}${chart}${tables}
 </figure>`;
 }
 
-/** Where a chart is drawn. The arrow keys move through its figures. */
+/** The element of a chart. The arrow keys move through its points. */
 export function chartOf(id: string, picture: Html): Html {
   return html`<div class="chart" id="${id}" tabindex="0" role="group" aria-roledescription="chart" aria-labelledby="${id}-title" aria-describedby="${id}-text">${picture}</div>`;
 }
@@ -31,19 +31,19 @@ export function fold(title: string, content: Html): Html {
   return html`<details><summary>${title}</summary>${content}</details>`;
 }
 
-/** A table may be wider than a phone: it scrolls, the page does not. */
+/** Lets a wide table scroll sideways inside the page. */
 export function wide(label: string, table: Html): Html {
   return html`<div class="wide" tabindex="0" role="region" aria-label="${label}">${table}</div>`;
 }
 
-/** A cell that says its figure as people read it and, exactly, as the document has it. */
+/** A cell with the formatted figure as text and the exact figure in `<data value>`. */
 export function cell(value: number, format: (value: number) => string): Html {
   return html`<td><data value="${value}">${format(value)}</data></td>`;
 }
 
 export const NO_FIGURE = html`<td class="none">–</td>`;
 
-/** The heading of a policy's column or row. */
+/** The heading of the column or row of a policy. */
 export function policyHead({ runs }: Backtest, at: number, scope: 'col' | 'row' | 'rowgroup'): Html {
   return html`<th scope="${scope}">${policyName(runs[at]?.title ?? '', at)}</th>`;
 }

@@ -1,4 +1,7 @@
-/** When jobs come and when they wait: a small picture of the week for the jobs and for each policy, all in one scale of colours. */
+/**
+ * The section of the hours of the week: one picture of the number of jobs, and one of the mean wait
+ * for each policy. All policies share one colour scale.
+ */
 import type { Backtest, HoursOfWeek } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, seconds } from '../parts/numbers.ts';
@@ -8,23 +11,26 @@ import { cell, fold, NO_FIGURE, policyHead } from './figure.ts';
 
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const HOURS = Array.from({ length: 168 }, (_, hour) => hour);
-/** Mean waits up to each have its colour; more has the last one. */
+/** Upper limits of the colours, in seconds. Longer mean waits have one more colour. */
 const WAITS_S = [1, 5, 15, 30, 60, 180];
 
 export function hoursOfWeekSection(backtest: Backtest): Html {
   const jobs = backtest.runs[0]?.hoursOfWeek.jobs ?? [];
-  return html`<section aria-labelledby="hours"><h2 id="hours">When they wait</h2>
-<p>Jobs that people wait for, in the hours of the week by the clock of ${backtest.trace.timezone}: Monday above, midnight at the left. Point at an hour to read it.</p>
-<div class="weeks">${weekOf(html`Their jobs, up to ${count(Math.max(0, ...jobs))} an hour`, 'jobs', jobs.map(jobLevel(jobs)))}${backtest.runs.map(
+  return html`<section aria-labelledby="hours"><h2 id="hours">Waits by hour of the week</h2>
+<p>Jobs that people wait for, by hour of the week in ${backtest.trace.timezone}. The first row is Monday, the first column is midnight. Point at an hour to see its figures.</p>
+<div class="weeks">${weekOf(html`Jobs, up to ${count(Math.max(0, ...jobs))} per hour`, 'jobs', jobs.map(jobLevel(jobs)))}${backtest.runs.map(
     ({ title, hoursOfWeek }, at) =>
       weekOf(policyName(title, at), String(at), HOURS.map(waitLevel(hoursOfWeek))),
   )}</div>
 ${LEGEND}
-${fold('These figures', hoursTable(backtest, jobs))}
+${fold('Show as a table', hoursTable(backtest, jobs))}
 </section>`;
 }
 
-/** `levels`: 0 where there is nothing, then 1 to 7. `of`: whose figures the page's script tells for an hour. */
+/**
+ * `levels`: the colour of each hour, 1 to 7; 0 without jobs. `of`: which figures the tooltip shows,
+ * `jobs` or the index of a policy.
+ */
 function weekOf(title: Html, of: string, levels: readonly number[]): Html {
   const days = DAYS.map(
     (day, at) =>

@@ -1,4 +1,4 @@
-/** What one would say aloud about the autoscaler's run, each figure beside the fleet's. */
+/** The key figures of the autoscaler's run, each beside the figure of the static fleet. */
 import type { Backtest, Figures, PolicyRun, WaitFigures } from '../../replay/result.ts';
 import { bestRivalOf, foresightOf, staticFleetOf } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -32,13 +32,13 @@ function cards(
   return [
     {
       value: dollars(cost.tasks),
-      what: 'Fargate',
+      what: 'Fargate cost',
       of: (fleet) => dollars(fleet.dollars.tasks),
-      more: bound && `${dollars(bound.dollars)} at the least, if nobody is to wait`,
+      more: bound && `lower bound without any wait: ${dollars(bound.dollars)}`,
     },
     {
       value: dollars(cost.total),
-      what: `in all, with waiting at ${dollars(backtest.settings.valueOfMinute)} a minute`,
+      what: `total, with waiting at ${dollars(backtest.settings.valueOfMinute)} a minute`,
       of: (fleet) => dollars(fleet.dollars.total),
       more:
         rival && rival.policy !== 'static'
@@ -48,7 +48,7 @@ function cards(
     ...(wait.jobs === 0 ? [] : waitCards(wait)),
     {
       value: share(busyShare(tasks)),
-      what: 'of the task time a job runs',
+      what: 'of the task time is busy',
       of: (fleet) => share(busyShare(fleet.tasks)),
     },
     {
@@ -63,13 +63,13 @@ function cards(
 const waitCards = (wait: WaitFigures): readonly Card[] => [
   {
     value: seconds(wait.p95S),
-    what: 'or less in 95 of 100 waits of people',
+    what: 'p95 wait of people',
     of: (fleet) => seconds(fleet.waitOfPeople.p95S),
     more: `${seconds(wait.meanS)} on average`,
   },
   {
     value: share(wait.over60s),
-    what: 'of them are over a minute',
+    what: 'of these waits are over a minute',
     of: (fleet) => share(fleet.waitOfPeople.over60s),
   },
 ];
@@ -77,7 +77,9 @@ const waitCards = (wait: WaitFigures): readonly Card[] => [
 const busyShare = ({ hours, busyHours }: Figures['tasks']): number => (hours === 0 ? 0 : busyHours / hours);
 const lost = ({ killed, reaped, unserved }: Figures['jobs']): number => killed + reaped + unserved;
 
-/** Somebody else's losses, where there are any. */
+/**
+ * The most jobs that another policy lost, and that policy. Undefined: none, or the static fleet.
+ */
 function worst(runs: readonly PolicyRun[]): string | undefined {
   const [most] = runs.slice(1).toSorted((a, b) => lost(b.figures.jobs) - lost(a.figures.jobs));
   if (most === undefined || most.policy === 'static' || lost(most.figures.jobs) === 0) return undefined;

@@ -1,4 +1,6 @@
-/** What the pools did, by policy, pool and day; its tables are filled by the page's script, for what is chosen. */
+/**
+ * The section of the pools. The page's script fills its tables for the chosen policy, pool and day.
+ */
 import type { Backtest } from '../../replay/result.ts';
 import { drawPicture } from '../charts/picture.ts';
 import { poolSeriesOption, STATES } from '../charts/pool-series.ts';
@@ -12,20 +14,20 @@ export function poolsSection(backtest: Backtest): Html {
   const series = backtest.runs[0]?.pools[0];
   if (series === undefined) return html``;
   const picture = drawPicture('pool-series', () => poolSeriesOption(backtest, series, undefined), PICTURE);
-  return html`<section aria-labelledby="pools"><h2 id="pools">What the pools did</h2>${figureOf({
+  return html`<section aria-labelledby="pools"><h2 id="pools">Pools over time</h2>${figureOf({
     id: 'pool-series',
-    title: 'Tasks by what they do, and jobs that wait',
+    title: 'Tasks by state, and pending jobs',
     description:
-      'Point at a time to read why the desired count changed. The line is the desired count, the areas are the tasks, stacked; below, the longest queue of each step.',
+      'The stacked areas are tasks, the line is the desired count. The lower chart is the peak of pending jobs in each step. Point at a time to see why the desired count changed.',
     choices: choices(backtest),
     legend: LEGEND,
     chart: chartOf('pool-series', picture),
-    tables: html`${fold('These figures', html`<div class="wide tall" id="pool-steps" tabindex="0" role="region" aria-label="Tasks and queue by step"></div>`)}
-${fold('Changes of the desired count, and why', html`<div class="wide tall" id="pool-changes" tabindex="0" role="region" aria-label="Changes of the desired count"></div>`)}`,
+    tables: html`${fold('Show as a table', html`<div class="wide tall" id="pool-steps" tabindex="0" role="region" aria-label="Tasks and queue by step"></div>`)}
+${fold('Changes of the desired count, with reasons', html`<div class="wide tall" id="pool-changes" tabindex="0" role="region" aria-label="Changes of the desired count"></div>`)}`,
   })}</section>`;
 }
 
-const LEGEND = html`<ul class="legend pool-colors">${STATES.map((state) => html`<li><i class="swatch" style="background:var(--${state})"></i>${state}</li>`)}<li><i class="swatch line"></i>desired</li><li><i class="swatch" style="background:var(--queue)"></i>jobs that wait</li></ul>`;
+const LEGEND = html`<ul class="legend pool-colors">${STATES.map((state) => html`<li><i class="swatch" style="background:var(--${state})"></i>${state}</li>`)}<li><i class="swatch line"></i>desired</li><li><i class="swatch" style="background:var(--queue)"></i>pending jobs</li></ul>`;
 
 function choices(backtest: Backtest): Html {
   const { runs, pools } = backtest;
@@ -43,6 +45,6 @@ ${select('days', ['whole period', ...days])}
 </form>`;
 }
 
-/** Its values are places in the list. */
+/** The value of each option is its index. */
 const select = (name: string, options: readonly string[]): Html =>
   html`<label>${name} <select name="${name}" autocomplete="off">${options.map((option, at) => html`<option value="${at}">${option}</option>`)}</select></label>`;

@@ -1,4 +1,7 @@
-/** With what it was run, and how far to trust it. */
+/**
+ * The sections of settings and assumptions: the input of the backtest, and what the simulation
+ * leaves out.
+ */
 import { type Backtest, FAILURE_MINUTES, PEOPLE_WAIT_FOR } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, seconds } from '../parts/numbers.ts';
@@ -17,12 +20,12 @@ function settingsOf({ trace, seed, settings }: Backtest): Readonly<Record<string
   return {
     trace: trace.name,
     jobs: `${count(trace.jobs)}: ${kinds.join(', ')}`,
-    ...(trace.skipped > 0 ? { 'lines left out': `${count(trace.skipped)} that could not be read` } : {}),
-    ...(trace.unfit > 0 ? { 'jobs left out': `${count(trace.unfit)} that no pool can run` } : {}),
+    ...(trace.skipped > 0 ? { 'lines left out': `${count(trace.skipped)} invalid` } : {}),
+    ...(trace.unfit > 0 ? { 'jobs left out': `${count(trace.unfit)} without a matching pool` } : {}),
     seed: String(seed),
     region: `${settings.region}, prices of ${settings.pricesOf}`,
-    'start of a task': `${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])} until its daemon is there`,
-    'a minute of waiting': `${dollars(settings.valueOfMinute)} for a person`,
+    'start time of a task': `${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])} until its daemon is connected`,
+    'price of waiting': `${dollars(settings.valueOfMinute)} for each minute of a person`,
   };
 }
 
@@ -31,7 +34,7 @@ function policiesTable(backtest: Backtest): Html {
     ({ settings, isTuned, source }, at) =>
       html`<tr>${policyHead(backtest, at, 'row')}<td>${settingsText(settings)}${isTuned ? ' (chosen by the grid search)' : ''}</td><td>${source === undefined ? '' : link(source)}</td></tr>`,
   );
-  return html`<table class="text" id="policies-table"><thead><tr><th scope="col">policy</th><th scope="col">settings</th><th scope="col">its rule is from</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<table class="text" id="policies-table"><thead><tr><th scope="col">policy</th><th scope="col">settings</th><th scope="col">source of the rule</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
 const settingsText = (settings: Readonly<Record<string, string | number>>): string =>
@@ -39,7 +42,7 @@ const settingsText = (settings: Readonly<Record<string, string | number>>): stri
     .map(([name, value]) => `${name} ${value}`)
     .join(', ') || 'as configured';
 
-/** Nothing but the web: a source is text from outside. */
+/** Links only https: the source is text from outside. */
 const link = ({ title, url }: { readonly title: string; readonly url: string }): Html =>
   url.startsWith('https://') ? html`<a href="${url}">${title}</a>` : html`${title}`;
 
@@ -48,7 +51,7 @@ function poolsTable({ pools }: Backtest): Html {
     ({ name, organization, tags, min, max, dollarsPerTaskHour }) =>
       html`<tr><th scope="row">${name}</th><td>${organization}</td><td>${tagsText(tags)}</td><td>${min} to ${max}</td><td>${dollars(dollarsPerTaskHour)}</td></tr>`,
   );
-  return html`<table class="text"><thead><tr><th scope="col">pool</th><th scope="col">organization</th><th scope="col">tags</th><th scope="col">tasks</th><th scope="col">a task-hour</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<table class="text"><thead><tr><th scope="col">pool</th><th scope="col">organization</th><th scope="col">tags</th><th scope="col">tasks</th><th scope="col">per task-hour</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
 const tagsText = (tags: Readonly<Record<string, string>>): string =>
@@ -57,30 +60,30 @@ const tagsText = (tags: Readonly<Record<string, string>>): string =>
     .join(' ') || 'untagged';
 
 export function assumptionsSection({ settings, runs }: Backtest): Html {
-  return html`<section class="prose" aria-labelledby="assumptions"><h2 id="assumptions">What was simulated, and what was not</h2>
-<p>Every policy got the same jobs at the same times, in a model of coderd and of ECS on a virtual clock. The autoscaler is the real one: the code that runs in the Lambda
-function looked, decided and acted in it.${othersText(runs)}</p>
-<p>A job takes as long under every policy as the trace says: what a warm cache saves or a crowded host costs is not in it. Jobs that coderd's lifecycle executor creates come
-at its first minute at which it sees a daemon. A start takes ${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])}; capacity of Fargate never runs out,
-AWS does not fail, and coderd fails only where the trace says so. People react to nothing: who waits long does not try again.</p>
-<p>Dollars are Fargate's list prices for tasks. The autoscaler's own function, metrics and logs (from 8 dollars a month on), NAT, data transfer and coderd itself are not in them. Waiting is priced for people only
-(${[...PEOPLE_WAIT_FOR].join(', ')}); a killed job counts as ${FAILURE_MINUTES.killed} minutes of a person, a job that was never run as ${FAILURE_MINUTES.reaped}: assumptions, not measurements.</p>
+  return html`<section class="prose" aria-labelledby="assumptions"><h2 id="assumptions">What the simulation covers</h2>
+<p>Every policy gets the same jobs at the same times, in a simulated coderd and ECS on a virtual clock. The autoscaler is the real one: the simulation runs the code of the
+Lambda function.${othersText(runs)}</p>
+<p>A job takes as long as the trace says, under every policy. The simulation ignores what a warm cache saves and what a crowded host costs. coderd's lifecycle executor creates its
+jobs at the first full minute at which it sees a daemon. A task takes ${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])} to start. Fargate always has capacity. AWS does not fail. coderd fails only where
+the trace has an outage. People do not react: they neither cancel nor try again.</p>
+<p>Dollars are Fargate's list prices for tasks. They leave out the autoscaler's own function, metrics and logs (from 8 dollars a month), NAT, data transfer and coderd itself. Only the wait of people has a price
+(${[...PEOPLE_WAIT_FOR].join(', ')}). A killed job counts as ${FAILURE_MINUTES.killed} minutes of a person, a job that never ran as ${FAILURE_MINUTES.reaped}. These minutes are assumptions, not measurements.</p>
 </section>`;
 }
 
-/** How tasks end under each of the policies. */
+/** How tasks stop under each policy, by its id. */
 const ENDINGS: Readonly<Record<string, string>> = {
   static:
-    'A static fleet is shown of the size that the search finds and, where that is another, of maxTasks, your own limit; nobody stops its tasks.',
-  keda: "KEDA's scale-in lets ECS pick whom it stops, and a job that is not done 120 s later is lost.",
+    'The static fleet appears with the size that the search finds. If that is not maxTasks, your own limit, it appears with maxTasks too. It never stops a task.',
+  keda: 'When KEDA scales in, ECS chooses the tasks to stop. A job that still runs 120 s later is lost.',
   'agent-scaler':
-    "Buildkite's agents end themselves while they are idle, and the count goes down with them: ECS has no such call.",
+    "Buildkite's agents exit while they are idle, and the desired count drops with them. ECS has no such call.",
 };
 
 function othersText([, ...others]: Backtest['runs']): string {
   const endings = Object.entries(ENDINGS).filter(([id]) => others.some(({ policy }) => policy === id));
   if (endings.length === 0) return '';
   const rules =
-    'The other policies are their public rules, put on ECS by us, each with the settings that a grid search on this very trace found to cost least in all.';
+    'The other policies are public rules that we adapted to ECS. Each one has the settings with the lowest total in a grid search on this same trace.';
   return [' ', rules, ...endings.map(([, text]) => ` ${text}`)].join('');
 }

@@ -1,4 +1,4 @@
-/** How long jobs waited: every policy's distribution. */
+/** The section of waits: the distribution for each policy. */
 import { type Backtest, WAIT_EDGES_S } from '../../replay/result.ts';
 import { drawPicture } from '../charts/picture.ts';
 import { shareScale, sharesWithin, waitSharesOption } from '../charts/wait-shares.ts';
@@ -12,14 +12,14 @@ export function waitsSection(backtest: Backtest): Html {
   const { from } = shareScale(backtest);
   return html`<section aria-labelledby="waits"><h2 id="waits">How long people wait</h2>${figureOf({
     id: 'wait-shares',
-    title: 'Share of the jobs people wait for that had a daemon within a time',
-    description: `Higher is better: a line that reaches 95% at 30 s means that one in twenty people waited longer than 30 s. ${from > 0 ? `The scale of shares begins at ${share(from)}, that` : 'The scale'} of time is logarithmic.`,
+    title: 'Share of jobs that had a daemon within a given time',
+    description: `Jobs that people wait for. Higher is better: 95% at 30 s means that 5% waited longer than 30 s. ${from > 0 ? `The vertical axis begins at ${share(from)}. ` : ''}The time axis is logarithmic.`,
     legend: policyLegend(backtest),
     chart: chartOf(
       'wait-shares',
       drawPicture('wait-shares', () => waitSharesOption(backtest), PICTURE),
     ),
-    tables: html`${fold('These figures', sharesTable(backtest))}${fold('Counts of jobs', countsTable(backtest))}`,
+    tables: html`${fold('Show as a table', sharesTable(backtest))}${fold('Show job counts', countsTable(backtest))}`,
   })}</section>`;
 }
 

@@ -1,28 +1,40 @@
-/** Workspaces that people make for one task; where there are prebuilt ones they get one of these, and coderd builds the next. */
+/**
+ * Draws workspaces that people create for one task. If the template has prebuilt workspaces, most
+ * people claim one, and coderd builds the next.
+ */
 import { drawSeconds } from './draws.ts';
+import type { GeneratorContext } from './generator-context.ts';
 import { replacePrebuild } from './prebuilds.ts';
 import type { Template } from './scenario.ts';
-import type { Scene } from './scene.ts';
-import type { Stretch } from './stretch.ts';
+import type { WorkInterval } from './work-interval.ts';
 
-/** The others ask for parameters that no preset has, or find none ready: an assumption. */
+/**
+ * Assumption. The others need parameters that no preset has, or find no prebuilt workspace ready.
+ */
 const CLAIMS = 0.9;
-/** The others forget it: coderd stops it. */
+/** Assumption. The others forget the workspace, and coderd stops it. */
 const DELETED_BY_HAND = 0.7;
 const HOUR_MS = 3_600_000;
 
-/** Somebody who is at work creates a workspace, and is done with it some hours later. */
-export function createFresh(template: Template, stretches: readonly Stretch[], scene: Scene): void {
-  const { random, submit } = scene;
-  const stretch = random.pick(stretches);
-  if (stretch === undefined) return;
-  const at = random.between(stretch.from, stretch.to);
+/**
+ * Adds the builds of a workspace that a person creates at work and deletes or forgets some hours
+ * later.
+ */
+export function addTaskWorkspace(
+  template: Template,
+  intervals: readonly WorkInterval[],
+  context: GeneratorContext,
+): void {
+  const { random, submit } = context;
+  const interval = random.pick(intervals);
+  if (interval === undefined) return;
+  const at = random.between(interval.from, interval.to);
   const { prebuilds } = template;
   const claims = prebuilds !== undefined && random.next() < CLAIMS;
-  const workspace = scene.nameWorkspace();
+  const workspace = context.nameWorkspace();
   const seconds = drawSeconds(random, claims ? prebuilds.claim : template.start);
   submit('user', template, at, seconds, { workspace, transition: 'start' });
-  if (claims) replacePrebuild(template, prebuilds, at, scene);
+  if (claims) replacePrebuild(template, prebuilds, at, context);
   const ready = at + seconds * 1000;
   const stopSeconds = drawSeconds(random, template.stop);
   if (random.next() < DELETED_BY_HAND)

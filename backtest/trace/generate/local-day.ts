@@ -1,6 +1,8 @@
-/** Days as the clocks on walls tell them. */
+/** Computes days and times of day in IANA time zones. */
+
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { windowOf } from '../../../lambda/decision/settings/schedules.ts';
+import { BacktestError } from '../backtest-error.ts';
 
 export type LocalDay = {
   /** `2026-03-02` */
@@ -8,8 +10,9 @@ export type LocalDay = {
   /** 0 is Sunday. */
   readonly weekday: number;
   /**
-   * When the clock shows so many minutes since midnight; beyond 1440: on the next day. From 4:00 on that is exact, as clocks change
-   * at night; before, it is counted back from noon.
+   * The time at which the local clock shows this many minutes since midnight. From 1440 on it is on
+   * the next day. From 4:00 on it is exact, as clocks change at night. Earlier times count back
+   * from noon.
    */
   readonly at: (minute: number) => EpochMs;
 };
@@ -18,7 +21,9 @@ const MINUTE_MS = 60_000;
 const NOON = 720;
 const EVERY_DAY = [0, 1, 2, 3, 4, 5, 6] as const;
 
-/** The day of this date in an IANA zone. */
+/**
+ * The day of this date in an IANA time zone. Throws BacktestError if the time zone skips the day.
+ */
 export function localDay(timezone: string, date: string): LocalDay {
   const noon = firstShowing(timezone, date, NOON);
   return {
@@ -28,12 +33,12 @@ export function localDay(timezone: string, date: string): LocalDay {
   };
 }
 
-/** When this date begins in an IANA zone, also where the clock skips midnight. */
+/** The start of this date in an IANA time zone, also if its clock skips midnight. */
 export function midnight(timezone: string, date: string): EpochMs {
   return firstShowing(timezone, date, 0);
 }
 
-/** The date so many days later. */
+/** The date this many days later. */
 export function plusDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * 1440 * MINUTE_MS).toISOString().slice(0, 10);
 }
@@ -43,6 +48,7 @@ function firstShowing(timezone: string, date: string, minute: number): EpochMs {
     { days: EVERY_DAY, except: [], timezone, fromMinute: minute, toMinute: minute + 1, min: 0, warm: 0 },
     date,
   );
-  if (window === undefined) throw new Error(`finding ${date} in ${timezone}: there is no such day`);
+  if (window === undefined)
+    throw new BacktestError(`finding ${date} in ${timezone}: the time zone skips this day; take another day`);
   return window.from;
 }

@@ -1,16 +1,19 @@
-/** coderd answers nobody for a while: nothing is created in it, and then everything that was to be. */
+/**
+ * Moves jobs out of coderd's outages: coderd creates no job during an outage, and all of them after
+ * it.
+ */
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { Outage, TraceJob } from '../trace.ts';
 import { exponential } from './draws.ts';
 
-/** How long it takes people to notice that it is back, on average: an assumption. */
+/** Assumption: the mean time until people notice that coderd is back. */
 const NOTICED_AFTER_MS = 90_000;
 const LATEST_MS = 900_000;
-/** coderd's own loops come once a minute. */
+/** coderd's own loops run once a minute. */
 const LOOP_MS = 60_000;
 
-/** Moves the jobs of an outage to after its end. */
+/** Moves each job of an outage to a time after its end. */
 export function afterOutages(
   jobs: readonly TraceJob[],
   outages: readonly Outage[],

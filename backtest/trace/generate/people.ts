@@ -1,41 +1,53 @@
-/** Who works where, and from when on. The shares are assumptions; no public figures were found. */
+/**
+ * Draws the people of a group with their hours. The shares are assumptions: we found no public
+ * figures.
+ */
 import type { Random } from '../../../simulator/base/random.ts';
+import { BacktestError } from '../backtest-error.ts';
 import { normal, weighted } from './draws.ts';
+import type { GeneratorContext } from './generator-context.ts';
 import type { Group, Template } from './scenario.ts';
-import type { Scene } from './scene.ts';
 import { Workspace } from './workspace.ts';
 
 export type Person = {
   readonly group: Group;
   readonly workspace: Workspace;
-  /** Minutes since midnight, about. */
+  /** Usual minutes since midnight. */
   readonly arrivalMinute: number;
-  /** When coderd starts the workspace, Mondays to Fridays, whoever comes. */
+  /**
+   * Minutes since midnight at which coderd starts the workspace, Monday to Friday. Undefined: no
+   * schedule.
+   */
   readonly scheduleMinute: number | undefined;
 };
 
-/** Of all with an account; the others come so rarely that their workspaces are dormant. */
+/** Share of accounts in use. The other people come so rarely that their workspaces are dormant. */
 const ACTIVE_SHARE = 0.75;
-/** Colleagues come this many minutes apart. */
+/** Standard deviation of arrival times in a group, in minutes. */
 const ARRIVAL_DEVIATION = 50;
-/** Of those with a schedule: half have what everybody has, the others about when they come. */
+/**
+ * Half of the schedules are at the common time of the group, the others shortly before the person
+ * arrives.
+ */
 const COMMON_SCHEDULE_SHARE = 0.5;
 const HALF_HOUR = 30;
 
-/** Those of a group who work with Coder. */
+/** The active people of a group. Throws BacktestError if the group names an unknown template. */
 export function drawPeople(
   group: Group,
   templates: ReadonlyMap<string, Template>,
-  scene: Scene,
+  context: GeneratorContext,
 ): readonly Person[] {
   return Array.from({ length: Math.round(group.users * ACTIVE_SHARE) }, () => {
-    const { random } = scene;
+    const { random } = context;
     const template = templates.get(weighted(random, group.templates));
     if (template === undefined)
-      throw new Error(`drawing people: "${Object.keys(group.templates)}" has a name that is no template`);
+      throw new BacktestError(
+        `drawing people: the scenario lacks a template of the group (${Object.keys(group.templates).join(', ')}); add it, or correct the name`,
+      );
     const arrivalMinute = normal(random, group.arrivalMinute, ARRIVAL_DEVIATION);
     const scheduleMinute = drawSchedule(group, arrivalMinute, random);
-    const workspace = new Workspace(template, drawPatience(random), scene);
+    const workspace = new Workspace(template, drawTtlFactor(random), context);
     return { group, workspace, arrivalMinute, scheduleMinute };
   });
 }
@@ -47,10 +59,10 @@ function drawSchedule(group: Group, arrivalMinute: number, random: Random): numb
 }
 
 /**
- * Most leave the time to live as it is; some want it short, and some long enough to find it running in the morning. On Mondays they all
- * find it stopped.
+ * A factor for the time to live of the template. Most people keep it. Some shorten it, and some
+ * extend it until the next morning. On Mondays all workspaces are stopped.
  */
-function drawPatience(random: Random): number {
+function drawTtlFactor(random: Random): number {
   const share = random.next();
   if (share < 0.15) return 0.5;
   return share < 0.35 ? 6 : 1;

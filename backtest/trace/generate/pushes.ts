@@ -1,35 +1,37 @@
-/** New versions of templates: imports, of which the last one becomes active. */
+/** Draws new template versions: one or more imports, of which the last one becomes active. */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { drawSeconds, poisson } from './draws.ts';
+import type { GeneratorContext } from './generator-context.ts';
 import type { LocalDay } from './local-day.ts';
 import { rebuildPrebuilds } from './prebuilds.ts';
 import type { Template } from './scenario.ts';
-import type { Scene } from './scene.ts';
 
-/** A version became active. */
+/** A template version that became active. */
 export type Push = { readonly template: Template; readonly at: EpochMs };
 
 const MINUTE_MS = 60_000;
 const WORKDAYS = 5;
-/** Minutes since midnight between which somebody pushes. */
+/** Minutes since midnight between which people push new versions. */
 const PUSHING = { from: 570, to: 1020 } as const;
-/** Whoever pushes finds a mistake in so many versions, and tries again some minutes later: assumptions. */
+/** Assumptions: the share of versions with a mistake, and the minutes until the next attempt. */
 const MISTAKES = 0.3;
 const TRIES_AGAIN_AFTER = [3, 15] as const;
 
-/** Adds the imports of a template's day, and what they make of its prebuilt workspaces. */
-export function pushDay(template: Template, day: LocalDay, scene: Scene): readonly Push[] {
+/**
+ * Adds the imports of a template on one day, and the jobs of its prebuilt workspaces that follow.
+ */
+export function addPushes(template: Template, day: LocalDay, context: GeneratorContext): readonly Push[] {
   if (day.weekday === 0 || day.weekday === 6) return [];
-  const { random } = scene;
+  const { random } = context;
   return Array.from({ length: poisson(random, template.pushesPerWeek / WORKDAYS) }, () => {
-    const at = importUntilGood(template, day.at(random.between(PUSHING.from, PUSHING.to)), scene);
-    rebuildPrebuilds(template, at, day, scene);
+    const at = importUntilGood(template, day.at(random.between(PUSHING.from, PUSHING.to)), context);
+    rebuildPrebuilds(template, at, day, context);
     return { template, at };
   });
 }
 
-/** When the version is there that has no mistake. */
-function importUntilGood(template: Template, first: EpochMs, { random, submit }: Scene): EpochMs {
+/** Returns the time at which the version without a mistake is imported. */
+function importUntilGood(template: Template, first: EpochMs, { random, submit }: GeneratorContext): EpochMs {
   let at: number = first;
   for (;;) {
     const seconds = drawSeconds(random, template.import);

@@ -1,7 +1,10 @@
-/** What a made-up deployment of Coder is like: who works when, on which templates. All of it is data. */
+/**
+ * A scenario: the data from which the generator makes a trace. People, templates, bursts and
+ * outages.
+ */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 
-/** Seconds: half of the builds take no longer than `p50`, 19 of 20 no longer than `p95`; lognormal between and beyond. */
+/** Median and 95th percentile of a lognormal distribution, in seconds. */
 export type Spread = { readonly p50: number; readonly p95: number };
 
 export type Template = {
@@ -11,23 +14,23 @@ export type Template = {
   readonly start: Spread;
   readonly stop: Spread;
   readonly import: Spread;
-  /** How long a workspace runs by default, before coderd stops it. */
+  /** Default hours until coderd stops a workspace. */
   readonly ttlHours: number;
-  /** New active versions, in the working hours of those who maintain it. */
+  /** New active versions per week, in the working hours of the maintainers. */
   readonly pushesPerWeek: number;
-  /** IANA name: where those who maintain it work. */
+  /** IANA name of the maintainers' time zone. */
   readonly timezone: string;
   readonly prebuilds?: Prebuilds;
 };
 
-/** Workspaces that coderd keeps ready, of all presets of a template together. */
+/** The prebuilt workspaces of all presets of a template together. */
 export type Prebuilds = {
-  /** Of their jobs: those of the template, often with a tag of their own. */
+  /** Tags of their jobs: those of the template, often with one more tag. */
   readonly tags: Tags;
   readonly instances: number;
-  /** In the night and at weekends (a preset's schedule). */
+  /** Instances at night and at weekends, from the schedule of the preset. */
   readonly instancesAtNight: number;
-  /** What a person's build takes that claims one. */
+  /** Duration of a build that claims a prebuilt workspace. */
   readonly claim: Spread;
 };
 
@@ -36,41 +39,46 @@ export type Group = {
   readonly users: number;
   /** IANA name. */
   readonly timezone: string;
-  /** Templates by name: how many of ten people have their workspace of it. */
+  /** Weight of each template, by name: the share of people whose workspace has it. */
   readonly templates: Readonly<Record<string, number>>;
-  /** Minutes since midnight: when half of them have come. */
+  /** Median arrival time, in minutes since midnight. */
   readonly arrivalMinute: number;
-  /** Workspaces that start by a schedule, 0 to 1. */
+  /** Share of workspaces with an autostart schedule, 0 to 1. */
   readonly autostartShare: number;
-  /** Workspaces that a person at work creates for a task, a day; deleted when it is done. */
+  /** Workspaces that a person at work creates for a single task, per day. */
   readonly freshPerDay: number;
-  /** Days on which few come: `12-25` every year, or `2026-04-06`. */
+  /** Days with few people at work: `12-25` for every year, or `2026-04-06`. */
   readonly holidays: readonly string[];
 };
 
-/** Builds that somebody or something asks for all at once, at a time that no calendar foretells: CI, a workshop, AI agents. */
+/** Many builds at once, at a time that no schedule predicts: CI, a workshop, AI agents. */
 export type Bursts = {
   /** The template's name. */
   readonly template: string;
-  /** How many bursts a day begins by itself, on average; they come at random. */
+  /** Mean number of bursts per day, without those that follow from another burst. */
   readonly perDay: number;
-  /** Minutes since midnight by the scenario's clock: when they begin, from and to. */
+  /** The minutes since midnight between which bursts begin, in the time zone of the scenario. */
   readonly between: readonly [fromMinute: number, toMinute: number];
-  /** Builds of one burst, the least and the most; small bursts are more frequent. */
+  /** Fewest and most builds of one burst. Small bursts are more frequent. */
   readonly size: readonly [from: number, to: number];
-  /** The builds of one burst are spread over so many seconds. */
+  /** Seconds over which the builds of one burst are spread. */
   readonly withinSeconds: number;
-  /** The chance, 0 to 1, that one burst brings another; and how many minutes later that begins, on average. @default none does */
+  /**
+   * Probability that another burst follows, 0 to 1, and the mean minutes until it begins.
+   * @default no burst follows from another
+   */
   readonly again?: { readonly chance: number; readonly afterMinutes: number };
-  /** How long a workspace lives until it is deleted by hand, from and to. @default it stays */
+  /**
+   * Fewest and most minutes until the workspace is deleted by hand. @default it is never deleted
+   */
   readonly livesMinutes?: readonly [from: number, to: number];
 };
 
-/** In which coderd answers nobody. */
+/** A period without an answer from coderd. */
 export type PlannedOutage = {
-  /** Days after the first. */
+  /** Days after the first day. */
   readonly day: number;
-  /** Minutes since midnight by the scenario's clock. */
+  /** Minutes since midnight in the time zone of the scenario. */
   readonly minute: number;
   readonly seconds: number;
 };
@@ -79,17 +87,17 @@ export type Scenario = {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The configuration it is meant for: a file of this project. */
+  /** Path of its configuration, from the root of the project. */
   readonly config: string;
-  /** IANA name: by its clock days begin, and the hours of the week are told. */
+  /** IANA name of the time zone of days and hours of the week. */
   readonly timezone: string;
-  /** The first day, where none is asked for: `2026-03-02`. */
+  /** The default first day, such as `2026-03-02`. */
   readonly from: string;
   readonly templates: readonly Template[];
   readonly groups: readonly Group[];
   /** @default none */
   readonly bursts?: readonly Bursts[];
   readonly outages: readonly PlannedOutage[];
-  /** From a task's creation to its daemon. */
+  /** Seconds from the creation of a task to its daemon, shortest and longest. */
   readonly startSeconds: readonly [from: number, to: number];
 };

@@ -1,37 +1,50 @@
-/** A day of one person and of the workspaces that are theirs. The habits are assumptions; docs/traces.md has them all. */
+/**
+ * Draws one day of a person and their workspaces. The habits are assumptions; docs/traces.md lists
+ * them.
+ */
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import { exponential, normal, poisson } from './draws.ts';
-import { createFresh } from './fresh.ts';
+import { addTaskWorkspace } from './fresh.ts';
+import type { GeneratorContext } from './generator-context.ts';
 import type { LocalDay } from './local-day.ts';
 import type { Person } from './people.ts';
 import type { Push } from './pushes.ts';
-import type { Scene } from './scene.ts';
-import type { Stretch } from './stretch.ts';
+import type { WorkInterval } from './work-interval.ts';
 
-/** Of those who work with Coder, who come; Sunday first. */
+/** Share of active people who come to work, by weekday, Sunday first. */
 const ATTENDANCE = [0.03, 0.88, 0.88, 0.88, 0.86, 0.74, 0.03] as const;
 const FRIDAY = 5;
 const ON_HOLIDAYS = 0.06;
 
 const MINUTE_MS = 60_000;
-/** A day's restarts: a parameter is changed, something hangs. */
+/** Mean restarts per person and day: a parameter changed, or the workspace hangs. */
 const RESTARTS = 0.25;
-/** Of those at work who update when their template has a new version, and how many minutes later, on average. */
+/**
+ * Share of people at work who update to a new template version, and the mean minutes until they do.
+ */
 const UPDATE_SHARE = 0.04;
 const UPDATE_AFTER = 40;
-/** Who has just started it has the new version, and does not restart. */
+/**
+ * A workspace that started less than 15 minutes before has the new version, so its owner does not
+ * restart it.
+ */
 const SETTLED_MINUTES = 15;
 const STOPS_BY_HAND = 0.2;
 
-/** Adds all jobs of the person's day. Days have to come in their order. */
-export function liveDay(person: Person, day: LocalDay, pushes: readonly Push[], scene: Scene): void {
-  const { random } = scene;
+/** Adds all jobs of one day of a person. Call it for one day after the other. */
+export function addPersonDay(
+  person: Person,
+  day: LocalDay,
+  pushes: readonly Push[],
+  context: GeneratorContext,
+): void {
+  const { random } = context;
   const { workspace } = person;
-  const stretches = random.next() < attendance(person, day) ? drawStretches(person, day, random) : [];
-  startBySchedule(person, day, stretches[0]);
-  const restarts = stretches.length === 0 ? [] : drawRestarts(person, stretches, pushes, random);
-  for (const { from, to } of stretches) {
+  const intervals = random.next() < attendance(person, day) ? drawWorkIntervals(person, day, random) : [];
+  startBySchedule(person, day, intervals[0]);
+  const restarts = intervals.length === 0 ? [] : drawRestarts(person, intervals, pushes, random);
+  for (const { from, to } of intervals) {
     workspace.start('user', from);
     workspace.use(to);
     for (const at of restarts) {
@@ -41,8 +54,8 @@ export function liveDay(person: Person, day: LocalDay, pushes: readonly Push[], 
     }
   }
   for (let left = poisson(random, person.group.freshPerDay); left > 0; left--)
-    createFresh(workspace.template, stretches, scene);
-  const leave = stretches.at(-1)?.to;
+    addTaskWorkspace(workspace.template, intervals, context);
+  const leave = intervals.at(-1)?.to;
   if (leave !== undefined && random.next() < STOPS_BY_HAND) workspace.stop(leave);
 }
 
@@ -51,28 +64,31 @@ function attendance({ group }: Person, { date, weekday }: LocalDay): number {
   return group.holidays.some((holiday) => date.endsWith(holiday)) ? Math.min(usual, ON_HOLIDAYS) : usual;
 }
 
-/** coderd knows neither holidays nor who is ill; who comes earlier has started it by hand. */
-function startBySchedule({ workspace, scheduleMinute }: Person, day: LocalDay, first?: Stretch): void {
+/**
+ * coderd knows no holidays and no sick days. A person who comes earlier starts the workspace by
+ * hand.
+ */
+function startBySchedule({ workspace, scheduleMinute }: Person, day: LocalDay, first?: WorkInterval): void {
   if (scheduleMinute === undefined || day.weekday === 0 || day.weekday === 6) return;
   const at = day.at(scheduleMinute);
   if (first === undefined || at <= first.from) workspace.start('autostart', at);
 }
 
-/** From coming to leaving, without lunch and, some days, without meetings. */
-function drawStretches(person: Person, day: LocalDay, random: Random): readonly Stretch[] {
+/** From arrival to departure, without the lunch break and, on some days, without meetings. */
+function drawWorkIntervals(person: Person, day: LocalDay, random: Random): readonly WorkInterval[] {
   const from = Math.max(EARLIEST, normal(random, person.arrivalMinute, 15));
   const to = from + normal(random, day.weekday === FRIDAY ? 450 : 510, 45);
   const lunch = { from: normal(random, 745, 20), minutes: random.between(30, 60) };
   const meetings = { from: random.between(840, 990), minutes: random.between(45, 180) };
   const pauses = random.next() < 0.35 ? [lunch, meetings] : [lunch];
-  const stretches: Stretch[] = [];
+  const intervals: WorkInterval[] = [];
   let begin = from;
   for (const pause of pauses) {
     if (pause.from <= begin || pause.from + pause.minutes >= to) continue;
-    stretches.push({ from: day.at(begin), to: day.at(pause.from) });
+    intervals.push({ from: day.at(begin), to: day.at(pause.from) });
     begin = pause.from + pause.minutes;
   }
-  return [...stretches, { from: day.at(begin), to: day.at(to) }];
+  return [...intervals, { from: day.at(begin), to: day.at(to) }];
 }
 
 /** 5:00 */
@@ -80,11 +96,11 @@ const EARLIEST = 300;
 
 function drawRestarts(
   { workspace }: Person,
-  stretches: readonly Stretch[],
+  intervals: readonly WorkInterval[],
   pushes: readonly Push[],
   random: Random,
 ): readonly EpochMs[] {
-  const [from, to] = [stretches[0]?.from ?? 0, stretches.at(-1)?.to ?? 0];
+  const [from, to] = [intervals[0]?.from ?? 0, intervals.at(-1)?.to ?? 0];
   const own = Array.from({ length: poisson(random, RESTARTS) }, () => random.between(from, to) as EpochMs);
   const updates = pushes
     .filter(({ template }) => template === workspace.template && random.next() < UPDATE_SHARE)

@@ -1,17 +1,22 @@
-/** A workspace that is started, used and stopped: by its owner, or by coderd at its deadline (docs/coder.md §10). */
+/**
+ * A workspace of the generator. Its owner starts, uses and stops it; coderd stops it at its
+ * deadline (docs/coder.md §10).
+ */
 
 import type { Transition } from '../trace.ts';
 import { drawSeconds } from './draws.ts';
+import type { Build, GeneratorContext } from './generator-context.ts';
 import type { Template } from './scenario.ts';
-import type { Build, Scene } from './scene.ts';
 
 const HOUR_MS = 3_600_000;
-/** Coder's default `activity_bump`: who uses a workspace has it for so much longer. */
+/** Coder's default `activity_bump`: use moves the deadline to one hour later. */
 const BUMP_MS = HOUR_MS;
 
 type Run = {
   readonly deadline: number;
-  /** Of the build that will end it; drawn when it starts, so that it does not matter when one looks. */
+  /**
+   * Duration of the stop build. Drawn at the start, so the order of later calls does not matter.
+   */
   readonly stopSeconds: number;
 };
 
@@ -19,31 +24,31 @@ export class Workspace {
   readonly template: Template;
   readonly #name: string;
   readonly #ttlMs: number;
-  readonly #scene: Scene;
+  readonly #context: GeneratorContext;
   #run: Run | undefined;
 
-  /** `patience`: how many times as long as its template says it runs by itself. */
-  constructor(template: Template, patience: number, scene: Scene) {
+  /** `ttlFactor`: factor for the time to live of the template. */
+  constructor(template: Template, ttlFactor: number, context: GeneratorContext) {
     this.template = template;
-    this.#ttlMs = template.ttlHours * patience * HOUR_MS;
-    this.#scene = scene;
-    this.#name = scene.nameWorkspace();
+    this.#ttlMs = template.ttlHours * ttlFactor * HOUR_MS;
+    this.#context = context;
+    this.#name = context.nameWorkspace();
   }
 
-  /** Whether it runs at a time; coderd has stopped it by then if its deadline was before. */
+  /** Whether it runs at this time. Adds coderd's autostop if the deadline has passed. */
   isRunning(at: number): boolean {
     if (this.#run !== undefined && this.#run.deadline <= at) {
       const { deadline, stopSeconds } = this.#run;
-      this.#scene.submit('autostop', this.template, deadline, stopSeconds, this.#build('stop'));
+      this.#context.submit('autostop', this.template, deadline, stopSeconds, this.#build('stop'));
       this.#run = undefined;
     }
     return this.#run !== undefined;
   }
 
-  /** Starts it, unless it runs. */
+  /** Starts it, unless it already runs. */
   start(kind: 'user' | 'autostart', at: number): void {
     if (this.isRunning(at)) return;
-    const { random, submit } = this.#scene;
+    const { random, submit } = this.#context;
     const seconds = drawSeconds(random, this.template.start);
     submit(kind, this.template, at, seconds, this.#build('start'));
     this.#run = {
@@ -52,24 +57,26 @@ export class Workspace {
     };
   }
 
-  /** Somebody works in it until then. */
+  /** Its owner uses it until this time. */
   use(until: number): void {
     if (this.#run === undefined) return;
     this.#run = { ...this.#run, deadline: Math.max(this.#run.deadline, until + BUMP_MS) };
   }
 
-  /** By hand, if it runs. Returns when it is stopped. */
+  /** Its owner stops it, if it runs. Returns the time at which it is stopped. */
   stop(at: number): number {
     if (!this.isRunning(at) || this.#run === undefined) return at;
     const { stopSeconds } = this.#run;
-    this.#scene.submit('user', this.template, at, stopSeconds, this.#build('stop'));
+    this.#context.submit('user', this.template, at, stopSeconds, this.#build('stop'));
     this.#run = undefined;
     return at + stopSeconds * 1000;
   }
 
-  /** As `coder restart` and "Update" do: stops it, and starts it again. */
+  /**
+   * Stops it and starts it again, as `coder restart` and "Update" do. Ignored while it is stopped.
+   */
   restart(at: number): void {
-    if (this.isRunning(at)) this.start('user', this.stop(at) + this.#scene.random.between(1000, 5000));
+    if (this.isRunning(at)) this.start('user', this.stop(at) + this.#context.random.between(1000, 5000));
   }
   #build(transition: Transition): Build {
     return { workspace: this.#name, transition };

@@ -1,4 +1,7 @@
-/** The bounds, by hand. Jobs are written as `from-to` in seconds, with the letters of the pools that can run them. */
+/**
+ * The bounds, computed by hand. A job is `from-to` in seconds, with the letters of the pools that
+ * can run it.
+ */
 import { describe, expect, it } from 'vitest';
 import { busyHours } from '../../../backtest/bounds/busy-hours.ts';
 import { clairvoyant } from '../../../backtest/bounds/clairvoyant.ts';
@@ -6,7 +9,7 @@ import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
 import { LinearProgram } from '../../../backtest/bounds/linear-program.ts';
 import { piecesOf } from '../../../backtest/bounds/pieces.ts';
 
-/** `0-40 10-30AB`; without letters: pool A. */
+/** Parses jobs such as `0-40 10-30AB`. Without letters the pool is A. */
 function jobsOf(text: string): readonly BoundJob[] {
   return text.split(' ').map((each) => {
     const [, from = '', to = '', letters = ''] = /^(\d+)-(\d+)([A-Z]*)$/.exec(each) ?? [];
@@ -15,21 +18,23 @@ function jobsOf(text: string): readonly BoundJob[] {
   });
 }
 
-/** A second of it costs a thousandth of a dollar, and it starts in half a minute. */
+/** One second costs a thousandth of a dollar. A task starts in half a minute. */
 const POOL: BoundPool = { dollarsPerHour: 3.6, startMs: 30_000 };
 
 /**
- * Three pauses of 90 s or more cut it into four pieces, in each of which tasks start 30 s before their first job:
- * 0-110    1 (0-40) hands its task on to 3 (45-60): idle for 5 s. 2 (10-30) hands its own on to 4 (50-80), idle for 20 s, and that
- *          to 5 (100-110), idle for 20 s. Billed: 30 + 60 and 30 + 100 = 220 s.
- * 205-210  6 alone: 30 + 5 s are below the minimum: 60 s.
- * 310-340  7 and 8, 20 s apart: one task, 30 + 30 = 60 s. Two would be 120 s.
- * 440-500  9 and 10 at a time: 30 + 60 and 30 + 40 = 160 s.
- * In all 500 s on 6 tasks. They run for 40 + 20 + 15 + 30 + 10 + 5 + 5 + 5 + 60 + 40 = 230 s.
+ * Three pauses of 90 s or more divide the jobs into four pieces. In each piece, tasks start 30 s
+ * before their first job:
+ * 0-110    job 3 (45-60) takes the task of 1 (0-40): idle for 5 s. Job 4 (50-80) takes that of 2
+ *          (10-30): idle for 20 s. Then 5 (100-110) takes it: idle for 20 s.
+ *          Billed: 30 + 60 and 30 + 100 = 220 s.
+ * 205-210  job 6 alone: 30 + 5 s are below the minimum: 60 s.
+ * 310-340  jobs 7 and 8, 20 s apart: one task, 30 + 30 = 60 s. Two tasks would be 120 s.
+ * 440-500  jobs 9 and 10 at the same time: 30 + 60 and 30 + 40 = 160 s.
+ * In total 500 s on 6 tasks. Jobs run for 40 + 20 + 15 + 30 + 10 + 5 + 5 + 5 + 60 + 40 = 230 s.
  */
 const TEN = jobsOf('0-40 10-30 45-60 50-80 100-110 205-210 310-315 335-340 440-500 450-490');
 
-it('ten jobs of one pool cost what they do by hand', async () => {
+it('bills ten jobs of one pool as computed by hand', async () => {
   const bound = await clairvoyant(TEN, [POOL]);
   expect(bound).toEqual({
     hours: 500 / 3600,
@@ -41,13 +46,13 @@ it('ten jobs of one pool cost what they do by hand', async () => {
   expect(busy).toEqual({ hours: 230 / 3600, dollars: expect.closeTo(0.23, 12) });
 });
 
-it('no jobs cost nothing', async () => {
+it('bills nothing without jobs', async () => {
   const nothing = { hours: 0, dollars: 0, launches: 0 };
   expect(await clairvoyant([], [POOL])).toEqual({ ...nothing, pools: [nothing] });
   expect(busyHours([], [POOL])).toEqual({ hours: 0, dollars: 0 });
 });
 
-it('busy hours are those of the cheapest pool that fits', () => {
+it('counts busy hours on the cheapest pool that fits', () => {
   const pools = [
     { dollarsPerHour: 36, startMs: 0 },
     { dollarsPerHour: 3.6, startMs: 0 },
@@ -56,19 +61,29 @@ it('busy hours are those of the cheapest pool that fits', () => {
   expect(busy).toEqual({ hours: 210 / 3600, dollars: expect.closeTo(0.2 + 0.1, 12) });
 });
 
-describe('one pool', () => {
+describe('the clairvoyant bound of one pool', () => {
   it.each([
-    { jobs: '0-40', billedS: 70, launches: 1, because: 'a task is billed its start and its job' },
-    { jobs: '0-10', billedS: 60, launches: 1, because: 'a minute is billed at least' },
-    { jobs: '0-40 40-80', billedS: 110, launches: 1, because: 'who ends hands on to who starts then' },
+    { jobs: '0-40', billedS: 70, launches: 1, because: 'a task is billed for its start and its job' },
+    { jobs: '0-10', billedS: 60, launches: 1, because: 'the minimum is one minute' },
+    { jobs: '0-40 40-80', billedS: 110, launches: 1, because: 'the second job reuses the task at once' },
     {
       jobs: '0-40 69-80',
       billedS: 110,
       launches: 1,
       because: 'idling for 29 s is cheaper than starting for 30 s',
     },
-    { jobs: '0-40 70-110', billedS: 140, launches: 1, because: 'what costs the same is handed on' },
-    { jobs: '0-200 10-50 80-120', billedS: 370, launches: 2, because: 'above another job too' },
+    {
+      jobs: '0-40 70-110',
+      billedS: 140,
+      launches: 1,
+      because: 'a task is reused if both ways cost the same',
+    },
+    {
+      jobs: '0-200 10-50 80-120',
+      billedS: 370,
+      launches: 2,
+      because: 'tasks are reused beside a longer job too',
+    },
     {
       jobs: '0-40 71-111',
       billedS: 140,
@@ -91,31 +106,34 @@ describe('one pool', () => {
       jobs: '0-9 60-69 120-180',
       billedS: 189,
       launches: 2,
-      because: 'the minimum joins the first two: 99 s and 90 s',
+      because: 'the minimum makes the first two jobs share a task: 99 s and 90 s',
     },
     {
       jobs: '0-40 40-40 40-40 40-80',
       billedS: 110,
       launches: 1,
-      because: 'jobs of no length fit in between',
+      because: 'jobs of 0 s fit in between',
     },
-    { jobs: '0-40 20-20', billedS: 100, launches: 2, because: 'a job of no length needs a task' },
+    { jobs: '0-40 20-20', billedS: 100, launches: 2, because: 'a job of 0 s needs a task too' },
     { jobs: '0-100 0-100', billedS: 260, launches: 2, because: 'a task runs one job at a time' },
     {
       jobs: '0-100 50-60',
       billedS: 170,
       launches: 2,
       because:
-        'above the bottom layer the minimum is left out: the second task would be billed 60 s, not 40 s',
+        'layers above the bottom one ignore the minimum, so the second task counts 40 s instead of 60 s',
     },
-  ])('$jobs: $billedS s, as $because', async ({ jobs, billedS, launches }) => {
+  ])('bills $billedS s for jobs $jobs: $because', async ({ jobs, billedS, launches }) => {
     const bound = await clairvoyant(jobsOf(jobs), [POOL]);
     expect(bound).toMatchObject({ hours: billedS / 3600, launches });
   });
 });
 
-describe('several pools', () => {
-  /** A is cheap, B costs ten times as much, C twice as much as A with no start to speak of; D is A with a start of 5 minutes. */
+describe('the clairvoyant bound of several pools', () => {
+  /**
+   * A is cheap. B costs ten times as much. C costs twice as much as A. D costs as much as A and
+   * starts in 5 minutes.
+   */
   const pools: readonly BoundPool[] = [
     POOL,
     { dollarsPerHour: 36, startMs: 30_000 },
@@ -123,20 +141,28 @@ describe('several pools', () => {
     { dollarsPerHour: 3.6, startMs: 300_000 },
   ];
   it.each([
-    { jobs: '0-100AB', billedS: { A: 130 }, because: 'of two that fit, the cheaper one is taken' },
-    { jobs: '0-100A 100-200B', billedS: { A: 130, B: 130 }, because: 'pools hand nothing on to each other' },
+    { jobs: '0-100AB', billedS: { A: 130 }, because: 'a job takes the cheaper of two pools' },
+    { jobs: '0-100A 100-200B', billedS: { A: 130, B: 130 }, because: 'pools do not share tasks' },
     { jobs: '0-100AB 100-200B', billedS: { A: 130, B: 130 }, because: 'a task keeps its pool' },
     {
       jobs: '0-100B 100-105AB',
       billedS: { B: 135 },
-      because: '5 s of an idle dear task are cheaper than a cheap minute',
+      because: '5 s of an expensive idle task cost less than a cheap minute',
     },
-    { jobs: '0-100B 100-107AB', billedS: { A: 60, B: 130 }, because: '7 s of it are not' },
-    { jobs: '0-5B 2-7AB', billedS: { A: 60, B: 60 }, because: 'a minute is billed at least, in each pool' },
-    { jobs: '0-60CD', billedS: { C: 120 }, because: 'a short job is cheapest where tasks start fast' },
-    { jobs: '0-600CD', billedS: { D: 900 }, because: 'a long one where hours are cheap' },
-    { jobs: '0-600CD 600-660CD', billedS: { D: 960 }, because: 'a short one too, where a task is there' },
-  ])('$jobs: $because', async ({ jobs, billedS }) => {
+    {
+      jobs: '0-100B 100-107AB',
+      billedS: { A: 60, B: 130 },
+      because: '7 s of an expensive task cost more than a cheap minute',
+    },
+    { jobs: '0-5B 2-7AB', billedS: { A: 60, B: 60 }, because: 'the minimum is one minute in each pool' },
+    { jobs: '0-60CD', billedS: { C: 120 }, because: 'a short job is cheapest in a pool that starts fast' },
+    { jobs: '0-600CD', billedS: { D: 900 }, because: 'a long job is cheapest in a pool with cheap hours' },
+    {
+      jobs: '0-600CD 600-660CD',
+      billedS: { D: 960 },
+      because: 'a short job is cheapest on a task that already runs',
+    },
+  ])('bills $billedS for jobs $jobs: $because', async ({ jobs, billedS }) => {
     const bound = await clairvoyant(jobsOf(jobs), pools);
     const billed = bound.pools.map(({ hours }, pool) => [
       String.fromCharCode(65 + pool),
@@ -151,15 +177,19 @@ describe('several pools', () => {
   });
 });
 
-describe('pieces', () => {
+describe('piecesOf', () => {
   const pools = [POOL, { ...POOL, dollarsPerHour: 36 }];
   it.each([
     { jobs: '0-40 129-140', pieces: ['A A'], because: 'a task might idle for 89 s' },
     { jobs: '0-40 130-140', pieces: ['A', 'A'], because: 'no task idles for 90 s' },
-    { jobs: '0-40A 0-40B 300-340AB', pieces: ['A', 'A', 'B'], because: 'what the third joins is over' },
-    { jobs: '0-40AB 10-50A', pieces: ['A A'], because: 'the dearer pool is of no use' },
-    { jobs: '0-40AB 10-50B', pieces: ['AB B'], because: 'the dearer pool is there in any case' },
-  ])('$jobs are $pieces: $because', ({ jobs, pieces }) => {
+    {
+      jobs: '0-40A 0-40B 300-340AB',
+      pieces: ['A', 'A', 'B'],
+      because: 'the first two jobs have ended when the third connects their pools',
+    },
+    { jobs: '0-40AB 10-50A', pieces: ['A A'], because: 'no job needs the more expensive pool' },
+    { jobs: '0-40AB 10-50B', pieces: ['AB B'], because: 'a job needs the more expensive pool' },
+  ])('divides jobs $jobs into $pieces: $because', ({ jobs, pieces }) => {
     const found = piecesOf(jobsOf(jobs), pools).map((piece) =>
       piece.jobs.map((job) => job.pools.map((pool) => 'AB'[pool]).join('')).join(' '),
     );
@@ -167,7 +197,7 @@ describe('pieces', () => {
   });
 });
 
-it('a program that has no solution is refused, not answered', async () => {
+it('rejects a linear program without a solution', async () => {
   const program = new LinearProgram();
   const variable = program.addVariable(1);
   program.addEquation([[variable, 1]], 1);

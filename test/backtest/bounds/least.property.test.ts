@@ -1,4 +1,7 @@
-/** The bounds against schedules: all of them in small worlds, some of them in larger ones. */
+/**
+ * Compares the bounds with schedules: with all schedules of small inputs, with random ones of
+ * larger inputs.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { busyHours } from '../../../backtest/bounds/busy-hours.ts';
@@ -13,11 +16,13 @@ type World = { readonly jobs: readonly BoundJob[]; readonly pools: readonly Boun
 type Shape = {
   readonly pools: number;
   readonly jobs: number;
-  /** Of the starts of tasks, in steps of 5 s. From a minute on, Fargate's minimum never matters. */
+  /**
+   * Start times of tasks, in steps of 5 s. From one minute on, Fargate's minimum does not matter.
+   */
   readonly startSteps: { readonly min: number; readonly max: number };
 };
 
-/** Steps of 5 s make gaps, starts and the minimum meet exactly now and then. */
+/** With steps of 5 s, gaps, starts and the minimum are sometimes exactly equal. */
 const steps = (range: { readonly min: number; readonly max: number }) =>
   fc.integer(range).map((step) => step * 5000);
 
@@ -26,7 +31,7 @@ function worlds({ pools, jobs, startSteps }: Shape): fc.Arbitrary<World> {
     dollarsPerHour: fc.constantFrom(0.04, 0.05, 0.1, 0.4, 1.2),
     startMs: steps(startSteps),
   });
-  /** The last start of a job: early for many at a time, late for pauses. */
+  /** The latest start of a job. Early: many jobs at a time. Late: pauses between jobs. */
   const lasts = fc.constantFrom(12, 40, 120);
   return lasts.chain((last) =>
     fc.record({
@@ -50,12 +55,12 @@ const BELOW_MINIMUM = { min: 0, max: 11 };
 const never = (world: fc.Arbitrary<World>, holds: (world: World) => Promise<void>) =>
   fc.assert(fc.asyncProperty(world, holds), runs(1000));
 
-it('one pool costs what the best of all schedules does, where the minimum never matters', () =>
+it('equals the best schedule of one pool when the minimum does not matter', () =>
   never(worlds({ pools: 1, jobs: 7, startSteps: NO_MINIMUM }), async ({ jobs, pools }) => {
     expect((await clairvoyant(jobs, pools)).dollars).toBeCloseTo(leastDollars(jobs, pools), 12);
   }));
 
-it('jobs that follow one another cost what the best of all schedules does, with the minimum', () =>
+it('equals the best schedule of one pool with the minimum when jobs follow one another', () =>
   never(worlds({ pools: 1, jobs: 7, startSteps: BELOW_MINIMUM }), async ({ jobs, pools }) => {
     let freeMs = 0;
     const row = jobs.map((job) => {
@@ -66,19 +71,19 @@ it('jobs that follow one another cost what the best of all schedules does, with 
     expect((await clairvoyant(row, pools)).dollars).toBeCloseTo(leastDollars(row, pools), 12);
   }));
 
-it('several pools cost no more than the best of all schedules, with and without the minimum', () =>
+it('does not exceed the best schedule of several pools, with and without the minimum', () =>
   never(worlds({ pools: 3, jobs: 5, startSteps: ANY }), async ({ jobs, pools }) => {
     const { dollars } = await clairvoyant(jobs, pools);
     expect(dollars).toBeLessThanOrEqual(leastDollars(jobs, pools) + 1e-9);
     expect(dollars).toBeGreaterThanOrEqual(busyHours(jobs, pools).dollars - 1e-9);
   }));
 
-it('one pool costs no more than the best of all schedules, with the minimum', () =>
+it('does not exceed the best schedule of one pool with the minimum', () =>
   never(worlds({ pools: 1, jobs: 7, startSteps: BELOW_MINIMUM }), async ({ jobs, pools }) => {
     expect((await clairvoyant(jobs, pools)).dollars).toBeLessThanOrEqual(leastDollars(jobs, pools) + 1e-9);
   }));
 
-it('no schedule that somebody comes up with beats it', () =>
+it('does not exceed a random schedule', () =>
   fc.assert(
     fc.asyncProperty(
       worlds({ pools: 3, jobs: 60, startSteps: ANY }),
@@ -92,7 +97,7 @@ it('no schedule that somebody comes up with beats it', () =>
     runs(1000),
   ));
 
-it('no schedule of hundreds of jobs at a time beats it', () =>
+it('does not exceed a greedy schedule of 400 jobs', () =>
   fc.assert(
     fc.asyncProperty(fc.integer({ min: 1 }), async (seed) => {
       const random = new Random(seed);
@@ -112,7 +117,7 @@ it('no schedule of hundreds of jobs at a time beats it', () =>
     runs(20),
   ));
 
-it('the order of jobs changes no digit', () =>
+it('does not depend on the order of jobs', () =>
   fc.assert(
     fc.asyncProperty(
       worlds({ pools: 3, jobs: 20, startSteps: ANY }).chain((world) =>
@@ -127,19 +132,22 @@ it('the order of jobs changes no digit', () =>
     runs(1000),
   ));
 
-/** Where the bound is of one kind throughout: exact without the minimum, or in layers for one pool. */
+/**
+ * Inputs for which one rule computes the whole bound: exact without the minimum, or layers of one
+ * pool.
+ */
 const MONOTONE = fc.oneof(
   worlds({ pools: 3, jobs: 20, startSteps: NO_MINIMUM }),
   worlds({ pools: 1, jobs: 20, startSteps: ANY }),
 );
 
-it('a job more never makes it cheaper', () =>
+it('never falls when a job is added', () =>
   never(MONOTONE, async ({ jobs, pools }) => {
     const fewer = await clairvoyant(jobs.slice(1), pools);
     expect((await clairvoyant(jobs, pools)).dollars).toBeGreaterThanOrEqual(fewer.dollars - 1e-9);
   }));
 
-it('a longer start never makes it cheaper', () =>
+it('never falls when tasks take longer to start', () =>
   never(MONOTONE, async ({ jobs, pools }) => {
     const slower = pools.map((pool, index) =>
       index === 0 ? { ...pool, startMs: pool.startMs + 5000 } : pool,

@@ -1,11 +1,14 @@
-/** Schedules without any wait, by hand and by chance: what a bound may not be above. */
+/**
+ * Computes the cost of schedules without any wait, by exhaustive search and at random. A bound must
+ * not exceed it.
+ */
 import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 
-/** A task: its pool, and from its first job's start to its last job's end. */
+/** A task: its pool, the start of its first job and the end of its last job. */
 type Task = { readonly pool: number; readonly fromMs: number; readonly toMs: number };
 
-/** Said here once more, in its own words, so that the bound is checked against it. */
+/** The billing rule, implemented independently of the bounds, so that tests compare both. */
 function dollarsOf(tasks: readonly Task[], pools: readonly BoundPool[]): number {
   return tasks.reduce((sum, { pool, fromMs, toMs }) => {
     const { startMs = 0, dollarsPerHour = 0 } = pools[pool] ?? {};
@@ -13,12 +16,15 @@ function dollarsOf(tasks: readonly Task[], pools: readonly BoundPool[]): number 
   }, 0);
 }
 
-/** Jobs in an order in which a task can take the one after the other: those of no length before others of the same start. */
+/**
+ * Sorts jobs so that a task can take one after the other: jobs of 0 s come before others with the
+ * same start.
+ */
 function inTurn(jobs: readonly BoundJob[]): readonly BoundJob[] {
   return jobs.toSorted((a, b) => a.startMs - b.startMs || a.durationMs - b.durationMs);
 }
 
-/** What the next job can do: a place among the tasks, and the task as it is then. */
+/** The choices of the next job: the index of a task, and that task with the job. */
 function movesOf({ startMs, durationMs, pools }: BoundJob, tasks: readonly Task[]) {
   const toMs = startMs + durationMs;
   return [
@@ -29,7 +35,7 @@ function movesOf({ startMs, durationMs, pools }: BoundJob, tasks: readonly Task[
   ];
 }
 
-/** By trying all schedules. */
+/** The lowest cost of all schedules. */
 export function leastDollars(jobs: readonly BoundJob[], pools: readonly BoundPool[]): number {
   const search = ([job, ...rest]: readonly BoundJob[], tasks: readonly Task[]): number => {
     if (job === undefined) return dollarsOf(tasks, pools);
@@ -41,7 +47,10 @@ export function leastDollars(jobs: readonly BoundJob[], pools: readonly BoundPoo
   return search(inTurn(jobs), []);
 }
 
-/** Some schedule: the more `thrift`, 0 to 1, the more often a job takes what costs the least at that moment. */
+/**
+ * The cost of one random schedule. `thrift`: how often a job takes the cheapest choice of the
+ * moment, 0 to 1.
+ */
 export function someDollars(
   jobs: readonly BoundJob[],
   pools: readonly BoundPool[],

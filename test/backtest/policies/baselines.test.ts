@@ -9,22 +9,22 @@ const document = readFileSync('docs/policies.md', 'utf8');
 describe.each(BASELINES)('$id', (policy) => {
   const grid = policy.grid(config);
 
-  it('has a grid of 6 to 12 points, no two alike', () => {
+  it('has a grid of 6 to 12 different points', () => {
     expect(grid.length).toBeGreaterThanOrEqual(6);
     expect(grid.length).toBeLessThanOrEqual(12);
     expect(new Set(grid.map((settings) => JSON.stringify(settings))).size).toBe(grid.length);
   });
 
-  it('has the same settings in each point, so that a table has one column each', () => {
+  it('has the same setting names in each point of its grid', () => {
     const names = grid.map((settings) => Object.keys(settings));
     expect(names).toEqual(names.map(() => names[0]));
   });
 
-  it('links its source where it is explained', () => {
+  it('has a link to its source in docs/policies.md', () => {
     expect(document).toContain(policy.source.url);
   });
 });
 
-it('no two baselines have one name', () => {
+it('all baselines have different ids', () => {
   expect(new Set(BASELINES.map(({ id }) => id)).size).toBe(BASELINES.length);
 });

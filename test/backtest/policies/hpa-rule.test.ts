@@ -1,11 +1,14 @@
-/** Worked out by hand from replica_calculator.go and horizontal.go (backtest/policies/hpa-rule.ts). */
+/**
+ * Expected values are computed by hand from replica_calculator.go and horizontal.go
+ * (backtest/policies/hpa-rule.ts).
+ */
 import { describe, expect, it } from 'vitest';
 import { limitChange, recommend, stabilize } from '../../../backtest/policies/hpa-rule.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 
-describe('the HPA recommends', () => {
+describe('recommend', () => {
   it.each([
-    { current: 4, metric: 4, target: 1, expected: 4, because: 'the metric is what it should be' },
+    { current: 4, metric: 4, target: 1, expected: 4, because: 'the metric is at its target' },
     { current: 4, metric: 7, target: 1, expected: 7, because: 'each job has a replica' },
     { current: 1, metric: 7, target: 2, expected: 4, because: '3.5 is rounded up' },
     { current: 20, metric: 21, target: 1, expected: 20, because: '5 % more is within the tolerance' },
@@ -17,19 +20,19 @@ describe('the HPA recommends', () => {
       metric: 4,
       target: 0.8,
       expected: 5,
-      because: 'a quarter more than jobs is what 0.8 asks for',
+      because: 'a target of 0.8 needs a quarter more replicas than jobs',
     },
-    { current: 4, metric: 4, target: 0.8, expected: 5, because: '4 / 0.8' },
-    { current: 3, metric: 0, target: 1, expected: 0, because: 'the metric alone knows no least number' },
+    { current: 4, metric: 4, target: 0.8, expected: 5, because: '4 / 0.8 is 5' },
+    { current: 3, metric: 0, target: 1, expected: 0, because: 'the metric alone has no minimum' },
   ])(
-    '$expected replicas for $metric jobs on $current at $target each: $because',
+    'gives $expected replicas for $metric jobs, $current replicas and a target of $target: $because',
     ({ expected, ...given }) => {
       expect(recommend(given)).toBe(expected);
     },
   );
 });
 
-describe('the stabilization window', () => {
+describe('stabilize', () => {
   const now = 1_000_000 as EpochMs;
   const past = [
     { at: (now - 400_000) as EpochMs, replicas: 30 },
@@ -44,39 +47,45 @@ describe('the stabilization window', () => {
       replicas: 3,
       windowMs: 300_000,
       expected: 8,
-      because: 'the most of the last 300 s, the edge not in it',
+      because: 'it is the highest recommendation of the last 300 s, without the edge',
     },
-    { current: 10, replicas: 9, windowMs: 300_000, expected: 9, because: 'nothing more was wanted' },
-    { current: 10, replicas: 3, windowMs: 60_000, expected: 5, because: 'a shorter window forgets sooner' },
-    { current: 10, replicas: 3, windowMs: 0, expected: 3, because: 'no window, no memory' },
-    { current: 2, replicas: 3, windowMs: 300_000, expected: 3, because: 'up goes at once, and no further' },
+    { current: 10, replicas: 9, windowMs: 300_000, expected: 9, because: 'no recommendation was higher' },
+    {
+      current: 10,
+      replicas: 3,
+      windowMs: 60_000,
+      expected: 5,
+      because: 'a shorter window has fewer recommendations',
+    },
+    { current: 10, replicas: 3, windowMs: 0, expected: 3, because: 'there is no window' },
+    { current: 2, replicas: 3, windowMs: 300_000, expected: 3, because: 'scale-up has no window' },
     {
       current: 6,
       replicas: 5,
       windowMs: 300_000,
       expected: 8,
-      because: 'what the rate once kept back is still wanted',
+      because: 'a recommendation that the rate limited still counts',
     },
   ])(
-    'makes $replicas of $current $expected in $windowMs ms: $because',
+    'gives $expected for $replicas recommended, $current replicas and a window of $windowMs ms: $because',
     ({ replicas, expected, ...given }) => {
       expect(stabilize(replicas, { ...given, now, past })).toBe(expected);
     },
   );
 });
 
-describe('the scaling policies', () => {
+describe('limitChange', () => {
   it.each([
     { current: 1, replicas: 50, expected: 5, because: '4 pods are more than 100 %' },
     { current: 4, replicas: 50, expected: 8, because: '4 pods are 100 %' },
     { current: 10, replicas: 50, expected: 20, because: '100 % are more than 4 pods' },
     { current: 10, replicas: 12, expected: 12, because: 'the limit is not reached' },
-    { current: 40, replicas: 80, expected: 60, because: 'max is the end' },
-    { current: 10, replicas: 3, expected: 3, because: 'all may go at once' },
-    { current: 10, replicas: 0, expected: 2, because: 'min is the end' },
-    { current: 10, replicas: 10, expected: 10, because: 'there is nothing to do' },
+    { current: 40, replicas: 80, expected: 60, because: 'max is the upper limit' },
+    { current: 10, replicas: 3, expected: 3, because: 'scale-down has no rate limit' },
+    { current: 10, replicas: 0, expected: 2, because: 'min is the lower limit' },
+    { current: 10, replicas: 10, expected: 10, because: 'the number stays the same' },
   ])(
-    'lets $current become $expected where $replicas are wanted: $because',
+    'gives $expected for $replicas wanted and $current replicas: $because',
     ({ replicas, current, expected }) => {
       expect(limitChange(replicas, { current, min: 2, max: 60 })).toBe(expected);
     },

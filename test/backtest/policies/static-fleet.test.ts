@@ -1,25 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { STATIC_FLEET } from '../../../backtest/policies/static-fleet.ts';
-import { makeStage } from './stage.ts';
+import { makePolicyWorld } from './policy-world.ts';
 
 describe('a static fleet', () => {
   it.each([
     { share: 1, max: [180], maxTasks: 180, expected: [180], because: 'it is the size of the architecture' },
-    { share: 0.25, max: [180], maxTasks: 180, expected: [45], because: 'a quarter of it' },
+    {
+      share: 0.25,
+      max: [180],
+      maxTasks: 180,
+      expected: [45],
+      because: 'it is a quarter of the architecture',
+    },
     {
       share: 1,
       max: [90, 45, 45],
       maxTasks: 60,
       expected: [30, 15, 15],
-      because: 'no more than maxTasks in all',
+      because: 'the total is at most maxTasks',
     },
-    { share: 1, max: [20, 10], maxTasks: 60, expected: [20, 10], because: 'no more than max' },
+    { share: 1, max: [20, 10], maxTasks: 60, expected: [20, 10], because: 'each pool has at most its max' },
     {
       share: 0.05,
       max: [100, 4],
       maxTasks: 200,
       expected: [5, 1],
-      because: 'without a daemon no job of a pool runs',
+      because: 'each pool needs at least one daemon',
     },
   ])('has $expected of $max tasks at a share of $share: $because', ({ share, max, maxTasks, expected }) => {
     const pools = max.map((most, index) => ({
@@ -27,13 +33,13 @@ describe('a static fleet', () => {
       tags: { pool: `${index}` },
       max: most,
     }));
-    const { start, desired } = makeStage(pools, { maxTasks });
+    const { start, desired } = makePolicyWorld(pools, { maxTasks });
     start(STATIC_FLEET, { share });
     expect(pools.map(({ name }) => desired(name))).toEqual(expected);
   });
 
-  it('keeps its count, whatever comes', () => {
-    const { start, passTo, submit, world, changes } = makeStage([{ name: 'cpu', max: 4 }]);
+  it('keeps its desired count when jobs queue and a task fails', () => {
+    const { start, passTo, submit, world, changes } = makePolicyWorld([{ name: 'cpu', max: 4 }]);
     start(STATIC_FLEET, { share: 1 });
     passTo(120);
     for (let job = 0; job < 9; job++) submit(600);

@@ -1,4 +1,7 @@
-/** Reports in a real Chromium: what it logs and asks for is seen, and nothing of it reaches a network. */
+/**
+ * Opens reports in a real Chromium, and records its console messages and requests. Nothing reaches
+ * a network.
+ */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +24,7 @@ const ARGS = [
   '--disable-sync',
 ];
 
-/** Where there is no Chromium, browser tests are left out, visibly. */
+/** Without Chromium, vitest shows these tests as skipped. */
 export const browserTest = it.skipIf(!existsSync(CHROMIUM));
 /** Those that only CI runs: starting a page takes a second. */
 export const longBrowserTest = it.skipIf(!IS_FULL || !existsSync(CHROMIUM));
@@ -31,14 +34,14 @@ export const PHONE = { viewport: { width: 390, height: 844 } } as const;
 
 export type OpenReport = {
   readonly page: Page;
-  /** Whatever the console said, and errors that nobody caught. */
-  readonly said: readonly string[];
+  /** Messages of the console, and uncaught errors. */
+  readonly consoleMessages: readonly string[];
   readonly requests: readonly string[];
-  /** The report itself. */
+  /** The URL of the report. */
   readonly url: string;
 };
 
-/** One browser for the tests of a file. */
+/** Starts one browser for all tests of a file. Returns a function that opens a report in it. */
 export function reportBrowser(): (backtest: Backtest, options: BrowserContextOptions) => Promise<OpenReport> {
   const folder = mkdtempSync(join(tmpdir(), 'report-'));
   const files = new Map<Backtest, string>();
@@ -62,10 +65,10 @@ export function reportBrowser(): (backtest: Backtest, options: BrowserContextOpt
 }
 
 async function open(page: Page, url: string): Promise<OpenReport> {
-  const [said, requests]: [string[], string[]] = [[], []];
-  page.on('console', (message) => said.push(message.text()));
-  page.on('pageerror', (error) => said.push(error.message));
+  const [consoleMessages, requests]: [string[], string[]] = [[], []];
+  page.on('console', (message) => consoleMessages.push(message.text()));
+  page.on('pageerror', (error) => consoleMessages.push(error.message));
   page.on('request', (request) => requests.push(request.url()));
   await page.goto(url);
-  return { page, said, requests, url };
+  return { page, consoleMessages, requests, url };
 }

@@ -1,4 +1,4 @@
-/** A backtest as it could be: a week, three pools, five policies; none of it was simulated. */
+/** A made-up backtest of a week with three pools and five policies. Nothing in it was simulated. */
 import type {
   Backtest,
   Change,
@@ -53,7 +53,7 @@ type Rule = {
   readonly title: string;
   readonly source?: { readonly title: string; readonly url: string };
   readonly settings: Readonly<Record<string, string | number>>;
-  /** Tasks wanted, of what is busy, what was a step ago, and the pool's size. */
+  /** Desired tasks, from the busy tasks, the tasks of the step before, and the pool. */
   readonly wanted: (busy: number, before: number, pool: Pool) => number;
   readonly waitS: readonly [usual: number, cold: number];
   readonly coldShare: number;
@@ -117,7 +117,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** The same for the same seed. */
+/** The same seed gives the same backtest. */
 export function plausibleBacktest(seed: number): Backtest {
   const random = new Random(seed);
   const busy = POOLS.map((pool) => busyOf(pool, random));
@@ -152,7 +152,7 @@ export function plausibleBacktest(seed: number): Backtest {
       {
         bound: 'busy-hours',
         title: 'busy hours alone',
-        meaning: 'Every task exists only while a job runs in it: nobody can run so.',
+        meaning: 'Every task exists only while a job runs in it, which no schedule of tasks can do.',
         hours: busyHours,
         dollars: busyHours * 0.23,
         launches: 0,
@@ -172,7 +172,7 @@ export function plausibleBacktest(seed: number): Backtest {
   };
 }
 
-/** Working days with a peak at nine, a lower one at two. */
+/** Busy tasks: working days with a peak at 9:00 and a lower one at 14:00. */
 function busyOf({ size }: Pool, random: Random): readonly number[] {
   return Array.from({ length: STEPS }, (_, step) => {
     const hour = (step * HOURS_A_STEP) % 24;

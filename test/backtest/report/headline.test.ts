@@ -60,53 +60,53 @@ it.each([
   {
     with: {},
     says: '12,345 jobs in 7 days cost $412 with the autoscaler, 87% less than the static fleet of 180 ($3,240). 5 of 100 people wait 48 s or longer (1.5 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242)',
-    because: 'cost and wait are one bargain',
+    name: 'compares cost, wait and total with the static fleet',
   },
   {
     with: { dollars: [412, 400, 0] as const, days: 1 },
     says: '12,345 jobs in a day cost $412 with the autoscaler, 3.0% more than the static fleet of 180 ($400). 5 of 100 people wait 48 s or longer (1.5 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the static fleet of 180 is cheapest: $402; the autoscaler costs $1,012, 2.5 times as much',
-    because: 'where it loses, it says so; nothing is a multiple of nothing',
+    name: 'names the static fleet when it is cheaper',
   },
   {
     with: { dollars: [0.5, 0.5, 0.004] as const, lost: { killed: 1, reaped: 12 } },
     says: '12,345 jobs in 7 days cost $0.50 with the autoscaler, as much as the static fleet of 180 ($0.50). 5 of 100 people wait 48 s or longer (1.5 s with the fleet); 1 is killed, 12 are given up after 30 min. At $1.10 for each minute that a person waits, the static fleet of 180 is cheapest: $2.50; the autoscaler costs $601, 240 times as much',
-    because: 'lost jobs are part of the headline',
+    name: 'counts killed jobs and jobs that coderd gave up',
   },
   {
     with: { without: 'fleet' as const, days: 1.5, waits: [200, 0] as const },
-    says: '12,345 jobs in 36 hours cost $412 with the autoscaler. 5 of 100 people wait 3.3 min or longer; no job is lost. At $1.10 for each minute that a person waits, it costs $1,012 in all',
-    because: 'without a fleet there is nothing to compare with',
+    says: '12,345 jobs in 36 hours cost $412 with the autoscaler. 5 of 100 people wait 3.3 min or longer; no job is lost. At $1.10 for each minute that a person waits, the total is $1,012',
+    name: 'shows only its own figures without a static fleet',
   },
   {
     with: { jobs: 1, days: 10 / 1440, waits: [0, 0] as const, lost: { unserved: 1 } },
     says: '1 job in 10 minutes cost $412 with the autoscaler, 87% less than the static fleet of 180 ($3,240). 95 of 100 people do not wait (the same with the fleet); 1 is never run. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242)',
-    because: 'there are small traces, and waits of nothing',
+    name: 'describes a trace of one job and a wait of 0 s',
   },
   {
     with: { waits: [0.04, 14] as const },
     says: '12,345 jobs in 7 days cost $412 with the autoscaler, 87% less than the static fleet of 180 ($3,240). 95 of 100 people do not wait (up to 14 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242)',
-    because: 'who waits 0 s does not wait',
+    name: 'reads a p95 wait that rounds to 0 s as no wait',
   },
   {
     with: { people: 0 as const },
-    says: '12,345 jobs in 7 days cost $412 with the autoscaler, 87% less than the static fleet of 180 ($3,240). No job is lost. In all, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242)',
-    because: 'where nobody waits for a job there is nothing to say of waits',
+    says: '12,345 jobs in 7 days cost $412 with the autoscaler, 87% less than the static fleet of 180 ($3,240). No job is lost. In total, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242)',
+    name: 'leaves out waits when people wait for no job',
   },
   {
     with: { without: 'bounds' as const },
     says: '12,345 jobs in 7 days cost $412 with the autoscaler, 87% less than the static fleet of 180 ($3,240). 5 of 100 people wait 48 s or longer (1.5 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242)',
-    because: 'bounds may be missing',
+    name: 'needs no bounds',
   },
   {
     with: { dollars: [412, 1_010, 0] as const },
     says: '12,345 jobs in 7 days cost $412 with the autoscaler, 59% less than the static fleet of 180 ($1,010). 5 of 100 people wait 48 s or longer (1.5 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler and the static fleet of 180 cost the same: $1,012',
-    because: 'a tie has no winner',
+    name: 'names no winner when the totals are equal',
   },
   {
     with: { without: 'runs' as const },
-    says: '12,345 jobs in 7 days: no policy was run',
-    because: 'it never fails',
+    says: '12,345 jobs in 7 days: no policy ran',
+    name: 'describes a backtest without runs',
   },
-])('says $says', ({ with: changes, says }) => {
+])('$name', ({ with: changes, says }) => {
   expect(headlineOf(backtestWith(changes))).toBe(says);
 });

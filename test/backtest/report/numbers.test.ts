@@ -21,7 +21,7 @@ it.each([
   { of: share, value: 0.456, says: '46%' },
   { of: share, value: 0.9999, says: '>99.9%' },
   { of: share, value: 1, says: '100%' },
-])('$value reads as $says', ({ of, value, says }) => {
+])('formats $value as $says', ({ of, value, says }) => {
   expect(of(value)).toBe(says);
 });
 
@@ -30,6 +30,6 @@ it.each([
   { value: 112, other: 100, says: '12% more' },
   { value: 320, other: 100, says: '3.2 times as much' },
   { value: 100.4, other: 100, says: 'as much' },
-])('$value of $other is $says', ({ value, other, says }) => {
+])('compares $value with $other: $says', ({ value, other, says }) => {
   expect(comparison(value, other)).toBe(says);
 });

@@ -7,39 +7,39 @@ import { readBack, rowsOf, valuesOf } from './tables.ts';
 const BACKTEST = plausibleBacktest(7);
 const open = reportBrowser();
 
-describe('the page', () => {
+describe('the report page', () => {
   browserTest.each([
     { what: 'a week of five policies', backtest: BACKTEST },
-    { what: 'nothing', backtest: { ...BACKTEST, runs: [], bounds: [], pools: [] } },
-  ])('of $what opens with no word in the console and no request but for itself', async ({ backtest }) => {
-    const { said, requests, url, page } = await open(backtest, DESKTOP);
+    { what: 'no runs, bounds and pools', backtest: { ...BACKTEST, runs: [], bounds: [], pools: [] } },
+  ])('logs nothing and loads nothing when it shows $what', async ({ backtest }) => {
+    const { consoleMessages, requests, url, page } = await open(backtest, DESKTOP);
     await page.locator('#wait-shares svg').waitFor();
-    expect(said).toEqual([]);
+    expect(consoleMessages).toEqual([]);
     expect(requests).toEqual([url]);
   });
 
-  test('holds the backtest as it is', async () => {
+  test('embeds the backtest unchanged', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     expect(await page.evaluate("JSON.parse(document.querySelector('#backtest').textContent)")).toEqual(
       JSON.parse(JSON.stringify(BACKTEST)),
     );
   });
 
-  test('shows its charts where no script runs', async () => {
+  test('shows its charts without scripts', async () => {
     const { page } = await open(BACKTEST, { ...DESKTOP, javaScriptEnabled: false });
     const label = page.locator('#pareto-p95 svg text', { hasText: 'KEDA' });
     expect(await label.isVisible()).toBe(true);
     expect(await page.locator('.chart svg').count()).toBe(4);
   });
 
-  test('does not scroll sideways on a phone, whatever is unfolded', async () => {
+  test('does not scroll sideways on a phone when all details are open', async () => {
     const { page } = await open(BACKTEST, PHONE);
     for (const summary of await page.locator('summary').all()) await summary.click();
     await page.locator('#pool-steps td').first().waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   });
 
-  test('wears other colours in dark mode, charts included, without drawing anew', async () => {
+  test('changes all colours in dark mode without drawing the charts again', async () => {
     const { page } = await open(BACKTEST, { ...DESKTOP, colorScheme: 'light' });
     const colors = `[getComputedStyle(document.body).backgroundColor, ...[...document.querySelectorAll('.chart svg text')].map((each) => getComputedStyle(each).fill)]`;
     const light = await page.evaluate<readonly string[]>(colors);
@@ -49,13 +49,13 @@ describe('the page', () => {
     expect(light.filter((color, at) => color === dark[at])).toEqual([]);
   });
 
-  test('is no wider than a phone where names are long', async () => {
+  test('fits the width of a phone when names are long', async () => {
     const { trace } = BACKTEST;
     const { page } = await open({ ...BACKTEST, trace: { ...trace, name: 'n'.repeat(256) } }, PHONE);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   });
 
-  test('is no wider than paper, and keeps the colours of its squares', async () => {
+  test('fits the width of paper and prints the colours of its squares', async () => {
     const { page } = await open(BACKTEST, { viewport: { width: 718, height: 1000 } });
     await page.emulateMedia({ media: 'print' });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(718);
@@ -63,7 +63,7 @@ describe('the page', () => {
     expect(new Set(await page.evaluate<readonly string[]>(adjust))).toEqual(new Set(['exact']));
   });
 
-  test('names every chart and says how to read it', async () => {
+  test('gives every chart a title and a description', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     for (const chart of await page.locator('.chart').all()) {
       for (const attribute of ['aria-labelledby', 'aria-describedby']) {
@@ -75,33 +75,36 @@ describe('the page', () => {
 });
 
 describe('the chart of the pools', () => {
-  /** The last change of the first run's first pool that has two reasons. */
-  function tellingChange(backtest: Backtest): Change {
+  /** The last change with two reasons, of the first pool of the first run. */
+  function changeWithTwoReasons(backtest: Backtest): Change {
     const change = backtest.runs[0]?.pools[0]?.changes.findLast(({ why }) => why.length === 2);
     if (change === undefined) throw new Error('looking for a change with two reasons: there is none');
     return change;
   }
 
-  /** How far to the right a time is, between the chart's margins: the scale ends with the last step's beginning. */
+  /**
+   * Horizontal position of a time between the margins of the chart, 0 to 1. The axis ends where the
+   * last step begins.
+   */
   const shareOf = ({ trace, stepS }: Backtest, at: number) =>
     (at - trace.from) / (trace.to - trace.from - stepS * 1000);
 
-  test('tells the reasons of a change to the pointer', async () => {
-    const { page, said } = await open(BACKTEST, DESKTOP);
-    const change = tellingChange(BACKTEST);
+  test('shows the reasons of a change under the pointer', async () => {
+    const { page, consoleMessages } = await open(BACKTEST, DESKTOP);
+    const change = changeWithTwoReasons(BACKTEST);
     const chart = page.locator('#pool-series');
     await chart.scrollIntoViewIfNeeded();
     const box = await chart.boundingBox();
-    if (box === null) throw new Error('looking for the chart of the pools: it is nowhere');
+    if (box === null) throw new Error('looking for the chart of the pools: the page does not show it');
     const x = box.x + 44 + (box.width - 78) * shareOf(BACKTEST, change.at);
     await page.mouse.move(x, box.y + 120);
     const tip = page.locator('#pool-series .tip');
     await tip.filter({ hasText: change.why.join('; ') }).waitFor();
     expect(await tip.textContent()).toContain(`${change.from} → ${change.to}`);
-    expect(said).toEqual([]);
+    expect(consoleMessages).toEqual([]);
   });
 
-  test('tells step by step to the arrow keys', async () => {
+  test('moves from step to step with the arrow keys', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     await page.locator('#pool-series').press('End');
     const tip = page.locator('#pool-series .tip');
@@ -110,7 +113,7 @@ describe('the chart of the pools', () => {
     await tip.filter({ hasText: 'Sun 8 Mar 23:36' }).waitFor();
   });
 
-  test('shows the policy, pool and day that are chosen, and their figures', async () => {
+  test('shows the chosen policy, pool and day, and their figures', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     await page.locator('select[name=policy]').selectOption({ label: 'KEDA' });
     await page.locator('select[name=pool]').selectOption({ label: 'large' });
@@ -128,7 +131,7 @@ describe('the chart of the pools', () => {
     expect(valuesOf(rows).map((row) => row[5])).toEqual(series?.queue.slice(wednesday.from, wednesday.to));
   });
 
-  test('lists the changes of the day with their reasons', async () => {
+  test('lists the changes of the chosen day with their reasons', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     await page.locator('select[name=days]').selectOption({ label: 'Mon 2 Mar' });
     await page.locator('figure:has(#pool-series) summary').last().click();
@@ -142,8 +145,8 @@ describe('the chart of the pools', () => {
   });
 });
 
-describe('a point of costs and waits', () => {
-  test('tells of every policy that is there', async () => {
+describe('the tooltip of the chart of costs and waits', () => {
+  test('names every policy at the point', async () => {
     const [ours] = BACKTEST.runs;
     if (ours === undefined) throw new Error('looking for a run: there is none');
     const { page } = await open({ ...BACKTEST, runs: [ours, { ...ours, title: 'twin' }] }, DESKTOP);
@@ -154,11 +157,11 @@ describe('a point of costs and waits', () => {
   });
 });
 
-describe('the tables', () => {
+describe('the tables of the report', () => {
   const { runs, bounds } = BACKTEST;
   const [busyHours, clairvoyant] = bounds;
 
-  test('hold every figure of every policy and bound', async () => {
+  test('list every figure of every policy and bound', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     const waits = (of: WaitFigures) => [
       ...[of.meanS, of.p50S, of.p95S, of.p99S, of.maxS],
@@ -201,7 +204,7 @@ describe('the tables', () => {
       keys: ['user', 'autostart', 'autostop', 'dormancy', 'prebuild', 'import'],
       of: 'waitByKind',
     },
-  ] as const)('$id holds the waits of every policy', async ({ id, keys, of }) => {
+  ] as const)('list the waits of every policy in $id', async ({ id, keys, of }) => {
     const { page } = await open(BACKTEST, DESKTOP);
     const expected = keys.flatMap((key) =>
       runs.map(({ figures }) => {
@@ -225,7 +228,7 @@ describe('the tables', () => {
     expect(valuesOf(rows)).toEqual(expected);
   });
 
-  test('beside the charts hold what is drawn', async () => {
+  test('list the same figures as the charts', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     const costs = runs.map(({ figures: { tasks, dollars, waitOfPeople } }) => [
       tasks.hours,
@@ -255,13 +258,13 @@ describe('the tables', () => {
     expect(valuesOf(await rowsOf(page, '#hours-table'))).toEqual(hours);
   });
 
-  test('say in every cell what its exact figure is, rounded', async () => {
+  test('show in every cell its exact figure, rounded', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     const cells = (await rowsOf(page, 'main'))
       .flatMap((row) => row.cells)
       .flatMap(({ value, text }) => (value === null ? [] : [{ value, text }]));
     expect(cells.length).toBeGreaterThan(1500);
-    // two digits at the least, shares and small figures to a tenth
+    // at least two digits; shares and small figures to a tenth
     const wrong = cells.filter(
       ({ value, text }) =>
         Math.abs(readBack(text, value) - value) > 0.051 * Math.max(value, text.endsWith('%') ? 0.01 : 1),
@@ -270,7 +273,7 @@ describe('the tables', () => {
   });
 });
 
-describe('text from outside', () => {
+describe('untrusted text in the report', () => {
   const EVIL = `</script><script>document.title='owned'</script><img src=x onerror="document.title='owned'">`;
   const evil: Backtest = {
     ...BACKTEST,
@@ -290,8 +293,8 @@ describe('text from outside', () => {
     bounds: BACKTEST.bounds.map((bound) => ({ ...bound, title: EVIL, meaning: EVIL })),
   };
 
-  test('stays text', async () => {
-    const { page, said, requests } = await open(evil, DESKTOP);
+  test('stays text and runs no script', async () => {
+    const { page, consoleMessages, requests } = await open(evil, DESKTOP);
     await page.locator('#pool-series').press('End');
     await page.locator('#pool-series .tip').filter({ hasText: '<img' }).waitFor();
     await page.locator('#wait-shares').press('End');
@@ -303,11 +306,11 @@ describe('text from outside', () => {
     expect(await page.title()).toBe(`Backtest: ${EVIL}`);
     expect(await page.locator('img, a[href^=javascript]').count()).toBe(0);
     expect(await page.locator('script').count()).toBe(2);
-    expect(said).toEqual([]);
+    expect(consoleMessages).toEqual([]);
     expect(requests).toHaveLength(1);
   });
 
-  test('stays text where no script runs', async () => {
+  test('stays text when scripts are off', async () => {
     const { page } = await open(evil, { ...DESKTOP, javaScriptEnabled: false });
     expect(await page.locator('img, a[href^=javascript]').count()).toBe(0);
   });

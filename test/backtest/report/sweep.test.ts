@@ -30,7 +30,7 @@ function textsOf(sweep: readonly SweepPoint[]): readonly string[] {
   return [...picture.text.matchAll(/<text[^>]*>([^<]*)</g)].flatMap(([, text]) => text ?? []);
 }
 
-describe('the chart of prices of waiting', () => {
+describe('the chart of the sweep', () => {
   it('names every price, and marks the configured one', () => {
     expect(textsOf(SWEEP)).toEqual(
       expect.arrayContaining([
@@ -41,24 +41,24 @@ describe('the chart of prices of waiting', () => {
   });
 
   it.each([
-    { sweep: SWEEP.slice(0, 1), because: 'one price is a sweep too' },
+    { sweep: SWEEP.slice(0, 1), name: 'a single price' },
     {
       sweep: SWEEP.map((point) => ({ ...point, dollarsPerMonth: 3, meanWaitS: 0 })),
-      because: 'all prices may come to the same',
+      name: 'prices with the same cost and no wait',
     },
     {
       sweep: SWEEP.map((point) => ({ ...point, dollarsPerMonth: 0, meanWaitS: 0 })),
-      because: 'a history may cost nothing',
+      name: 'a trace without cost and wait',
     },
-  ])('has finite axes: $because', ({ sweep }) => {
+  ])('has finite axes for $name', ({ sweep }) => {
     expect(textsOf(sweep).join(' ')).not.toMatch(/NaN|Infinity/);
     expect(textsOf(sweep)).toContain('0 s');
   });
 });
 
-describe('the section of prices of waiting', () => {
-  browserTest('has the figures of every price beside the chart', async () => {
-    const { page, said } = await open(BACKTEST, DESKTOP);
+describe('the section of the sweep', () => {
+  browserTest('lists the figures of every price beside the chart', async () => {
+    const { page, consoleMessages } = await open(BACKTEST, DESKTOP);
     const rows = await rowsOf(page, '#sweep-table');
     expect(valuesOf(rows)).toEqual(
       SWEEP.map((point) => [
@@ -66,16 +66,16 @@ describe('the section of prices of waiting', () => {
         ...[point.over10s, point.launches, point.idleLaunches],
       ]),
     );
-    expect(said).toEqual([]);
+    expect(consoleMessages).toEqual([]);
   });
 
-  browserTest('tells the figures of a point to the keyboard', async () => {
+  browserTest('shows the figures of a point when the End key is pressed', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     await page.locator('#sweep-waiting').press('End');
     await page.locator('#sweep-waiting .tip').filter({ hasText: '$2.00 a minute' }).waitFor();
   });
 
-  browserTest('is no wider than a phone', async () => {
+  browserTest('fits the width of a phone', async () => {
     const { page } = await open(BACKTEST, PHONE);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });

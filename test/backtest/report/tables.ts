@@ -1,4 +1,4 @@
-/** Reads the tables of a report. */
+/** Reads the tables of a report page. */
 import type { Page } from 'playwright-core';
 import * as z from 'zod';
 
@@ -8,7 +8,7 @@ const Row = z.strictObject({
 });
 export type TableRow = z.infer<typeof Row>;
 
-/** The rows of a table's bodies: the heading, and of each cell the exact figure and what people read. */
+/** The body rows of a table: the heading, and the exact figure and the text of each cell. */
 export async function rowsOf(page: Page, selector: string): Promise<readonly TableRow[]> {
   const rows = await page.evaluate(`[...document.querySelectorAll('${selector} tbody tr')].map((row) => ({
     head: row.querySelector('th')?.textContent.trim() ?? '',
@@ -20,14 +20,16 @@ export async function rowsOf(page: Page, selector: string): Promise<readonly Tab
   return z.array(Row).parse(rows);
 }
 
-/** The exact figures of rows that have any. */
+/** The exact figures of all rows that have cells. */
 export function valuesOf(rows: readonly TableRow[]): readonly (readonly (number | null)[])[] {
   return rows.filter(({ cells }) => cells.length > 0).map(({ cells }) => cells.map(({ value }) => value));
 }
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, '%': 0.01, s: 1, min: 60 };
 
-/** What a cell says, as a number; hours are those of tasks or, where the figure is far larger, 3,600 s. */
+/**
+ * The number that a cell shows. Hours are task-hours, or 3,600 s if the exact figure is far larger.
+ */
 export function readBack(text: string, value: number): number {
   const [, digits = '', unit = ''] = /^[<>$]*([\d.,e-]+)\s*(\S*)$/.exec(text) ?? [];
   const number = Number(digits.replaceAll(',', ''));

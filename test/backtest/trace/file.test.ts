@@ -8,7 +8,7 @@ import { readTraceFile } from '../../../backtest/trace/file.ts';
 const LINE = '{"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}\n';
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-trace-'));
 
-it('a file of several pieces is read whole, whatever is cut in two', () => {
+it('reads a file of several chunks that cut characters in two', () => {
   const file = join(folder, 'long.jsonl');
   const named = LINE.replace('default', 'Zoë 組織');
   writeFileSync(file, named.repeat(30_000));
@@ -17,8 +17,10 @@ it('a file of several pieces is read whole, whatever is cut in two', () => {
   expect(new Set(trace.jobs.map(({ organization }) => organization))).toEqual(new Set(['Zoë 組織']));
 });
 
-it('a compressed file is told to be one', () => {
+it('refuses a compressed file', () => {
   const file = join(folder, 'week.gz');
   writeFileSync(file, gzipSync(LINE));
-  expect(() => readTraceFile(file)).toThrow(`${file}: reading the trace: it is compressed; gunzip it first`);
+  expect(() => readTraceFile(file)).toThrow(
+    `${file}: reading the trace: the file is compressed; run gunzip first`,
+  );
 });

@@ -48,7 +48,7 @@ const of = (trace: Trace, ...kinds: readonly TraceJob['kind'][]): readonly Trace
   trace.jobs.filter(({ kind }) => kinds.includes(kind));
 
 describe('a seed', () => {
-  it('gives the same trace each time, and another seed another', () => {
+  it('gives the same trace every time, and another seed gives another trace', () => {
     expect(generate()).toEqual(generate());
     expect(generate({}, 7, 2).jobs).not.toEqual(generate().jobs);
   });
@@ -61,7 +61,7 @@ describe('a seed', () => {
   });
 });
 
-it('jobs are in order of time and in the period, which is of whole days by the clock of the scenario', () => {
+it('a trace has sorted jobs within whole days of the time zone of the scenario', () => {
   const { jobs, from, to } = generate({}, 28);
   expect([from, to].map((time) => new Date(time).toISOString())).toEqual([
     '2026-03-01T23:00:00.000Z',
@@ -92,7 +92,7 @@ function wallOf(timeZone: string, jobs: readonly TraceJob[]): readonly Wall[] {
 describe.each(['America/New_York', 'Europe/Berlin', 'Asia/Kolkata'])('people of %s', (timezone) => {
   const trace = generate({ groups: [{ ...GROUP, timezone }] }, 35);
 
-  it('work in their own working hours, whatever their clocks do', () => {
+  it('work in their local working hours, also after a clock change', () => {
     const byHand = wallOf(timezone, of(trace, 'user')).map(({ minute }) => minute);
     expect(Math.min(...byHand)).toBeGreaterThanOrEqual(300);
     expect(Math.max(...byHand)).toBeLessThan(1320);
@@ -108,7 +108,7 @@ describe.each(['America/New_York', 'Europe/Berlin', 'Asia/Kolkata'])('people of 
     expect(starts.filter(({ minute }) => minute === 540).length / starts.length).toBeGreaterThan(0.5);
   });
 
-  it('leave in the evening, and coderd stops most workspaces then', () => {
+  it('leave in the evening, when coderd stops most workspaces', () => {
     const stops = wallOf(timezone, of(trace, 'autostop')).map(({ minute }) => minute);
     const inTheEvening = stops.filter((minute) => minute >= 1020).length;
     expect(inTheEvening / stops.length).toBeGreaterThan(0.5);
@@ -132,16 +132,16 @@ describe('a week', () => {
     trace,
   );
 
-  it('is the busiest on Monday, when nothing runs any more, and quieter on Friday', () => {
+  it('is busiest on Monday, when all workspaces are stopped, and quieter on Friday', () => {
     expect(monday).toBeGreaterThan(tuesday * 1.05);
     expect(friday).toBeLessThan(thursday * 0.95);
   });
 
-  it('has hardly anybody at work on its last two days', () => {
+  it('has almost no jobs on its last two days', () => {
     expect(saturday + sunday).toBeLessThan(tuesday * 0.2);
   });
 
-  it('has a dip at noon', () => {
+  it('has fewer jobs at noon', () => {
     const hours = Array<number>(24).fill(0);
     for (const { minute } of wallOf('Europe/Berlin', of(trace, 'user'))) {
       const hour = Math.floor(minute / 60);
@@ -153,7 +153,7 @@ describe('a week', () => {
 });
 
 it.each(['03-04', '2026-03-04'])(
-  'on a holiday (%s) few come, and schedules start all the same',
+  'on a holiday (%s) few people come, but schedules still start workspaces',
   (holiday) => {
     const trace = generate({ groups: [{ ...GROUP, holidays: [holiday] }] });
     const [, , people = 0, usual = 0] = perDay(of(trace, 'user'), trace);
@@ -172,12 +172,12 @@ describe('an outage', () => {
   const between = ({ jobs }: Trace, from: number, to: number) =>
     jobs.filter(({ at }) => from <= at && at < to).length;
 
-  it('is in the trace, at its time by the clock of the scenario', () => {
+  it('is in the trace at its local time', () => {
     expect(new Date(begin).toISOString()).toBe('2026-03-03T07:55:00.000Z');
     expect(seconds).toBe(900);
   });
 
-  it('has no jobs in it; all of them come in the quarter of an hour after it', () => {
+  it('has no jobs, and all its jobs come in the quarter of an hour after it', () => {
     expect(between(without, begin, end)).toBeGreaterThan(40);
     expect(between(trace, begin, end)).toBe(0);
     const after = end + 900_000;
@@ -185,7 +185,7 @@ describe('an outage', () => {
     expect(trace.jobs).toHaveLength(without.jobs.length);
   });
 
-  it('after the last day is left out', () => {
+  it('is left out if it is after the last day', () => {
     expect(generate({ outages: [{ ...outage, day: 7 }] }).outages).toEqual([]);
   });
 });
@@ -203,7 +203,7 @@ describe('prebuilt workspaces', () => {
     return [...counts];
   };
 
-  it('are more by day, all at once', () => {
+  it('are created in the morning and deleted in the evening, all at once', () => {
     expect(ticks(generate(settings, 1))).toEqual([
       ['2026-03-02T06:30:00.000Z', 15],
       ['2026-03-02T18:00:00.000Z', 15],
@@ -224,7 +224,7 @@ describe('prebuilt workspaces', () => {
     expect(new Set(of(trace, 'prebuild').map((job) => job.tags))).toEqual(new Set([tags]));
   });
 
-  it('that are claimed are replaced one by one, within a minute', () => {
+  it('are replaced within a minute when a person claims one', () => {
     const trace = generate({ ...settings, groups: [{ ...GROUP, users: 20, freshPerDay: 2 }] }, 1);
     const claims = of(trace, 'user').filter(({ seconds }) => seconds < 14);
     const replaced = ticks(trace).filter(([, count]) => count !== 15);
@@ -236,7 +236,7 @@ describe('prebuilt workspaces', () => {
   });
 });
 
-it('half of all builds take no longer than the median, 19 of 20 no longer than the 95th percentile', () => {
+it('drawSeconds has the median and the 95th percentile of its spread', () => {
   const random = new Random(1);
   const drawn = Array.from({ length: 20_000 }, () => drawSeconds(random, { p50: 60, p95: 150 }));
   const sorted = drawn.sort((a, b) => a - b);
@@ -246,7 +246,7 @@ it('half of all builds take no longer than the median, 19 of 20 no longer than t
   expect(sorted.at(-1)).toBeLessThanOrEqual(3600);
 });
 
-it('as many events come as the mean says', () => {
+it('poisson has the given mean', () => {
   const random = new Random(1);
   const counts = Array.from({ length: 20_000 }, () => poisson(random, 1.4));
   expect(counts.reduce((sum, count) => sum + count, 0) / counts.length).toBeCloseTo(1.4, 1);
@@ -256,15 +256,15 @@ it.each([
   { date: '2026-03-08', zone: 'America/New_York', minute: 540, at: '2026-03-08T13:00:00.000Z' },
   { date: '2026-03-07', zone: 'America/New_York', minute: 540, at: '2026-03-07T14:00:00.000Z' },
   { date: '2026-10-25', zone: 'Europe/Berlin', minute: 1110, at: '2026-10-25T17:30:00.000Z' },
-])('$minute minutes of $date in $zone are $at', ({ date, zone, minute, at }) => {
+])('localDay finds minute $minute of $date in $zone at $at', ({ date, zone, minute, at }) => {
   expect(new Date(localDay(zone, date).at(minute)).toISOString()).toBe(at);
 });
 
-it('a day begins after midnight where the clock skips it', () => {
+it('midnight is later if the local clock skips it', () => {
   expect(new Date(midnight('Africa/Cairo', '2026-04-24')).toISOString()).toBe('2026-04-23T22:00:00.000Z');
 });
 
-it("jobs of people's workspaces name the workspace; imports and prebuilds name none", () => {
+it("jobs of people's workspaces have a workspace name; imports and prebuilds have none", () => {
   const { jobs } = generate({ groups: [{ ...GROUP, freshPerDay: 0.5 }] });
   for (const { kind, workspace } of jobs) expect(workspace === undefined).toBe(kind === 'import');
   expect(

@@ -14,7 +14,7 @@ const read = (...lines: readonly string[]): ReadTrace =>
 const readGood = (...lines: readonly string[]): ReadTrace =>
   readTrace(lines.join('\n'), { name: 'history.jsonl', skipBad: true });
 
-/** What a refusal says. */
+/** The message of the TraceError that `act` throws. */
 function refusal(act: () => unknown): string {
   try {
     act();
@@ -22,11 +22,11 @@ function refusal(act: () => unknown): string {
     expect(error).toBeInstanceOf(TraceError);
     return (error as TraceError).message;
   }
-  throw new Error('it was read');
+  throw new Error('reading a bad trace: it was accepted');
 }
 
-const TIME = 'at: expected a time with its zone, such as 2026-03-02T09:00:00Z';
-const SECONDS = 'seconds: expected seconds from 0 to 86400 (a day)';
+const TIME = 'at: expected a time with a time zone, such as 2026-03-02T09:00:00Z';
+const SECONDS = 'seconds: expected seconds from 0 to 86400 (one day)';
 
 it.each([
   { line: jobLine({ at: undefined }), says: TIME.replace(': ', ': missing; ') },
@@ -35,21 +35,21 @@ it.each([
   { line: jobLine({ at: '2026-02-30T09:00:00Z' }), says: `${TIME}, got "2026-02-30T09:00:00Z"` },
   {
     line: jobLine({ at: '2026-03-02T09:00:00' }),
-    says: `${TIME}, got "2026-03-02T09:00:00"; its zone is missing: Z for UTC`,
+    says: `${TIME}, got "2026-03-02T09:00:00"; the time zone is missing: append Z for UTC`,
   },
   {
     line: jobLine({ at: '2026-03-02 09:00' }),
-    says: `${TIME}, got "2026-03-02 09:00"; its zone is missing: Z for UTC`,
+    says: `${TIME}, got "2026-03-02 09:00"; the time zone is missing: append Z for UTC`,
   },
   { line: jobLine({ organization: undefined }), says: 'organization: missing; expected a name' },
   { line: jobLine({ organization: '' }), says: 'organization: expected a name, got ""' },
   {
     line: jobLine({ tags: undefined }),
-    says: 'tags: missing; expected names with their values, such as {"size":"large"}; {} for an untagged job',
+    says: 'tags: missing; expected tag names with values, such as {"size":"large"}; write {} for an untagged job',
   },
   {
     line: jobLine({ tags: ['large'] }),
-    says: 'tags: expected names with their values, such as {"size":"large"}; {} for an untagged job, got a list',
+    says: 'tags: expected tag names with values, such as {"size":"large"}; write {} for an untagged job, got a list',
   },
   { line: jobLine({ tags: { size: 4 } }), says: 'tags.size: expected a string, got 4; put it in quotes' },
   { line: jobLine({ tags: { size: null } }), says: 'tags.size: expected a string, got nothing' },
@@ -71,45 +71,45 @@ it.each([
   },
   { line: jobLine({ workspace: 7 }), says: 'workspace: expected a string, got 7; put it in quotes' },
   { line: jobLine({ id: 7 }), says: 'id: expected a string, got 7; put it in quotes' },
-  { line: '[', says: 'expected one JSON object a line, got "["' },
-  { line: '[1]', says: 'expected one JSON object a line, got a list' },
-  { line: 'null', says: 'expected one JSON object a line, got nothing' },
-  { line: '{"trace":1}', says: 'a second header; only the first line of a file may be one' },
-])('a bad line is refused: $says', ({ line, says }) => {
+  { line: '[', says: 'expected one JSON object per line, got "["' },
+  { line: '[1]', says: 'expected one JSON object per line, got a list' },
+  { line: 'null', says: 'expected one JSON object per line, got nothing' },
+  { line: '{"trace":1}', says: 'this is a second header; only the first line of a file may be a header' },
+])('refuses a line with an error: $says', ({ line, says }) => {
   expect(refusal(() => read(jobLine(), line))).toBe(
-    `history.jsonl:2: ${says}\nhistory.jsonl: 1 line bad, 1 good; correct them, or leave them out with --skip-bad`,
+    `history.jsonl:2: ${says}\nhistory.jsonl: 1 line with errors, 1 valid; correct the errors, or use --skip-bad to leave those lines out`,
   );
   expect(readGood(jobLine(), line)).toMatchObject({
     skipped: 1,
-    remarks: [`1 line left out; the first: history.jsonl:2: ${says}`],
+    remarks: [`left out 1 line with errors; the first: history.jsonl:2: ${says}`],
     trace: { jobs: [{ seconds: 74 }] },
   });
 });
 
-it('an id that comes twice is refused, where it comes again', () => {
+it('refuses the second job with the same id', () => {
   expect(refusal(() => read(jobLine({ id: 'a' }), jobLine({ id: 'b' }), jobLine({ id: 'a' })))).toContain(
-    'history.jsonl:3: id: expected an id of its own, got "a" of line 1\n',
+    'history.jsonl:3: id: expected a unique id, got "a", which line 1 has too\n',
   );
 });
 
-it('the id of a bad line is free again', () => {
+it('accepts an id that only an invalid line had before', () => {
   expect(readGood(jobLine({ id: 'a', seconds: -1 }), jobLine({ id: 'a' })).trace.jobs).toHaveLength(1);
 });
 
-it('every field of a line that is wrong is said, ten of all, and how many more there are', () => {
+it('lists the first ten problems and the number of further problems', () => {
   const bad = jobLine({ at: 1, seconds: -1, kind: 'x', organization: '' });
-  const said = refusal(() => read(...Array<string>(5).fill(bad))).split('\n');
-  expect(said).toHaveLength(11);
-  expect(said.slice(0, 4).map((line) => line.split(':').slice(0, 3).join(':'))).toEqual([
+  const lines = refusal(() => read(...Array<string>(5).fill(bad))).split('\n');
+  expect(lines).toHaveLength(11);
+  expect(lines.slice(0, 4).map((line) => line.split(':').slice(0, 3).join(':'))).toEqual([
     'history.jsonl:1: at',
     'history.jsonl:1: organization',
     'history.jsonl:1: seconds',
     'history.jsonl:1: kind',
   ]);
-  expect(said.at(-1)).toBe('… and 10 more');
+  expect(lines.at(-1)).toBe('… and 10 more');
 });
 
-it('what looks like a secret is never repeated', () => {
+it('keeps a text that looks like a secret out of its messages', () => {
   const token = 'a1B2c3D4e5-f6G7h8I9j0K1l2M3n4O5p6';
   for (const line of [jobLine({ at: token }), jobLine({ tags: { [token]: 1 } }), `token ${token}`])
     expect(refusal(() => read(line))).not.toContain(token);
@@ -126,58 +126,58 @@ it.each([
   { header: { to: '2026-03-02T00:00:00Z' }, says: 'to: expected a time after "from"' },
   {
     header: { startSeconds: [70, 30] },
-    says: 'startSeconds: expected two numbers of seconds up to 900, the least and the most: [30, 70], got [70, 30]',
+    says: 'startSeconds: expected two numbers of seconds up to 900, shortest and longest, such as [30, 70], got [70, 30]',
   },
   {
     header: { startSeconds: [30, 70_000] },
-    says: 'startSeconds[1]: expected two numbers of seconds up to 900, the least and the most: [30, 70], got 70000',
+    says: 'startSeconds[1]: expected two numbers of seconds up to 900, shortest and longest, such as [30, 70], got 70000',
   },
   {
     header: { startSeconds: 40 },
-    says: 'startSeconds: expected two numbers of seconds up to 900, the least and the most: [30, 70], got 40',
+    says: 'startSeconds: expected two numbers of seconds up to 900, shortest and longest, such as [30, 70], got 40',
   },
   {
     header: { outages: [{ at: '2026-03-02T09:00:00Z' }] },
-    says: 'outages[0].seconds: missing; expected seconds from 0 to 86400 (a day)',
+    says: 'outages[0].seconds: missing; expected seconds from 0 to 86400 (one day)',
   },
-])('a bad header is refused, and never left out: $says', ({ header, says }) => {
+])('refuses a header with an error, also with skipBad: $says', ({ header, says }) => {
   const lines = [JSON.stringify({ ...HEADER, ...header }), jobLine()];
   expect(refusal(() => read(...lines))).toBe(`history.jsonl:1: ${says}`);
   expect(refusal(() => readGood(...lines))).toBe(`history.jsonl:1: ${says}`);
 });
 
 it.each([
-  { at: '2026-03-01T23:59:59.999Z', says: 'from 2026-03-02T00:00:00.000Z on' },
+  { at: '2026-03-01T23:59:59.999Z', says: 'at or after 2026-03-02T00:00:00.000Z' },
   { at: '2026-03-09T00:00:00Z', says: 'before 2026-03-09T00:00:00.000Z' },
-])("a job outside of the header's period is refused: $says", ({ at, says }) => {
+])('refuses a job outside the period of the header: expected a time $says', ({ at, says }) => {
   expect(refusal(() => read(JSON.stringify(HEADER), jobLine(), jobLine({ at })))).toContain(
-    `history.jsonl:3: at: expected a time ${says}, as the header says, got `,
+    `history.jsonl:3: at: expected a time ${says} (period of the header), got `,
   );
 });
 
-const NO_JOBS = `history.jsonl: no jobs in it; expected one a line: ${jobLine()}`;
+const NO_JOBS = `history.jsonl: the trace has no jobs; write one job per line, such as ${jobLine()}`;
 
 it.each([
-  { what: 'nothing', text: '' },
+  { what: 'an empty text', text: '' },
   { what: 'blank lines', text: '\n \r\n\n' },
-  { what: 'a header alone', text: '{"trace":1}' },
-])('a file with $what has no jobs', ({ text }) => {
+  { what: 'a header', text: '{"trace":1}' },
+])('refuses a file that has no jobs, only $what', ({ text }) => {
   expect(refusal(() => read(text))).toBe(NO_JOBS);
   expect(refusal(() => readGood(text))).toBe(NO_JOBS);
 });
 
-it('a file of bad lines alone is refused with them, also where bad lines are left out', () => {
-  expect(refusal(() => readGood('x'))).toBe('history.jsonl:1: expected one JSON object a line, got "x"');
+it('refuses a file in which every line has an error, also with skipBad', () => {
+  expect(refusal(() => readGood('x'))).toBe('history.jsonl:1: expected one JSON object per line, got "x"');
 });
 
-it('a wrong year is found by the length of the period', () => {
+it('refuses a period of more than 400 days', () => {
   expect(refusal(() => read(jobLine(), jobLine({ at: '2062-03-02T09:00:00Z' })))).toBe(
-    'history.jsonl: expected at most 400 days, got 13150, from 2026-03-02T09:00:00.000Z to 2062-03-02T09:01:00.000Z; look for a wrong year',
+    'history.jsonl: expected at most 400 days, got 13150, from 2026-03-02T09:00:00.000Z to 2062-03-02T09:01:00.000Z; check the times for a wrong year',
   );
 });
 
-describe('what is accepted', () => {
-  it('without a header, the period is that of the jobs in whole minutes, in UTC', () => {
+describe('a valid trace', () => {
+  it('has the whole minutes of its jobs as its period, in UTC, when there is no header', () => {
     const { trace } = read(jobLine({ at: '2026-03-02T09:00:30Z' }), jobLine({ at: '2026-03-02T09:05:00Z' }));
     expect(trace).toMatchObject({
       name: 'history',
@@ -189,14 +189,14 @@ describe('what is accepted', () => {
     });
   });
 
-  it('times that go back are sorted, and remarked; those of one time keep their order', () => {
+  it('sorts jobs that go back in time, keeps the order of equal times, and remarks on it', () => {
     const { trace, remarks } = read(
       jobLine({ seconds: 1 }),
       jobLine({ seconds: 2, at: '2026-03-02T08:00:00Z' }),
       jobLine({ seconds: 3 }),
     );
     expect(trace.jobs.map(({ seconds }) => seconds)).toEqual([2, 1, 3]);
-    expect(remarks).toEqual(['1 line went back in time; sorted']);
+    expect(remarks).toEqual(['sorted 1 line that went back in time']);
   });
 
   it.each([
@@ -205,27 +205,27 @@ describe('what is accepted', () => {
     { what: 'unknown fields', text: jobLine({ template: 'x' }) },
     { what: 'an offset instead of Z', text: jobLine({ at: '2026-03-02T10:00:00.000+01:00' }) },
     { what: 'a header before it', text: `${JSON.stringify({ ...HEADER, more: 1 })}\n${jobLine()}` },
-  ])('$what', ({ text }) => {
+  ])('may have $what', ({ text }) => {
     expect(read(text).trace.jobs).toEqual([{ ...JOB, at: Date.parse(JOB.at) }]);
   });
 
-  it('builds of no time, of fractions of a second and of a day', () => {
+  it('may have builds of 0 s, of a fraction of a second and of a day', () => {
     const seconds = [0, 0.4, 86_400];
     const { trace } = read(...seconds.map((each) => jobLine({ seconds: each })));
     expect(trace.jobs.map((job) => job.seconds)).toEqual(seconds);
   });
 
-  it('tags of a user-scoped job, as they are', () => {
+  it('keeps the tags of a user-scoped job unchanged', () => {
     const tags = { scope: 'user', owner: 'u' };
     expect(read(jobLine({ tags })).trace.jobs[0]?.tags).toEqual(tags);
   });
 });
 
-describe('a file', () => {
+describe('readTraceFile', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trace-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is read in pieces, whatever they cut in two', () => {
+  it('reads a file in chunks that cut lines and characters in two', () => {
     const file = join(folder, 'long.jsonl');
     const lines = Array.from({ length: 20_000 }, (_, index) =>
       jobLine({ organization: `ü${'x'.repeat(index % 97)}` }),
@@ -238,7 +238,7 @@ describe('a file', () => {
     );
   });
 
-  it('that is not there, or is a folder, is refused by name', () => {
+  it('refuses a missing file and a folder, with the path in the message', () => {
     const missing = join(folder, 'missing.jsonl');
     expect(refusal(() => readTraceFile(missing))).toBe(
       `${missing}: reading the trace: no such file; look at the path`,

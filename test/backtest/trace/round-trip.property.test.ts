@@ -43,7 +43,7 @@ const traces: fc.Arbitrary<Trace> = fc.record({
   jobs: fc.array(job, { minLength: 1, maxLength: 20 }).map((jobs) => jobs.sort((a, b) => a.at - b.at)),
 });
 
-it('what is written is read again, the same to the last digit', () => {
+it('reads a written trace back without any change', () => {
   fc.assert(
     fc.property(traces, (trace) => {
       const {
@@ -58,7 +58,7 @@ it('what is written is read again, the same to the last digit', () => {
   );
 });
 
-it('lines that come one by one are read as the whole text is', () => {
+it('reads single lines to the same trace as the whole text', () => {
   fc.assert(
     fc.property(traces, (trace) => {
       expect(readTrace(writeTrace(trace), { name: 'x.jsonl' }).trace).toEqual(trace);
@@ -80,7 +80,7 @@ const anyLine = fc.oneof(
   fc.string({ maxLength: 10 }),
 );
 
-it('any lines are read, or refused with a file and a reason', () => {
+it('reads any lines, or refuses them with the file name and a reason', () => {
   fc.assert(
     fc.property(fc.array(anyLine, { maxLength: 5 }), fc.boolean(), (lines, skipBad) => {
       try {

@@ -29,7 +29,7 @@ const VOLUMES: readonly { readonly name: string; readonly from: number; readonly
   { name: 'agents', from: 10_000, to: 18_000 },
 ];
 
-it('there are eight scenarios, each with a volume of its own', () => {
+it('each of the eight scenarios has an expected volume', () => {
   expect(SCENARIOS.map(({ name }) => name)).toEqual(VOLUMES.map(({ name }) => name));
 });
 
@@ -42,7 +42,7 @@ it.each(VOLUMES)('a week of $name has $from to $to builds', ({ name, from, to })
 describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups, bursts = [] }) => {
   const { config, warnings } = loadDeployment(inRoot(file));
 
-  it('has a configuration that is valid, without warnings', () => {
+  it('has a valid configuration without warnings', () => {
     expect(warnings).toEqual([]);
   });
 
@@ -72,12 +72,12 @@ describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups, burs
     expect([...used].sort()).toEqual(templates.map((template) => template.name).sort());
   });
 
-  it('is in docs/traces.md', () => {
+  it('has a row in docs/traces.md', () => {
     expect(readFileSync(inRoot('docs/traces.md'), 'utf8')).toContain(`| \`${name}\` |`);
   });
 });
 
-it('every configuration of backtest/scenarios is one of a scenario', () => {
+it('every configuration in backtest/scenarios belongs to a scenario', () => {
   const files = readdirSync(inRoot('backtest/scenarios')).filter((file) => file.endsWith('.yaml'));
   const used = SCENARIOS.map(({ config }) => config).filter((file) => file.startsWith('backtest/'));
   expect(files.map((file) => `backtest/scenarios/${file}`).sort()).toEqual(used.sort());
@@ -93,16 +93,16 @@ function busiestMinute({ jobs }: Trace, kind: string): number {
   return Math.max(...counts.values());
 }
 
-describe('as their descriptions say', () => {
-  it('1k-users has more autostarts in a minute than daemons', () => {
+describe('the description of a scenario', () => {
+  it('is right that 1k-users has more autostarts in one minute than daemons', () => {
     expect(busiestMinute(traceOf('1k-users'), 'autostart')).toBeGreaterThan(60);
   });
 
-  it('3k-users has jobs of every kind', () => {
+  it('is right that 3k-users has jobs of every kind', () => {
     expect(new Set(traceOf('3k-users').jobs.map(({ kind }) => kind))).toEqual(new Set(JOB_KINDS));
   });
 
-  it('small-team begins with a holiday on which schedules start workspaces', () => {
+  it('is right that small-team begins with a holiday on which schedules start workspaces', () => {
     const { jobs, from } = traceOf('small-team');
     const first = jobs.filter(({ at }) => at < from + 86_400_000);
     expect(first.filter(({ kind }) => kind === 'autostart').length).toBeGreaterThan(
@@ -110,7 +110,7 @@ describe('as their descriptions say', () => {
     );
   });
 
-  it('gpu-pools has jobs that two pools can run, in two organizations', () => {
+  it('is right that gpu-pools has jobs that two pools can run, in two organizations', () => {
     const { config } = loadDeployment(inRoot('backtest/scenarios/gpu-pools.yaml'));
     const { jobs } = traceOf('gpu-pools');
     expect(new Set(jobs.map(({ organization }) => organization)).size).toBe(2);
@@ -122,7 +122,7 @@ describe('as their descriptions say', () => {
     expect(shared.length / jobs.length).toBeGreaterThan(0.15);
   });
 
-  it('bursts brings 5 to 25 builds within two minutes, and nearly nothing in between', () => {
+  it('is right that bursts has 5 to 25 builds within two minutes, and almost none in between', () => {
     const starts = traceOf('bursts').jobs.filter(({ kind }) => kind === 'user');
     const first = starts.filter(({ at }, index) => at - (starts[index - 1]?.at ?? 0) > 120_000);
     expect(first.length / 7).toBeGreaterThan(3);
@@ -130,7 +130,7 @@ describe('as their descriptions say', () => {
     expect(starts.length / first.length).toBeGreaterThanOrEqual(5);
   });
 
-  it('agents has hours with ten times as many builds as others, at night too', () => {
+  it('is right that agents has hours with ten times as many builds as others, at night too', () => {
     const { jobs, from } = traceOf('agents');
     const hours = Map.groupBy(jobs, ({ at }) => Math.floor((at - from) / 3_600_000));
     const counts = Array.from({ length: 7 * 24 }, (_, hour) => hours.get(hour)?.length ?? 0);
@@ -138,7 +138,7 @@ describe('as their descriptions say', () => {
     expect(sorted.at(-10) ?? 0).toBeGreaterThan(10 * (sorted[9] ?? 0));
   });
 
-  it('prebuild-heavy deletes and builds 60 workspaces in one minute', () => {
+  it('is right that prebuild-heavy deletes and builds 60 workspaces in one minute', () => {
     expect(busiestMinute(traceOf('prebuild-heavy'), 'prebuild')).toBeGreaterThanOrEqual(120);
   });
 });

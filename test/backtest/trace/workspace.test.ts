@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
+import { contextInto } from '../../../backtest/trace/generate/generator-context.ts';
 import type { Template } from '../../../backtest/trace/generate/scenario.ts';
-import { sceneInto } from '../../../backtest/trace/generate/scene.ts';
 import { Workspace } from '../../../backtest/trace/generate/workspace.ts';
 import type { TraceJob } from '../../../backtest/trace/trace.ts';
 import { Random } from '../../../simulator/base/random.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Builds take nearly the same time always. */
+/** p50 equals p95, so builds take almost the same time. */
 const TEMPLATE: Template = {
   name: 'container',
   organization: 'default',
@@ -20,10 +20,10 @@ const TEMPLATE: Template = {
   timezone: 'UTC',
 };
 
-/** Hours to the minute: a build that ends is still of that hour. */
+/** Kind, hour with one decimal, and transition of each job. */
 function jobsOf(act: (workspace: Workspace) => void): readonly string[] {
   const jobs: TraceJob[] = [];
-  act(new Workspace(TEMPLATE, 1, sceneInto(jobs, new Random(1))));
+  act(new Workspace(TEMPLATE, 1, contextInto(jobs, new Random(1))));
   return jobs.map(
     ({ kind, at, seconds }) => `${kind} ${(at / HOUR_MS).toFixed(1)} ${seconds < 40 ? 'stop' : 'start'}`,
   );
@@ -31,7 +31,7 @@ function jobsOf(act: (workspace: Workspace) => void): readonly string[] {
 
 it.each([
   {
-    because: 'the time to live is counted from when it is ready',
+    name: 'stops at its time to live after it is ready',
     act: (it: Workspace) => {
       it.start('autostart', 9 * HOUR_MS);
       it.isRunning(24 * HOUR_MS);
@@ -39,7 +39,7 @@ it.each([
     jobs: ['autostart 9.0 start', 'autostop 17.0 stop'],
   },
   {
-    because: 'who uses it has it for an hour longer',
+    name: 'runs for one more hour after its last use',
     act: (it: Workspace) => {
       it.start('user', 9 * HOUR_MS);
       it.use(18 * HOUR_MS);
@@ -48,7 +48,7 @@ it.each([
     jobs: ['user 9.0 start', 'autostop 19.0 stop'],
   },
   {
-    because: 'what runs is not started again',
+    name: 'starts only once while it runs',
     act: (it: Workspace) => {
       it.start('user', 8 * HOUR_MS);
       it.start('autostart', 9 * HOUR_MS);
@@ -56,7 +56,7 @@ it.each([
     jobs: ['user 8.0 start'],
   },
   {
-    because: 'a restart stops and starts it, and its time begins anew',
+    name: 'stops and starts on a restart, and its time to live begins again',
     act: (it: Workspace) => {
       it.start('user', 9 * HOUR_MS);
       it.restart(12 * HOUR_MS);
@@ -65,7 +65,7 @@ it.each([
     jobs: ['user 9.0 start', 'user 12.0 stop', 'user 12.0 start', 'autostop 20.0 stop'],
   },
   {
-    because: 'what is stopped is neither stopped nor restarted',
+    name: 'ignores a stop and a restart while it is stopped',
     act: (it: Workspace) => {
       it.start('user', 9 * HOUR_MS);
       it.stop(10 * HOUR_MS);
@@ -75,6 +75,6 @@ it.each([
     },
     jobs: ['user 9.0 start', 'user 10.0 stop'],
   },
-])('of a workspace: $because', ({ act, jobs }) => {
+])('a workspace $name', ({ act, jobs }) => {
   expect(jobsOf(act)).toEqual(jobs);
 });

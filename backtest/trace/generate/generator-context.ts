@@ -1,4 +1,7 @@
-/** What everything that makes jobs is given. */
+/**
+ * The context of the generator: its random numbers, and the functions that add jobs and name
+ * workspaces.
+ */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { JobKind, TraceJob, Transition } from '../trace.ts';
@@ -6,19 +9,22 @@ import type { Template } from './scenario.ts';
 
 type Queue = Pick<Template, 'organization' | 'tags'>;
 
-/** The name of a workspace, and what is done with it. */
+/** The name of a workspace, and its transition. */
 export type Build = { readonly workspace: string; readonly transition: Transition };
 
-export type Scene = {
+export type GeneratorContext = {
   readonly random: Random;
-  /** Adds a job, at a whole second. In any order of time. `build`: what it does, if it is of a person's workspace. */
+  /**
+   * Adds a job, rounded to a whole second. Jobs may come in any order. `build`: the workspace and
+   * its transition, for jobs of a person's workspace.
+   */
   readonly submit: (kind: JobKind, queue: Queue, at: number, seconds: number, build?: Build) => void;
-  /** A name that no other workspace of the trace has. */
+  /** Returns a name that no other workspace of the trace has. */
   readonly nameWorkspace: () => string;
 };
 
-/** A scene that writes its jobs into a list. */
-export function sceneInto(jobs: TraceJob[], random: Random): Scene {
+/** A context that writes its jobs into a list. */
+export function contextInto(jobs: TraceJob[], random: Random): GeneratorContext {
   let workspaces = 0;
   return {
     random,

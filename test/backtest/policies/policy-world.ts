@@ -1,5 +1,5 @@
-/** A policy in a small world of bare tasks that take what is said here, to the second. */
-import type { Policy, PolicySettings, Scene } from '../../../backtest/policies/policy.ts';
+/** Runs a policy in a small simulated world. Its tasks have no guard, and fixed latencies. */
+import type { Policy, PolicyContext, PolicySettings } from '../../../backtest/policies/policy.ts';
 import { readConfig } from '../../../lambda/config/read.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { canRun, type Tags } from '../../../lambda/decision/model/tags.ts';
@@ -9,13 +9,13 @@ export const START = Date.UTC(2026, 2, 2, 9) as EpochMs;
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 
-export type StagePool = { readonly name: string; readonly tags?: Tags; readonly max?: number };
+export type PolicyWorldPool = { readonly name: string; readonly tags?: Tags; readonly max?: number };
 
-export type Stage = {
+export type PolicyWorld = {
   readonly world: World;
-  /** What the policy did: seconds since its start, pool, count. */
+  /** Changes of desired counts: seconds since the start, pool, new count. */
   readonly changes: (readonly [atS: number, pool: string, to: number])[];
-  /** What it counted. */
+  /** Looks and requests that the policy counted. */
   readonly calls: () => { readonly ticks: number; readonly coderd: number; readonly ecs: number };
   readonly start: <Settings extends PolicySettings>(policy: Policy<Settings>, settings: Settings) => void;
   readonly passTo: (seconds: number) => void;
@@ -24,10 +24,10 @@ export type Stage = {
   readonly setOutage: (isDown: boolean) => void;
 };
 
-export function makeStage(
-  pools: readonly StagePool[],
+export function makePolicyWorld(
+  pools: readonly PolicyWorldPool[],
   { maxTasks = 500, seed = 7 }: { readonly maxTasks?: number; readonly seed?: number } = {},
-): Stage {
+): PolicyWorld {
   const full = pools.map((pool) => ({ organization: 'default', tags: {}, max: 100, ...pool }));
   const world = new World({
     start: START,
@@ -52,7 +52,7 @@ export function makeStage(
   let isDown = false;
   let calls = { ticks: 0, coderd: 0, ecs: 0 };
   const desired = (pool: string): number => world.service(pool).state.desiredCount;
-  const scene: Scene = {
+  const context: PolicyContext = {
     world,
     config,
     isCoderdDown: () => isDown,
@@ -76,7 +76,7 @@ export function makeStage(
   return {
     ...{ world, changes, desired },
     calls: () => calls,
-    start: (policy, settings) => policy.start(scene, settings),
+    start: (policy, settings) => policy.start(context, settings),
     passTo: (seconds) => world.timeline.advanceTo((START + seconds * SECOND) as EpochMs),
     submit: (seconds, tags = {}) => {
       world.coderd.submitJob({ organization: 'default', tags, durationMs: seconds * SECOND });
@@ -87,7 +87,7 @@ export function makeStage(
   };
 }
 
-/** The first point of a policy's grid: what its source has by default. */
+/** The first point of a policy's grid, with the defaults of its source. */
 export function defaultsOf<Settings extends PolicySettings>(policy: Policy<Settings>): Settings {
   const { config } = readConfig(
     JSON.stringify({

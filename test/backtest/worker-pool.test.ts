@@ -11,23 +11,21 @@ const order = (driver: Order['driver']): Order =>
   orderOf({ ...{ trace, config, seed: 1, valueOfMinute: 1, region: 'us-east-1' } }, driver, false);
 const FLEET = order({ policy: 'static', settings: { share: 1 } });
 
-describe('a crew', () => {
-  it('tells what went wrong in a thread, which then takes the next order', async () => {
+describe('a worker pool', () => {
+  it('rejects an order that fails, and runs the next order on the same thread', async () => {
     const crew = startCrew(1);
     const unknown = crew.run(order({ policy: 'nobody', settings: {} }));
     const next = crew.run(FLEET);
-    await expect(unknown).rejects.toThrow('finding policy "nobody": there is none');
+    await expect(unknown).rejects.toThrow('finding policy "nobody": the backtest has only static, ');
     await expect(next).resolves.toMatchObject({ figures: { jobs: { submitted: trace.jobs.length } } });
     await crew.close();
   });
 
-  it('an order whose thread dies is refused, not waited for', async () => {
+  it('rejects an order when its thread ends early', async () => {
     const crew = startCrew(1);
     const run = crew.run(FLEET);
     void crew.close();
     await expect(run).rejects.toBeInstanceOf(CrewError);
-    await expect(run).rejects.toThrow(
-      /^running policy "static": its thread died \(it ended with code \d\); /,
-    );
+    await expect(run).rejects.toThrow(/^running policy "static": its thread ended early \(exit code \d\); /);
   });
 });
