@@ -121,8 +121,8 @@ export async function startLab(given: LabOptions): Promise<Lab> {
 }
 
 function portsInProcess(world: World): () => Ports {
-  const pace = new VirtualScheduler(world.timeline);
-  return virtualPorts({ world, pace, isCoderdDown: () => false, onCall: () => {} });
+  const scheduler = new VirtualScheduler(world.timeline);
+  return virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
 }
 
 /** One invocation whose clock is the world's: sleeping lets the world's time pass. */
