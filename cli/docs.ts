@@ -1,4 +1,7 @@
-/** `npm run docs`: writes what is made from the configuration's schema and from examples/. With `--check` it only compares. */
+/**
+ * `npm run docs`: writes what is made from the configuration's schema and from examples/. With
+ * `--check` it only compares.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { DURATION_TITLE } from '../lambda/config/schema/durations.ts';
@@ -30,7 +33,10 @@ export function renderSettingsTable(): string {
   return ['| setting | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** A page (docs/settings.md) with its settings table made anew; undefined if it has no place for one. */
+/**
+ * A page (docs/settings.md) with its settings table made anew; undefined if it has no place for
+ * one.
+ */
 export function renderReadme(readme: string): string | undefined {
   const begin = readme.indexOf(BEGIN);
   const end = readme.indexOf(END, begin);

@@ -1,6 +1,7 @@
 /**
- * `autoscaler pause | resume | pin | unpin`: overrides without a deployment, as tags on the pool's ECS service (docs/adr/0016).
- * They need the configuration and ECS only: coderd may be down. The next look, within a minute, goes by them.
+ * `autoscaler pause | resume | pin | unpin`: overrides without a deployment, as tags on the pool's
+ * ECS service (docs/adr/0016). They need the configuration and ECS only: coderd may be down. The
+ * next look, within a minute, goes by them.
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';

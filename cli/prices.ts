@@ -3,7 +3,10 @@ import { BUILDS, buildsPerTask, estimatePools, loadOf, type PoolEstimate, USUAL 
 import type { Deployment } from '../lambda/config/rules/deployment.ts';
 import { type Column, plainTable } from './shared/plain-table.ts';
 
-/** A table with a line a pool, and a sentence for each assumption. Without a number of builds: those of a usual day. */
+/**
+ * A table with a line a pool, and a sentence for each assumption. Without a number of builds: those
+ * of a usual day.
+ */
 export function renderPrices(deployment: Deployment, buildsPerDay: number | undefined): string {
   const load = buildsPerDay === undefined ? USUAL : loadOf(deployment, buildsPerDay);
   const estimates = estimatePools(deployment, load);

@@ -4,7 +4,10 @@ import { type CliEnvironment, type CommandContext, UsageError } from './shared/c
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
-/** In the order of the help. What is not asked for is not loaded: a backtest has a simulator, and `validate` is to be quick. */
+/**
+ * In the order of the help. What is not asked for is not loaded: a backtest has a simulator, and
+ * `validate` is to be quick.
+ */
 const COMMANDS: readonly {
   readonly names: readonly string[];
   readonly load: () => Promise<readonly AddCommand[]>;
@@ -28,7 +31,10 @@ const COMMANDS: readonly {
   { names: ['schema'], load: async () => [(await import('./validate.ts')).addSchemaCommand] },
 ];
 
-/** What is wrong with what was given, by the names of their classes: loading the classes would load what throws them. */
+/**
+ * What is wrong with what was given, by the names of their classes: loading the classes would load
+ * what throws them.
+ */
 const INPUT_ERRORS: ReadonlySet<string> = new Set([
   'ConfigError',
   'SnapshotError',
@@ -63,7 +69,10 @@ function reportError(error: unknown, { err }: CliEnvironment): number {
   throw error;
 }
 
-/** With the command that is asked for alone; with all where none is, for the help and for suggestions. */
+/**
+ * With the command that is asked for alone; with all where none is, for the help and for
+ * suggestions.
+ */
 async function build(
   [asked = '']: readonly string[],
   surroundings: CliEnvironment,

@@ -1,4 +1,7 @@
-/** The wake-up from zero: workspaces that start by their schedule, of a pool that sleeps. No job shows them before (docs/coder.md §10). */
+/**
+ * The wake-up from zero: workspaces that start by their schedule, of a pool that sleeps. No job
+ * shows them before (docs/coder.md §10).
+ */
 import { reasonSentence } from '../lambda/explain/reason-text.ts';
 import type { WorkspaceRecord } from '../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../simulator/world.ts';

@@ -1,4 +1,7 @@
-/** The Lambda function of the demo: what `cdk deploy` would upload, run on a schedule against the served world. */
+/**
+ * The Lambda function of the demo: what `cdk deploy` would upload, run on a schedule against the
+ * served world.
+ */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Plan } from '../lambda/decision/model/plan.ts';
@@ -14,7 +17,10 @@ export type DeployedFunction = {
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 
-/** Synthesizes the stack of this configuration and loads its function; `environment` is what only a deployment can know. */
+/**
+ * Synthesizes the stack of this configuration and loads its function; `environment` is what only a
+ * deployment can know.
+ */
 export async function deployFunction(
   configText: string,
   environment: Readonly<Record<string, string>>,

@@ -1,6 +1,7 @@
 /**
- * `npm run demo`: the Lambda function that the stack deploys, on its schedule, with undici and the AWS SDK clients, against a coderd
- * and an ECS on loopback. One second here is ten seconds of the world's time. Ends by itself.
+ * `npm run demo`: the Lambda function that the stack deploys, on its schedule, with undici and the
+ * AWS SDK clients, against a coderd and an ECS on loopback. One second here is ten seconds of the
+ * world's time. Ends by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
@@ -50,7 +51,8 @@ const world = new World({
   pools: POOLS,
   latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
   readLagMs: 2_000,
-  // the mildest reading of AWS's text: in others old tasks leave by themselves, within 40 min, too long to watch
+  // the mildest reading of AWS's text: in others old tasks leave by themselves, within 40 min, too
+  // long to watch
   deploymentBlocked: 'new-only',
   blockedTasks: 'old-revision',
   ...(guarded && { guardedTask: guarded.task }),
@@ -81,7 +83,10 @@ announceWakeUp(world, autoscaler, view.say);
 let failures = 0;
 let invocation: Promise<void> | undefined;
 
-/** EventBridge invokes once a minute of the world; this one waits until the last invocation has ended. */
+/**
+ * EventBridge invokes once a minute of the world; this one waits until the last invocation has
+ * ended.
+ */
 function invokeOnSchedule(): void {
   invocation ??= autoscaler
     .look()

@@ -8,7 +8,10 @@ export type Row = { readonly name: string; readonly cells: readonly string[]; re
 
 export const HEAD = ['pool', 'tags', 'revision', 'desired', 'tasks', 'busy', 'free', 'leaving', 'jobs done'];
 
-/** Who has less left of its lease has been asked to leave, or drains by itself (docs/architecture.md, "The lease"). */
+/**
+ * Who has less left of its lease has been asked to leave, or drains by itself
+ * (docs/architecture.md, "The lease").
+ */
 const LEAVING_BELOW_MS = 24 * 3_600_000;
 
 /** As it is now. A busy daemon that has been asked to leave is counted as busy and as leaving. */

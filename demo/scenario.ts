@@ -1,4 +1,7 @@
-/** What happens in the demo: five tag sets over two organizations, a job that nobody can run, autostarts, and a new image in the middle. */
+/**
+ * What happens in the demo: five tag sets over two organizations, a job that nobody can run,
+ * autostarts, and a new image in the middle.
+ */
 import type { Tags } from '../lambda/decision/model/tags.ts';
 import type { PoolSpec, World } from '../simulator/world.ts';
 import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
@@ -91,13 +94,19 @@ const SUBMISSIONS: readonly Submission[] = [
 const DEPLOYMENTS: readonly { readonly atS: number; readonly pool: string }[] = [{ atS: 115, pool: 'gpu' }];
 const LOOK_AT_DEPLOYMENT_MS = 1_000;
 
-/** World time after which nothing more is submitted, deployed or due, in milliseconds since the beginning. */
+/**
+ * World time after which nothing more is submitted, deployed or due, in milliseconds since the
+ * beginning.
+ */
 export const LAST_STEP_MS = Math.max(
   AUTOSTARTS_MS,
   ...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS * 1000),
 );
 
-/** Plans all submissions and deployments on the world's timeline. `announce` gets a line for each, and for what comes of it. */
+/**
+ * Plans all submissions and deployments on the world's timeline. `announce` gets a line for each,
+ * and for what comes of it.
+ */
 export function planSteps(
   world: World,
   random: { whole(from: number, to: number): number },

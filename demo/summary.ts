@@ -52,7 +52,10 @@ export function summarize(world: World, guards?: GuardFigures): Summary {
   };
 }
 
-/** Whether the demo has come to its end: all that can be run has been, nothing is left running or due, and no deployment is open. */
+/**
+ * Whether the demo has come to its end: all that can be run has been, nothing is left running or
+ * due, and no deployment is open.
+ */
 export function isOver(world: World): boolean {
   const runnable = world.coderd.jobs().filter((job) => isRunnable(world, job));
   const { started, completed } = countDeployments(world);

@@ -63,7 +63,10 @@ export function connect(
   };
 }
 
-/** Makes the clients. Connects to nothing yet. `waiting`: how long for coderd. @default as long as a look can */
+/**
+ * Makes the clients. Connects to nothing yet. `waiting`: how long for coderd. @default as long as a
+ * look can
+ */
 export function makeClients(
   config: Config,
   caBundle: string | undefined,

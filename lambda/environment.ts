@@ -5,7 +5,10 @@ const environmentSchema = z.object({
   AUTOSCALER_CLUSTER: z
     .string({ error: 'is not set; name the ECS cluster' })
     .min(1, 'is empty; name the ECS cluster'),
-  /** Name of this deployment's stack, as in the tag of its services. Older deployments do not set it. */
+  /**
+   * Name of this deployment's stack, as in the tag of its services. Older deployments do not set
+   * it.
+   */
   AUTOSCALER_STACK: z.string().min(1, 'is empty; name the stack, or unset it').optional(),
   /** Where the configuration lies: beside the bundle, unless said otherwise. */
   AUTOSCALER_CONFIG: z.string().min(1, 'is empty; give a file, or unset it').optional(),
@@ -17,7 +20,10 @@ export type Environment = {
   readonly configFile: string;
 };
 
-/** Reads the function's environment. Throws an error that names the variables that are missing or empty. */
+/**
+ * Reads the function's environment. Throws an error that names the variables that are missing or
+ * empty.
+ */
 export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
   defaultConfig: string,

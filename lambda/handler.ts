@@ -31,8 +31,9 @@ const OUT_OF_TIME = {
 };
 
 /**
- * `{"tick":true}` looks and acts until all is quiet or time is up; `{"dryRun":true}` answers the plan and changes
- * nothing. Throws PayloadError for anything else, InvocationError with one line a cause for what failed.
+ * `{"tick":true}` looks and acts until all is quiet or time is up; `{"dryRun":true}` answers the
+ * plan and changes nothing. Throws PayloadError for anything else, InvocationError with one line a
+ * cause for what failed.
  */
 export const handler = middy(
   async (event: unknown, context: Context, { signal }: { signal: AbortSignal }) => {

@@ -1,4 +1,7 @@
-/** What makes the figures of a backtest mean something else than one thinks: mostly a configuration that is not of this trace. */
+/**
+ * What makes the figures of a backtest mean something else than one thinks: mostly a configuration
+ * that is not of this trace.
+ */
 import { boundJobs, playable } from '../../backtest/bounds/of-a-trace.ts';
 import { groupName } from '../../backtest/replay/figures.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';

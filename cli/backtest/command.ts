@@ -1,4 +1,7 @@
-/** `autoscaler backtest`: what it would have cost, and who would have waited; with the autoscaler, and with what one would run instead. */
+/**
+ * `autoscaler backtest`: what it would have cost, and who would have waited; with the autoscaler,
+ * and with what one would run instead.
+ */
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import type { Backtest } from '../../backtest/replay/result.ts';

@@ -1,4 +1,7 @@
-/** The result as a document: times as text, as in all documents; all else is as `backtest/replay/result.ts` says. */
+/**
+ * The result as a document: times as text, as in all documents; all else is as
+ * `backtest/replay/result.ts` says.
+ */
 import type { Backtest, PoolSeries } from '../../backtest/replay/result.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 

@@ -1,4 +1,7 @@
-/** Options of the backtest. Each throws InvalidArgumentError, which commander tells with the option's name. */
+/**
+ * Options of the backtest. Each throws InvalidArgumentError, which commander tells with the
+ * option's name.
+ */
 import { InvalidArgumentError } from 'commander';
 import { BASELINES } from '../../backtest/policies/index.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';

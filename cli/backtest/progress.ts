@@ -20,7 +20,8 @@ export function showProgress(terminal: NodeJS.WritableStream | undefined): Progr
     barsize: 30,
     etaBuffer: 100,
     clearOnComplete: true,
-    // whoever presses Ctrl-C wants an end: without this it would end the bar alone, and lines would not wrap afterwards
+    // whoever presses Ctrl-C wants an end: without this it would end the bar alone, and lines would
+    // not wrap afterwards
     gracefulExit: false,
     linewrap: true,
   });

@@ -1,4 +1,7 @@
-/** The result as text: the sentence, who waits and what it costs, what became of tasks and jobs, and what is assumed. */
+/**
+ * The result as text: the sentence, who waits and what it costs, what became of tasks and jobs, and
+ * what is assumed.
+ */
 import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../backtest/replay/result.ts';
 import { headlineOf } from '../../backtest/report/parts/headline.ts';
 import { count, dollars } from '../../backtest/report/parts/numbers.ts';

@@ -10,7 +10,10 @@ export type Check = {
   readonly says: string;
 };
 
-/** Checks and what later ones build on, or the name of the check for which there is nothing to build on. */
+/**
+ * Checks and what later ones build on, or the name of the check for which there is nothing to build
+ * on.
+ */
 export type Checked<T> = { readonly checks: readonly Check[] } & (
   | { readonly value: T }
   | { readonly blocker: string }

@@ -1,4 +1,7 @@
-/** `autoscaler doctor`: looks at everything that can be wrong between here, coderd and AWS, and says what to do about it. */
+/**
+ * `autoscaler doctor`: looks at everything that can be wrong between here, coderd and AWS, and says
+ * what to do about it.
+ */
 import type { Command } from 'commander';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';

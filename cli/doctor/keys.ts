@@ -1,4 +1,6 @@
-/** Has each pool a key, and do daemons with it become what the pool is to be? And its other secrets. */
+/**
+ * Has each pool a key, and do daemons with it become what the pool is to be? And its other secrets.
+ */
 import { type ProvisionerKey, readProvisionerKey } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdError } from '../../lambda/adapters/coderd/http/http.ts';
 import type { Clients } from '../../lambda/connect.ts';

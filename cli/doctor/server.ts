@@ -45,7 +45,9 @@ function notCoderd(way: string, says: string): Checked<never> {
   return { checks: [ok(REACHABLE, way), fail(VERSION, says), skip(CLOCK, VERSION)], blocker: VERSION };
 }
 
-/** People expect it to be read: see `lambda/adapters/coderd/http/dispatcher.ts` for why it isn't. */
+/**
+ * People expect it to be read: see `lambda/adapters/coderd/http/dispatcher.ts` for why it isn't.
+ */
 function unreadProxy({ proxy }: Config['coder'], environment: CliEnvironment['environment']): string {
   const isSet = Boolean(environment.HTTPS_PROXY ?? environment.https_proxy);
   return isSet && proxy === undefined

@@ -5,7 +5,9 @@ import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 
 const guard = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');
-/** What the guard can't do without: the agent's path where a task protects itself (docs/aws.md §1). */
+/**
+ * What the guard can't do without: the agent's path where a task protects itself (docs/aws.md §1).
+ */
 const OF_ANY_GUARD = 'task-protection/v1/state';
 
 type Container = TaskDefinition['containerDefinitions'][number];

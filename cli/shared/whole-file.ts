@@ -12,8 +12,8 @@ import { dirname } from 'node:path';
 import { InputError } from './cli-environment.ts';
 
 /**
- * Whether a file can be written, to be asked before the work that it is for: not over a folder, a device, or what that work is made
- * from. Throws InputError.
+ * Whether a file can be written, to be asked before the work that it is for: not over a folder, a
+ * device, or what that work is made from. Throws InputError.
  */
 export function checkWritable(file: string, inputs: readonly (string | undefined)[] = []): void {
   const refuse = (why: string, cause?: unknown): never => {
@@ -35,7 +35,10 @@ export function checkWritable(file: string, inputs: readonly (string | undefined
   if (taken !== undefined) refuse('it is read from, and would be lost');
 }
 
-/** Writes a file that is there as a whole or not at all: what stood in it stays until then. Throws InputError. */
+/**
+ * Writes a file that is there as a whole or not at all: what stood in it stays until then. Throws
+ * InputError.
+ */
 export function writeWhole(file: string, text: string): void {
   checkWritable(file);
   const target = existsSync(file) ? realpathSync(file) : file;

@@ -9,7 +9,10 @@ import { statusScreen } from './screen.ts';
 
 type StatusOptions = LiveOptions & { readonly json: boolean };
 
-/** `autoscaler status`: exit code 1 when coderd or ECS could not be read, whatever else is found is no failure of it. */
+/**
+ * `autoscaler status`: exit code 1 when coderd or ECS could not be read, whatever else is found is
+ * no failure of it.
+ */
 export function addStatusCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
   withLiveOptions(program.command('status'))
     .description('say on one screen who waits, what is broken, and what the pools have')

@@ -1,4 +1,7 @@
-/** The one screen of `autoscaler status`: what matters most on top, plain text of 80 columns where names are short. */
+/**
+ * The one screen of `autoscaler status`: what matters most on top, plain text of 80 columns where
+ * names are short.
+ */
 
 import type { Served } from '../../lambda/decision/model/plan.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';

@@ -4,7 +4,10 @@ import { addTraceCheckCommand } from './check.ts';
 import { addTraceExportCommand } from './export.ts';
 import { addTraceGenerateCommand } from './generate.ts';
 
-/** `autoscaler trace`: what a coderd had to build, real or made up, as a file of JSON lines (docs/traces.md). */
+/**
+ * `autoscaler trace`: what a coderd had to build, real or made up, as a file of JSON lines
+ * (docs/traces.md).
+ */
 export function addTraceCommand(program: Command, context: CommandContext): void {
   const trace = program.command('trace').description('what was to be built, and when: for backtests');
   addTraceGenerateCommand(trace, context);

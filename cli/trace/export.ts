@@ -1,4 +1,7 @@
-/** `autoscaler trace export`: what a live coderd had to build, as a trace. Only reads, and writes down nothing personal. */
+/**
+ * `autoscaler trace export`: what a live coderd had to build, as a trace. Only reads, and writes
+ * down nothing personal.
+ */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LONGEST_DAYS } from '../../backtest/trace/read.ts';
 import { JOB_KINDS, type Trace } from '../../backtest/trace/trace.ts';
@@ -25,7 +28,10 @@ type ExportOptions = {
 };
 
 const DAY_MS = 24 * 3_600_000;
-/** Nobody's job waits for it: a list of a whole year can take coderd a while, and its rate limit holds for a minute. */
+/**
+ * Nobody's job waits for it: a list of a whole year can take coderd a while, and its rate limit
+ * holds for a minute.
+ */
 const WAITING = { patience: { silentMs: 120_000, retryMs: 90_000 }, wholeMs: 600_000 } as const;
 
 /** `autoscaler trace export` */

@@ -1,4 +1,7 @@
-/** `autoscaler trace generate`: a made-up trace. Standard output is the trace alone, so that it can be piped. */
+/**
+ * `autoscaler trace generate`: a made-up trace. Standard output is the trace alone, so that it can
+ * be piped.
+ */
 import { type Command, InvalidArgumentError } from 'commander';
 import { SCENARIOS } from '../../backtest/scenarios/index.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';

@@ -22,7 +22,10 @@ export type Reader = { readonly http: CoderdHttp; readonly tell: (line: string) 
 
 export type OrganizationJobs = { readonly organization: string; readonly jobs: readonly Job[] };
 
-/** The jobs that were created in the period, oldest first. `names`: of organizations, or their ids. Throws InputError. */
+/**
+ * The jobs that were created in the period, oldest first. `names`: of organizations, or their ids.
+ * Throws InputError.
+ */
 export async function readJobs(
   { http, tell }: Reader,
   names: readonly string[],
@@ -62,7 +65,10 @@ function itemsOf<T>({ status, error, items }: Reading<T>): readonly T[] {
   throw new InputError(error ?? `a list of coderd is ${status}`);
 }
 
-/** The builds of workspaces since then, by the id of their job; workspaces that can't be read have none. Throws InputError. */
+/**
+ * The builds of workspaces since then, by the id of their job; workspaces that can't be read have
+ * none. Throws InputError.
+ */
 export async function readBuilds(
   { http, tell }: Reader,
   workspaces: ReadonlySet<string>,

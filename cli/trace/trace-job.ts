@@ -1,4 +1,7 @@
-/** What a job of coderd's is in a trace: what it says of who asked for it, when, and for how long. Nothing of whom it was for. */
+/**
+ * What a job of coderd's is in a trace: what it says of who asked for it, when, and for how long.
+ * Nothing of whom it was for.
+ */
 
 import { createHash } from 'node:crypto';
 import { LONGEST_S } from '../../backtest/trace/schema.ts';
@@ -19,7 +22,8 @@ export type FinishedJob = Job & { readonly started_at: EpochMs; readonly complet
 export function finished(job: Job): FinishedJob | Omission {
   const { started_at, completed_at, worker_id, tags } = job;
   if (completed_at == null) return 'unfinished';
-  // the reaper of pending jobs writes a start too, and before 2.31.1 canceled ones were still run (docs/coder.md §4)
+  // the reaper of pending jobs writes a start too, and before 2.31.1 canceled ones were still run
+  // (docs/coder.md §4)
   if (started_at == null || worker_id == null || completed_at <= started_at) return 'never-ran';
   if (completed_at - started_at > LONGEST_S * 1000) return 'too-long';
   if (normalizeTags(tags).scope === 'user') return 'of-one-user';
@@ -69,7 +73,10 @@ function kindOfJob({ type }: Job): JobKind {
   return type === 'workspace_build' ? 'prebuild' : 'import';
 }
 
-/** Those that coderd's lifecycle executor writes (docs/coder.md §10); it stops the workspaces of tasks with a reason of their own. */
+/**
+ * Those that coderd's lifecycle executor writes (docs/coder.md §10); it stops the workspaces of
+ * tasks with a reason of their own.
+ */
 const KIND_OF_REASON: ReadonlyMap<string, JobKind> = new Map([
   ['autostart', 'autostart'],
   ['autostop', 'autostop'],
@@ -84,7 +91,10 @@ function kindOf(build: WorkspaceBuild | undefined): JobKind {
   return KIND_OF_REASON.get(build?.reason ?? '') ?? 'user';
 }
 
-/** The executor goes by whole minutes: what it inserts in one was due at its beginning, or waited for a daemon, which nothing tells. */
+/**
+ * The executor goes by whole minutes: what it inserts in one was due at its beginning, or waited
+ * for a daemon, which nothing tells.
+ */
 function minuteOf(time: EpochMs): EpochMs {
   return (Math.floor(time / 60_000) * 60_000) as EpochMs;
 }

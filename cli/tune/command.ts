@@ -1,4 +1,7 @@
-/** `autoscaler tune`: the settings that a history recommends, and what they would have changed in it. */
+/**
+ * `autoscaler tune`: the settings that a history recommends, and what they would have changed in
+ * it.
+ */
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Target } from '../../backtest/search/price-search.ts';

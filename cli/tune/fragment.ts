@@ -1,4 +1,7 @@
-/** The recommended settings as YAML to paste into autoscaler.yaml: only what differs from a default or has to be written. */
+/**
+ * The recommended settings as YAML to paste into autoscaler.yaml: only what differs from a default
+ * or has to be written.
+ */
 import { stringify } from 'yaml';
 import { priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
 import type { Recommendation } from '../../backtest/search/recommendation.ts';

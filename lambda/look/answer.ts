@@ -22,7 +22,9 @@ const MAX_BYTES = {
   text: 1 * MIB,
 } as const;
 
-/** The plan with its text, cut to what Lambda can answer; the text's last line says what was cut. */
+/**
+ * The plan with its text, cut to what Lambda can answer; the text's last line says what was cut.
+ */
 export function answerOf(plan: Plan): Answer {
   const { version, takenAt, lookAgainAfterMs, ...lists } = plan;
   const { kept, leftOut } = cutLists({ ...lists, text: planText(plan).split('\n') }, MAX_BYTES);

@@ -1,6 +1,6 @@
 /**
- * Act: the actions of a plan, in the plan's order: raises, asks and protections, lower counts. Pools side by side; within a pool
- * one after the other, and what fails ends that pool's turn.
+ * Act: the actions of a plan, in the plan's order: raises, asks and protections, lower counts.
+ * Pools side by side; within a pool one after the other, and what fails ends that pool's turn.
  */
 import type { PoolName, TaskArn } from '../decision/model/brands.ts';
 import { batchesOf } from '../decision/model/collections.ts';
@@ -24,7 +24,10 @@ export type Failure = {
 /** ECS protects at most this many tasks a call (docs/aws.md §1). */
 const TASKS_A_CALL = 10;
 
-/** Applies all actions, until `signal` says that it is too late. Doesn't throw: a pool that fails is in `failures`, and the others go on. */
+/**
+ * Applies all actions, until `signal` says that it is too late. Doesn't throw: a pool that fails is
+ * in `failures`, and the others go on.
+ */
 export async function apply(actions: readonly Action[], ecs: Ecs, signal?: AbortSignal): Promise<Outcome> {
   const failed = new Set<PoolName>();
   const outcome: { applied: Action[]; refused: (Refusal & { pool: PoolName })[]; failures: Failure[] } = {

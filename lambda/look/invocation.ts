@@ -1,5 +1,6 @@
 /**
- * One scheduled invocation: looks as often as the plans say, none that would run into the last seconds.
+ * One scheduled invocation: looks as often as the plans say, none that would run into the last
+ * seconds.
  */
 
 import { NEXT_INVOCATION_MS } from '../decision/look-again.ts';
@@ -18,11 +19,16 @@ export type InvocationInput = {
   readonly remainingMs: () => number;
   /** Says that the invocation is over. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each look, with how long it took. What it throws is dropped: a report must not stop the scaling. */
+  /**
+   * Called after each look, with how long it took. What it throws is dropped: a report must not
+   * stop the scaling.
+   */
   readonly onLook: (result: LookResult, durationMs: number) => void;
 };
 
-/** Looks until all is quiet or time is up. Throws InvocationError when anything failed on the way. */
+/**
+ * Looks until all is quiet or time is up. Throws InvocationError when anything failed on the way.
+ */
 export async function runLooks(input: InvocationInput): Promise<{ readonly looks: number }> {
   const failures: Failure[] = [];
   let looks = 0;
@@ -64,7 +70,10 @@ function reportQuietly({ onLook }: InvocationInput, done: LookResult, durationMs
   }
 }
 
-/** What failed in an invocation, one line a cause: Lambda reports the message and drops everything else. */
+/**
+ * What failed in an invocation, one line a cause: Lambda reports the message and drops everything
+ * else.
+ */
 export class InvocationError extends AggregateError {
   override readonly name = 'InvocationError';
 

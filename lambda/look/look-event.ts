@@ -1,6 +1,7 @@
 /**
- * The log event of a look: what was seen, decided and done, as numbers that saved queries read (infra/constructs/watching/log-queries.ts)
- * and sentences for who is paged. One event a look, whatever the size of the deployment.
+ * The log event of a look: what was seen, decided and done, as numbers that saved queries read
+ * (infra/constructs/watching/log-queries.ts) and sentences for who is paged. One event a look,
+ * whatever the size of the deployment.
  */
 import { sum } from '../decision/model/collections.ts';
 import type {
@@ -92,8 +93,8 @@ export type ActionRow = {
 };
 
 /**
- * CloudWatch has long taken 256 KiB an event and no more, and a longer line comes in pieces that no query can read. 50 pools fit whole;
- * what these leave is for the rest of the event.
+ * CloudWatch has long taken 256 KiB an event and no more, and a longer line comes in pieces that no
+ * query can read. 50 pools fit whole; what these leave is for the rest of the event.
  */
 const MAX_BYTES = {
   pools: 128 * 1024,
@@ -136,7 +137,9 @@ export function lookEvent({ result, calls, durationMs }: Look): LookEvent {
   };
 }
 
-/** Pools whose jobs wait because a bound of the configuration holds them; a pin is no such bound. */
+/**
+ * Pools whose jobs wait because a bound of the configuration holds them; a pin is no such bound.
+ */
 export function isAtMax({ why, overrides, pending }: PoolPlan): boolean {
   const isCapped = why.some(({ code }) => code === 'capped-at-max' || code === 'capped-at-max-tasks');
   return isCapped && pending > 0 && !overrides.some(({ kind }) => kind === 'pin');

@@ -1,4 +1,7 @@
-/** What the log event of a look tells about each tag group: who waits, and how long those waited who run. */
+/**
+ * What the log event of a look tells about each tag group: who waits, and how long those waited who
+ * run.
+ */
 
 import { deriveDemand, oldestOf, type TagGroup } from '../decision/demand/demand.ts';
 import type { EpochMs } from '../decision/model/brands.ts';
@@ -9,7 +12,10 @@ import { displayTags, type Tags, tagKey } from '../decision/model/tags.ts';
 import { isoTime } from '../decision/report/waiting.ts';
 import { tagText } from '../explain/format.ts';
 
-/** The pending and running jobs of one organization that have the same tag set, people's and prebuilds together. */
+/**
+ * The pending and running jobs of one organization that have the same tag set, people's and
+ * prebuilds together.
+ */
 export type GroupRow = {
   /** Name. */
   readonly organization: string;

@@ -13,7 +13,10 @@ export type LookResult = {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
   readonly outcome: Outcome;
-  /** Everything that must make the invocation fail: what could not be read and what could not be done. */
+  /**
+   * Everything that must make the invocation fail: what could not be read and what could not be
+   * done.
+   */
   readonly failures: readonly Failure[];
 };
 
@@ -27,7 +30,8 @@ export async function dryLook(
 }
 
 /**
- * Looks, decides and acts; looks again before it does what would stop tasks that have no guard. Doesn't throw for what a pool, coderd or ECS does: see `failures`. Nothing more is done once
+ * Looks, decides and acts; looks again before it does what would stop tasks that have no guard.
+ * Doesn't throw for what a pool, coderd or ECS does: see `failures`. Nothing more is done once
  * `signal` says that the invocation is over: what was seen will be old when the function is thawed.
  */
 export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSignal): Promise<LookResult> {
@@ -90,8 +94,8 @@ function isFailure({ code }: Finding): boolean {
 }
 
 /**
- * A task that is gone needs no asking, and a blocked ask is an ask to its guard (docs/architecture.md, "The lease");
- * any other refusal is a mistake that somebody has to see.
+ * A task that is gone needs no asking, and a blocked ask is an ask to its guard
+ * (docs/architecture.md, "The lease"); any other refusal is a mistake that somebody has to see.
  */
 const HARMLESS: ReadonlySet<string> = new Set(['MISSING', 'DEPLOYMENT_BLOCKED']);
 

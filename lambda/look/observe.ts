@@ -21,8 +21,8 @@ export async function observe({ coderd, ecs, clock }: Ports, config: Config): Pr
 }
 
 /**
- * The earliest time of this look's answers: where one clock is ahead, it is outvoted, and the core sees that the
- * clocks differ.
+ * The earliest time of this look's answers: where one clock is ahead, it is outvoted, and the core
+ * sees that the clocks differ.
  */
 function timeOf({ organizations }: Snapshot['coder']): EpochMs | undefined {
   const times = organizations
@@ -76,7 +76,8 @@ async function forecastOf(
   const waking = pools.filter(({ wake }) => wake.autostart || wake.autostop);
   const organizations = known.filter((item) => waking.some((pool) => isNamed(item, pool.organization)));
   if (organizations.length === 0) return new Map();
-  // a transition that a list was too old for is seen, and its daemon started, while maxDelay still runs
+  // a transition that a list was too old for is seen, and its daemon started, while maxDelay still
+  // runs
   const thirdMs = Math.min(...waking.map(({ wake }) => wake.maxDelayMs)) / 3;
   const refreshMs = Math.min(LONGEST_REFRESH_MS, Math.max(SHORTEST_REFRESH_MS, thirdMs));
   return coderd.forecast(organizations, { ...at, refreshMs });
@@ -109,8 +110,9 @@ function recorded(coderd: Coderd, view: OrganizationReadings, now: EpochMs): Org
 }
 
 /**
- * An organization of the configuration that coderd does not list stays in the snapshot, as unread. Its id is the name or UUID that the
- * configuration has, so that it is none of the others; coderd's names are shorter than a UUID.
+ * An organization of the configuration that coderd does not list stays in the snapshot, as unread.
+ * Its id is the name or UUID that the configuration has, so that it is none of the others; coderd's
+ * names are shorter than a UUID.
  */
 function unknownOrganization(name: string, known: Reading<Organization>): OrganizationReadings {
   const missing: Reading<Job & Daemon> =

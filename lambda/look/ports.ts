@@ -1,4 +1,7 @@
-/** What a look needs of the world. Adapters implement these interfaces; nothing here knows HTTP or an SDK. */
+/**
+ * What a look needs of the world. Adapters implement these interfaces; nothing here knows HTTP or
+ * an SDK.
+ */
 import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../decision/model/brands.ts';
 import type {
   BuildInfo,
@@ -37,8 +40,8 @@ export interface Coderd {
   /** These jobs, whatever their status. */
   jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>>;
   /**
-   * What is about to be due, as of at most `refreshMs` before `now` (coderd's clock). A list that can't be read anew is
-   * served as it was, `stale`, with its time.
+   * What is about to be due, as of at most `refreshMs` before `now` (coderd's clock). A list that
+   * can't be read anew is served as it was, `stale`, with its time.
    */
   forecast(
     organizations: readonly Organization[],
@@ -49,11 +52,14 @@ export interface Coderd {
     },
   ): Promise<ReadonlyMap<OrganizationId, ForecastReadings>>;
   /**
-   * The jobs of the last seven days, as far as these readings and those of earlier looks tell. Sends no
-   * request. `items` is the same array for as long as no job changes.
+   * The jobs of the last seven days, as far as these readings and those of earlier looks tell.
+   * Sends no request. `items` is the same array for as long as no job changes.
    */
   recentJobs(organization: Organization, seen: SeenJobs): RecentJobs;
-  /** When the token ends, as of at most an hour before `now` (coderd's clock). Undefined: unknown, or not while it is used. */
+  /**
+   * When the token ends, as of at most an hour before `now` (coderd's clock). Undefined: unknown,
+   * or not while it is used.
+   */
   tokenExpiry(now: EpochMs): Promise<EpochMs | undefined>;
 }
 
@@ -64,7 +70,9 @@ export type Refusal = {
   readonly detail?: string | undefined;
 };
 
-/** One ECS cluster. Readings never throw; the writes throw when ECS refuses all that they ask for. */
+/**
+ * One ECS cluster. Readings never throw; the writes throw when ECS refuses all that they ask for.
+ */
 export interface Ecs {
   readonly cluster: string;
   /** The stack of this deployment; undefined: unknown. */

@@ -3,8 +3,8 @@ import type { Doubt, Finding, Plan } from '../decision/model/plan.ts';
 import type { Clock } from '../look/ports.ts';
 
 /**
- * How long ago everything was last seen. It is remembered by one instance of the function and starts anew with the next: nothing
- * but the metric TickAge stands on it.
+ * How long ago everything was last seen. It is remembered by one instance of the function and
+ * starts anew with the next: nothing but the metric TickAge stands on it.
  */
 export class SightAge {
   readonly #clock: Clock;

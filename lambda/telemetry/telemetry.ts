@@ -34,7 +34,10 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
   };
 }
 
-/** Writes one event in CloudWatch's embedded metric format; dimensions that were added are of this one only. */
+/**
+ * Writes one event in CloudWatch's embedded metric format; dimensions that were added are of this
+ * one only.
+ */
 function publish(metrics: Metrics, values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values))
     metrics.addMetric(name, name.endsWith('Age') ? MetricUnit.Seconds : MetricUnit.Count, value);

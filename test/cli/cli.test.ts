@@ -36,17 +36,17 @@ describe('plan --snapshot', () => {
     const { code, out, err } = await run('plan', '--snapshot', snapshot, '--config', config);
     expect(out).toBe(
       [
-        'plan for 2026-11-20T09:00:00.000Z',
+        'plan for 20 November 2026 09:00:00 UTC',
         '',
         '  + cpu     2 -> 3  5 pending jobs need a new task; needs 7 tasks, limited to 3 by max (2 busy)',
-        '  - gpu     2 -> 1  min keeps 1; 1 task has left (1 idle, 1 left)',
-        '  ~ gpu-eu  2       min keeps 1; draining 1 idle daemon (2 idle)',
-        '    quiet   1       min keeps 1 (1 idle)',
+        '  - gpu     2 -> 1  min keeps 1 task; 1 task has drained (1 idle, 1 left)',
+        '  ~ gpu-eu  2       min keeps 1 task; draining 1 idle daemon (2 idle)',
+        '    quiet   1       min keeps 1 task (1 idle)',
         '',
-        'jobs that nobody can run:',
-        '  ! organization "default", tags cluster=tpu, region=eu: 2 jobs (workspace_build), the oldest for 3 min, failed by coderd at 2026-11-20T09:26:40.000Z; pool "gpu-eu" comes closest, but does not have cluster=tpu (it has cluster=gpu)',
+        'unschedulable jobs:',
+        '  ! organization "default", tags cluster=tpu, region=eu: 2 jobs (workspace_build), the oldest waits for 3 min and fails at 20 November 2026 09:26:40 UTC. The closest pool is "gpu-eu": it lacks cluster=tpu (has cluster=gpu)',
         '',
-        '1 count to raise, 1 task to ask to leave, 1 count to lower',
+        '1 count to raise, 1 task to drain, 1 count to lower',
         '',
       ].join('\n'),
     );

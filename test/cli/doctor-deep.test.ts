@@ -1,4 +1,7 @@
-/** `autoscaler doctor --deep` over HTTP: silent where coderd answers as the recorded ones, one line for each difference. */
+/**
+ * `autoscaler doctor --deep` over HTTP: silent where coderd answers as the recorded ones, one line
+ * for each difference.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

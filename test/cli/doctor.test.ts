@@ -1,4 +1,6 @@
-/** `autoscaler doctor` over HTTP: each check failing once, with its advice, and all of them fine. */
+/**
+ * `autoscaler doctor` over HTTP: each check failing once, with its advice, and all of them fine.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** `autoscaler pause | resume | pin | unpin` over HTTP: what they say, and what the next plan makes of it. */
+/**
+ * `autoscaler pause | resume | pin | unpin` over HTTP: what they say, and what the next plan makes
+ * of it.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -81,7 +81,10 @@ function renew(world: World, token: Parameters<World['coderd']['addToken']>[0]):
 const submit = (world: World, job: Partial<Parameters<World['coderd']['submitJob']>[0]> = {}) =>
   world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000, ...job });
 
-/** A day with all kinds of jobs; by the name of a workspace it is known what asks for its starts, stops and deletes. */
+/**
+ * A day with all kinds of jobs; by the name of a workspace it is known what asks for its starts,
+ * stops and deletes.
+ */
 async function busyDay() {
   // the executor's minutes are not those of the clock
   const lab = await workingLab({ start: timeOf('2026-03-02T09:00:07.300Z') });

@@ -1,4 +1,7 @@
-/** What `cdk deploy` would upload, in the environment that its template gives it, on the services that its template makes. */
+/**
+ * What `cdk deploy` would upload, in the environment that its template gives it, on the services
+ * that its template makes.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -123,7 +123,7 @@ describe('a scheduled look', () => {
     expect((error as Error).name).toBe('InvocationError');
     expect((error as Error).message.split('\n')).toHaveLength(2);
     expect((error as Error).message).toMatch(
-      /^organization "data": the list of jobs is forbidden.*\norganization "data": the list of daemons is forbidden/,
+      /^organization "data": no permission to list provisioner jobs.*\norganization "data": no permission to list provisioner daemons/,
     );
     expect(lab.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(3);
     coderd.revokeToken(narrow);

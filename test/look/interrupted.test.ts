@@ -1,4 +1,7 @@
-/** A look may be lost, repeated, overlapped or cut short anywhere: nothing is lost, nothing is doubled. */
+/**
+ * A look may be lost, repeated, overlapped or cut short anywhere: nothing is lost, nothing is
+ * doubled.
+ */
 import { describe, expect, it } from 'vitest';
 import { lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';

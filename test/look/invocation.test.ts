@@ -101,9 +101,9 @@ describe('a pool that fails', () => {
     const lines = (error as InvocationError).message.split('\n');
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatch(
-      /^organization "data": the list of jobs is forbidden: listing provisioner jobs of organization "data": coderd answered 404.*organization template admin role/,
+      /^organization "data": no permission to list provisioner jobs: listing provisioner jobs of organization "data": coderd answered 404.*organization template admin role/,
     );
-    expect(lines[1]).toMatch(/^organization "data": the list of daemons is forbidden/);
+    expect(lines[1]).toMatch(/^organization "data": no permission to list provisioner daemons/);
   });
 
   it('fails alone when ECS refuses its update', async () => {

@@ -1,4 +1,7 @@
-/** The real ports (undici, AWS SDK clients) on a world that is served over loopback and moves only when told. */
+/**
+ * The real ports (undici, AWS SDK clients) on a world that is served over loopback and moves only
+ * when told.
+ */
 
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
@@ -30,7 +33,10 @@ export type LabOptions = Partial<Omit<WorldOptions, 'pools'>> & {
   readonly pools: readonly LabPool[];
   readonly maxTasks?: number;
   readonly onRequest?: (what: Requested) => void;
-  /** How long after each full minute of the world's, which is when coderd's executor comes, an invocation begins. @default 20 */
+  /**
+   * How long after each full minute of the world's, which is when coderd's executor comes, an
+   * invocation begins. @default 20
+   */
   readonly phaseS?: number;
 };
 
@@ -45,8 +51,9 @@ export type Lab = {
   /** A look every 10 s of the world's time. Throws on a look's failures. */
   readonly run: (seconds: number, ports?: Ports) => Promise<readonly LookResult[]>;
   /**
-   * What production does: an invocation a minute, which looks again only while there is something to look for. Throws what an
-   * invocation throws. `ports` are asked for at each invocation, and their clock is not used.
+   * What production does: an invocation a minute, which looks again only while there is something
+   * to look for. Throws what an invocation throws. `ports` are asked for at each invocation, and
+   * their clock is not used.
    */
   readonly invoke: (minutes: number, ports?: () => Ports) => Promise<readonly LookResult[]>;
   readonly close: () => Promise<void>;

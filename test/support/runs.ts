@@ -1,4 +1,7 @@
-/** How often a property is tried: fewer times, and the same each time, for every mutant of a mutation test. */
+/**
+ * How often a property is tried: fewer times, and the same each time, for every mutant of a
+ * mutation test.
+ */
 
 /** Stryker sets this in the processes that run tests. */
 const IS_MUTATING = process.env.STRYKER_MUTATOR_WORKER !== undefined;

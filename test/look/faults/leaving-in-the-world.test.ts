@@ -1,4 +1,6 @@
-/** Tasks that leave, looked at in the moment in which coderd begins to call their daemons offline. */
+/**
+ * Tasks that leave, looked at in the moment in which coderd begins to call their daemons offline.
+ */
 import { afterEach, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { cleanLook, type Lab, startLab } from '../../support/lab.ts';

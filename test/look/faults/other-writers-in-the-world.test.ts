@@ -1,4 +1,7 @@
-/** Others who write to the same services, and services that a deployment left over: the real look against the real clients. */
+/**
+ * Others who write to the same services, and services that a deployment left over: the real look
+ * against the real clients.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';

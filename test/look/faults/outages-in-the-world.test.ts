@@ -1,4 +1,7 @@
-/** Long outages and what people do by hand, while builds run: no build is killed by us, and all are served once it is over. */
+/**
+ * Long outages and what people do by hand, while builds run: no build is killed by us, and all are
+ * served once it is over.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';

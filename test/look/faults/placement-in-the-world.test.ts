@@ -1,4 +1,7 @@
-/** Capacity that ECS cannot place: jobs go to pools that can have tasks, the count goes down, and the reason is told. */
+/**
+ * Capacity that ECS cannot place: jobs go to pools that can have tasks, the count goes down, and
+ * the reason is told.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { type Lab, type LabOptions, type LabPool, startLab } from '../../support/lab.ts';

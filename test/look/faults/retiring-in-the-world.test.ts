@@ -1,4 +1,7 @@
-/** A pool retires under load: everyone leaves and no build is killed, with the real look against the real clients. */
+/**
+ * A pool retires under load: everyone leaves and no build is killed, with the real look against the
+ * real clients.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';

@@ -1,4 +1,7 @@
-/** A deployment in the middle of the day: old tasks are replaced, a share at a time, and no build is killed. */
+/**
+ * A deployment in the middle of the day: old tasks are replaced, a share at a time, and no build is
+ * killed.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
 import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
@@ -47,7 +50,9 @@ async function deployAmongBuilds(options: Partial<LabOptions>, earlySuccessPerce
 
 type Rollout = { readonly minutes: number; readonly successAfter: number; readonly mostTasks: number };
 
-/** Looks until nothing old is left, while more builds come; old daemons end now and then if told to. */
+/**
+ * Looks until nothing old is left, while more builds come; old daemons end now and then if told to.
+ */
 async function rollOut(on: Lab, crash: boolean): Promise<Rollout> {
   const ports = on.ports();
   const service = on.world.service('cpu');

@@ -10,7 +10,9 @@ afterEach(() => lab?.close());
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** One task with an idle daemon, which nothing needs, and a fault before the autoscaler asks for it. */
+/**
+ * One task with an idle daemon, which nothing needs, and a fault before the autoscaler asks for it.
+ */
 async function drainAfter(fault: (guard: Guard) => void) {
   const own = await startLab({
     pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],

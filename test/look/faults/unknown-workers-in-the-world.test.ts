@@ -1,4 +1,6 @@
-/** Running jobs whose daemon coderd no longer lists, with the real look against the real clients. */
+/**
+ * Running jobs whose daemon coderd no longer lists, with the real look against the real clients.
+ */
 import { afterEach, expect, it } from 'vitest';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
@@ -71,7 +73,10 @@ it('scale-in goes on once coderd has failed a job that no daemon updates', async
   expect(own.world.service('gpu').state.desiredCount).toBe(0);
 });
 
-/** Reads the daemons, lets time pass, and reads the jobs: side by side, as a look does, either may come first. */
+/**
+ * Reads the daemons, lets time pass, and reads the jobs: side by side, as a look does, either may
+ * come first.
+ */
 function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
   const { coderd } = given;
   const read = Promise.withResolvers<void>();

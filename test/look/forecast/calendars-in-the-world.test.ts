@@ -1,4 +1,7 @@
-/** Any calendar: whatever people do and whenever the schedule comes, nothing that could be foreseen is left undone. */
+/**
+ * Any calendar: whatever people do and whenever the schedule comes, nothing that could be foreseen
+ * is left undone.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
@@ -19,7 +22,10 @@ const WARM_UP = 5;
 /** Each contains the one before, but for the first: that is for jobs without tags only. */
 const TAG_SETS: readonly Tags[] = [{}, { gpu: 'yes' }, { gpu: 'yes', region: 'eu' }];
 
-/** Templates of all kinds of settings, and workspaces in all kinds of states, which are used, started and stopped by people. */
+/**
+ * Templates of all kinds of settings, and workspaces in all kinds of states, which are used,
+ * started and stopped by people.
+ */
 function fill({ coderd, timeline }: World, random: Random): void {
   const minutes = (from: number, to: number): number => random.whole(from * MINUTE_MS, to * MINUTE_MS);
   const maybe = (ms: number): number => (random.next() < 0.5 ? ms : 0);

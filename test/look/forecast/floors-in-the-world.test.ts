@@ -1,4 +1,7 @@
-/** Floors hold while daemons leave, and the world comes to rest: the real look against the real clients. */
+/**
+ * Floors hold while daemons leave, and the world comes to rest: the real look against the real
+ * clients.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { cleanLook, type Lab, type LabPool, startLab } from '../../support/lab.ts';
 

@@ -1,4 +1,7 @@
-/** A forecast that can't be read, is old or says nonsense: nothing fails for it, nobody is sent away for it, and what was known still happens. */
+/**
+ * A forecast that can't be read, is old or says nonsense: nothing fails for it, nobody is sent away
+ * for it, and what was known still happens.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';

@@ -1,4 +1,7 @@
-/** A morning from zero: what coderd is to start at nine finds its daemons ready, and they leave soon after. */
+/**
+ * A morning from zero: what coderd is to start at nine finds its daemons ready, and they leave soon
+ * after.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';

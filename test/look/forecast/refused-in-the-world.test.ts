@@ -1,4 +1,7 @@
-/** What coderd refuses to do, again and again, wakes its pool ever more rarely; what merely waits wakes it at once. */
+/**
+ * What coderd refuses to do, again and again, wakes its pool ever more rarely; what merely waits
+ * wakes it at once.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';

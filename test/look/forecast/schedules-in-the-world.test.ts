@@ -1,4 +1,7 @@
-/** Floors by the clock on the wall, and autostarts by the clock of the workspace, over nights in which clocks change. */
+/**
+ * Floors by the clock on the wall, and autostarts by the clock of the workspace, over nights in
+ * which clocks change.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { type Lab, type LabOptions, type LabPool, startLab, timeOf } from '../../support/lab.ts';
@@ -38,7 +41,10 @@ describe('a night in which the clocks change', () => {
     ],
   };
 
-  /** By the clock in Berlin each is what the schedules say; with its distance to UTC, it is unmistakable. */
+  /**
+   * By the clock in Berlin each is what the schedules say; with its distance to UTC, it is
+   * unmistakable.
+   */
   type Night = {
     readonly night: string;
     readonly from: string;

@@ -1,4 +1,7 @@
-/** What coderd does to workspaces by itself happens on time although the pools sleep; with `wake` off it does not happen at all. */
+/**
+ * What coderd does to workspaces by itself happens on time although the pools sleep; with `wake`
+ * off it does not happen at all.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
@@ -221,7 +224,8 @@ it('a workspace that is taken up again after dormancy starts at its next time, w
     {},
     { schedule: '11 9 * * *', since: plusMs(START, -HOUR_MS), dormantAt: START },
   );
-  // workspaces are read 4 s later, coderd works the time out anew a minute later, and they are read again after it
+  // workspaces are read 4 s later, coderd works the time out anew a minute later, and they are read
+  // again after it
   world.timeline.after(8 * MINUTE_MS + 1_000, () => world.coderd.markActive(workspace));
   await invoke(30);
   expect(workspace.latestBuild).toMatchObject({
