@@ -15,12 +15,12 @@ type StatusOptions = LiveOptions & { readonly json: boolean };
  */
 export function addStatusCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
   withLiveOptions(program.command('status'))
-    .description('say on one screen who waits, what is broken, and what the pools have')
-    .option('--json', 'print it as one JSON document', false)
-    .action(async (options: StatusOptions) => exitWith(await tellStatus(options, surroundings)));
+    .description('show waiting jobs, problems and pools on one screen')
+    .option('--json', 'print the status as one JSON document', false)
+    .action(async (options: StatusOptions) => exitWith(await printStatus(options, surroundings)));
 }
 
-async function tellStatus(options: StatusOptions, surroundings: CliEnvironment): Promise<number> {
+async function printStatus(options: StatusOptions, surroundings: CliEnvironment): Promise<number> {
   const { snapshot, config } = await lookLive(options, surroundings);
   const lastLook = await findLastLook(snapshot, surroundings.now());
   const status = statusOf(snapshot, deliberate(snapshot, config), config, lastLook);

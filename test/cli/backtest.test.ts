@@ -45,7 +45,7 @@ describe('backtest', () => {
     const { code, out, err } = await run('backtest', ...given);
     expect({ code, err }).toEqual({
       code: 0,
-      err: 'warning: up to 3 jobs at once (2026-03-02T08:06:00.000Z) are for 2 tasks (max of small): some have to wait, whatever the policy\n',
+      err: 'warning: up to 3 jobs at once (2026-03-02T08:06:00.000Z) need 2 tasks (max of small): with any policy some of them wait\n',
     });
     expect(out).toMatch(/^5 jobs in an hour cost \$0\.\d\d with the autoscaler, .*\.\n\npolicy {2}/);
     const [, costs = '', fates = ''] = out.split('\n\n');
@@ -171,7 +171,7 @@ describe('a trace that is not of the configuration', () => {
     const { code, err } = await run('backtest', '--trace', mixed, '--config', config, '--against', 'none');
     expect(code).toBe(0);
     expect(err).toContain(
-      `warning: 2 of 7 jobs can't run (2 of "data gpu=a10"): no pool of ${config} has their organization and tags; they are left out, and in no figure\n`,
+      `warning: 2 of 7 jobs cannot run (2 of "data gpu=a10"): no pool of ${config} has their organization and tags. The figures do not include them\n`,
     );
   });
 
@@ -180,7 +180,7 @@ describe('a trace that is not of the configuration', () => {
     expect(await run('backtest', '--trace', alien, '--config', config)).toEqual({
       code: 1,
       out: '',
-      err: `running the 1 job of "morning": no pool of ${config} has their organization and tags (1 of "data gpu=a10"); give the configuration that is meant for this trace with --config\n`,
+      err: `running the 1 job of "morning": no pool of ${config} has their organization and tags (1 of "data gpu=a10"). Give the configuration of this trace with --config\n`,
     });
   });
 
@@ -191,7 +191,7 @@ describe('a trace that is not of the configuration', () => {
     ]);
     const { err } = await run('backtest', '--trace', down, '--config', config, '--against', 'none');
     expect(err).toContain(
-      'warning: coderd is down for 300 s from 2026-03-02T08:20:00.000Z on: it is simulated\n',
+      'warning: coderd is down for 300 s from 2026-03-02T08:20:00.000Z on, in the simulation too\n',
     );
   });
 
@@ -214,31 +214,31 @@ describe('bad input', () => {
   it.each([
     {
       args: [],
-      err: `error: no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+      err: `error: no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
     },
     {
       args: ['--scenario', '3k-user'],
-      err: `error: there is no scenario "3k-user"; did you mean "3k-users"? there are ${names}`,
+      err: `error: there is no scenario "3k-user". Did you mean "3k-users"? The scenarios are ${names}`,
     },
     {
       args: [...given, '--scenario', '3k-users'],
-      err: 'error: --trace and --scenario are two traces; leave one out',
+      err: 'error: --trace and --scenario are both given. Use one of them',
     },
     {
       args: [...given, '--days', '2'],
-      err: 'error: --days is for --scenario: a trace from a file is run as long as it is',
+      err: 'error: --days needs --scenario: a trace from a file has its own length',
     },
     {
       args: [...given, '--against', 'keda,hpa'],
-      err: `error: option '--against <policies>' argument 'keda,hpa' is invalid. there is no policy "hpa"; write all, none, or some of static,keda,agent-scaler`,
+      err: `error: option '--against <policies>' argument 'keda,hpa' is invalid. There is no policy "hpa". Write all, none, or some of static,keda,agent-scaler`,
     },
     {
       args: [...given, '--value-of-minute', '-1'],
-      err: "error: option '--value-of-minute <dollars>' argument '-1' is invalid. it must be a number of dollars, 0 or more: 0.75",
+      err: "error: option '--value-of-minute <dollars>' argument '-1' is invalid. Write a number of dollars, 0 or more, such as 0.75.",
     },
     {
       args: [...given, '--workers', '0'],
-      err: "error: option '--workers <number>' argument '0' is invalid. it must be from 1 to 64",
+      err: "error: option '--workers <number>' argument '0' is invalid. Write a number from 1 to 64.",
     },
     {
       args: [...given, '--region', 'mars-1'],
@@ -246,7 +246,7 @@ describe('bad input', () => {
     },
     {
       args: [...given, '--out', '-'],
-      err: 'error: --out - : the report is a page to open; name a file, or take --json for standard output',
+      err: 'error: --out - : the report is an HTML page. Name a file, or use --json for standard output',
     },
   ])('$args is wrong usage', async ({ args, err }) => {
     const answer = await run('backtest', ...args);
@@ -269,27 +269,27 @@ describe('bad input', () => {
     },
     {
       args: [...given, '--out', path('nowhere/report.html')],
-      err: `writing ${path('nowhere/report.html')}: ENOENT: no such file or directory, access '${path('nowhere')}'; give another file with --out\n`,
+      err: `writing ${path('nowhere/report.html')}: ENOENT: no such file or directory, access '${path('nowhere')}'. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', path('.')],
-      err: `writing ${path('.')}: it is there, and no file; give another file with --out\n`,
+      err: `writing ${path('.')}: it exists and is not a regular file. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', trace],
-      err: `writing ${trace}: it is read from, and would be lost; give another file with --out\n`,
+      err: `writing ${trace}: it is the input file. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', config],
-      err: `writing ${config}: it is read from, and would be lost; give another file with --out\n`,
+      err: `writing ${config}: it is the input file. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', path('reports/')],
-      err: `writing ${path('reports/')}: it names a folder; give another file with --out\n`,
+      err: `writing ${path('reports/')}: it is a folder. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', ''],
-      err: 'writing "": it has no name; give another file with --out\n',
+      err: 'writing "": the file name is empty. Give another file with --out\n',
     },
   ])('$args can not be used', async ({ args, err }) => {
     expect(await run('backtest', ...args)).toEqual({ code: 1, out: '', err });

@@ -66,7 +66,7 @@ describe('plan --snapshot', () => {
     {
       scenario: 'no such file',
       text: undefined,
-      message: /reading the snapshot .*nowhere.json: ENOENT.*; write one with autoscaler snapshot/,
+      message: /reading the snapshot .*nowhere.json: ENOENT.*\. Write one with autoscaler snapshot/,
     },
     { scenario: 'an empty file', text: '', message: /it is empty/ },
     { scenario: 'no JSON', text: '{"version": 1,', message: /it is not JSON \(/ },
@@ -85,7 +85,7 @@ it('a time before the snapshot: one clear error, exit 1', async () => {
   expect(await run('plan', '--snapshot', snapshot, '--config', config, ...early)).toEqual({
     code: 1,
     out: '',
-    err: 'planning at 2026-11-20T08:59:59.000Z: the snapshot is of 2026-11-20T09:00:00.000Z, and what was due before is not in it; give a later time\n',
+    err: 'planning at 2026-11-20T08:59:59.000Z: the snapshot is of 2026-11-20T09:00:00.000Z and has no earlier transitions. Give a later time\n',
   });
 });
 
@@ -115,7 +115,7 @@ describe('validate', () => {
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
       "
 
-      Expected price of the tasks, in dollars a month:
+      Expected cost of the tasks, in dollars a month:
 
       pool     max  builds a day  kept free          a month  at $1.00
       default   20           480  at $0.10 a minute      $82      $111
@@ -123,10 +123,10 @@ describe('validate', () => {
       dear       5           120  at $1.00 a minute      $68       $68
       all                                               $151      $180
 
-      Assumed: 24 builds a working day for each task of max (of maxTasks, where that is less). Tell your number with --builds-per-day N.
+      Assumed: 24 builds a working day for each task of max (or of maxTasks, if lower). Set your number with --builds-per-day N.
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.
-      The price of waiting (waiting.person) decides how many daemons are kept free. "at $1.00" is the price with person: 1.00, a developer at $60 an hour.
-      Prices are those of Fargate in us-east-1. NAT gateways, logs and the function come on top: docs/sizes.md.
+      The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.
+      Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/sizes.md.
       "
     `);
   });
@@ -142,7 +142,7 @@ describe('validate', () => {
 
   it('tells that jobs will wait where max and maxTasks do not allow so many builds', async () => {
     const { out } = await run('validate', priced, '--builds-per-day', '100000');
-    expect(out).toContain('So many builds need more tasks than max and maxTasks allow: jobs will wait.');
+    expect(out).toContain('These builds need more tasks than max and maxTasks allow: jobs will wait.');
   });
 
   it('says where a mistake is, exit 1', async () => {
@@ -163,10 +163,10 @@ describe('wrong usage exits with 2', () => {
     [['paln'], /unknown command 'paln'/],
     [['plan', '--jsno'], /unknown option '--jsno'/],
     [['snapshot', '--config'], /argument missing/],
-    [['plan', '--config', config], /no ECS cluster given; add --cluster NAME/],
+    [['plan', '--config', config], /no ECS cluster given. Add --cluster NAME/],
     [
       ['plan', '--config', config, '--at', '2100-01-01T00:00:00Z'],
-      /no ECS cluster given; add --cluster NAME/,
+      /no ECS cluster given. Add --cluster NAME/,
     ],
     [['validate', '--builds-per-day', '-5'], /Write a whole number, 0 or more/],
     [['validate', '--builds-per-day', 'many'], /Write a whole number, 0 or more/],
@@ -254,7 +254,7 @@ describe('live', () => {
     );
     expect(code).toBe(1);
     expect(err).toMatch(/listing services of cluster "nowhere": ClusterNotFoundException/);
-    expect(err).toMatch(/wrote .*partly\.json, with the lists above missing/);
+    expect(err).toMatch(/wrote .*partly\.json, without the lists above/);
   });
 });
 

@@ -112,28 +112,28 @@ describe('a coderd that answers as the recorded ones', () => {
     expect(checks).toEqual([
       {
         ...{ name: 'answers', status: 'ok' },
-        says: `48 questions answered as coder ${release} answers them; these lists are empty now, so their fields were not compared: provisionerjobs`,
+        says: `48 answers as from coder ${release}. These lists are empty, so their fields were not compared: provisionerjobs`,
       },
     ]);
   });
 
   it.each([
-    ['v2.22.0', 'coder v2.25.3 answers them (the nearest that was tested)'],
-    ['v2.26.0', 'coder v2.25.3 or v2.29.5 answers them (the nearest that was tested)'],
-    ['v2.29.19', 'coder v2.29.5 answers them'],
-    ['v2.31.0', 'coder v2.29.5 or v2.34.8 answers them (the nearest that was tested)'],
-    ['v2.38.0', 'coder v2.36.0 answers them (the nearest that was tested)'],
+    ['v2.22.0', 'coder v2.25.3 (the nearest tested release)'],
+    ['v2.26.0', 'coder v2.25.3 or v2.29.5 (the nearest tested release)'],
+    ['v2.29.19', 'coder v2.29.5'],
+    ['v2.31.0', 'coder v2.29.5 or v2.34.8 (the nearest tested release)'],
+    ['v2.38.0', 'coder v2.36.0 (the nearest tested release)'],
   ])('is told with the releases that it was held against: %s', async (coderVersion, as) => {
     const { lines } = await deep({ coderVersion });
     expect(lines).toEqual([
-      `ok    answers: 48 questions answered as ${as}; these lists are empty now, so their fields were not compared: workspaces, provisionerdaemons`,
+      `ok    answers: 48 answers as from ${as}. These lists are empty, so their fields were not compared: workspaces, provisionerdaemons`,
     ]);
   });
 });
 
 describe('a difference is one line', () => {
   const summary =
-    'warn  answers: 1 of 48 answers differ from those of coder v2.36.0: look for a newer release of the autoscaler, or report these lines';
+    'warn  answers: 1 of 48 answers differ from those of coder v2.36.0. Look for a newer release of the autoscaler, or report these lines';
   const api = '/api/v2/organizations/default';
 
   it.each<{ readonly scenario: string; readonly change: Change; readonly says: string }>([
@@ -176,7 +176,7 @@ describe('a difference is one line', () => {
       scenario: 'a malformed token that is refused in other words',
       change: (_, reply) =>
         reply.text.includes('Invalid API key format') ? { ...reply, text: '{"message":"Go away."}' } : reply,
-      says: `warn  answers: GET ${api}/provisionerjobs?status=pending with a token that is none: this coderd answered 401 "Go away."; coder v2.36.0 answers 401 "You are signed out or your session has expired. Please sign in again to continue."`,
+      says: `warn  answers: GET ${api}/provisionerjobs?status=pending with an invalid token: this coderd answered 401 "Go away."; coder v2.36.0 answers 401 "You are signed out or your session has expired. Please sign in again to continue."`,
     },
   ])('$scenario', async ({ change, says }) => {
     const { lines, out, code } = await deep({ change });
@@ -191,7 +191,7 @@ it('a difference from both of two releases is told from the older one', async ()
     change: changing('offline=maybe', () => ({ status: 200, text: '[]' })),
   });
   expect(lines).toEqual([
-    'warn  answers: 1 of 48 answers differ from those of coder v2.25.3 or v2.29.5 (the nearest that was tested): look for a newer release of the autoscaler, or report these lines',
+    'warn  answers: 1 of 48 answers differ from those of coder v2.25.3 or v2.29.5 (the nearest tested release). Look for a newer release of the autoscaler, or report these lines',
     'warn  answers: GET /api/v2/organizations/default/provisionerdaemons?offline=maybe: this coderd answered 200 with a list of 0; coder v2.25.3 answers 400 "Invalid query parameters.", "offline" is not a valid query param',
   ]);
 });
@@ -226,22 +226,20 @@ describe('what may differ is not told', () => {
     },
   ])('$scenario', async ({ change }) => {
     const { lines } = await deep({ change });
-    expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: 48 questions answered as coder v2\.36\.0/),
-    ]);
+    expect(lines).toEqual([expect.stringMatching(/^ok {4}answers: 48 answers as from coder v2\.36\.0/)]);
   });
 });
 
 describe('what can not be asked is left out', () => {
   it('without a token: everything', async () => {
     const { lines, asked } = await deep({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
-    expect(lines).toEqual(['skip  answers: needs "token secret" to be fine']);
+    expect(lines).toEqual(['skip  answers: needs "token secret" to pass']);
     expect(asked.filter((what) => what.includes('nope'))).toEqual([]);
   });
 
   it('of a coderd that is too old: everything', async () => {
     const { lines } = await deep({ coderVersion: 'v2.18.0' });
-    expect(lines).toEqual(['skip  answers: needs "coderd version" to be fine']);
+    expect(lines).toEqual(['skip  answers: needs "coderd version" to pass']);
   });
 
   it('of an organization whose jobs may not be read: its questions', async () => {
@@ -251,8 +249,8 @@ describe('what can not be asked is left out', () => {
         world.secrets.put(world.tokenSecretName, world.coderd.addToken({ canRead: ['default'] })),
     });
     expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: 48 questions answered/),
-      'skip  answers: needs "organization "data": jobs" to be fine',
+      expect.stringMatching(/^ok {4}answers: 48 answers as from/),
+      'skip  answers: needs "organization "data": jobs" to pass',
     ]);
   });
 
@@ -260,8 +258,8 @@ describe('what can not be asked is left out', () => {
     const text = '{"message":"Resource not found or you do not have access to this resource"}';
     const { lines } = await deep({ change: changing('/provisionerdaemons', () => ({ status: 404, text })) });
     expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: 40 questions answered/),
-      "skip  answers: GET /api/v2/organizations/default/provisionerdaemons: the token's user may not read it",
+      expect.stringMatching(/^ok {4}answers: 40 answers as from/),
+      "skip  answers: GET /api/v2/organizations/default/provisionerdaemons: the token's user has no permission to read it",
     ]);
   });
 
@@ -270,9 +268,9 @@ describe('what can not be asked is left out', () => {
       change: changing('/workspaces/nope', () => ({ status: 429, text: '{"message":"Slow down."}' })),
     });
     expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: \d+ questions answered/),
+      expect.stringMatching(/^ok {4}answers: \d+ answers as from/),
       expect.stringMatching(
-        /^warn {2}answers: stopped after \d+ questions: coderd answered 429, too many requests; try again in a minute$/,
+        /^warn {2}answers: stopped after \d+ questions: coderd answered 429, too many requests\. Try again in a minute$/,
       ),
     ]);
     expect(asked.at(-1)).toBe('GET /api/v2/workspaces/nope/builds 429');
@@ -284,9 +282,9 @@ describe('what it asks', () => {
     const organizations = ['default', ...Array.from({ length: 11 }, (_, index) => `team-${index}`)];
     const { lines } = await deep({ organizations });
     expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: 93 questions answered/),
-      'skip  answers: organization "team-8": 10 others were asked about',
-      'skip  answers: organization "team-9": 10 others were asked about',
+      expect.stringMatching(/^ok {4}answers: 93 answers as from/),
+      'skip  answers: organization "team-8": not checked, because 10 other organizations were',
+      'skip  answers: organization "team-9": not checked, because 10 other organizations were',
     ]);
   });
 

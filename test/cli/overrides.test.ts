@@ -57,33 +57,33 @@ async function overridesOf(pool: string): Promise<readonly Override[]> {
 
 const why = ['--why', 'bad image'];
 const said = { until: '2026-03-02T10:00:00.000Z', by: 'ada', why: 'bad image' };
-const inWords = 'until 2026-03-02T10:00:00.000Z by ada (bad image)';
+const inWords = 'until 2 March 2026 10:00:00 UTC by ada (bad image)';
 
 describe('what is set is in the next plan', () => {
   it.each([
     {
       args: ['pause', 'gpu', ...why],
-      out: `pool "gpu": paused ${inWords}; undo it with ${undo('resume')}\n`,
+      out: `pool "gpu": paused ${inWords}. Undo it with: ${undo('resume')}\n`,
       override: { kind: 'pause', ...said },
     },
     {
       args: ['pause', 'gpu', '--scale-in', ...why],
-      out: `pool "gpu": scale-in paused ${inWords}; undo it with ${undo('resume')}\n`,
+      out: `pool "gpu": scale-in paused ${inWords}. Undo it with: ${undo('resume')}\n`,
       override: { kind: 'pause-scale-in', ...said },
     },
     {
       args: ['pin', 'gpu', '0', ...why],
-      out: `pool "gpu": pinned at 0 tasks ${inWords}; undo it with ${undo('unpin')}\n`,
+      out: `pool "gpu": pinned at 0 tasks ${inWords}. Undo it with: ${undo('unpin')}\n`,
       override: { kind: 'pin', count: 0, ...said },
     },
     {
       args: ['pin', 'gpu', '2', '--at-least', ...why],
-      out: `pool "gpu": kept at 2 tasks or more ${inWords}; undo it with ${undo('unpin')}\n`,
+      out: `pool "gpu": at least 2 tasks ${inWords}. Undo it with: ${undo('unpin')}\n`,
       override: { kind: 'floor', count: 2, ...said },
     },
     {
       args: ['pause', 'gpu', '--why', 'ticket: OPS-1 @night', '--by', 'grace', '--for', '30m'],
-      out: `pool "gpu": paused until 2026-03-02T09:30:00.000Z by grace (ticket: OPS-1 @night); undo it with ${undo('resume')}\n`,
+      out: `pool "gpu": paused until 2 March 2026 09:30:00 UTC by grace (ticket: OPS-1 @night). Undo it with: ${undo('resume')}\n`,
       override: {
         kind: 'pause',
         until: '2026-03-02T09:30:00.000Z',
@@ -121,7 +121,7 @@ it('the name of the machine is made to fit into a tag', async () => {
 it('how to undo it names the cluster, where it was named', async () => {
   const cluster = lab.world.ecs.clusterName;
   const { out } = await run('pause', 'gpu', '--config', config, '--cluster', cluster, ...why);
-  expect(out).toContain(`undo it with ${undo('resume')} --cluster ${cluster}\n`);
+  expect(out).toContain(`Undo it with: ${undo('resume')} --cluster ${cluster}\n`);
 });
 
 it('a new pause takes the place of the old one', async () => {
@@ -136,7 +136,7 @@ it('says when what is set comes second', async () => {
   await call('pin', 'gpu', '1', ...why);
   const { out } = await call('pin', 'gpu', '2', '--at-least', ...why);
   expect(out).toBe(
-    `pool "gpu": kept at 2 tasks or more ${inWords}; undo it with ${undo('unpin')}; before it goes what is set already: pinned at 1 task ${inWords}\n`,
+    `pool "gpu": at least 2 tasks ${inWords}. Undo it with: ${undo('unpin')}\nIt has no effect while the pool has a stronger override: pinned at 1 task ${inWords}\n`,
   );
 });
 
@@ -159,7 +159,7 @@ describe('undoing', () => {
     expect((await call('unpin', 'gpu')).out).toBe(
       [
         `pool "gpu": no longer pinned at 1 task ${inWords}`,
-        `pool "gpu": no longer kept at 2 tasks or more ${inWords}`,
+        `pool "gpu": no longer at least 2 tasks ${inWords}`,
         '',
       ].join('\n'),
     );
@@ -178,7 +178,7 @@ describe('undoing', () => {
     const { tags } = service.state;
     service.setTags({ ...tags, 'coder-autoscaler:pause': 'everything' });
     expect((await call('resume', 'gpu')).out).toBe(
-      'pool "gpu" is not paused; what was left of an override that is over or can not be read is removed\n',
+      'pool "gpu" is not paused. Removed the tags of an expired or invalid override\n',
     );
     expect(service.state.tags).toEqual(tags);
   });
@@ -189,12 +189,12 @@ describe('what can not be done is one line, and changes nothing', () => {
     {
       scenario: 'a pool that is not there',
       args: ['pause', 'gpuu', ...why],
-      err: 'finding pool "gpuu": the configuration has only cpu, gpu; name one of them\n',
+      err: 'finding pool "gpuu": the configuration has only cpu, gpu. Name one of them\n',
     },
     {
       scenario: 'more than max',
       args: ['pin', 'gpu', '3', ...why],
-      err: 'pinning pool "gpu" to 3: its max is 2; pin it to 2 or less, or raise max in the configuration\n',
+      err: 'pinning pool "gpu" to 3: its max is 2. Pin it to 2 or less, or raise max in the configuration\n',
     },
   ])('$scenario', async ({ args, err }) => {
     expect(await call(...args)).toEqual({ code: 1, out: '', err });
@@ -206,7 +206,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     expect(await call('pin', 'gpu', '1', ...why)).toEqual({
       code: 1,
       out: '',
-      err: 'pinning pool "gpu" to 1: it is retiring, and nothing is launched in it; take "retiring" out of the configuration first\n',
+      err: 'pinning pool "gpu" to 1: the pool is retiring and launches nothing. Remove "retiring" from the configuration first\n',
     });
   });
 
@@ -215,7 +215,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     expect(await call('pause', 'gpu', ...why)).toEqual({
       code: 1,
       out: '',
-      err: 'finding the service of pool "gpu": no active service of the cluster has the tag coder-autoscaler:pool=gpu; deploy the configuration, or name another cluster with --cluster\n',
+      err: 'finding the service of pool "gpu": no active service of the cluster has the tag coder-autoscaler:pool=gpu. Deploy the configuration, or name another cluster with --cluster\n',
     });
   });
 
@@ -225,7 +225,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     const { code, err } = await call('pause', 'gpu', ...why);
     expect({ code, err }).toEqual({
       code: 1,
-      err: `finding the service of pool "gpu": 2 services have its tag (${cpu.identity.name}, ${gpu.identity.name}); leave it on one of them\n`,
+      err: `finding the service of pool "gpu": 2 services have its tag (${cpu.identity.name}, ${gpu.identity.name}). Keep the tag on one of them\n`,
     });
   });
 
@@ -252,14 +252,14 @@ describe('what can not be done is one line, and changes nothing', () => {
     const { code, err } = await call('pause', 'gpu', ...why);
     expect(code).toBe(1);
     expect(err).toMatch(/^listing services of cluster ".*": CredentialsProviderError: /);
-    expect(err).toMatch(/; sign in to AWS first \(aws sso login, say\) and set AWS_PROFILE\n$/);
+    expect(err).toMatch(/\. Sign in to AWS first \(for example with aws sso login\) and set AWS_PROFILE\n$/);
   });
 
   it('another cluster', async () => {
     const { code, err } = await run('pause', 'gpu', '--config', config, '--cluster', 'nowhere', ...why);
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found.; give the name of the cluster with --cluster; the stack prints it\n',
+      err: 'listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found. Give the name of the cluster with --cluster (an output of the stack)\n',
     });
   });
 });
@@ -267,10 +267,10 @@ describe('what can not be done is one line, and changes nothing', () => {
 describe('wrong usage exits with 2', () => {
   it.each([
     { args: ['pause', 'gpu'], message: /required option '--why <text>' not specified/ },
-    { args: ['pause', 'gpu', '--why', ' '], message: /It is empty: whoever sees it has to know/ },
+    { args: ['pause', 'gpu', '--why', ' '], message: /It is empty. Write a text that everyone understands/ },
     {
       args: ['pause', 'gpu', '--why', 'broken (again)'],
-      message: /It becomes a tag of AWS, but a tag can not hold "\(", only letters, digits, spaces and/,
+      message: /It becomes an AWS tag, but a tag can not hold "\(", only letters, digits, spaces and/,
     },
     {
       args: ['pause', 'gpu', ...why, '--by', 'x'.repeat(257)],
@@ -291,6 +291,6 @@ describe('wrong usage exits with 2', () => {
   it('without a cluster', async () => {
     const { code, err } = await run('resume', 'gpu', '--config', config);
     expect(code).toBe(2);
-    expect(err).toMatch(/no ECS cluster given; add --cluster NAME/);
+    expect(err).toMatch(/no ECS cluster given. Add --cluster NAME/);
   });
 });

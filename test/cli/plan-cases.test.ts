@@ -405,7 +405,7 @@ describe('plan --at', () => {
 
   it('starts a pool shortly before a transition is due and drops the earlier transitions', async () => {
     expect(await plan(drawn, '--at', '2026-11-20T10:58:30Z')).toMatchInlineSnapshot(`
-      "as if it were 2026-11-20T10:58:30.000Z, with the pools, daemons and jobs of 2026-11-20T09:00:00.000Z; of each workspace only the next thing that coderd will do by itself is known
+      "Planned for 20 November 2026 10:58:30 UTC, with the pools, daemons and jobs of 20 November 2026 09:00:00 UTC. Only the next transition of each workspace is known
 
       plan for 20 November 2026 10:58:30 UTC
 

@@ -96,7 +96,7 @@ describe('without a sweep', () => {
 });
 
 describe('bad input', () => {
-  const prices = 'Write up to 50 prices in dollars a minute, each from 0 to 1000: 0.05,0.10,1';
+  const prices = 'Write up to 50 prices in dollars a minute, each from 0 to 1000, such as 0.05,0.10,1.';
   it.each([
     {
       args: [...given.slice(0, -2), '--values', '1'],

@@ -206,7 +206,7 @@ describe('jobs that are left out', () => {
     lab.pass(60);
     const { code, err } = await exportAt(lab);
     expect(code).toBe(0);
-    expect(err).toContain('\nleft out: 1 not finished; 2 never run, as they were canceled or given up\n');
+    expect(err).toContain('\nleft out: 1 not finished; 2 never run (canceled or failed while pending)\n');
     expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([45]);
   });
 
@@ -231,7 +231,7 @@ describe('jobs that are left out', () => {
       err: `organization "data": 0 jobs
 organization "default": 1 job
 left out: 1 not finished
-exporting the jobs from 2026-03-01T09:06:00.000Z to 2026-03-02T09:06:00.000Z: coderd has none that a daemon has worked off; give another time with --from or --days, and --to
+exporting the jobs from 2026-03-01T09:06:00.000Z to 2026-03-02T09:06:00.000Z: coderd has no job that a daemon completed. Give another period with --from or --days, and --to
 `,
     });
     expect(existsSync(out)).toBe(false);
@@ -245,7 +245,7 @@ it('builds of workspaces that can not be read are of users, and counted', async 
   const { code, err } = await exportAt(lab);
   expect(code).toBe(0);
   expect(err).toContain(
-    '\n10 builds exported as "user", as nothing tells why: the token\'s user can not read the workspaces; the organization template admin role lets it\n',
+    '\n10 builds exported as "user", because their reason is unknown: the token\'s user cannot read the workspaces. Give the user the organization template admin role\n',
   );
   expect(exported().jobs.filter(({ kind }) => kind === 'user')).toHaveLength(10);
 });
@@ -310,7 +310,9 @@ it('a file that can not be written is told, and no part of it stays', async () =
   mkdirSync(out);
   const { code, err } = await exportAt(lab);
   expect(code).toBe(1);
-  expect(err).toMatch(/^writing .*trace\.jsonl: it is there, and no file; give another file with --out\n$/);
+  expect(err).toMatch(
+    /^writing .*trace\.jsonl: it exists and is not a regular file. Give another file with --out\n$/,
+  );
   expect(readdirSync(folder)).not.toContain('trace.jsonl.part');
 });
 

@@ -45,21 +45,21 @@ describe('autoscaler trace generate', () => {
   it('lists the scenarios, with the configuration that each is made for', async () => {
     const { out } = await run('trace', 'generate', '--list');
     const [head, ...rows] = out.trimEnd().split('\n');
-    expect(head).toMatch(/^scenario +users +first day +what it is +configuration$/);
+    expect(head).toMatch(/^scenario +users +first day +description +configuration$/);
     expect(rows.map((row) => row.split(' ')[0])).toEqual(SCENARIOS.map(({ name }) => name));
     expect(rows[2]).toMatch(/ 3,000 .*examples\/3k-users\.yaml$/);
   });
 
   const NAMES = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy, bursts, agents';
   it.each([
-    { args: [], says: `error: no scenario given; add --scenario NAME: ${NAMES}` },
+    { args: [], says: `error: no scenario given. Add --scenario NAME: ${NAMES}` },
     {
       args: ['--scenario', '3k-user'],
-      says: `error: there is no scenario "3k-user"; did you mean "3k-users"? there are ${NAMES}`,
+      says: `error: there is no scenario "3k-user". Did you mean "3k-users"? The scenarios are ${NAMES}`,
     },
     {
       args: ['--days', '0'],
-      says: "error: option '--days <number>' argument '0' is invalid. it must be from 1 to 366",
+      says: "error: option '--days <number>' argument '0' is invalid. Write a number from 1 to 366.",
     },
     {
       args: ['--seed', '-1'],
@@ -67,7 +67,7 @@ describe('autoscaler trace generate', () => {
     },
     ...['2026-02-30', '2.3.2026', '0026-03-02'].map((date) => ({
       args: ['--from', date],
-      says: `error: option '--from <date>' argument '${date}' is invalid. it must be a date, such as 2026-03-02`,
+      says: `error: option '--from <date>' argument '${date}' is invalid. Write a date, such as 2026-03-02.`,
     })),
   ])('refuses $args', async ({ args, says }) => {
     expect(await run('trace', 'generate', ...args)).toEqual({ code: 2, out: '', err: `${says}\n` });

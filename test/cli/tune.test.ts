@@ -34,8 +34,8 @@ const config = file('autoscaler.yaml', [
 const given = ['tune', '--trace', trace, '--config', config];
 const document = async (...args: readonly string[]) =>
   JSON.parse((await run(...given, '--json', ...args)).out);
-/** What is between the empty lines around the YAML. */
-const fragmentOf = (out: string): string => /\n\n(waiting:\n[\s\S]*?)\n\nWhat /.exec(out)?.[1] ?? '';
+/** The YAML of the output, between its empty lines. */
+const fragmentOf = (out: string): string => /\n\n(waiting:\n[\s\S]*?)\n\nEffect /.exec(out)?.[1] ?? '';
 
 const text = await run(...given, '--mean-wait', '15');
 const tuned = await document('--mean-wait', '15');
@@ -128,7 +128,7 @@ describe('tune', () => {
         'm',
       ),
     );
-    expect(text.out).toMatch(/up to chance/);
+    expect(text.out).toMatch(/with some randomness/);
   });
 
   it('writes no start time where the trace tells none', async () => {
@@ -149,18 +149,18 @@ describe('what can not be had', () => {
     const { code, out, err } = await run(...given, '--budget', '0.01');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
-      /^the budget of \$0\.01 a month is too small: even at the lowest price of waiting \(\$0\.01 a minute\) the tasks of this history cost \$[\d.]+; raise the budget, or lower min, warm or the schedules of the pools\n$/,
+      /^the budget of \$0\.01 a month is too small: even at the lowest price of waiting \(\$0\.01 a minute\) the tasks of this trace cost \$[\d.]+\. Raise the budget, or lower min, warm or the schedules of the pools\n$/,
     );
   });
 
   it.each([
     {
       option: '--mean-wait',
-      says: /^a mean wait of 0 s is out of reach: even at the highest price of waiting \(\$2\.00 a minute\) people wait [\d.]+ s on average; allow /,
+      says: /^a mean wait of 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) people wait [\d.]+ s on average\. Allow /,
     },
     {
       option: '--p95-wait',
-      says: /^a p95 wait of 0 s is out of reach: even at the highest price of waiting \(\$2\.00 a minute\) 5 of 100 people wait [\d.]+ s or longer; allow /,
+      says: /^a p95 wait of 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) 5 of 100 people wait [\d.]+ s or longer\. Allow /,
     },
   ])('$option 0 says how long people wait at the highest price', async ({ option, says }) => {
     // the first builds of a history always wait
@@ -174,15 +174,15 @@ describe('what can not be had', () => {
   it.each([
     {
       args: ['tune', '--budget', '10'],
-      err: `error: no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+      err: `error: no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
     },
     {
       args: given,
-      err: 'error: no target given; add --budget DOLLARS_A_MONTH, --mean-wait SECONDS or --p95-wait SECONDS\n',
+      err: 'error: no target given. Add --budget DOLLARS_A_MONTH, --mean-wait SECONDS or --p95-wait SECONDS\n',
     },
     {
       args: [...given, '--budget', '10', '--mean-wait', '2'],
-      err: 'error: give one target: --budget, --mean-wait or --p95-wait\n',
+      err: 'error: more than one target given. Use one of --budget, --mean-wait and --p95-wait\n',
     },
     {
       args: [...given, '--mean-wait', 'soon'],

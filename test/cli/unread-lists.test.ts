@@ -16,7 +16,7 @@ it('every list that could not be read has a line, those of the forecast too', ()
   expect(unreadLists(aSnapshot({ organizations: [anOrganization(lists)] }))).toEqual([
     'listing jobs: no answer',
     'listing workspaces: not allowed',
-    'listing templates: no answer; what was read 4 min before is used',
+    'listing templates: no answer. Using the list of 4 min before',
   ]);
 });
 
