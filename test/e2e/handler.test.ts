@@ -179,7 +179,7 @@ describe('any other payload', () => {
     '%j is refused',
     async (event) => {
       await expect(handler(event, context)).rejects.toThrow(
-        /^reading the payload: saw .*; send \{"tick":true\} for a look as the schedule does, or \{"dryRun":true\}/,
+        /^reading the payload: saw .*\. Send \{"tick":true\} for a look as the schedule does, or \{"dryRun":true\}/,
       );
     },
   );

@@ -12,9 +12,9 @@ import { bytesOf, fitting } from '../../lambda/explain/truncate-rows.ts';
 import { answerOf } from '../../lambda/look/answer.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
+import { FullViewAge } from '../../lambda/telemetry/full-view-age.ts';
 import { lookMetrics, stuckTasks, tokenDaysLeft } from '../../lambda/telemetry/look-metrics.ts';
 import { METRICS } from '../../lambda/telemetry/metric-names.ts';
-import { SightAge } from '../../lambda/telemetry/sight-age.ts';
 import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
 
@@ -225,7 +225,7 @@ describe('the age of the last full sight', () => {
 
   function ages(...looks: readonly (readonly [atS: number, plan: Plan])[]): readonly number[] {
     let nowS = 0;
-    const age = new SightAge({ now: () => (nowS * 1000) as EpochMs, sleep: async () => {} });
+    const age = new FullViewAge({ now: () => (nowS * 1000) as EpochMs, sleep: async () => {} });
     return looks.map(([atS, look]) => {
       nowS = atS;
       return age.after(look);
@@ -335,7 +335,7 @@ describe('what has no room', () => {
     expect(answer.unserved.length + (answer.leftOut.unserved ?? 0)).toBe(plan.unserved.length);
     expect(answer.leftOut.unserved).toBeGreaterThan(0);
     expect(answer.text.split('\n').at(-1)).toMatch(
-      /^left out, since Lambda answers 6 MB at the most: .*\d+ rows of unserved.*; autoscaler plan tells all$/,
+      /^left out because Lambda answers at most 6 MB: .*\d+ rows of unserved.*\. Run autoscaler plan to see all rows$/,
     );
   });
 
