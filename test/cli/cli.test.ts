@@ -32,7 +32,7 @@ const config = file('good.yaml', stringify(drawn.config));
 const snapshot = file('snapshot.json', JSON.stringify(drawn.snapshot));
 
 describe('plan --snapshot', () => {
-  it('reads like a Terraform plan', async () => {
+  it('prints one line per pool, like a Terraform plan', async () => {
     const { code, out, err } = await run('plan', '--snapshot', snapshot, '--config', config);
     expect(out).toBe(
       [
@@ -53,7 +53,7 @@ describe('plan --snapshot', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
   });
 
-  it('--json prints one document', async () => {
+  it('prints one JSON document with --json', async () => {
     const { code, out } = await run('plan', '--snapshot', snapshot, '--config', config, '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -64,14 +64,14 @@ describe('plan --snapshot', () => {
 
   it.each([
     {
-      scenario: 'no such file',
+      scenario: 'a missing file',
       text: undefined,
       message: /reading the snapshot .*nowhere.json: ENOENT.*\. Write one with autoscaler snapshot/,
     },
     { scenario: 'an empty file', text: '', message: /it is empty/ },
-    { scenario: 'no JSON', text: '{"version": 1,', message: /it is not JSON \(/ },
+    { scenario: 'a file that is not JSON', text: '{"version": 1,', message: /it is not JSON \(/ },
     { scenario: 'another document', text: '{"version": 1}', message: /reading the snapshot: takenAt: / },
-  ])('$scenario: one clear error, exit 1', async ({ text, message }) => {
+  ])('prints one error and exits with 1 for $scenario', async ({ text, message }) => {
     const path = text === undefined ? join(folder, 'nowhere.json') : file('bad.json', text);
     const { code, out, err } = await run('plan', '--snapshot', path, '--config', config);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -80,7 +80,7 @@ describe('plan --snapshot', () => {
   });
 });
 
-it('a time before the snapshot: one clear error, exit 1', async () => {
+it('prints one error and exits with 1 for a time before the snapshot', async () => {
   const early = ['--at', '2026-11-20T08:59:59Z'];
   expect(await run('plan', '--snapshot', snapshot, '--config', config, ...early)).toEqual({
     code: 1,
@@ -90,7 +90,7 @@ it('a time before the snapshot: one clear error, exit 1', async () => {
 });
 
 describe('validate', () => {
-  it('says what is valid', async () => {
+  it('prints the pools of a valid configuration', async () => {
     const { code, err, out } = await run('validate', config);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out.split('\n')[0]).toBe(`${config}: valid; 4 pools: cpu, gpu, gpu-eu, quiet`);
@@ -109,7 +109,7 @@ describe('validate', () => {
     }),
   );
 
-  it('tells what each pool is expected to cost, and what that assumes', async () => {
+  it('estimates the cost of each pool and prints the assumptions', async () => {
     const { code, out } = await run('validate', priced);
     expect(code).toBe(0);
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
@@ -131,7 +131,7 @@ describe('validate', () => {
     `);
   });
 
-  it('tells it for as many builds a day as you have', async () => {
+  it('estimates the cost for a given number of builds', async () => {
     const { code, out } = await run('validate', priced, '--builds-per-day', '60');
     expect(code).toBe(0);
     expect(out).toMatch(/^default +20 +40 /m);
@@ -140,12 +140,12 @@ describe('validate', () => {
     expect(out).not.toContain('jobs will wait');
   });
 
-  it('tells that jobs will wait where max and maxTasks do not allow so many builds', async () => {
+  it('warns that jobs will wait if max and maxTasks are too low', async () => {
     const { out } = await run('validate', priced, '--builds-per-day', '100000');
     expect(out).toContain('These builds need more tasks than max and maxTasks allow: jobs will wait.');
   });
 
-  it('says where a mistake is, exit 1', async () => {
+  it('prints the position of a mistake and exits with 1', async () => {
     const bad = file(
       'bad.yaml',
       readFileSync(config, 'utf8').replace('idleTimeout: 10m', 'idelTimeout: 10m'),
@@ -158,7 +158,7 @@ describe('validate', () => {
   });
 });
 
-describe('wrong usage exits with 2', () => {
+describe('wrong usage', () => {
   it.each([
     [['paln'], /unknown command 'paln'/],
     [['plan', '--jsno'], /unknown option '--jsno'/],
@@ -179,20 +179,20 @@ describe('wrong usage exits with 2', () => {
     [['plan', '--at', '09:00'], /Write a time with its zone/],
     [['plan', '--at', '2026-11-20T09:58:00'], /Write a time with its zone/],
     [['plan', '--at', '2026-13-45T00:00:00Z'], /Write a time with its zone/],
-  ])('%j', async (args, message) => {
+  ])('exits with 2 for %j', async (args, message) => {
     const { code, err } = await run(...args);
     expect(code).toBe(2);
     expect(err).toMatch(message);
   });
 
-  it('help is not wrong', async () => {
+  it('exits with 0 for --help', async () => {
     const { code, out } = await run('--help');
     expect(code).toBe(0);
     expect(out).toContain('validate');
   });
 });
 
-it('schema prints the JSON Schema that is in the repository', async () => {
+it('prints the JSON Schema of the repository with schema', async () => {
   const { code, out } = await run('schema');
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual(
@@ -200,7 +200,7 @@ it('schema prints the JSON Schema that is in the repository', async () => {
   );
 });
 
-describe('live', () => {
+describe('a live look', () => {
   const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
   let lab: Lab;
   let liveConfig: string;
@@ -211,7 +211,7 @@ describe('live', () => {
   });
   afterAll(() => lab.close());
 
-  it('snapshot writes a file on which plan says the same as plan live', async () => {
+  it('writes a snapshot that gives the same plan as a live look', async () => {
     const out = join(folder, 'taken.json');
     const cluster = lab.world.ecs.clusterName;
     expect(await run('snapshot', '--config', liveConfig, '--cluster', cluster, '--out', out)).toMatchObject({
@@ -225,7 +225,7 @@ describe('live', () => {
     expect(lab.world.service('cpu').state.desiredCount).toBe(0);
   });
 
-  it('a snapshot holds nothing secret', async () => {
+  it('writes no secret into a snapshot', async () => {
     const { out } = await run(
       'snapshot',
       '--config',
@@ -242,7 +242,7 @@ describe('live', () => {
     expect(JSON.parse(out)).toMatchObject({ version: 1 });
   });
 
-  it('what can not be read is said, and the exit code is 1', async () => {
+  it('prints unreadable lists and exits with 1', async () => {
     const { code, err } = await run(
       'snapshot',
       '--config',
@@ -258,7 +258,7 @@ describe('live', () => {
   });
 });
 
-it('npx autoscaler runs the command line', () => {
+it('runs the command line with npx autoscaler', () => {
   const out = execFileSync(
     process.execPath,
     [new URL('../../cli/main.ts', import.meta.url).pathname, 'validate', config],

@@ -96,8 +96,8 @@ const without =
 
 const html = { text: '<html>Not here</html>', type: 'text/html' };
 
-describe('a coderd that answers as the recorded ones', () => {
-  it.each(recordedReleases())('is as tested at %s, after the whole story', async (release) => {
+describe('a coderd that answers like the recorded releases', () => {
+  it.each(recordedReleases())('passes for %s after the recorded story', async (release) => {
     const stage = await LabStage.at(release);
     closers.push(() => stage.close());
     await playStory(stage);
@@ -123,7 +123,7 @@ describe('a coderd that answers as the recorded ones', () => {
     ['v2.29.19', 'coder v2.29.5'],
     ['v2.31.0', 'coder v2.29.5 or v2.34.8 (the nearest tested release)'],
     ['v2.38.0', 'coder v2.36.0 (the nearest tested release)'],
-  ])('is told with the releases that it was held against: %s', async (coderVersion, as) => {
+  ])('names the releases that %s is compared with', async (coderVersion, as) => {
     const { lines } = await deep({ coderVersion });
     expect(lines).toEqual([
       `ok    answers: 48 answers as from ${as}. These lists are empty, so their fields were not compared: workspaces, provisionerdaemons`,
@@ -131,7 +131,7 @@ describe('a coderd that answers as the recorded ones', () => {
   });
 });
 
-describe('a difference is one line', () => {
+describe('a difference', () => {
   const summary =
     'warn  answers: 1 of 48 answers differ from those of coder v2.36.0. Look for a newer release of the autoscaler, or report these lines';
   const api = '/api/v2/organizations/default';
@@ -178,14 +178,14 @@ describe('a difference is one line', () => {
         reply.text.includes('Invalid API key format') ? { ...reply, text: '{"message":"Go away."}' } : reply,
       says: `warn  answers: GET ${api}/provisionerjobs?status=pending with an invalid token: this coderd answered 401 "Go away."; coder v2.36.0 answers 401 "You are signed out or your session has expired. Please sign in again to continue."`,
     },
-  ])('$scenario', async ({ change, says }) => {
+  ])('prints one line for $scenario', async ({ change, says }) => {
     const { lines, out, code } = await deep({ change });
     expect(lines).toEqual([summary, says]);
     expect(code).toBe(out.includes('\nFAIL ') ? 1 : 0);
   });
 });
 
-it('a difference from both of two releases is told from the older one', async () => {
+it('prints the difference from the older of two releases', async () => {
   const { lines } = await deep({
     coderVersion: 'v2.27.0',
     change: changing('offline=maybe', () => ({ status: 200, text: '[]' })),
@@ -196,7 +196,7 @@ it('a difference from both of two releases is told from the older one', async ()
   ]);
 });
 
-describe('what may differ is not told', () => {
+describe('an allowed difference', () => {
   it.each<{ readonly scenario: string; readonly change: Change }>([
     {
       scenario: 'a page where people sign in, for a question without a token',
@@ -224,25 +224,25 @@ describe('what may differ is not told', () => {
       scenario: "other words of Go's for what is invalid",
       change: changing('limit=many', ({ text }) => ({ text: text.replace('strconv', 'number') })),
     },
-  ])('$scenario', async ({ change }) => {
+  ])('prints nothing about $scenario', async ({ change }) => {
     const { lines } = await deep({ change });
     expect(lines).toEqual([expect.stringMatching(/^ok {4}answers: 48 answers as from coder v2\.36\.0/)]);
   });
 });
 
-describe('what can not be asked is left out', () => {
-  it('without a token: everything', async () => {
+describe('questions that cannot be asked', () => {
+  it('skips everything without a token', async () => {
     const { lines, asked } = await deep({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
     expect(lines).toEqual(['skip  answers: needs "token secret" to pass']);
     expect(asked.filter((what) => what.includes('nope'))).toEqual([]);
   });
 
-  it('of a coderd that is too old: everything', async () => {
+  it('skips everything for a coderd that is too old', async () => {
     const { lines } = await deep({ coderVersion: 'v2.18.0' });
     expect(lines).toEqual(['skip  answers: needs "coderd version" to pass']);
   });
 
-  it('of an organization whose jobs may not be read: its questions', async () => {
+  it('skips the questions of an organization with forbidden jobs', async () => {
     const { lines } = await deep({
       organizations: ['data', 'default'],
       broken: (world) =>
@@ -254,7 +254,7 @@ describe('what can not be asked is left out', () => {
     ]);
   });
 
-  it('of a list that may not be read: that list, in one line', async () => {
+  it('skips a forbidden list in one line', async () => {
     const text = '{"message":"Resource not found or you do not have access to this resource"}';
     const { lines } = await deep({ change: changing('/provisionerdaemons', () => ({ status: 404, text })) });
     expect(lines).toEqual([
@@ -263,7 +263,7 @@ describe('what can not be asked is left out', () => {
     ]);
   });
 
-  it('after coderd asks for a pause: what is left', async () => {
+  it('skips the remaining questions after a rate limit', async () => {
     const { lines, asked } = await deep({
       change: changing('/workspaces/nope', () => ({ status: 429, text: '{"message":"Slow down."}' })),
     });
@@ -277,8 +277,8 @@ describe('what can not be asked is left out', () => {
   });
 });
 
-describe('what it asks', () => {
-  it('is fewer than 100 questions, whatever the number of organizations', async () => {
+describe('the questions', () => {
+  it('sends fewer than 100 requests for any number of organizations', async () => {
     const organizations = ['default', ...Array.from({ length: 11 }, (_, index) => `team-${index}`)];
     const { lines } = await deep({ organizations });
     expect(lines).toEqual([
@@ -288,7 +288,7 @@ describe('what it asks', () => {
     ]);
   });
 
-  it('never is a list of all jobs, a deed, or an internal error', async () => {
+  it('never lists all jobs, never writes, and causes no internal error', async () => {
     const { asked } = await deep();
     const jobs = asked.filter((what) => /provisionerjobs(?:\?| |$)/.test(what));
     expect(jobs.length).toBeGreaterThan(10);

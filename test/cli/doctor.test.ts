@@ -78,7 +78,7 @@ const newKey = (pool: 'cpu' | 'gpu'): string =>
 const mayNot = (secret: string, reader: string): string =>
   `not checked: you have no permission to read secret "${secret}". In production ${reader} reads it. For this check you need secretsmanager:GetSecretValue, and kms:Decrypt if the secret has its own key`;
 
-it('says of everything that it is fine', async () => {
+it('reports every check of a healthy deployment as ok', async () => {
   const { code, out, err } = await doctor();
   expect(out.replace(/\+[0-9a-f]{7}/, '')).toBe(
     `${[
@@ -123,10 +123,10 @@ it('says of everything that it is fine', async () => {
   expect({ code, err }).toEqual({ code: 0, err: '' });
 });
 
-describe('what fails is told with what to do', () => {
+describe('a failed check', () => {
   it.each<Case & { readonly scenario: string; readonly says: readonly (string | RegExp)[] }>([
     {
-      scenario: 'a setting that is none',
+      scenario: 'an unknown setting',
       broken: (_, { pools: [cpu] }) => {
         cpu.idelTimeout = '5m';
       },
@@ -135,7 +135,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'nothing listens',
+      scenario: 'a port where nothing listens',
       broken: (_, { coder }) => {
         coder.url = 'http://127.0.0.1:1';
       },
@@ -144,7 +144,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'nothing listens, and a proxy is only in the environment',
+      scenario: 'a proxy that is only set in the environment',
       environment: { HTTPS_PROXY: 'http://proxy.example.com:3128' },
       broken: (_, { coder }) => {
         coder.url = 'http://127.0.0.1:1';
@@ -163,7 +163,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'no proxy listens',
+      scenario: 'a proxy that does not listen',
       broken: (_, { coder }) => {
         coder.proxy = 'http://127.0.0.1:1';
       },
@@ -172,14 +172,14 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'no TLS where there should be',
+      scenario: 'a port without TLS',
       broken: (_, { coder }) => {
         coder.url = String(coder.url).replace('http:', 'https:');
       },
       says: [/^FAIL {2}coderd reachable: .*; it speaks no TLS on this port; check coder\.url$/],
     },
     {
-      scenario: 'something else than coderd',
+      scenario: 'a server that is not coderd',
       broken: (_, { coder }) => {
         coder.url = process.env.AWS_ENDPOINT_URL_ECS;
       },
@@ -200,14 +200,14 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a clock that is wrong',
+      scenario: 'a wrong clock',
       aheadMs: 95_000,
       says: [
         "warn  clock: this machine is 95 s ahead of coderd. Correct the wrong clock with NTP: ages and leases follow coderd's clock",
       ],
     },
     {
-      scenario: 'no secret for the token',
+      scenario: 'a missing secret of the token',
       broken: (_, { coder }) => {
         coder.token = { secret: 'coder/none' };
       },
@@ -216,19 +216,19 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a token that this person may not read',
+      scenario: 'a token without read permission',
       broken: ({ secrets, tokenSecretName }) => secrets.deny(tokenSecretName),
       says: [`warn  token secret: ${mayNot('coder/autoscaler-token', "the function's role")}`],
     },
     {
-      scenario: 'something else in the place of the token',
+      scenario: 'a secret that holds no token',
       broken: (world) => world.secrets.put(world.tokenSecretName, 'pasted'),
       says: [
         `FAIL  token secret: "coder/autoscaler-token" holds no session token of the form <id>-<secret>. ${RENEW}`,
       ],
     },
     {
-      scenario: 'a token that was revoked',
+      scenario: 'a revoked token',
       broken: ({ coderd, secrets, tokenSecretName }) =>
         coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? ''),
       says: [
@@ -236,7 +236,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a token that has ended',
+      scenario: 'an expired token',
       broken: (world) => {
         newToken(world, { canRead: 'all', lifetimeMs: DAY_MS });
         world.timeline.advanceTo(plusMs(START, 2 * DAY_MS));
@@ -247,7 +247,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a token that ends soon',
+      scenario: 'a token that expires soon',
       broken: (world) => {
         world.coderd.tokens.disableExpiryRefresh();
         newToken(world, { canRead: 'all', lifetimeMs: 13.5 * DAY_MS });
@@ -262,7 +262,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'an organization that is not there',
+      scenario: 'a missing organization',
       broken: (_, { pools: [, gpu] }) => {
         gpu.organization = 'date';
       },
@@ -271,7 +271,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'an organization where jobs and daemons may not be read',
+      scenario: 'an organization with forbidden jobs and daemons',
       broken: (world) => newToken(world, { canRead: ['default'], canReadWorkspaces: 'all' }),
       says: [
         /^FAIL {2}organization "data": jobs: .*404.*; the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read$/,
@@ -279,7 +279,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'an organization where workspaces and templates may not be read',
+      scenario: 'an organization with forbidden workspaces and templates',
       broken: (world) => newToken(world, { canRead: 'all', canReadWorkspaces: ['default'] }),
       says: [
         /^FAIL {2}organization "data": workspaces: .*needs the organization template admin role there, or a custom role with workspace:read/,
@@ -287,21 +287,21 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'no licence',
+      scenario: 'a missing licence',
       broken: ({ coderd }) => coderd.setLicence('not_entitled'),
       says: [
         'FAIL  licence: does not include external provisioner daemons, so no daemon can connect. Add a Premium licence in coderd',
       ],
     },
     {
-      scenario: 'a licence that has run out',
+      scenario: 'an expired licence',
       broken: ({ coderd }) => coderd.setLicence('grace_period'),
       says: [
         'warn  licence: expired, now in its grace period. Renew it: after the grace period no daemon can connect',
       ],
     },
     {
-      scenario: 'no secret for a key',
+      scenario: 'a missing secret of a key',
       broken: (_, { pools: [cpu] }) => {
         cpu.key = { secret: 'coder/none' };
       },
@@ -310,19 +310,19 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a key that this person may not read',
+      scenario: 'a key without read permission',
       broken: ({ secrets }) => secrets.deny('coder/keys/gpu'),
       says: [`warn  pool "gpu": key: ${mayNot('coder/keys/gpu', "the tasks' execution role")}`],
     },
     {
-      scenario: 'a key that coderd does not know',
+      scenario: 'an unknown key',
       broken: ({ secrets }) => secrets.put('coder/keys/gpu', 'k'.repeat(43)),
       says: [
         `FAIL  pool "gpu": key: the key in secret "coder/keys/gpu" is not accepted: coderd answered 401: provisioner daemon key invalid. ${newKey('gpu')}`,
       ],
     },
     {
-      scenario: 'half a key',
+      scenario: 'a truncated key',
       broken: ({ secrets }) => secrets.put('coder/keys/cpu', 'k'.repeat(20)),
       says: [
         `FAIL  pool "cpu": key: the key in secret "coder/keys/cpu" is not accepted: coderd answered 400: provisioner daemon key invalid must be 43 characters. ${newKey('cpu')}`,
@@ -362,7 +362,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'no other secret',
+      scenario: 'a missing secret of a pool',
       broken: (_, { pools: [cpu] }) => {
         cpu.secrets = { TF_TOKEN: { secret: 'terraform/none' } };
       },
@@ -380,7 +380,7 @@ describe('what fails is told with what to do', () => {
       says: [/^FAIL {2}pool "gpu": image: .*ghcr\.io\/coder\/coder:v2\.30\.0.*newer than coderd.*/],
     },
     {
-      scenario: 'a cluster that is not there',
+      scenario: 'a missing cluster',
       args: ['--cluster', 'nowhere'],
       says: [
         'FAIL  cluster: listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found. Give the name of the cluster with --cluster (an output of the stack)',
@@ -398,7 +398,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a service whose pool is gone',
+      scenario: 'a service without a pool',
       broken: (_, config) => Object.assign(config, { pools: [config.pools[0]] }),
       says: [/^warn {2}other services: .*"gpu"/],
     },
@@ -431,7 +431,7 @@ describe('what fails is told with what to do', () => {
       says: ['warn  pool "cpu": guard: has another version. Deploy (cdk deploy) to get this version'],
     },
     {
-      scenario: 'tasks of another make',
+      scenario: 'tasks with other settings',
       broken: (world) =>
         world.deploy('gpu', { image: 'mirror/coder:v2.29.0', memory: 4096, architecture: 'X86_64' }),
       says: [
@@ -439,7 +439,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'task definitions and scalable targets that this person may not read',
+      scenario: 'missing permissions for task definitions and scalable targets',
       broken: () => {
         vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
       },
@@ -453,7 +453,7 @@ describe('what fails is told with what to do', () => {
         /^warn {2}application auto scaling: .*not authorized.*\. You need application-autoscaling:DescribeScalableTargets for this check$/,
       ],
     },
-  ])('$scenario', async ({ says, scenario: _, ...given }) => {
+  ])('tells you how to fix $scenario', async ({ says, scenario: _, ...given }) => {
     const { code, out, err } = await doctor(given);
     const said = linesOf(out, 'FAIL', 'warn');
     expect(said).toEqual(says.map((line) => (line instanceof RegExp ? expect.stringMatching(line) : line)));
@@ -462,8 +462,8 @@ describe('what fails is told with what to do', () => {
   });
 });
 
-describe('what can not be tried is left out, and all else is tried', () => {
-  it('without a coderd: secrets and ECS', async () => {
+describe('checks that cannot be tried', () => {
+  it('still checks secrets and ECS without coderd', async () => {
     const { out } = await doctor({
       broken: (_, { coder }) => {
         coder.url = 'http://127.0.0.1:1';
@@ -488,7 +488,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
     expect(out).toContain('\n26 checks: 1 check failed, 11 skipped\n');
   });
 
-  it('without a token: keys, secrets and ECS', async () => {
+  it('still checks keys, secrets and ECS without a token', async () => {
     const { out } = await doctor({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
     const needs = 'needs "token secret" to pass';
     expect(linesOf(out, 'skip')).toEqual(
@@ -501,7 +501,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
     );
   });
 
-  it('without a cluster: all but ECS', async () => {
+  it('checks everything except ECS without a cluster', async () => {
     const { out, code } = await doctor({ args: [] });
     expect(linesOf(out, 'skip')).toEqual([
       'skip  cluster: no cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
@@ -512,7 +512,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
     expect(code).toBe(0);
   });
 
-  it('without a configuration: nothing', async () => {
+  it('checks nothing without a configuration', async () => {
     const { code, out } = await runIn({}, 'doctor', '--config', join(folder, 'none.yaml'));
     expect(out).toMatch(
       /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; look at the path\nskip {2}everything else: needs "configuration" to pass\n/,
@@ -521,7 +521,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
   });
 });
 
-it('tells what an older coderd does otherwise', async () => {
+it('lists the differences of an older coderd', async () => {
   const { out } = await doctor({ coderVersion: 'v2.24.1' });
   expect(out).toMatch(
     /ok {4}coderd version: v2\.24\.1\S*; before 2\.26 autostarts create jobs without a daemon, so no pool needs to wake, and lists of daemons cover seven days\n/,
@@ -537,7 +537,7 @@ it.each([
     image: 'mirror/provisioner:7',
     says: "the tag of mirror/provisioner:7 names no known release. Prefer coderd's release, v2.30.0",
   },
-])('tells which image is best: $image', async ({ image, says }) => {
+])('recommends an image for $image', async ({ image, says }) => {
   const { out } = await doctor({
     broken: (_, { pools: [cpu] }) => {
       cpu.image = image;
@@ -546,7 +546,7 @@ it.each([
   expect(out).toContain(`ok    pool "cpu": image: ${says}\n`);
 });
 
-it('tells when a token ends that an upgrade of coderd no longer puts off', async () => {
+it('reports the expiry of a token that coderd no longer extends', async () => {
   const { out } = await doctor({
     broken: (world) => {
       const token = world.coderd.addToken({ canRead: 'all', lifetimeMs: 7 * DAY_MS });
@@ -560,7 +560,7 @@ it('tells when a token ends that an upgrade of coderd no longer puts off', async
   expect(out).toContain(`warn  token expiry: expires at 10 March 2026 09:00:00 UTC, in 6 days. ${RENEW}\n`);
 });
 
-it('tells that a token which is used does not end', async () => {
+it('reports that coderd extends a token with each use', async () => {
   const { out } = await doctor({
     broken: (world) => {
       newToken(world, { canRead: 'all', lifetimeMs: 7 * DAY_MS });
@@ -570,7 +570,7 @@ it('tells that a token which is used does not end', async () => {
   expect(out).toContain('ok    token expiry: coderd extends it with each use\n');
 });
 
-it('--json prints the same checks as one document', async () => {
+it('prints the same checks as one JSON document with --json', async () => {
   const { out, code } = await doctor({
     broken: ({ coderd }) => coderd.setLicence('not_entitled'),
     args: ['--json'],
@@ -584,7 +584,7 @@ it('--json prints the same checks as one document', async () => {
   });
 });
 
-it.each([[[]], [['--json']]])('nothing secret is printed: doctor %j', async (args) => {
+it.each([[[]], [['--json']]])('prints no secret with the arguments %j', async (args) => {
   const secret: string[] = [];
   const { out, err } = await doctor({
     args,
@@ -598,11 +598,11 @@ it.each([[[]], [['--json']]])('nothing secret is printed: doctor %j', async (arg
   for (const value of secret) expect(out + err).not.toContain(value);
 });
 
-it('a wrong option is wrong usage', async () => {
+it('exits with 2 for an unknown option', async () => {
   expect((await runIn({}, 'doctor', '--jsno')).code).toBe(2);
 });
 
-it('a key that pools share is asked for once', async () => {
+it('reads a key that pools share once', async () => {
   const asked: string[] = [];
   await doctor({
     onRequest: ({ operation }) => asked.push(operation),

@@ -59,7 +59,7 @@ const why = ['--why', 'bad image'];
 const said = { until: '2026-03-02T10:00:00.000Z', by: 'ada', why: 'bad image' };
 const inWords = 'until 2 March 2026 10:00:00 UTC by ada (bad image)';
 
-describe('what is set is in the next plan', () => {
+describe('an override command', () => {
   it.each([
     {
       args: ['pause', 'gpu', ...why],
@@ -91,14 +91,14 @@ describe('what is set is in the next plan', () => {
         why: 'ticket: OPS-1 @night',
       },
     },
-  ])('$args', async ({ args, out, override }) => {
+  ])('shows the override in the next plan after $args', async ({ args, out, override }) => {
     expect(await call(...args)).toEqual({ code: 0, out, err: '' });
     expect(await overridesOf('gpu')).toEqual([override]);
     expect(await overridesOf('cpu')).toEqual([]);
   });
 });
 
-it('the function goes by what is set, and by its own rules once it is undone', async () => {
+it('applies an override until it is undone', async () => {
   const desired = () => lab.world.service('gpu').state.desiredCount;
   await call('pin', 'gpu', '2', ...why);
   await lab.run(60);
@@ -112,19 +112,19 @@ it('the function goes by what is set, and by its own rules once it is undone', a
   expect(desired()).toBe(0);
 });
 
-it('the name of the machine is made to fit into a tag', async () => {
+it('replaces characters of the user name that a tag does not allow', async () => {
   const environment = { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, USER: 'CORP\\ada#1' };
   const { out } = await runIn({ environment }, 'pause', 'gpu', '--config', config, ...why);
   expect(out).toContain('by CORP-ada-1 (bad image)');
 });
 
-it('how to undo it names the cluster, where it was named', async () => {
+it('repeats --cluster in the undo command', async () => {
   const cluster = lab.world.ecs.clusterName;
   const { out } = await run('pause', 'gpu', '--config', config, '--cluster', cluster, ...why);
   expect(out).toContain(`Undo it with: ${undo('resume')} --cluster ${cluster}\n`);
 });
 
-it('a new pause takes the place of the old one', async () => {
+it('replaces an old pause with a new one', async () => {
   await call('pause', 'gpu', ...why);
   await call('pause', 'gpu', '--scale-in', '--why', 'only this', '--by', 'grace', '--for', '2h');
   expect(await overridesOf('gpu')).toEqual([
@@ -132,7 +132,7 @@ it('a new pause takes the place of the old one', async () => {
   ]);
 });
 
-it('says when what is set comes second', async () => {
+it('names the stronger override', async () => {
   await call('pin', 'gpu', '1', ...why);
   const { out } = await call('pin', 'gpu', '2', '--at-least', ...why);
   expect(out).toBe(
@@ -140,8 +140,8 @@ it('says when what is set comes second', async () => {
   );
 });
 
-describe('undoing', () => {
-  it('resume ends either pause and leaves a pin', async () => {
+describe('an undo command', () => {
+  it('ends both kinds of pause and keeps a pin with resume', async () => {
     await call('pin', 'gpu', '1', ...why);
     await call('pause', 'gpu', '--scale-in', ...why);
     expect(await call('resume', 'gpu')).toEqual({
@@ -152,7 +152,7 @@ describe('undoing', () => {
     expect(await overridesOf('gpu')).toEqual([{ kind: 'pin', count: 1, ...said }]);
   });
 
-  it('unpin ends pin and floor and leaves a pause', async () => {
+  it('ends pin and floor and keeps a pause with unpin', async () => {
     await call('pin', 'gpu', '1', ...why);
     await call('pin', 'gpu', '2', '--at-least', ...why);
     await call('pause', 'gpu', ...why);
@@ -169,11 +169,11 @@ describe('undoing', () => {
   it.each([
     ['resume', 'pool "gpu" is not paused\n'],
     ['unpin', 'pool "gpu" is not pinned\n'],
-  ])('%s of a pool that has none says so', async (command, out) => {
+  ])('reports that there is nothing to undo: %s', async (command, out) => {
     expect(await call(command, 'gpu')).toEqual({ code: 0, out, err: '' });
   });
 
-  it('resume removes what can not be read', async () => {
+  it('removes an invalid override with resume', async () => {
     const service = lab.world.service('gpu');
     const { tags } = service.state;
     service.setTags({ ...tags, 'coder-autoscaler:pause': 'everything' });
@@ -184,24 +184,24 @@ describe('undoing', () => {
   });
 });
 
-describe('what can not be done is one line, and changes nothing', () => {
+describe('an override that fails with one line and changes nothing', () => {
   it.each([
     {
-      scenario: 'a pool that is not there',
+      scenario: 'an unknown pool',
       args: ['pause', 'gpuu', ...why],
       err: 'finding pool "gpuu": the configuration has only cpu, gpu. Name one of them\n',
     },
     {
-      scenario: 'more than max',
+      scenario: 'a count above max',
       args: ['pin', 'gpu', '3', ...why],
       err: 'pinning pool "gpu" to 3: its max is 2. Pin it to 2 or less, or raise max in the configuration\n',
     },
-  ])('$scenario', async ({ args, err }) => {
+  ])('refuses $scenario', async ({ args, err }) => {
     expect(await call(...args)).toEqual({ code: 1, out: '', err });
     expect(await overridesOf('gpu')).toEqual([]);
   });
 
-  it('a pool that is retiring', async () => {
+  it('refuses to pin a retiring pool', async () => {
     writeConfig({ retiring: true });
     expect(await call('pin', 'gpu', '1', ...why)).toEqual({
       code: 1,
@@ -210,7 +210,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     });
   });
 
-  it('a pool without a service', async () => {
+  it('refuses a pool without a service', async () => {
     lab.world.ecs.deleteService(lab.world.service('gpu').identity.name);
     expect(await call('pause', 'gpu', ...why)).toEqual({
       code: 1,
@@ -219,7 +219,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     });
   });
 
-  it('a pool with two services', async () => {
+  it('refuses a pool with two services', async () => {
     const [cpu, gpu] = [lab.world.service('cpu'), lab.world.service('gpu')];
     cpu.setTags(gpu.state.tags);
     const { code, err } = await call('pause', 'gpu', ...why);
@@ -232,7 +232,7 @@ describe('what can not be done is one line, and changes nothing', () => {
   it.each([
     { command: ['pause', 'gpu', ...why], permission: 'ecs:TagResource' },
     { command: ['resume', 'gpu'], permission: 'ecs:UntagResource' },
-  ])('without the permission $permission', async ({ command, permission }) => {
+  ])('fails without the permission $permission', async ({ command, permission }) => {
     await call('pause', 'gpu', '--why', 'before');
     const { tags } = lab.world.service('gpu').state;
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'the function');
@@ -244,7 +244,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     expect(lab.world.service('gpu').state.tags).toEqual(tags);
   });
 
-  it('without credentials', async () => {
+  it('fails without credentials', async () => {
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, undefined);
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
     vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'none'));
@@ -255,7 +255,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     expect(err).toMatch(/\. Sign in to AWS first \(for example with aws sso login\) and set AWS_PROFILE\n$/);
   });
 
-  it('another cluster', async () => {
+  it('fails for an unknown cluster', async () => {
     const { code, err } = await run('pause', 'gpu', '--config', config, '--cluster', 'nowhere', ...why);
     expect({ code, err }).toEqual({
       code: 1,
@@ -264,7 +264,7 @@ describe('what can not be done is one line, and changes nothing', () => {
   });
 });
 
-describe('wrong usage exits with 2', () => {
+describe('wrong usage', () => {
   it.each([
     { args: ['pause', 'gpu'], message: /required option '--why <text>' not specified/ },
     { args: ['pause', 'gpu', '--why', ' '], message: /It is empty. Write a text that everyone understands/ },
@@ -282,13 +282,13 @@ describe('wrong usage exits with 2', () => {
     { args: ['pin', 'gpu', ...why], message: /missing required argument 'count'/ },
     { args: ['pin', 'gpu', '1.5', ...why], message: /Write a whole number of tasks/ },
     { args: ['pin', 'gpu', '-1', ...why], message: /Write a whole number of tasks/ },
-  ])('$args', async ({ args, message }) => {
+  ])('exits with 2 for $args', async ({ args, message }) => {
     const { code, out, err } = await call(...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(message);
   });
 
-  it('without a cluster', async () => {
+  it('exits with 2 without a cluster', async () => {
     const { code, err } = await run('resume', 'gpu', '--config', config);
     expect(code).toBe(2);
     expect(err).toMatch(/no ECS cluster given. Add --cluster NAME/);

@@ -45,12 +45,12 @@ it.each([
     waiting: { jobs: 2, oldestSeconds: 30, isComplete: false },
     line: 'at least 2 jobs wait, the oldest for 30 s',
   },
-])('$line', ({ waiting, line }) => {
+])('summarizes waiting jobs as "$line"', ({ waiting, line }) => {
   const [first] = statusScreen(status({ waiting: { ...NOBODY, ...waiting } })).split('\n');
   expect(first).toBe(`${line}; no problems`);
 });
 
-it('of many tag groups the first ten are shown, and three of those that nobody can run before all', () => {
+it('shows the first three unschedulable tag groups and then the first ten others', () => {
   const group = (index: number): Waiting['groups'][number] => ({
     organization: 'default',
     tags: `n=${index}`,
@@ -84,11 +84,11 @@ it.each([
   },
   { retiring: { tasks: 3, building: 2 }, line: '3 tasks remaining, 2 with a build' },
   { retiring: { tasks: null }, line: 'no ECS service found' },
-])('of a pool that is retiring: $line', ({ retiring, line }) => {
+])('describes a retiring pool as "$line"', ({ retiring, line }) => {
   expect(statusScreen(status({ pools: [pool(retiring)] }))).toContain(`retiring:\n    pool "gpu": ${line}\n`);
 });
 
-it('of many things that are broken the first fifteen are shown', () => {
+it('shows the first fifteen problems', () => {
   const broken = Array.from({ length: 20 }, (_, index) => `thing ${index}`);
   const screen = statusScreen(status({ broken }));
   expect(screen).toContain('20 problems');

@@ -83,7 +83,7 @@ async function screen(lab: Lab): Promise<string> {
   return out;
 }
 
-it('a calm deployment', async () => {
+it('shows a healthy deployment', async () => {
   const lab = await open([CPU, GPU]);
   await logLooks(lab, 240);
   lab.pass(25);
@@ -99,7 +99,7 @@ it('a calm deployment', async () => {
   `);
 });
 
-it('jobs wait, starts fail, and somebody has paused a pool', async () => {
+it('shows waiting jobs, failed starts and a paused pool', async () => {
   const lab = await open([CPU, GPU]);
   const { ecs } = lab.world;
   await logLooks(lab, 240);
@@ -131,7 +131,7 @@ it('jobs wait, starts fail, and somebody has paused a pool', async () => {
   `);
 });
 
-it('what coderd would do by itself waits for a paused pool', async () => {
+it('shows transitions that wait for a paused pool', async () => {
   const lab = await open([GPU]);
   const { coderd, timeline } = lab.world;
   const template = coderd.addTemplate({ organization: 'default', tags: GPU.tags });
@@ -145,7 +145,7 @@ it('what coderd would do by itself waits for a paused pool', async () => {
   );
 });
 
-it('capacity is coming for those who wait', async () => {
+it('shows that capacity for waiting jobs is starting', async () => {
   const lab = await open([CPU, GPU]);
   await logLooks(lab, 240);
   submit(lab, {}, 600);
@@ -170,7 +170,7 @@ it('capacity is coming for those who wait', async () => {
   `);
 });
 
-it('a pool that is retiring: first with a build, then with nothing left', async () => {
+it('shows a retiring pool first with a build, then without tasks', async () => {
   const pools = [CPU, { ...GPU, desiredCount: 2 }];
   const lab = await open(pools);
   lab.pass(120);
@@ -206,7 +206,7 @@ it('a pool that is retiring: first with a build, then with nothing left', async 
   `);
 });
 
-it('--json is one document with the same facts', async () => {
+it('prints the same facts as one JSON document with --json', async () => {
   const lab = await open([CPU, GPU]);
   await logLooks(lab, 240);
   submit(lab, { cluster: 'tpu' });
@@ -227,21 +227,21 @@ it('--json is one document with the same facts', async () => {
   });
 });
 
-it('nothing in it is coloured, so that it reads in a pipe', async () => {
+it('prints no colours', async () => {
   const lab = await open([CPU]);
   await logLooks(lab, 10);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
   expect(await screen(lab)).not.toMatch(/\u001b/);
 });
 
-it('the table of the longest pool names fits into 80 columns', async () => {
+it('fits the longest pool names into 80 columns', async () => {
   const lab = await open([{ ...CPU, name: 'a'.repeat(30), min: 0 }]);
   const [, , ...rows] = (await screen(lab)).split('\n');
   expect(rows.slice(0, 2).map(({ length }) => length)).toEqual([80, 80]);
 });
 
-describe('what can not be read', () => {
-  it('ECS: what coderd tells is told, exit code 1', async () => {
+describe('an unreadable source', () => {
+  it('shows the facts of coderd and exits with 1 if ECS is unavailable', async () => {
     const lab = await open([CPU, GPU]);
     submit(lab, { cluster: 'gpu' });
     lab.pass(70);
@@ -265,7 +265,7 @@ describe('what can not be read', () => {
     `);
   });
 
-  it('coderd: what ECS tells is told, exit code 1', async () => {
+  it('shows the facts of ECS and exits with 1 if coderd is unavailable', async () => {
     const lab = await open([CPU, GPU]);
     await logLooks(lab, 120);
     lab.world.secrets.put(lab.world.tokenSecretName, 'no-token');
@@ -290,7 +290,7 @@ describe('what can not be read', () => {
 describe('the last look', () => {
   const lastLine = (out: string): string => out.trimEnd().split('\n').at(-1) ?? '';
 
-  it('that failed is told with its causes', async () => {
+  it('shows the causes if it failed', async () => {
     const lab = await open([CPU]);
     await logLooks(lab, 60);
     const failures = [
@@ -306,7 +306,7 @@ describe('the last look', () => {
     expect(lastLine(out)).toBe('last look: 20 s ago, at 2 March 2026 09:01:00 UTC; failed (see problems)');
   });
 
-  it('is none of another deployment, which shares the log group', async () => {
+  it('ignores another deployment in the same log group', async () => {
     const lab = await open([CPU]);
     const { logs, logGroupName, timeline } = lab.world;
     const takenAt = new Date(timeline.now()).toISOString();
@@ -315,7 +315,7 @@ describe('the last look', () => {
     expect(lastLine(await screen(lab))).toBe('last look: none in the last hour');
   });
 
-  it('that is long ago is what is broken', async () => {
+  it('is a problem if it is too old', async () => {
     const lab = await open([CPU]);
     await logLooks(lab, 60);
     lab.pass(40 * 60);
@@ -326,7 +326,7 @@ describe('the last look', () => {
     expect(lastLine(out)).toBe('last look: 40 min ago, at 2 March 2026 09:01:00 UTC; succeeded');
   });
 
-  it('of more than an hour ago is none', async () => {
+  it('is missing after an hour', async () => {
     const lab = await open([CPU]);
     await logLooks(lab, 60);
     lab.pass(61 * 60);
@@ -335,7 +335,7 @@ describe('the last look', () => {
     expect(lastLine(out)).toBe('last look: none in the last hour');
   });
 
-  it('is found among the lines of tasks, over all pages', async () => {
+  it('is found among the lines of tasks on all pages', async () => {
     const lab = await open([CPU]);
     const { logs, logGroupName } = lab.world;
     await logLooks(lab, 10);
@@ -364,7 +364,7 @@ describe('the last look', () => {
       arrange: () => vi.stubEnv('AWS_ACCESS_KEY_ID', 'somebody who may only read ECS'),
       line: 'last look: unknown: reading the log group "Stack-AutoscalerLogs-0A1B2C": AccessDeniedException: User: arn:aws:sts::123456789012:assumed-role/autoscaler/session is not authorized to perform: logs:FilterLogEvents; ask for logs:FilterLogEvents on it',
     },
-  ])('$scenario is not known, and all else is told', async ({ arrange, line }) => {
+  ])('is unknown $scenario, and the status shows all other facts', async ({ arrange, line }) => {
     const lab = await open([CPU]);
     await logLooks(lab, 240);
     arrange(lab);
