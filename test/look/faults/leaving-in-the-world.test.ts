@@ -10,7 +10,7 @@ afterEach(() => lab?.close());
 
 const STALE_MS = 90_000;
 
-it('does not take a daemon that has left for a busy one in the second in which it becomes stale', async () => {
+it('does not count a daemon that left as busy in the second in which it becomes stale', async () => {
   const own = await startLab({
     pools: [{ name: 'gpu', organization: 'default', tags: {}, desiredCount: 1 }],
   });

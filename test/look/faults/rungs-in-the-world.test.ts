@@ -38,7 +38,7 @@ async function pass({ pass: wait, ports, config }: Lab, minutes: number): Promis
   }
 }
 
-describe('confirm', () => {
+describe('the rung confirm', () => {
   it.each([1, 2])(
     'builds end, and spare daemons are stopped within the hour after, seed %i',
     async (seed) => {
@@ -52,7 +52,7 @@ describe('confirm', () => {
     },
   );
 
-  it('a job that is taken after the first look is seen by the second one, and nothing is stopped', async () => {
+  it('stops nothing if a daemon takes a job between the two looks', async () => {
     const own = await withBuilds('confirm', [1]);
     const { world, config } = own;
     const real = own.ports();
@@ -85,7 +85,7 @@ describe('confirm', () => {
   });
 });
 
-it('never: no count is lowered, whatever time passes', async () => {
+it('never lowers a count with the rung never', async () => {
   const own = await withBuilds('never', [2, 5]);
   await pass(own, 100);
   expect(succeeded(own)).toBe(2);

@@ -86,7 +86,7 @@ describe('a night in which the clocks change', () => {
       },
       autostarts: ['2026-10-25T02:30:00+02:00', '2026-10-25T03:30:00+01:00', '2026-10-25T06:30:00+01:00'],
     },
-  ])('$night', async ({ from, running, autostarts }) => {
+  ])('starts and stops workspaces on time: $night', async ({ from, running, autostarts }) => {
     const night = await start({ start: timeOf(from), pools: [pool] });
     const { coderd } = night.world;
     const template = coderd.addTemplate({ organization: 'default' });
@@ -105,7 +105,7 @@ describe('a night in which the clocks change', () => {
 });
 
 describe('schedules', () => {
-  it('of which several are active give the highest floor, and none on an exception', async () => {
+  it('give the highest active floor, and none on an exception', async () => {
     const afternoon = { timezone: 'Europe/Berlin', except: ['2026-03-03'] };
     const pool: LabPool = {
       name: 'cpu',
