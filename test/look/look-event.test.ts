@@ -103,17 +103,17 @@ describe('the queue wait of a tag group', () => {
   };
 
   it.each([
-    { jobs: [5, 10, 20, 300].map(waited), p50: 10, p95: 300, because: 'of four, the second and the last' },
-    { jobs: [waited(5)], p50: 5, p95: 5, because: 'one is both' },
-    { jobs: [early], p50: 0, p95: 0, because: 'clocks differ, and nobody waits for less than no time' },
+    { jobs: [5, 10, 20, 300].map(waited), p50: 10, p95: 300, because: 'the second and the last of four' },
+    { jobs: [waited(5)], p50: 5, p95: 5, because: 'a single job is both' },
+    { jobs: [early], p50: 0, p95: 0, because: 'a wait is never negative if clocks differ' },
     {
       jobs: [once, once, queued],
       p50: 10,
       p95: 10,
-      because: 'a row may be listed twice, and a start not be told',
+      because: 'a row can be listed twice or lack its start',
     },
   ])(
-    'is from when a job was made until a daemon took it: $p50 s and $p95 s ($because)',
+    'is the time from creation until a daemon took the job: $p50 s and $p95 s ($because)',
     ({ jobs, p50, p95 }) => {
       expect(groupOf(jobs)).toMatchObject({ queueWaitP50Seconds: p50, queueWaitP95Seconds: p95 });
     },
@@ -178,13 +178,13 @@ describe('the metrics of a look', () => {
 
   const due: Picture = { pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 3 }] };
   it.each([
-    { picture: due, changed: () => ({}), launches: 3, because: 'from 1 to 4' },
-    { picture: due, changed: () => ({ applied: [] }), launches: 0, because: 'ECS was not told' },
+    { picture: due, changed: () => ({}), launches: 3, because: 'the count rises from 1 to 4' },
+    { picture: due, changed: () => ({ applied: [] }), launches: 0, because: 'the action was not applied' },
     {
       picture: { pools: { cpu: { tasks: 'B B', desired: 1 } } },
       changed: () => ({}),
       launches: 0,
-      because: 'the count is put right and no task comes of it',
+      because: 'a corrected count starts no task',
     },
   ])('count $launches launches because $because', ({ picture, changed, launches }) => {
     expect(metricsOf(resultOn(picture, changed)).Launches).toBe(launches);
@@ -244,7 +244,7 @@ describe('the age of the last full view', () => {
 
   const token: Finding = { code: 'token-expires', at: '2026-11-23T21:00:00.000Z' };
   it.each([
-    { finding: token, age: 0, because: 'all is seen' },
+    { finding: token, age: 0, because: 'the view is full' },
     {
       finding: {
         code: 'override-malformed',
@@ -254,12 +254,12 @@ describe('the age of the last full view', () => {
         problem: 'no-end',
       } as const,
       age: 0,
-      because: 'it is what somebody wrote',
+      because: 'a person wrote the override',
     },
     {
       finding: { code: 'workspaces-failed', organization: 'a' } as const,
       age: 0,
-      because: 'the forecast is no part of it',
+      because: 'the forecast does not count',
     },
     {
       finding: { code: 'worker-unknown', organization: 'a', jobs: 1, jobIds: [], pools: [] } as const,
@@ -348,10 +348,10 @@ describe('what does not fit', () => {
   });
 
   it.each([
-    { rows: ['a', 'b'], bytes: 8, kept: ['a', 'b'], because: 'each takes its quotes and a comma' },
+    { rows: ['a', 'b'], bytes: 8, kept: ['a', 'b'], because: 'each row has quotes and a comma' },
     { rows: ['a', 'b'], bytes: 7, kept: ['a'], because: 'one byte is missing' },
     { rows: ['é', 'b'], bytes: 8, kept: ['é'], because: 'bytes are counted, not characters' },
-    { rows: [], bytes: 0, kept: [], because: 'nothing needs no room' },
+    { rows: [], bytes: 0, kept: [], because: 'an empty list has no bytes' },
   ])('leaves $kept of $rows in $bytes bytes: $because', ({ rows, bytes, kept }) => {
     expect(fitting(rows, bytes)).toEqual(kept);
   });

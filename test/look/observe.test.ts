@@ -109,7 +109,7 @@ describe('the forecast', () => {
   it.each([
     { pool: wake({ autostart: true }), because: 'for autostarts alone' },
     { pool: wake({ autostop: true }), because: 'for autostops alone' },
-    { pool: { organization: 'org-default' }, because: 'the organization is named by its id' },
+    { pool: { organization: 'org-default' }, because: 'for an organization that is named by its id' },
   ])('is read $because', async ({ pool }) => {
     const own = coderdOf(['default']);
     await observed(own, aPool(pool));
@@ -117,12 +117,12 @@ describe('the forecast', () => {
   });
 
   it.each([
-    { maxDelays: [6], refresh: 2, because: 'a third' },
-    { maxDelays: [60, 9, 12], refresh: 3, because: 'of the shortest' },
-    { maxDelays: [2], refresh: 1, because: 'no more than once a minute' },
-    { maxDelays: [60], refresh: 5, because: 'no less than every five minutes' },
+    { maxDelays: [6], refresh: 2, because: 'a third of maxDelay' },
+    { maxDelays: [60, 9, 12], refresh: 3, because: 'a third of the shortest maxDelay' },
+    { maxDelays: [2], refresh: 1, because: 'at most once a minute' },
+    { maxDelays: [60], refresh: 5, because: 'at least every five minutes' },
   ])(
-    'of maxDelay $maxDelays min is refreshed after $refresh min: $because',
+    'is refreshed after $refresh min with maxDelay $maxDelays min: $because',
     async ({ maxDelays, refresh }) => {
       const own = coderdOf(['default']);
       const pools = maxDelays.map((minutes) => aPool(wake({ autostop: true, maxDelayMs: minutes * MINUTE })));

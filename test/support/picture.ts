@@ -1,11 +1,11 @@
 /**
  * Snapshots from pictures. The tasks of a pool are words:
  *
- * B       working, its daemon runs a job            P      not RUNNING yet I9m     working, its
- * daemon idle for 9 minutes    N      RUNNING without lease and daemon, young R       working, its
- * daemon not registered yet    L      leaving, its daemon finishes a job Z       working for an
- * hour without a daemon      X      left: released, its daemon offline U9m     no lease, yet a live
- * daemon idle for 9 minutes
+ *   B       working, its daemon runs a job            P      not RUNNING yet
+ *   I9m     working, its daemon idle for 9 minutes    N      RUNNING without lease and daemon, young
+ *   R       working, its daemon not registered yet    L      leaving, its daemon finishes a job
+ *   Z       working for an hour without a daemon      X      left: released, its daemon offline
+ *   U9m     no lease, yet a live daemon idle for 9 minutes
  */
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { drawForecast, type ForecastDocument, type WorkspacesPicture } from './forecast-picture.ts';

@@ -81,7 +81,7 @@ describe('a forecast that fails', () => {
     { failing: /\/templates$/, findings: ['templates-stale'] },
     { failing: /\/(?:workspaces|templates)/, findings: ['templates-stale', 'workspaces-stale'] },
   ])(
-    'in a warm function: what was known still happens, and the last daemon stays until it can be read again, $failing',
+    'keeps the last daemon and serves known transitions in a warm function: $failing',
     async ({ failing, findings }) => {
       const on = await start();
       const faulty = makeFaulty(on);

@@ -58,7 +58,7 @@ describe('200 autostarts at nine', () => {
     },
     { phaseS: 59, pool: {}, because: 'the invocation comes just before the executor' },
   ])(
-    'are all running within one look with prewarm 200, $phaseS s after the minute: $because',
+    'all run within one look with prewarm 200, $phaseS s after the minute: $because',
     async ({ phaseS, pool }) => {
       const morning = await startMorning({
         autostarts: 200,
@@ -80,7 +80,7 @@ describe('200 autostarts at nine', () => {
   );
 
   it.each([0, 58])(
-    'are all running within the start time of new tasks with prewarm 1, %i s after the minute',
+    'all run within the start time of new tasks with prewarm 1, %i s after the minute',
     async (phaseS) => {
       const morning = await startMorning({ autostarts: 200, phaseS, pool: { prewarm: { max: 1 } } });
       const { world, watched } = morning;

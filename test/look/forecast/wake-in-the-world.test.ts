@@ -58,7 +58,7 @@ describe('autostops scattered over an evening', () => {
   ]);
 
   it.each([5, 55])(
-    'come within maxDelay and share starts of the pool, an invocation begins %i s after the executor',
+    'happen within maxDelay and share starts of the pool if an invocation begins %i s after the executor',
     async (phaseS) => {
       const { world, watched, invoke } = await start({ pools: [cpu], phaseS });
       const { coderd, timeline } = world;
@@ -89,7 +89,7 @@ describe('autostops scattered over an evening', () => {
   );
 
   it.each(['3m', '10m', '30m'])(
-    'are no more than `maxDelay` late where nobody could foresee them: %s',
+    'are at most `maxDelay` late if they were unforeseeable: %s',
     async (maxDelay) => {
       const pool = { ...cpu, wake: { maxDelay } };
       const { world, watched, invoke } = await start({ pools: [pool], phaseS: 1 });
