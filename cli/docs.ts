@@ -1,4 +1,7 @@
-/** `npm run docs`: writes what is made from the configuration's schema and from examples/. With `--check` it only compares. */
+/**
+ * `npm run docs`: generates files from the configuration's schema and from examples/. With
+ * `--check` it only compares them.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { DURATION_TITLE } from '../lambda/config/schema/durations.ts';
@@ -24,13 +27,16 @@ export function renderJsonSchema(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
-/** A Markdown table with a line a setting. */
+/** The settings as a Markdown table, one row per setting. */
 export function renderSettingsTable(): string {
   const rows = settingsBelow(rootSetting()).filter(isRow).map(renderRow);
   return ['| setting | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** A page (docs/settings.md) with its settings table made anew; undefined if it has no place for one. */
+/**
+ * The page (docs/settings.md) with a new settings table. Returns undefined if the page has no
+ * markers for the table.
+ */
 export function renderReadme(readme: string): string | undefined {
   const begin = readme.indexOf(BEGIN);
   const end = readme.indexOf(END, begin);
@@ -38,7 +44,7 @@ export function renderReadme(readme: string): string | undefined {
   return `${readme.slice(0, begin + BEGIN.length)}\n${renderSettingsTable()}\n${readme.slice(end)}`;
 }
 
-/** A mapping is shown by its settings, a reference to a secret as a whole. */
+/** A mapping has a row per setting; a reference to a secret has one row. */
 function isRow({ path, node }: Setting): boolean {
   const isGroup = node.properties !== undefined && node.title !== SECRET_REF_TITLE;
   return !isGroup && !/\.(secret|jsonKey)$/.test(path);
@@ -72,7 +78,7 @@ function wholeNumber({ minimum, maximum }: SettingNode): string {
     : `whole number, ${minimum} to ${maximum}`;
 }
 
-/** Defaults that follow another setting, in words. */
+/** Defaults that depend on another setting, as text. */
 export const FOLLOWING: Readonly<Record<string, string>> = {
   'waiting.autostart': '`waiting.person`',
   'waiting.prebuild': '`waiting.person` / 20',
@@ -98,7 +104,7 @@ function defaultOf({ path, node, isRequired }: Setting): string {
 
 type Document = { readonly file: string; readonly text: string };
 
-/** The page of the settings table. What stands outside of the table is written by hand. */
+/** The page of the settings table. The text outside the table is written by hand. */
 const SETTINGS_PAGE = 'docs/settings.md';
 
 function documents(): Document[] {
@@ -119,7 +125,7 @@ function main(): void {
   const outdated = documents().filter((document) => !isCurrent(document));
   for (const { file, text } of outdated) {
     if (!values.check) writeFileSync(file, text);
-    console.log(values.check ? `${file} is out of date; run npm run docs` : `wrote ${file}`);
+    console.log(values.check ? `${file} is out of date. Run npm run docs` : `wrote ${file}`);
   }
   if (values.check && outdated.length > 0) process.exitCode = 1;
 }

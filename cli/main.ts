@@ -2,7 +2,7 @@
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { runCli } from './program.ts';
 
-// `| head` has seen enough
+// a reader such as `head` may close the pipe early
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

@@ -1,6 +1,7 @@
 /**
- * `autoscaler pause | resume | pin | unpin`: overrides without a deployment, as tags on the pool's ECS service (docs/adr/0016).
- * They need the configuration and ECS only: coderd may be down. The next look, within a minute, goes by them.
+ * `autoscaler pause | resume | pin | unpin`: writes overrides as tags on the pool's ECS service,
+ * without a deployment (docs/adr/0016). They need the configuration and ECS only: coderd may be
+ * down. The next look, within a minute, applies them.
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
@@ -28,9 +29,9 @@ type PinOptions = LiveOptions & OverrideOptions & { readonly atLeast: boolean };
 /** `autoscaler pause` */
 export function addPauseCommand(program: Command, { surroundings }: CommandContext): void {
   withOverrideOptions(withLiveOptions(program.command('pause')))
-    .description('leave a pool alone for a time: nobody is launched or asked to leave; builds go on')
+    .description('stop launches and drains of a pool for a time; running builds continue')
     .argument('<pool>', 'the name of the pool')
-    .option('--scale-in', 'still launch what is needed, but ask nobody to leave', false)
+    .option('--scale-in', 'stop drains only: the pool still scales out', false)
     .action((pool: string, options: PauseOptions) =>
       onPool(pool, options, surroundings, (target) => {
         const kind = options.scaleIn ? 'pause-scale-in' : 'pause';
@@ -42,10 +43,10 @@ export function addPauseCommand(program: Command, { surroundings }: CommandConte
 /** `autoscaler pin` */
 export function addPinCommand(program: Command, { surroundings }: CommandContext): void {
   withOverrideOptions(withLiveOptions(program.command('pin')))
-    .description('keep a pool at a number of tasks for a time; more than that leave as they become idle')
+    .description('keep a pool at a number of tasks for a time; extra tasks drain when they are idle')
     .argument('<pool>', 'the name of the pool')
-    .argument('<count>', 'tasks', parseCount)
-    .option('--at-least', 'more where jobs need them', false)
+    .argument('<count>', 'number of tasks', parseCount)
+    .option('--at-least', 'allow more tasks when jobs need them', false)
     .action((pool: string, count: number, options: PinOptions) =>
       onPool(pool, options, surroundings, (target) => {
         checkCount(count, target.pool);
@@ -68,7 +69,7 @@ export function addResumeCommand(program: Command, { surroundings }: CommandCont
 /** `autoscaler unpin` */
 export function addUnpinCommand(program: Command, { surroundings }: CommandContext): void {
   withLiveOptions(program.command('unpin'))
-    .description('end what pin has set, with --at-least or without')
+    .description('end the pin of a pool, with or without --at-least')
     .argument('<pool>', 'the name of the pool')
     .action((pool: string, options: LiveOptions) =>
       onPool(pool, options, surroundings, (target) => remove(target, ['pin', 'floor'], 'is not pinned')),
@@ -79,9 +80,9 @@ type Target = {
   readonly pool: PoolConfig;
   readonly service: Service;
   readonly tags: OverrideTags;
-  /** Those in force before. */
+  /** The overrides in force before this command. */
   readonly active: readonly Override[];
-  /** What a further command has to be told. */
+  /** The options that the undo command repeats. */
   readonly options: LiveOptions;
 };
 
@@ -113,10 +114,10 @@ async function onPool(
 async function set({ pool, service, tags, active, options }: Target, override: Override): Promise<string> {
   await tags.write(service.serviceArn, override);
   const undo = ['autoscaler', UNDOING[override.kind], pool.name, ...repeated(options)].join(' ');
-  return `pool "${pool.name}": ${overrideText(override)}; undo it with ${undo}${precedence(override, active)}`;
+  return `pool "${pool.name}": ${overrideText(override)}. Undo it with: ${undo}${precedence(override, active)}`;
 }
 
-/** The options that another command on the same pool needs too. */
+/** The options that the undo command needs too. */
 function repeated({ config, cluster }: LiveOptions): readonly string[] {
   return [
     ...(config === DEFAULT_CONFIG ? [] : ['--config', config]),
@@ -124,7 +125,7 @@ function repeated({ config, cluster }: LiveOptions): readonly string[] {
   ];
 }
 
-/** The command that takes it back. */
+/** The command that undoes each kind of override. */
 const UNDOING: Readonly<Record<OverrideKind, 'resume' | 'unpin'>> = {
   pause: 'resume',
   'pause-scale-in': 'resume',
@@ -132,13 +133,15 @@ const UNDOING: Readonly<Record<OverrideKind, 'resume' | 'unpin'>> = {
   floor: 'unpin',
 };
 
-/** Where another goes before it, it would seem to do nothing. */
+/** Names the stronger override, because a weaker one has no effect while it lasts. */
 function precedence({ kind }: Override, active: readonly Override[]): string {
   const above = active.find((it) => RANK[it.kind] < RANK[kind]);
-  return above === undefined ? '' : `; before it goes what is set already: ${overrideText(above)}`;
+  return above === undefined
+    ? ''
+    : `\nIt has no effect while the pool has a stronger override: ${overrideText(above)}`;
 }
 
-/** `pause-scale-in` goes with the others. */
+/** The lowest rank wins. `pause-scale-in` works together with the others. */
 const RANK: Readonly<Record<OverrideKind, number>> = { pause: 0, pin: 1, floor: 2, 'pause-scale-in': 0 };
 
 async function remove(
@@ -151,22 +154,22 @@ async function remove(
   const ended = active.filter(({ kind }) => kinds.some((it) => UNDOING[it] === UNDOING[kind]));
   if (isTagged) await tags.remove(service.serviceArn, kinds);
   if (ended.length === 0)
-    return `pool "${pool.name}" ${isNot}${isTagged ? '; what was left of an override that is over or can not be read is removed' : ''}`;
+    return `pool "${pool.name}" ${isNot}${isTagged ? '. Removed the tags of an expired or invalid override' : ''}`;
   return ended.map((it) => `pool "${pool.name}": no longer ${overrideText(it)}`).join('\n');
 }
 
 function checkCount(count: number, { name, max, retiring }: PoolConfig): void {
   if (retiring)
     throw new InputError(
-      `pinning pool "${name}" to ${count}: it is retiring, and nothing is launched in it; take "retiring" out of the configuration first`,
+      `pinning pool "${name}" to ${count}: the pool is retiring and launches nothing. Remove "retiring" from the configuration first`,
     );
   if (count > max)
     throw new InputError(
-      `pinning pool "${name}" to ${count}: its max is ${max}; pin it to ${max} or less, or raise max in the configuration`,
+      `pinning pool "${name}" to ${count}: its max is ${max}. Pin it to ${max} or less, or raise max in the configuration`,
     );
 }
 
-/** Throws InvalidArgumentError, which commander tells with the argument's name. */
+/** Throws InvalidArgumentError; commander adds the argument's name. */
 function parseCount(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write a whole number of tasks.');

@@ -7,6 +7,7 @@ import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { isoTime } from '../lambda/decision/report/waiting.ts';
 import { explainPool } from '../lambda/explain/explain.ts';
+import { timeText } from '../lambda/explain/format.ts';
 import { planText } from '../lambda/explain/text.ts';
 import {
   type CliEnvironment,
@@ -28,15 +29,18 @@ type PlanOptions = LiveOptions & {
 /** `autoscaler plan` */
 export function addPlanCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
   withLiveOptions(program.command('plan'))
-    .description('say what a look would do, and why; changes nothing')
-    .option('--snapshot <file>', 'plan on this snapshot instead of looking; - for standard input')
+    .description('show what the next look would do, and why; changes nothing')
+    .option(
+      '--snapshot <file>',
+      'plan from a snapshot file, without reading coderd and ECS; - for standard input',
+    )
     .option(
       '--at <time>',
-      'say what it would do at a later time, such as 2026-03-02T08:58:00Z, with pools, daemons and jobs as they are',
+      "plan for a later time, such as 2026-03-02T08:58:00Z, with today's pools, daemons and jobs",
       parseTime,
     )
     .option('--json', 'print the plan as one JSON document', false)
-    .option('--explain <pool>', 'tell the whole story of one pool')
+    .option('--explain <pool>', 'explain the decision about one pool step by step')
     .action(async (options: PlanOptions) => exitWith(await plan(options, surroundings)));
 }
 
@@ -54,22 +58,22 @@ async function plan(options: PlanOptions, surroundings: CliEnvironment): Promise
 function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {
   if (at >= snapshot.takenAt) return snapshotAt(snapshot, at);
   throw new InputError(
-    `planning at ${isoTime(at)}: the snapshot is of ${isoTime(snapshot.takenAt)}, and what was due before is not in it; give a later time`,
+    `planning at ${isoTime(at)}: the snapshot is of ${isoTime(snapshot.takenAt)} and has no earlier transitions. Give a later time`,
   );
 }
 
 function laterNote({ takenAt }: Snapshot, at: EpochMs): string {
-  return `as if it were ${isoTime(at)}, with the pools, daemons and jobs of ${isoTime(takenAt)}; of each workspace only the next thing that coderd will do by itself is known`;
+  return `Planned for ${timeText(isoTime(at))}, with the pools, daemons and jobs of ${timeText(isoTime(takenAt))}. Only the next transition of each workspace is known`;
 }
 
 function render(deliberation: Deliberation, snapshot: Snapshot, { json, explain }: PlanOptions): string {
   if (explain === undefined)
     return json ? JSON.stringify(deliberation.plan, null, 2) : planText(deliberation.plan);
-  if (json) throw new UsageError('--explain is a text for people; leave out --json');
-  const story = explainPool(explain, deliberation, snapshot);
-  if (story !== undefined) return story;
+  if (json) throw new UsageError('--explain prints text only. Omit --json');
+  const explanation = explainPool(explain, deliberation, snapshot);
+  if (explanation !== undefined) return explanation;
   const names = deliberation.plan.pools.map(({ name }) => name).join(', ');
-  throw new InputError(`explaining pool "${explain}": there is no such pool; the configuration has ${names}`);
+  throw new InputError(`explaining pool "${explain}": the configuration has no such pool. It has ${names}`);
 }
 
 function readSnapshot(file: string): Snapshot {
@@ -78,8 +82,8 @@ function readSnapshot(file: string): Snapshot {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    const said = text.trim() === '' ? 'it is empty' : `it is not JSON (${(cause as Error).message})`;
-    throw new InputError(`reading the snapshot ${file}: ${said}; write one with autoscaler snapshot`, {
+    const problem = text.trim() === '' ? 'it is empty' : `it is not JSON (${(cause as Error).message})`;
+    throw new InputError(`reading the snapshot ${file}: ${problem}. Write one with autoscaler snapshot`, {
       cause,
     });
   }
@@ -91,7 +95,7 @@ function readText(file: string): string {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (cause) {
     throw new InputError(
-      `reading the snapshot ${file}: ${(cause as Error).message}; write one with autoscaler snapshot`,
+      `reading the snapshot ${file}: ${(cause as Error).message}. Write one with autoscaler snapshot`,
       { cause },
     );
   }

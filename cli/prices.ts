@@ -1,14 +1,17 @@
-/** What `autoscaler validate` says of prices: each pool's tasks a month, and what that assumes. */
+/** The cost section of `autoscaler validate`: the expected monthly price of each pool's tasks. */
 import { BUILDS, buildsPerTask, estimatePools, loadOf, type PoolEstimate, USUAL } from '../infra/cost.ts';
 import type { Deployment } from '../lambda/config/rules/deployment.ts';
 import { type Column, plainTable } from './shared/plain-table.ts';
 
-/** A table with a line a pool, and a sentence for each assumption. Without a number of builds: those of a usual day. */
+/**
+ * A table with one row per pool, and one sentence per assumption. Without `buildsPerDay` it assumes
+ * a usual day.
+ */
 export function renderPrices(deployment: Deployment, buildsPerDay: number | undefined): string {
   const load = buildsPerDay === undefined ? USUAL : loadOf(deployment, buildsPerDay);
   const estimates = estimatePools(deployment, load);
   return [
-    'Expected price of the tasks, in dollars a month:',
+    'Expected cost of the tasks, in dollars a month:',
     '',
     plainTable(COLUMNS, [...estimates.map(row), totalRow(estimates)]),
     '',
@@ -51,20 +54,20 @@ function totalRow(estimates: readonly PoolEstimate[]): readonly string[] {
 
 function buildsText(buildsPerDay: number | undefined): string {
   return buildsPerDay === undefined
-    ? `Assumed: ${Math.round(buildsPerTask(USUAL))} builds a working day for each task of max (of maxTasks, where that is less). Tell your number with --builds-per-day N.`
+    ? `Assumed: ${Math.round(buildsPerTask(USUAL))} builds a working day for each task of max (or of maxTasks, if lower). Set your number with --builds-per-day N.`
     : `Assumed: ${buildsPerDay} builds a working day, shared between the pools by their max.`;
 }
 
-const TOO_MANY = 'So many builds need more tasks than max and maxTasks allow: jobs will wait.';
+const TOO_MANY = 'These builds need more tasks than max and maxTasks allow: jobs will wait.';
 
 const ASSUMPTIONS: readonly string[] = [
   `A working day is Monday to Friday, 10 hours. A build takes ${BUILDS.minutes} minute. People start ${BUILDS.unforeseen * 100} % of the builds.`,
-  'The price of waiting (waiting.person) decides how many daemons are kept free. "at $1.00" is the price with person: 1.00, a developer at $60 an hour.',
-  'Prices are those of Fargate in us-east-1. NAT gateways, logs and the function come on top: docs/sizes.md.',
+  'The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.',
+  'Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/sizes.md.',
 ];
 
 const whole = (dollars: number): string => `$${Math.round(dollars).toLocaleString('en-US')}`;
 
-/** Two decimals, and more where they are needed. */
+/** Two decimals, up to four if needed. */
 const amount = (dollars: number): string =>
   dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });

@@ -1,10 +1,16 @@
-/** The command line. Exit codes: 0 fine, 1 invalid input or failed check, 2 wrong usage. */
+/**
+ * Parses and runs a command line. Exit codes: 0 success, 1 invalid input or failed check, 2 wrong
+ * usage.
+ */
 import { Command, CommanderError } from 'commander';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
-/** In the order of the help. What is not asked for is not loaded: a backtest has a simulator, and `validate` is to be quick. */
+/**
+ * In the order of the help. Only the requested command is loaded: a backtest loads a simulator, and
+ * `validate` has to be fast.
+ */
 const COMMANDS: readonly {
   readonly names: readonly string[];
   readonly load: () => Promise<readonly AddCommand[]>;
@@ -28,7 +34,10 @@ const COMMANDS: readonly {
   { names: ['schema'], load: async () => [(await import('./validate.ts')).addSchemaCommand] },
 ];
 
-/** What is wrong with what was given, by the names of their classes: loading the classes would load what throws them. */
+/**
+ * Names of the error classes for invalid input. Importing the classes would load the modules that
+ * throw them.
+ */
 const INPUT_ERRORS: ReadonlySet<string> = new Set([
   'ConfigError',
   'SnapshotError',
@@ -36,7 +45,7 @@ const INPUT_ERRORS: ReadonlySet<string> = new Set([
   'InputError',
 ]);
 
-/** Runs one command line, without the program's name; returns the exit code. */
+/** Runs a command line (without the program's name) and returns the exit code. */
 export async function runCli(args: readonly string[], surroundings: CliEnvironment): Promise<number> {
   let exitCode = 0;
   const program = await build(args, surroundings, (code) => {
@@ -63,9 +72,12 @@ function reportError(error: unknown, { err }: CliEnvironment): number {
   throw error;
 }
 
-/** With the command that is asked for alone; with all where none is, for the help and for suggestions. */
+/**
+ * Builds the program with the requested command only, or with all commands for the help and for
+ * suggestions.
+ */
 async function build(
-  [asked = '']: readonly string[],
+  [requested = '']: readonly string[],
   surroundings: CliEnvironment,
   exitWith: (code: number) => void,
 ): Promise<Command> {
@@ -74,7 +86,7 @@ async function build(
     .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err });
-  const own = COMMANDS.filter(({ names }) => names.includes(asked));
+  const own = COMMANDS.filter(({ names }) => names.includes(requested));
   for (const { load } of own.length > 0 ? own : COMMANDS)
     for (const add of await load()) add(program, { surroundings, exitWith });
   return program;

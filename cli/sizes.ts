@@ -1,4 +1,7 @@
-/** docs/sizes.md: the sizes of Coder's validated architecture as files of examples/, and what they cost. */
+/**
+ * docs/sizes.md: the sizes of Coder's validated architecture as files of examples/, and what they
+ * cost.
+ */
 
 import {
   ASSUMED,
@@ -23,7 +26,10 @@ type Size = {
   readonly database: string;
 };
 
-/** coder/coder, docs/admin/infrastructure/validated-architectures/{1k,2k,3k,10k}-users.md, as of 2026. */
+/**
+ * coder/coder, docs/admin/infrastructure/validated-architectures/{1k,2k,3k,10k}-users.md, as of
+ * 2026.
+ */
 export const SIZES: readonly Size[] = [
   {
     file: 'examples/1k-users.yaml',

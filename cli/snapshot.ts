@@ -10,8 +10,8 @@ type SnapshotOptions = LiveOptions & { readonly out: string };
 /** `autoscaler snapshot` */
 export function addSnapshotCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
   withLiveOptions(program.command('snapshot'))
-    .description('look at coderd and ECS once and write down what was seen')
-    .option('--out <file>', 'where to write the snapshot; - for standard output', 'snapshot.json')
+    .description('read coderd and ECS once and write the result to a file')
+    .option('--out <file>', 'output file; - for standard output', 'snapshot.json')
     .action(async (options: SnapshotOptions) => exitWith(await takeSnapshot(options, surroundings)));
 }
 
@@ -23,7 +23,7 @@ async function takeSnapshot(options: SnapshotOptions, surroundings: CliEnvironme
   const unread = unreadLists(snapshot);
   for (const line of unread) surroundings.err(`${line}\n`);
   if (options.out !== '-')
-    surroundings.err(`wrote ${options.out}${unread.length > 0 ? ', with the lists above missing' : ''}\n`);
+    surroundings.err(`wrote ${options.out}${unread.length > 0 ? ', without the lists above' : ''}\n`);
   return unread.length > 0 ? 1 : 0;
 }
 
@@ -31,7 +31,7 @@ function writeText(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (cause) {
-    throw new InputError(`writing ${file}: ${(cause as Error).message}; give another file with --out`, {
+    throw new InputError(`writing ${file}: ${(cause as Error).message}. Give another file with --out`, {
       cause,
     });
   }

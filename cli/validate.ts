@@ -9,9 +9,9 @@ import { readConfig } from './shared/live.ts';
 export function addValidateCommand(program: Command, { surroundings }: CommandContext): void {
   program
     .command('validate')
-    .description('check a configuration file, and tell what its pools are expected to cost')
-    .argument('[file]', 'the configuration', DEFAULT_CONFIG)
-    .option('--builds-per-day <n>', 'builds on a working day, all pools together', parseBuilds)
+    .description('check a configuration file and estimate the cost of its pools')
+    .argument('[file]', 'configuration file', DEFAULT_CONFIG)
+    .option('--builds-per-day <n>', 'builds on a working day, for all pools together', parseBuilds)
     .action((file: string, { buildsPerDay }: { buildsPerDay?: number }) => {
       const { config } = readConfig(file, surroundings, loadDeployment);
       const names = config.pools.map(({ name }) => name);

@@ -1,4 +1,7 @@
-/** The wake-up from zero: workspaces that start by their schedule, of a pool that sleeps. No job shows them before (docs/coder.md §10). */
+/**
+ * The wake-up from zero: the schedule of workspaces starts them while their pool has no tasks. No
+ * job exists before that (docs/coder.md §10).
+ */
 import { reasonSentence } from '../lambda/explain/reason-text.ts';
 import type { WorkspaceRecord } from '../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../simulator/world.ts';
@@ -7,38 +10,38 @@ import type { DeployedFunction } from './deployed-function.ts';
 const POOL = { name: 'web', organization: 'default', tags: { team: 'web' } } as const;
 const WORKSPACES = 5;
 const BUILD_MS = 30_000;
-/** World time since the beginning, which is a whole hour. */
+/** Simulated time since the start of the demo, which is a full hour. */
 const AT_MINUTE = 3;
 const LOOK_MS = 1_000;
 
-/** Nothing was ever submitted for it. */
+/** A pool at zero: the demo submits no jobs for it. */
 export const SLEEPING_POOL = { ...POOL, max: 6, desiredCount: 0 };
 export const AUTOSTARTS_MS = AT_MINUTE * 60_000;
 
 export type Autostarts = {
   readonly due: number;
-  /** Those whose build, made by coderd itself, has succeeded. */
+  /** Workspaces that coderd started and whose build succeeded. */
   readonly started: number;
 };
 
-/** Makes the workspaces, stopped. `announce` gets a line when coderd starts them. */
+/** Creates stopped workspaces with a schedule. `announce` gets a line when coderd starts them. */
 export function planAutostarts(world: World, announce: (line: string) => void): void {
   const { organization, tags, name } = POOL;
   const template = world.coderd.addTemplate({ organization, tags, buildMs: { start: BUILD_MS } });
   for (let index = 0; index < WORKSPACES; index++)
     world.coderd.addWorkspace({ template, schedule: `CRON_TZ=UTC ${AT_MINUTE} * * * *` });
   announce(
-    `pool ${name} sleeps; ${WORKSPACES} workspaces are to start at 09:0${AT_MINUTE}, and nobody submits a job for them`,
+    `pool ${name} is at zero; the schedule of ${WORKSPACES} workspaces starts them at 09:0${AT_MINUTE} UTC, without a submitted job`,
   );
   const look = world.timeline.every(LOOK_MS, () => {
     const inserted = world.coderd.workspaces().filter(isAutostarted).length;
     if (inserted === 0) return;
     look.cancel();
-    announce(`coderd starts ${inserted} workspaces of pool ${name} by their schedule`);
+    announce(`coderd starts ${inserted} workspaces of pool ${name} by schedule`);
   });
 }
 
-/** Asks the function itself, once the pool is woken, what it is awake for: a dry run. */
+/** Announces why the pool woke up, by a dry run of the function. */
 export function announceWakeUp(
   world: World,
   { dryRun }: Pick<DeployedFunction, 'dryRun'>,
@@ -57,7 +60,7 @@ export function announceWakeUp(
   });
 }
 
-/** How many are due in all, and how many have been started. */
+/** How many autostarts are due in total, and how many succeeded. */
 export function countAutostarts(world: World): Autostarts {
   const workspaces = world.coderd.workspaces();
   const started = workspaces.filter(

@@ -1,4 +1,7 @@
-/** The Lambda function of the demo: what `cdk deploy` would upload, run on a schedule against the served world. */
+/**
+ * The Lambda function of the demo: the bundle that `cdk deploy` would upload, on a schedule,
+ * against the simulated coderd and ECS.
+ */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Plan } from '../lambda/decision/model/plan.ts';
@@ -7,14 +10,17 @@ import { type SynthesizedStack, synthesizeStack } from '../simulator/synthesized
 const OUT_DIR = 'dist/demo/cdk.out';
 
 export type DeployedFunction = {
-  /** Invokes it with the schedule's payload. Rejects as Lambda would report a failed invocation. */
+  /** Invokes the function like the schedule. Rejects if Lambda would report a failed invocation. */
   readonly look: () => Promise<unknown>;
   readonly dryRun: () => Promise<Plan>;
 };
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 
-/** Synthesizes the stack of this configuration and loads its function; `environment` is what only a deployment can know. */
+/**
+ * Synthesizes the stack of this configuration and loads its function. `environment` has the
+ * variables that are only known after a deployment.
+ */
 export async function deployFunction(
   configText: string,
   environment: Readonly<Record<string, string>>,
@@ -22,7 +28,7 @@ export async function deployFunction(
   return loadFunction(synthesizeStack(configText, OUT_DIR), environment);
 }
 
-/** Loads the function in this process, in the environment of its stack and this one. */
+/** Loads the function in this process, with the variables of its stack and `environment`. */
 export async function loadFunction(
   { function: { dir, timeoutMs, environment: known } }: SynthesizedStack,
   environment: Readonly<Record<string, string>>,

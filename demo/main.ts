@@ -1,6 +1,7 @@
 /**
- * `npm run demo`: the Lambda function that the stack deploys, on its schedule, with undici and the AWS SDK clients, against a coderd
- * and an ECS on loopback. One second here is ten seconds of the world's time. Ends by itself.
+ * `npm run demo`: runs the deployed Lambda function on its schedule against a simulated coderd and
+ * ECS on loopback, with the real HTTP and AWS clients. One real second is ten simulated seconds.
+ * The demo ends by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
@@ -17,9 +18,9 @@ import { demoConfig, LAST_STEP_MS, POOLS, planSteps } from './scenario.ts';
 import { isAsPromised, isOver, summarize } from './summary.ts';
 import { createView } from './view.ts';
 
-/** World time for each real time. */
+/** Simulated seconds per real second. */
 const SPEED = 10;
-/** The schedule: once a minute of the world's time. */
+/** The schedule: once per simulated minute. */
 const SCHEDULE_MS = 60_000 / SPEED;
 const DRAW_MS = 250;
 const GIVE_UP_MS = 85_000;
@@ -28,14 +29,14 @@ const START = Date.parse('2026-03-02T09:00:00Z');
 
 const program = new Command('demo')
   .description('run the autoscaler against an embedded coderd and ECS')
-  .option('--guard', 'run the real guard.sh as a process for each task (needs sh and curl)', false)
-  .option('--json', 'end with one JSON object on the last line', false)
-  .option('--seed <number>', 'another seed gives another day', wholeNumber, 1)
+  .option('--guard', 'run the real guard.sh as one process per task (needs sh and curl)', false)
+  .option('--json', 'print the summary as one JSON object on the last line', false)
+  .option('--seed <number>', 'seed of the random durations', wholeNumber, 1)
   .parse();
 const { guard, json, seed } = program.opts<{ guard: boolean; json: boolean; seed: number }>();
 const missing = guard ? missingForGuard() : [];
 if (missing.length > 0)
-  program.error(`running guard.sh: this machine lacks what it needs; install ${missing.join(', and ')}`);
+  program.error(`running guard.sh: this machine lacks a requirement. Install ${missing.join(', and ')}`);
 
 let startedAt = performance.now();
 const tookMs = (): number => performance.now() - startedAt;
@@ -50,7 +51,9 @@ const world = new World({
   pools: POOLS,
   latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
   readLagMs: 2_000,
-  // the mildest reading of AWS's text: in others old tasks leave by themselves, within 40 min, too long to watch
+  // the mildest reading of AWS's text: in the others old tasks can take 40 min to leave, too long
+  // to
+  // watch
   deploymentBlocked: 'new-only',
   blockedTasks: 'old-revision',
   ...(guarded && { guardedTask: guarded.task }),
@@ -60,7 +63,7 @@ const view = createView(world, {
   stream: json ? process.stderr : process.stdout,
   guards: guarded && (() => guarded.figures()),
 });
-if (guarded) view.say(`each task runs the real guard.sh as a process; they log to ${GUARD_LOG}`);
+if (guarded) view.say(`each task runs the real guard.sh as a process. The guards log to ${GUARD_LOG}`);
 planSteps(world, new Random(seed), view.say);
 planAutostarts(world, view.say);
 const autoscaler = await deployFunction(demoConfig(served.coderdUrl), {
@@ -74,14 +77,17 @@ const autoscaler = await deployFunction(demoConfig(served.coderdUrl), {
   POWERTOOLS_LOG_LEVEL: 'SILENT',
   POWERTOOLS_METRICS_DISABLED: 'true',
 });
-// the world waits until the stack is synthesized
+// simulated time starts when the stack is synthesized
 startedAt = performance.now();
 announceWakeUp(world, autoscaler, view.say);
 
 let failures = 0;
 let invocation: Promise<void> | undefined;
 
-/** EventBridge invokes once a minute of the world; this one waits until the last invocation has ended. */
+/**
+ * EventBridge invokes the function once a minute. The demo waits for the previous invocation to
+ * end.
+ */
 function invokeOnSchedule(): void {
   invocation ??= autoscaler
     .look()
@@ -95,7 +101,7 @@ function invokeOnSchedule(): void {
     });
 }
 
-// by then ECS, whose answers lag behind, knows the services
+// ECS answers lag behind: by then they include the services
 let nextInvocationMs = 500;
 while (tookMs() < GIVE_UP_MS) {
   world.timeline.advanceTo(clock());
@@ -114,6 +120,6 @@ const summary = summarize(world, guarded?.figures());
 view.end(summary, tookMs());
 if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
 process.exitCode = isAsPromised(world, summary) && failures === 0 ? 0 : 1;
-// given up: an invocation that still looks would hold the process
+// timed out: a running invocation would keep the process alive
 if (!over) process.exit();
 await Promise.all([served.close(), guarded?.close()]);

@@ -1,4 +1,4 @@
-/** The world as a table: a row for each pool. */
+/** Computes the table of the demo from the simulated world: one row per pool. */
 import { tagText } from '../lambda/explain/format.ts';
 import type { EcsTask } from '../simulator/ecs/task.ts';
 import type { World } from '../simulator/world.ts';
@@ -8,10 +8,15 @@ export type Row = { readonly name: string; readonly cells: readonly string[]; re
 
 export const HEAD = ['pool', 'tags', 'revision', 'desired', 'tasks', 'busy', 'free', 'leaving', 'jobs done'];
 
-/** Who has less left of its lease has been asked to leave, or drains by itself (docs/architecture.md, "The lease"). */
+/**
+ * A task with less time left on its lease drains: it got a drain request, or its guard decided to
+ * drain (docs/architecture.md, "The lease").
+ */
 const LEAVING_BELOW_MS = 24 * 3_600_000;
 
-/** As it is now. A busy daemon that has been asked to leave is counted as busy and as leaving. */
+/**
+ * One row per pool, for the current state. A busy daemon that drains counts as busy and as leaving.
+ */
 export function rowsOf(world: World): readonly Row[] {
   return POOLS.map(({ name, tags }) => {
     const { state, tasks } = world.service(name);
@@ -39,7 +44,7 @@ function countTasks(world: World, pool: string) {
   };
 }
 
-/** 0 without a lease. */
+/** Remaining time of the lease in milliseconds; 0 without a lease. */
 function leaseMs(world: World, { protections }: EcsTask): number {
   const { enabled, expiresAt = 0 } = protections.latest;
   return enabled ? expiresAt - world.timeline.now() : 0;

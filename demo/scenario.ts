@@ -1,11 +1,14 @@
-/** What happens in the demo: five tag sets over two organizations, a job that nobody can run, autostarts, and a new image in the middle. */
+/**
+ * The events of the demo: five tag sets in two organizations, an unschedulable job, autostarts, and
+ * a new image halfway.
+ */
 import type { Tags } from '../lambda/decision/model/tags.ts';
 import type { PoolSpec, World } from '../simulator/world.ts';
 import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
 
 type Pool = PoolSpec & { readonly max: number };
 
-/** Overlapping on purpose: `gpu-eu` can run every job of `gpu`. */
+/** The tags overlap on purpose: `gpu-eu` can run every job of `gpu`. */
 export const POOLS: readonly Pool[] = [
   { name: 'default', organization: 'default', tags: {}, max: 20 },
   { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 6 },
@@ -15,13 +18,13 @@ export const POOLS: readonly Pool[] = [
 ];
 
 type Submission = {
-  /** World time since the beginning. */
+  /** Simulated seconds since the start of the demo. */
   readonly atS: number;
   readonly what: string;
   readonly jobs: number;
   readonly organization: string;
   readonly tags: Tags;
-  /** A build's duration lies between these. */
+  /** Shortest and longest duration of a build. */
   readonly seconds: readonly [from: number, to: number];
   readonly prebuilds?: boolean;
 };
@@ -30,7 +33,7 @@ const SUBMISSIONS: readonly Submission[] = [
   { atS: 10, what: 'a template push', jobs: 2, organization: 'default', tags: {}, seconds: [15, 25] },
   {
     atS: 20,
-    what: 'a job that no pool can run',
+    what: 'an unschedulable job',
     jobs: 1,
     organization: 'default',
     tags: { cluster: 'tpu' },
@@ -46,7 +49,7 @@ const SUBMISSIONS: readonly Submission[] = [
   },
   {
     atS: 55,
-    what: 'GPU workspaces, anywhere',
+    what: 'GPU workspaces in any region',
     jobs: 5,
     organization: 'default',
     tags: { cluster: 'gpu' },
@@ -54,7 +57,7 @@ const SUBMISSIONS: readonly Submission[] = [
   },
   {
     atS: 60,
-    what: 'GPU workspaces, in Europe',
+    what: 'GPU workspaces in Europe',
     jobs: 3,
     organization: 'default',
     tags: { cluster: 'gpu', region: 'eu' },
@@ -87,17 +90,22 @@ const SUBMISSIONS: readonly Submission[] = [
   },
 ];
 
-/** New images, while builds run. At most one a pool. */
+/** Deployments of new images while builds run. At most one per pool. */
 const DEPLOYMENTS: readonly { readonly atS: number; readonly pool: string }[] = [{ atS: 115, pool: 'gpu' }];
 const LOOK_AT_DEPLOYMENT_MS = 1_000;
 
-/** World time after which nothing more is submitted, deployed or due, in milliseconds since the beginning. */
+/**
+ * Time of the last submission, deployment or autostart, in simulated milliseconds since the start.
+ */
 export const LAST_STEP_MS = Math.max(
   AUTOSTARTS_MS,
   ...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS * 1000),
 );
 
-/** Plans all submissions and deployments on the world's timeline. `announce` gets a line for each, and for what comes of it. */
+/**
+ * Schedules all submissions and deployments on the simulated timeline. `announce` gets a line for
+ * each of them and for its result.
+ */
 export function planSteps(
   world: World,
   random: { whole(from: number, to: number): number },
@@ -109,17 +117,17 @@ export function planSteps(
       world.deploy(pool);
       const { revision } = world.service(pool).state.primary.definition;
       announce(
-        `pool ${pool}: a new image is deployed, revision ${revision}; old tasks finish their builds first`,
+        `pool ${pool}: revision ${revision} with a new image is deployed; old tasks finish their builds first`,
       );
       const look = world.timeline.every(LOOK_AT_DEPLOYMENT_MS, () => {
         if (!isDeployed(world, pool)) return;
         look.cancel();
-        announce(`pool ${pool}: all tasks are of revision ${revision}, the deployment is completed`);
+        announce(`pool ${pool}: all tasks run revision ${revision}, the deployment is complete`);
       });
     });
 }
 
-/** How many deployments were begun, and how many ECS calls completed. */
+/** How many deployments started, and how many of them ECS reports as completed. */
 export function countDeployments(world: World): { readonly started: number; readonly completed: number } {
   const started = DEPLOYMENTS.filter(({ pool }) => world.service(pool).state.primary.definition.revision > 1);
   return {
@@ -153,7 +161,7 @@ function planSubmissions(
   }
 }
 
-/** The configuration of the demo's autoscaler, as a user would write it. */
+/** The configuration of the autoscaler in the demo, as a user would write it. */
 export function demoConfig(coderdUrl: string): string {
   return [
     'coder:',
@@ -170,7 +178,7 @@ export function demoConfig(coderdUrl: string): string {
       `    key: { secret: coder/keys/${name} }`,
       `    min: 0`,
       `    max: ${max}`,
-      // thirty builds at once would have it keep daemons for the next thirty: the demo ends at zero
+      // without it the pool would keep daemons for the next burst, but the demo has to end at zero
       '    warm: 0',
       '    startTime: 30s',
     ]),

@@ -1,4 +1,4 @@
-/** The demo's figures. */
+/** Computes the final figures of the demo from the simulated world. */
 import { normalizeTags } from '../lambda/decision/model/tags.ts';
 import { percentile } from '../simulator/base/percentile.ts';
 import { tagsetContains } from '../simulator/coderd/rules/tagset-contains.ts';
@@ -12,23 +12,23 @@ export type Summary = {
   readonly jobs: {
     readonly submitted: number;
     readonly succeeded: number;
-    /** Jobs that no pool can run, and nobody has. */
+    /** Unschedulable jobs that no daemon took. */
     readonly unserved: number;
-    /** Jobs whose daemon was stopped under them. */
+    /** Jobs whose task was stopped while they ran. */
     readonly killed: number;
   };
   readonly tasks: { readonly peak: number; readonly end: number };
-  /** From submission to start, in the world's seconds, of the jobs that were started. */
+  /** Simulated seconds from submission to start, of the jobs that started. */
   readonly waitSeconds: { readonly p50: number; readonly p95: number };
-  /** New images, and those whose old tasks are all gone. */
+  /** Deployments of new images, and those whose old tasks have all stopped. */
   readonly deployments: { readonly started: number; readonly completed: number };
-  /** Workspaces whose schedule comes while their pool is at zero. */
+  /** Workspaces whose schedule starts them while their pool is at zero. */
   readonly autostarts: Autostarts;
-  /** With `--guard`: the processes. */
+  /** Processes of the guards, with `--guard`. */
   readonly guards?: GuardFigures;
 };
 
-/** Sums up the world as it is now, and the guards if they are processes. */
+/** The figures of the current state, with those of the guard processes if there are any. */
 export function summarize(world: World, guards?: GuardFigures): Summary {
   const jobs = world.coderd.jobs();
   const waits = jobs
@@ -52,7 +52,10 @@ export function summarize(world: World, guards?: GuardFigures): Summary {
   };
 }
 
-/** Whether the demo has come to its end: all that can be run has been, nothing is left running or due, and no deployment is open. */
+/**
+ * Whether the demo is over: every schedulable job has ended, no task remains, and no deployment or
+ * autostart is open.
+ */
 export function isOver(world: World): boolean {
   const runnable = world.coderd.jobs().filter((job) => isRunnable(world, job));
   const { started, completed } = countDeployments(world);
@@ -65,7 +68,9 @@ export function isOver(world: World): boolean {
   );
 }
 
-/** Whether everything came out as it should. */
+/**
+ * Whether every schedulable job succeeded, nothing was killed, and the demo ended at zero tasks.
+ */
 export function isAsPromised(
   world: World,
   { jobs, tasks, deployments, autostarts, guards }: Summary,
@@ -81,7 +86,7 @@ export function isAsPromised(
   );
 }
 
-/** Tasks that exist or are desired. */
+/** The number of tasks that exist or are desired, whichever is larger. */
 function remainingTasks(world: World): number {
   const alive = world.ecs.tasks().filter((task) => task.state.lastStatus !== 'STOPPED').length;
   const desired = world.ecs.services().reduce((total, { state }) => total + state.desiredCount, 0);

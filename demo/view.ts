@@ -1,4 +1,4 @@
-/** What the demo shows: a live table on a terminal, quiet lines elsewhere. */
+/** Prints the demo: a live table on a terminal, one line per change elsewhere. */
 import { styleText } from 'node:util';
 import Table from 'cli-table3';
 import { createLogUpdate } from 'log-update';
@@ -8,22 +8,22 @@ import { HEAD, rowsOf } from './rows.ts';
 import type { Summary } from './summary.ts';
 
 export type View = {
-  /** Something happened that is worth a line. */
+  /** Prints a line about an event. */
   readonly say: (line: string) => void;
-  /** Shows the world as it is now. */
+  /** Shows the current state. */
   readonly draw: () => void;
   readonly end: (summary: Summary, tookMs: number) => void;
 };
 
 export type ViewOptions = {
   readonly stream: NodeJS.WriteStream;
-  /** Where tasks run the real guard. */
+  /** Present if tasks run the real guard. */
   readonly guards?: (() => GuardFigures) | undefined;
 };
 
 const LINES_KEPT = 8;
 
-/** A view on `stream`: live on a terminal, a line for each change elsewhere. */
+/** Creates a view that writes to `stream`: live on a terminal, one line per change elsewhere. */
 export function createView(world: World, options: ViewOptions): View {
   return options.stream.isTTY ? liveView(world, options) : quietView(world, options.stream);
 }
@@ -86,14 +86,14 @@ function guardsText({ started, exited, killed }: GuardFigures): string {
 function summaryText(summary: Summary, tookMs: number): string {
   const { jobs, tasks, waitSeconds, deployments, autostarts, guards } = summary;
   return [
-    `${jobs.succeeded} of ${jobs.submitted} jobs succeeded, ${jobs.unserved} that no pool can run is unserved, ${jobs.killed} killed`,
-    `tasks: ${tasks.peak} at the peak, ${tasks.end} at the end; ${deployments.completed} of ${deployments.started} deployments completed`,
-    `autostarts from zero: ${autostarts.started} of ${autostarts.due} workspaces started by coderd`,
+    `jobs: ${jobs.succeeded} of ${jobs.submitted} succeeded, ${jobs.unserved} unschedulable, ${jobs.killed} killed`,
+    `tasks: ${tasks.peak} at the peak, ${tasks.end} at the end; deployments: ${deployments.completed} of ${deployments.started} completed`,
+    `autostarts from zero: coderd started ${autostarts.started} of ${autostarts.due} workspaces`,
     ...(guards === undefined
       ? []
       : [
-          `guards: the real guard.sh was started ${guards.started} times, exited ${guards.exited} times by itself`,
+          `guards: ${guards.started} processes of the real guard.sh started, ${guards.exited} exited by themselves`,
         ]),
-    `wait: p50 ${waitSeconds.p50} s, p95 ${waitSeconds.p95} s of the world's time; the demo took ${Math.round(tookMs / 1000)} s`,
+    `wait: p50 ${waitSeconds.p50} s, p95 ${waitSeconds.p95} s in simulated time; the demo took ${Math.round(tookMs / 1000)} s`,
   ].join('\n');
 }

@@ -1,4 +1,7 @@
-/** Makes the ports of the real world: what the Lambda function and the CLI share. */
+/**
+ * Connects the ports of a look to the real coderd, ECS and Secrets Manager, for the function and
+ * the CLI.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -16,22 +19,22 @@ import type { EpochMs } from './decision/model/brands.ts';
 import type { Config } from './decision/model/config.ts';
 import type { Clock, Ports } from './look/ports.ts';
 
-/** The clients of the real world. */
+/** The clients of coderd and AWS. */
 export type Clients = {
   readonly coderd: CoderdHttp;
   readonly ecs: ECSClient;
   readonly secrets: Secrets;
-  /** What all of them have sent. */
+  /** Counts the requests of all clients. */
   readonly calls: CallCounter;
   readonly close: () => Promise<void>;
 };
 
 export type Connection = Pick<Clients, 'calls' | 'close'> & {
-  /** The ports of one invocation, over the clients that all invocations share. */
+  /** The ports of one invocation. All invocations share the clients. */
   readonly ports: () => Ports;
 };
 
-/** A call to AWS that hangs must not cost the invocation. */
+/** A call to AWS without an answer must not block the invocation. */
 const AWS_TIMEOUTS = {
   connectionTimeout: 2_000,
   requestTimeout: 5_000,
@@ -40,7 +43,9 @@ const AWS_TIMEOUTS = {
 
 export const systemClock: Clock = { now: () => Date.now() as EpochMs, sleep: (ms) => sleep(ms) };
 
-/** Makes the ports. Connects to nothing yet. `stack`: of this deployment. @default unknown */
+/**
+ * Creates the ports; sends no request yet. `stack`: the stack of this deployment. @default unknown
+ */
 export function connect(
   config: Config,
   cluster: string,
@@ -63,7 +68,10 @@ export function connect(
   };
 }
 
-/** Makes the clients. Connects to nothing yet. `waiting`: how long for coderd. @default as long as a look can */
+/**
+ * Creates the clients; sends no request yet. `waiting`: how long to wait for coderd. @default as
+ * long as in a look
+ */
 export function makeClients(
   config: Config,
   caBundle: string | undefined,

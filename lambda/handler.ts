@@ -1,4 +1,7 @@
-/** The Lambda function: configuration and clients at module scope, errors escape. */
+/**
+ * The Lambda function. It loads configuration and clients once per instance. Errors escape, so that
+ * Lambda reports the invocation as failed.
+ */
 import { fileURLToPath } from 'node:url';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
@@ -6,6 +9,7 @@ import type { Context } from 'aws-lambda';
 import { loadConfig } from './config/load.ts';
 import { connect } from './connect.ts';
 import { readEnvironment } from './environment.ts';
+import { OutOfTimeError } from './function-errors.ts';
 import { answerOf } from './look/answer.ts';
 import { runLooks } from './look/invocation.ts';
 import { dryLook } from './look/look.ts';
@@ -24,15 +28,16 @@ const report = reporterOf({ clock: connection.ports().clock, perPool: config.aws
 const OUT_OF_TIME = {
   timeoutEarlyInMillis: 1_000,
   timeoutEarlyResponse: (): never => {
-    throw new Error(
+    throw new OutOfTimeError(
       'running out of time: coderd or ECS did not answer before the end of the invocation; the next one looks again',
     );
   },
 };
 
 /**
- * `{"tick":true}` looks and acts until all is quiet or time is up; `{"dryRun":true}` answers the plan and changes
- * nothing. Throws PayloadError for anything else, InvocationError with one line a cause for what failed.
+ * `{"tick":true}` looks and acts until no further look is needed or time is up. `{"dryRun":true}`
+ * returns the plan and changes nothing. Throws PayloadError for any other payload, and
+ * InvocationError with one line per cause.
  */
 export const handler = middy(
   async (event: unknown, context: Context, { signal }: { signal: AbortSignal }) => {

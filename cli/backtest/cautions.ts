@@ -1,4 +1,6 @@
-/** What makes the figures of a backtest mean something else than one thinks: mostly a configuration that is not of this trace. */
+/**
+ * Warnings about the figures of a backtest: usually the configuration does not belong to the trace.
+ */
 import { boundJobs, playable } from '../../backtest/bounds/of-a-trace.ts';
 import { groupName } from '../../backtest/replay/figures.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
@@ -7,13 +9,13 @@ import { few, some } from '../../lambda/explain/format.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import type { Subject } from './subject.ts';
 
-/** Sentences. Throws InputError where nothing can run at all. */
+/** The warnings as sentences. Throws InputError if no job of the trace can run. */
 export function cautionsOf(subject: Subject): readonly string[] {
   const played = { ...subject, ...playable(subject) };
-  return [...unfit(subject, played), ...outages(played), ...crowds(played)];
+  return [...unfit(subject, played), ...outages(played), ...peaks(played)];
 }
 
-/** A pool that is on its way out runs nothing any more. */
+/** Jobs that fit no pool. A retiring pool runs no jobs. */
 function unfit({ trace, config, configFile }: Subject, played: Subject): readonly string[] {
   const fitting = new Set(played.trace.jobs);
   const jobs = trace.jobs.filter((job) => !fitting.has(job));
@@ -24,38 +26,38 @@ function unfit({ trace, config, configFile }: Subject, played: Subject): readonl
   const retires = config.pools.some(({ retiring }) => retiring) ? ', or it is retiring' : '';
   if (jobs.length === trace.jobs.length)
     throw new InputError(
-      `running the ${some(jobs.length, 'job')} of "${trace.name}": ${none}${retires} (${names}); give the configuration that is meant for this trace with --config`,
+      `running the ${some(jobs.length, 'job')} of "${trace.name}": ${none}${retires} (${names}). Give the configuration of this trace with --config`,
     );
   return [
-    `${jobs.length} of ${some(trace.jobs.length, 'job')} can't run (${names}): ${none}${retires}; they are left out, and in no figure`,
+    `${jobs.length} of ${some(trace.jobs.length, 'job')} cannot run (${names}): ${none}${retires}. The figures do not include them`,
   ];
 }
 
 function outages({ trace }: Subject): readonly string[] {
   return trace.outages.map(
-    ({ at, seconds }) => `coderd is down for ${seconds} s from ${isoTime(at)} on: it is simulated`,
+    ({ at, seconds }) => `coderd is down for ${seconds} s from ${isoTime(at)} on, in the simulation too`,
   );
 }
 
-/** Jobs at once for which some pools have no room, however early tasks are started. */
-function crowds({ trace, config }: Subject): readonly string[] {
+/** Peaks of concurrent jobs that exceed the limits of their pools, however early tasks start. */
+function peaks({ trace, config }: Subject): readonly string[] {
   const jobs = boundJobs(trace.jobs, config);
   const kinds = new Map(jobs.map(({ pools }) => [pools.join(), pools]));
   return [...kinds.values()].flatMap((pools) => {
     const within = jobs.filter((job) => job.pools.every((pool) => pools.includes(pool)));
-    const crowd = mostAtOnce(within);
-    const room = roomOf(config, pools);
-    if (crowd.jobs <= room.tasks) return [];
+    const peak = mostAtOnce(within);
+    const capacity = capacityOf(config, pools);
+    if (peak.jobs <= capacity.tasks) return [];
     return [
-      `up to ${crowd.jobs} jobs at once (${isoTime(crowd.at)}) are for ${room.name}: some have to wait, whatever the policy`,
+      `up to ${peak.jobs} jobs at once (${isoTime(peak.at)}) need ${capacity.name}: with any policy some of them wait`,
     ];
   });
 }
 
-type Room = { readonly tasks: number; readonly name: string };
+type Capacity = { readonly tasks: number; readonly name: string };
 
-function roomOf({ pools, limits }: Deployment, places: readonly number[]): Room {
-  const fitting = places.flatMap((place) => pools[place] ?? []);
+function capacityOf({ pools, limits }: Deployment, poolIndexes: readonly number[]): Capacity {
+  const fitting = poolIndexes.flatMap((index) => pools[index] ?? []);
   const max = fitting.reduce((sum, pool) => sum + pool.max, 0);
   if (limits.maxTasks < max) return { tasks: limits.maxTasks, name: `${limits.maxTasks} tasks (maxTasks)` };
   return { tasks: max, name: `${some(max, 'task')} (max of ${few(fitting.map(({ name }) => name))})` };

@@ -1,4 +1,7 @@
-/** `autoscaler backtest`: what it would have cost, and who would have waited; with the autoscaler, and with what one would run instead. */
+/**
+ * `autoscaler backtest`: computes cost and waiting times over a trace, for the autoscaler and for
+ * other policies.
+ */
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import type { Backtest } from '../../backtest/replay/result.ts';
@@ -38,41 +41,43 @@ type BacktestOptions = SubjectOptions & {
 export function addBacktestCommand(program: Command, { surroundings }: CommandContext): void {
   program
     .command('backtest')
-    .description(
-      'say what it would have cost, and who would have waited, with the autoscaler and with others',
-    )
-    .option('--trace <file>', 'what was to be built, as autoscaler trace writes it; - for standard input')
-    .option('--scenario <name>', 'instead: a made-up deployment, with its own configuration')
-    .option('--days <number>', 'how many days of the scenario (default: 7)', parseDays)
-    .option('--config <file>', "the configuration (default: autoscaler.yaml, or the scenario's)")
+    .description('compare cost and waiting times of the autoscaler and other policies over a trace')
+    .option('--trace <file>', 'trace file, as written by autoscaler trace; - for standard input')
+    .option('--scenario <name>', 'a fictional deployment with its own configuration, instead of --trace')
+    .option('--days <number>', 'days of the scenario (default: 7)', parseDays)
+    .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
     .addOption(
       new Option(
         '--against <policies>',
-        `what to compare it with: all, none, or some of ${parseAgainst('all')} (default: all; with --sweep: none)`,
+        `policies to compare with: all, none, or some of ${parseAgainst('all')} (default: all; with --sweep: none)`,
       ).argParser(parseAgainst),
     )
     .addOption(
-      new Option(
-        '--sweep <setting>',
-        'run the autoscaler at several prices of waiting, and compare cost and wait',
-      ).choices(['waiting']),
+      new Option('--sweep <setting>', 'compare cost and wait at several prices of waiting').choices([
+        'waiting',
+      ]),
     )
     .option(
       '--values <dollars>',
-      `the prices of --sweep, in dollars a minute of a person (default: ${SWEEP_PRICES.join(',')})`,
+      `prices of --sweep, in dollars per minute of a person (default: ${SWEEP_PRICES.join(',')})`,
       parsePrices,
     )
-    .option('--out <file>', 'write the report with its pictures: one HTML file')
+    .option('--out <file>', 'write a report with charts as one HTML file')
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
     .option(
       '--value-of-minute <dollars>',
-      'what a minute costs that a person waits (default: waiting.person of the configuration)',
+      'cost of one minute that a person waits (default: waiting.person of the configuration)',
       parseValue,
     )
-    .option('--region <name>', "of Fargate's prices", parseRegion, 'us-east-1')
-    .option('--workers <number>', 'threads; the figures are the same', parseWorkers, availableParallelism())
-    .option('--skip-bad', 'leave bad lines of the trace out, and count them', false)
+    .option('--region <name>', 'AWS Region of the Fargate prices', parseRegion, 'us-east-1')
+    .option(
+      '--workers <number>',
+      'number of threads; does not change the figures',
+      parseWorkers,
+      availableParallelism(),
+    )
+    .option('--skip-bad', 'skip invalid lines of the trace and count them', false)
     .action((options: BacktestOptions) => backtest(options, surroundings));
 }
 
@@ -82,7 +87,7 @@ async function backtest(options: BacktestOptions, surroundings: CliEnvironment):
     throw new UsageError('--values needs --sweep waiting');
   if (file === '-')
     throw new UsageError(
-      '--out - : the report is a page to open; name a file, or take --json for standard output',
+      '--out - : the report is an HTML page. Name a file, or use --json for standard output',
     );
   const subject = readSubject(options, surroundings);
   if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);

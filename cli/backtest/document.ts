@@ -1,4 +1,7 @@
-/** The result as a document: times as text, as in all documents; all else is as `backtest/replay/result.ts` says. */
+/**
+ * The result as a JSON document: times are RFC 3339 text, all other fields as in
+ * `backtest/replay/result.ts`.
+ */
 import type { Backtest, PoolSeries } from '../../backtest/replay/result.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 

@@ -1,4 +1,7 @@
-/** Options of the backtest. Each throws InvalidArgumentError, which commander tells with the option's name. */
+/**
+ * Parses options of the backtest. Each parser throws InvalidArgumentError; commander adds the
+ * option's name.
+ */
 import { InvalidArgumentError } from 'commander';
 import { BASELINES } from '../../backtest/policies/index.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
@@ -6,10 +9,10 @@ import { wholeNumber } from '../../simulator/base/whole-number.ts';
 
 const MOST_WORKERS = 64;
 const MOST_PRICES = 50;
-/** As the configuration allows for `waiting.person`. */
+/** The same limit as for `waiting.person` in the configuration. */
 const MOST_PRICE = 1000;
 
-/** Ids of `BASELINES`. */
+/** Ids of policies in `BASELINES`. */
 export function parseAgainst(text: string): readonly string[] {
   const known = BASELINES.map(({ id }) => id);
   if (text === 'all') return known;
@@ -18,14 +21,14 @@ export function parseAgainst(text: string): readonly string[] {
   const unknown = ids.find((id) => !known.includes(id));
   if (unknown === undefined) return ids;
   throw new InvalidArgumentError(
-    `there is no policy "${unknown}"; write all, none, or some of ${known.join(',')}`,
+    `There is no policy "${unknown}". Write all, none, or some of ${known.join(',')}.`,
   );
 }
 
 /** Dollars. */
 export function parseValue(text: string): number {
   if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('it must be a number of dollars, 0 or more: 0.75');
+  throw new InvalidArgumentError('Write a number of dollars, 0 or more, such as 0.75.');
 }
 
 /** Prices of waiting: dollars a minute, in any order. */
@@ -34,7 +37,7 @@ export function parsePrices(text: string): readonly number[] {
   const isPrice = (price: string): boolean => /^\d{1,4}(\.\d+)?$/.test(price) && Number(price) <= MOST_PRICE;
   if (prices.length <= MOST_PRICES && prices.every(isPrice)) return prices.map(Number);
   throw new InvalidArgumentError(
-    `Write up to ${MOST_PRICES} prices in dollars a minute, each from 0 to ${MOST_PRICE}: 0.05,0.10,1`,
+    `Write up to ${MOST_PRICES} prices in dollars a minute, each from 0 to ${MOST_PRICE}, such as 0.05,0.10,1.`,
   );
 }
 
@@ -50,5 +53,5 @@ export function parseRegion(text: string): string {
 export function parseWorkers(text: string): number {
   const workers = wholeNumber(text);
   if (workers >= 1 && workers <= MOST_WORKERS) return workers;
-  throw new InvalidArgumentError(`it must be from 1 to ${MOST_WORKERS}`);
+  throw new InvalidArgumentError(`Write a number from 1 to ${MOST_WORKERS}.`);
 }

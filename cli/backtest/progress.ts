@@ -1,4 +1,4 @@
-/** How far a long command is: a bar, where there is a terminal. */
+/** Shows the progress of a long command as a bar on a terminal. */
 import { SingleBar } from 'cli-progress';
 
 export type Progress = {
@@ -9,7 +9,7 @@ export type Progress = {
 
 const STEPS = 1000;
 
-/** Without a terminal nothing is shown. */
+/** Starts a progress bar. Without a terminal it shows nothing. */
 export function showProgress(terminal: NodeJS.WritableStream | undefined): Progress {
   if (terminal === undefined) return { show: () => {}, end: () => {} };
   const bar = new SingleBar({
@@ -20,7 +20,7 @@ export function showProgress(terminal: NodeJS.WritableStream | undefined): Progr
     barsize: 30,
     etaBuffer: 100,
     clearOnComplete: true,
-    // whoever presses Ctrl-C wants an end: without this it would end the bar alone, and lines would not wrap afterwards
+    // otherwise Ctrl-C stops only the bar, and the terminal no longer wraps lines
     gracefulExit: false,
     linewrap: true,
   });

@@ -1,4 +1,4 @@
-/** The result as text: the sentence, who waits and what it costs, what became of tasks and jobs, and what is assumed. */
+/** Formats the result as text: headline, waits and costs, tasks and jobs, assumptions. */
 import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../backtest/replay/result.ts';
 import { headlineOf } from '../../backtest/report/parts/headline.ts';
 import { count, dollars } from '../../backtest/report/parts/numbers.ts';
@@ -10,7 +10,7 @@ export function backtestText(backtest: Backtest): string {
   return [
     `${headlineOf(backtest)}.`,
     ...(sweep === undefined ? [] : [sweepText(sweep)]),
-    // a sweep is one table, unless others are named
+    // a sweep is one table, unless it compares other policies too
     ...(sweep === undefined || backtest.runs.length > 1 ? policyTables(backtest) : []),
     assumptionsText(backtest),
   ].join('\n\n');
@@ -18,18 +18,18 @@ export function backtestText(backtest: Backtest): string {
 
 function policyTables(backtest: Backtest): readonly string[] {
   const rows = backtest.runs.map((run) => ({ name: nameOf(run, backtest), run }));
-  return [costTable(rows, backtest.bounds), fateTable(rows, backtest.bounds), settingsText(rows)];
+  return [costTable(rows, backtest.bounds), outcomeTable(rows, backtest.bounds), settingsText(rows)];
 }
 
 type Row = { readonly name: string; readonly run: PolicyRun };
 
-/** The id; where a policy was run as its source has it, and tuned, the second says so. */
+/** The policy's id, with `tuned` if the policy also ran untuned. */
 function nameOf({ policy, isTuned }: PolicyRun, { runs }: Backtest): string {
   const isTwice = runs.filter((run) => run.policy === policy).length > 1;
   return isTwice && isTuned ? `${policy} tuned` : policy;
 }
 
-/** The waits are those of jobs for which a person waits. */
+/** Waits and costs of each policy. Waits are those of jobs that a person waits for. */
 function costTable(rows: readonly Row[], bounds: readonly Bound[]): string {
   const heads = ['wait s', 'p50', 'p95', 'p99', '> 60 s', 'task-hours'];
   const money = ['$ tasks', '$ waiting', '$ failures', '$ total'];
@@ -53,7 +53,7 @@ function costTable(rows: readonly Row[], bounds: readonly Bound[]): string {
   return table([...heads, ...money], [...ofRuns, ...ofBounds]);
 }
 
-function fateTable(rows: readonly Row[], bounds: readonly Bound[]): string {
+function outcomeTable(rows: readonly Row[], bounds: readonly Bound[]): string {
   const ofTasks = ['launches', 'of them idle', 'most tasks'];
   const ofJobs = ['killed', 'given up', 'not over', 'schedules late'];
   const ofRuns = rows.map(({ name, run: { figures } }) => {
@@ -80,7 +80,7 @@ function settingsText(rows: readonly Row[]): string {
     const words = fields.length === 0 ? 'as configured' : fields.join(', ');
     return `${name.padEnd(width)}  ${words}${isTuned ? ' (tuned)' : ''}`;
   });
-  return ['settings; tuned: the best of a grid, found on this very trace', ...lines].join('\n');
+  return ['settings (tuned: the best of a grid on this trace)', ...lines].join('\n');
 }
 
 function assumptionsText({ settings, seed }: Backtest): string {
@@ -88,9 +88,9 @@ function assumptionsText({ settings, seed }: Backtest): string {
   const [least, most] = startSeconds;
   const { killed, reaped } = FAILURE_MINUTES;
   return [
-    `assumed: a minute of a person's waiting is ${dollars(valueOfMinute)}, a killed job ${killed} such minutes, one that is given up or not over ${reaped};`,
-    `tasks start in ${least} to ${most} s; Fargate's prices in ${region} of ${pricesOf}; seed ${seed}; no Spot interruptions (docs/backtest.md)`,
-    "in no figure: the autoscaler's own function, metrics and logs, from 8 dollars a month on (docs/sizes.md)",
+    `assumptions: one minute that a person waits costs ${dollars(valueOfMinute)}; a killed job counts as ${killed} such minutes, one that is given up or not over as ${reaped};`,
+    `tasks start in ${least} to ${most} s; Fargate prices of ${region}, ${pricesOf}; seed ${seed}; no Spot interruptions (docs/backtest.md)`,
+    "not included: the autoscaler's function, metrics and logs, 8 dollars a month or more (docs/sizes.md)",
   ].join('\n');
 }
 

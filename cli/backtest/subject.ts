@@ -1,4 +1,4 @@
-/** What a backtest is of: a trace and a configuration, from files or from a scenario. */
+/** Reads the trace and the configuration of a backtest, from files or from a scenario. */
 import { configFileOf, SCENARIOS } from '../../backtest/scenarios/index.ts';
 import { readTraceFile } from '../../backtest/trace/file.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';
@@ -19,7 +19,7 @@ export type SubjectOptions = {
 
 export type Subject = {
   readonly trace: Trace;
-  /** Bad lines that were left out. */
+  /** Number of invalid lines that were skipped. */
   readonly skipped: number;
   readonly config: Deployment;
   readonly configFile: string;
@@ -27,7 +27,7 @@ export type Subject = {
 
 const DEFAULT_DAYS = 7;
 
-/** Tells what may surprise. Throws UsageError, TraceError, ConfigError or InputError. */
+/** Reads both and prints warnings. Throws UsageError, TraceError, ConfigError or InputError. */
 export function readSubject(options: SubjectOptions, surroundings: CliEnvironment): Subject {
   checkOptions(options);
   return options.scenario === undefined
@@ -39,12 +39,12 @@ function checkOptions({ trace, scenario, days }: SubjectOptions): void {
   const names = SCENARIOS.map(({ name }) => name).join(', ');
   if (trace === undefined && scenario === undefined)
     throw new UsageError(
-      `no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+      `no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
     );
   if (trace !== undefined && scenario !== undefined)
-    throw new UsageError('--trace and --scenario are two traces; leave one out');
+    throw new UsageError('--trace and --scenario are both given. Use one of them');
   if (trace !== undefined && days !== undefined)
-    throw new UsageError('--days is for --scenario: a trace from a file is run as long as it is');
+    throw new UsageError('--days needs --scenario: a trace from a file has its own length');
 }
 
 function fromScenario(

@@ -1,4 +1,4 @@
-/** Prices of waiting as a table: what each costs a month, and how long people wait. */
+/** A table of prices of waiting: the monthly cost and the waits of each. */
 import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { count } from '../../backtest/report/parts/numbers.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
@@ -31,14 +31,14 @@ function row(point: SweepPoint): readonly string[] {
 
 const LEGEND: readonly string[] = [
   '',
-  'price of waiting  waiting.person: dollars for each minute that a person waits; the other prices follow in proportion',
-  '$ a month         tasks alone, for 30.4 days like these',
+  'price of waiting  waiting.person: dollars for each minute that a person waits; other prices change in proportion',
+  '$ a month         tasks only, for 30.4 days like these',
   '> 10 s            builds and imports of people, and scheduled starts, that waited over 10 s',
   'without a job     launches whose daemon never had a job',
-  'A higher price costs more and waits less. Small steps the other way are chance: another --seed moves them.',
+  'A higher price costs more and shortens waits. Small opposite steps are random: try another --seed.',
 ];
 
-/** Two decimals, and more where they are needed. */
+/** Two decimals, up to four if needed. */
 export const priceText = (dollars: number): string =>
   dollars.toLocaleString('en-US', {
     minimumFractionDigits: 2,

@@ -1,4 +1,4 @@
-/** `--deep`: does coderd answer as the releases do that this one was tested with? */
+/** `--deep`: compares coderd's answers with the recorded answers of tested releases. */
 
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
@@ -21,23 +21,23 @@ import { type Check, fail, ok, skip, warn } from './check.ts';
 import { Interview } from './interview.ts';
 
 const ANSWERS = 'answers';
-/** All questions together stay below a hundred. */
+/** Limits all questions together to fewer than a hundred. */
 const MOST_ORGANIZATIONS = 10;
 
 export type Examined = {
   readonly http: CoderdHttp;
-  /** Those of the pools that coderd lists. */
+  /** The organizations of the pools, if coderd lists them. */
   readonly organizations: readonly Organization[];
   readonly version: string;
   readonly tokenId: string;
 };
 
 type Asked = { readonly question: DeepQuestion; readonly shown: string; readonly verdict: Verdict };
-type Heard = { readonly asked: readonly Asked[]; readonly others: readonly Check[] };
+type Answers = { readonly asked: readonly Asked[]; readonly others: readonly Check[] };
 
 export const skipAnswers = (blocker: string): Check => skip(ANSWERS, blocker);
 
-/** Asks one question after the other. */
+/** Asks the questions one after the other and compares the answers. */
 export async function checkAnswers(examined: Examined): Promise<readonly Check[]> {
   const recorded = recordedReleases();
   const releases = releasesToCompare(examined.version, recorded);
@@ -48,7 +48,7 @@ export async function checkAnswers(examined: Examined): Promise<readonly Check[]
   const isRecorded = recorded.some((release) => compareVersion(examined.version, release) === 0);
   const coder = `coder ${releases.join(' or ')}`;
   return [
-    ...summary(asked, { coder, nearest: isRecorded ? '' : ' (the nearest that was tested)' }),
+    ...summary(asked, { coder, nearest: isRecorded ? '' : ' (the nearest tested release)' }),
     ...asked.flatMap((one) => differenceIn(one, `coder ${releases[0]}`)),
     ...forbidden(asked),
     ...others,
@@ -57,7 +57,7 @@ export async function checkAnswers(examined: Examined): Promise<readonly Check[]
 
 type Script = { readonly questions: readonly DeepQuestion[]; readonly tested: readonly Transcript[] };
 
-async function askAll({ http, organizations, tokenId }: Examined, script: Script): Promise<Heard> {
+async function askAll({ http, organizations, tokenId }: Examined, script: Script): Promise<Answers> {
   const interview = new Interview(http, tokenId);
   const asked: Asked[] = [];
   const others = organizations.slice(MOST_ORGANIZATIONS).map(notAsked);
@@ -79,7 +79,7 @@ async function askAll({ http, organizations, tokenId }: Examined, script: Script
         continue;
       }
       for (const question of rest) await ask(question);
-      // coderd refuses in the same way in each of them
+      // a refusal is the same in each organization: ask these questions once
       own = own.filter(({ schema }) => schema !== undefined);
     }
   } catch (cause) {
@@ -90,7 +90,7 @@ async function askAll({ http, organizations, tokenId }: Examined, script: Script
 }
 
 function notAsked({ name }: Organization): Check {
-  const says = `organization "${name}": ${MOST_ORGANIZATIONS} others were asked about`;
+  const says = `organization "${name}": not checked, because ${MOST_ORGANIZATIONS} other organizations were`;
   return { name: ANSWERS, status: 'skip', says };
 }
 
@@ -105,16 +105,14 @@ function summary(
     return [
       warn(
         ANSWERS,
-        `${different} of ${some(same + different, 'answer')} differ from those of ${coder}${nearest}: look for a newer release of the autoscaler, or report these lines`,
+        `${different} of ${some(same + different, 'answer')} differ from those of ${coder}${nearest}. Look for a newer release of the autoscaler, or report these lines`,
       ),
     ];
   if (same === 0) return [];
-  return [
-    ok(ANSWERS, `${some(same, 'question')} answered as ${coder} answers them${nearest}${emptyLists(asked)}`),
-  ];
+  return [ok(ANSWERS, `${some(same, 'answer')} as from ${coder}${nearest}${emptyLists(asked)}`)];
 }
 
-/** Lists of which no answer had an item. */
+/** Names the lists that were empty in every answer. */
 function emptyLists(asked: readonly Asked[]): string {
   const byList = Map.groupBy(asked, ({ question }) =>
     question.path.slice(question.path.lastIndexOf('/') + 1),
@@ -126,23 +124,23 @@ function emptyLists(asked: readonly Asked[]): string {
   const names = empty.map(([list]) => list);
   return names.length === 0
     ? ''
-    : `; these lists are empty now, so their fields were not compared: ${names.join(', ')}`;
+    : `. These lists are empty, so their fields were not compared: ${names.join(', ')}`;
 }
 
-/** `coder`: the first of the releases, whose difference the verdict is. */
+/** `coder`: the release that the verdict compares with. */
 function differenceIn({ shown, verdict }: Asked, coder: string): readonly Check[] {
   if (verdict.kind !== 'differs') return [];
   const says = `${shown}: this coderd answered ${verdict.said}; ${coder} answers ${verdict.tested}`;
   return [verdict.isUnreadable ? fail(ANSWERS, says) : warn(ANSWERS, says)];
 }
 
-/** One for each path, with whatever parameters. */
+/** One check per path, whatever its parameters. */
 function forbidden(asked: readonly Asked[]): readonly Check[] {
   const shown = asked
     .filter(({ verdict }) => verdict.kind === 'forbidden')
     .map((one) => one.shown.replace(/\?.*/, ''));
   return unique(shown, (path) => path).map((path) => ({
     ...{ name: ANSWERS, status: 'skip' },
-    says: `${path}: the token's user may not read it`,
+    says: `${path}: the token's user has no permission to read it`,
   }));
 }

@@ -1,16 +1,18 @@
-/** One thing that the doctor has looked at. */
+/** The result of one check of `autoscaler doctor`. */
 
-/** `skip`: it could not be tried, for another that is not fine. */
+/** `skip`: not tried, because a check that it depends on failed. */
 export type Status = 'ok' | 'warn' | 'FAIL' | 'skip';
 
 export type Check = {
   readonly name: string;
   readonly status: Status;
-  /** What was seen and, unless it is fine, what to do. Nothing secret. */
+  /** What was seen and, unless the status is `ok`, what to do. Contains no secret. */
   readonly says: string;
 };
 
-/** Checks and what later ones build on, or the name of the check for which there is nothing to build on. */
+/**
+ * Checks with the value that later checks need, or the name of the failed check that blocks them.
+ */
 export type Checked<T> = { readonly checks: readonly Check[] } & (
   | { readonly value: T }
   | { readonly blocker: string }
@@ -22,14 +24,15 @@ export const fail = (name: string, says: string): Check => ({ name, status: 'FAI
 export const skip = (name: string, blocker: string): Check => ({
   name,
   status: 'skip',
-  says: `needs "${blocker}" to be fine`,
+  says: `needs "${blocker}" to pass`,
 });
 
-/** The check that stands in the way; undefined: there is a value. */
+/** The name of the check that blocks later ones; undefined if there is a value. */
 export function blockerOf(checked: Checked<unknown>): string | undefined {
   return 'blocker' in checked ? checked.blocker : undefined;
 }
 
-export function saidBy(cause: unknown): string {
+/** The message of anything that was thrown. */
+export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

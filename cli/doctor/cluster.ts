@@ -1,4 +1,6 @@
-/** Has each pool its service, and are the services' tasks what the configuration says? */
+/**
+ * Checks that each pool has one ECS service and that its task definition matches the configuration.
+ */
 import { describeTaskDefinition, type TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
 import type { Clients } from '../../lambda/connect.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
@@ -8,7 +10,7 @@ import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 import { findService } from '../shared/override-target.ts';
-import { type Check, fail, ok, saidBy, skip, warn } from './check.ts';
+import { type Check, fail, messageOf, ok, skip, warn } from './check.ts';
 import { checkScalableTargets, SCALABLE_TARGETS } from './scalable-targets.ts';
 import { checkGuard, checkMakeUp } from './task-definition.ts';
 
@@ -18,8 +20,8 @@ const OTHERS = 'other services';
 export type ClusterReadings = {
   readonly ecs: Clients['ecs'];
   readonly cluster: string | undefined;
-  /** Not asked for where no cluster is named. */
-  readonly sight: Snapshot['ecs'];
+  /** Not read if no cluster is given. */
+  readonly readings: Snapshot['ecs'];
   readonly findings: readonly Finding[];
 };
 
@@ -27,8 +29,8 @@ export async function checkCluster(
   pools: readonly PoolConfig[],
   given: ClusterReadings,
 ): Promise<readonly Check[]> {
-  const { cluster, sight, findings } = given;
-  const { services, tasks, protections } = sight;
+  const { cluster, readings, findings } = given;
+  const { services, tasks, protections } = readings;
   const head = clusterCheck(given);
   if (cluster === undefined || services.status !== 'ok')
     return [
@@ -54,34 +56,34 @@ export async function checkCluster(
 function readingCheck(what: string, { status, error, items }: Reading<unknown>): Check {
   const name = `cluster: ${what}`;
   return status === 'ok'
-    ? ok(name, `readable, ${items.length} seen`)
+    ? ok(name, `readable, ${items.length} listed`)
     : fail(name, withAdvice(error ?? status));
 }
 
 const serviceOf = (pool: string): string => `pool "${pool}": service`;
 
-function clusterCheck({ cluster, sight }: ClusterReadings): Check {
-  const { status, error, items } = sight.services;
+function clusterCheck({ cluster, readings }: ClusterReadings): Check {
+  const { status, error, items } = readings.services;
   if (cluster === undefined)
     return {
       name: CLUSTER,
       status: 'skip',
-      says: 'none is named; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',
+      says: 'no cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
     };
   if (status !== 'ok') return fail(CLUSTER, withAdvice(error ?? status));
-  return ok(CLUSTER, `"${cluster}" has ${some(items.length, 'service')} of pools`);
+  return ok(CLUSTER, `"${cluster}" has ${some(items.length, 'pool service')}`);
 }
 
 async function checkService(
   pool: PoolConfig,
-  { ecs, sight: { services } }: ClusterReadings,
+  { ecs, readings: { services } }: ClusterReadings,
 ): Promise<readonly Check[]> {
   const name = serviceOf(pool.name);
   try {
     const service = findService(pool.name, services);
     return [ok(name, service.serviceName), ...(await checkTasks(pool, service, ecs))];
   } catch (cause) {
-    return [fail(name, saidBy(cause))];
+    return [fail(name, messageOf(cause))];
   }
 }
 
@@ -92,10 +94,10 @@ async function checkTasks(
 ): Promise<readonly Check[]> {
   const name = `pool "${pool.name}": task definition`;
   if (taskDefinition === undefined)
-    return [warn(name, `service ${serviceName} names none; is it deployed by this stack?`)];
-  const sight = await readDefinition(ecs, taskDefinition);
-  if ('says' in sight) return [warn(name, sight.says)];
-  const { definition } = sight;
+    return [warn(name, `service ${serviceName} has no task definition. Check that this stack deploys it`)];
+  const reading = await readDefinition(ecs, taskDefinition);
+  if ('says' in reading) return [warn(name, reading.says)];
+  const { definition } = reading;
   const guard = pool.scaleIn === 'lease' ? [checkGuard(pool, definition)] : [];
   return [...guard, checkMakeUp(name, pool, definition)];
 }
@@ -108,12 +110,12 @@ async function readDefinition(
     return { definition: await describeTaskDefinition(ecs, arn) };
   } catch (cause) {
     const isDenied = cause instanceof Error && cause.name === 'AccessDeniedException';
-    const advice = isDenied ? 'to have it checked, ask for ecs:DescribeTaskDefinition' : 'try again';
-    return { says: `reading ${arn}: ${saidBy(cause)}; ${advice}` };
+    const advice = isDenied ? 'You need ecs:DescribeTaskDefinition for this check' : 'Try again';
+    return { says: `reading ${arn}: ${messageOf(cause)}. ${advice}` };
   }
 }
 
 function checkOthers(findings: readonly Finding[]): Check {
   const left = findings.filter(({ code }) => code === 'service-without-pool').map(sentenceOf);
-  return left.length === 0 ? ok(OTHERS, 'none without a pool') : warn(OTHERS, left.join('; '));
+  return left.length === 0 ? ok(OTHERS, 'every service belongs to a pool') : warn(OTHERS, left.join('; '));
 }

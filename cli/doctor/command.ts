@@ -1,4 +1,4 @@
-/** `autoscaler doctor`: looks at everything that can be wrong between here, coderd and AWS, and says what to do about it. */
+/** `autoscaler doctor`: checks everything between this machine, coderd and AWS. */
 import type { Command } from 'commander';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
@@ -38,11 +38,11 @@ type DoctorOptions = LiveOptions & { readonly json: boolean; readonly deep: bool
 export function addDoctorCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
   withLiveOptions(program.command('doctor'))
     .description(
-      'check configuration, coderd, token, licence, keys, secrets and services; says how to mend what is wrong',
+      'check configuration, coderd, token, licence, keys, secrets and ECS services; every failed check tells you how to fix it',
     )
     .option(
       '--deep',
-      'also ask coderd fewer than 100 read-only questions, and tell which answers differ from those of the tested releases',
+      'also send coderd fewer than 100 read-only requests and compare the answers with those of tested releases',
       false,
     )
     .option('--json', 'print the checks as one JSON document', false)
@@ -62,8 +62,8 @@ async function diagnose(options: DoctorOptions, surroundings: CliEnvironment): P
   const clients = makeClients(config, caBundle);
   try {
     const cluster = clusterNamed(options, surroundings, config);
-    const patient = { config, clients, cluster, surroundings, isDeep: options.deep };
-    return [...loaded.checks, ...(await checkAll(patient))];
+    const context = { config, clients, cluster, surroundings, isDeep: options.deep };
+    return [...loaded.checks, ...(await checkAll(context))];
   } finally {
     await clients.close();
   }
@@ -82,7 +82,7 @@ function checkConfiguration(file: string): Checked<LoadedConfig> {
   }
 }
 
-type Patient = {
+type DoctorContext = {
   readonly config: Config;
   readonly clients: Clients;
   readonly cluster: string | undefined;
@@ -96,9 +96,9 @@ async function checkAll({
   cluster,
   surroundings,
   isDeep,
-}: Patient): Promise<readonly Check[]> {
+}: DoctorContext): Promise<readonly Check[]> {
   const { coderd, ecs, secrets } = clients;
-  const [server, secret, sight] = await Promise.all([
+  const [server, secret, readings] = await Promise.all([
     checkServer(coderd, config.coder, surroundings),
     checkTokenSecret(secrets, config.coder.token),
     cluster === undefined ? NO_CLUSTER : observeEcs(new EcsAdapter(ecs, cluster)),
@@ -109,11 +109,11 @@ async function checkAll({
     blocker === undefined
       ? await observeCoder({ coderd: new CoderdAdapter(coderd), clock: surroundings }, config)
       : undefined;
-  const findings = findingsOf({ config, sight, coder, server, now: surroundings.now() });
+  const findings = findingsOf({ config, readings, coder, server, now: surroundings.now() });
   const [licence, keys, inCluster] = await Promise.all([
     checkLicence(coderd, blocker),
     checkKeys(config.pools, { coderd, secrets, coder, blocker: blockerOf(server) }),
-    checkCluster(config.pools, { ecs, cluster, sight, findings }),
+    checkCluster(config.pools, { ecs, cluster, readings, findings }),
   ]);
   return [
     ...server.checks,
@@ -121,7 +121,7 @@ async function checkAll({
     ...token.checks,
     ...(coder === undefined ? skipOrganizations(config, blocker ?? '') : checkOrganizations(coder)),
     licence,
-    ...config.pools.flatMap((pool, place) => [...(keys[place] ?? []), checkImage(pool, findings, server)]),
+    ...config.pools.flatMap((pool, index) => [...(keys[index] ?? []), checkImage(pool, findings, server)]),
     ...inCluster,
     ...(isDeep ? await checkDeeply({ config, http: coderd, coder, server, secret, blocker }) : []),
   ];
@@ -147,23 +147,23 @@ async function checkDeeply(given: {
   return checkAnswers({ http, organizations, version, tokenId: secret.value });
 }
 
-const NOT_ASKED: Reading<never> = { status: 'failed', error: 'not asked for', items: [] };
+const NOT_READ: Reading<never> = { status: 'failed', error: 'not read', items: [] };
 const NO_CLUSTER: Snapshot['ecs'] = {
   cluster: '',
-  services: NOT_ASKED,
-  tasks: NOT_ASKED,
-  protections: NOT_ASKED,
+  services: NOT_READ,
+  tasks: NOT_READ,
+  protections: NOT_READ,
 };
 
-/** What the plan would say of what was read. */
+/** The findings of a plan for these readings. */
 function findingsOf(given: {
   readonly config: Config;
-  readonly sight: Snapshot['ecs'];
+  readonly readings: Snapshot['ecs'];
   readonly coder: Snapshot['coder'] | undefined;
   readonly server: Checked<Server>;
   readonly now: Snapshot['takenAt'];
 }): readonly Finding[] {
-  const { config, server, sight: ecs } = given;
+  const { config, server, readings: ecs } = given;
   const buildInfo = 'value' in server ? { version: server.value.version } : undefined;
   const coder = given.coder ?? { organizations: [], ...(buildInfo === undefined ? {} : { buildInfo }) };
   return decide({ version: 1, takenAt: given.now, coder, ecs }, config).findings;
@@ -182,10 +182,10 @@ function checkImage(
   if (newer !== undefined) return fail(name, sentenceOf(newer));
   const own = server.value.version.replace(/\+.*/, '');
   const release = releaseOfImage(image) ?? '';
-  if (release === own) return ok(name, `${image} is of coderd's own release`);
+  if (release === own) return ok(name, `${image} is of coderd's release`);
   const isKnown = daemonApiOf(release) !== undefined && daemonApiOf(own) !== undefined;
-  const says = isKnown ? `coderd accepts daemons of ${image}` : `the tag of ${image} does not tell enough`;
-  return ok(name, `${says}; prefer coderd's own release, ${own}`);
+  const says = isKnown ? `coderd accepts daemons of ${image}` : `the tag of ${image} names no known release`;
+  return ok(name, `${says}. Prefer coderd's release, ${own}`);
 }
 
 function render(checks: readonly Check[]): string {
@@ -198,9 +198,9 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
 function summary(checks: readonly Check[]): string {
   const count = (status: Check['status']): number => checks.filter((check) => check.status === status).length;
   const parts = [
-    count('FAIL') === 0 ? 'nothing fails' : `${some(count('FAIL'), 'check')} failed`,
+    count('FAIL') === 0 ? 'none failed' : `${some(count('FAIL'), 'check')} failed`,
     ...(count('warn') === 0 ? [] : [`${some(count('warn'), 'warning')}`]),
-    ...(count('skip') === 0 ? [] : [`${count('skip')} not tried`]),
+    ...(count('skip') === 0 ? [] : [`${count('skip')} skipped`]),
   ];
   return `${some(checks.length, 'check')}: ${parts.join(', ')}`;
 }

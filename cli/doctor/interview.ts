@@ -1,4 +1,6 @@
-/** Puts questions of the recorded story to a coderd, with its own ids in place of names. */
+/**
+ * Sends the requests of the recorded story to a coderd, with that coderd's ids in place of names.
+ */
 import * as z from 'zod';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
@@ -6,7 +8,7 @@ import type { Said } from '../../verify/conformance/answers/answer-differences.t
 import { type DeepQuestion, VERSION } from '../../verify/conformance/answers/read-only-steps.ts';
 
 const NAME = /\{([^{}":]+)\}/g;
-/** The story's name for the id of the token that asks. */
+/** The recorded story's name for the id of the caller's token. */
 const OWN_TOKEN = 'key of reader';
 
 const templates = z.array(z.object({ active_version_id: z.string() })).min(1);
@@ -21,37 +23,40 @@ export class Interview {
     this.#ids = new Map([[OWN_TOKEN, tokenId]]);
   }
 
-  /** From now on, questions are about this one. */
+  /** Sets the organization of all further questions. */
   about({ id, name }: Organization): void {
     this.#ids.set('organization', id);
     this.#organization = name;
   }
 
-  /** Whether all names in it are known. */
+  /** Whether the ids of all names in the question are known. */
   canAsk({ path }: DeepQuestion): boolean {
     return path.matchAll(NAME).every(([, name]) => this.#ids.has(name ?? ''));
   }
 
-  /** Throws CoderdError where nothing comes, and where nothing will come to any other question. */
+  /**
+   * Sends a question. Throws CoderdError if coderd is unreachable or would refuse all further
+   * questions.
+   */
   async ask(question: DeepQuestion): Promise<Said> {
     const { method, path, as, body } = question;
     const content = body === undefined ? {} : { body: this.#filled(JSON.stringify(body)) };
     const asked = { method, path: `/api/v2${this.#filled(path)}`, query: queryOf(question), ...content };
-    const other = { instead: as === 'nobody' ? undefined : as };
-    const answer = await this.#http.answer(asked, as === 'reader' ? undefined : other);
-    const said = { status: answer.statusCode, body: parsed(answer.text) };
-    refuseEnd(question, said);
-    this.#learn(said.body);
-    return said;
+    const otherToken = { instead: as === 'nobody' ? undefined : as };
+    const answer = await this.#http.answer(asked, as === 'reader' ? undefined : otherToken);
+    const reply = { status: answer.statusCode, body: parsed(answer.text) };
+    throwIfFinal(question, reply);
+    this.#learn(reply.body);
+    return reply;
   }
 
-  /** As people read it. */
+  /** The request as text for people. */
   shown({ method, path, query, as, schema }: DeepQuestion): string {
-    const place = path.replaceAll(NAME, (_, name: string) => this.#shownName(name));
+    const filledPath = path.replaceAll(NAME, (_, name: string) => this.#shownName(name));
     const search = query.map((pair) => pair.join('=')).join('&');
-    const whose = as === 'nobody' ? ' without a token' : ' with a token that is none';
+    const whose = as === 'nobody' ? ' without a token' : ' with an invalid token';
     const suffix = as === 'reader' || schema !== undefined ? '' : whose;
-    return `${method} /api/v2${place}${search === '' ? '' : `?${search}`}${suffix}`;
+    return `${method} /api/v2${filledPath}${search === '' ? '' : `?${search}`}${suffix}`;
   }
 
   #filled(text: string): string {
@@ -82,9 +87,9 @@ function parsed(text: string): unknown {
   }
 }
 
-function refuseEnd({ as }: DeepQuestion, { status }: Said): void {
+function throwIfFinal({ as }: DeepQuestion, { status }: Said): void {
   if (status === 429)
-    throw new CoderdError('rate-limited', 'coderd answered 429, too many requests; try again in a minute');
+    throw new CoderdError('rate-limited', 'coderd answered 429, too many requests. Try again in a minute');
   if (status === 401 && as === 'reader')
-    throw new CoderdError('unauthorized', 'coderd answered 401 to a token that it has just taken');
+    throw new CoderdError('unauthorized', 'coderd answered 401 to a token that it accepted before');
 }

@@ -1,7 +1,7 @@
-/** Are external provisioner daemons licensed (docs/coder.md §3)? */
+/** Checks that coderd has a licence for external provisioner daemons (docs/coder.md §3). */
 import { type Entitlement, readEntitlement } from '../../lambda/adapters/coderd/account.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { type Check, fail, ok, saidBy, skip, warn } from './check.ts';
+import { type Check, fail, messageOf, ok, skip, warn } from './check.ts';
 
 const LICENCE = 'licence';
 
@@ -12,7 +12,7 @@ export async function checkLicence(http: CoderdHttp, blocker: string | undefined
   } catch (cause) {
     return warn(
       LICENCE,
-      `unknown: ${saidBy(cause)}; see Deployment > Licenses in coderd: external provisioners need a Premium licence`,
+      `unknown: ${messageOf(cause)}. Check Deployment > Licenses in coderd: external provisioners need a Premium licence`,
     );
   }
 }
@@ -20,13 +20,16 @@ export async function checkLicence(http: CoderdHttp, blocker: string | undefined
 function judge(entitlement: Entitlement): Check {
   switch (entitlement) {
     case 'entitled':
-      return ok(LICENCE, 'has external provisioner daemons');
+      return ok(LICENCE, 'includes external provisioner daemons');
     case 'grace_period':
-      return warn(LICENCE, 'has run out and is in its grace period; renew it before no daemon can connect');
+      return warn(
+        LICENCE,
+        'expired, now in its grace period. Renew it: after the grace period no daemon can connect',
+      );
     case 'not_entitled':
       return fail(
         LICENCE,
-        'external provisioner daemons are not licensed, so no daemon can connect; add a Premium licence in coderd',
+        'does not include external provisioner daemons, so no daemon can connect. Add a Premium licence in coderd',
       );
     default:
       return entitlement satisfies never;

@@ -1,4 +1,4 @@
-/** Can everything be read that a look reads? By reading it. */
+/** Checks that the token can read everything that a look reads, by reading it. */
 
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
@@ -7,7 +7,7 @@ import { type Check, fail, ok, skip, warn } from './check.ts';
 
 const nameOf = (organization: string): string => `organization "${organization}"`;
 
-/** The organizations that pools name. */
+/** Checks the organizations of the pools. */
 export function checkOrganizations({ organizations }: Snapshot['coder']): readonly Check[] {
   return organizations.flatMap(checkOrganization);
 }
@@ -17,7 +17,7 @@ export function skipOrganizations({ pools }: Config, blocker: string): readonly 
   return names.map((name) => skip(nameOf(name), blocker));
 }
 
-/** The organization that a pool means, by name or id; undefined: none of that name is seen. */
+/** The organization of a pool, by name or id; undefined if coderd does not list it. */
 export function organizationOf(
   { organizations }: Snapshot['coder'],
   nameOrId: string,
@@ -25,21 +25,21 @@ export function organizationOf(
   return organizations.find((item) => isListed(item) && (item.id === nameOrId || item.name === nameOrId));
 }
 
-/** A look gives an organization that coderd does not list its name as its id. */
+/** A look uses the name as the id of an organization that coderd does not list. */
 const isListed = ({ id, name }: Organization): boolean => id !== name;
 
-function checkOrganization(sight: OrganizationReadings): readonly Check[] {
-  const name = nameOf(sight.name);
-  // its readings say so
-  if (!isListed(sight)) return [fail(name, sight.jobs.error ?? 'coderd does not list it')];
+function checkOrganization(readings: OrganizationReadings): readonly Check[] {
+  const name = nameOf(readings.name);
+  // each of its readings has the error
+  if (!isListed(readings)) return [fail(name, readings.jobs.error ?? 'coderd does not list it')];
   const lists: readonly (readonly [string, Reading<unknown> | undefined])[] = [
-    ['jobs', sight.jobs],
-    ['daemons', sight.daemons],
-    ['workspaces', sight.workspaces],
-    ['templates', sight.templates],
+    ['jobs', readings.jobs],
+    ['daemons', readings.daemons],
+    ['workspaces', readings.workspaces],
+    ['templates', readings.templates],
   ];
   return [
-    ok(name, 'is there'),
+    ok(name, 'listed by coderd'),
     ...lists.flatMap(([list, reading]) =>
       reading === undefined ? [] : [checkReading(`${name}: ${list}`, reading)],
     ),
@@ -47,7 +47,7 @@ function checkOrganization(sight: OrganizationReadings): readonly Check[] {
 }
 
 function checkReading(name: string, { status, error, items }: Reading<unknown>): Check {
-  if (status === 'ok') return ok(name, `readable, ${items.length} seen`);
+  if (status === 'ok') return ok(name, `readable, ${items.length} listed`);
   const says = error ?? `the list is ${status}`;
   return status === 'forbidden' || status === 'failed' ? fail(name, says) : warn(name, says);
 }

@@ -1,16 +1,16 @@
-/** Does Application Auto Scaling size the pools' services too? */
+/** Checks that Application Auto Scaling does not size the pools' services too. */
 import {
   ApplicationAutoScalingClient,
   paginateDescribeScalableTargets,
   type ScalableTarget,
 } from '@aws-sdk/client-application-auto-scaling';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
-import { type Check, fail, ok, saidBy, warn } from './check.ts';
+import { type Check, fail, messageOf, ok, warn } from './check.ts';
 
 export const SCALABLE_TARGETS = 'application auto scaling';
 
 const DIMENSION = { ServiceNamespace: 'ecs', ScalableDimension: 'ecs:service:DesiredCount' } as const;
-/** A call that hangs must not hang the command. */
+/** A call without an answer must not block the command. */
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true } as const;
 
 export async function checkScalableTargets(services: readonly Service[]): Promise<Check> {
@@ -24,15 +24,15 @@ export async function checkScalableTargets(services: readonly Service[]): Promis
   } catch (cause) {
     const isDenied = cause instanceof Error && cause.name === 'AccessDeniedException';
     const advice = isDenied
-      ? 'to have it checked, ask for application-autoscaling:DescribeScalableTargets'
-      : 'try again';
-    return warn(SCALABLE_TARGETS, `listing scalable targets: ${saidBy(cause)}; ${advice}`);
+      ? 'You need application-autoscaling:DescribeScalableTargets for this check'
+      : 'Try again';
+    return warn(SCALABLE_TARGETS, `listing scalable targets: ${messageOf(cause)}. ${advice}`);
   } finally {
     client.destroy();
   }
 }
 
-/** `service/<cluster>/<service>`: what ends the ARN. */
+/** `service/<cluster>/<service>`: the last part of the ARN. */
 function resourceOf({ serviceArn }: Service): string {
   return serviceArn.slice(serviceArn.lastIndexOf(':') + 1);
 }
@@ -45,5 +45,5 @@ async function listTargets(client: ApplicationAutoScalingClient): Promise<readon
 }
 
 function sentenceOf({ ResourceId, MinCapacity, MaxCapacity }: ScalableTarget): string {
-  return `Application Auto Scaling sizes ${ResourceId} too (${MinCapacity} to ${MaxCapacity} tasks), so two autoscalers change one count; run aws application-autoscaling deregister-scalable-target --service-namespace ecs --scalable-dimension ${DIMENSION.ScalableDimension} --resource-id ${ResourceId}`;
+  return `Application Auto Scaling also sizes ${ResourceId} (${MinCapacity} to ${MaxCapacity} tasks), so two autoscalers change one count. Run: aws application-autoscaling deregister-scalable-target --service-namespace ecs --scalable-dimension ${DIMENSION.ScalableDimension} --resource-id ${ResourceId}`;
 }

@@ -1,12 +1,12 @@
-/** Secrets, read with the rights of the person who asks. */
+/** Reads secrets with the permissions of the person who runs the command. */
 import { SecretError, type Secrets } from '../../lambda/adapters/secrets/secrets.ts';
 import type { SecretRef } from '../../lambda/decision/model/config.ts';
 import { type Check, fail, warn } from './check.ts';
 
-/** The value, or what is to be said of the lack of it. */
+/** The value, or the check that says why there is none. */
 export type SecretReading = { readonly value: string } | { readonly check: Check };
 
-/** `reader`: whose role reads it in production. */
+/** Reads a secret. `reader` names the role that reads it in production. */
 export async function readSecret(
   secrets: Secrets,
   ref: SecretRef,
@@ -20,7 +20,7 @@ export async function readSecret(
     return {
       check: warn(
         name,
-        `you may not read secret "${ref.secret}"; ${reader} reads it, not you: to have it checked, ask for secretsmanager:GetSecretValue on it, and kms:Decrypt if it has a key of its own`,
+        `not checked: you have no permission to read secret "${ref.secret}". In production ${reader} reads it. For this check you need secretsmanager:GetSecretValue, and kms:Decrypt if the secret has its own key`,
       ),
     };
   }

@@ -1,4 +1,4 @@
-/** Is coderd there, is it one that can be worked with, and does it know what time it is? */
+/** Checks that coderd is reachable, new enough, and agrees with this machine's clock. */
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
@@ -11,10 +11,10 @@ const REACHABLE = 'coderd reachable';
 export const VERSION = 'coderd version';
 const CLOCK = 'clock';
 
-/** Answers travel, and the header has whole seconds. */
+/** Tolerates the network delay and the whole seconds of the Date header. */
 const SKEW_MS = 30_000;
 
-/** `now`: by coderd's clock, where it told. */
+/** `now`: coderd's clock, or this machine's if coderd sends no Date header. */
 export type Server = { readonly version: string; readonly now: EpochMs };
 
 export async function checkServer(
@@ -22,17 +22,17 @@ export async function checkServer(
   coder: Config['coder'],
   { environment, now }: CliEnvironment,
 ): Promise<Checked<Server>> {
-  const way = coder.proxy === undefined ? coder.url : `${coder.url} through the proxy ${coder.proxy}`;
+  const route = coder.proxy === undefined ? coder.url : `${coder.url} through the proxy ${coder.proxy}`;
   try {
-    // without the token, so that one that can't be read hides nothing
+    // without the token: an unreadable token must not hide an unreachable coderd
     const { value, date } = await http.getAs('/api/v2/buildinfo', {}, buildInfoSchema);
-    const checks = [ok(REACHABLE, way), checkVersion(value.version), checkClock(date, now())];
+    const checks = [ok(REACHABLE, route), checkVersion(value.version), checkClock(date, now())];
     return { checks, value: { version: value.version, now: date ?? now() } };
   } catch (cause) {
     if (!(cause instanceof CoderdError)) throw cause;
     return cause.code === 'unreachable'
       ? unreachable(cause.message + unreadProxy(coder, environment))
-      : notCoderd(way, `${coder.url} does not answer as coderd does (${cause.message}); check coder.url`);
+      : notCoderd(route, `${coder.url} does not answer like coderd (${cause.message}). Check coder.url`);
   }
 }
 
@@ -41,15 +41,18 @@ function unreachable(says: string): Checked<never> {
   return { checks, blocker: REACHABLE };
 }
 
-function notCoderd(way: string, says: string): Checked<never> {
-  return { checks: [ok(REACHABLE, way), fail(VERSION, says), skip(CLOCK, VERSION)], blocker: VERSION };
+function notCoderd(route: string, says: string): Checked<never> {
+  return { checks: [ok(REACHABLE, route), fail(VERSION, says), skip(CLOCK, VERSION)], blocker: VERSION };
 }
 
-/** People expect it to be read: see `lambda/adapters/coderd/http/dispatcher.ts` for why it isn't. */
+/**
+ * HTTPS_PROXY is not read, although people expect it. The reason is in
+ * `lambda/adapters/coderd/http/dispatcher.ts`.
+ */
 function unreadProxy({ proxy }: Config['coder'], environment: CliEnvironment['environment']): string {
   const isSet = Boolean(environment.HTTPS_PROXY ?? environment.https_proxy);
   return isSet && proxy === undefined
-    ? '; HTTPS_PROXY is set here but not read: if coderd is behind that proxy, write coder.proxy'
+    ? '. HTTPS_PROXY is set, but the autoscaler does not read it: if coderd is behind that proxy, set coder.proxy'
     : '';
 }
 
@@ -58,12 +61,12 @@ function checkVersion(version: string): Check {
   if (age === undefined)
     return warn(
       VERSION,
-      `${version} does not tell its release; make sure that it is ${OLDEST_SERVER} or newer`,
+      `${version} is not a known release. Make sure that coderd is ${OLDEST_SERVER} or newer`,
     );
   if (age < 0)
     return fail(
       VERSION,
-      `${version} is too old: upgrade coderd to ${OLDEST_SERVER} or newer, for its provisioner jobs API`,
+      `${version} is too old: the autoscaler needs the provisioner jobs API. Upgrade coderd to ${OLDEST_SERVER} or newer`,
     );
   const older = OLDER.filter(([since]) => (compareVersion(version, since) ?? 0) < 0);
   return ok(VERSION, [version, ...older.map(([since, text]) => `before ${since} ${text}`)].join('; '));
@@ -71,20 +74,20 @@ function checkVersion(version: string): Check {
 
 /** docs/coder.md §12. */
 const OLDER: readonly (readonly [since: string, text: string])[] = [
-  [REAPS_PENDING_SINCE, 'jobs that nobody runs wait for ever'],
+  [REAPS_PENDING_SINCE, 'coderd never fails a job that no daemon takes'],
   [
     '2.26',
-    'autostarts make jobs without a daemon, so nothing needs waking, and lists of daemons hold those of the last seven days',
+    'autostarts create jobs without a daemon, so no pool needs to wake, and lists of daemons cover seven days',
   ],
 ];
 
 function checkClock(date: EpochMs | undefined, now: EpochMs): Check {
-  if (date === undefined) return warn(CLOCK, 'coderd sends no Date header; does a proxy in between drop it?');
+  if (date === undefined) return warn(CLOCK, 'coderd sends no Date header. Check whether a proxy removes it');
   const skewMs = now - date;
-  if (Math.abs(skewMs) <= SKEW_MS) return ok(CLOCK, "coderd's agrees with this machine's");
+  if (Math.abs(skewMs) <= SKEW_MS) return ok(CLOCK, "coderd's clock agrees with this machine's");
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   return warn(
     CLOCK,
-    `this machine is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} coderd; set the one that is wrong by NTP: ages and leases are told by coderd's clock`,
+    `this machine is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} coderd. Correct the wrong clock with NTP: ages and leases follow coderd's clock`,
   );
 }

@@ -1,11 +1,14 @@
-/** Does what runs agree with the configuration and with this version of the guard? */
+/** Checks a pool's task definition against the configuration and this version of the guard. */
 import { readFileSync } from 'node:fs';
 import type { TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 
 const guard = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');
-/** What the guard can't do without: the agent's path where a task protects itself (docs/aws.md §1). */
+/**
+ * A text in every version of the guard: the agent's path for a task's own protection (docs/aws.md
+ * §1).
+ */
 const OF_ANY_GUARD = 'task-protection/v1/state';
 
 type Container = TaskDefinition['containerDefinitions'][number];
@@ -16,16 +19,16 @@ export function checkGuard({ name: pool }: PoolConfig, definition: TaskDefinitio
     ...(provisionerOf(definition)?.entryPoint ?? []),
     ...(provisionerOf(definition)?.command ?? []),
   ];
-  if (words.includes(guard)) return ok(name, "is this version's");
+  if (words.includes(guard)) return ok(name, 'has this version');
   if (words.some((word) => word.includes(OF_ANY_GUARD)))
-    return warn(name, 'is of another version; deploy (cdk deploy) to have the one of this version');
+    return warn(name, 'has another version. Deploy (cdk deploy) to get this version');
   return fail(
     name,
-    'is not in the entry point of its tasks, so nothing keeps a build from being stopped; deploy (cdk deploy), or write scaleIn: confirm',
+    'is not the entry point of the tasks, so ECS may stop running builds. Deploy (cdk deploy), or set scaleIn: confirm',
   );
 }
 
-/** The pool's container: ours is the only one unless somebody has added others. */
+/** The container of the provisioner: the only one, unless somebody added others. */
 function provisionerOf({ containerDefinitions }: TaskDefinition): Container | undefined {
   return containerDefinitions.find(({ name }) => name === 'provisioner') ?? containerDefinitions[0];
 }
@@ -44,6 +47,6 @@ export function checkMakeUp(name: string, pool: PoolConfig, definition: TaskDefi
   ];
   const other = pairs.filter(({ runs, wanted }) => runs !== wanted);
   if (other.length === 0) return ok(name, `${pool.image}, ${pool.cpu} CPU units, ${pool.memory} MiB`);
-  const said = other.map(({ what, runs, wanted }) => `${what} ${runs ?? 'none'} instead of ${wanted}`);
-  return warn(name, `runs ${said.join(', ')}; deploy (cdk deploy) to have what the configuration says`);
+  const differences = other.map(({ what, runs, wanted }) => `${what} ${runs ?? 'none'} instead of ${wanted}`);
+  return warn(name, `has ${differences.join(', ')}. Deploy (cdk deploy) to apply the configuration`);
 }

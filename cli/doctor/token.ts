@@ -1,4 +1,6 @@
-/** Is there a token, whose is it, and for how long? */
+/**
+ * Checks the token for coderd: that it exists, is valid, belongs to no owner, and when it expires.
+ */
 import { readUser } from '../../lambda/adapters/coderd/account.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { readExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
@@ -6,7 +8,8 @@ import type { Secrets } from '../../lambda/adapters/secrets/secrets.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { SecretRef } from '../../lambda/decision/model/config.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
-import { type Check, type Checked, fail, ok, saidBy, skip, warn } from './check.ts';
+import { timeText } from '../../lambda/explain/format.ts';
+import { type Check, type Checked, fail, messageOf, ok, skip, warn } from './check.ts';
 import { readSecret } from './secret.ts';
 import type { Server } from './server.ts';
 
@@ -16,19 +19,19 @@ const EXPIRY = 'token expiry';
 
 const DAY_MS = 24 * 3_600_000;
 const SOON_DAYS = 14;
-const RENEW = 'make a new one (coder tokens create --lifetime 8760h) and put it into the secret';
+const RENEW = 'Create a new token (coder tokens create --lifetime 8760h) and put it into the secret';
 
-/** The id of the token. */
+/** Reads the token's secret. The value is the token's id. */
 export async function checkTokenSecret(secrets: Secrets, ref: SecretRef): Promise<Checked<string>> {
-  const sight = await readSecret(secrets, ref, { name: SECRET, reader: "the function's role" });
-  if ('check' in sight) return { checks: [sight.check], blocker: SECRET };
-  const id = tokenId(sight.value);
+  const reading = await readSecret(secrets, ref, { name: SECRET, reader: "the function's role" });
+  if ('check' in reading) return { checks: [reading.check], blocker: SECRET };
+  const id = tokenId(reading.value);
   if (id !== undefined) return { checks: [ok(SECRET, `"${ref.secret}" is readable`)], value: id };
-  const says = `"${ref.secret}" holds no session token, which has the form <id>-<secret>; ${RENEW}`;
+  const says = `"${ref.secret}" holds no session token of the form <id>-<secret>. ${RENEW}`;
   return { checks: [fail(SECRET, says)], blocker: SECRET };
 }
 
-/** Its value: coderd takes the token. */
+/** Checks that coderd accepts the token. */
 export async function checkToken(
   http: CoderdHttp,
   server: Checked<Server>,
@@ -38,14 +41,14 @@ export async function checkToken(
   if ('blocker' in secret) return blocked(secret.blocker);
   try {
     const { name, isOwner } = await readUser(http);
-    const user = isOwner ? warn(VALID, owner(name)) : ok(VALID, `coderd takes it; its user is "${name}"`);
+    const user = isOwner ? warn(VALID, owner(name)) : ok(VALID, `coderd accepts it; its user is "${name}"`);
     return { checks: [user, await checkExpiry(http, secret.value, server.value.now)], value: true };
   } catch (cause) {
-    const said = saidBy(cause);
-    const expired = /expired at "([^"]*)"/.exec(said)?.[1];
+    const message = messageOf(cause);
+    const expired = /expired at "([^"]*)"/.exec(message)?.[1];
     const expiry =
-      expired === undefined ? skip(EXPIRY, VALID) : fail(EXPIRY, `it ended at ${expired}; ${RENEW}`);
-    return { checks: [fail(VALID, said), expiry], blocker: VALID };
+      expired === undefined ? skip(EXPIRY, VALID) : fail(EXPIRY, `expired at ${timeText(expired)}. ${RENEW}`);
+    return { checks: [fail(VALID, message), expiry], blocker: VALID };
   }
 }
 
@@ -55,16 +58,16 @@ const blocked = (blocker: string): Checked<never> => ({
 });
 
 const owner = (name: string): string =>
-  `user "${name}" is an owner, whose tokens may do everything and last 7 days by default; make the token for a user with the organization template admin role`;
+  `user "${name}" is an owner. An owner's token may do everything and expires after 7 days by default. Create the token for a user with the organization template admin role`;
 
 async function checkExpiry(http: CoderdHttp, id: string, now: EpochMs): Promise<Check> {
   try {
     const expiresAt = await readExpiry(http, { id, now });
-    if (expiresAt === undefined) return ok(EXPIRY, 'coderd puts its end off with each use');
+    if (expiresAt === undefined) return ok(EXPIRY, 'coderd extends it with each use');
     const days = Math.floor((expiresAt - now) / DAY_MS);
-    const says = `it ends at ${isoTime(expiresAt)}, in ${days} day${days === 1 ? '' : 's'}`;
-    return days < SOON_DAYS ? warn(EXPIRY, `${says}; ${RENEW}`) : ok(EXPIRY, says);
+    const says = `expires at ${timeText(isoTime(expiresAt))}, in ${days} day${days === 1 ? '' : 's'}`;
+    return days < SOON_DAYS ? warn(EXPIRY, `${says}. ${RENEW}`) : ok(EXPIRY, says);
   } catch (cause) {
-    return warn(EXPIRY, `unknown: ${saidBy(cause)}; look it up in coderd, among the tokens of its user`);
+    return warn(EXPIRY, `unknown: ${messageOf(cause)}. Check it in coderd, in the tokens of its user`);
   }
 }

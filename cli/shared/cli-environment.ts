@@ -1,31 +1,31 @@
-/** What every command shares: where it prints to, and how it says that it can't. */
+/** What all commands share: the environment that they run in, and their error classes. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
 export type CliEnvironment = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Standard error, where it is a terminal: for what moves. */
+  /** Standard error if it is a terminal: for progress bars. */
   readonly terminal?: NodeJS.WritableStream;
-  /** By the machine's own clock. */
+  /** The clock of this machine. */
   readonly now: () => EpochMs;
 };
 
-/** Input that can't be used; the message says what was seen and what to do. */
+/** Invalid input (exit code 1). The message says what was seen and what to do. */
 export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
-/** Options that don't go together or are missing. */
+/** Missing or contradictory options (exit code 2). */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 export const DEFAULT_CONFIG = 'autoscaler.yaml';
 
-/** What a command is built with. */
+/** What a command gets when it is added to the program. */
 export type CommandContext = {
   readonly surroundings: CliEnvironment;
-  /** Sets the exit code; without it: 0. */
+  /** Sets the exit code, which is 0 otherwise. */
   readonly exitWith: (code: number) => void;
 };

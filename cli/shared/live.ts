@@ -1,4 +1,4 @@
-/** The options of commands that look at the real coderd and ECS, and the look. */
+/** Options and look of the commands that read the real coderd and ECS. */
 import type { Command } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
@@ -11,15 +11,18 @@ export type LiveOptions = { readonly config: string; readonly cluster?: string }
 
 /** Adds `--config` and `--cluster`. */
 export function withLiveOptions(command: Command): Command {
-  return withConfigOption(command).option('--cluster <name>', 'the ECS cluster (or AUTOSCALER_CLUSTER)');
+  return withConfigOption(command).option(
+    '--cluster <name>',
+    'ECS cluster (default: AUTOSCALER_CLUSTER, then aws.cluster of the configuration)',
+  );
 }
 
 /** Adds `--config`. */
 export function withConfigOption(command: Command): Command {
-  return command.option('--config <file>', 'the configuration', DEFAULT_CONFIG);
+  return command.option('--config <file>', 'configuration file', DEFAULT_CONFIG);
 }
 
-/** Looks once. Doesn't throw for what can't be read: the snapshot says so. */
+/** Looks once. A list that cannot be read does not throw: the snapshot has its status. */
 export async function lookLive(options: LiveOptions, surroundings: CliEnvironment) {
   const { config, caBundle } = readConfig(options.config, surroundings);
   const connection = connect(config, clusterOf(options, surroundings, config), caBundle);
@@ -30,7 +33,7 @@ export async function lookLive(options: LiveOptions, surroundings: CliEnvironmen
   }
 }
 
-/** The cluster that is named, or that the configuration deploys to. */
+/** The cluster of `--cluster`, of AUTOSCALER_CLUSTER, or of the configuration, in this order. */
 export function clusterNamed(
   { cluster }: LiveOptions,
   { environment }: CliEnvironment,
@@ -39,16 +42,16 @@ export function clusterNamed(
   return cluster ?? environment.AUTOSCALER_CLUSTER ?? aws.cluster;
 }
 
-/** As `clusterNamed`. Throws UsageError when none is. */
+/** Like `clusterNamed`. Throws UsageError if there is none. */
 export function clusterOf(...named: Parameters<typeof clusterNamed>): string {
   const name = clusterNamed(...named);
   if (name) return name;
   throw new UsageError(
-    'no ECS cluster given; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',
+    'no ECS cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
   );
 }
 
-/** Reads the configuration and tells its warnings. Throws ConfigError. */
+/** Reads the configuration and prints its warnings. Throws ConfigError. */
 export function readConfig(file: string, { err }: CliEnvironment, load = loadConfig) {
   const loaded = load(file);
   printWarnings(loaded.warnings, err);

@@ -1,4 +1,4 @@
-/** The options of an override: for how long, by whom, why. */
+/** Options of the commands that set an override: duration, author and reason. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../lambda/config/schema/durations.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
@@ -15,54 +15,59 @@ export type OverrideOptions = {
 };
 
 const SHORTEST_MS = 60_000;
-/** What is to last longer is a decision about the configuration. */
+/** Longer changes belong into the configuration. */
 const LONGEST_MS = 30 * 24 * 3_600_000;
 
 /** Adds `--for`, `--why` and `--by`. */
 export function withOverrideOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--for <duration>', 'how long it holds: 1m to 720h')
+      new Option('--for <duration>', 'duration of the override: 1m to 720h')
         .argParser(parseLength)
         .default(3_600_000, '1h'),
     )
-    .requiredOption('--why <text>', 'the reason, for whoever sees it', parseText)
-    .option('--by <name>', 'who wants it (default: USER)', parseText);
+    .requiredOption('--why <text>', 'the reason, shown to everyone', parseText)
+    .option('--by <name>', 'who sets the override (default: USER)', parseText);
 }
 
-/** When it ends, and who wants it why, as the tags hold it. */
+/** End, author and reason of the override, as its tags have them. */
 export function detailsOf(
   { for: lengthMs, why, by }: OverrideOptions,
   { environment, now }: CliEnvironment,
 ): Pick<Override, 'until' | 'by' | 'why'> {
-  return { until: untilOf(now(), lengthMs), why, by: by ?? fitted(environment.USER ?? environment.USERNAME) };
+  return {
+    until: untilOf(now(), lengthMs),
+    why,
+    by: by ?? tagName(environment.USER ?? environment.USERNAME),
+  };
 }
 
 function untilOf(now: EpochMs, lengthMs: number): string {
   return isoTime(now + lengthMs);
 }
 
-/** A name of the machine's as far as a tag can hold it. */
-function fitted(name = ''): string {
+/** The user's name, with `-` for characters that a tag does not allow. */
+function tagName(name = ''): string {
   const kept = [...name].map((character) => (overrideTextProblem(character) === undefined ? character : '-'));
   return kept.join('').slice(0, 100) || 'somebody';
 }
 
-/** Throws InvalidArgumentError, which commander tells with the option's name. */
+/** Throws InvalidArgumentError; commander adds the option's name. */
 function parseLength(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined)
     throw new InvalidArgumentError('Write a whole number and its unit, s, m or h: 90m, 8h.');
   if (ms < SHORTEST_MS || ms > LONGEST_MS)
     throw new InvalidArgumentError(
-      'Allowed: 1m to 720h (30 days); what is to last longer belongs into the configuration.',
+      'Allowed: 1m to 720h (30 days). Put longer changes into the configuration.',
     );
   return ms;
 }
 
 function parseText(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It is empty: whoever sees it has to know.');
+  if (text.trim() === '')
+    throw new InvalidArgumentError('It is empty. Write a text that everyone understands.');
   const problem = overrideTextProblem(text);
-  if (problem !== undefined) throw new InvalidArgumentError(`It becomes a tag of AWS, but ${problem}.`);
+  if (problem !== undefined) throw new InvalidArgumentError(`It becomes an AWS tag, but ${problem}.`);
   return text;
 }

@@ -1,19 +1,19 @@
-/** The pool that a person names, and the ECS service whose tags hold its overrides. */
+/** Finds a pool by name, and the ECS service whose tags hold its overrides. */
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Reading, Service } from '../../lambda/decision/model/snapshot.ts';
 import { withAdvice } from './aws-advice.ts';
 import { InputError } from './cli-environment.ts';
 
-/** Throws InputError for a name that the configuration does not have. */
+/** Finds a pool by name. Throws InputError if the configuration has no such pool. */
 export function findPool(name: string, pools: readonly PoolConfig[]): PoolConfig {
   const pool = pools.find((it) => it.name === name);
   if (pool !== undefined) return pool;
   const names = pools.map((it) => it.name).join(', ');
-  throw new InputError(`finding pool "${name}": the configuration has only ${names}; name one of them`);
+  throw new InputError(`finding pool "${name}": the configuration has only ${names}. Name one of them`);
 }
 
-/** Throws InputError if ECS can't be read, or there isn't exactly one. */
+/** Finds the active service of a pool. Throws InputError unless there is exactly one. */
 export function findService(pool: string, services: Reading<Service>): Service {
   if (services.status !== 'ok') throw new InputError(withAdvice(services.error ?? services.status));
   const found = services.items.filter(
@@ -27,7 +27,7 @@ export function findService(pool: string, services: Reading<Service>): Service {
 
 function problemOf(pool: string, found: readonly Service[]): string {
   if (found.length === 0)
-    return `no active service of the cluster has the tag ${POOL_TAG}=${pool}; deploy the configuration, or name another cluster with --cluster`;
+    return `no active service of the cluster has the tag ${POOL_TAG}=${pool}. Deploy the configuration, or name another cluster with --cluster`;
   const names = found.map(({ serviceName }) => serviceName).join(', ');
-  return `${found.length} services have its tag (${names}); leave it on one of them`;
+  return `${found.length} services have its tag (${names}). Keep the tag on one of them`;
 }

@@ -3,12 +3,12 @@ import Table from 'cli-table3';
 const NO_LINES = Object.fromEntries(
   ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
     .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'])
-    .map((place) => [place, '']),
+    .map((position) => [position, '']),
 );
 
 export type Column = { readonly head: string; readonly align: 'left' | 'right' };
 
-/** A table without lines and colours: it is read in pipes and chat windows too. */
+/** A table without borders and colours, for pipes and chat windows. */
 export function plainTable(
   columns: readonly Column[],
   rows: readonly (readonly (string | number)[])[],

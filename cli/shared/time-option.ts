@@ -2,7 +2,9 @@ import { InvalidArgumentError } from 'commander';
 import { time } from '../../lambda/adapters/shared/time.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
-/** Of an option that is a time. Throws InvalidArgumentError, which commander tells with the option's name. */
+/**
+ * Parses an option that is a time. Throws InvalidArgumentError; commander adds the option's name.
+ */
 export function parseTime(text: string): EpochMs {
   const result = time.safeParse(text);
   if (result.success) return result.data;

@@ -1,7 +1,7 @@
 import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { ageText } from '../../lambda/explain/format.ts';
 
-/** A line for each list of a snapshot that could not be read as a whole, or anew. */
+/** One line for each list of a snapshot that is not complete and current. */
 export function unreadLists({ takenAt, coder, ecs }: Snapshot): readonly string[] {
   const readings: readonly Reading<unknown>[] = [
     ...coder.organizations.flatMap(listsOf),
@@ -21,5 +21,5 @@ function listsOf(organization: OrganizationReadings): readonly Reading<unknown>[
 function lineOf(list: Reading<unknown>, now: number): string {
   const line = list.error ?? `a list is ${list.status}`;
   if (list.status !== 'stale' || list.takenAt === undefined) return line;
-  return `${line}; what was read ${ageText((now - list.takenAt) / 1000)} before is used`;
+  return `${line}. Using the list of ${ageText((now - list.takenAt) / 1000)} before`;
 }

@@ -12,30 +12,33 @@ import { dirname } from 'node:path';
 import { InputError } from './cli-environment.ts';
 
 /**
- * Whether a file can be written, to be asked before the work that it is for: not over a folder, a device, or what that work is made
- * from. Throws InputError.
+ * Checks that a file can be written, before the work whose result it gets. Refuses folders, devices
+ * and input files. Throws InputError.
  */
 export function checkWritable(file: string, inputs: readonly (string | undefined)[] = []): void {
   const refuse = (why: string, cause?: unknown): never => {
-    throw new InputError(`writing ${file || '""'}: ${why}; give another file with --out`, { cause });
+    throw new InputError(`writing ${file || '""'}: ${why}. Give another file with --out`, { cause });
   };
-  if (file === '') refuse('it has no name');
-  if (/[/\\]$/.test(file)) refuse('it names a folder');
+  if (file === '') refuse('the file name is empty');
+  if (/[/\\]$/.test(file)) refuse('it is a folder');
   try {
     accessSync(dirname(file), constants.W_OK);
   } catch (cause) {
     refuse((cause as Error).message, cause);
   }
   if (!existsSync(file)) return;
-  if (!statSync(file).isFile()) refuse('it is there, and no file');
+  if (!statSync(file).isFile()) refuse('it exists and is not a regular file');
   const own = realpathSync(file);
   const taken = inputs.find(
     (input) => input !== undefined && existsSync(input) && realpathSync(input) === own,
   );
-  if (taken !== undefined) refuse('it is read from, and would be lost');
+  if (taken !== undefined) refuse('it is the input file');
 }
 
-/** Writes a file that is there as a whole or not at all: what stood in it stays until then. Throws InputError. */
+/**
+ * Writes a file completely or not at all: the old content stays until the new one is complete.
+ * Throws InputError.
+ */
 export function writeWhole(file: string, text: string): void {
   checkWritable(file);
   const target = existsSync(file) ? realpathSync(file) : file;
@@ -45,7 +48,7 @@ export function writeWhole(file: string, text: string): void {
     renameSync(part, target);
   } catch (cause) {
     rmSync(part, { force: true });
-    throw new InputError(`writing ${file}: ${(cause as Error).message}; give another file with --out`, {
+    throw new InputError(`writing ${file}: ${(cause as Error).message}. Give another file with --out`, {
       cause,
     });
   }

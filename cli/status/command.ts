@@ -9,15 +9,18 @@ import { statusScreen } from './screen.ts';
 
 type StatusOptions = LiveOptions & { readonly json: boolean };
 
-/** `autoscaler status`: exit code 1 when coderd or ECS could not be read, whatever else is found is no failure of it. */
+/**
+ * `autoscaler status`: exit code 1 when coderd or ECS could not be read, whatever else is found is
+ * no failure of it.
+ */
 export function addStatusCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
   withLiveOptions(program.command('status'))
-    .description('say on one screen who waits, what is broken, and what the pools have')
-    .option('--json', 'print it as one JSON document', false)
-    .action(async (options: StatusOptions) => exitWith(await tellStatus(options, surroundings)));
+    .description('show waiting jobs, problems and pools on one screen')
+    .option('--json', 'print the status as one JSON document', false)
+    .action(async (options: StatusOptions) => exitWith(await printStatus(options, surroundings)));
 }
 
-async function tellStatus(options: StatusOptions, surroundings: CliEnvironment): Promise<number> {
+async function printStatus(options: StatusOptions, surroundings: CliEnvironment): Promise<number> {
   const { snapshot, config } = await lookLive(options, surroundings);
   const lastLook = await findLastLook(snapshot, surroundings.now());
   const status = statusOf(snapshot, deliberate(snapshot, config), config, lastLook);

@@ -1,4 +1,4 @@
-/** The function's last look, as far as a person may know it. */
+/** Reads the function's last look from its log group, if the caller may read the log. */
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/logs/look-log.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
@@ -6,30 +6,30 @@ import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { LOG_GROUP_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
-import { ageText } from '../../lambda/explain/format.ts';
+import { ageText, timeText } from '../../lambda/explain/format.ts';
 
 export type LastLook =
   | {
       readonly kind: 'seen';
       readonly takenAt: IsoTime;
       readonly ageSeconds: number;
-      /** Sentences; none: all went well. */
+      /** Sentences; empty if the look succeeded. */
       readonly failures: readonly string[];
       readonly logGroup: string;
     }
-  /** Nothing logged in the last hour. */
+  /** The function logged nothing in the last hour. */
   | { readonly kind: 'none'; readonly logGroup: string }
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** A call that hangs must not hang the command. */
+/** A call without an answer must not block the command. */
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true } as const;
 
-/** The services name the function's log group; what can't be read is an answer too. */
+/** Finds the log group by the tags of the services. An unreadable log gives `unknown`. */
 export async function findLastLook({ ecs }: Snapshot, now: EpochMs): Promise<LastLook> {
   const tags = ecs.services.items.map((service) => service.tags).find((all) => tagOf(all, LOG_GROUP_TAG));
   const logGroup = tagOf(tags, LOG_GROUP_TAG);
   if (logGroup === undefined)
-    return { kind: 'unknown', why: `no service in sight names the log group in a tag ${LOG_GROUP_TAG}` };
+    return { kind: 'unknown', why: `no ECS service has the tag ${LOG_GROUP_TAG}, which names the log group` };
   const client = new CloudWatchLogsClient({ requestHandler: TIMEOUTS });
   try {
     return await readLook(client, { group: logGroup, service: tagOf(tags, STACK_TAG) }, now);
@@ -53,33 +53,35 @@ async function readLook(client: CloudWatchLogsClient, log: LookLog, now: EpochMs
   return { kind: 'seen', takenAt: isoTime(look.takenAt), ageSeconds, failures: look.failures, logGroup };
 }
 
-/** The schedule comes once a minute. */
+/** The schedule invokes the function once a minute. */
 const LATE_SECONDS = 180;
 
-/** What is wrong with it, as sentences. */
+/** The problems of the last look, as sentences. */
 export function lookProblems(look: LastLook): readonly string[] {
   if (look.kind === 'unknown') return [];
-  const advice = `look at the log group "${look.logGroup}" and at the schedule`;
-  if (look.kind === 'none') return [`the function has not looked for an hour; ${advice}`];
+  const advice = `Check the log group "${look.logGroup}" and the schedule`;
+  if (look.kind === 'none') return [`the function has not looked for an hour. ${advice}`];
   const { ageSeconds, failures } = look;
   const late =
     ageSeconds > LATE_SECONDS
-      ? [`the function looked ${ageText(ageSeconds)} ago for the last time, not a minute ago; ${advice}`]
+      ? [
+          `the last look of the function was ${ageText(ageSeconds)} ago, but there should be one every minute. ${advice}`,
+        ]
       : [];
   return [...late, ...failures];
 }
 
-/** One line. */
+/** The last look as one line. */
 export function lookLine(look: LastLook): string {
   switch (look.kind) {
     case 'unknown':
-      return `last look: not known; ${look.why}`;
+      return `last look: unknown: ${look.why}`;
     case 'none':
       return 'last look: none in the last hour';
     case 'seen': {
       const { ageSeconds, takenAt, failures } = look;
-      const failed = failures.length === 0 ? 'all went well' : 'it failed, see what is broken';
-      return `last look: ${ageText(ageSeconds)} ago, at ${takenAt}; ${failed}`;
+      const result = failures.length === 0 ? 'succeeded' : 'failed (see problems)';
+      return `last look: ${ageText(ageSeconds)} ago, at ${timeText(takenAt)}; ${result}`;
     }
     default:
       return look satisfies never;

@@ -1,4 +1,7 @@
-/** What `autoscaler status` tells, as data: `--json` prints it as it is. */
+/**
+ * Computes the status as data from a snapshot, its plan and the last look. `--json` prints it
+ * unchanged.
+ */
 
 import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
@@ -25,14 +28,14 @@ export type Status = {
 
 export type Waiting = {
   readonly jobs: number;
-  /** Of those: jobs that nobody can run. */
+  /** How many of the jobs are unschedulable. */
   readonly unserved: number;
   readonly oldestSeconds: number;
-  /** Whether all lists of jobs could be read. */
+  /** Whether all lists of jobs are complete. */
   readonly isComplete: boolean;
-  /** Jobs with one tag set that somebody will run, the longest waiting first. */
+  /** Schedulable jobs by tag set, the longest waiting first. */
   readonly groups: readonly WaitingGroup[];
-  /** Sentences about those that nobody can run. */
+  /** Sentences about unschedulable jobs. */
   readonly nobody: readonly string[];
 };
 
@@ -47,25 +50,25 @@ export type WaitingGroup = {
 export type PoolStatus = {
   readonly name: string;
   readonly retiring: boolean;
-  /** No task is left of a retiring pool: it can be removed. */
+  /** A retiring pool without tasks: you can remove it. */
   readonly isGone: boolean;
-  /** Desired; null without a service in view. */
+  /** The desired count; null without a service. */
   readonly tasks: number | null;
-  /** Null where a list that they are read from is missing. */
+  /** Null if a list that they come from is missing. */
   readonly daemons: {
     readonly busy: number;
     readonly idle: number;
     readonly starting: number;
-    /** Leaving, or left and not gone yet. */
+    /** Draining, or drained and not stopped yet. */
     readonly leaving: number;
   } | null;
-  /** Tasks whose daemon has a job, leaving ones included. */
+  /** Tasks whose daemon has a job, including draining ones. */
   readonly building: number;
   readonly floor: number;
   readonly max: number;
 };
 
-/** Puts together what a live look and the function's last look tell. */
+/** Combines a live look with the function's last look. */
 export function statusOf(
   snapshot: Snapshot,
   { plan, pools }: Deliberation,
@@ -119,7 +122,7 @@ function poolStatus({ plan, need }: PoolDecision, { ecs }: Snapshot, config: Con
     daemons: isSeen ? { busy, idle, starting, leaving: leaving + left } : null,
     building: need.view.tasks.filter(({ use }) => use === 'busy').length,
     floor: plan.floor.count,
-    // of the configuration: an override bounds what is in force, and is told by itself
+    // the configured max: an override limits the effective one and has its own section
     max: config.pools.find(({ name }) => name === plan.name)?.max ?? 0,
   };
 }

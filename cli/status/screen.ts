@@ -1,4 +1,4 @@
-/** The one screen of `autoscaler status`: what matters most on top, plain text of 80 columns where names are short. */
+/** Formats a status as text: the most important facts first, 80 columns if names are short. */
 
 import type { Served } from '../../lambda/decision/model/plan.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
@@ -7,20 +7,20 @@ import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './last-look.ts';
 import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
 
-/** Writes a status for people. */
+/** The status as text. */
 export function statusScreen(status: Status): string {
   const { waiting, pools, broken, overrides, lastLook } = status;
   return [
-    `${waitingText(waiting)}; ${brokenText(broken.length)}`,
+    `${waitingText(waiting)}; ${problemsText(broken.length)}`,
     '',
     poolTable(pools),
-    ...section('who waits', waitingLines(waiting)),
+    ...section('waiting jobs', waitingLines(waiting)),
     ...section(
-      'what is broken',
+      'problems',
       atMost(
         MOST.broken,
         broken.map((line) => `! ${line}`),
-        'thing',
+        'problem',
       ),
     ),
     ...section(
@@ -39,14 +39,13 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 
 function waitingText({ jobs, unserved, oldestSeconds, isComplete }: Waiting): string {
   const atLeast = isComplete ? '' : 'at least ';
-  if (jobs === 0) return isComplete ? 'nobody waits' : 'whether anybody waits is not known';
-  const waits = `${atLeast}${some(jobs, 'job')} ${jobs === 1 ? 'waits' : 'wait'}, the oldest for ${ageText(oldestSeconds)}`;
-  return unserved === 0 ? waits : `${waits}, and nobody can run ${unserved} of them`;
+  if (jobs === 0) return isComplete ? 'no jobs wait' : 'waiting jobs unknown';
+  const waitingJobs = `${atLeast}${some(jobs, 'job')} ${jobs === 1 ? 'waits' : 'wait'}, the oldest for ${ageText(oldestSeconds)}`;
+  return unserved === 0 ? waitingJobs : `${waitingJobs}, ${unserved} of them unschedulable`;
 }
 
-function brokenText(count: number): string {
-  if (count === 0) return 'nothing is broken';
-  return count === 1 ? '1 thing is broken' : `${count} things are broken`;
+function problemsText(count: number): string {
+  return count === 0 ? 'no problems' : some(count, 'problem');
 }
 
 const COLUMNS = ['pool', 'tasks', 'busy', 'idle', 'starting', 'leaving', 'floor', 'max'];
@@ -60,7 +59,7 @@ function poolTable(pools: readonly PoolStatus[]): string {
   return plainTable(columns, rows);
 }
 
-/** More would push what follows off the screen. */
+/** The most lines of each section: the whole status has to fit one screen. */
 const MOST = { nobody: 3, groups: 10, broken: 15 } as const;
 
 function waitingLines({ groups, nobody }: Waiting): readonly string[] {
@@ -80,15 +79,15 @@ function atMost(count: number, lines: readonly string[], noun: string): readonly
 }
 
 function groupLine({ organization, tags, jobs, oldestSeconds, places }: WaitingGroup): string {
-  const who = places.map((place) => `${place.jobs} ${servedText(place)}`).join(', ');
-  return `  organization "${organization}", tags ${tags}: ${some(jobs, 'job')}, the oldest for ${ageText(oldestSeconds)} -> ${who}`;
+  const providers = places.map((place) => `${place.jobs} ${servedText(place)}`).join(', ');
+  return `  organization "${organization}", tags ${tags}: ${some(jobs, 'job')}, the oldest for ${ageText(oldestSeconds)} -> ${providers}`;
 }
 
 const SERVED: Readonly<Record<Served, string>> = {
   'by-free': 'by a free daemon',
   'by-starting': 'by a starting daemon',
   'by-launch': 'by a new task',
-  'when-there-is-room': 'when there is room',
+  'when-there-is-room': 'waiting for capacity',
   'by-busy': 'by a busy daemon',
 };
 
@@ -97,7 +96,7 @@ function servedText({ pool, served }: WaitingGroup['places'][number]): string {
 }
 
 function retiringLine({ name, isGone, tasks, building }: PoolStatus): string {
-  if (isGone) return `  pool "${name}": none left; remove it from the configuration and deploy`;
-  if (tasks === null) return `  pool "${name}": not in sight`;
-  return `  pool "${name}": ${some(tasks, 'task')} left, ${building} of them with a build`;
+  if (isGone) return `  pool "${name}": no tasks remain. Remove it from the configuration and deploy`;
+  if (tasks === null) return `  pool "${name}": no ECS service found`;
+  return `  pool "${name}": ${some(tasks, 'task')} remaining, ${building} with a build`;
 }

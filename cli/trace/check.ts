@@ -1,4 +1,4 @@
-/** `autoscaler trace check`: what is in a trace, or what is wrong with it. */
+/** `autoscaler trace check`: summarizes a trace, or reports its errors. */
 import type { Command } from 'commander';
 import { readTraceFile } from '../../backtest/trace/file.ts';
 import { JOB_KINDS, type Trace, type TraceJob } from '../../backtest/trace/trace.ts';
@@ -13,9 +13,9 @@ import { plainTable } from '../shared/plain-table.ts';
 export function addTraceCheckCommand(trace: Command, { surroundings }: CommandContext): void {
   trace
     .command('check')
-    .description('say what is in a trace, or what is wrong with it')
-    .argument('<file>', 'the trace; - for standard input')
-    .option('--skip-bad', 'leave bad lines out, and count them', false)
+    .description('summarize a trace, or report its errors')
+    .argument('<file>', 'trace file; - for standard input')
+    .option('--skip-bad', 'skip invalid lines and count them', false)
     .action((file: string, { skipBad }: { readonly skipBad: boolean }) => {
       const { trace: read, remarks } = readTraceFile(file, { skipBad });
       for (const remark of remarks) surroundings.err(`${file}: warning: ${remark}\n`);
@@ -25,7 +25,7 @@ export function addTraceCheckCommand(trace: Command, { surroundings }: CommandCo
 
 const MOST_GROUPS = 20;
 
-/** For people, a screen of it. */
+/** The summary of a trace, at most one screen. */
 function traceText(trace: Trace): string {
   const { jobs } = trace;
   const kinds = JOB_KINDS.map((kind) => ({ name: kind, jobs: jobs.filter((job) => job.kind === kind) }));
@@ -59,12 +59,12 @@ function factLines({ name, from, to, timezone, jobs, outages, startSeconds }: Tr
       `${some(hour.jobs, 'job')} in the hour from ${clock(hour.at)}; ${minute.jobs} in the minute ${clock(minute.at)}`,
     ],
     ...outages.map(({ at, seconds }) => ['outage', `${clock(at)}, ${seconds} s`]),
-    ['task starts', least === undefined ? 'as far as is known for Fargate' : `${least} to ${most} s`],
+    ['task starts', least === undefined ? 'typical for Fargate' : `${least} to ${most} s`],
   ];
   return facts.map(([what = '', text = '']) => `${what.padEnd(11)}  ${text}`);
 }
 
-/** The busiest of the hours, or minutes, of the period; of equal ones the first. */
+/** The hour or minute with the most jobs; the first of several. */
 function busiest(
   jobs: readonly TraceJob[],
   minutes: number,
@@ -81,7 +81,7 @@ function busiest(
 
 type JobGroup = { readonly name: string; readonly jobs: readonly TraceJob[] };
 
-/** By organization and tag set, the largest first. */
+/** Jobs by organization and tag set, the largest group first. */
 function groupsOf(jobs: readonly TraceJob[]): readonly JobGroup[] {
   const groups = new Map<string, TraceJob[]>();
   for (const job of jobs) {
@@ -110,7 +110,7 @@ function jobTable(what: string, groups: readonly JobGroup[]): string {
   );
 }
 
-/** `Mon 2026-03-02 09:00` by the clock of a zone. */
+/** Formats times as `Mon 2026-03-02 09:00` in a time zone. */
 function clockOf(timeZone: string): (time: EpochMs) => string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,

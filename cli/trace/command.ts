@@ -4,9 +4,14 @@ import { addTraceCheckCommand } from './check.ts';
 import { addTraceExportCommand } from './export.ts';
 import { addTraceGenerateCommand } from './generate.ts';
 
-/** `autoscaler trace`: what a coderd had to build, real or made up, as a file of JSON lines (docs/traces.md). */
+/**
+ * `autoscaler trace`: makes and checks traces. A trace is a file of JSON lines with the jobs of a
+ * coderd, real or generated (docs/traces.md).
+ */
 export function addTraceCommand(program: Command, context: CommandContext): void {
-  const trace = program.command('trace').description('what was to be built, and when: for backtests');
+  const trace = program
+    .command('trace')
+    .description('make and check traces: the jobs of a coderd over time, for backtests');
   addTraceGenerateCommand(trace, context);
   addTraceExportCommand(trace, context);
   addTraceCheckCommand(trace, context);

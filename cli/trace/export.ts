@@ -1,4 +1,7 @@
-/** `autoscaler trace export`: what a live coderd had to build, as a trace. Only reads, and writes down nothing personal. */
+/**
+ * `autoscaler trace export`: writes the past jobs of a live coderd as a trace. It only reads
+ * coderd, and the trace has no personal data.
+ */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LONGEST_DAYS } from '../../backtest/trace/read.ts';
 import { JOB_KINDS, type Trace } from '../../backtest/trace/trace.ts';
@@ -25,22 +28,25 @@ type ExportOptions = {
 };
 
 const DAY_MS = 24 * 3_600_000;
-/** Nobody's job waits for it: a list of a whole year can take coderd a while, and its rate limit holds for a minute. */
+/**
+ * Longer than in a look, because no job waits for it. coderd can take a while to list a whole year,
+ * and its rate limit holds for a minute.
+ */
 const WAITING = { patience: { silentMs: 120_000, retryMs: 90_000 }, wholeMs: 600_000 } as const;
 
 /** `autoscaler trace export` */
 export function addTraceExportCommand(trace: Command, { surroundings }: CommandContext): void {
   withConfigOption(trace.command('export'))
-    .description("write down what coderd has had to build in the configuration's organizations")
+    .description("write the past jobs of the configuration's organizations to a trace file")
     .addOption(
-      new Option('--from <time>', 'the beginning, such as 2026-03-02T00:00:00Z')
+      new Option('--from <time>', 'start of the period, such as 2026-03-02T00:00:00Z')
         .argParser(parseTime)
         .conflicts('days'),
     )
-    .option('--days <number>', 'instead: how many days up to the end', parseDays, 7)
-    .option('--to <time>', 'the end (default: now)', parseTime)
-    .option('--timezone <zone>', 'by whose clock the hours of the week are told', parseTimeZone, 'UTC')
-    .option('--out <file>', 'where to write the trace; - for standard output', 'trace.jsonl')
+    .option('--days <number>', 'length of the period in days, instead of --from', parseDays, 7)
+    .option('--to <time>', 'end of the period (default: now)', parseTime)
+    .option('--timezone <zone>', 'time zone for hours and weekdays', parseTimeZone, 'UTC')
+    .option('--out <file>', 'output file; - for standard output', 'trace.jsonl')
     .action((options: ExportOptions) => exportTrace(options, surroundings));
 }
 
@@ -49,15 +55,15 @@ async function exportTrace(options: ExportOptions, surroundings: CliEnvironment)
   const period = periodOf(options, surroundings.now());
   const { config, caBundle } = readConfig(options.config, surroundings);
   if (out !== '-') checkWritable(out, [options.config]);
-  const tell = (line: string): void => surroundings.err(`${line}\n`);
+  const report = (line: string): void => surroundings.err(`${line}\n`);
   const clients = makeClients(config, caBundle, WAITING);
   try {
-    const jobs = await readTraceJobs({ http: clients.coderd, tell }, config, period);
+    const jobs = await readTraceJobs({ http: clients.coderd, tell: report }, config, period);
     const trace: Trace = { name: 'history', ...period, timezone, outages: [], startSeconds: undefined, jobs };
     const text = [...writeTrace(trace)].join('');
     if (out === '-') surroundings.out(text);
     else writeWhole(out, text);
-    tell(`${out === '-' ? '' : `wrote ${out}: `}${summary(trace)}`);
+    report(`${out === '-' ? '' : `wrote ${out}: `}${summary(trace)}`);
   } finally {
     await clients.close();
   }
@@ -81,13 +87,13 @@ function summary({ from, to, jobs }: Trace): string {
   return `${some(jobs.length, 'job')} from ${isoTime(from)} to ${isoTime(to)} (${kinds.join(', ')})`;
 }
 
-/** Throws InvalidArgumentError, which commander tells with the option's name. */
+/** Throws InvalidArgumentError; commander adds the option's name. */
 function parseDays(text: string): number {
   if (/^\d{1,3}$/.test(text) && Number(text) > 0 && Number(text) <= LONGEST_DAYS) return Number(text);
   throw new InvalidArgumentError(`Write a whole number of days, 1 to ${LONGEST_DAYS}.`);
 }
 
-/** Throws InvalidArgumentError, which commander tells with the option's name. */
+/** Throws InvalidArgumentError; commander adds the option's name. */
 function parseTimeZone(text: string): string {
   const problem = timeZoneProblem(text);
   if (problem === undefined) return text;

@@ -1,4 +1,7 @@
-/** `autoscaler trace generate`: a made-up trace. Standard output is the trace alone, so that it can be piped. */
+/**
+ * `autoscaler trace generate`: generates a trace from a scenario. Standard output has the trace
+ * only, so that you can pipe it.
+ */
 import { type Command, InvalidArgumentError } from 'commander';
 import { SCENARIOS } from '../../backtest/scenarios/index.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';
@@ -26,16 +29,12 @@ const MOST_DAYS = 366;
 export function addTraceGenerateCommand(trace: Command, { surroundings }: CommandContext): void {
   trace
     .command('generate')
-    .description('make up a trace of a deployment that there could be')
-    .option('--scenario <name>', 'what the deployment is like; --list shows all')
+    .description('generate the trace of a fictional deployment')
+    .option('--scenario <name>', 'name of the deployment; --list shows all')
     .option('--seed <number>', 'the same seed gives the same trace', wholeNumber, 1)
-    .option('--days <number>', 'how many days', parseDays, 7)
-    .option(
-      '--from <date>',
-      'the first day, such as 2026-03-02 (default: the one of the scenario)',
-      parseDate,
-    )
-    .option('--out <file>', 'where to write the trace; - for standard output', '-')
+    .option('--days <number>', 'length of the trace in days', parseDays, 7)
+    .option('--from <date>', "first day, such as 2026-03-02 (default: the scenario's)", parseDate)
+    .option('--out <file>', 'output file; - for standard output', '-')
     .option('--list', 'show the scenarios')
     .action((options: GenerateOptions) => {
       if (options.list) surroundings.out(`${scenarioTable()}\n`);
@@ -55,15 +54,15 @@ function generate(scenario: Scenario, options: GenerateOptions, { out, err }: Cl
   );
 }
 
-/** Throws UsageError, also where none is named. */
+/** Finds a scenario by name. Throws UsageError if the name is missing or unknown. */
 export function findScenario(name: string | undefined): Scenario {
   const names = SCENARIOS.map((scenario) => scenario.name);
-  if (name === undefined) throw new UsageError(`no scenario given; add --scenario NAME: ${names.join(', ')}`);
+  if (name === undefined) throw new UsageError(`no scenario given. Add --scenario NAME: ${names.join(', ')}`);
   const scenario = SCENARIOS.find((it) => it.name === name);
   if (scenario !== undefined) return scenario;
   const near = nearestName(name, names);
-  const guess = near === undefined ? '' : `did you mean "${near}"? `;
-  throw new UsageError(`there is no scenario "${name}"; ${guess}there are ${names.join(', ')}`);
+  const guess = near === undefined ? '' : `Did you mean "${near}"? `;
+  throw new UsageError(`there is no scenario "${name}". ${guess}The scenarios are ${names.join(', ')}`);
 }
 
 function scenarioTable(): string {
@@ -72,7 +71,7 @@ function scenarioTable(): string {
       { head: 'scenario', align: 'left' },
       { head: 'users', align: 'right' },
       { head: 'first day', align: 'left' },
-      { head: 'what it is', align: 'left' },
+      { head: 'description', align: 'left' },
       { head: 'configuration', align: 'left' },
     ],
     SCENARIOS.map(({ name, groups, from, title, config }) => [
@@ -85,17 +84,17 @@ function scenarioTable(): string {
   );
 }
 
-/** Throws InvalidArgumentError, which commander tells with the option's name. */
+/** Throws InvalidArgumentError; commander adds the option's name. */
 export function parseDays(text: string): number {
   const days = wholeNumber(text);
   if (days >= 1 && days <= MOST_DAYS) return days;
-  throw new InvalidArgumentError(`it must be from 1 to ${MOST_DAYS}`);
+  throw new InvalidArgumentError(`Write a number from 1 to ${MOST_DAYS}.`);
 }
 
-/** Throws InvalidArgumentError, which commander tells with the option's name. */
+/** Throws InvalidArgumentError; commander adds the option's name. */
 function parseDate(text: string): string {
   const midnight = Date.parse(`${text}T00:00:00Z`);
   const isDate = /^(?:19|20)\d\d-/.test(text) && !Number.isNaN(midnight);
   if (isDate && new Date(midnight).toISOString().startsWith(text)) return text;
-  throw new InvalidArgumentError('it must be a date, such as 2026-03-02');
+  throw new InvalidArgumentError('Write a date, such as 2026-03-02.');
 }

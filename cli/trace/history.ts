@@ -1,4 +1,4 @@
-/** Reads what a trace is made of: the jobs of organizations, and the builds that tell why. */
+/** Reads the jobs of organizations for a trace, and the workspace builds that give their reason. */
 import { CoderdAdapter, ROLE } from '../../lambda/adapters/coderd/coderd.ts';
 import { readBuildsSince, readJobsSince, type WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
@@ -11,18 +11,21 @@ import { unlisted } from '../../lambda/look/observe.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { InputError } from '../shared/cli-environment.ts';
 
-/** Gentle: coderd has other work to do. */
+/** Low, to leave coderd capacity for its users. */
 const WORKSPACES_AT_ONCE = 8;
 const WORKSPACES_A_LINE = 500;
 
 export type Period = { readonly from: EpochMs; readonly to: EpochMs };
 
-/** Where to read, and whom to tell how it goes. */
+/** The coderd to read, and a function that gets lines about the progress. */
 export type Reader = { readonly http: CoderdHttp; readonly tell: (line: string) => void };
 
 export type OrganizationJobs = { readonly organization: string; readonly jobs: readonly Job[] };
 
-/** The jobs that were created in the period, oldest first. `names`: of organizations, or their ids. Throws InputError. */
+/**
+ * Reads the jobs that were created in the period, oldest first. `names` has names or ids of
+ * organizations. Throws InputError.
+ */
 export async function readJobs(
   { http, tell }: Reader,
   names: readonly string[],
@@ -62,19 +65,22 @@ function itemsOf<T>({ status, error, items }: Reading<T>): readonly T[] {
   throw new InputError(error ?? `a list of coderd is ${status}`);
 }
 
-/** The builds of workspaces since then, by the id of their job; workspaces that can't be read have none. Throws InputError. */
+/**
+ * Reads the builds of workspaces since a time, by the id of their job. A workspace that coderd no
+ * longer has gives no builds. Throws InputError.
+ */
 export async function readBuilds(
   { http, tell }: Reader,
   workspaces: ReadonlySet<string>,
   since: EpochMs,
 ): Promise<ReadonlyMap<string, WorkspaceBuild>> {
   const found = new Map<string, WorkspaceBuild>();
-  // one iterator for all: whoever is free takes the next workspace
+  // all workers share one iterator: an idle worker takes the next workspace
   const queue = [...workspaces].entries();
   const work = async (): Promise<void> => {
-    for (const [place, id] of queue) {
-      if (place % WORKSPACES_A_LINE === 0)
-        tell(`reading the builds of ${some(workspaces.size, 'workspace')}: ${place} done`);
+    for (const [index, id] of queue) {
+      if (index % WORKSPACES_A_LINE === 0)
+        tell(`reading the builds of ${some(workspaces.size, 'workspace')}: ${index} done`);
       for (const build of await buildsOf(http, id, since)) found.set(build.job.id, build);
     }
   };
@@ -106,10 +112,10 @@ async function orRefuse<T>(asked: Asked, read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A time-out and an answer that is too large look alike. */
+/** A timeout and an answer that is too large look the same. */
 function adviceFor(cause: CoderdError | SecretError): string {
   const mayBeTooMuch = cause instanceof CoderdError && cause.code === 'unreachable';
   return mayBeTooMuch
-    ? '; if there was too much to read, give a later --from, or fewer --days: coderd lists the newest jobs first'
+    ? '. If there is too much to read, give a later --from or fewer --days: coderd lists the newest jobs first'
     : '';
 }

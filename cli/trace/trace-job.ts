@@ -1,4 +1,7 @@
-/** What a job of coderd's is in a trace: what it says of who asked for it, when, and for how long. Nothing of whom it was for. */
+/**
+ * Converts a job of coderd to a job of a trace: its cause, time and duration. The result has no
+ * personal data.
+ */
 
 import { createHash } from 'node:crypto';
 import { LONGEST_S } from '../../backtest/trace/schema.ts';
@@ -12,26 +15,27 @@ import { displayTags, normalizeTags } from '../../lambda/decision/model/tags.ts'
 /** Why a job is not in a trace. */
 export type Omission = 'unfinished' | 'never-ran' | 'too-long' | 'of-one-user';
 
-/** A job that a daemon has worked on to its end. */
+/** A job that a daemon has completed. */
 export type FinishedJob = Job & { readonly started_at: EpochMs; readonly completed_at: EpochMs };
 
-/** The job, or why it can't be in a trace. */
+/** The job if a trace can have it, otherwise the reason why not. */
 export function finished(job: Job): FinishedJob | Omission {
   const { started_at, completed_at, worker_id, tags } = job;
   if (completed_at == null) return 'unfinished';
-  // the reaper of pending jobs writes a start too, and before 2.31.1 canceled ones were still run (docs/coder.md §4)
+  // the reaper of pending jobs writes a start too, and before 2.31.1 canceled ones were still run
+  // (docs/coder.md §4)
   if (started_at == null || worker_id == null || completed_at <= started_at) return 'never-ran';
   if (completed_at - started_at > LONGEST_S * 1000) return 'too-long';
   if (normalizeTags(tags).scope === 'user') return 'of-one-user';
   return { ...job, started_at, completed_at };
 }
 
-/** Whether the job itself does not tell its kind, but the build of a workspace that it is for. */
+/** Whether the kind of the job is only known from its workspace build. */
 export function needsBuild({ type, initiator_id }: Job): boolean {
   return type === 'workspace_build' && initiator_id !== PREBUILDS_USER;
 }
 
-/** `build`: undefined where it could not be read. */
+/** Converts a finished job. `build` is undefined if it could not be read. */
 export function traceJob(
   job: FinishedJob,
   organization: string,
@@ -51,16 +55,16 @@ export function traceJob(
   };
 }
 
-/** What the build does; servers before 2.33 do not tell it with the job. */
+/** The transition of the build. Servers before 2.33 do not include it in the job. */
 function transitionOf({ metadata }: Job): Pick<TraceJob, 'transition'> {
   const transition = TRANSITIONS.find((name) => name === metadata?.workspace_build_transition);
   return transition === undefined ? {} : { transition };
 }
 
-/** Prebuilt workspaces belong to no person yet. */
+/** Kinds of jobs whose workspace belongs to a person. Prebuilt workspaces do not yet. */
 const OF_PEOPLE: ReadonlySet<JobKind> = new Set(['user', ...EXECUTOR_KINDS]);
 
-/** Tells workspaces apart without saying which they are. */
+/** An anonymous id that distinguishes workspaces. */
 export function shortHash(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 12);
 }
@@ -69,7 +73,10 @@ function kindOfJob({ type }: Job): JobKind {
   return type === 'workspace_build' ? 'prebuild' : 'import';
 }
 
-/** Those that coderd's lifecycle executor writes (docs/coder.md §10); it stops the workspaces of tasks with a reason of their own. */
+/**
+ * Build reasons of coderd's lifecycle executor (docs/coder.md §10). The executor has a separate
+ * reason to stop the workspaces of tasks.
+ */
 const KIND_OF_REASON: ReadonlyMap<string, JobKind> = new Map([
   ['autostart', 'autostart'],
   ['autostop', 'autostop'],
@@ -78,13 +85,16 @@ const KIND_OF_REASON: ReadonlyMap<string, JobKind> = new Map([
   ['autodelete', 'dormancy'],
 ]);
 
-/** Servers before 2.28 tell who asked for it only here. */
+/** The kind by the build. Servers before 2.28 have the initiator only in the build. */
 function kindOf(build: WorkspaceBuild | undefined): JobKind {
   if (build?.initiator_id === PREBUILDS_USER) return 'prebuild';
   return KIND_OF_REASON.get(build?.reason ?? '') ?? 'user';
 }
 
-/** The executor goes by whole minutes: what it inserts in one was due at its beginning, or waited for a daemon, which nothing tells. */
+/**
+ * The executor runs once a minute. A job that it inserts was due at the start of that minute, or
+ * waited for a daemon, which no data shows.
+ */
 function minuteOf(time: EpochMs): EpochMs {
   return (Math.floor(time / 60_000) * 60_000) as EpochMs;
 }

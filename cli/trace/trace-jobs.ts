@@ -1,4 +1,4 @@
-/** From coderd's jobs to those of a trace, and what there is to say of those that are not in it. */
+/** Reads coderd's jobs, converts them to jobs of a trace, and reports the omitted ones. */
 
 import type { TraceJob } from '../../backtest/trace/trace.ts';
 import type { WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
@@ -12,25 +12,27 @@ import { type OrganizationJobs, type Period, type Reader, readBuilds, readJobs }
 import { type FinishedJob, finished, needsBuild, type Omission, traceJob } from './trace-job.ts';
 
 type Kept = { readonly organization: string; readonly job: FinishedJob };
-type Sifted = { readonly kept: readonly Kept[]; readonly omissions: readonly Omission[] };
+type Selection = { readonly kept: readonly Kept[]; readonly omissions: readonly Omission[] };
 
-/** Those of the period that daemons have worked off, in order of time. Throws InputError. */
+/**
+ * Reads the jobs of the period that daemons have completed, in order of time. Throws InputError.
+ */
 export async function readTraceJobs(
   reader: Reader,
   { pools }: Pick<Config, 'pools'>,
   period: Period,
 ): Promise<readonly TraceJob[]> {
   const names = [...new Set(pools.map(({ organization }) => organization))].sort();
-  const { kept, omissions } = sift(await readJobs(reader, names, period));
+  const { kept, omissions } = selectFinished(await readJobs(reader, names, period));
   if (omissions.length > 0) reader.tell(omissionsText(omissions));
   if (kept.length === 0) throw nothingToExport(period);
   const builds = await readBuilds(reader, workspacesOf(kept), period.from);
-  const untold = kept.filter(({ job }) => needsBuild(job) && !builds.has(job.id)).length;
-  if (untold > 0) reader.tell(untoldText(untold));
+  const unknown = kept.filter(({ job }) => needsBuild(job) && !builds.has(job.id)).length;
+  if (unknown > 0) reader.tell(unknownReasonText(unknown));
   return traceJobs(kept, builds, period.from);
 }
 
-function sift(read: readonly OrganizationJobs[]): Sifted {
+function selectFinished(read: readonly OrganizationJobs[]): Selection {
   const kept: Kept[] = [];
   const omissions: Omission[] = [];
   for (const { organization, jobs } of read)
@@ -45,7 +47,9 @@ function workspacesOf(kept: readonly Kept[]): ReadonlySet<string> {
   return new Set(ofBuilds.flatMap(({ job }) => job.metadata?.workspace_id ?? []));
 }
 
-/** `from`: what was due in its minute is due at it, as all jobs of a trace are in its period. */
+/**
+ * Jobs that were due in the minute of `from` get its time: a trace has no job before its period.
+ */
 function traceJobs(
   kept: readonly Kept[],
   builds: ReadonlyMap<string, WorkspaceBuild>,
@@ -56,27 +60,27 @@ function traceJobs(
   return bounded.toSorted(by(({ at }) => at));
 }
 
-const WHY: Readonly<Record<Omission, string>> = {
+const OMISSION_TEXTS: Readonly<Record<Omission, string>> = {
   unfinished: 'not finished',
-  'never-ran': 'never run, as they were canceled or given up',
-  'too-long': 'that took longer than a day, as no build does',
-  'of-one-user': 'of one user alone (scope=user), which no pool can run',
+  'never-ran': 'never run (canceled or failed while pending)',
+  'too-long': 'longer than a day, which is no real build',
+  'of-one-user': 'of a single user (scope=user), which no pool can run',
 };
 
 function omissionsText(omissions: readonly Omission[]): string {
-  const counts = Object.entries(WHY).map(([omission, why]) => {
+  const counts = Object.entries(OMISSION_TEXTS).map(([omission, why]) => {
     const count = omissions.filter((one) => one === omission).length;
     return count === 0 ? [] : [`${count} ${why}`];
   });
   return `left out: ${counts.flat().join('; ')}`;
 }
 
-function untoldText(count: number): string {
-  return `${some(count, 'build')} exported as "user", as nothing tells why: the token's user can not read the workspaces; the organization template admin role lets it`;
+function unknownReasonText(count: number): string {
+  return `${some(count, 'build')} exported as "user", because their reason is unknown: the token's user cannot read the workspaces. Give the user the organization template admin role`;
 }
 
 function nothingToExport({ from, to }: Period): InputError {
   return new InputError(
-    `exporting the jobs from ${isoTime(from)} to ${isoTime(to)}: coderd has none that a daemon has worked off; give another time with --from or --days, and --to`,
+    `exporting the jobs from ${isoTime(from)} to ${isoTime(to)}: coderd has no job that a daemon completed. Give another period with --from or --days, and --to`,
   );
 }

@@ -1,4 +1,6 @@
-/** `autoscaler tune`: the settings that a history recommends, and what they would have changed in it. */
+/**
+ * `autoscaler tune`: recommends settings for a trace, and shows what they would have changed in it.
+ */
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Target } from '../../backtest/search/price-search.ts';
@@ -32,19 +34,24 @@ type TuneOptions = SubjectOptions & {
 export function addTuneCommand(program: Command, { surroundings }: CommandContext): void {
   program
     .command('tune')
-    .description('find the price of waiting for a budget or a wait, and the bounds that a history needs')
-    .option('--trace <file>', 'the history, as autoscaler trace writes it; - for standard input')
-    .option('--scenario <name>', 'instead: a made-up deployment, with its own configuration')
-    .option('--days <number>', 'how many days of the scenario (default: 7)', parseDays)
-    .option('--config <file>', "the configuration (default: autoscaler.yaml, or the scenario's)")
-    .option('--budget <dollars>', 'the most that tasks may cost a month', parseValue)
-    .option('--mean-wait <seconds>', 'the longest that people may wait on average', parseSeconds)
-    .option('--p95-wait <seconds>', 'the longest that 95 of 100 people may wait', parseSeconds)
+    .description('recommend a price of waiting for a budget or a wait, and the limits that a trace needs')
+    .option('--trace <file>', 'trace file, as written by autoscaler trace; - for standard input')
+    .option('--scenario <name>', 'a fictional deployment with its own configuration, instead of --trace')
+    .option('--days <number>', 'days of the scenario (default: 7)', parseDays)
+    .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
+    .option('--budget <dollars>', 'the most that tasks may cost per month', parseValue)
+    .option('--mean-wait <seconds>', 'the longest average wait of people', parseSeconds)
+    .option('--p95-wait <seconds>', 'the longest wait of 95 % of the builds of people', parseSeconds)
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
-    .option('--region <name>', "of Fargate's prices", parseRegion, 'us-east-1')
-    .option('--workers <number>', 'threads; the figures are the same', parseWorkers, availableParallelism())
-    .option('--skip-bad', 'leave bad lines of the trace out, and count them', false)
+    .option('--region <name>', 'AWS Region of the Fargate prices', parseRegion, 'us-east-1')
+    .option(
+      '--workers <number>',
+      'number of threads; does not change the figures',
+      parseWorkers,
+      availableParallelism(),
+    )
+    .option('--skip-bad', 'skip invalid lines of the trace and count them', false)
     .action((options: TuneOptions) => tuneHistory(options, surroundings));
 }
 
@@ -72,10 +79,10 @@ function targetOf({ budget, meanWait, p95Wait }: TuneOptions): Target {
   const [target, other] = targets.flatMap((each) => each ?? []);
   if (target === undefined)
     throw new UsageError(
-      'no target given; add --budget DOLLARS_A_MONTH, --mean-wait SECONDS or --p95-wait SECONDS',
+      'no target given. Add --budget DOLLARS_A_MONTH, --mean-wait SECONDS or --p95-wait SECONDS',
     );
   if (other === undefined) return target;
-  throw new UsageError('give one target: --budget, --mean-wait or --p95-wait');
+  throw new UsageError('more than one target given. Use one of --budget, --mean-wait and --p95-wait');
 }
 
 /** Seconds. */

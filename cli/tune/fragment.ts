@@ -1,4 +1,7 @@
-/** The recommended settings as YAML to paste into autoscaler.yaml: only what differs from a default or has to be written. */
+/**
+ * Formats the recommended settings as YAML for autoscaler.yaml: only required settings, and those
+ * that differ from a default.
+ */
 import { stringify } from 'yaml';
 import { priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
 import type { Recommendation } from '../../backtest/search/recommendation.ts';
@@ -6,7 +9,7 @@ import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { waitingOf } from '../../lambda/config/schema/waiting-schema.ts';
 import type { Waiting } from '../../lambda/decision/model/config.ts';
 
-/** `config` has the recommendation in it. */
+/** The YAML. `config` is the configuration with the recommendation applied. */
 export function yamlFragment(
   { maxTasks, maxTasksUsed, pools, startTimeMs }: Recommendation,
   config: Deployment,
@@ -14,7 +17,7 @@ export function yamlFragment(
   const top = topWaiting(config);
   const lines = [
     ...['waiting:', ...pricesOf(top).map((line) => `  ${line}`)],
-    ...['limits:', `  maxTasks: ${maxTasks}  # this history used ${maxTasksUsed}`],
+    ...['limits:', `  maxTasks: ${maxTasks}  # this trace used ${maxTasksUsed}`],
     'pools:',
   ];
   for (const { name, max, used } of pools) {
@@ -23,8 +26,8 @@ export function yamlFragment(
     lines.push(
       `  - name: ${stringify(name).trim()}`,
       used === 0
-        ? `    max: ${max}  # as before: it ran no job of this history`
-        : `    max: ${max}  # this history used ${used}`,
+        ? `    max: ${max}  # unchanged: it ran no job of this trace`
+        : `    max: ${max}  # this trace used ${used}`,
       ...(own.length === 0 ? [] : ['    waiting:', ...own.map((line) => `      ${line}`)]),
       ...(startTimeMs === undefined ? [] : [`    startTime: ${startTimeMs / 1000}s`]),
     );
@@ -34,7 +37,7 @@ export function yamlFragment(
 
 type Prices = Partial<Waiting> & Pick<Waiting, 'person'>;
 
-/** The price of a person; the others where they are not the usual fractions of it. */
+/** The price of a person, and other prices that are not the default fractions of it. */
 function topWaiting({ pools }: Deployment): Prices {
   const person = priceOfWaiting({ pools });
   const usual = waitingOf({ person }, {});
@@ -48,7 +51,7 @@ const NAMES = ['person', 'autostart', 'prebuild', 'stop'] as const;
 const pricesOf = (prices: Prices): readonly string[] =>
   NAMES.flatMap((name) => (prices[name] === undefined ? [] : `${name}: ${amount(prices[name])}`));
 
-/** What the pool has to write: its own price of a person, and what does not follow from that. */
+/** The pool's own prices: those that do not follow from the prices above it. */
 function differences(waiting: Waiting, top: Prices): readonly string[] {
   const isOwn = isOther(waiting.person, top.person);
   const followed = waitingOf(top, isOwn ? { person: waiting.person } : {});

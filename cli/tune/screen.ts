@@ -1,4 +1,7 @@
-/** The recommendation as text: what to paste, and what it would have changed in this history. */
+/**
+ * Formats the recommendation as text: the YAML to merge, and what it would have changed in this
+ * trace.
+ */
 
 import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { count, dollars, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
@@ -15,7 +18,7 @@ export type Tuned = {
   readonly configFile: string;
   readonly target: Target;
   readonly before: SweepPoint;
-  /** All prices that were tried, the lowest first. */
+  /** All tried prices, the lowest first. */
   readonly points: readonly SweepPoint[];
   readonly found: NonNullable<Tuning['found']>;
 };
@@ -26,7 +29,7 @@ export function tuneText({ trace, configFile, target, before, points, found }: T
     `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })} recommend a price of waiting of $${priceText(recommendation.price)} a minute (${targetText(target)}).`,
     `Merge into ${configFile}:`,
     yamlFragment(recommendation, config),
-    'What it would have changed in this history:',
+    'Effect in this trace:',
     changesTable(before, after),
     [...missText(target, after), ...slackText(target, points), ...NOTES].join('\n'),
   ].join('\n\n');
@@ -65,29 +68,27 @@ function changesTable(before: SweepPoint, after: SweepPoint): string {
   ]);
 }
 
-/** The price was chosen with the present bounds; the new ones may let more tasks run. */
+/** The price was chosen with the old limits; the new limits may allow more tasks. */
 function missText(target: Target, after: SweepPoint): readonly string[] {
   if (meets(target, after)) return [];
   return [
-    'The new bounds move it past the target. Keep max and maxTasks as they are, or merge it and tune again.',
+    'With the new limits the result misses the target. Keep max and maxTasks, or merge the settings and tune again.',
   ];
 }
 
-/** Where the target does not bind, the price is an end of those that were tried. */
+/** If the target is not the limit, the price is the lowest or highest tried one. */
 function slackText(target: Target, points: readonly SweepPoint[]): readonly string[] {
   const end = target.kind === 'budget' ? points.at(-1) : points[0];
   if (end === undefined || !meets(target, end)) return [];
   return target.kind === 'budget'
     ? [
-        `The budget is not the limit: even the highest price that was tried, $${priceText(end.price)}, costs $${end.dollarsPerMonth.toFixed(2)} a month.`,
+        `The budget is not the limit: even the highest tried price, $${priceText(end.price)}, costs $${end.dollarsPerMonth.toFixed(2)} a month.`,
       ]
-    : [
-        `The wait is not the limit: even the lowest price that was tried, $${priceText(end.price)}, meets it.`,
-      ];
+    : [`The wait is not the limit: even the lowest tried price, $${priceText(end.price)}, meets it.`];
 }
 
 const NOTES: readonly string[] = [
-  'Cost rises and waits fall with the price, up to chance: try another --seed, and more than one week.',
-  'max and maxTasks leave a quarter, and at least two tasks, above what was used. A month is 30.4 days.',
-  'Tasks alone: network, logs and the function are not in it (docs/sizes.md).',
+  'A higher price costs more and shortens waits, with some randomness: try another --seed, and more than one week.',
+  'max and maxTasks are a quarter, and at least two tasks, above the highest use. A month is 30.4 days.',
+  'The cost is of tasks only: network, logs and the function cost extra (docs/sizes.md).',
 ];

@@ -1,4 +1,4 @@
-/** Why no price of waiting meets a target, and what to do. */
+/** Explains why no price of waiting meets a target, and what to do. */
 
 import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { dollars, seconds } from '../../backtest/report/parts/numbers.ts';
@@ -11,7 +11,7 @@ export function unreachableText(target: Target, points: readonly SweepPoint[]): 
   switch (target.kind) {
     case 'budget': {
       const cheapest = least(({ dollarsPerMonth }) => dollarsPerMonth);
-      return `the budget of ${dollars(target.dollarsPerMonth)} a month is too small: even at the lowest price of waiting ($${priceText(points[0]?.price ?? 0)} a minute) the tasks of this history cost ${dollars(cheapest?.dollarsPerMonth ?? 0)}; raise the budget, or lower min, warm or the schedules of the pools`;
+      return `the budget of ${dollars(target.dollarsPerMonth)} a month is too small: even at the lowest price of waiting ($${priceText(points[0]?.price ?? 0)} a minute) the tasks of this trace cost ${dollars(cheapest?.dollarsPerMonth ?? 0)}. Raise the budget, or lower min, warm or the schedules of the pools`;
     }
     case 'mean-wait': {
       const shortest = least(({ meanWaitS }) => meanWaitS)?.meanWaitS ?? 0;
@@ -36,5 +36,5 @@ export function unreachableText(target: Target, points: readonly SweepPoint[]): 
 
 function waitText(wanted: string, points: readonly SweepPoint[], reached: string): string {
   const highest = priceText(points.at(-1)?.price ?? 0);
-  return `${wanted} is out of reach: even at the highest price of waiting ($${highest} a minute) ${reached}; allow a longer wait, raise max and limits.maxTasks, or write schedules for the busy hours`;
+  return `${wanted} is not possible: even at the highest price of waiting ($${highest} a minute) ${reached}. Allow a longer wait, raise max and limits.maxTasks, or add schedules for the busy hours`;
 }

@@ -1,4 +1,7 @@
-/** The whole story of one pool: demand, forecast, supply, assignment, floors, bounds, leaving, count. For people. */
+/**
+ * Explains the decision about one pool step by step: demand, forecast, supply, needs, drains and
+ * count.
+ */
 import type { Assigned } from '../decision/assignment/assignment.ts';
 import { launchesFor } from '../decision/assignment/needs.ts';
 import type { Deliberation } from '../decision/decide.ts';
@@ -13,10 +16,10 @@ import { taskId } from '../decision/supply/daemons.ts';
 import type { TaskView } from '../decision/supply/task-state.ts';
 import { forecastLines } from './explain-forecast.ts';
 import { sentenceOf } from './finding-text.ts';
-import { ageText, seconds, some, tagText } from './format.ts';
+import { ageText, seconds, some, tagText, timeText } from './format.ts';
 import { overrideText, reasonSentence } from './reason-text.ts';
 
-/** Explains one pool; undefined when there is none of that name. */
+/** Explains one pool as text. Returns undefined if no pool has this name. */
 export function explainPool(
   name: string,
   deliberation: Deliberation,
@@ -26,14 +29,14 @@ export function explainPool(
   if (decision === undefined) return undefined;
   const { pool } = decision.need.view;
   return [
-    `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${deliberation.plan.takenAt}`,
-    ...block('set by people', standingLines(decision)),
+    `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${timeText(deliberation.plan.takenAt)}`,
+    ...block('overrides', overrideLines(decision)),
     ...block('demand', demandLines(decision, deliberation, snapshot)),
-    ...block('what coderd will do by itself', forecastLines(decision.need.view, deliberation, snapshot)),
+    ...block('forecast of what coderd will do', forecastLines(decision.need.view, deliberation, snapshot)),
     ...block('supply', supplyLines(decision, snapshot)),
-    ...block('what it needs', needLines(decision)),
-    ...block('who leaves', leaveLines(decision)),
-    ...block('decided', decidedLines(decision)),
+    ...block('needs', needLines(decision)),
+    ...block('drains', drainLines(decision)),
+    ...block('decision', decidedLines(decision)),
     ...block('findings', findingLines(deliberation.plan.findings, decision)),
   ].join('\n');
 }
@@ -42,11 +45,9 @@ function block(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-/** What holds beside the configuration's numbers. */
-function standingLines({ need: { view } }: PoolDecision): readonly string[] {
-  const retiring = view.pool.retiring
-    ? ['retiring: everyone is asked to leave, and nothing is launched']
-    : [];
+/** What changes the configured numbers: overrides and retirement. */
+function overrideLines({ need: { view } }: PoolDecision): readonly string[] {
+  const retiring = view.pool.retiring ? ['retiring: all tasks drain, and the pool launches nothing'] : [];
   return [...retiring, ...view.overrides.map(overrideText)];
 }
 
@@ -62,23 +63,23 @@ function demandLines(
       ? [groupLine(group, rows, snapshot)]
       : [],
   );
-  return lines.length > 0 ? lines : ['no pending job that this pool can run'];
+  return lines.length > 0 ? lines : ['no pending job fits this pool'];
 }
 
 function groupLine(group: TagGroup, rows: readonly Assigned<TagGroup>[], snapshot: Snapshot): string {
   const age = ageText((snapshot.takenAt - oldestOf(group)) / 1000);
-  const places = rows.map(
+  const providers = rows.map(
     ({ offer, jobs }) =>
       `${jobs} ${SERVED[offer.served]} ${offer.pool === null ? 'of others' : `in "${offer.pool}"`}`,
   );
-  return `${tagText(displayTags(group.tags))}, ${group.for}: ${some(group.jobs, 'job')}, the oldest for ${age} -> ${places.join(', ')}`;
+  return `${tagText(displayTags(group.tags))}, ${group.for}: ${some(group.jobs, 'job')}, the oldest for ${age} -> ${providers.join(', ')}`;
 }
 
 const SERVED: Readonly<Record<Served, string>> = {
   'by-free': 'by a free daemon',
   'by-starting': 'by a starting daemon',
   'by-launch': 'by a new task',
-  'when-there-is-room': 'when there is room',
+  'when-there-is-room': 'waiting for capacity',
   'by-busy': 'by a busy daemon',
 };
 
@@ -88,16 +89,14 @@ function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly strin
   return [
     `desired count ${service.desiredCount}, ${some(tasks.length, 'task')}`,
     ...tasks.map((task) => taskLine(task, snapshot)),
-    ...(missing > 0
-      ? [`${some(missing, 'task')} more ${missing === 1 ? 'is' : 'are'} desired and not there yet`]
-      : []),
+    ...(missing > 0 ? [`${some(missing, 'desired task')} not created yet`] : []),
   ];
 }
 
 function taskLine({ task, state, use, daemon, idleSince }: TaskView, snapshot: Snapshot): string {
   const idle = idleSince === undefined ? '' : ` for ${ageText((snapshot.takenAt - idleSince) / 1000)}`;
-  const name = daemon === undefined ? 'no daemon' : `daemon ${use}${idle}`;
-  return `${taskId(task)}  ${state.padEnd(9)}  ${name}`;
+  const daemonText = daemon === undefined ? 'no daemon' : `daemon ${use}${idle}`;
+  return `${taskId(task)}  ${state.padEnd(9)}  ${daemonText}`;
 }
 
 function needLines({ need }: PoolDecision): readonly string[] {
@@ -108,12 +107,12 @@ function needLines({ need }: PoolDecision): readonly string[] {
     `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
     startTimeText(view.startTime),
-    `bounds: wants ${wanted}, max ${pool.max}${maxFrom(view)}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
-    `there are ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; beside them ${capacity.leaving} leaving, ${capacity.left} left`,
+    `limits: needs ${wanted}, max ${pool.max}${maxFrom(view)}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
+    `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; not counted: ${capacity.leaving} leaving, ${capacity.left} left`,
   ];
 }
 
-/** What set the bound, where it is not the configuration's `max`. */
+/** What sets the limit, unless it is `max` of the configuration. */
 function maxFrom({ pool, overrides, minFrom }: PoolDecision['need']['view']): string {
   if (pool.retiring) return ' (retiring)';
   if (isPaused(overrides)) return ' (paused)';
@@ -126,7 +125,7 @@ function floorsText({ outlook, prewarmed, stock }: PoolDecision['need']): string
     `min ${min}${minFrom === 'min' ? '' : ` (${minFrom})`}`,
     `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`,
     `wake ${wake}`,
-    `ready for what is due ${prewarmed}`,
+    `due ${prewarmed}`,
     `stock ${stock}`,
   ].join(', ');
 }
@@ -134,20 +133,20 @@ function floorsText({ outlook, prewarmed, stock }: PoolDecision['need']): string
 function startTimeText({ from, samples, p50Ms, p95Ms }: StartTime): string {
   const seen = some(samples, 'start');
   return from === 'learned'
-    ? `a new task has its daemon after ${seconds(p50Ms)}, nearly always within ${seconds(p95Ms)} (learned from ${seen})`
-    : `a new task has its daemon after ${seconds(p95Ms)} (startTime of the configuration; ${seen} seen, too few to learn it)`;
+    ? `start time: ${seconds(p50Ms)}, 95 % within ${seconds(p95Ms)} (learned from ${seen})`
+    : `start time: ${seconds(p95Ms)} (configured startTime; ${seen} seen, too few to learn from)`;
 }
 
-/** One line a task; where it is spare and to be replaced too, what is done about it counts. */
-function leaveLines({ leaving, need }: PoolDecision): readonly string[] {
+/** One line per task. A task can be both spare and due for replacement: a drain request wins. */
+function drainLines({ leaving, need }: PoolDecision): readonly string[] {
   const isGuarded = need.view.pool.scaleIn === 'lease';
   const inOrder = leaving.toSorted(by(({ kind }) => (kind === 'leave' ? 1 : 0)));
   const decisions = new Map(inOrder.map((decision) => [decision.task.task.taskArn, decision]));
   return leaving
     .filter((decision) => decisions.get(decision.task.task.taskArn) === decision)
     .map(({ task, kind, why }) => {
-      const stays = REPLACING.some((code) => code === why) ? 'waits for its turn' : 'stays';
-      return `${taskId(task.task)}  ${kind === 'keep' ? stays : isGuarded ? 'is asked' : 'is to be stopped'}: ${why}`;
+      const keeps = REPLACING.some((code) => code === why) ? 'waits for its turn' : 'stays';
+      return `${taskId(task.task)}  ${kind === 'keep' ? keeps : isGuarded ? 'drains' : 'will be stopped'}: ${why}`;
     });
 }
 
@@ -156,7 +155,7 @@ function decidedLines({ plan, doubts, actions }: PoolDecision): readonly string[
   return [
     from === to ? `desired count stays ${from ?? 'unknown'}` : `desired count ${from} -> ${to}`,
     ...plan.why.map((reason) => `because: ${reasonSentence(reason)}`),
-    ...(doubts.length > 0 ? [`in doubt: ${doubts.join(', ')}`] : []),
+    ...(doubts.length > 0 ? [`doubts: ${doubts.join(', ')}`] : []),
     ...(actions.length === 0 ? ['no action'] : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** Numbers, tags and times as people read them. */
+/** Formats the numbers, tags and times of a plan for people. Times are UTC, to the second. */
 import type { TransitionKind, Transitions } from '../decision/model/plan.ts';
 import type { Tags } from '../decision/model/tags.ts';
 
@@ -20,23 +20,33 @@ export function seconds(ms: number): string {
   return `${Math.round(ms / 1000)} s`;
 }
 
+const DATE = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'long' });
+
+/** An RFC 3339 time for people: `20 November 2026 09:00:00 UTC`. Any other text stays as it is. */
+export function timeText(time: string): string {
+  const at = new Date(time);
+  if (Number.isNaN(at.getTime())) return time;
+  return `${DATE.format(at)} ${at.toISOString().slice(11, 19)} UTC`;
+}
+
 /** A number with its noun: `1 job`, `2 jobs`. */
 export function some(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The first few of many. */
+/** The first three items, and how many more there are. */
 export function few(items: readonly string[]): string {
   const more = items.length - 3;
   return items.slice(0, 3).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** `5 autostarts from 2026-11-20T09:00:00.000Z on`. */
+/** `5 autostarts from 20 November 2026 09:00:00 UTC on`. */
 export function transitionsText(all: readonly Transitions[]): string {
   return all
     .map(({ kind, transitions, at }) => {
       const [one, many] = NOUNS[kind];
-      return transitions === 1 ? `1 ${one} at ${at}` : `${transitions} ${many} from ${at} on`;
+      const time = timeText(at);
+      return transitions === 1 ? `1 ${one} at ${time}` : `${transitions} ${many} from ${time} on`;
     })
     .join(' and ');
 }
@@ -48,13 +58,25 @@ const NOUNS: Readonly<Record<TransitionKind, readonly [one: string, many: string
   deletion: ['dormant workspace to be deleted', 'dormant workspaces to be deleted'],
 };
 
-/** The word for so many transitions. */
+/** The pronoun for a number of transitions. */
 export function itOrThem({ transitions }: Pick<Transitions, 'transitions'>): string {
   return transitions === 1 ? 'it' : 'them';
 }
 
-/** `previous-jobs-truncated` in words. */
+const LISTS: Readonly<Record<string, string>> = {
+  jobs: 'provisioner jobs',
+  daemons: 'provisioner daemons',
+  'previous-jobs': 'previous jobs',
+  services: 'ECS services',
+  tasks: 'ECS tasks',
+  protections: 'ECS task protections',
+};
+
+/** What is wrong with a list, as a phrase: `could not list ECS services` for `services-failed`. */
 export function readingPhrase(code: string): string {
   const [, reading = '', status = ''] = /^(.*)-(\w+)$/.exec(code) ?? [];
-  return `the list of ${reading.replace('-', ' ')} is ${status}`;
+  const list = LISTS[reading] ?? reading;
+  if (status === 'failed') return `could not list ${list}`;
+  if (status === 'forbidden') return `no permission to list ${list}`;
+  return `the list of ${list} is ${status}`;
 }

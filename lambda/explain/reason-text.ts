@@ -1,6 +1,8 @@
-/** Sentences for the reasons of a pool, and for overrides. */
+/**
+ * Words the reasons and overrides of a plan as sentences. Overrides and reasons are the only input.
+ */
 import type { Doubt, Override, Reason } from '../decision/model/plan.ts';
-import { readingPhrase, some, transitionsText } from './format.ts';
+import { readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { startHint } from './start-hint.ts';
 
 /** One reason as a sentence. */
@@ -9,95 +11,95 @@ export function reasonSentence(reason: Reason): string {
     case 'pending-jobs':
       return `${some(reason.jobs, 'pending job')} ${reason.jobs === 1 ? 'needs' : 'need'} a new task`;
     case 'served-by-free':
-      return `${some(reason.jobs, 'pending job')} for free daemons`;
+      return `free daemons will take ${some(reason.jobs, 'pending job')}`;
     case 'served-by-starting':
-      return `${some(reason.jobs, 'pending job')} for daemons that are starting`;
+      return `starting daemons will take ${some(reason.jobs, 'pending job')}`;
     case 'floor':
       return FLOORS[reason.from](reason.count);
     case 'stock':
       return stockText(reason);
     case 'holding-for-record':
-      return `${some(reason.tasks, 'idle daemon')} kept: the function has just started and does not know enough earlier builds yet`;
+      return `${some(reason.tasks, 'idle daemon')} kept: the autoscaler has just started and knows too few earlier builds`;
     case 'making-room':
-      return `draining ${some(reason.tasks, 'idle daemon')}: a limit over all pools leaves no room for more`;
+      return `draining ${some(reason.tasks, 'idle daemon')}: a limit over all pools is reached and another pool needs capacity`;
     case 'awake-for':
-      return `to be awake for ${transitionsText(reason.for)}`;
+      return `needs a daemon for ${transitionsText(reason.for)}`;
     case 'holding-for-forecast':
-      return 'its last daemon stays, since not all that coderd will do by itself is known (see findings)';
+      return 'last daemon kept: the forecast of what coderd will do is incomplete (see findings)';
     case 'not-woken-for':
-      return `not woken for ${transitionsText(reason.for)} (see findings)`;
+      return `starts no daemon for ${transitionsText(reason.for)} (see findings)`;
     case 'prewarm':
-      return `coderd is about to create ${some(reason.due, 'job')}: ${some(reason.daemons, 'daemon')} will be ready`;
+      return `prepares ${some(reason.daemons, 'daemon')} for ${some(reason.due, 'job')} that coderd is about to create`;
     case 'capped-at-prewarm-max':
       return `${some(reason.due, 'job')} due, limited to ${some(reason.max, 'daemon')} by prewarm.max until coderd creates the jobs`;
     case 'launching-for-jobs-only':
-      return `wants ${some(reason.wanted, 'task')}, but clocks differ: only pending jobs launch tasks (see findings)`;
+      return `needs ${some(reason.wanted, 'task')}, but clocks differ: only pending jobs launch tasks (see findings)`;
     case 'pinned':
-      return `wants ${reason.wanted}, pinned at ${reason.count} ${saidText(reason)}`;
+      return `needs ${some(reason.wanted, 'task')}, pinned at ${reason.count} ${originText(reason)}`;
     case 'above-pin':
       return `${some(reason.tasks, 'task')} above the pin. Running builds finish; idle daemons drain after idleTimeout`;
     case 'paused':
-      return `paused ${saidText(reason)}: nothing is done but to protect tasks that have no guard`;
+      return `paused ${originText(reason)}: the autoscaler only protects tasks that have no guard`;
     case 'scale-in-paused':
-      return `scale-in paused ${saidText(reason)}`;
+      return `scale-in paused ${originText(reason)}`;
     case 'retiring-waits':
       return retiringText(reason);
     case 'retired':
-      return 'no task left; remove the pool from the configuration';
+      return 'no tasks remain. Remove the pool from the configuration';
     case 'capped-at-max':
       return `needs ${some(reason.wanted, 'task')}, limited to ${reason.max} by max`;
     case 'capped-at-max-tasks':
-      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.maxTasks ${reason.maxTasks}${heldText(reason)}`;
+      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.maxTasks ${reason.maxTasks}${addedWaitText(reason)}`;
     case 'capped-at-dollars-per-hour':
-      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.dollarsPerHour ${reason.dollarsPerHour}${heldText(reason)}`;
+      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.dollarsPerHour ${reason.dollarsPerHour}${addedWaitText(reason)}`;
     case 'capped-at-prebuilds-max-tasks':
-      return `${some(reason.jobs, 'prebuild')} held back: launches for prebuilds stop at ${some(reason.maxTasks, 'task')} (prebuilds.maxTasks)`;
+      return `${some(reason.jobs, 'prebuild')} on hold: launches for prebuilds stop at ${some(reason.maxTasks, 'task')} (prebuilds.maxTasks)`;
     case 'idle-long-enough':
       return `draining ${some(reason.tasks, 'idle daemon')}`;
     case 'idle-too-briefly':
-      return `${some(reason.tasks, 'idle daemon')} to drain after idleTimeout`;
+      return `${some(reason.tasks, 'idle daemon')} will drain after idleTimeout`;
     case 'retiring':
-      return `${some(reason.tasks, 'task')} to leave for good; ${turnText(reason)}`;
+      return `${some(reason.tasks, 'task')} of a retiring pool: ${turnText(reason)}`;
     case 'no-daemon':
-      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'holds' : 'hold'} a lease and ${reason.tasks === 1 ? 'has' : 'have'} no daemon; ${turnText(reason)}`;
+      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'holds' : 'hold'} a lease and ${reason.tasks === 1 ? 'has' : 'have'} no daemon: ${turnText(reason)}`;
     case 'wrong-key':
-      return `${some(reason.tasks, 'daemon')} with another key than the pool's; ${turnText(reason)}`;
+      return `${some(reason.tasks, 'daemon')} ${reason.tasks === 1 ? 'has' : 'have'} the wrong provisioner key: ${turnText(reason)}`;
     case 'old-revision':
-      return `${some(reason.tasks, 'task')} of an old revision; ${turnText(reason)}`;
+      return `${some(reason.tasks, 'task')} of an old revision: ${turnText(reason)}`;
     case 'protecting':
       return `protecting ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} no guard`;
     case 'stopping-after-confirmation':
       return reason.unprotected === 0
-        ? `${some(reason.tasks, 'idle daemon')} to be stopped once a second look confirms it`
-        : `${some(reason.tasks, 'idle daemon')} to be stopped once ${some(reason.unprotected, 'other task')} ${reason.unprotected === 1 ? 'is' : 'are'} protected`;
+        ? `${some(reason.tasks, 'idle daemon')} will stop after a second look confirms it`
+        : `${some(reason.tasks, 'idle daemon')} will stop after ${some(reason.unprotected, 'other task')} ${reason.unprotected === 1 ? 'is' : 'are'} protected`;
     case 'holding-for-protection':
-      return `${some(reason.tasks, 'spare daemon')} still protected from the last build`;
+      return `${some(reason.tasks, 'idle daemon')} kept: ${reason.tasks === 1 ? 'its' : 'their'} protection for the last build has not ended`;
     case 'never-scaled-in':
-      return `${some(reason.tasks, 'spare daemon')}, which nobody asks to leave`;
+      return `${some(reason.tasks, 'idle daemon')} kept: this pool has scaleIn: never`;
     case 'tasks-left':
-      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'has' : 'have'} left`;
+      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'has' : 'have'} drained`;
     case 'count-below-tasks':
-      return `the desired count ${reason.desired} is below the ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} not left`;
+      return `desired count ${reason.desired} is lower than the ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} not drained`;
     case 'holding-for-starting':
-      return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'is' : 'are'} starting`;
+      return `desired count not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'is' : 'are'} starting`;
     case 'holding-for-leaving':
-      return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'is' : 'are'} leaving`;
+      return `desired count not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'drains' : 'drain'}`;
     case 'holding-for-unguarded':
-      return `not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'runs' : 'run'} without a lease`;
+      return `desired count not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'runs' : 'run'} without a lease`;
     case 'holding-for-deployment':
-      return 'not scaled in while a deployment is in progress';
+      return 'scale-in on hold: a deployment is in progress';
     case 'holding-for-doubt':
-      return `not scaled in: ${reason.doubts.map(doubtPhrase).join(', ')}`;
+      return `scale-in on hold: ${reason.doubts.map(doubtPhrase).join(', ')}`;
     case 'starts-failing':
-      return `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed and none has succeeded since`}, so one probe at a time (wants ${reason.wanted}, gets ${reason.granted}): ${startHint(reason.reason)}`;
+      return `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`;
     case 'placement-failing':
-      return `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${reason.since}; one task at a time is tried (needs ${reason.wanted}, gets ${reason.granted}): ${startHint(reason.reason)}`;
+      return `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`;
     case 'waiting-for-vacant':
-      return `nothing is launched before ${some(reason.tasks, 'task')} that never had a daemon ${reason.tasks === 1 ? 'is' : 'are'} gone`;
+      return `launches on hold until ${some(reason.tasks, 'task')} that never had a daemon ${reason.tasks === 1 ? 'stops' : 'stop'}`;
     case 'server-too-old':
-      return `coderd ${reason.version} is too old; ${reason.oldest} or newer is needed`;
+      return `coderd ${reason.version} is too old. Upgrade it to ${reason.oldest} or newer`;
     case 'no-service':
-      return 'no ECS service to act on';
+      return 'this pool has no ECS service';
     case 'nothing-to-do':
       return 'nothing to do';
     default:
@@ -105,7 +107,10 @@ export function reasonSentence(reason: Reason): string {
   }
 }
 
-/** `keeps 5 free: 0.9 builds a minute, a replacement takes 64 s. One more would be used once in 20 h, save $0.010 an hour and cost $0.050`. */
+/**
+ * `keeps 5 daemons free: 0.9 builds a minute, a replacement takes 64 s. One more would be used once
+ * in 20 h, save $0.010 an hour and cost $0.050`.
+ */
 function stockText({
   daemons,
   perMinute,
@@ -114,7 +119,7 @@ function stockText({
 }: Extract<Reason, { readonly code: 'stock' }>): string {
   const { savesPerHour, costsPerHour, usedEveryHours } = next;
   const used = usedEveryHours === null ? 'never be used' : `be used once in ${hoursText(usedEveryHours)}`;
-  return `keeps ${daemons} free: ${rateText(perMinute)}, a replacement takes ${replaceSeconds} s. One more would ${used}, save $${savesPerHour.toFixed(3)} an hour and cost $${costsPerHour.toFixed(3)}`;
+  return `keeps ${some(daemons, 'daemon')} free: ${rateText(perMinute)}, a replacement takes ${replaceSeconds} s. One more would ${used}, save $${savesPerHour.toFixed(3)} an hour and cost $${costsPerHour.toFixed(3)}`;
 }
 
 function rateText(perMinute: number): string {
@@ -128,30 +133,30 @@ function hoursText(hours: number): string {
   return hours < 100 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} days`;
 }
 
-function heldText({ waitMinutesPerHour }: { readonly waitMinutesPerHour: number }): string {
+function addedWaitText({ waitMinutesPerHour }: { readonly waitMinutesPerHour: number }): string {
   return waitMinutesPerHour === 0 ? '' : `; people wait ${waitMinutesPerHour} more minutes an hour`;
 }
 
 const FLOORS: Readonly<
   Record<Extract<Reason, { readonly code: 'floor' }>['from'], (count: number) => string>
 > = {
-  min: (count) => `min keeps ${count}`,
-  warm: (count) => `warm keeps ${count}, busy daemons included`,
-  schedule: (count) => `a schedule keeps ${count}, busy daemons included`,
-  pin: (count) => `a pin keeps ${count}`,
-  override: (count) => `an override keeps ${count}`,
-  'when-blind': (count) => `whenBlind keeps ${count} while coderd cannot be read`,
+  min: (count) => `min keeps ${some(count, 'task')}`,
+  warm: (count) => `warm keeps ${some(count, 'daemon')}, busy ones included`,
+  schedule: (count) => `a schedule keeps ${some(count, 'daemon')}, busy ones included`,
+  pin: (count) => `a pin keeps ${some(count, 'task')}`,
+  override: (count) => `an override keeps ${some(count, 'task')}`,
+  'when-blind': (count) => `whenBlind keeps ${some(count, 'task')} while the autoscaler cannot read coderd`,
 };
 
 /** An override as a sentence. */
-export function overrideText({ kind, count = 0, ...said }: Override): string {
-  const what = {
+export function overrideText({ kind, count = 0, ...origin }: Override): string {
+  const effect = {
     pause: 'paused',
     'pause-scale-in': 'scale-in paused',
     pin: `pinned at ${some(count, 'task')}`,
-    floor: `kept at ${some(count, 'task')} or more`,
+    floor: `at least ${some(count, 'task')}`,
   };
-  return `${what[kind]} ${saidText(said)}`;
+  return `${effect[kind]} ${originText(origin)}`;
 }
 
 function retiringText({
@@ -160,49 +165,48 @@ function retiringText({
   unguarded,
 }: Extract<Reason, { readonly code: 'retiring-waits' }>): string {
   const parts = [
-    ...(leaving > 0 ? [`${leaving} that ${leaving === 1 ? 'is' : 'are'} leaving`] : []),
-    ...(starting > 0 ? [`${starting} that ${starting === 1 ? 'is' : 'are'} starting`] : []),
-    ...(unguarded > 0 ? [`${unguarded} without a lease`] : []),
+    ...(leaving > 0 ? [some(leaving, 'draining task')] : []),
+    ...(starting > 0 ? [some(starting, 'starting task')] : []),
+    ...(unguarded > 0 ? [`${some(unguarded, 'task')} without a lease`] : []),
   ];
   const stuck =
     unguarded > 0
-      ? ', which nobody can ask: once no build runs in the pool it can be removed all the same'
+      ? '. The autoscaler cannot drain tasks without a lease: remove the pool when no build runs in it'
       : '';
   return `waits for ${parts.join(', ')}${stuck}`;
 }
 
-function saidText({ until, by, why }: Pick<Override, 'until' | 'by' | 'why'>): string {
-  return `until ${until} by ${by} (${why})`;
+function originText({ until, by, why }: Pick<Override, 'until' | 'by' | 'why'>): string {
+  return `until ${timeText(until)} by ${by} (${why})`;
 }
 
-/** Those that are replaced: how many are asked now. */
+/** How many of the tasks to be replaced get a drain request now. */
 function turnText({ tasks, asked }: { readonly tasks: number; readonly asked: number }): string {
-  if (asked === tasks) return `asking ${tasks === 1 ? 'it' : 'them'} to leave`;
-  return asked === 0
-    ? `${tasks === 1 ? 'it waits for its' : 'they wait for their'} turn to be replaced`
-    : `asking ${asked} of them to leave`;
+  if (asked === 0) return `waiting for ${tasks === 1 ? 'its' : 'their'} turn to be replaced`;
+  if (asked < tasks) return `draining ${asked} of them`;
+  return `draining ${tasks === 1 ? 'it' : 'them'}`;
 }
 
 function doubtPhrase(doubt: Doubt): string {
   switch (doubt) {
     case 'organization-unknown':
-      return 'its organization is not in sight';
+      return 'its organization is not in the snapshot';
     case 'daemons-empty-while-leased':
-      return 'coderd lists no daemon although tasks hold leases';
+      return 'coderd lists no daemons, but tasks hold leases';
     case 'jobs-empty-while-busy':
-      return 'coderd lists no job although daemons are busy';
+      return 'coderd lists no jobs, but daemons are busy';
     case 'worker-unknown':
-      return 'a running job has a worker that coderd does not list';
+      return 'coderd does not list the daemon of a running job';
     case 'daemons-share-name':
-      return 'two daemons have one name';
+      return 'two daemons have the same name';
     case 'clocks-differ':
-      return 'clocks differ';
+      return 'clocks differ (see findings)';
     case 'server-too-old':
       return 'coderd is too old';
     case 'tasks-fewer-than-counted':
       return 'ECS lists fewer tasks than it counts';
     case 'override-malformed':
-      return 'an override can not be read';
+      return 'an override is invalid (see findings)';
     case 'scale-in-paused':
       return 'scale-in is paused';
     default:

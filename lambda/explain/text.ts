@@ -1,4 +1,7 @@
-/** A plan for people. What its codes mean is worded here and in reason-text.ts and finding-text.ts, and nowhere else. */
+/**
+ * Formats a plan as text for people. Sentences for its reasons and findings are in reason-text.ts
+ * and finding-text.ts.
+ */
 import type {
   Action,
   AssignmentRow,
@@ -8,13 +11,16 @@ import type {
   UnservedRow,
 } from '../decision/model/plan.ts';
 import { findingLines } from './finding-text.ts';
-import { ageText, itOrThem, some, tagText, transitionsText } from './format.ts';
+import { ageText, itOrThem, some, tagText, timeText, transitionsText } from './format.ts';
 import { overrideText, reasonSentence } from './reason-text.ts';
 
-/** A plan as a person reads it: a line a pool, overrides, then jobs that nobody serves, then findings. */
+/**
+ * The plan as text: one line per pool, then overrides, unschedulable jobs, the forecast and
+ * findings.
+ */
 export function planText(plan: Plan): string {
   return [
-    `plan for ${plan.takenAt}`,
+    `plan for ${timeText(plan.takenAt)}`,
     '',
     ...poolLines(plan),
     ...list(
@@ -23,13 +29,13 @@ export function planText(plan: Plan): string {
         overrides.map((override) => `pool "${name}": ${overrideText(override)}`),
       ),
     ),
-    ...section('jobs for daemons that are not ours', plan.assignment.flatMap(foreignSentence)),
+    ...section('jobs for daemons of others', plan.assignment.flatMap(foreignSentence)),
     ...section(
-      'jobs that nobody can run',
+      'unschedulable jobs',
       plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
     ),
     ...list(
-      'what coderd will do by itself within the hour',
+      'forecast of what coderd will do within the hour',
       plan.forecast.map((row) => forecastSentence(row, plan.takenAt)),
     ),
     ...section('findings', findingLines(plan.findings)),
@@ -50,12 +56,12 @@ function poolLines(plan: Plan): readonly string[] {
   });
 }
 
-/** How a pool is scaled in, where it is not by lease, and whether it is on its way out. */
+/** How a pool scales in unless by lease, and whether it is retiring. */
 function stateText({ scaleIn, retiring }: PoolPlan): readonly string[] {
   return [...(scaleIn === 'lease' ? [] : [`scaleIn: ${scaleIn}`]), ...(retiring ? ['retiring'] : [])];
 }
 
-/** `+` more tasks, `-` fewer, `~` somebody is asked to leave. */
+/** `+`: scales out, `-`: scales in, `~`: tasks get a drain request, `!`: no service. */
 function markOf({ name, desired }: PoolPlan, actions: readonly Action[]): string {
   if (desired.from === null || desired.to === null) return '!';
   if (desired.to > desired.from) return '+';
@@ -81,44 +87,44 @@ function list(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `    ${line}`)];
 }
 
-/** Times of one form compare as texts. */
+/** One row of the forecast. RFC 3339 times in UTC compare as strings. */
 function forecastSentence({ organization, tags, pool, ...row }: ForecastRow, takenAt: string): string {
-  const who = pool === null ? 'no pool is woken' : `pool "${pool}" is to be awake`;
+  const starter = pool === null ? 'no pool starts a daemon' : `pool "${pool}" provides a daemon`;
   const overdue = row.at < takenAt ? ', overdue' : '';
-  return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([row])}${overdue}; ${who} for ${itOrThem(row)}${pool === null ? ' now' : ''}`;
+  return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([row])}${overdue}; ${starter} for ${itOrThem(row)}${pool === null ? ' now' : ''}`;
 }
 
 function summary(actions: readonly Action[]): string {
   const counts = actions.filter((action) => action.kind === 'set-desired');
   const raised = counts.filter(({ from, to }) => to > from).length;
-  const asked = actions.filter(({ kind }) => kind === 'ask-to-leave').length;
-  const kept = actions.length - counts.length - asked;
+  const drained = actions.filter(({ kind }) => kind === 'ask-to-leave').length;
+  const protectedTasks = actions.length - counts.length - drained;
   if (actions.length === 0) return 'no changes';
-  const protections = kept === 0 ? '' : `, ${some(kept, 'task')} to protect`;
-  return `${some(raised, 'count')} to raise, ${some(asked, 'task')} to ask to leave${protections}, ${some(counts.length - raised, 'count')} to lower`;
+  const protections = protectedTasks === 0 ? '' : `, ${some(protectedTasks, 'task')} to protect`;
+  return `${some(raised, 'count')} to raise, ${some(drained, 'task')} to drain${protections}, ${some(counts.length - raised, 'count')} to lower`;
 }
 
-/** Jobs that coderd's own or another fleet's daemons will run, as a sentence. */
+/** Jobs that daemons outside these pools will run: coderd's own daemons, or another fleet's. */
 function foreignSentence({ organization, tags, jobs, pool, served }: AssignmentRow): readonly string[] {
   if (pool !== null) return [];
-  const when = served === 'by-free' ? 'a free one takes them' : 'they wait for a busy one';
-  return [`organization "${organization}", tags ${tagText(tags)}: ${some(jobs, 'job')}; ${when}`];
+  const provider = served === 'by-free' ? 'a free daemon takes them' : 'they wait for a busy daemon';
+  return [`organization "${organization}", tags ${tagText(tags)}: ${some(jobs, 'job')}; ${provider}`];
 }
 
-/** Jobs that nobody can run, as a sentence. */
+/** One row of unschedulable jobs as a sentence: the jobs, the cause, and what to do. */
 export function unservedSentence(row: UnservedRow, takenAt: string): string {
   const age = (Date.parse(takenAt) - Date.parse(row.oldest)) / 1000;
-  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')} (${row.types.join(', ')}), the oldest for ${ageText(age)}${row.failsAt === null ? '' : `, failed by coderd at ${row.failsAt}`}`;
+  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')} (${row.types.join(', ')}), the oldest waits for ${ageText(age)}${row.failsAt === null ? '' : ` and fails at ${timeText(row.failsAt)}`}`;
   if (row.why === 'scope-is-user')
-    return `${jobs}; they have scope=user, and a pool's daemons run jobs of the organization only: remove this tag from the template`;
-  if (row.closest === null) return `${jobs}; no pool is configured for this organization`;
+    return `${jobs}. They have scope=user, but daemons of a pool only run jobs of the organization. Remove this tag from the template`;
+  if (row.closest === null) return `${jobs}. No pool is configured for this organization`;
   if (row.why === 'pool-is-retiring')
-    return `${jobs}; pool "${row.closest.pool}" has these tags and is retiring: give them to another pool`;
-  return `${jobs}; pool "${row.closest.pool}" comes closest, ${differenceText(row.closest)}`;
+    return `${jobs}. Pool "${row.closest.pool}" has these tags but is retiring: give the tags to another pool`;
+  return `${jobs}. The closest pool is "${row.closest.pool}": ${differenceText(row.closest)}`;
 }
 
 function differenceText({ missing, has, surplus }: NonNullable<UnservedRow['closest']>): string {
-  const instead = Object.keys(has).length === 0 ? '' : ` (it has ${tagText(has)})`;
-  if (Object.keys(missing).length > 0) return `but does not have ${tagText(missing)}${instead}`;
-  return `but has ${tagText(surplus)}, and untagged jobs run on untagged daemons only`;
+  const instead = Object.keys(has).length === 0 ? '' : ` (has ${tagText(has)})`;
+  if (Object.keys(missing).length > 0) return `it lacks ${tagText(missing)}${instead}`;
+  return `it has ${tagText(surplus)}, but untagged jobs only run on untagged daemons`;
 }

@@ -1,22 +1,26 @@
-/** Cuts what is told to a size: logs and answers have limits, and what does not fit would be lost as a whole. */
+/**
+ * Truncates lists of rows to a size in bytes. CloudWatch and Lambda reject or split what is longer.
+ */
 
-/** The first of these rows, as many as fit into so many bytes as JSON. */
+/** The first rows, as many as fit into `maxBytes` as JSON. */
 export function fitting<T>(rows: readonly T[], maxBytes: number): readonly T[] {
   let bytes = 0;
   const end = rows.findIndex((row) => {
-    // a comma comes after each
+    // plus the comma
     bytes += bytesOf(row) + 1;
     return bytes > maxBytes;
   });
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** How long a value is as JSON, in bytes. */
+/** The size of a value as JSON, in bytes. */
 export function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** What fits of each list, and how many rows of which list were left out; lists that are whole are not named. */
+/**
+ * Truncates each list to its `maxBytes`. `leftOut` counts the dropped rows of truncated lists only.
+ */
 export function cutLists<Lists extends Readonly<Record<string, readonly unknown[]>>>(
   lists: Lists,
   maxBytes: Readonly<Record<keyof Lists, number>>,

@@ -1,17 +1,17 @@
-/** The answer of a dry run. */
+/** Builds the answer of a dry run from a plan, within Lambda's limit of 6 MB. */
 import type { Plan } from '../decision/model/plan.ts';
 import { planText } from '../explain/text.ts';
 import { cutLists } from '../explain/truncate-rows.ts';
 
 export type Answer = Plan & {
-  /** The plan as a person reads it. */
+  /** The plan as text for people. */
   readonly text: string;
-  /** Rows that had no room, by list. */
+  /** How many rows were left out, by list. */
   readonly leftOut: Readonly<Record<string, number>>;
 };
 
 const MIB = 1024 * 1024;
-/** Lambda answers 6 MB at the most, and fails what is longer as a whole. */
+/** Lambda answers at most 6 MB and rejects a longer answer as a whole. */
 const MAX_BYTES = {
   pools: 0.75 * MIB,
   actions: 0.75 * MIB,
@@ -22,7 +22,10 @@ const MAX_BYTES = {
   text: 1 * MIB,
 } as const;
 
-/** The plan with its text, cut to what Lambda can answer; the text's last line says what was cut. */
+/**
+ * The plan with its text, truncated to Lambda's limit. The last line of the text says what is
+ * missing.
+ */
 export function answerOf(plan: Plan): Answer {
   const { version, takenAt, lookAgainAfterMs, ...lists } = plan;
   const { kept, leftOut } = cutLists({ ...lists, text: planText(plan).split('\n') }, MAX_BYTES);
@@ -38,5 +41,7 @@ export function answerOf(plan: Plan): Answer {
 function cutText(leftOut: Answer['leftOut']): readonly string[] {
   const lists = Object.entries(leftOut).map(([list, rows]) => `${rows} rows of ${list}`);
   if (lists.length === 0) return [];
-  return [`left out, since Lambda answers 6 MB at the most: ${lists.join(', ')}; autoscaler plan tells all`];
+  return [
+    `left out because Lambda answers at most 6 MB: ${lists.join(', ')}. Run autoscaler plan to see all rows`,
+  ];
 }

@@ -1,13 +1,14 @@
 /**
- * Act: the actions of a plan, in the plan's order: raises, asks and protections, lower counts. Pools side by side; within a pool
- * one after the other, and what fails ends that pool's turn.
+ * Applies the actions of a plan in order: raises, drain requests and protections, lower counts.
+ * Pools run in parallel. Within a pool actions run one after the other, and a failure skips the
+ * rest.
  */
 import type { PoolName, TaskArn } from '../decision/model/brands.ts';
 import { batchesOf } from '../decision/model/collections.ts';
 import type { Action } from '../decision/model/plan.ts';
 import type { Ecs, Refusal } from './ports.ts';
 
-/** What became of a plan's actions. */
+/** The result of a plan's actions. */
 export type Outcome = {
   readonly applied: readonly Action[];
   readonly refused: readonly (Refusal & { readonly pool: PoolName })[];
@@ -17,14 +18,17 @@ export type Outcome = {
 export type Failure = {
   readonly message: string;
   readonly cause?: unknown;
-  /** Absent: of no single pool. */
+  /** Absent if the failure does not belong to one pool. */
   readonly pool?: PoolName;
 };
 
 /** ECS protects at most this many tasks a call (docs/aws.md §1). */
 const TASKS_A_CALL = 10;
 
-/** Applies all actions, until `signal` says that it is too late. Doesn't throw: a pool that fails is in `failures`, and the others go on. */
+/**
+ * Applies all actions until `signal` aborts. Does not throw: a pool that fails is in `failures`,
+ * and the other pools continue.
+ */
 export async function apply(actions: readonly Action[], ecs: Ecs, signal?: AbortSignal): Promise<Outcome> {
   const failed = new Set<PoolName>();
   const outcome: { applied: Action[]; refused: (Refusal & { pool: PoolName })[]; failures: Failure[] } = {
@@ -42,7 +46,11 @@ export async function apply(actions: readonly Action[], ecs: Ecs, signal?: Abort
           outcome.refused.push(...refused.map((refusal) => ({ ...refusal, pool: call.pool })));
         } catch (cause) {
           failed.add(call.pool);
-          outcome.failures.push({ message: `${call.what}: ${messageOf(cause)}`, cause, pool: call.pool });
+          outcome.failures.push({
+            message: `${call.description}: ${messageOf(cause)}`,
+            cause,
+            pool: call.pool,
+          });
         }
       }),
     );
@@ -55,16 +63,16 @@ export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-type WakeDemand = {
+type EcsCall = {
   readonly pool: PoolName;
-  readonly what: string;
+  readonly description: string;
   readonly actions: readonly Action[];
   readonly run: (ecs: Ecs) => Promise<readonly Refusal[]>;
 };
 
 type Write = Extract<Action, { readonly task: TaskArn }>;
 
-function stagesOf(actions: readonly Action[]): readonly (readonly WakeDemand[])[] {
+function stagesOf(actions: readonly Action[]): readonly (readonly EcsCall[])[] {
   const counts = actions.filter((action) => action.kind === 'set-desired');
   const writes = actions.filter((action) => action.kind !== 'set-desired');
   return [
@@ -76,10 +84,10 @@ function stagesOf(actions: readonly Action[]): readonly (readonly WakeDemand[])[
   ];
 }
 
-function setDesired(action: Extract<Action, { kind: 'set-desired' }>): WakeDemand {
+function setDesired(action: Extract<Action, { kind: 'set-desired' }>): EcsCall {
   return {
     pool: action.pool,
-    what: `setting the desired count of pool "${action.pool}" from ${action.from} to ${action.to}`,
+    description: `setting the desired count of pool "${action.pool}" from ${action.from} to ${action.to}`,
     actions: [action],
     run: async (ecs) => {
       await ecs.setDesired(action.service, action.to);
@@ -88,20 +96,20 @@ function setDesired(action: Extract<Action, { kind: 'set-desired' }>): WakeDeman
   };
 }
 
-function protectionCall(actions: readonly Write[]): readonly WakeDemand[] {
+function protectionCall(actions: readonly Write[]): readonly EcsCall[] {
   const [first] = actions;
   if (first === undefined) return [];
   const tasks = actions.map(({ task }) => task);
-  const isAsk = first.kind === 'ask-to-leave';
-  const what = isAsk
-    ? `asking ${tasks.length} task(s) of pool "${first.pool}" to leave`
+  const isDrain = first.kind === 'ask-to-leave';
+  const description = isDrain
+    ? `requesting ${tasks.length} task(s) of pool "${first.pool}" to drain`
     : `protecting ${tasks.length} task(s) of pool "${first.pool}"`;
   return [
     {
       pool: first.pool,
-      what,
+      description,
       actions,
-      run: (ecs) => (isAsk ? ecs.askToLeave(tasks) : ecs.protect(tasks)),
+      run: (ecs) => (isDrain ? ecs.askToLeave(tasks) : ecs.protect(tasks)),
     },
   ];
 }

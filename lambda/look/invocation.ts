@@ -1,5 +1,6 @@
 /**
- * One scheduled invocation: looks as often as the plans say, none that would run into the last seconds.
+ * One scheduled invocation: looks as often as the plans request, and starts no look that could run
+ * into the last seconds.
  */
 
 import { NEXT_INVOCATION_MS } from '../decision/look-again.ts';
@@ -9,20 +10,25 @@ import type { Failure } from './apply.ts';
 import { type LookResult, lookAndAct } from './look.ts';
 import type { Clock, Ports } from './ports.ts';
 
-/** Kept free at the end of an invocation, so that Lambda never cuts a look off in the middle. */
+/** Kept free at the end of an invocation, so that Lambda does not stop a look halfway. */
 const MARGIN_MS = 5_000;
 
 export type InvocationInput = {
   readonly ports: Ports;
   readonly config: Config;
   readonly remainingMs: () => number;
-  /** Says that the invocation is over. */
+  /** Aborts when the invocation is over. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each look, with how long it took. What it throws is dropped: a report must not stop the scaling. */
+  /**
+   * Called after each look with its duration. Its errors are ignored: a failed report must not stop
+   * the scaling.
+   */
   readonly onLook: (result: LookResult, durationMs: number) => void;
 };
 
-/** Looks until all is quiet or time is up. Throws InvocationError when anything failed on the way. */
+/**
+ * Looks until no further look is needed or time is up. Throws InvocationError if anything failed.
+ */
 export async function runLooks(input: InvocationInput): Promise<{ readonly looks: number }> {
   const failures: Failure[] = [];
   let looks = 0;
@@ -31,46 +37,51 @@ export async function runLooks(input: InvocationInput): Promise<{ readonly looks
     const done = await lookAndAct(input.ports, input.config, input.signal);
     looks += 1;
     failures.push(...done.failures);
-    reportQuietly(input, done, elapsedMs(input.ports.clock, startedAt));
-    const restMs = restOf(input, done.plan, startedAt);
-    if (restMs === undefined) break;
-    await input.ports.clock.sleep(restMs);
+    reportSafely(input, done, elapsedMs(input.ports.clock, startedAt));
+    const delayMs = delayOf(input, done.plan, startedAt);
+    if (delayMs === undefined) break;
+    await input.ports.clock.sleep(delayMs);
   }
   if (failures.length > 0) throw new InvocationError(failures);
   return { looks };
 }
 
-/** How long to wait for the next look; undefined when there is to be none in this invocation. */
-function restOf(
+/** How long to wait for the next look; undefined if this invocation has no further look. */
+function delayOf(
   { ports, remainingMs, signal }: InvocationInput,
   plan: Plan,
   startedAt: number,
 ): number | undefined {
   if (plan.lookAgainAfterMs >= NEXT_INVOCATION_MS || signal?.aborted) return undefined;
   const tookMs = elapsedMs(ports.clock, startedAt);
-  const restMs = Math.max(0, plan.lookAgainAfterMs - tookMs);
-  return remainingMs() - restMs - tookMs > MARGIN_MS ? restMs : undefined;
+  const delayMs = Math.max(0, plan.lookAgainAfterMs - tookMs);
+  return remainingMs() - delayMs - tookMs > MARGIN_MS ? delayMs : undefined;
 }
 
 function elapsedMs(clock: Clock, startedAt: number): number {
   return Math.max(0, clock.now() - startedAt);
 }
 
-function reportQuietly({ onLook }: InvocationInput, done: LookResult, durationMs: number): void {
+function reportSafely({ onLook }: InvocationInput, done: LookResult, durationMs: number): void {
   try {
     onLook(done, durationMs);
   } catch {
-    // logs and metrics may fail: the next look matters more
+    // logs and metrics may fail: the next look is more important
   }
 }
 
-/** What failed in an invocation, one line a cause: Lambda reports the message and drops everything else. */
+/** One failure of a look, a cause of InvocationError. */
+export class LookError extends Error {
+  override readonly name = 'LookError';
+}
+
+/** The failures of an invocation, one line per cause: Lambda reports the message only. */
 export class InvocationError extends AggregateError {
   override readonly name = 'InvocationError';
 
   constructor(failures: readonly Failure[]) {
     const lines = [...new Set(failures.map(({ message }) => message.replaceAll('\n', ' ')))];
-    const causes = failures.map(({ message, cause }) => new Error(message, { cause }));
+    const causes = failures.map(({ message, cause }) => new LookError(message, { cause }));
     super(causes, lines.join('\n'));
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The log event of a look: what was seen, decided and done, as numbers that saved queries read (infra/constructs/watching/log-queries.ts)
- * and sentences for who is paged. One event a look, whatever the size of the deployment.
+ * Builds the log event of a look: numbers for saved queries
+ * (infra/constructs/watching/log-queries.ts) and sentences for the person on call. A look has one
+ * event, whatever the size of the deployment.
  */
 import { sum } from '../decision/model/collections.ts';
 import type {
@@ -29,23 +30,23 @@ export type LookEvent = {
   readonly durationMs: number;
   /** Jobs that wait for a daemon of a pool. */
   readonly pending: number;
-  /** Of those: how long the oldest has waited. */
+  /** How long the oldest of these jobs has waited. */
   readonly oldestPendingSeconds: number;
-  /** Jobs that nobody can run. */
+  /** Unschedulable jobs. */
   readonly unserved: number;
   /** Actions that were carried out. */
   readonly applied: number;
-  /** Tasks that ECS would not protect or let be asked. */
+  /** Tasks whose protection or drain request ECS refused. */
   readonly refused: number;
   readonly calls: readonly CallRow[];
   readonly pools: readonly PoolRow[];
   readonly groups: readonly GroupRow[];
   readonly actions: readonly ActionRow[];
-  /** Sentences; those of `failures` made the invocation fail. */
+  /** Sentences. Those of `failures` fail the invocation. */
   readonly findings: readonly string[];
   readonly failures: readonly string[];
   readonly forecast: readonly ForecastRow[];
-  /** Rows that had no room, by list. */
+  /** How many rows were left out, by list. */
   readonly leftOut: Readonly<Record<string, number>>;
 };
 
@@ -58,7 +59,7 @@ export type PoolRow = DaemonCounts & {
   /** Tasks; null without a service. */
   readonly desiredFrom: number | null;
   readonly desiredTo: number | null;
-  /** All that ECS runs, starts or is about to start. */
+  /** Tasks that ECS runs, starts or is about to start. */
   readonly tasks: number;
   readonly pending: number;
   readonly due: number;
@@ -67,11 +68,11 @@ export type PoolRow = DaemonCounts & {
   readonly startSamples: number;
   readonly startP50Seconds: number;
   readonly startP95Seconds: number;
-  /** 1: it wants more than a bound lets it have. A number, so that queries can add it up. */
+  /** 1 if a limit holds the pool below its need. A number, so that queries can sum it. */
   readonly atMax: 0 | 1;
-  /** Tasks that this look's raise asks for. */
+  /** Tasks that this look requests from ECS. */
   readonly launches: number;
-  /** Tasks that were asked to leave. */
+  /** Tasks that got a drain request. */
   readonly asks: number;
   readonly overrides: readonly Override[];
   readonly why: readonly Reason[];
@@ -83,17 +84,17 @@ export type ActionRow = {
   readonly why: string;
   readonly from?: number;
   readonly to?: number;
-  /** The id that ends its ARN. */
+  /** The task id: the last part of its ARN. */
   readonly task?: string;
   /** `open`: it failed, a second look did not confirm it, or time was up. */
   readonly outcome: 'applied' | 'refused' | 'open';
-  /** ECS's own. */
+  /** The reason that ECS gives. */
   readonly reason?: string;
 };
 
 /**
- * CloudWatch has long taken 256 KiB an event and no more, and a longer line comes in pieces that no query can read. 50 pools fit whole;
- * what these leave is for the rest of the event.
+ * CloudWatch used to accept at most 256 KiB per event. It splits a longer line into pieces that no
+ * query can read. 50 pools fit completely; the other lists share the rest.
  */
 const MAX_BYTES = {
   pools: 128 * 1024,
@@ -103,10 +104,10 @@ const MAX_BYTES = {
   failures: 16 * 1024,
   forecast: 4 * 1024,
 } as const;
-/** A sentence with a server's whole answer in it must not take the room of all others. */
+/** Limits each sentence, so that one with a server's whole answer leaves space for the others. */
 const LONGEST_TEXT = 2_000;
 
-/** Makes the log event of a look. */
+/** Builds the log event of a look. */
 export function lookEvent({ result, calls, durationMs }: Look): LookEvent {
   const { snapshot, plan, outcome, failures } = result;
   const groups = groupRows(snapshot, plan);
@@ -116,8 +117,8 @@ export function lookEvent({ result, calls, durationMs }: Look): LookEvent {
       pools: plan.pools.map((pool) => poolRow(pool, outcome)),
       groups,
       actions: plan.actions.map((action) => actionRow(action, outcome)),
-      findings: findingLines(plan.findings).map(clipped),
-      failures: failures.map(({ message }) => clipped(message)),
+      findings: findingLines(plan.findings).map(truncated),
+      failures: failures.map(({ message }) => truncated(message)),
       forecast: plan.forecast,
     },
     MAX_BYTES,
@@ -136,13 +137,13 @@ export function lookEvent({ result, calls, durationMs }: Look): LookEvent {
   };
 }
 
-/** Pools whose jobs wait because a bound of the configuration holds them; a pin is no such bound. */
+/** Whether jobs of the pool wait because of `max` or `maxTasks`. A pin does not count. */
 export function isAtMax({ why, overrides, pending }: PoolPlan): boolean {
   const isCapped = why.some(({ code }) => code === 'capped-at-max' || code === 'capped-at-max-tasks');
   return isCapped && pending > 0 && !overrides.some(({ kind }) => kind === 'pin');
 }
 
-/** Tasks that raises ask ECS for; a count that is put right asks for none. */
+/** Tasks that raised counts request from ECS. A corrected count requests none. */
 export function launchesOf(actions: Outcome['applied']): number {
   return sum(actions, (action) =>
     action.kind === 'set-desired' && action.why !== 'count-below-tasks'
@@ -179,16 +180,15 @@ function poolRow(pool: PoolPlan, { applied, refused }: Outcome): PoolRow {
 
 function actionRow(action: Action, { applied, refused }: Outcome): ActionRow {
   const { pool, kind, why } = action;
-  const open = applied.includes(action) ? 'applied' : 'open';
-  if (action.kind === 'set-desired')
-    return { pool, kind, why, from: action.from, to: action.to, outcome: open };
+  const outcome = applied.includes(action) ? 'applied' : 'open';
+  if (action.kind === 'set-desired') return { pool, kind, why, from: action.from, to: action.to, outcome };
   const refusal = refused.find(({ task }) => task === action.task);
   return {
     pool,
     kind,
     why,
     task: action.task.slice(action.task.lastIndexOf('/') + 1),
-    outcome: refusal === undefined ? open : 'refused',
+    outcome: refusal === undefined ? outcome : 'refused',
     ...(refusal === undefined ? {} : { reason: refusal.reason }),
   };
 }
@@ -197,6 +197,6 @@ function isRefused(task: string, refused: Outcome['refused']): boolean {
   return refused.some((refusal) => refusal.task === task);
 }
 
-function clipped(text: string): string {
+function truncated(text: string): string {
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT)} …`;
 }

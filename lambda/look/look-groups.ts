@@ -1,4 +1,7 @@
-/** What the log event of a look tells about each tag group: who waits, and how long those waited who run. */
+/**
+ * Computes the rows of the log event for tag groups: pending jobs, and how long the running jobs
+ * waited.
+ */
 
 import { deriveDemand, oldestOf, type TagGroup } from '../decision/demand/demand.ts';
 import type { EpochMs } from '../decision/model/brands.ts';
@@ -9,7 +12,7 @@ import { displayTags, type Tags, tagKey } from '../decision/model/tags.ts';
 import { isoTime } from '../decision/report/waiting.ts';
 import { tagText } from '../explain/format.ts';
 
-/** The pending and running jobs of one organization that have the same tag set, people's and prebuilds together. */
+/** The pending and running jobs of one organization with the same tag set, prebuilds included. */
 export type GroupRow = {
   /** Name. */
   readonly organization: string;
@@ -24,12 +27,12 @@ export type GroupRow = {
   /** The pools that the jobs are planned for, as one text. */
   readonly pools: string;
   readonly running: number;
-  /** Of the running jobs in view: from when coderd made them until a daemon took them. */
+  /** The queue wait of the running jobs: from their creation until a daemon took them. */
   readonly queueWaitP50Seconds?: number;
   readonly queueWaitP95Seconds?: number;
 };
 
-/** Tells of every tag group: those that wait first, the longest waiting before all. */
+/** One row for each tag group: groups with pending jobs first, the longest waiting on top. */
 export function groupRows(snapshot: Snapshot, plan: Plan): readonly GroupRow[] {
   const facts = new Map<string, GroupFacts>();
   const of = (organization: string, tags: Tags): GroupFacts => {
@@ -60,7 +63,7 @@ type Place = { readonly served: string; readonly jobs: number; readonly pool?: s
 type GroupFacts = {
   readonly organization: string;
   readonly tags: Tags;
-  /** Of people, and of prebuilds. */
+  /** Groups of people's jobs and of prebuilds. */
   readonly waiting: TagGroup[];
   readonly places: Place[];
   readonly running: Job[];

@@ -1,4 +1,4 @@
-/** One look: observe, decide, act. A dry run is the same look with the act left out. */
+/** One look: observe, decide and apply. A dry run only observes and decides. */
 
 import { decide } from '../decision/decide.ts';
 import type { Config } from '../decision/model/config.ts';
@@ -13,11 +13,11 @@ export type LookResult = {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
   readonly outcome: Outcome;
-  /** Everything that must make the invocation fail: what could not be read and what could not be done. */
+  /** Everything that fails the invocation: unreadable lists and failed actions. */
   readonly failures: readonly Failure[];
 };
 
-/** Looks and decides. */
+/** Observes and decides; changes nothing. */
 export async function dryLook(
   ports: Ports,
   config: Config,
@@ -27,8 +27,10 @@ export async function dryLook(
 }
 
 /**
- * Looks, decides and acts; looks again before it does what would stop tasks that have no guard. Doesn't throw for what a pool, coderd or ECS does: see `failures`. Nothing more is done once
- * `signal` says that the invocation is over: what was seen will be old when the function is thawed.
+ * Observes, decides and applies. Looks a second time before it lowers a count that would stop tasks
+ * without a guard. Does not throw for failures of a pool, coderd or ECS: they are in `failures`.
+ * Does nothing more once `signal` aborts, because the readings are old when Lambda thaws the
+ * function.
  */
 export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSignal): Promise<LookResult> {
   const { snapshot, plan } = await dryLook(ports, config);
@@ -49,12 +51,12 @@ export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSig
   };
 }
 
-/** Tasks without a guard would be stopped by it: rung `confirm` (core/confirming.ts). */
+/** Whether the action would stop tasks without a guard (rung `confirm`). */
 function needsConfirmation(action: Action): boolean {
   return action.kind === 'set-desired' && action.stops !== undefined;
 }
 
-/** Those of the actions that one more look, just before, plans too. */
+/** The actions that a second look plans too. */
 async function confirm(actions: readonly Action[], ports: Ports, config: Config): Promise<readonly Action[]> {
   if (actions.length === 0) return [];
   const again = await dryLook(ports, config);
@@ -70,7 +72,7 @@ function joined(first: Outcome, second: Outcome): Outcome {
   };
 }
 
-/** Findings that mean that a pool is not looked after. */
+/** Findings that mean that the autoscaler cannot manage a pool. */
 function findingFailures(findings: readonly Finding[]): readonly Failure[] {
   return findingLines(findings.filter(isFailure)).map((message) => ({ message }));
 }
@@ -82,7 +84,7 @@ const FAILURES: ReadonlySet<Finding['code']> = new Set([
   'server-too-old',
 ]);
 
-/** Without the forecast all else works, and pools keep their last daemon. */
+/** Without the forecast everything else works, and pools keep their last daemon. */
 const IS_FORECAST = /^(workspaces|templates)-/;
 
 function isFailure({ code }: Finding): boolean {
@@ -90,8 +92,8 @@ function isFailure({ code }: Finding): boolean {
 }
 
 /**
- * A task that is gone needs no asking, and a blocked ask is an ask to its guard (docs/architecture.md, "The lease");
- * any other refusal is a mistake that somebody has to see.
+ * A task that is gone needs no drain request, and a blocked drain request still reaches the guard
+ * (docs/architecture.md, "The lease"). Any other refusal needs a person.
  */
 const HARMLESS: ReadonlySet<string> = new Set(['MISSING', 'DEPLOYMENT_BLOCKED']);
 
@@ -99,6 +101,6 @@ function refusals({ refused }: Outcome): readonly Failure[] {
   return refused
     .filter(({ reason }) => !HARMLESS.has(reason))
     .map(({ pool, task, reason, detail }) => ({
-      message: `protecting task ${task} of pool "${pool}", to keep it or to ask it to leave: ECS refused with ${reason}${detail ? ` (${detail})` : ''}`,
+      message: `changing the protection of task ${task} of pool "${pool}" (to keep or to drain it): ECS refused with ${reason}${detail ? ` (${detail})` : ''}`,
     }));
 }

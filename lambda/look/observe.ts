@@ -1,4 +1,4 @@
-/** Look: one snapshot of coderd and ECS. All that can run side by side does. */
+/** Reads one snapshot of coderd and ECS, with parallel requests where possible. */
 import type { EpochMs, OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
 import type {
@@ -11,18 +11,18 @@ import type {
 } from '../decision/model/snapshot.ts';
 import type { Clock, Coderd, Ecs, Organization, Ports } from './ports.ts';
 
-/** Takes one snapshot. Doesn't throw for what can't be read: each reading carries its status. */
+/** Takes one snapshot. Does not throw: each reading has a status. */
 export async function observe({ coderd, ecs, clock }: Ports, config: Config): Promise<Snapshot> {
   const startedAt = clock.now();
   const [coder, cluster] = await Promise.all([observeCoder({ coderd, clock }, config), observeEcs(ecs)]);
-  // by coderd's clock: liveness is compared with times that coderd wrote
+  // coderd's clock: the decision compares it with times that coderd wrote
   const takenAt = timeOf(coder) ?? cluster.services.takenAt ?? clock.now();
   return { version: 1, takenAt, clock: startedAt, coder, ecs: cluster };
 }
 
 /**
- * The earliest time of this look's answers: where one clock is ahead, it is outvoted, and the core sees that the
- * clocks differ.
+ * The earliest time of this look's answers. A clock that is ahead does not count, and the decision
+ * detects that the clocks differ.
  */
 function timeOf({ organizations }: Snapshot['coder']): EpochMs | undefined {
   const times = organizations
@@ -31,7 +31,7 @@ function timeOf({ organizations }: Snapshot['coder']): EpochMs | undefined {
   return times.length === 0 ? undefined : (Math.min(...times) as EpochMs);
 }
 
-/** All that is read of coderd. Doesn't throw. */
+/** Reads everything from coderd. Does not throw. */
 export async function observeCoder(
   { coderd, clock }: { readonly coderd: Coderd; readonly clock: Pick<Clock, 'now'> },
   config: Config,
@@ -66,7 +66,7 @@ function isNamed({ id, name }: Organization, nameOrId: string): boolean {
 const SHORTEST_REFRESH_MS = 60_000;
 const LONGEST_REFRESH_MS = 300_000;
 
-/** What is about to be due in the organizations that have a pool to wake. */
+/** Reads the forecast of the organizations that have a pool with wake enabled. */
 async function forecastOf(
   coderd: Coderd,
   known: readonly Organization[],
@@ -76,7 +76,8 @@ async function forecastOf(
   const waking = pools.filter(({ wake }) => wake.autostart || wake.autostop);
   const organizations = known.filter((item) => waking.some((pool) => isNamed(item, pool.organization)));
   if (organizations.length === 0) return new Map();
-  // a transition that a list was too old for is seen, and its daemon started, while maxDelay still runs
+  // a transition that a list was too old for is seen, and its daemon started, while maxDelay still
+  // runs
   const thirdMs = Math.min(...waking.map(({ wake }) => wake.maxDelayMs)) / 3;
   const refreshMs = Math.min(LONGEST_REFRESH_MS, Math.max(SHORTEST_REFRESH_MS, thirdMs));
   return coderd.forecast(organizations, { ...at, refreshMs });
@@ -91,7 +92,7 @@ async function observeOrganization(
     coderd.jobs(organization, build),
     coderd.daemons(organization, build),
   ]);
-  // older servers list the offline rows of seven days: their previous jobs matter to nobody
+  // older servers list the offline rows of seven days: their previous jobs are not needed
   const ids = daemons.items.flatMap(({ status, current_job, previous_job }) =>
     status !== 'offline' && current_job == null && previous_job != null ? [previous_job.id] : [],
   );
@@ -102,15 +103,15 @@ async function observeOrganization(
   return { ...organization, jobs, daemons, previousJobs };
 }
 
-/** With the jobs that are known from this look and earlier ones. */
+/** Adds the jobs that are known from this look and earlier ones. */
 function recorded(coderd: Coderd, view: OrganizationReadings, now: EpochMs): OrganizationReadings {
   const { jobs, previousJobs, workspaces } = view;
   return { ...view, recentJobs: coderd.recentJobs(view, { jobs, previousJobs, workspaces, now }) };
 }
 
 /**
- * An organization of the configuration that coderd does not list stays in the snapshot, as unread. Its id is the name or UUID that the
- * configuration has, so that it is none of the others; coderd's names are shorter than a UUID.
+ * An organization of the configuration that coderd does not list stays in the snapshot, as unread.
+ * Its id is the configured name or UUID, so that it differs from all other ids.
  */
 function unknownOrganization(name: string, known: Reading<Organization>): OrganizationReadings {
   const missing: Reading<Job & Daemon> =
@@ -124,13 +125,13 @@ function unknownOrganization(name: string, known: Reading<Organization>): Organi
   return { id: name as OrganizationId, name, jobs: missing, daemons: missing, previousJobs: missing };
 }
 
-/** What to do about an organization that coderd does not list among these. */
+/** The error for an organization that coderd does not list. */
 export function unlisted(name: string, known: readonly Organization[]): string {
   const seen = known.map((item) => `"${item.name}"`).join(', ') || 'none';
   return `finding organization "${name}": coderd lists ${seen}; check the name, and that the token's user is a member`;
 }
 
-/** Looks at the cluster. Doesn't throw. */
+/** Reads services, tasks and protections of the cluster. Does not throw. */
 export async function observeEcs(ecs: Ecs): Promise<Snapshot['ecs']> {
   const services = await ecs.services();
   const tasks = await ecs.tasks(services.items);

@@ -1,4 +1,7 @@
-/** What a look needs of the world. Adapters implement these interfaces; nothing here knows HTTP or an SDK. */
+/**
+ * The interfaces that a look needs. Adapters implement them; this file does not know HTTP or an
+ * SDK.
+ */
 import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../decision/model/brands.ts';
 import type {
   BuildInfo,
@@ -15,18 +18,18 @@ import type {
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
 
-/** What one look has read of an organization's jobs. */
+/** The readings of one look about an organization's jobs. */
 export type SeenJobs = {
   /** Pending and running jobs. */
   readonly jobs: Reading<Job>;
   readonly previousJobs: Reading<Job>;
-  /** The same object for as long as the forecast is not read again. */
+  /** The same object until the forecast is read again. */
   readonly workspaces?: Reading<Workspace> | undefined;
-  /** By coderd's clock. */
+  /** coderd's clock. */
   readonly now: EpochMs;
 };
 
-/** One coderd. Readings never throw for an answer that is missing or wrong: the status says so. */
+/** One coderd. Readings never throw; a missing or wrong answer is in the status. */
 export interface Coderd {
   buildInfo(): Promise<Reading<BuildInfo>>;
   organizations(): Promise<Reading<Organization>>;
@@ -37,8 +40,8 @@ export interface Coderd {
   /** These jobs, whatever their status. */
   jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>>;
   /**
-   * What is about to be due, as of at most `refreshMs` before `now` (coderd's clock). A list that can't be read anew is
-   * served as it was, `stale`, with its time.
+   * The forecast, at most `refreshMs` older than `now` (coderd's clock). A list that cannot be
+   * refreshed is returned as it was, `stale`, with its time.
    */
   forecast(
     organizations: readonly Organization[],
@@ -49,36 +52,39 @@ export interface Coderd {
     },
   ): Promise<ReadonlyMap<OrganizationId, ForecastReadings>>;
   /**
-   * The jobs of the last seven days, as far as these readings and those of earlier looks tell. Sends no
-   * request. `items` is the same array for as long as no job changes.
+   * The jobs of the last seven days, as far as this look and earlier ones know them. Sends no
+   * request. `items` is the same array until a job changes.
    */
   recentJobs(organization: Organization, seen: SeenJobs): RecentJobs;
-  /** When the token ends, as of at most an hour before `now` (coderd's clock). Undefined: unknown, or not while it is used. */
+  /**
+   * When the token expires, at most an hour older than `now` (coderd's clock). Undefined: unknown,
+   * or coderd extends the token with each use.
+   */
   tokenExpiry(now: EpochMs): Promise<EpochMs | undefined>;
 }
 
-/** A task that ECS would not protect as asked, with ECS's own reason. */
+/** A task whose protection ECS refused to change, with the reason of ECS. */
 export type Refusal = {
   readonly task: TaskArn;
   readonly reason: string;
   readonly detail?: string | undefined;
 };
 
-/** One ECS cluster. Readings never throw; the writes throw when ECS refuses all that they ask for. */
+/** One ECS cluster. Readings never throw. Writes throw if ECS refuses the whole request. */
 export interface Ecs {
   readonly cluster: string;
   /** The stack of this deployment; undefined: unknown. */
   readonly stack?: string | undefined;
-  /** The services of the cluster that carry the pool tag. */
+  /** The services of the cluster that have the pool tag. */
   services(): Promise<Reading<Service>>;
   /** Tasks of these services that run, start, stop or stopped recently. */
   tasks(services: readonly Service[]): Promise<Reading<Task>>;
   protections(tasks: readonly TaskArn[]): Promise<Reading<Protection>>;
   /** Sets the desired count, in tasks. */
   setDesired(service: ServiceArn, count: number): Promise<void>;
-  /** Asks up to 10 tasks to leave: their protection is set to 23 h. */
+  /** Sends up to 10 tasks a drain request: sets their protection to 23 h. */
   askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
-  /** Protects up to 10 tasks that have no guard for half an hour. */
+  /** Protects up to 10 tasks without a guard for half an hour. */
   protect(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
 }
 

@@ -1,4 +1,4 @@
-/** The metrics of a look, as numbers. */
+/** Computes the metric values of a look from its result and its log event. */
 
 import { sum } from '../decision/model/collections.ts';
 import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
@@ -10,7 +10,7 @@ import type { MetricName, PoolMetricName } from './metric-names.ts';
 export function lookMetrics(
   { plan, outcome }: LookResult,
   { pending, oldestPendingSeconds, unserved }: LookEvent,
-  sightAgeSeconds: number,
+  fullViewAgeSeconds: number,
 ): Readonly<Record<MetricName, number>> {
   const total = (state: keyof DaemonCounts): number => sum(plan.pools, ({ daemons }) => daemons[state]);
   return {
@@ -23,7 +23,7 @@ export function lookMetrics(
     Launches: launchesOf(outcome.applied),
     FailedStarts: total('failing'),
     PoolsAtMax: plan.pools.filter(isAtMax).length,
-    TickAge: sightAgeSeconds,
+    TickAge: fullViewAgeSeconds,
   };
 }
 
@@ -36,7 +36,7 @@ export function poolMetrics({
   return { PendingJobs: pending, BusyDaemons: daemons.busy, DesiredTasks: desired.to ?? 0 };
 }
 
-/** The value of STUCK_METRIC; undefined while every task that drains leaves in time. */
+/** The value of STUCK_METRIC; undefined if every draining task leaves in time. */
 export function stuckTasks({ findings }: Plan): number | undefined {
   const stuck = sum(findings, (finding) =>
     finding.code === 'tasks-draining-without-daemon' || finding.code === 'tasks-draining-for-long'
@@ -48,7 +48,7 @@ export function stuckTasks({ findings }: Plan): number | undefined {
 
 const DAY_MS = 86_400_000;
 
-/** The value of TOKEN_METRIC; undefined while the token has long to go. */
+/** The value of TOKEN_METRIC, in days; undefined if the token does not expire soon. */
 export function tokenDaysLeft({ findings, takenAt }: Plan): number | undefined {
   const finding = findings.find(({ code }) => code === 'token-expires');
   return finding?.code === 'token-expires'

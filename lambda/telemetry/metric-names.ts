@@ -1,36 +1,50 @@
-/** The metrics of the function, by name: what emits them, and what alarms and draws by them. */
+/**
+ * The names of the function's metrics, for the code that emits them and for alarms and dashboards.
+ */
 
-/** As the stack sets `POWERTOOLS_METRICS_NAMESPACE`. */
+/** The stack sets it as `POWERTOOLS_METRICS_NAMESPACE`. */
 export const METRICS_NAMESPACE = 'CoderProvisionerAutoscaler';
-/** One value each a look, with the dimension `service`: the name of the deployment, which the stack sets as `POWERTOOLS_SERVICE_NAME`. CloudWatch bills each about $0.30 a month, so there are ten. */
+/**
+ * Each look emits one value per metric, with the dimension `service`: the name of the deployment,
+ * which the stack sets as `POWERTOOLS_SERVICE_NAME`. CloudWatch charges about $0.30 a month for
+ * each metric, so there are ten.
+ */
 export const METRICS = [
   /** Jobs that wait for a daemon of a pool. */
   'PendingJobs',
-  /** Of those: how long the oldest has waited, in seconds. */
+  /** How long the oldest of these jobs has waited, in seconds. */
   'OldestPendingAge',
-  /** Jobs that nobody can run. */
+  /** Unschedulable jobs: no pool can run them. */
   'UnservedJobs',
   'BusyDaemons',
   'IdleDaemons',
-  /** Tasks that are desired and whose daemon has not registered yet. */
+  /** Desired tasks whose daemon has not registered yet. */
   'StartingDaemons',
-  /** Tasks that this look's raises ask ECS for: again at each look until ECS shows them. */
+  /** Tasks that this look requests from ECS. Each look counts them again until ECS lists them. */
   'Launches',
-  /** Tasks that stopped before their daemon registered, in the last 10 minutes, and tasks that ECS cannot place. */
+  /**
+   * Tasks that stopped before their daemon registered (last 10 minutes), and tasks that ECS cannot
+   * place.
+   */
   'FailedStarts',
-  /** Pools whose jobs wait because `max` or `maxTasks` holds them. */
+  /** Pools whose jobs wait because of `max` or `maxTasks`. */
   'PoolsAtMax',
-  /** Seconds since the last look that saw everything, or since this instance of the function started. */
+  /**
+   * Seconds since the last look with a full view, or since this instance of the function started.
+   */
   'TickAge',
 ] as const;
 export type MetricName = (typeof METRICS)[number];
 
-/** Only while the finding `token-expires` is there. */
+/** Emitted only while the plan has the finding `token-expires`. */
 export const TOKEN_METRIC = 'TokenDaysLeft';
 
-/** Tasks that drain and do not leave. Only while there are any. */
+/** Tasks that drain for too long. Emitted only if there are any. */
 export const STUCK_METRIC = 'StuckTasks';
 
-/** With `aws.metrics.perPool`: one value each a look and pool, with the dimension `pool` beside `service`. */
+/**
+ * With `aws.metrics.perPool`: one value per look and pool, with the dimensions `service` and
+ * `pool`.
+ */
 export const POOL_METRICS = ['PendingJobs', 'BusyDaemons', 'DesiredTasks'] as const;
 export type PoolMetricName = (typeof POOL_METRICS)[number];

@@ -1,24 +1,24 @@
-/** Logs and metrics of the function: one log event a look, a few metrics a look. */
+/** Writes the logs and metrics of the function: one log event and a few metrics per look. */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Look, lookEvent } from '../look/look-event.ts';
 import type { Clock } from '../look/ports.ts';
+import { FullViewAge } from './full-view-age.ts';
 import { lookMetrics, poolMetrics, stuckTasks, tokenDaysLeft } from './look-metrics.ts';
 import { STUCK_METRIC, TOKEN_METRIC } from './metric-names.ts';
-import { SightAge } from './sight-age.ts';
 
 export const logger = new Logger();
 
 export type ReporterOptions = {
   readonly clock: Clock;
-  /** Whether each pool has metrics of its own, which CloudWatch bills one by one. */
+  /** Whether each pool has its own metrics. CloudWatch charges for each of them. */
   readonly perPool: boolean;
 };
 
-/** Makes what logs a look and publishes its metrics. */
+/** Creates a function that logs a look and publishes its metrics. */
 export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) => void {
   const metrics = new Metrics();
-  const age = new SightAge(clock);
+  const age = new FullViewAge(clock);
   return (look) => {
     const { plan } = look.result;
     const event = lookEvent(look);
@@ -34,7 +34,10 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
   };
 }
 
-/** Writes one event in CloudWatch's embedded metric format; dimensions that were added are of this one only. */
+/**
+ * Writes one event in CloudWatch's embedded metric format. Added dimensions apply to this event
+ * only.
+ */
 function publish(metrics: Metrics, values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values))
     metrics.addMetric(name, name.endsWith('Age') ? MetricUnit.Seconds : MetricUnit.Count, value);

@@ -41,11 +41,11 @@ const text = await run('backtest', ...ALONE);
 const alone = await document(...ALONE);
 
 describe('backtest', () => {
-  it('prints the sentence, then a row for each policy and bound, within 100 columns', async () => {
+  it('prints a headline and a row for each policy and bound, within 100 columns', async () => {
     const { code, out, err } = await run('backtest', ...given);
     expect({ code, err }).toEqual({
       code: 0,
-      err: 'warning: up to 3 jobs at once (2026-03-02T08:06:00.000Z) are for 2 tasks (max of small): some have to wait, whatever the policy\n',
+      err: 'warning: up to 3 jobs at once (2026-03-02T08:06:00.000Z) need 2 tasks (max of small): with any policy some of them wait\n',
     });
     expect(out).toMatch(/^5 jobs in an hour cost \$0\.\d\d with the autoscaler, .*\.\n\npolicy {2}/);
     const [, costs = '', fates = ''] = out.split('\n\n');
@@ -56,7 +56,7 @@ describe('backtest', () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
   });
 
-  it('the table has the figures of the document', () => {
+  it('shows the figures of the JSON document in the table', () => {
     const { tasks, dollars } = alone.runs[0].figures;
     const row = /^autoscaler +(?:\S+ +){5}(\S+) +(\S+) .* (\S+)$/m.exec(text.out);
     expect(row?.slice(1)).toEqual([
@@ -66,19 +66,19 @@ describe('backtest', () => {
     ]);
   });
 
-  it('the same seed gives the same bytes, on one thread and on two', async () => {
+  it('gives the same bytes for the same seed, on one thread and on two', async () => {
     const args = ['backtest', ...given, '--against', 'keda', '--json'];
     const [one, two] = [await run(...args, '--workers', '1'), await run(...args, '--workers', '2')];
     expect(one.code).toBe(0);
     expect(two.out).toBe(one.out);
   });
 
-  it('another seed gives other start times', async () => {
+  it('gives other start times for another seed', async () => {
     const other = await document(...ALONE, '--seed', '2');
     expect(other.runs[0].figures.wait).not.toEqual(alone.runs[0].figures.wait);
   });
 
-  it('the document says when, as text', () => {
+  it('writes times as text in the JSON document', () => {
     expect(Object.keys(alone).slice(0, 3)).toEqual(['version', 'trace', 'seed']);
     expect(alone.trace).toMatchObject({
       ...{ name: 'morning', from: '2026-03-02T08:00:00.000Z', jobs: 5, skipped: 0 },
@@ -86,13 +86,13 @@ describe('backtest', () => {
     expect(alone.runs[0].pools[0].changes[0].at).toMatch(/^2026-03-02T08:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('compares with those that are named', async () => {
+  it('compares with the named policies', async () => {
     const { runs } = await document(...given, '--against', 'static,agent-scaler');
     const policies = runs.map(({ policy }: { readonly policy: string }) => policy);
     expect([...new Set(policies)]).toEqual(['autoscaler', 'static', 'agent-scaler']);
   });
 
-  it('values a minute as the configuration does', async () => {
+  it('takes the value of a minute from the configuration', async () => {
     const priced = file('priced.yaml', ['waiting: { person: 0.25 }', readFileSync(config, 'utf8')]);
     const args = ['--trace', trace, '--config', priced, '--against', 'none'];
     expect(alone.settings.valueOfMinute).toBe(0.1);
@@ -100,7 +100,7 @@ describe('backtest', () => {
     expect((await run('backtest', ...args)).out).toContain('At $0.25 for each minute that a person waits,');
   });
 
-  it('takes what waiting costs, and the region', async () => {
+  it('accepts the price of waiting and the region as options', async () => {
     const { settings, runs } = await document(...ALONE, '--value-of-minute', '0', '--region', 'eu-west-2');
     const { dollars } = runs[0].figures;
     expect(dollars.waiting).toBe(0);
@@ -108,7 +108,7 @@ describe('backtest', () => {
     expect(dollars.tasks).toBeGreaterThan(alone.runs[0].figures.dollars.tasks);
   });
 
-  it('writes the report, and says so', async () => {
+  it('writes the report and prints its name', async () => {
     const report = path('report.html');
     const { out, err } = await run('backtest', ...ALONE, '--out', report);
     expect(err).toContain(`wrote ${report}\n`);
@@ -134,7 +134,7 @@ describe('backtest', () => {
     });
   });
 
-  it('reads a trace from standard input, and draws nothing where there is no terminal', () => {
+  it('reads a trace from standard input and shows no progress without a terminal', () => {
     const args = [
       'cli/main.ts',
       'backtest',
@@ -155,7 +155,7 @@ describe('backtest', () => {
     expect(JSON.parse(out)).toMatchObject({ trace: { name: 'morning', jobs: 5 } });
   });
 
-  it('draws a bar on a terminal', async () => {
+  it('shows a progress bar on a terminal', async () => {
     const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
     await runIn({ terminal }, 'backtest', ...ALONE);
     terminal.end();
@@ -163,39 +163,39 @@ describe('backtest', () => {
   });
 });
 
-describe('a trace that is not of the configuration', () => {
+describe('a trace that does not fit the configuration', () => {
   const ALIEN = job('10', { organization: 'data', tags: { gpu: 'a10' } });
 
-  it('jobs that no pool can run are told before the run', async () => {
+  it('warns before the run about jobs that no pool can run', async () => {
     const mixed = file('mixed.jsonl', [HEADER, ...JOBS, ALIEN, ALIEN]);
     const { code, err } = await run('backtest', '--trace', mixed, '--config', config, '--against', 'none');
     expect(code).toBe(0);
     expect(err).toContain(
-      `warning: 2 of 7 jobs can't run (2 of "data gpu=a10"): no pool of ${config} has their organization and tags; they are left out, and in no figure\n`,
+      `warning: 2 of 7 jobs cannot run (2 of "data gpu=a10"): no pool of ${config} has their organization and tags. The figures do not include them\n`,
     );
   });
 
-  it('where no job can run it is refused', async () => {
+  it('refuses a trace without any job that can run', async () => {
     const alien = file('alien.jsonl', [HEADER, ALIEN]);
     expect(await run('backtest', '--trace', alien, '--config', config)).toEqual({
       code: 1,
       out: '',
-      err: `running the 1 job of "morning": no pool of ${config} has their organization and tags (1 of "data gpu=a10"); give the configuration that is meant for this trace with --config\n`,
+      err: `running the 1 job of "morning": no pool of ${config} has their organization and tags (1 of "data gpu=a10"). Give the configuration of this trace with --config\n`,
     });
   });
 
-  it('an outage is told', async () => {
+  it('warns about an outage in the trace', async () => {
     const down = file('down.jsonl', [
       HEADER.replace('}', ',"outages":[{"at":"2026-03-02T08:20:00Z","seconds":300}]}'),
       ...JOBS,
     ]);
     const { err } = await run('backtest', '--trace', down, '--config', config, '--against', 'none');
     expect(err).toContain(
-      'warning: coderd is down for 300 s from 2026-03-02T08:20:00.000Z on: it is simulated\n',
+      'warning: coderd is down for 300 s from 2026-03-02T08:20:00.000Z on, in the simulation too\n',
     );
   });
 
-  it('--skip-bad leaves bad lines out, counts them, and says so', async () => {
+  it('skips and counts invalid lines with --skip-bad', async () => {
     const bad = file('bad.jsonl', [HEADER, ...JOBS, job('55', { seconds: 'x' })]);
     const args = ['backtest', '--trace', bad, '--config', config, '--against', 'none', '--json'];
     const refused = await run(...args);
@@ -208,37 +208,37 @@ describe('a trace that is not of the configuration', () => {
   });
 });
 
-describe('bad input', () => {
+describe('invalid input', () => {
   const names = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy, bursts, agents';
 
   it.each([
     {
       args: [],
-      err: `error: no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+      err: `error: no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
     },
     {
       args: ['--scenario', '3k-user'],
-      err: `error: there is no scenario "3k-user"; did you mean "3k-users"? there are ${names}`,
+      err: `error: there is no scenario "3k-user". Did you mean "3k-users"? The scenarios are ${names}`,
     },
     {
       args: [...given, '--scenario', '3k-users'],
-      err: 'error: --trace and --scenario are two traces; leave one out',
+      err: 'error: --trace and --scenario are both given. Use one of them',
     },
     {
       args: [...given, '--days', '2'],
-      err: 'error: --days is for --scenario: a trace from a file is run as long as it is',
+      err: 'error: --days needs --scenario: a trace from a file has its own length',
     },
     {
       args: [...given, '--against', 'keda,hpa'],
-      err: `error: option '--against <policies>' argument 'keda,hpa' is invalid. there is no policy "hpa"; write all, none, or some of static,keda,agent-scaler`,
+      err: `error: option '--against <policies>' argument 'keda,hpa' is invalid. There is no policy "hpa". Write all, none, or some of static,keda,agent-scaler`,
     },
     {
       args: [...given, '--value-of-minute', '-1'],
-      err: "error: option '--value-of-minute <dollars>' argument '-1' is invalid. it must be a number of dollars, 0 or more: 0.75",
+      err: "error: option '--value-of-minute <dollars>' argument '-1' is invalid. Write a number of dollars, 0 or more, such as 0.75.",
     },
     {
       args: [...given, '--workers', '0'],
-      err: "error: option '--workers <number>' argument '0' is invalid. it must be from 1 to 64",
+      err: "error: option '--workers <number>' argument '0' is invalid. Write a number from 1 to 64.",
     },
     {
       args: [...given, '--region', 'mars-1'],
@@ -246,9 +246,9 @@ describe('bad input', () => {
     },
     {
       args: [...given, '--out', '-'],
-      err: 'error: --out - : the report is a page to open; name a file, or take --json for standard output',
+      err: 'error: --out - : the report is an HTML page. Name a file, or use --json for standard output',
     },
-  ])('$args is wrong usage', async ({ args, err }) => {
+  ])('exits with 2 for $args', async ({ args, err }) => {
     const answer = await run('backtest', ...args);
     expect(answer).toMatchObject({ code: 2, out: '' });
     expect(answer.err.slice(0, err.length)).toBe(err);
@@ -269,29 +269,29 @@ describe('bad input', () => {
     },
     {
       args: [...given, '--out', path('nowhere/report.html')],
-      err: `writing ${path('nowhere/report.html')}: ENOENT: no such file or directory, access '${path('nowhere')}'; give another file with --out\n`,
+      err: `writing ${path('nowhere/report.html')}: ENOENT: no such file or directory, access '${path('nowhere')}'. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', path('.')],
-      err: `writing ${path('.')}: it is there, and no file; give another file with --out\n`,
+      err: `writing ${path('.')}: it exists and is not a regular file. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', trace],
-      err: `writing ${trace}: it is read from, and would be lost; give another file with --out\n`,
+      err: `writing ${trace}: it is the input file. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', config],
-      err: `writing ${config}: it is read from, and would be lost; give another file with --out\n`,
+      err: `writing ${config}: it is the input file. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', path('reports/')],
-      err: `writing ${path('reports/')}: it names a folder; give another file with --out\n`,
+      err: `writing ${path('reports/')}: it is a folder. Give another file with --out\n`,
     },
     {
       args: [...given, '--out', ''],
-      err: 'writing "": it has no name; give another file with --out\n',
+      err: 'writing "": the file name is empty. Give another file with --out\n',
     },
-  ])('$args can not be used', async ({ args, err }) => {
+  ])('exits with 1 for $args', async ({ args, err }) => {
     expect(await run('backtest', ...args)).toEqual({ code: 1, out: '', err });
   });
 });

@@ -32,28 +32,28 @@ const config = file('good.yaml', stringify(drawn.config));
 const snapshot = file('snapshot.json', JSON.stringify(drawn.snapshot));
 
 describe('plan --snapshot', () => {
-  it('reads like a Terraform plan', async () => {
+  it('prints one line per pool, like a Terraform plan', async () => {
     const { code, out, err } = await run('plan', '--snapshot', snapshot, '--config', config);
     expect(out).toBe(
       [
-        'plan for 2026-11-20T09:00:00.000Z',
+        'plan for 20 November 2026 09:00:00 UTC',
         '',
         '  + cpu     2 -> 3  5 pending jobs need a new task; needs 7 tasks, limited to 3 by max (2 busy)',
-        '  - gpu     2 -> 1  min keeps 1; 1 task has left (1 idle, 1 left)',
-        '  ~ gpu-eu  2       min keeps 1; draining 1 idle daemon (2 idle)',
-        '    quiet   1       min keeps 1 (1 idle)',
+        '  - gpu     2 -> 1  min keeps 1 task; 1 task has drained (1 idle, 1 left)',
+        '  ~ gpu-eu  2       min keeps 1 task; draining 1 idle daemon (2 idle)',
+        '    quiet   1       min keeps 1 task (1 idle)',
         '',
-        'jobs that nobody can run:',
-        '  ! organization "default", tags cluster=tpu, region=eu: 2 jobs (workspace_build), the oldest for 3 min, failed by coderd at 2026-11-20T09:26:40.000Z; pool "gpu-eu" comes closest, but does not have cluster=tpu (it has cluster=gpu)',
+        'unschedulable jobs:',
+        '  ! organization "default", tags cluster=tpu, region=eu: 2 jobs (workspace_build), the oldest waits for 3 min and fails at 20 November 2026 09:26:40 UTC. The closest pool is "gpu-eu": it lacks cluster=tpu (has cluster=gpu)',
         '',
-        '1 count to raise, 1 task to ask to leave, 1 count to lower',
+        '1 count to raise, 1 task to drain, 1 count to lower',
         '',
       ].join('\n'),
     );
     expect({ code, err }).toEqual({ code: 0, err: '' });
   });
 
-  it('--json prints one document', async () => {
+  it('prints one JSON document with --json', async () => {
     const { code, out } = await run('plan', '--snapshot', snapshot, '--config', config, '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -64,14 +64,14 @@ describe('plan --snapshot', () => {
 
   it.each([
     {
-      scenario: 'no such file',
+      scenario: 'a missing file',
       text: undefined,
-      message: /reading the snapshot .*nowhere.json: ENOENT.*; write one with autoscaler snapshot/,
+      message: /reading the snapshot .*nowhere.json: ENOENT.*\. Write one with autoscaler snapshot/,
     },
     { scenario: 'an empty file', text: '', message: /it is empty/ },
-    { scenario: 'no JSON', text: '{"version": 1,', message: /it is not JSON \(/ },
+    { scenario: 'a file that is not JSON', text: '{"version": 1,', message: /it is not JSON \(/ },
     { scenario: 'another document', text: '{"version": 1}', message: /reading the snapshot: takenAt: / },
-  ])('$scenario: one clear error, exit 1', async ({ text, message }) => {
+  ])('prints one error and exits with 1 for $scenario', async ({ text, message }) => {
     const path = text === undefined ? join(folder, 'nowhere.json') : file('bad.json', text);
     const { code, out, err } = await run('plan', '--snapshot', path, '--config', config);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -80,17 +80,17 @@ describe('plan --snapshot', () => {
   });
 });
 
-it('a time before the snapshot: one clear error, exit 1', async () => {
+it('prints one error and exits with 1 for a time before the snapshot', async () => {
   const early = ['--at', '2026-11-20T08:59:59Z'];
   expect(await run('plan', '--snapshot', snapshot, '--config', config, ...early)).toEqual({
     code: 1,
     out: '',
-    err: 'planning at 2026-11-20T08:59:59.000Z: the snapshot is of 2026-11-20T09:00:00.000Z, and what was due before is not in it; give a later time\n',
+    err: 'planning at 2026-11-20T08:59:59.000Z: the snapshot is of 2026-11-20T09:00:00.000Z and has no earlier transitions. Give a later time\n',
   });
 });
 
 describe('validate', () => {
-  it('says what is valid', async () => {
+  it('prints the pools of a valid configuration', async () => {
     const { code, err, out } = await run('validate', config);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out.split('\n')[0]).toBe(`${config}: valid; 4 pools: cpu, gpu, gpu-eu, quiet`);
@@ -109,13 +109,13 @@ describe('validate', () => {
     }),
   );
 
-  it('tells what each pool is expected to cost, and what that assumes', async () => {
+  it('estimates the cost of each pool and prints the assumptions', async () => {
     const { code, out } = await run('validate', priced);
     expect(code).toBe(0);
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
       "
 
-      Expected price of the tasks, in dollars a month:
+      Expected cost of the tasks, in dollars a month:
 
       pool     max  builds a day  kept free          a month  at $1.00
       default   20           480  at $0.10 a minute      $82      $111
@@ -123,15 +123,15 @@ describe('validate', () => {
       dear       5           120  at $1.00 a minute      $68       $68
       all                                               $151      $180
 
-      Assumed: 24 builds a working day for each task of max (of maxTasks, where that is less). Tell your number with --builds-per-day N.
+      Assumed: 24 builds a working day for each task of max (or of maxTasks, if lower). Set your number with --builds-per-day N.
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.
-      The price of waiting (waiting.person) decides how many daemons are kept free. "at $1.00" is the price with person: 1.00, a developer at $60 an hour.
-      Prices are those of Fargate in us-east-1. NAT gateways, logs and the function come on top: docs/sizes.md.
+      The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.
+      Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/sizes.md.
       "
     `);
   });
 
-  it('tells it for as many builds a day as you have', async () => {
+  it('estimates the cost for a given number of builds', async () => {
     const { code, out } = await run('validate', priced, '--builds-per-day', '60');
     expect(code).toBe(0);
     expect(out).toMatch(/^default +20 +40 /m);
@@ -140,12 +140,12 @@ describe('validate', () => {
     expect(out).not.toContain('jobs will wait');
   });
 
-  it('tells that jobs will wait where max and maxTasks do not allow so many builds', async () => {
+  it('warns that jobs will wait if max and maxTasks are too low', async () => {
     const { out } = await run('validate', priced, '--builds-per-day', '100000');
-    expect(out).toContain('So many builds need more tasks than max and maxTasks allow: jobs will wait.');
+    expect(out).toContain('These builds need more tasks than max and maxTasks allow: jobs will wait.');
   });
 
-  it('says where a mistake is, exit 1', async () => {
+  it('prints the position of a mistake and exits with 1', async () => {
     const bad = file(
       'bad.yaml',
       readFileSync(config, 'utf8').replace('idleTimeout: 10m', 'idelTimeout: 10m'),
@@ -158,15 +158,15 @@ describe('validate', () => {
   });
 });
 
-describe('wrong usage exits with 2', () => {
+describe('wrong usage', () => {
   it.each([
     [['paln'], /unknown command 'paln'/],
     [['plan', '--jsno'], /unknown option '--jsno'/],
     [['snapshot', '--config'], /argument missing/],
-    [['plan', '--config', config], /no ECS cluster given; add --cluster NAME/],
+    [['plan', '--config', config], /no ECS cluster given. Add --cluster NAME/],
     [
       ['plan', '--config', config, '--at', '2100-01-01T00:00:00Z'],
-      /no ECS cluster given; add --cluster NAME/,
+      /no ECS cluster given. Add --cluster NAME/,
     ],
     [['validate', '--builds-per-day', '-5'], /Write a whole number, 0 or more/],
     [['validate', '--builds-per-day', 'many'], /Write a whole number, 0 or more/],
@@ -179,20 +179,20 @@ describe('wrong usage exits with 2', () => {
     [['plan', '--at', '09:00'], /Write a time with its zone/],
     [['plan', '--at', '2026-11-20T09:58:00'], /Write a time with its zone/],
     [['plan', '--at', '2026-13-45T00:00:00Z'], /Write a time with its zone/],
-  ])('%j', async (args, message) => {
+  ])('exits with 2 for %j', async (args, message) => {
     const { code, err } = await run(...args);
     expect(code).toBe(2);
     expect(err).toMatch(message);
   });
 
-  it('help is not wrong', async () => {
+  it('exits with 0 for --help', async () => {
     const { code, out } = await run('--help');
     expect(code).toBe(0);
     expect(out).toContain('validate');
   });
 });
 
-it('schema prints the JSON Schema that is in the repository', async () => {
+it('prints the JSON Schema of the repository with schema', async () => {
   const { code, out } = await run('schema');
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual(
@@ -200,7 +200,7 @@ it('schema prints the JSON Schema that is in the repository', async () => {
   );
 });
 
-describe('live', () => {
+describe('a live look', () => {
   const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
   let lab: Lab;
   let liveConfig: string;
@@ -211,7 +211,7 @@ describe('live', () => {
   });
   afterAll(() => lab.close());
 
-  it('snapshot writes a file on which plan says the same as plan live', async () => {
+  it('writes a snapshot that gives the same plan as a live look', async () => {
     const out = join(folder, 'taken.json');
     const cluster = lab.world.ecs.clusterName;
     expect(await run('snapshot', '--config', liveConfig, '--cluster', cluster, '--out', out)).toMatchObject({
@@ -225,7 +225,7 @@ describe('live', () => {
     expect(lab.world.service('cpu').state.desiredCount).toBe(0);
   });
 
-  it('a snapshot holds nothing secret', async () => {
+  it('writes no secret into a snapshot', async () => {
     const { out } = await run(
       'snapshot',
       '--config',
@@ -242,7 +242,7 @@ describe('live', () => {
     expect(JSON.parse(out)).toMatchObject({ version: 1 });
   });
 
-  it('what can not be read is said, and the exit code is 1', async () => {
+  it('prints unreadable lists and exits with 1', async () => {
     const { code, err } = await run(
       'snapshot',
       '--config',
@@ -254,11 +254,11 @@ describe('live', () => {
     );
     expect(code).toBe(1);
     expect(err).toMatch(/listing services of cluster "nowhere": ClusterNotFoundException/);
-    expect(err).toMatch(/wrote .*partly\.json, with the lists above missing/);
+    expect(err).toMatch(/wrote .*partly\.json, without the lists above/);
   });
 });
 
-it('npx autoscaler runs the command line', () => {
+it('runs the command line with npx autoscaler', () => {
   const out = execFileSync(
     process.execPath,
     [new URL('../../cli/main.ts', import.meta.url).pathname, 'validate', config],

@@ -1,4 +1,7 @@
-/** `autoscaler doctor --deep` over HTTP: silent where coderd answers as the recorded ones, one line for each difference. */
+/**
+ * `autoscaler doctor --deep` over HTTP: silent where coderd answers as the recorded ones, one line
+ * for each difference.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,8 +96,8 @@ const without =
 
 const html = { text: '<html>Not here</html>', type: 'text/html' };
 
-describe('a coderd that answers as the recorded ones', () => {
-  it.each(recordedReleases())('is as tested at %s, after the whole story', async (release) => {
+describe('a coderd that answers like the recorded releases', () => {
+  it.each(recordedReleases())('passes for %s after the recorded story', async (release) => {
     const stage = await LabStage.at(release);
     closers.push(() => stage.close());
     await playStory(stage);
@@ -109,28 +112,28 @@ describe('a coderd that answers as the recorded ones', () => {
     expect(checks).toEqual([
       {
         ...{ name: 'answers', status: 'ok' },
-        says: `48 questions answered as coder ${release} answers them; these lists are empty now, so their fields were not compared: provisionerjobs`,
+        says: `48 answers as from coder ${release}. These lists are empty, so their fields were not compared: provisionerjobs`,
       },
     ]);
   });
 
   it.each([
-    ['v2.22.0', 'coder v2.25.3 answers them (the nearest that was tested)'],
-    ['v2.26.0', 'coder v2.25.3 or v2.29.5 answers them (the nearest that was tested)'],
-    ['v2.29.19', 'coder v2.29.5 answers them'],
-    ['v2.31.0', 'coder v2.29.5 or v2.34.8 answers them (the nearest that was tested)'],
-    ['v2.38.0', 'coder v2.36.0 answers them (the nearest that was tested)'],
-  ])('is told with the releases that it was held against: %s', async (coderVersion, as) => {
+    ['v2.22.0', 'coder v2.25.3 (the nearest tested release)'],
+    ['v2.26.0', 'coder v2.25.3 or v2.29.5 (the nearest tested release)'],
+    ['v2.29.19', 'coder v2.29.5'],
+    ['v2.31.0', 'coder v2.29.5 or v2.34.8 (the nearest tested release)'],
+    ['v2.38.0', 'coder v2.36.0 (the nearest tested release)'],
+  ])('names the releases that %s is compared with', async (coderVersion, as) => {
     const { lines } = await deep({ coderVersion });
     expect(lines).toEqual([
-      `ok    answers: 48 questions answered as ${as}; these lists are empty now, so their fields were not compared: workspaces, provisionerdaemons`,
+      `ok    answers: 48 answers as from ${as}. These lists are empty, so their fields were not compared: workspaces, provisionerdaemons`,
     ]);
   });
 });
 
-describe('a difference is one line', () => {
+describe('a difference', () => {
   const summary =
-    'warn  answers: 1 of 48 answers differ from those of coder v2.36.0: look for a newer release of the autoscaler, or report these lines';
+    'warn  answers: 1 of 48 answers differ from those of coder v2.36.0. Look for a newer release of the autoscaler, or report these lines';
   const api = '/api/v2/organizations/default';
 
   it.each<{ readonly scenario: string; readonly change: Change; readonly says: string }>([
@@ -173,27 +176,27 @@ describe('a difference is one line', () => {
       scenario: 'a malformed token that is refused in other words',
       change: (_, reply) =>
         reply.text.includes('Invalid API key format') ? { ...reply, text: '{"message":"Go away."}' } : reply,
-      says: `warn  answers: GET ${api}/provisionerjobs?status=pending with a token that is none: this coderd answered 401 "Go away."; coder v2.36.0 answers 401 "You are signed out or your session has expired. Please sign in again to continue."`,
+      says: `warn  answers: GET ${api}/provisionerjobs?status=pending with an invalid token: this coderd answered 401 "Go away."; coder v2.36.0 answers 401 "You are signed out or your session has expired. Please sign in again to continue."`,
     },
-  ])('$scenario', async ({ change, says }) => {
+  ])('prints one line for $scenario', async ({ change, says }) => {
     const { lines, out, code } = await deep({ change });
     expect(lines).toEqual([summary, says]);
     expect(code).toBe(out.includes('\nFAIL ') ? 1 : 0);
   });
 });
 
-it('a difference from both of two releases is told from the older one', async () => {
+it('prints the difference from the older of two releases', async () => {
   const { lines } = await deep({
     coderVersion: 'v2.27.0',
     change: changing('offline=maybe', () => ({ status: 200, text: '[]' })),
   });
   expect(lines).toEqual([
-    'warn  answers: 1 of 48 answers differ from those of coder v2.25.3 or v2.29.5 (the nearest that was tested): look for a newer release of the autoscaler, or report these lines',
+    'warn  answers: 1 of 48 answers differ from those of coder v2.25.3 or v2.29.5 (the nearest tested release). Look for a newer release of the autoscaler, or report these lines',
     'warn  answers: GET /api/v2/organizations/default/provisionerdaemons?offline=maybe: this coderd answered 200 with a list of 0; coder v2.25.3 answers 400 "Invalid query parameters.", "offline" is not a valid query param',
   ]);
 });
 
-describe('what may differ is not told', () => {
+describe('an allowed difference', () => {
   it.each<{ readonly scenario: string; readonly change: Change }>([
     {
       scenario: 'a page where people sign in, for a question without a token',
@@ -221,73 +224,71 @@ describe('what may differ is not told', () => {
       scenario: "other words of Go's for what is invalid",
       change: changing('limit=many', ({ text }) => ({ text: text.replace('strconv', 'number') })),
     },
-  ])('$scenario', async ({ change }) => {
+  ])('prints nothing about $scenario', async ({ change }) => {
     const { lines } = await deep({ change });
-    expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: 48 questions answered as coder v2\.36\.0/),
-    ]);
+    expect(lines).toEqual([expect.stringMatching(/^ok {4}answers: 48 answers as from coder v2\.36\.0/)]);
   });
 });
 
-describe('what can not be asked is left out', () => {
-  it('without a token: everything', async () => {
+describe('questions that cannot be asked', () => {
+  it('skips everything without a token', async () => {
     const { lines, asked } = await deep({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
-    expect(lines).toEqual(['skip  answers: needs "token secret" to be fine']);
+    expect(lines).toEqual(['skip  answers: needs "token secret" to pass']);
     expect(asked.filter((what) => what.includes('nope'))).toEqual([]);
   });
 
-  it('of a coderd that is too old: everything', async () => {
+  it('skips everything for a coderd that is too old', async () => {
     const { lines } = await deep({ coderVersion: 'v2.18.0' });
-    expect(lines).toEqual(['skip  answers: needs "coderd version" to be fine']);
+    expect(lines).toEqual(['skip  answers: needs "coderd version" to pass']);
   });
 
-  it('of an organization whose jobs may not be read: its questions', async () => {
+  it('skips the questions of an organization with forbidden jobs', async () => {
     const { lines } = await deep({
       organizations: ['data', 'default'],
       broken: (world) =>
         world.secrets.put(world.tokenSecretName, world.coderd.addToken({ canRead: ['default'] })),
     });
     expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: 48 questions answered/),
-      'skip  answers: needs "organization "data": jobs" to be fine',
+      expect.stringMatching(/^ok {4}answers: 48 answers as from/),
+      'skip  answers: needs "organization "data": jobs" to pass',
     ]);
   });
 
-  it('of a list that may not be read: that list, in one line', async () => {
+  it('skips a forbidden list in one line', async () => {
     const text = '{"message":"Resource not found or you do not have access to this resource"}';
     const { lines } = await deep({ change: changing('/provisionerdaemons', () => ({ status: 404, text })) });
     expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: 40 questions answered/),
-      "skip  answers: GET /api/v2/organizations/default/provisionerdaemons: the token's user may not read it",
+      expect.stringMatching(/^ok {4}answers: 40 answers as from/),
+      "skip  answers: GET /api/v2/organizations/default/provisionerdaemons: the token's user has no permission to read it",
     ]);
   });
 
-  it('after coderd asks for a pause: what is left', async () => {
+  it('skips the remaining questions after a rate limit', async () => {
     const { lines, asked } = await deep({
       change: changing('/workspaces/nope', () => ({ status: 429, text: '{"message":"Slow down."}' })),
     });
     expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: \d+ questions answered/),
+      expect.stringMatching(/^ok {4}answers: \d+ answers as from/),
       expect.stringMatching(
-        /^warn {2}answers: stopped after \d+ questions: coderd answered 429, too many requests; try again in a minute$/,
+        /^warn {2}answers: stopped after \d+ questions: coderd answered 429, too many requests\. Try again in a minute$/,
       ),
     ]);
     expect(asked.at(-1)).toBe('GET /api/v2/workspaces/nope/builds 429');
   });
 });
 
-describe('what it asks', () => {
-  it('is fewer than 100 questions, whatever the number of organizations', async () => {
+describe('the questions', () => {
+  it('sends fewer than 100 requests for any number of organizations', async () => {
     const organizations = ['default', ...Array.from({ length: 11 }, (_, index) => `team-${index}`)];
     const { lines } = await deep({ organizations });
     expect(lines).toEqual([
-      expect.stringMatching(/^ok {4}answers: 93 questions answered/),
-      'skip  answers: organization "team-8": 10 others were asked about',
-      'skip  answers: organization "team-9": 10 others were asked about',
+      expect.stringMatching(/^ok {4}answers: 93 answers as from/),
+      'skip  answers: organization "team-8": not checked, because 10 other organizations were',
+      'skip  answers: organization "team-9": not checked, because 10 other organizations were',
     ]);
   });
 
-  it('never is a list of all jobs, a deed, or an internal error', async () => {
+  it('never lists all jobs, never writes, and causes no internal error', async () => {
     const { asked } = await deep();
     const jobs = asked.filter((what) => /provisionerjobs(?:\?| |$)/.test(what));
     expect(jobs.length).toBeGreaterThan(10);

@@ -1,4 +1,6 @@
-/** `autoscaler doctor` over HTTP: each check failing once, with its advice, and all of them fine. */
+/**
+ * `autoscaler doctor` over HTTP: each check failing once, with its advice, and all of them fine.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,63 +70,63 @@ const linesOf = (out: string, ...kinds: readonly string[]): readonly string[] =>
 const newToken = (world: World, token: Parameters<World['coderd']['addToken']>[0]): void => {
   world.secrets.put(world.tokenSecretName, world.coderd.addToken(token));
 };
-const RENEW = 'make a new one (coder tokens create --lifetime 8760h) and put it into the secret';
+const RENEW = 'Create a new token (coder tokens create --lifetime 8760h) and put it into the secret';
 const newKey = (pool: 'cpu' | 'gpu'): string =>
   pool === 'cpu'
-    ? 'make one (coder provisioner keys create cpu --org default) and put it into secret "coder/keys/cpu"'
-    : 'make one (coder provisioner keys create gpu --org data --tag gpu=a10) and put it into secret "coder/keys/gpu"';
+    ? 'Create a key (coder provisioner keys create cpu --org default) and put it into secret "coder/keys/cpu"'
+    : 'Create a key (coder provisioner keys create gpu --org data --tag gpu=a10) and put it into secret "coder/keys/gpu"';
 const mayNot = (secret: string, reader: string): string =>
-  `you may not read secret "${secret}"; ${reader} reads it, not you: to have it checked, ask for secretsmanager:GetSecretValue on it, and kms:Decrypt if it has a key of its own`;
+  `not checked: you have no permission to read secret "${secret}". In production ${reader} reads it. For this check you need secretsmanager:GetSecretValue, and kms:Decrypt if the secret has its own key`;
 
-it('says of everything that it is fine', async () => {
+it('reports every check of a healthy deployment as ok', async () => {
   const { code, out, err } = await doctor();
   expect(out.replace(/\+[0-9a-f]{7}/, '')).toBe(
     `${[
       'ok    configuration: autoscaler.yaml, 2 pools',
       'ok    coderd reachable: CODERD',
       'ok    coderd version: v2.30.0',
-      "ok    clock: coderd's agrees with this machine's",
+      "ok    clock: coderd's clock agrees with this machine's",
       'ok    token secret: "coder/autoscaler-token" is readable',
-      'ok    token valid: coderd takes it; its user is "autoscaler-1"',
-      'ok    token expiry: it ends at 2027-03-02T09:00:00.000Z, in 365 days',
-      'ok    organization "data": is there',
-      'ok    organization "data": jobs: readable, 0 seen',
-      'ok    organization "data": daemons: readable, 0 seen',
-      'ok    organization "data": workspaces: readable, 0 seen',
-      'ok    organization "data": templates: readable, 0 seen',
-      'ok    organization "default": is there',
-      'ok    organization "default": jobs: readable, 0 seen',
-      'ok    organization "default": daemons: readable, 0 seen',
-      'ok    organization "default": workspaces: readable, 0 seen',
-      'ok    organization "default": templates: readable, 0 seen',
-      'ok    licence: has external provisioner daemons',
+      'ok    token valid: coderd accepts it; its user is "autoscaler-1"',
+      'ok    token expiry: expires at 2 March 2027 09:00:00 UTC, in 365 days',
+      'ok    organization "data": listed by coderd',
+      'ok    organization "data": jobs: readable, 0 listed',
+      'ok    organization "data": daemons: readable, 0 listed',
+      'ok    organization "data": workspaces: readable, 0 listed',
+      'ok    organization "data": templates: readable, 0 listed',
+      'ok    organization "default": listed by coderd',
+      'ok    organization "default": jobs: readable, 0 listed',
+      'ok    organization "default": daemons: readable, 0 listed',
+      'ok    organization "default": workspaces: readable, 0 listed',
+      'ok    organization "default": templates: readable, 0 listed',
+      'ok    licence: includes external provisioner daemons',
       `ok    pool "cpu": key: key "cpu" has the pool's organization and tags`,
       'ok    pool "cpu": secrets: TF_TOKEN readable',
-      `ok    pool "cpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's own release`,
+      `ok    pool "cpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's release`,
       `ok    pool "gpu": key: key "gpu" has the pool's organization and tags`,
-      `ok    pool "gpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's own release`,
-      'ok    cluster: "Stack-Cluster-AbC123" has 2 services of pools',
-      'ok    cluster: tasks: readable, 0 seen',
-      'ok    cluster: task protection: readable, 0 seen',
+      `ok    pool "gpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's release`,
+      'ok    cluster: "Stack-Cluster-AbC123" has 2 pool services',
+      'ok    cluster: tasks: readable, 0 listed',
+      'ok    cluster: task protection: readable, 0 listed',
       'ok    pool "cpu": service: Stack-PoolCpuService-A162629C5618',
-      `ok    pool "cpu": guard: is this version's`,
+      `ok    pool "cpu": guard: has this version`,
       'ok    pool "cpu": task definition: ghcr.io/coder/coder:v2.30.0, 1024 CPU units, 2048 MiB',
       'ok    pool "gpu": service: Stack-PoolGpuService-462BAF12A3A9',
-      `ok    pool "gpu": guard: is this version's`,
+      `ok    pool "gpu": guard: has this version`,
       'ok    pool "gpu": task definition: ghcr.io/coder/coder:v2.30.0, 1024 CPU units, 2048 MiB',
-      'ok    other services: none without a pool',
+      'ok    other services: every service belongs to a pool',
       'ok    application auto scaling: no service of a pool is a scalable target',
       '',
-      '34 checks: nothing fails',
+      '34 checks: none failed',
     ].join('\n')}\n`,
   );
   expect({ code, err }).toEqual({ code: 0, err: '' });
 });
 
-describe('what fails is told with what to do', () => {
+describe('a failed check', () => {
   it.each<Case & { readonly scenario: string; readonly says: readonly (string | RegExp)[] }>([
     {
-      scenario: 'a setting that is none',
+      scenario: 'an unknown setting',
       broken: (_, { pools: [cpu] }) => {
         cpu.idelTimeout = '5m';
       },
@@ -133,7 +135,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'nothing listens',
+      scenario: 'a port where nothing listens',
       broken: (_, { coder }) => {
         coder.url = 'http://127.0.0.1:1';
       },
@@ -142,13 +144,13 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'nothing listens, and a proxy is only in the environment',
+      scenario: 'a proxy that is only set in the environment',
       environment: { HTTPS_PROXY: 'http://proxy.example.com:3128' },
       broken: (_, { coder }) => {
         coder.url = 'http://127.0.0.1:1';
       },
       says: [
-        /check the host and port in coder\.url; HTTPS_PROXY is set here but not read: if coderd is behind that proxy, write coder\.proxy$/,
+        /check the host and port in coder\.url\. HTTPS_PROXY is set, but the autoscaler does not read it: if coderd is behind that proxy, set coder\.proxy$/,
       ],
     },
     {
@@ -161,7 +163,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'no proxy listens',
+      scenario: 'a proxy that does not listen',
       broken: (_, { coder }) => {
         coder.proxy = 'http://127.0.0.1:1';
       },
@@ -170,26 +172,26 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'no TLS where there should be',
+      scenario: 'a port without TLS',
       broken: (_, { coder }) => {
         coder.url = String(coder.url).replace('http:', 'https:');
       },
       says: [/^FAIL {2}coderd reachable: .*; it speaks no TLS on this port; check coder\.url$/],
     },
     {
-      scenario: 'something else than coderd',
+      scenario: 'a server that is not coderd',
       broken: (_, { coder }) => {
         coder.url = process.env.AWS_ENDPOINT_URL_ECS;
       },
       says: [
-        /^FAIL {2}coderd version: http:\S+ does not answer as coderd does \(coderd answered 400.*\); check coder\.url$/,
+        /^FAIL {2}coderd version: http:\S+ does not answer like coderd \(coderd answered 400.*\)\. Check coder\.url$/,
       ],
     },
     {
       scenario: 'a coderd that is too old',
       coderVersion: 'v2.18.0',
       says: [
-        /^FAIL {2}coderd version: v2\.18\.0\S* is too old: upgrade coderd to 2\.20 or newer, for its provisioner jobs API$/,
+        /^FAIL {2}coderd version: v2\.18\.0\S* is too old: the autoscaler needs the provisioner jobs API\. Upgrade coderd to 2\.20 or newer$/,
         ...['data', 'default'].map(
           (organization) =>
             new RegExp(`^FAIL {2}organization "${organization}": jobs: .* 2\\.20 or newer is needed$`),
@@ -198,14 +200,14 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a clock that is wrong',
+      scenario: 'a wrong clock',
       aheadMs: 95_000,
       says: [
-        "warn  clock: this machine is 95 s ahead of coderd; set the one that is wrong by NTP: ages and leases are told by coderd's clock",
+        "warn  clock: this machine is 95 s ahead of coderd. Correct the wrong clock with NTP: ages and leases follow coderd's clock",
       ],
     },
     {
-      scenario: 'no secret for the token',
+      scenario: 'a missing secret of the token',
       broken: (_, { coder }) => {
         coder.token = { secret: 'coder/none' };
       },
@@ -214,19 +216,19 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a token that this person may not read',
+      scenario: 'a token without read permission',
       broken: ({ secrets, tokenSecretName }) => secrets.deny(tokenSecretName),
       says: [`warn  token secret: ${mayNot('coder/autoscaler-token', "the function's role")}`],
     },
     {
-      scenario: 'something else in the place of the token',
+      scenario: 'a secret that holds no token',
       broken: (world) => world.secrets.put(world.tokenSecretName, 'pasted'),
       says: [
-        `FAIL  token secret: "coder/autoscaler-token" holds no session token, which has the form <id>-<secret>; ${RENEW}`,
+        `FAIL  token secret: "coder/autoscaler-token" holds no session token of the form <id>-<secret>. ${RENEW}`,
       ],
     },
     {
-      scenario: 'a token that was revoked',
+      scenario: 'a revoked token',
       broken: ({ coderd, secrets, tokenSecretName }) =>
         coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? ''),
       says: [
@@ -234,33 +236,33 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a token that has ended',
+      scenario: 'an expired token',
       broken: (world) => {
         newToken(world, { canRead: 'all', lifetimeMs: DAY_MS });
         world.timeline.advanceTo(plusMs(START, 2 * DAY_MS));
       },
       says: [
         /^FAIL {2}token valid: coderd answered 401: .*API key expired at/,
-        `FAIL  token expiry: it ended at 2026-03-03 09:00:00 +0000 UTC; ${RENEW}`,
+        `FAIL  token expiry: expired at 3 March 2026 09:00:00 UTC. ${RENEW}`,
       ],
     },
     {
-      scenario: 'a token that ends soon',
+      scenario: 'a token that expires soon',
       broken: (world) => {
         world.coderd.tokens.disableExpiryRefresh();
         newToken(world, { canRead: 'all', lifetimeMs: 13.5 * DAY_MS });
       },
-      says: [`warn  token expiry: it ends at 2026-03-15T21:00:00.000Z, in 13 days; ${RENEW}`],
+      says: [`warn  token expiry: expires at 15 March 2026 21:00:00 UTC, in 13 days. ${RENEW}`],
     },
     {
       scenario: 'a token of an owner',
       broken: (world) => newToken(world, { canRead: 'all', isOwner: true }),
       says: [
-        'warn  token valid: user "autoscaler-2" is an owner, whose tokens may do everything and last 7 days by default; make the token for a user with the organization template admin role',
+        'warn  token valid: user "autoscaler-2" is an owner. An owner\'s token may do everything and expires after 7 days by default. Create the token for a user with the organization template admin role',
       ],
     },
     {
-      scenario: 'an organization that is not there',
+      scenario: 'a missing organization',
       broken: (_, { pools: [, gpu] }) => {
         gpu.organization = 'date';
       },
@@ -269,7 +271,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'an organization where jobs and daemons may not be read',
+      scenario: 'an organization with forbidden jobs and daemons',
       broken: (world) => newToken(world, { canRead: ['default'], canReadWorkspaces: 'all' }),
       says: [
         /^FAIL {2}organization "data": jobs: .*404.*; the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read$/,
@@ -277,7 +279,7 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'an organization where workspaces and templates may not be read',
+      scenario: 'an organization with forbidden workspaces and templates',
       broken: (world) => newToken(world, { canRead: 'all', canReadWorkspaces: ['default'] }),
       says: [
         /^FAIL {2}organization "data": workspaces: .*needs the organization template admin role there, or a custom role with workspace:read/,
@@ -285,19 +287,21 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'no licence',
+      scenario: 'a missing licence',
       broken: ({ coderd }) => coderd.setLicence('not_entitled'),
       says: [
-        'FAIL  licence: external provisioner daemons are not licensed, so no daemon can connect; add a Premium licence in coderd',
+        'FAIL  licence: does not include external provisioner daemons, so no daemon can connect. Add a Premium licence in coderd',
       ],
     },
     {
-      scenario: 'a licence that has run out',
+      scenario: 'an expired licence',
       broken: ({ coderd }) => coderd.setLicence('grace_period'),
-      says: ['warn  licence: has run out and is in its grace period; renew it before no daemon can connect'],
+      says: [
+        'warn  licence: expired, now in its grace period. Renew it: after the grace period no daemon can connect',
+      ],
     },
     {
-      scenario: 'no secret for a key',
+      scenario: 'a missing secret of a key',
       broken: (_, { pools: [cpu] }) => {
         cpu.key = { secret: 'coder/none' };
       },
@@ -306,22 +310,22 @@ describe('what fails is told with what to do', () => {
       ],
     },
     {
-      scenario: 'a key that this person may not read',
+      scenario: 'a key without read permission',
       broken: ({ secrets }) => secrets.deny('coder/keys/gpu'),
       says: [`warn  pool "gpu": key: ${mayNot('coder/keys/gpu', "the tasks' execution role")}`],
     },
     {
-      scenario: 'a key that coderd does not know',
+      scenario: 'an unknown key',
       broken: ({ secrets }) => secrets.put('coder/keys/gpu', 'k'.repeat(43)),
       says: [
-        `FAIL  pool "gpu": key: the key in secret "coder/keys/gpu" is not accepted: coderd answered 401: provisioner daemon key invalid; ${newKey('gpu')}`,
+        `FAIL  pool "gpu": key: the key in secret "coder/keys/gpu" is not accepted: coderd answered 401: provisioner daemon key invalid. ${newKey('gpu')}`,
       ],
     },
     {
-      scenario: 'half a key',
+      scenario: 'a truncated key',
       broken: ({ secrets }) => secrets.put('coder/keys/cpu', 'k'.repeat(20)),
       says: [
-        `FAIL  pool "cpu": key: the key in secret "coder/keys/cpu" is not accepted: coderd answered 400: provisioner daemon key invalid must be 43 characters; ${newKey('cpu')}`,
+        `FAIL  pool "cpu": key: the key in secret "coder/keys/cpu" is not accepted: coderd answered 400: provisioner daemon key invalid must be 43 characters. ${newKey('cpu')}`,
       ],
     },
     {
@@ -332,7 +336,7 @@ describe('what fails is told with what to do', () => {
           coderd.addKey({ organization: 'default', name: 'g2', tags: { gpu: 'a10' } }),
         ),
       says: [
-        `FAIL  pool "gpu": key: key "g2" is of organization "default", the pool of "data"; ${newKey('gpu')}`,
+        `FAIL  pool "gpu": key: key "g2" belongs to organization "default", but the pool to "data". ${newKey('gpu')}`,
       ],
     },
     {
@@ -343,7 +347,7 @@ describe('what fails is told with what to do', () => {
           coderd.addKey({ organization: 'data', name: 'g2', tags: { gpu: 'h100' } }),
         ),
       says: [
-        `FAIL  pool "gpu": key: key "g2" has tags gpu=h100, the pool tags gpu=a10; ${newKey('gpu')}, or correct the pool's tags`,
+        `FAIL  pool "gpu": key: key "g2" has tags gpu=h100, but the pool tags gpu=a10. ${newKey('gpu')}, or correct the pool's tags`,
       ],
     },
     {
@@ -354,11 +358,11 @@ describe('what fails is told with what to do', () => {
           coderd.addKey({ organization: 'default', name: 'c2', tags: { scope: 'user' } }),
         ),
       says: [
-        `FAIL  pool "cpu": key: key "c2" has the tag scope=user, so its daemons run no job of the organization; ${newKey('cpu')}`,
+        `FAIL  pool "cpu": key: key "c2" has the tag scope=user, so its daemons run no jobs of the organization. ${newKey('cpu')}`,
       ],
     },
     {
-      scenario: 'no other secret',
+      scenario: 'a missing secret of a pool',
       broken: (_, { pools: [cpu] }) => {
         cpu.secrets = { TF_TOKEN: { secret: 'terraform/none' } };
       },
@@ -376,10 +380,10 @@ describe('what fails is told with what to do', () => {
       says: [/^FAIL {2}pool "gpu": image: .*ghcr\.io\/coder\/coder:v2\.30\.0.*newer than coderd.*/],
     },
     {
-      scenario: 'a cluster that is not there',
+      scenario: 'a missing cluster',
       args: ['--cluster', 'nowhere'],
       says: [
-        'FAIL  cluster: listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found.; give the name of the cluster with --cluster; the stack prints it',
+        'FAIL  cluster: listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found. Give the name of the cluster with --cluster (an output of the stack)',
       ],
     },
     {
@@ -389,12 +393,12 @@ describe('what fails is told with what to do', () => {
         Object.assign(config, { pools: [...config.pools, other] });
       },
       says: [
-        /^FAIL {2}pool "gpu-2": key: key "gpu" has tags gpu=a10, the pool tags gpu=h100/,
-        `FAIL  pool "gpu-2": service: finding the service of pool "gpu-2": no active service of the cluster has the tag ${POOL_TAG}=gpu-2; deploy the configuration, or name another cluster with --cluster`,
+        /^FAIL {2}pool "gpu-2": key: key "gpu" has tags gpu=a10, but the pool tags gpu=h100/,
+        `FAIL  pool "gpu-2": service: finding the service of pool "gpu-2": no active service of the cluster has the tag ${POOL_TAG}=gpu-2. Deploy the configuration, or name another cluster with --cluster`,
       ],
     },
     {
-      scenario: 'a service whose pool is gone',
+      scenario: 'a service without a pool',
       broken: (_, config) => Object.assign(config, { pools: [config.pools[0]] }),
       says: [/^warn {2}other services: .*"gpu"/],
     },
@@ -407,7 +411,7 @@ describe('what fails is told with what to do', () => {
         ecs.scalableTargets.set(world.service('gpu').identity.name, { min: 1, max: 4 });
       },
       says: [
-        /^FAIL {2}application auto scaling: Application Auto Scaling sizes service\/\S+Gpu\S+ too \(1 to 4 tasks\), so .* --resource-id service\/\S+$/,
+        /^FAIL {2}application auto scaling: Application Auto Scaling also sizes service\/\S+Gpu\S+ \(1 to 4 tasks\), so .* --resource-id service\/\S+$/,
       ],
     },
     {
@@ -415,7 +419,7 @@ describe('what fails is told with what to do', () => {
       broken: (world) =>
         world.deploy('cpu', { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] }),
       says: [
-        'FAIL  pool "cpu": guard: is not in the entry point of its tasks, so nothing keeps a build from being stopped; deploy (cdk deploy), or write scaleIn: confirm',
+        'FAIL  pool "cpu": guard: is not the entry point of the tasks, so ECS may stop running builds. Deploy (cdk deploy), or set scaleIn: confirm',
       ],
     },
     {
@@ -424,20 +428,18 @@ describe('what fails is told with what to do', () => {
         world.deploy('cpu', {
           entryPoint: ['sh', '-c', 'curl "$ECS_AGENT_URI/task-protection/v1/state"', 'guard'],
         }),
-      says: [
-        'warn  pool "cpu": guard: is of another version; deploy (cdk deploy) to have the one of this version',
-      ],
+      says: ['warn  pool "cpu": guard: has another version. Deploy (cdk deploy) to get this version'],
     },
     {
-      scenario: 'tasks of another make',
+      scenario: 'tasks with other settings',
       broken: (world) =>
         world.deploy('gpu', { image: 'mirror/coder:v2.29.0', memory: 4096, architecture: 'X86_64' }),
       says: [
-        'warn  pool "gpu": task definition: runs image mirror/coder:v2.29.0 instead of ghcr.io/coder/coder:v2.30.0, memory 4096 instead of 2048, architecture x86_64 instead of arm64; deploy (cdk deploy) to have what the configuration says',
+        'warn  pool "gpu": task definition: has image mirror/coder:v2.29.0 instead of ghcr.io/coder/coder:v2.30.0, memory 4096 instead of 2048, architecture x86_64 instead of arm64. Deploy (cdk deploy) to apply the configuration',
       ],
     },
     {
-      scenario: 'task definitions and scalable targets that this person may not read',
+      scenario: 'missing permissions for task definitions and scalable targets',
       broken: () => {
         vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
       },
@@ -445,13 +447,13 @@ describe('what fails is told with what to do', () => {
         ...['cpu', 'gpu'].map(
           (pool) =>
             new RegExp(
-              `^warn {2}pool "${pool}": task definition: .*not authorized to perform: ecs:DescribeTaskDefinition.*; to have it checked, ask for ecs:DescribeTaskDefinition$`,
+              `^warn {2}pool "${pool}": task definition: .*not authorized to perform: ecs:DescribeTaskDefinition.*. You need ecs:DescribeTaskDefinition for this check$`,
             ),
         ),
-        /^warn {2}application auto scaling: .*not authorized.*; to have it checked, ask for application-autoscaling:DescribeScalableTargets$/,
+        /^warn {2}application auto scaling: .*not authorized.*\. You need application-autoscaling:DescribeScalableTargets for this check$/,
       ],
     },
-  ])('$scenario', async ({ says, scenario: _, ...given }) => {
+  ])('tells you how to fix $scenario', async ({ says, scenario: _, ...given }) => {
     const { code, out, err } = await doctor(given);
     const said = linesOf(out, 'FAIL', 'warn');
     expect(said).toEqual(says.map((line) => (line instanceof RegExp ? expect.stringMatching(line) : line)));
@@ -460,14 +462,14 @@ describe('what fails is told with what to do', () => {
   });
 });
 
-describe('what can not be tried is left out, and all else is tried', () => {
-  it('without a coderd: secrets and ECS', async () => {
+describe('checks that cannot be tried', () => {
+  it('still checks secrets and ECS without coderd', async () => {
     const { out } = await doctor({
       broken: (_, { coder }) => {
         coder.url = 'http://127.0.0.1:1';
       },
     });
-    const needs = 'needs "coderd reachable" to be fine';
+    const needs = 'needs "coderd reachable" to pass';
     expect(linesOf(out, 'skip')).toEqual(
       [
         'coderd version',
@@ -483,59 +485,59 @@ describe('what can not be tried is left out, and all else is tried', () => {
         'pool "gpu": image',
       ].map((name) => `skip  ${name}: ${needs}`),
     );
-    expect(out).toContain('\n26 checks: 1 check failed, 11 not tried\n');
+    expect(out).toContain('\n26 checks: 1 check failed, 11 skipped\n');
   });
 
-  it('without a token: keys, secrets and ECS', async () => {
+  it('still checks keys, secrets and ECS without a token', async () => {
     const { out } = await doctor({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
-    const needs = 'needs "token secret" to be fine';
+    const needs = 'needs "token secret" to pass';
     expect(linesOf(out, 'skip')).toEqual(
       ['token valid', 'token expiry', 'organization "data"', 'organization "default"', 'licence'].map(
         (name) => `skip  ${name}: ${needs}`,
       ),
     );
     expect(out).toContain(
-      `ok    pool "gpu": key: key "gpu" has the pool's tags; its organization was not compared\n`,
+      `ok    pool "gpu": key: key "gpu" has the pool's tags (organization not compared)\n`,
     );
   });
 
-  it('without a cluster: all but ECS', async () => {
+  it('checks everything except ECS without a cluster', async () => {
     const { out, code } = await doctor({ args: [] });
     expect(linesOf(out, 'skip')).toEqual([
-      'skip  cluster: none is named; add --cluster NAME (the stack prints it), or set AUTOSCALER_CLUSTER',
+      'skip  cluster: no cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
       ...['pool "cpu": service', 'pool "gpu": service', 'other services', 'application auto scaling'].map(
-        (name) => `skip  ${name}: needs "cluster" to be fine`,
+        (name) => `skip  ${name}: needs "cluster" to pass`,
       ),
     ]);
     expect(code).toBe(0);
   });
 
-  it('without a configuration: nothing', async () => {
+  it('checks nothing without a configuration', async () => {
     const { code, out } = await runIn({}, 'doctor', '--config', join(folder, 'none.yaml'));
     expect(out).toMatch(
-      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; look at the path\nskip {2}everything else: needs "configuration" to be fine\n/,
+      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; look at the path\nskip {2}everything else: needs "configuration" to pass\n/,
     );
     expect(code).toBe(1);
   });
 });
 
-it('tells what an older coderd does otherwise', async () => {
+it('lists the differences of an older coderd', async () => {
   const { out } = await doctor({ coderVersion: 'v2.24.1' });
   expect(out).toMatch(
-    /ok {4}coderd version: v2\.24\.1\S*; before 2\.26 autostarts make jobs without a daemon, so nothing needs waking, and lists of daemons hold those of the last seven days\n/,
+    /ok {4}coderd version: v2\.24\.1\S*; before 2\.26 autostarts create jobs without a daemon, so no pool needs to wake, and lists of daemons cover seven days\n/,
   );
 });
 
 it.each([
   {
     image: 'ghcr.io/coder/coder:v2.29.19',
-    says: "coderd accepts daemons of ghcr.io/coder/coder:v2.29.19; prefer coderd's own release, v2.30.0",
+    says: "coderd accepts daemons of ghcr.io/coder/coder:v2.29.19. Prefer coderd's release, v2.30.0",
   },
   {
     image: 'mirror/provisioner:7',
-    says: "the tag of mirror/provisioner:7 does not tell enough; prefer coderd's own release, v2.30.0",
+    says: "the tag of mirror/provisioner:7 names no known release. Prefer coderd's release, v2.30.0",
   },
-])('tells which image is best: $image', async ({ image, says }) => {
+])('recommends an image for $image', async ({ image, says }) => {
   const { out } = await doctor({
     broken: (_, { pools: [cpu] }) => {
       cpu.image = image;
@@ -544,7 +546,7 @@ it.each([
   expect(out).toContain(`ok    pool "cpu": image: ${says}\n`);
 });
 
-it('tells when a token ends that an upgrade of coderd no longer puts off', async () => {
+it('reports the expiry of a token that coderd no longer extends', async () => {
   const { out } = await doctor({
     broken: (world) => {
       const token = world.coderd.addToken({ canRead: 'all', lifetimeMs: 7 * DAY_MS });
@@ -555,20 +557,20 @@ it('tells when a token ends that an upgrade of coderd no longer puts off', async
       world.timeline.advanceTo(plusMs(START, 2 * DAY_MS));
     },
   });
-  expect(out).toContain(`warn  token expiry: it ends at 2026-03-10T09:00:00.000Z, in 6 days; ${RENEW}\n`);
+  expect(out).toContain(`warn  token expiry: expires at 10 March 2026 09:00:00 UTC, in 6 days. ${RENEW}\n`);
 });
 
-it('tells that a token which is used does not end', async () => {
+it('reports that coderd extends a token with each use', async () => {
   const { out } = await doctor({
     broken: (world) => {
       newToken(world, { canRead: 'all', lifetimeMs: 7 * DAY_MS });
       world.timeline.advanceTo(plusMs(START, DAY_MS));
     },
   });
-  expect(out).toContain('ok    token expiry: coderd puts its end off with each use\n');
+  expect(out).toContain('ok    token expiry: coderd extends it with each use\n');
 });
 
-it('--json prints the same checks as one document', async () => {
+it('prints the same checks as one JSON document with --json', async () => {
   const { out, code } = await doctor({
     broken: ({ coderd }) => coderd.setLicence('not_entitled'),
     args: ['--json'],
@@ -578,11 +580,11 @@ it('--json prints the same checks as one document', async () => {
   expect(checks).toContainEqual({
     name: 'licence',
     status: 'FAIL',
-    says: expect.stringMatching(/add a Premium licence in coderd$/),
+    says: expect.stringMatching(/Add a Premium licence in coderd$/),
   });
 });
 
-it.each([[[]], [['--json']]])('nothing secret is printed: doctor %j', async (args) => {
+it.each([[[]], [['--json']]])('prints no secret with the arguments %j', async (args) => {
   const secret: string[] = [];
   const { out, err } = await doctor({
     args,
@@ -596,11 +598,11 @@ it.each([[[]], [['--json']]])('nothing secret is printed: doctor %j', async (arg
   for (const value of secret) expect(out + err).not.toContain(value);
 });
 
-it('a wrong option is wrong usage', async () => {
+it('exits with 2 for an unknown option', async () => {
   expect((await runIn({}, 'doctor', '--jsno')).code).toBe(2);
 });
 
-it('a key that pools share is asked for once', async () => {
+it('reads a key that pools share once', async () => {
   const asked: string[] = [];
   await doctor({
     onRequest: ({ operation }) => asked.push(operation),

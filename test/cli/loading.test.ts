@@ -18,13 +18,13 @@ function loadedBy(...files: readonly string[]): ReadonlySet<string> {
   return new Set([...loaded].map((file) => relative(root, file)));
 }
 
-it('`autoscaler validate` loads nothing of the simulator, the backtest or the report', () => {
+it('does not load simulator, backtest or report for `autoscaler validate`', () => {
   const loaded = loadedBy('cli/main.ts', 'cli/validate.ts');
   expect(loaded.size).toBeGreaterThan(30);
   expect([...loaded].filter((file) => /^(?:simulator|backtest|verify|demo)\//.test(file))).toEqual([]);
 });
 
-it('`autoscaler backtest` does load the simulator', () => {
+it('loads the simulator for `autoscaler backtest`', () => {
   const loaded = loadedBy('cli/main.ts', 'cli/backtest/command.ts');
   expect(loaded).toContain('simulator/world.ts');
 });

@@ -1,7 +1,7 @@
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 
-it('the function carries nothing that only people need: it reads no log and no history, and sets no override', async () => {
+it('bundles no code for logs, history or overrides into the function', async () => {
   const { metafile } = await build({
     entryPoints: ['lambda/handler.ts'],
     bundle: true,

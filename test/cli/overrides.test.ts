@@ -1,4 +1,7 @@
-/** `autoscaler pause | resume | pin | unpin` over HTTP: what they say, and what the next plan makes of it. */
+/**
+ * `autoscaler pause | resume | pin | unpin` over HTTP: what they say, and what the next plan makes
+ * of it.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,33 +57,33 @@ async function overridesOf(pool: string): Promise<readonly Override[]> {
 
 const why = ['--why', 'bad image'];
 const said = { until: '2026-03-02T10:00:00.000Z', by: 'ada', why: 'bad image' };
-const inWords = 'until 2026-03-02T10:00:00.000Z by ada (bad image)';
+const inWords = 'until 2 March 2026 10:00:00 UTC by ada (bad image)';
 
-describe('what is set is in the next plan', () => {
+describe('an override command', () => {
   it.each([
     {
       args: ['pause', 'gpu', ...why],
-      out: `pool "gpu": paused ${inWords}; undo it with ${undo('resume')}\n`,
+      out: `pool "gpu": paused ${inWords}. Undo it with: ${undo('resume')}\n`,
       override: { kind: 'pause', ...said },
     },
     {
       args: ['pause', 'gpu', '--scale-in', ...why],
-      out: `pool "gpu": scale-in paused ${inWords}; undo it with ${undo('resume')}\n`,
+      out: `pool "gpu": scale-in paused ${inWords}. Undo it with: ${undo('resume')}\n`,
       override: { kind: 'pause-scale-in', ...said },
     },
     {
       args: ['pin', 'gpu', '0', ...why],
-      out: `pool "gpu": pinned at 0 tasks ${inWords}; undo it with ${undo('unpin')}\n`,
+      out: `pool "gpu": pinned at 0 tasks ${inWords}. Undo it with: ${undo('unpin')}\n`,
       override: { kind: 'pin', count: 0, ...said },
     },
     {
       args: ['pin', 'gpu', '2', '--at-least', ...why],
-      out: `pool "gpu": kept at 2 tasks or more ${inWords}; undo it with ${undo('unpin')}\n`,
+      out: `pool "gpu": at least 2 tasks ${inWords}. Undo it with: ${undo('unpin')}\n`,
       override: { kind: 'floor', count: 2, ...said },
     },
     {
       args: ['pause', 'gpu', '--why', 'ticket: OPS-1 @night', '--by', 'grace', '--for', '30m'],
-      out: `pool "gpu": paused until 2026-03-02T09:30:00.000Z by grace (ticket: OPS-1 @night); undo it with ${undo('resume')}\n`,
+      out: `pool "gpu": paused until 2 March 2026 09:30:00 UTC by grace (ticket: OPS-1 @night). Undo it with: ${undo('resume')}\n`,
       override: {
         kind: 'pause',
         until: '2026-03-02T09:30:00.000Z',
@@ -88,14 +91,14 @@ describe('what is set is in the next plan', () => {
         why: 'ticket: OPS-1 @night',
       },
     },
-  ])('$args', async ({ args, out, override }) => {
+  ])('shows the override in the next plan after $args', async ({ args, out, override }) => {
     expect(await call(...args)).toEqual({ code: 0, out, err: '' });
     expect(await overridesOf('gpu')).toEqual([override]);
     expect(await overridesOf('cpu')).toEqual([]);
   });
 });
 
-it('the function goes by what is set, and by its own rules once it is undone', async () => {
+it('applies an override until it is undone', async () => {
   const desired = () => lab.world.service('gpu').state.desiredCount;
   await call('pin', 'gpu', '2', ...why);
   await lab.run(60);
@@ -109,19 +112,19 @@ it('the function goes by what is set, and by its own rules once it is undone', a
   expect(desired()).toBe(0);
 });
 
-it('the name of the machine is made to fit into a tag', async () => {
+it('replaces characters of the user name that a tag does not allow', async () => {
   const environment = { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, USER: 'CORP\\ada#1' };
   const { out } = await runIn({ environment }, 'pause', 'gpu', '--config', config, ...why);
   expect(out).toContain('by CORP-ada-1 (bad image)');
 });
 
-it('how to undo it names the cluster, where it was named', async () => {
+it('repeats --cluster in the undo command', async () => {
   const cluster = lab.world.ecs.clusterName;
   const { out } = await run('pause', 'gpu', '--config', config, '--cluster', cluster, ...why);
-  expect(out).toContain(`undo it with ${undo('resume')} --cluster ${cluster}\n`);
+  expect(out).toContain(`Undo it with: ${undo('resume')} --cluster ${cluster}\n`);
 });
 
-it('a new pause takes the place of the old one', async () => {
+it('replaces an old pause with a new one', async () => {
   await call('pause', 'gpu', ...why);
   await call('pause', 'gpu', '--scale-in', '--why', 'only this', '--by', 'grace', '--for', '2h');
   expect(await overridesOf('gpu')).toEqual([
@@ -129,16 +132,16 @@ it('a new pause takes the place of the old one', async () => {
   ]);
 });
 
-it('says when what is set comes second', async () => {
+it('names the stronger override', async () => {
   await call('pin', 'gpu', '1', ...why);
   const { out } = await call('pin', 'gpu', '2', '--at-least', ...why);
   expect(out).toBe(
-    `pool "gpu": kept at 2 tasks or more ${inWords}; undo it with ${undo('unpin')}; before it goes what is set already: pinned at 1 task ${inWords}\n`,
+    `pool "gpu": at least 2 tasks ${inWords}. Undo it with: ${undo('unpin')}\nIt has no effect while the pool has a stronger override: pinned at 1 task ${inWords}\n`,
   );
 });
 
-describe('undoing', () => {
-  it('resume ends either pause and leaves a pin', async () => {
+describe('an undo command', () => {
+  it('ends both kinds of pause and keeps a pin with resume', async () => {
     await call('pin', 'gpu', '1', ...why);
     await call('pause', 'gpu', '--scale-in', ...why);
     expect(await call('resume', 'gpu')).toEqual({
@@ -149,14 +152,14 @@ describe('undoing', () => {
     expect(await overridesOf('gpu')).toEqual([{ kind: 'pin', count: 1, ...said }]);
   });
 
-  it('unpin ends pin and floor and leaves a pause', async () => {
+  it('ends pin and floor and keeps a pause with unpin', async () => {
     await call('pin', 'gpu', '1', ...why);
     await call('pin', 'gpu', '2', '--at-least', ...why);
     await call('pause', 'gpu', ...why);
     expect((await call('unpin', 'gpu')).out).toBe(
       [
         `pool "gpu": no longer pinned at 1 task ${inWords}`,
-        `pool "gpu": no longer kept at 2 tasks or more ${inWords}`,
+        `pool "gpu": no longer at least 2 tasks ${inWords}`,
         '',
       ].join('\n'),
     );
@@ -166,70 +169,70 @@ describe('undoing', () => {
   it.each([
     ['resume', 'pool "gpu" is not paused\n'],
     ['unpin', 'pool "gpu" is not pinned\n'],
-  ])('%s of a pool that has none says so', async (command, out) => {
+  ])('reports that there is nothing to undo: %s', async (command, out) => {
     expect(await call(command, 'gpu')).toEqual({ code: 0, out, err: '' });
   });
 
-  it('resume removes what can not be read', async () => {
+  it('removes an invalid override with resume', async () => {
     const service = lab.world.service('gpu');
     const { tags } = service.state;
     service.setTags({ ...tags, 'coder-autoscaler:pause': 'everything' });
     expect((await call('resume', 'gpu')).out).toBe(
-      'pool "gpu" is not paused; what was left of an override that is over or can not be read is removed\n',
+      'pool "gpu" is not paused. Removed the tags of an expired or invalid override\n',
     );
     expect(service.state.tags).toEqual(tags);
   });
 });
 
-describe('what can not be done is one line, and changes nothing', () => {
+describe('an override that fails with one line and changes nothing', () => {
   it.each([
     {
-      scenario: 'a pool that is not there',
+      scenario: 'an unknown pool',
       args: ['pause', 'gpuu', ...why],
-      err: 'finding pool "gpuu": the configuration has only cpu, gpu; name one of them\n',
+      err: 'finding pool "gpuu": the configuration has only cpu, gpu. Name one of them\n',
     },
     {
-      scenario: 'more than max',
+      scenario: 'a count above max',
       args: ['pin', 'gpu', '3', ...why],
-      err: 'pinning pool "gpu" to 3: its max is 2; pin it to 2 or less, or raise max in the configuration\n',
+      err: 'pinning pool "gpu" to 3: its max is 2. Pin it to 2 or less, or raise max in the configuration\n',
     },
-  ])('$scenario', async ({ args, err }) => {
+  ])('refuses $scenario', async ({ args, err }) => {
     expect(await call(...args)).toEqual({ code: 1, out: '', err });
     expect(await overridesOf('gpu')).toEqual([]);
   });
 
-  it('a pool that is retiring', async () => {
+  it('refuses to pin a retiring pool', async () => {
     writeConfig({ retiring: true });
     expect(await call('pin', 'gpu', '1', ...why)).toEqual({
       code: 1,
       out: '',
-      err: 'pinning pool "gpu" to 1: it is retiring, and nothing is launched in it; take "retiring" out of the configuration first\n',
+      err: 'pinning pool "gpu" to 1: the pool is retiring and launches nothing. Remove "retiring" from the configuration first\n',
     });
   });
 
-  it('a pool without a service', async () => {
+  it('refuses a pool without a service', async () => {
     lab.world.ecs.deleteService(lab.world.service('gpu').identity.name);
     expect(await call('pause', 'gpu', ...why)).toEqual({
       code: 1,
       out: '',
-      err: 'finding the service of pool "gpu": no active service of the cluster has the tag coder-autoscaler:pool=gpu; deploy the configuration, or name another cluster with --cluster\n',
+      err: 'finding the service of pool "gpu": no active service of the cluster has the tag coder-autoscaler:pool=gpu. Deploy the configuration, or name another cluster with --cluster\n',
     });
   });
 
-  it('a pool with two services', async () => {
+  it('refuses a pool with two services', async () => {
     const [cpu, gpu] = [lab.world.service('cpu'), lab.world.service('gpu')];
     cpu.setTags(gpu.state.tags);
     const { code, err } = await call('pause', 'gpu', ...why);
     expect({ code, err }).toEqual({
       code: 1,
-      err: `finding the service of pool "gpu": 2 services have its tag (${cpu.identity.name}, ${gpu.identity.name}); leave it on one of them\n`,
+      err: `finding the service of pool "gpu": 2 services have its tag (${cpu.identity.name}, ${gpu.identity.name}). Keep the tag on one of them\n`,
     });
   });
 
   it.each([
     { command: ['pause', 'gpu', ...why], permission: 'ecs:TagResource' },
     { command: ['resume', 'gpu'], permission: 'ecs:UntagResource' },
-  ])('without the permission $permission', async ({ command, permission }) => {
+  ])('fails without the permission $permission', async ({ command, permission }) => {
     await call('pause', 'gpu', '--why', 'before');
     const { tags } = lab.world.service('gpu').state;
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'the function');
@@ -241,7 +244,7 @@ describe('what can not be done is one line, and changes nothing', () => {
     expect(lab.world.service('gpu').state.tags).toEqual(tags);
   });
 
-  it('without credentials', async () => {
+  it('fails without credentials', async () => {
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, undefined);
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
     vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'none'));
@@ -249,25 +252,25 @@ describe('what can not be done is one line, and changes nothing', () => {
     const { code, err } = await call('pause', 'gpu', ...why);
     expect(code).toBe(1);
     expect(err).toMatch(/^listing services of cluster ".*": CredentialsProviderError: /);
-    expect(err).toMatch(/; sign in to AWS first \(aws sso login, say\) and set AWS_PROFILE\n$/);
+    expect(err).toMatch(/\. Sign in to AWS first \(for example with aws sso login\) and set AWS_PROFILE\n$/);
   });
 
-  it('another cluster', async () => {
+  it('fails for an unknown cluster', async () => {
     const { code, err } = await run('pause', 'gpu', '--config', config, '--cluster', 'nowhere', ...why);
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found.; give the name of the cluster with --cluster; the stack prints it\n',
+      err: 'listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found. Give the name of the cluster with --cluster (an output of the stack)\n',
     });
   });
 });
 
-describe('wrong usage exits with 2', () => {
+describe('wrong usage', () => {
   it.each([
     { args: ['pause', 'gpu'], message: /required option '--why <text>' not specified/ },
-    { args: ['pause', 'gpu', '--why', ' '], message: /It is empty: whoever sees it has to know/ },
+    { args: ['pause', 'gpu', '--why', ' '], message: /It is empty. Write a text that everyone understands/ },
     {
       args: ['pause', 'gpu', '--why', 'broken (again)'],
-      message: /It becomes a tag of AWS, but a tag can not hold "\(", only letters, digits, spaces and/,
+      message: /It becomes an AWS tag, but a tag can not hold "\(", only letters, digits, spaces and/,
     },
     {
       args: ['pause', 'gpu', ...why, '--by', 'x'.repeat(257)],
@@ -279,15 +282,15 @@ describe('wrong usage exits with 2', () => {
     { args: ['pin', 'gpu', ...why], message: /missing required argument 'count'/ },
     { args: ['pin', 'gpu', '1.5', ...why], message: /Write a whole number of tasks/ },
     { args: ['pin', 'gpu', '-1', ...why], message: /Write a whole number of tasks/ },
-  ])('$args', async ({ args, message }) => {
+  ])('exits with 2 for $args', async ({ args, message }) => {
     const { code, out, err } = await call(...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(message);
   });
 
-  it('without a cluster', async () => {
+  it('exits with 2 without a cluster', async () => {
     const { code, err } = await run('resume', 'gpu', '--config', config);
     expect(code).toBe(2);
-    expect(err).toMatch(/no ECS cluster given; add --cluster NAME/);
+    expect(err).toMatch(/no ECS cluster given. Add --cluster NAME/);
   });
 });

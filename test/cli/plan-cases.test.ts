@@ -1,4 +1,4 @@
-/** What `autoscaler plan` says in the situations that fooled other autoscalers, word for word. */
+/** The exact output of `autoscaler plan` in situations that mislead other autoscalers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,60 +27,60 @@ const organization = ({ snapshot }: Drawn, name: string) => {
   return found;
 };
 
-it('a job that two pools can run is one launch, in the cheaper pool', async () => {
+it('plans one launch, in the cheaper pool, for a job that fits two pools', async () => {
   const drawn = draw({
     pools: { dear: { tags: gpu, cpu: 4096 }, cheap: { tags: { ...gpu, region: 'eu' } } },
     pending: [{ tags: gpu }],
   });
   expect(await plan(drawn)).toMatchInlineSnapshot(`
-    "plan for 2026-11-20T09:00:00.000Z
+    "plan for 20 November 2026 09:00:00 UTC
 
       + cheap  0 -> 1  1 pending job needs a new task
         dear   0       nothing to do
 
-    1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+    1 count to raise, 0 tasks to drain, 0 counts to lower
     "
   `);
 });
 
-it('a truncated list scales out and does not scale in', async () => {
+it('scales out and holds scale-in when a list is truncated', async () => {
   const drawn = draw({
     pools: { cpu: { tasks: 'B I20m' }, gpu: { tags: gpu } },
     pending: [{ jobs: 2, tags: gpu }],
   });
   Object.assign(organization(drawn, 'default').jobs, { limit: 3 });
   expect(await plan(drawn)).toMatchInlineSnapshot(`
-    "plan for 2026-11-20T09:00:00.000Z
+    "plan for 20 November 2026 09:00:00 UTC
 
-        cpu  2       not scaled in: the list of jobs is truncated (1 busy, 1 idle)
+        cpu  2       scale-in on hold: the list of provisioner jobs is truncated (1 busy, 1 idle)
       + gpu  0 -> 2  2 pending jobs need a new task
 
     findings:
-      ! organization "default": the list of jobs is truncated; the oldest pending jobs are the ones that are missing
+      ! organization "default": the list of provisioner jobs is truncated. The oldest pending jobs are missing
 
-    1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+    1 count to raise, 0 tasks to drain, 0 counts to lower
     "
   `);
 });
 
-it('daemons listed idle whose tasks are gone are no supply', async () => {
+it('does not count idle daemons whose tasks have stopped', async () => {
   const drawn = draw({ pools: { cpu: { tasks: 'I1m I1m' } }, pending: [{ jobs: 2 }] });
   drawn.snapshot.ecs.tasks.items = [];
   Object.assign(drawn.snapshot.ecs.services.items[0] ?? {}, { desiredCount: 0, runningCount: 0 });
   expect(await plan(drawn)).toMatchInlineSnapshot(`
-    "plan for 2026-11-20T09:00:00.000Z
+    "plan for 20 November 2026 09:00:00 UTC
 
       + cpu  0 -> 2  2 pending jobs need a new task
 
     findings:
-      ! pool "cpu": 2 daemons that no task explains (cpu-0d96691a68a201f00bbfc41bd16dc671, cpu-22aa29dda99b38a2838cbe86c359d785); no capacity is counted on them
+      ! pool "cpu": 2 daemons have no ECS task (already stopped?): cpu-0d96691a68a201f00bbfc41bd16dc671, cpu-22aa29dda99b38a2838cbe86c359d785. Ignoring them
 
-    1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+    1 count to raise, 0 tasks to drain, 0 counts to lower
     "
   `);
 });
 
-it('a forbidden organization does not stop a good one', async () => {
+it('scales one organization when another is forbidden', async () => {
   const drawn = draw({
     pools: { cpu: { tasks: 'B' }, data: { organization: 'data', tasks: 'B I20m' } },
     pending: [{}],
@@ -88,74 +88,74 @@ it('a forbidden organization does not stop a good one', async () => {
   const error = 'listing provisioner jobs of organization "data": coderd answered 404';
   Object.assign(organization(drawn, 'data').jobs, { status: 'forbidden', error, items: [] });
   expect(await plan(drawn)).toMatchInlineSnapshot(`
-    "plan for 2026-11-20T09:00:00.000Z
+    "plan for 20 November 2026 09:00:00 UTC
 
       + cpu   1 -> 2  1 pending job needs a new task (1 busy)
-        data  2       not scaled in: the list of jobs is forbidden (1 busy, 1 idle)
+        data  2       scale-in on hold: no permission to list provisioner jobs (1 busy, 1 idle)
 
     findings:
-      ! organization "data": the list of jobs is forbidden: listing provisioner jobs of organization "data": coderd answered 404
+      ! organization "data": no permission to list provisioner jobs: listing provisioner jobs of organization "data": coderd answered 404
 
-    1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+    1 count to raise, 0 tasks to drain, 0 counts to lower
     "
   `);
 });
 
-it('an empty 200 while tasks work holds', async () => {
+it('holds scale-in when coderd lists nothing while tasks hold leases', async () => {
   const drawn = draw({ pools: { cpu: { tasks: 'I20m I30m' } } });
   Object.assign(organization(drawn, 'default'), {
     daemons: { status: 'ok', limit: 0, items: [] },
     jobs: { status: 'ok', limit: 0, items: [] },
   });
   expect(await plan(drawn)).toMatchInlineSnapshot(`
-    "plan for 2026-11-20T09:00:00.000Z
+    "plan for 20 November 2026 09:00:00 UTC
 
-        cpu  2  not scaled in: coderd lists no daemon although tasks hold leases
+        cpu  2  scale-in on hold: coderd lists no daemons, but tasks hold leases
 
     findings:
-      ! organization "default": coderd lists no daemon although 2 tasks of its pools hold leases; holding. If a key was deleted, give the pool a new one; if none of its tasks ever had a daemon, their logs say why
-      ! pool "cpu": 2 tasks that should have a daemon and have none (arn:aws:ecs:eu-central-1:111122223333:task/coder/0d96691a68a201f00bbfc41bd16dc671, arn:aws:ecs:eu-central-1:111122223333:task/coder/22aa29dda99b38a2838cbe86c359d785); look at the task's log
+      ! organization "default": coderd lists no daemons, but 2 tasks of its pools hold leases. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. If none of its tasks ever had a daemon, read the task logs
+      ! pool "cpu": 2 tasks should have a daemon but have none (arn:aws:ecs:eu-central-1:111122223333:task/coder/0d96691a68a201f00bbfc41bd16dc671, arn:aws:ecs:eu-central-1:111122223333:task/coder/22aa29dda99b38a2838cbe86c359d785). Read the task's log
 
     no changes
     "
   `);
 });
 
-it('max biting is said, with what was wanted', async () => {
+it('shows how many tasks a pool needs when max limits it', async () => {
   expect(
     await plan(draw({ pools: { cpu: { tasks: 'B B', max: 3 } }, pending: [{ jobs: 9, ageS: 360 }] })),
   ).toMatchInlineSnapshot(`
-    "plan for 2026-11-20T09:00:00.000Z
+    "plan for 20 November 2026 09:00:00 UTC
 
       + cpu  2 -> 3  9 pending jobs need a new task; needs 11 tasks, limited to 3 by max (2 busy)
 
     findings:
-      ! organization "default", tags (untagged): 9 jobs pending for long, the oldest since 2026-11-20T08:54:00.000Z; pool "cpu" is to run them
+      ! organization "default", tags (untagged): 9 jobs pending for too long, the oldest since 20 November 2026 08:54:00 UTC. Pool "cpu" will run them
 
-    1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+    1 count to raise, 0 tasks to drain, 0 counts to lower
     "
   `);
 });
 
-it('a pool with a wrong key is said, and its daemons are not counted on', async () => {
+it('reports daemons with a wrong key and launches a task for their job', async () => {
   const drawn = draw({
     pools: { gpu: { tasks: 'I1m', tags: gpu, daemonTags: { cluster: 'tpu' } } },
     pending: [{ tags: gpu }],
   });
   expect(await plan(drawn)).toMatchInlineSnapshot(`
-    "plan for 2026-11-20T09:00:00.000Z
+    "plan for 20 November 2026 09:00:00 UTC
 
-      + gpu  1 -> 2  1 pending job needs a new task; 1 daemon with another key than the pool's; it waits for its turn to be replaced (1 idle)
+      + gpu  1 -> 2  1 pending job needs a new task; 1 daemon has the wrong provisioner key: waiting for its turn to be replaced (1 idle)
 
     findings:
-      ! pool "gpu": 1 daemon offers other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d); its key is another pool's, or the key's tags were changed
+      ! pool "gpu": 1 daemon offers other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d). The provisioner key belongs to another pool, or somebody changed the key's tags
 
-    1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+    1 count to raise, 0 tasks to drain, 0 counts to lower
     "
   `);
 });
 
-it('shuffled input gives the identical document', async () => {
+it('prints the same document for shuffled input', async () => {
   const drawn = draw({
     pools: {
       a: { tasks: 'I20m I21m B X', min: 1 },
@@ -170,35 +170,35 @@ it('shuffled input gives the identical document', async () => {
   expect(await plan(shuffled, '--json')).toBe(await plan(drawn, '--json'));
 });
 
-it('starts that fail are said with the reason of ECS', async () => {
+it('shows the reason of ECS for failed starts', async () => {
   const drawn = draw({ pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 4 }] });
   addFailedStarts(drawn.snapshot, 'cpu', 3);
   expect(await plan(drawn)).toMatchInlineSnapshot(`
-    "plan for 2026-11-20T09:00:00.000Z
+    "plan for 20 November 2026 09:00:00 UTC
 
-      + cpu  1 -> 2  4 pending jobs need a new task; 3 starts failed and none has succeeded since, so one probe at a time (wants 5, gets 2): the image can not be pulled (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)
+      + cpu  1 -> 2  4 pending jobs need a new task; 3 starts failed since the last success, trying one task at a time (needs 5 tasks, gets 2): ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)
 
     findings:
-      ! pool "cpu": 3 tasks failed to start since a daemon last registered: the image can not be pulled (CannotPullContainerError: pull image manifest has been retried 7 time(s))
+      ! pool "cpu": 3 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s))
 
-    1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+    1 count to raise, 0 tasks to drain, 0 counts to lower
     "
   `);
 });
 
-it('--explain tells the story of one pool', async () => {
+it('--explain shows every step of the decision about one pool', async () => {
   const drawn = draw({
     pools: { cpu: { tasks: 'B I3m I20m L X', max: 5, min: 1 } },
     pending: [{ ageS: 20 }],
   });
   expect(await plan(drawn, '--explain', 'cpu')).toMatchInlineSnapshot(`
-    "pool "cpu" of organization "default", tags (untagged), at 2026-11-20T09:00:00.000Z
+    "pool "cpu" of organization "default", tags (untagged), at 20 November 2026 09:00:00 UTC
 
     demand:
       (untagged), people: 1 job, the oldest for 20 s -> 1 by a free daemon in "cpu"
 
-    what coderd will do by itself:
-      not in this snapshot: it is read where a pool of the organization has wake on
+    forecast of what coderd will do:
+      not in this snapshot: the autoscaler reads it if a pool of the organization has wake enabled
 
     supply:
       desired count 5, 5 tasks
@@ -208,27 +208,27 @@ it('--explain tells the story of one pool', async () => {
       3e45296974e85d3a77d818aa56eb270d  left       daemon silent
       bc4812abc2c918d2c4144824b404c339  working    daemon idle for 20 min
 
-    what it needs:
+    needs:
       1 in use + 1 job for free daemons + 0 for starting ones + 0 for new tasks = 2
-      floors: min 1, warm 0, wake 0, ready for what is due 0, stock 0 -> 1 by min
-      a new task has its daemon after 90 s (startTime of the configuration; 0 starts seen, too few to learn it)
-      bounds: wants 2, max 5, limits.maxTasks -> 3
-      there are 3: 3 working, 0 starting, 0 unguarded; beside them 1 leaving, 1 left
+      floors: min 1, warm 0, wake 0, due 0, stock 0 -> 1 by min
+      start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
+      limits: needs 2, max 5, limits.maxTasks -> 3
+      has 3: 3 working, 0 starting, 0 unguarded; not counted: 1 leaving, 1 left
 
-    who leaves:
-      bc4812abc2c918d2c4144824b404c339  is asked: idle-long-enough
+    drains:
+      bc4812abc2c918d2c4144824b404c339  drains: idle-long-enough
 
-    decided:
+    decision:
       desired count 5 -> 4
-      because: 1 pending job for free daemons
+      because: free daemons will take 1 pending job
       because: draining 1 idle daemon
-      because: 1 task has left
+      because: 1 task has drained
     "
   `);
 });
 
-describe('what coderd will do by itself', () => {
-  it('a pool at zero is woken for it, with a daemon for each job', async () => {
+describe('the forecast in a plan', () => {
+  it('starts a pool at zero with a daemon for each due job', async () => {
     const drawn = draw({
       pools: { cpu: {}, gpu: { tags: gpu } },
       workspaces: [
@@ -237,94 +237,94 @@ describe('what coderd will do by itself', () => {
       ],
     });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
-        + cpu  0 -> 5  to be awake for 5 autostarts from 2026-11-20T09:01:40.000Z on; coderd is about to create 5 jobs: 5 daemons will be ready
-        + gpu  0 -> 1  to be awake for 1 autostop at 2026-11-20T08:58:00.000Z
+        + cpu  0 -> 5  needs a daemon for 5 autostarts from 20 November 2026 09:01:40 UTC on; prepares 5 daemons for 5 jobs that coderd is about to create
+        + gpu  0 -> 1  needs a daemon for 1 autostop at 20 November 2026 08:58:00 UTC
 
-      what coderd will do by itself within the hour:
-          organization "default", tags cluster=gpu: 1 autostop at 2026-11-20T08:58:00.000Z, overdue; pool "gpu" is to be awake for it
-          organization "default", tags (untagged): 5 autostarts from 2026-11-20T09:01:40.000Z on; pool "cpu" is to be awake for them
+      forecast of what coderd will do within the hour:
+          organization "default", tags cluster=gpu: 1 autostop at 20 November 2026 08:58:00 UTC, overdue; pool "gpu" provides a daemon for it
+          organization "default", tags (untagged): 5 autostarts from 20 November 2026 09:01:40 UTC on; pool "cpu" provides a daemon for them
 
-      2 counts to raise, 0 tasks to ask to leave, 0 counts to lower
+      2 counts to raise, 0 tasks to drain, 0 counts to lower
       "
     `);
   });
 
-  it('prewarm.max biting is said, with what is due', async () => {
+  it('shows how many jobs are due when prewarm.max limits the daemons', async () => {
     const drawn = draw({
       pools: { cpu: { prewarm: { max: 4 } } },
       workspaces: [{ count: 200, startsInS: 60 }],
     });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
-        + cpu  0 -> 4  to be awake for 200 autostarts from 2026-11-20T09:01:00.000Z on; coderd is about to create 200 jobs: 4 daemons will be ready; 200 jobs due, limited to 4 daemons by prewarm.max until coderd creates the jobs
+        + cpu  0 -> 4  needs a daemon for 200 autostarts from 20 November 2026 09:01:00 UTC on; prepares 4 daemons for 200 jobs that coderd is about to create; 200 jobs due, limited to 4 daemons by prewarm.max until coderd creates the jobs
 
-      what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 200 autostarts from 2026-11-20T09:01:00.000Z on; pool "cpu" is to be awake for them
+      forecast of what coderd will do within the hour:
+          organization "default", tags (untagged): 200 autostarts from 20 November 2026 09:01:00 UTC on; pool "cpu" provides a daemon for them
 
-      1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+      1 count to raise, 0 tasks to drain, 0 counts to lower
       "
     `);
   });
 
-  it('nobody is awake for tags that no pool has, which is said', async () => {
+  it('reports transitions whose tags no pool has and starts nothing', async () => {
     const drawn = draw({
       pools: { cpu: {} },
       workspaces: [{ tags: { cluster: 'tpu' }, count: 3, stopsInS: -30 }],
     });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
           cpu  0  nothing to do
 
       findings:
-        ! organization "default", tags cluster=tpu: 3 autostops from 2026-11-20T08:59:30.000Z on, and no pool that stays has these tags: coderd will not do them without a daemon that has them; add a pool with these tags, or change those of the template
+        ! organization "default", tags cluster=tpu: no pool can serve 3 autostops from 20 November 2026 08:59:30 UTC on (retiring pools do not count). coderd makes them once it sees a daemon with these tags. Add a pool with these tags, or change the tags of the template
 
       no changes
       "
     `);
   });
 
-  it('what is overdue for too long is said', async () => {
+  it('reports transitions that are overdue for too long', async () => {
     const drawn = draw({ pools: { cpu: {} }, workspaces: [{ count: 3, stopsInS: -1500 }] });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
-        + cpu  0 -> 1  to be awake for 3 autostops from 2026-11-20T08:35:00.000Z on
+        + cpu  0 -> 1  needs a daemon for 3 autostops from 20 November 2026 08:35:00 UTC on
 
-      what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 3 autostops from 2026-11-20T08:35:00.000Z on, overdue; pool "cpu" is to be awake for them
+      forecast of what coderd will do within the hour:
+          organization "default", tags (untagged): 3 autostops from 20 November 2026 08:35:00 UTC on, overdue; pool "cpu" provides a daemon for them
 
       findings:
-        ! organization "default", tags (untagged): 3 autostops from 2026-11-20T08:35:00.000Z on, overdue for longer than wake.maxDelay; coderd does them once it sees a daemon with these tags
+        ! organization "default", tags (untagged): 3 autostops from 20 November 2026 08:35:00 UTC on are overdue for longer than wake.maxDelay. coderd makes them once it sees a daemon with these tags
 
-      1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+      1 count to raise, 0 tasks to drain, 0 counts to lower
       "
     `);
   });
 
-  it('a list of workspaces that is forbidden keeps a last daemon, and wakes nobody', async () => {
+  it('keeps the last daemon and starts no pool when the list of workspaces is forbidden', async () => {
     const drawn = draw({ pools: { cpu: { tasks: 'I20m' }, gpu: { tags: gpu } }, workspaces: [] });
     const error =
       'listing workspaces of organization "default": coderd says that the token\'s user may not read them; it needs the organization template admin role there';
     Object.assign(organization(drawn, 'default'), { workspaces: { status: 'forbidden', error, items: [] } });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
-          cpu  1  its last daemon stays, since not all that coderd will do by itself is known (see findings) (1 idle)
+          cpu  1  last daemon kept: the forecast of what coderd will do is incomplete (see findings) (1 idle)
           gpu  0  nothing to do
 
       findings:
-        ! organization "default": the list of workspaces is forbidden: listing workspaces of organization "default": coderd says that the token's user may not read them; it needs the organization template admin role there; pools keep their last daemon, and those at zero are not woken for what can not be seen
+        ! organization "default": no permission to list workspaces: listing workspaces of organization "default": coderd says that the token's user may not read them; it needs the organization template admin role there. Each pool keeps its last daemon. Pools at zero do not start for what the list would show
 
       no changes
       "
     `);
   });
 
-  it('lists that could not be read anew are told with their age', async () => {
+  it('shows the time of a stale list', async () => {
     const drawn = draw({ pools: { cpu: { tasks: 'I20m' } }, workspaces: [{ count: 3, startsInS: 200 }] });
     const stale = {
       status: 'stale',
@@ -333,47 +333,47 @@ describe('what coderd will do by itself', () => {
     };
     Object.assign(organization(drawn, 'default').workspaces ?? {}, stale);
     expect(await plan(drawn)).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
-          cpu  1  to be awake for 3 autostarts from 2026-11-20T09:03:20.000Z on (1 idle)
+          cpu  1  needs a daemon for 3 autostarts from 20 November 2026 09:03:20 UTC on (1 idle)
 
-      what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:03:20.000Z on; pool "cpu" is to be awake for them
+      forecast of what coderd will do within the hour:
+          organization "default", tags (untagged): 3 autostarts from 20 November 2026 09:03:20 UTC on; pool "cpu" provides a daemon for them
 
       findings:
-        ! organization "default": the list of workspaces is stale: listing workspaces: coderd answered 502; what was read at 2026-11-20T08:54:00.000Z is used
+        ! organization "default": the list of workspaces is stale: listing workspaces: coderd answered 502. Using the list of 20 November 2026 08:54:00 UTC
 
       no changes
       "
     `);
   });
 
-  it('lists that failed for one reason are one finding, with what follows from it', async () => {
+  it('prints lists that failed for the same reason as one finding, with the consequence', async () => {
     const drawn = draw({ pools: { cpu: {} }, workspaces: [] });
     const failed = { status: 'failed', error: 'listing workspaces: coderd answered 502', items: [] };
     Object.assign(organization(drawn, 'default'), { jobs: failed, workspaces: failed, templates: failed });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
-          cpu  0  not scaled in: the list of jobs is failed
+          cpu  0  scale-in on hold: could not list provisioner jobs
 
       findings:
-        ! listing workspaces: coderd answered 502; not read for this: jobs, workspaces, templates of "default"; pools keep their last daemon, and those at zero are not woken for what can not be seen
+        ! listing workspaces: coderd answered 502; could not read: jobs, workspaces, templates of "default". Each pool keeps its last daemon. Pools at zero do not start for what the list would show
 
       no changes
       "
     `);
   });
 
-  it('a schedule is named as the floor', async () => {
+  it('names a schedule as the floor', async () => {
     const schedule = { from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 2 };
     const drawn = draw({ pools: { cpu: { schedules: [schedule] } }, workspaces: [] });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
-        + cpu  0 -> 2  a schedule keeps 2, busy daemons included
+        + cpu  0 -> 2  a schedule keeps 2 daemons, busy ones included
 
-      1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+      1 count to raise, 0 tasks to drain, 0 counts to lower
       "
     `);
   });
@@ -388,68 +388,68 @@ describe('plan --at', () => {
     ],
   });
 
-  it('now, what is due later launches nobody', async () => {
+  it('launches nothing now for what is due later', async () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
           cpu  0  nothing to do
           gpu  0  nothing to do
 
-      what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 3 autostarts from 2026-11-20T09:40:00.000Z on; no pool is woken for them now
+      forecast of what coderd will do within the hour:
+          organization "default", tags (untagged): 3 autostarts from 20 November 2026 09:40:00 UTC on; no pool starts a daemon for them now
 
       no changes
       "
     `);
   });
 
-  it('a little before it is due, its pool is woken; what is due earlier has been done by then', async () => {
+  it('starts a pool shortly before a transition is due and drops the earlier transitions', async () => {
     expect(await plan(drawn, '--at', '2026-11-20T10:58:30Z')).toMatchInlineSnapshot(`
-      "as if it were 2026-11-20T10:58:30.000Z, with the pools, daemons and jobs of 2026-11-20T09:00:00.000Z; of each workspace only the next thing that coderd will do by itself is known
+      "Planned for 20 November 2026 10:58:30 UTC, with the pools, daemons and jobs of 20 November 2026 09:00:00 UTC. Only the next transition of each workspace is known
 
-      plan for 2026-11-20T10:58:30.000Z
+      plan for 20 November 2026 10:58:30 UTC
 
           cpu  0       nothing to do
-        + gpu  0 -> 4  to be awake for 200 autostarts from 2026-11-20T11:00:00.000Z on; coderd is about to create 200 jobs: 4 daemons will be ready; 200 jobs due, limited to 4 daemons by prewarm.max until coderd creates the jobs
+        + gpu  0 -> 4  needs a daemon for 200 autostarts from 20 November 2026 11:00:00 UTC on; prepares 4 daemons for 200 jobs that coderd is about to create; 200 jobs due, limited to 4 daemons by prewarm.max until coderd creates the jobs
 
-      what coderd will do by itself within the hour:
-          organization "default", tags cluster=gpu: 200 autostarts from 2026-11-20T11:00:00.000Z on; pool "gpu" is to be awake for them
+      forecast of what coderd will do within the hour:
+          organization "default", tags cluster=gpu: 200 autostarts from 20 November 2026 11:00:00 UTC on; pool "gpu" provides a daemon for them
 
-      1 count to raise, 0 tasks to ask to leave, 0 counts to lower
+      1 count to raise, 0 tasks to drain, 0 counts to lower
       "
     `);
   });
 
-  it('--json holds the plan alone', async () => {
+  it('prints only the plan with --json', async () => {
     const json = await plan(drawn, '--at', '2026-11-20T11:58:30+01:00', '--json');
     expect(JSON.parse(json)).toMatchObject({ takenAt: '2026-11-20T10:58:30.000Z' });
   });
 });
 
-describe('--explain tells for what a pool has to be awake', () => {
-  it('when it will start', async () => {
+describe('the forecast in --explain', () => {
+  it('shows when the pool will start', async () => {
     const drawn = draw({ pools: { cpu: {} }, workspaces: [{ count: 3, startsInS: 2400 }] });
     expect(await plan(drawn, '--explain', 'cpu')).toMatchInlineSnapshot(`
-      "pool "cpu" of organization "default", tags (untagged), at 2026-11-20T09:00:00.000Z
+      "pool "cpu" of organization "default", tags (untagged), at 20 November 2026 09:00:00 UTC
 
       demand:
-        no pending job that this pool can run
+        no pending job fits this pool
 
-      what coderd will do by itself:
-        (untagged): 3 autostarts from 2026-11-20T09:40:00.000Z on -> the start for it begins at 2026-11-20T09:38:12.600Z
-        it starts 107 s before an autostart is due; stops and deletions share a start, up to 10 min late (wake.maxDelay)
+      forecast of what coderd will do:
+        (untagged): 3 autostarts from 20 November 2026 09:40:00 UTC on -> this pool starts for it at 20 November 2026 09:38:12 UTC
+        the pool starts 107 s before an autostart is due. Stops and deletions wait up to 10 min to share a start (wake.maxDelay)
 
       supply:
         desired count 0, 0 tasks
 
-      what it needs:
+      needs:
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 for new tasks = 0
-        floors: min 0, warm 0, wake 0, ready for what is due 0, stock 0 -> 0 by min
-        a new task has its daemon after 90 s (startTime of the configuration; 0 starts seen, too few to learn it)
-        bounds: wants 0, max 20, limits.maxTasks -> 0
-        there are 0: 0 working, 0 starting, 0 unguarded; beside them 0 leaving, 0 left
+        floors: min 0, warm 0, wake 0, due 0, stock 0 -> 0 by min
+        start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
+        limits: needs 0, max 20, limits.maxTasks -> 0
+        has 0: 0 working, 0 starting, 0 unguarded; not counted: 0 leaving, 0 left
 
-      decided:
+      decision:
         desired count stays 0
         because: nothing to do
         no action
@@ -459,50 +459,51 @@ describe('--explain tells for what a pool has to be awake', () => {
 
   it.each([
     {
-      scenario: 'it is awake',
+      scenario: 'shows that this pool provides a daemon',
       picture: { pools: { cpu: {} }, workspaces: [{ startsInS: 60 }] },
-      expected: '(untagged): 1 autostart at 2026-11-20T09:01:00.000Z -> to be awake for it',
+      expected: '(untagged): 1 autostart at 20 November 2026 09:01:00 UTC -> this pool provides a daemon',
     },
     {
-      scenario: 'another pool is awake',
+      scenario: 'shows that another pool provides a daemon',
       picture: {
         pools: { cpu: { tags: gpu, cpu: 4096 }, cheap: { tags: { ...gpu, region: 'eu' } } },
         workspaces: [{ tags: gpu, stopsInS: -120 }],
       },
-      expected: 'cluster=gpu: 1 autostop at 2026-11-20T08:58:00.000Z -> pool "cheap" is to be awake for it',
+      expected: 'cluster=gpu: 1 autostop at 20 November 2026 08:58:00 UTC -> pool "cheap" provides a daemon',
     },
     {
-      scenario: 'a stop waits for others',
+      scenario: 'shows how long a stop waits to share a start',
       picture: { pools: { cpu: {} }, workspaces: [{ stopsInS: -30 }] },
       expected:
-        '1 autostop at 2026-11-20T08:59:30.000Z -> shares a start with others, and is done by 2026-11-20T09:09:30.000Z at the latest',
+        '1 autostop at 20 November 2026 08:59:30 UTC -> shares a start with others, at 20 November 2026 09:09:30 UTC at the latest',
     },
     {
-      scenario: 'two pools that could start',
+      scenario: 'shows both pools that could start',
       picture: {
         pools: { cpu: { tags: gpu }, eu: { tags: { ...gpu, region: 'eu' } } },
         workspaces: [{ tags: gpu, startsInS: 3600 }],
       },
       expected:
-        'cluster=gpu: 1 autostart at 2026-11-20T10:00:00.000Z -> the start for it begins at 2026-11-20T09:58:12.600Z, here or in "eu"',
+        'cluster=gpu: 1 autostart at 20 November 2026 10:00:00 UTC -> this pool or "eu" starts for it at 20 November 2026 09:58:12 UTC',
     },
     {
-      scenario: 'others are there',
+      scenario: 'shows that daemons of others are available',
       picture: { pools: { cpu: {} }, strangers: [{}], workspaces: [{ startsInS: 60 }] },
-      expected: '-> daemons of others are there for it',
+      expected: '-> daemons of others are available',
     },
     {
-      scenario: 'wake is off',
+      scenario: 'shows that wake.autostart is off',
       picture: {
         pools: { cpu: { wake: { autostart: false, autostop: false } } },
         workspaces: [{ startsInS: 60 }],
       },
-      expected: 'wake.autostart is off: it is not woken for autostarts',
+      expected: 'wake.autostart is off: the pool does not start for autostarts',
     },
     {
-      scenario: 'nothing was read',
+      scenario: 'shows that the snapshot has no forecast',
       picture: { pools: { cpu: {} } },
-      expected: 'not in this snapshot: it is read where a pool of the organization has wake on',
+      expected:
+        'not in this snapshot: the autoscaler reads it if a pool of the organization has wake enabled',
     },
   ] satisfies { scenario: string; picture: Picture; expected: string }[])(
     '$scenario',
@@ -511,9 +512,11 @@ describe('--explain tells for what a pool has to be awake', () => {
     },
   );
 
-  it('more may be due than is known', async () => {
+  it('shows that a forecast is incomplete', async () => {
     const drawn = draw({ pools: { cpu: {} }, workspaces: [] });
     Object.assign(organization(drawn, 'default').templates ?? {}, { status: 'truncated' });
-    expect(await plan(drawn, '--explain', 'cpu')).toContain('more may be due than is known, see findings');
+    expect(await plan(drawn, '--explain', 'cpu')).toContain(
+      'the forecast is incomplete: more may be due (see findings)',
+    );
   });
 });

@@ -34,23 +34,23 @@ const pool = (changes: Partial<Status['pools'][number]>): Status['pools'][number
 });
 
 it.each([
-  { waiting: {}, line: 'nobody waits' },
+  { waiting: {}, line: 'no jobs wait' },
   { waiting: { jobs: 1, oldestSeconds: 30 }, line: '1 job waits, the oldest for 30 s' },
   {
     waiting: { jobs: 5, oldestSeconds: 600, unserved: 5 },
-    line: '5 jobs wait, the oldest for 10 min, and nobody can run 5 of them',
+    line: '5 jobs wait, the oldest for 10 min, 5 of them unschedulable',
   },
-  { waiting: { isComplete: false }, line: 'whether anybody waits is not known' },
+  { waiting: { isComplete: false }, line: 'waiting jobs unknown' },
   {
     waiting: { jobs: 2, oldestSeconds: 30, isComplete: false },
     line: 'at least 2 jobs wait, the oldest for 30 s',
   },
-])('$line', ({ waiting, line }) => {
+])('summarizes waiting jobs as "$line"', ({ waiting, line }) => {
   const [first] = statusScreen(status({ waiting: { ...NOBODY, ...waiting } })).split('\n');
-  expect(first).toBe(`${line}; nothing is broken`);
+  expect(first).toBe(`${line}; no problems`);
 });
 
-it('of many tag groups the first ten are shown, and three of those that nobody can run before all', () => {
+it('shows the first three unschedulable tag groups and then the first ten others', () => {
   const group = (index: number): Waiting['groups'][number] => ({
     organization: 'default',
     tags: `n=${index}`,
@@ -64,7 +64,7 @@ it('of many tag groups the first ten are shown, and three of those that nobody c
       waiting: { ...NOBODY, jobs: 16, groups, nobody: ['a', 'b', 'c', 'd'].map((one) => `sentence ${one}`) },
     }),
   );
-  const lines = screen.slice(screen.indexOf('who waits:')).split('\n');
+  const lines = screen.slice(screen.indexOf('waiting jobs:')).split('\n');
   expect(lines.slice(1, 5)).toEqual([
     '  ! sentence a',
     '  ! sentence b',
@@ -78,17 +78,20 @@ it('of many tag groups the first ten are shown, and three of those that nobody c
 });
 
 it.each([
-  { retiring: { isGone: true, tasks: 0 }, line: 'none left; remove it from the configuration and deploy' },
-  { retiring: { tasks: 3, building: 2 }, line: '3 tasks left, 2 of them with a build' },
-  { retiring: { tasks: null }, line: 'not in sight' },
-])('of a pool that is retiring: $line', ({ retiring, line }) => {
+  {
+    retiring: { isGone: true, tasks: 0 },
+    line: 'no tasks remain. Remove it from the configuration and deploy',
+  },
+  { retiring: { tasks: 3, building: 2 }, line: '3 tasks remaining, 2 with a build' },
+  { retiring: { tasks: null }, line: 'no ECS service found' },
+])('describes a retiring pool as "$line"', ({ retiring, line }) => {
   expect(statusScreen(status({ pools: [pool(retiring)] }))).toContain(`retiring:\n    pool "gpu": ${line}\n`);
 });
 
-it('of many things that are broken the first fifteen are shown', () => {
+it('shows the first fifteen problems', () => {
   const broken = Array.from({ length: 20 }, (_, index) => `thing ${index}`);
   const screen = statusScreen(status({ broken }));
-  expect(screen).toContain('20 things are broken');
-  expect(screen).toContain('! thing 14\n    and 5 things more\n');
+  expect(screen).toContain('20 problems');
+  expect(screen).toContain('! thing 14\n    and 5 problems more\n');
   expect(screen).not.toContain('thing 15');
 });

@@ -83,23 +83,23 @@ async function screen(lab: Lab): Promise<string> {
   return out;
 }
 
-it('a calm deployment', async () => {
+it('shows a healthy deployment', async () => {
   const lab = await open([CPU, GPU]);
   await logLooks(lab, 240);
   lab.pass(25);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "nobody waits; nothing is broken
+    "no jobs wait; no problems
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
     gpu       0     0     0         0        0      0    2
 
-    last look: 25 s ago, at 2026-03-02T09:04:00.000Z; all went well
+    last look: 25 s ago, at 2 March 2026 09:04:00 UTC; succeeded
     "
   `);
 });
 
-it('jobs wait, starts fail, and somebody has paused a pool', async () => {
+it('shows waiting jobs, failed starts and a paused pool', async () => {
   const lab = await open([CPU, GPU]);
   const { ecs } = lab.world;
   await logLooks(lab, 240);
@@ -110,28 +110,28 @@ it('jobs wait, starts fail, and somebody has paused a pool', async () => {
   await logLooks(lab, 240);
   lab.pass(25);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "4 jobs wait, the oldest for 4 min, and nobody can run 1 of them; 1 thing is broken
+    "4 jobs wait, the oldest for 4 min, 1 of them unschedulable; 1 problem
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
     gpu       1     0     0         1        0      0    2
 
-    who waits:
-      ! organization "default", tags cluster=tpu: 1 job (template_version_import), the oldest for 4 min, failed by coderd at 2026-03-02T09:34:00.000Z; pool "gpu" comes closest, but does not have cluster=tpu (it has cluster=gpu)
-        organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 when there is room in "gpu"
+    waiting jobs:
+      ! organization "default", tags cluster=tpu: 1 job (template_version_import), the oldest waits for 4 min and fails at 2 March 2026 09:34:00 UTC. The closest pool is "gpu": it lacks cluster=tpu (has cluster=gpu)
+        organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 waiting for capacity in "gpu"
 
-    what is broken:
-      ! pool "gpu": 5 tasks failed to start since a daemon last registered: the image can not be pulled (CannotPullContainerError: no such image)
+    problems:
+      ! pool "gpu": 5 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: no such image)
 
     overrides:
-        pool "cpu": scale-in paused until 2026-03-02T17:04:00.000Z by ada (release night)
+        pool "cpu": scale-in paused until 2 March 2026 17:04:00 UTC by ada (release night)
 
-    last look: 25 s ago, at 2026-03-02T09:08:00.000Z; all went well
+    last look: 25 s ago, at 2 March 2026 09:08:00 UTC; succeeded
     "
   `);
 });
 
-it('what coderd would do by itself waits for a paused pool', async () => {
+it('shows transitions that wait for a paused pool', async () => {
   const lab = await open([GPU]);
   const { coderd, timeline } = lab.world;
   const template = coderd.addTemplate({ organization: 'default', tags: GPU.tags });
@@ -139,13 +139,13 @@ it('what coderd would do by itself waits for a paused pool', async () => {
   await call(lab, 'pause', 'gpu', '--for', '8h', '--why', 'release night');
   await logLooks(lab, 240);
   const screened = await screen(lab);
-  expect(screened).toMatch(/^nobody waits; 1 thing is broken\n/);
+  expect(screened).toMatch(/^no jobs wait; 1 problem\n/);
   expect(screened).toContain(
-    'what is broken:\n  ! organization "default", tags cluster=gpu: 1 autostop at 2026-03-02T09:02:00.000Z waits, since pool "gpu" is paused until 2026-03-02T17:00:00.000Z by ada (release night); `autoscaler resume gpu` lets coderd do it\n',
+    'problems:\n  ! organization "default", tags cluster=gpu: 1 autostop at 2 March 2026 09:02:00 UTC waits because pool "gpu" is paused until 2 March 2026 17:00:00 UTC by ada (release night). Run `autoscaler resume gpu` to let coderd make it\n',
   );
 });
 
-it('capacity is coming for those who wait', async () => {
+it('shows that capacity for waiting jobs is starting', async () => {
   const lab = await open([CPU, GPU]);
   await logLooks(lab, 240);
   submit(lab, {}, 600);
@@ -155,22 +155,22 @@ it('capacity is coming for those who wait', async () => {
   submit(lab, {});
   lab.pass(5);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "4 jobs wait, the oldest for 15 s; nothing is broken
+    "4 jobs wait, the oldest for 15 s; no problems
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     1     0         0        0      1    5
     gpu       2     0     0         2        0      0    2
 
-    who waits:
-        organization "default", tags cluster=gpu: 3 jobs, the oldest for 15 s -> 2 by a starting daemon in "gpu", 1 when there is room in "gpu"
+    waiting jobs:
+        organization "default", tags cluster=gpu: 3 jobs, the oldest for 15 s -> 2 by a starting daemon in "gpu", 1 waiting for capacity in "gpu"
         organization "default", tags (untagged): 1 job, the oldest for 5 s -> 1 by a new task in "cpu"
 
-    last look: 5 s ago, at 2026-03-02T09:04:20.000Z; all went well
+    last look: 5 s ago, at 2 March 2026 09:04:20 UTC; succeeded
     "
   `);
 });
 
-it('a pool that is retiring: first with a build, then with nothing left', async () => {
+it('shows a retiring pool first with a build, then without tasks', async () => {
   const pools = [CPU, { ...GPU, desiredCount: 2 }];
   const lab = await open(pools);
   lab.pass(120);
@@ -178,35 +178,35 @@ it('a pool that is retiring: first with a build, then with nothing left', async 
   const retiring = configure(lab, pools, 'gpu');
   await logLooks(lab, 240, retiring);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "nobody waits; nothing is broken
+    "no jobs wait; no problems
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
     gpu       1     0     0         0        1      0    2
 
     retiring:
-        pool "gpu": 1 task left, 1 of them with a build
+        pool "gpu": 1 task remaining, 1 with a build
 
-    last look: 0 s ago, at 2026-03-02T09:06:00.000Z; all went well
+    last look: 0 s ago, at 2 March 2026 09:06:00 UTC; succeeded
     "
   `);
   await logLooks(lab, 600, retiring);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "nobody waits; nothing is broken
+    "no jobs wait; no problems
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
     gpu       0     0     0         0        0      0    2
 
     retiring:
-        pool "gpu": none left; remove it from the configuration and deploy
+        pool "gpu": no tasks remain. Remove it from the configuration and deploy
 
-    last look: 0 s ago, at 2026-03-02T09:16:00.000Z; all went well
+    last look: 0 s ago, at 2 March 2026 09:16:00 UTC; succeeded
     "
   `);
 });
 
-it('--json is one document with the same facts', async () => {
+it('prints the same facts as one JSON document with --json', async () => {
   const lab = await open([CPU, GPU]);
   await logLooks(lab, 240);
   submit(lab, { cluster: 'tpu' });
@@ -227,61 +227,61 @@ it('--json is one document with the same facts', async () => {
   });
 });
 
-it('nothing in it is coloured, so that it reads in a pipe', async () => {
+it('prints no colours', async () => {
   const lab = await open([CPU]);
   await logLooks(lab, 10);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
   expect(await screen(lab)).not.toMatch(/\u001b/);
 });
 
-it('the table of the longest pool names fits into 80 columns', async () => {
+it('fits the longest pool names into 80 columns', async () => {
   const lab = await open([{ ...CPU, name: 'a'.repeat(30), min: 0 }]);
   const [, , ...rows] = (await screen(lab)).split('\n');
   expect(rows.slice(0, 2).map(({ length }) => length)).toEqual([80, 80]);
 });
 
-describe('what can not be read', () => {
-  it('ECS: what coderd tells is told, exit code 1', async () => {
+describe('an unreadable source', () => {
+  it('shows the facts of coderd and exits with 1 if ECS is unavailable', async () => {
     const lab = await open([CPU, GPU]);
     submit(lab, { cluster: 'gpu' });
     lab.pass(70);
     const { code, out } = await call(lab, 'status', '--cluster', 'nowhere');
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
-      "1 job waits, the oldest for 70 s; 1 thing is broken
+      "1 job waits, the oldest for 70 s; 1 problem
 
       pool  tasks  busy  idle  starting  leaving  floor  max
       cpu       ?     ?     ?         ?        ?      1    5
       gpu       ?     ?     ?         ?        ?      0    2
 
-      who waits:
-          organization "default", tags cluster=gpu: 1 job, the oldest for 70 s -> 1 when there is room in "gpu"
+      waiting jobs:
+          organization "default", tags cluster=gpu: 1 job, the oldest for 70 s -> 1 waiting for capacity in "gpu"
 
-      what is broken:
-        ! the list of services is failed: listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found.; give the name of the cluster with --cluster; the stack prints it
+      problems:
+        ! could not list ECS services: listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found. Give the name of the cluster with --cluster (an output of the stack)
 
-      last look: not known; no service in sight names the log group in a tag coder-autoscaler:log-group
+      last look: unknown: no ECS service has the tag coder-autoscaler:log-group, which names the log group
       "
     `);
   });
 
-  it('coderd: what ECS tells is told, exit code 1', async () => {
+  it('shows the facts of ECS and exits with 1 if coderd is unavailable', async () => {
     const lab = await open([CPU, GPU]);
     await logLooks(lab, 120);
     lab.world.secrets.put(lab.world.tokenSecretName, 'no-token');
     const { code, out } = await call(lab, 'status');
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
-      "whether anybody waits is not known; 1 thing is broken
+      "waiting jobs unknown; 1 problem
 
       pool  tasks  busy  idle  starting  leaving  floor  max
       cpu       1     ?     ?         ?        ?      1    5
       gpu       0     ?     ?         ?        ?      0    2
 
-      what is broken:
-        ! listing organizations: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; the token was read again and refused again: put a valid one into the secret; not read for this: jobs, daemons, previous jobs of "default"
+      problems:
+        ! listing organizations: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; the token was read again and refused again: put a valid one into the secret; could not read: jobs, daemons, previous jobs of "default"
 
-      last look: 0 s ago, at 2026-03-02T09:02:00.000Z; all went well
+      last look: 0 s ago, at 2 March 2026 09:02:00 UTC; succeeded
       "
     `);
   });
@@ -290,7 +290,7 @@ describe('what can not be read', () => {
 describe('the last look', () => {
   const lastLine = (out: string): string => out.trimEnd().split('\n').at(-1) ?? '';
 
-  it('that failed is told with its causes', async () => {
+  it('shows the causes if it failed', async () => {
     const lab = await open([CPU]);
     await logLooks(lab, 60);
     const failures = [
@@ -301,14 +301,12 @@ describe('the last look', () => {
     logs.put(logGroupName, JSON.stringify({ message: 'look', service: stackName, takenAt, failures }));
     lab.pass(20);
     const out = await screen(lab);
-    expect(out).toContain('nobody waits; 1 thing is broken\n');
-    expect(out).toContain(`what is broken:\n  ! ${failures[0]}\n`);
-    expect(lastLine(out)).toBe(
-      'last look: 20 s ago, at 2026-03-02T09:01:00.000Z; it failed, see what is broken',
-    );
+    expect(out).toContain('no jobs wait; 1 problem\n');
+    expect(out).toContain(`problems:\n  ! ${failures[0]}\n`);
+    expect(lastLine(out)).toBe('last look: 20 s ago, at 2 March 2026 09:01:00 UTC; failed (see problems)');
   });
 
-  it('is none of another deployment, which shares the log group', async () => {
+  it('ignores another deployment in the same log group', async () => {
     const lab = await open([CPU]);
     const { logs, logGroupName, timeline } = lab.world;
     const takenAt = new Date(timeline.now()).toISOString();
@@ -317,43 +315,41 @@ describe('the last look', () => {
     expect(lastLine(await screen(lab))).toBe('last look: none in the last hour');
   });
 
-  it('that is long ago is what is broken', async () => {
+  it('is a problem if it is too old', async () => {
     const lab = await open([CPU]);
     await logLooks(lab, 60);
     lab.pass(40 * 60);
     const out = await screen(lab);
     expect(out).toContain(
-      '! the function looked 40 min ago for the last time, not a minute ago; look at the log group "Stack-AutoscalerLogs-0A1B2C" and at the schedule\n',
+      '! the last look of the function was 40 min ago, but there should be one every minute. Check the log group "Stack-AutoscalerLogs-0A1B2C" and the schedule\n',
     );
-    expect(lastLine(out)).toBe('last look: 40 min ago, at 2026-03-02T09:01:00.000Z; all went well');
+    expect(lastLine(out)).toBe('last look: 40 min ago, at 2 March 2026 09:01:00 UTC; succeeded');
   });
 
-  it('of more than an hour ago is none', async () => {
+  it('is missing after an hour', async () => {
     const lab = await open([CPU]);
     await logLooks(lab, 60);
     lab.pass(61 * 60);
     const out = await screen(lab);
-    expect(out).toContain('! the function has not looked for an hour; look at the log group "Stack-');
+    expect(out).toContain('! the function has not looked for an hour. Check the log group "Stack-');
     expect(lastLine(out)).toBe('last look: none in the last hour');
   });
 
-  it('is found among the lines of tasks, over all pages', async () => {
+  it('is found among the lines of tasks on all pages', async () => {
     const lab = await open([CPU]);
     const { logs, logGroupName } = lab.world;
     await logLooks(lab, 10);
     for (let line = 0; line < 30; line++) logs.put(logGroupName, `terraform: ${'x'.repeat(100_000)}`);
     await logLooks(lab, 10);
     logs.put(logGroupName, '{"message":"look","of":"another version"}');
-    expect(lastLine(await screen(lab))).toBe(
-      'last look: 0 s ago, at 2026-03-02T09:00:20.000Z; all went well',
-    );
+    expect(lastLine(await screen(lab))).toBe('last look: 0 s ago, at 2 March 2026 09:00:20 UTC; succeeded');
   });
 
   it.each([
     {
       scenario: 'without the tag',
       arrange: ({ world }: Lab) => world.service('cpu').setTags({ 'coder-autoscaler:pool': 'cpu' }),
-      line: 'last look: not known; no service in sight names the log group in a tag coder-autoscaler:log-group',
+      line: 'last look: unknown: no ECS service has the tag coder-autoscaler:log-group, which names the log group',
     },
     {
       scenario: 'without the group',
@@ -361,19 +357,19 @@ describe('the last look', () => {
         world
           .service('cpu')
           .setTags({ 'coder-autoscaler:pool': 'cpu', 'coder-autoscaler:log-group': 'elsewhere' }),
-      line: 'last look: not known; reading the log group "elsewhere": ResourceNotFoundException: The specified log group does not exist.',
+      line: 'last look: unknown: reading the log group "elsewhere": ResourceNotFoundException: The specified log group does not exist.',
     },
     {
       scenario: 'without the permission',
       arrange: () => vi.stubEnv('AWS_ACCESS_KEY_ID', 'somebody who may only read ECS'),
-      line: 'last look: not known; reading the log group "Stack-AutoscalerLogs-0A1B2C": AccessDeniedException: User: arn:aws:sts::123456789012:assumed-role/autoscaler/session is not authorized to perform: logs:FilterLogEvents; ask for logs:FilterLogEvents on it',
+      line: 'last look: unknown: reading the log group "Stack-AutoscalerLogs-0A1B2C": AccessDeniedException: User: arn:aws:sts::123456789012:assumed-role/autoscaler/session is not authorized to perform: logs:FilterLogEvents; ask for logs:FilterLogEvents on it',
     },
-  ])('$scenario is not known, and all else is told', async ({ arrange, line }) => {
+  ])('is unknown $scenario, and the status shows all other facts', async ({ arrange, line }) => {
     const lab = await open([CPU]);
     await logLooks(lab, 240);
     arrange(lab);
     const out = await screen(lab);
-    expect(out).toMatch(/^nobody waits; nothing is broken\n/);
+    expect(out).toMatch(/^no jobs wait; no problems\n/);
     expect(lastLine(out)).toBe(line);
   });
 });

@@ -37,7 +37,7 @@ const json = await run(...given, ...values, '--json');
 const points: readonly SweepPoint[] = JSON.parse(json.out).sweep;
 
 describe('backtest --sweep waiting', () => {
-  it('runs at each price, and at the configured one, in order', () => {
+  it('runs at each price and at the configured one, in order', () => {
     expect(points.map(({ price, isConfigured }) => [price, isConfigured])).toEqual([
       [0.001, false],
       [0.05, true],
@@ -66,28 +66,28 @@ describe('backtest --sweep waiting', () => {
     expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(100);
   });
 
-  it('prints the other policies too where they are named', async () => {
+  it('prints the other policies if they are named', async () => {
     const { out } = await run(...given, '--values', '0.05', '--against', 'static');
     expect(out).toMatch(/^price of waiting /m);
     expect(out).toMatch(/^static /m);
   });
 
-  it('draws the prices in the report', async () => {
+  it('shows the prices in the report', async () => {
     const report = join(folder, 'report.html');
     const { code } = await run(...given, ...values, '--out', report);
     expect(code).toBe(0);
     expect(readFileSync(report, 'utf8')).toContain('id="sweep-waiting"');
   });
 
-  it('has eight prices unless others are named', async () => {
+  it('uses eight prices by default', async () => {
     const { out } = await run(...given, '--json');
     const prices = JSON.parse(out).sweep.map(({ price }: SweepPoint) => price);
     expect(prices).toEqual([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]);
   });
 });
 
-describe('without a sweep', () => {
-  it('neither the document nor the report has one', async () => {
+describe('a backtest without a sweep', () => {
+  it('has no sweep in the document and in the report', async () => {
     const report = join(folder, 'alone.html');
     const { out } = await run(...given.slice(0, -2), '--against', 'none', '--json', '--out', report);
     expect(JSON.parse(out)).not.toHaveProperty('sweep');
@@ -95,8 +95,8 @@ describe('without a sweep', () => {
   });
 });
 
-describe('bad input', () => {
-  const prices = 'Write up to 50 prices in dollars a minute, each from 0 to 1000: 0.05,0.10,1';
+describe('invalid input', () => {
+  const prices = 'Write up to 50 prices in dollars a minute, each from 0 to 1000, such as 0.05,0.10,1.';
   it.each([
     {
       args: [...given.slice(0, -2), '--values', '1'],
@@ -114,7 +114,7 @@ describe('bad input', () => {
       args: [...given.slice(0, -1), 'warm'],
       err: "error: option '--sweep <setting>' argument 'warm' is invalid. Allowed choices are waiting.\n",
     },
-  ])('$args is wrong usage', async ({ args, err }) => {
+  ])('exits with 2 for $args', async ({ args, err }) => {
     expect(await run(...args)).toEqual({ code: 2, out: '', err });
   });
 });

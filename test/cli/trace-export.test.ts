@@ -81,7 +81,10 @@ function renew(world: World, token: Parameters<World['coderd']['addToken']>[0]):
 const submit = (world: World, job: Partial<Parameters<World['coderd']['submitJob']>[0]> = {}) =>
   world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000, ...job });
 
-/** A day with all kinds of jobs; by the name of a workspace it is known what asks for its starts, stops and deletes. */
+/**
+ * A day with all kinds of jobs; by the name of a workspace it is known what asks for its starts,
+ * stops and deletes.
+ */
 async function busyDay() {
   // the executor's minutes are not those of the clock
   const lab = await workingLab({ start: timeOf('2026-03-02T09:00:07.300Z') });
@@ -141,8 +144,8 @@ const inOrder = (jobs: readonly TraceJob[]): readonly TraceJob[] =>
     ),
   );
 
-describe('a day', () => {
-  it('comes out job by job: when each came or was due, for how long, and what asked for it', async () => {
+describe('the export of a day', () => {
+  it('has each job with its time, duration and cause', async () => {
     const { lab, kindOf } = await busyDay();
     const period = ['--from', '2026-03-02T09:00:00Z', '--to', '2026-03-03T09:00:00Z'];
     const { code, err } = await exportAt(lab, ...period, '--timezone', 'Europe/Berlin');
@@ -163,7 +166,7 @@ wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z 
     });
   });
 
-  it('comes out the same from a coderd that names no initiators yet', async () => {
+  it('is the same from a coderd that does not list initiators', async () => {
     const lab = await workingLab({ coderVersion: 'v2.27.0' });
     submit(lab.world, { initiator: 'prebuilds' });
     submit(lab.world);
@@ -172,14 +175,14 @@ wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z 
     expect(exported().jobs.map(({ kind }) => kind)).toEqual(['prebuild', 'user']);
   });
 
-  it('leaves no trace of anybody', async () => {
+  it('has no personal data', async () => {
     const { lab } = await busyDay();
     await exportAt(lab);
     const text = readFileSync(out, 'utf8');
     expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|workspace-|template-|version-|autoscaler-/);
   });
 
-  it('can be printed', async () => {
+  it('writes to standard output', async () => {
     const lab = await workingLab();
     submit(lab.world);
     lab.pass(120);
@@ -190,8 +193,8 @@ wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z 
   });
 });
 
-describe('jobs that are left out', () => {
-  it('are counted: what is not finished, what no daemon ever had', async () => {
+describe('omitted jobs', () => {
+  it('counts unfinished jobs and jobs that no daemon took', async () => {
     const lab = await workingLab();
     const { coderd } = lab.world;
     submit(lab.world, { durationMs: 45_000 });
@@ -203,11 +206,11 @@ describe('jobs that are left out', () => {
     lab.pass(60);
     const { code, err } = await exportAt(lab);
     expect(code).toBe(0);
-    expect(err).toContain('\nleft out: 1 not finished; 2 never run, as they were canceled or given up\n');
+    expect(err).toContain('\nleft out: 1 not finished; 2 never run (canceled or failed while pending)\n');
     expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([45]);
   });
 
-  it('are those of other times', async () => {
+  it('omits jobs outside the period', async () => {
     const lab = await workingLab();
     for (const durationMs of [10_000, 20_000, 30_000]) {
       submit(lab.world, { durationMs });
@@ -218,7 +221,7 @@ describe('jobs that are left out', () => {
     expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([20]);
   });
 
-  it('may be all', async () => {
+  it('fails if all jobs are omitted', async () => {
     const lab = await workingLab();
     submit(lab.world, { durationMs: HOUR_MS });
     lab.pass(60);
@@ -228,26 +231,26 @@ describe('jobs that are left out', () => {
       err: `organization "data": 0 jobs
 organization "default": 1 job
 left out: 1 not finished
-exporting the jobs from 2026-03-01T09:06:00.000Z to 2026-03-02T09:06:00.000Z: coderd has none that a daemon has worked off; give another time with --from or --days, and --to
+exporting the jobs from 2026-03-01T09:06:00.000Z to 2026-03-02T09:06:00.000Z: coderd has no job that a daemon completed. Give another period with --from or --days, and --to
 `,
     });
     expect(existsSync(out)).toBe(false);
   });
 });
 
-it('builds of workspaces that can not be read are of users, and counted', async () => {
+it('counts builds of unreadable workspaces as builds of users', async () => {
   const { lab } = await busyDay();
   const { world } = lab;
   renew(world, { canRead: 'all', canReadWorkspaces: [] });
   const { code, err } = await exportAt(lab);
   expect(code).toBe(0);
   expect(err).toContain(
-    '\n10 builds exported as "user", as nothing tells why: the token\'s user can not read the workspaces; the organization template admin role lets it\n',
+    '\n10 builds exported as "user", because their reason is unknown: the token\'s user cannot read the workspaces. Give the user the organization template admin role\n',
   );
   expect(exported().jobs.filter(({ kind }) => kind === 'user')).toHaveLength(10);
 });
 
-describe('a coderd that can not be read is told, and nothing is written', () => {
+describe('an unreadable coderd', () => {
   it.each([
     {
       what: 'too old a coderd',
@@ -270,7 +273,7 @@ describe('a coderd that can not be read is told, and nothing is written', () => 
       broken: (world: World) => world.secrets.put(world.tokenSecretName, 'none'),
       says: /^listing organizations: coderd answered 401: .*put a valid one into the secret\n$/,
     },
-  ])('$what', async ({ options, broken, organization, says }) => {
+  ])('fails and writes nothing: $what', async ({ options, broken, organization, says }) => {
     const lab = await workingLab(options);
     broken?.(lab.world);
     if (organization !== undefined) writeConfig(lab, [{ name: 'cpu', organization, tags: {} }]);
@@ -280,7 +283,7 @@ describe('a coderd that can not be read is told, and nothing is written', () => 
     expect(existsSync(out)).toBe(false);
   });
 
-  it('one that fails midway, and the file of before stays as it was', async () => {
+  it('keeps the old file if coderd fails midway', async () => {
     const token = { last: '' };
     const lab: Lab = await workingLab({
       onRequest: ({ operation }) => {
@@ -300,18 +303,20 @@ describe('a coderd that can not be read is told, and nothing is written', () => 
   });
 });
 
-it('a file that can not be written is told, and no part of it stays', async () => {
+it('reports a file that cannot be written and leaves no part of it', async () => {
   const lab = await workingLab();
   submit(lab.world);
   lab.pass(120);
   mkdirSync(out);
   const { code, err } = await exportAt(lab);
   expect(code).toBe(1);
-  expect(err).toMatch(/^writing .*trace\.jsonl: it is there, and no file; give another file with --out\n$/);
+  expect(err).toMatch(
+    /^writing .*trace\.jsonl: it exists and is not a regular file. Give another file with --out\n$/,
+  );
   expect(readdirSync(folder)).not.toContain('trace.jsonl.part');
 });
 
-describe('wrong options are refused', () => {
+describe('wrong options', () => {
   it.each([
     { args: ['--from', 'yesterday'], says: /'--from <time>'.*Write a time with its zone/ },
     { args: ['--days', '0'], says: /'--days <number>'.*Write a whole number of days, 1 to 400/ },
@@ -326,7 +331,7 @@ describe('wrong options are refused', () => {
       args: ['--from', '2026-03-02T09:00:00Z', '--to', '2026-03-02T09:00:00Z'],
       says: '--from 2026-03-02T09:00:00.000Z is not before the end, 2026-03-02T09:00:00.000Z',
     },
-  ])('$args', async ({ args, says }) => {
+  ])('exits with 2 for $args', async ({ args, says }) => {
     const { code, err } = await runIn({}, 'trace', 'export', ...args);
     expect(code).toBe(2);
     expect(err).toMatch(says);

@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('autoscaler trace generate', () => {
-  it('writes a trace to standard output, and nothing else', async () => {
+  it('writes only the trace to standard output', async () => {
     const { code, out, err } = await run('trace', 'generate', '--scenario', 'small-team', '--days', '2');
     const { trace } = readTrace(out, { name: 'x' });
     expect(code).toBe(0);
@@ -23,7 +23,7 @@ describe('autoscaler trace generate', () => {
     );
   });
 
-  it('makes the same of the same seed, another of another, and begins where it is told', async () => {
+  it('generates the same trace for the same seed and starts at the given date', async () => {
     const generate = async (...more: readonly string[]) =>
       (await run('trace', 'generate', '--scenario', 'gpu-pools', '--days', '1', ...more)).out;
     const first = await generate();
@@ -33,7 +33,7 @@ describe('autoscaler trace generate', () => {
     expect(new Date(trace.from).toISOString()).toBe('2026-05-03T22:00:00.000Z');
   });
 
-  it('writes a file as a whole, and says so', async () => {
+  it('writes a complete file and prints its name', async () => {
     const file = join(folder, 'team.jsonl');
     const { out, err } = await run('trace', 'generate', '--scenario', 'small-team', '--out', file);
     expect(out).toBe('');
@@ -42,24 +42,24 @@ describe('autoscaler trace generate', () => {
     expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([]);
   });
 
-  it('lists the scenarios, with the configuration that each is made for', async () => {
+  it('lists the scenarios with their configurations', async () => {
     const { out } = await run('trace', 'generate', '--list');
     const [head, ...rows] = out.trimEnd().split('\n');
-    expect(head).toMatch(/^scenario +users +first day +what it is +configuration$/);
+    expect(head).toMatch(/^scenario +users +first day +description +configuration$/);
     expect(rows.map((row) => row.split(' ')[0])).toEqual(SCENARIOS.map(({ name }) => name));
     expect(rows[2]).toMatch(/ 3,000 .*examples\/3k-users\.yaml$/);
   });
 
   const NAMES = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy, bursts, agents';
   it.each([
-    { args: [], says: `error: no scenario given; add --scenario NAME: ${NAMES}` },
+    { args: [], says: `error: no scenario given. Add --scenario NAME: ${NAMES}` },
     {
       args: ['--scenario', '3k-user'],
-      says: `error: there is no scenario "3k-user"; did you mean "3k-users"? there are ${NAMES}`,
+      says: `error: there is no scenario "3k-user". Did you mean "3k-users"? The scenarios are ${NAMES}`,
     },
     {
       args: ['--days', '0'],
-      says: "error: option '--days <number>' argument '0' is invalid. it must be from 1 to 366",
+      says: "error: option '--days <number>' argument '0' is invalid. Write a number from 1 to 366.",
     },
     {
       args: ['--seed', '-1'],
@@ -67,7 +67,7 @@ describe('autoscaler trace generate', () => {
     },
     ...['2026-02-30', '2.3.2026', '0026-03-02'].map((date) => ({
       args: ['--from', date],
-      says: `error: option '--from <date>' argument '${date}' is invalid. it must be a date, such as 2026-03-02`,
+      says: `error: option '--from <date>' argument '${date}' is invalid. Write a date, such as 2026-03-02.`,
     })),
   ])('refuses $args', async ({ args, says }) => {
     expect(await run('trace', 'generate', ...args)).toEqual({ code: 2, out: '', err: `${says}\n` });
@@ -89,7 +89,7 @@ describe('autoscaler trace check', () => {
     return file;
   };
 
-  it('says what is in a trace', async () => {
+  it('summarizes a trace', async () => {
     const { code, out, err } = await run('trace', 'check', write('good.jsonl', LINES));
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatchInlineSnapshot(`
@@ -113,7 +113,7 @@ describe('autoscaler trace check', () => {
     `);
   });
 
-  it('says what is wrong with one, and fails', async () => {
+  it('reports an error in a trace and fails', async () => {
     const file = write('bad.jsonl', [...LINES, '{"at":"9:00"}', 'x']);
     const { code, out, err } = await run('trace', 'check', file);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -123,7 +123,7 @@ describe('autoscaler trace check', () => {
     expect(err).toContain(`${file}:7: expected one JSON object per line, got "x"\n`);
   });
 
-  it('leaves bad lines out when told to, and warns', async () => {
+  it('skips invalid lines with --skip-bad and warns', async () => {
     const file = write('bad.jsonl', [...LINES, 'x']);
     const { code, out, err } = await run('trace', 'check', '--skip-bad', file);
     expect(code).toBe(0);
@@ -133,7 +133,7 @@ describe('autoscaler trace check', () => {
     );
   });
 
-  it('shows the largest tag groups, and how many there are besides', async () => {
+  it('shows the largest tag groups and the number of others', async () => {
     const lines = Array.from({ length: 23 }, (_, index) =>
       JSON.stringify({ ...JSON.parse(LINES[1] ?? ''), tags: { group: String(index) } }),
     );

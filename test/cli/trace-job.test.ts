@@ -35,7 +35,7 @@ const build = (reason: string, initiator_id: string | null = 'somebody') => ({
 });
 
 describe('a finished job', () => {
-  it('has the tags that a person gave, and the time that its daemon took', () => {
+  it('has the tags of the job and the duration of its daemon', () => {
     expect(traceJob(job, 'data', build('initiator'))).toEqual({
       at: at('09:00:12.345'),
       organization: 'data',
@@ -55,7 +55,7 @@ describe('a finished job', () => {
     { reason: 'task_auto_pause', kind: 'autostop', because: 'the executor, for a workspace of a task' },
     { reason: 'dormancy', kind: 'dormancy', because: 'the executor' },
     { reason: 'autodelete', kind: 'dormancy', because: 'the executor, for one that is dormant' },
-  ])('built for $reason is of kind $kind: $because', ({ reason, kind }) => {
+  ])('gets the kind $kind for the build reason $reason: $because', ({ reason, kind }) => {
     const traced = traceJob(job, 'data', build(reason));
     expect(traced.kind).toBe(kind);
     expect(traced.at).toBe(kind === 'user' ? job.created_at : at('09:00:00'));
@@ -67,12 +67,12 @@ describe('a finished job', () => {
     { given: {}, told: undefined, kind: 'user' },
     { given: { type: 'template_version_import' }, told: undefined, kind: 'import' },
     { given: { type: 'template_version_dry_run' }, told: undefined, kind: 'import' },
-  ])('with $given and the build $told is of kind $kind', ({ given, told, kind }) => {
+  ])('gets the kind $kind with $given and the build $told', ({ given, told, kind }) => {
     expect(traceJob({ ...job, ...given }, 'data', told).kind).toBe(kind);
   });
 });
 
-it('jobs of one workspace have the same short hash; prebuilds and imports have none', () => {
+it('gives jobs of one workspace the same hash, and prebuilds and imports none', () => {
   const hashOf = (given: Partial<typeof job>, told = build('initiator')) =>
     traceJob({ ...job, ...given }, 'data', told).workspace;
   const metadata = { workspace_id: 'ws', workspace_build_transition: 'stop' };
@@ -84,7 +84,7 @@ it('jobs of one workspace have the same short hash; prebuilds and imports have n
   expect(hashOf({ type: 'template_version_import', metadata: {} })).toBeUndefined();
 });
 
-describe('a job is left out', () => {
+describe('an omitted job', () => {
   it.each([
     { given: { completed_at: null }, why: 'unfinished' },
     { given: { started_at: null }, why: 'never-ran', because: 'it was canceled while it waited' },
@@ -97,11 +97,11 @@ describe('a job is left out', () => {
       because: 'a trace has no longer ones',
     },
     { given: { tags: { scope: 'user', owner: 'somebody' } }, why: 'of-one-user' },
-  ])('$why with $given', ({ given, why }) => {
+  ])('is omitted as $why with $given', ({ given, why }) => {
     expect(finished({ ...job, ...given })).toBe(why);
   });
 
-  it('unless a daemon has had it to its end, whatever that was', () => {
+  it('is not omitted if a daemon ended it, with any result', () => {
     for (const status of ['succeeded', 'failed', 'canceled'])
       expect(finished({ ...job, status, completed_at: plusMs(job.started_at, 86_400_000) })).toMatchObject({
         status,

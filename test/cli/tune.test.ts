@@ -34,14 +34,14 @@ const config = file('autoscaler.yaml', [
 const given = ['tune', '--trace', trace, '--config', config];
 const document = async (...args: readonly string[]) =>
   JSON.parse((await run(...given, '--json', ...args)).out);
-/** What is between the empty lines around the YAML. */
-const fragmentOf = (out: string): string => /\n\n(waiting:\n[\s\S]*?)\n\nWhat /.exec(out)?.[1] ?? '';
+/** The YAML of the output, between its empty lines. */
+const fragmentOf = (out: string): string => /\n\n(waiting:\n[\s\S]*?)\n\nEffect /.exec(out)?.[1] ?? '';
 
 const text = await run(...given, '--mean-wait', '15');
 const tuned = await document('--mean-wait', '15');
 
 describe('tune', () => {
-  it('meets a mean wait at the lowest cost of all prices that it tried', () => {
+  it('meets a mean wait at the lowest cost of all tried prices', () => {
     const { points, recommendation } = tuned;
     type Point = { readonly price: number; readonly meanWaitS: number; readonly dollarsPerMonth: number };
     const enough: readonly Point[] = points.filter((point: Point) => point.meanWaitS <= 15);
@@ -66,7 +66,7 @@ describe('tune', () => {
     expect(chosen.p95WaitS).toBeLessThanOrEqual(60);
   });
 
-  it('leaves room above what was used, and leaves pools alone that ran nothing', () => {
+  it('recommends limits above the highest use and keeps the limits of unused pools', () => {
     const [small, gpu] = tuned.recommendation.pools;
     expect(small.used).toBeGreaterThanOrEqual(2);
     expect(small.max).toBeGreaterThanOrEqual(small.used + 2);
@@ -92,7 +92,7 @@ describe('tune', () => {
     expect(fragment.pools[1].waiting.person).toBeCloseTo(price * 10, 6);
   });
 
-  it('the whole configuration with the YAML in it gives the figures after', async () => {
+  it('gives the predicted figures with the recommended configuration', async () => {
     const fragment = parse(fragmentOf(text.out));
     const before = parse(readFileSync(config, 'utf8'));
     const merged = {
@@ -119,7 +119,7 @@ describe('tune', () => {
     expect({ ...point, isConfigured: false }).toEqual(tuned.after);
   });
 
-  it('prints the present configuration beside the recommended one', () => {
+  it('prints the current figures beside the recommended ones', () => {
     const { before, after } = tuned;
     expect(text.out).toContain('before');
     expect(text.out).toMatch(
@@ -128,41 +128,41 @@ describe('tune', () => {
         'm',
       ),
     );
-    expect(text.out).toMatch(/up to chance/);
+    expect(text.out).toMatch(/with some randomness/);
   });
 
-  it('writes no start time where the trace tells none', async () => {
+  it('writes no start time if the trace has none', async () => {
     const quiet = file('no-starts.jsonl', [header(''), ...JOBS]);
     const { out } = await run('tune', '--trace', quiet, '--config', config, '--mean-wait', '60');
     expect(fragmentOf(out)).toMatch(/^waiting:/);
     expect(fragmentOf(out)).not.toContain('startTime');
   });
 
-  it('the same seed gives the same bytes, on one thread and on two', async () => {
+  it('gives the same bytes for the same seed, on one thread and on two', async () => {
     const args = [...given, '--mean-wait', '15'];
     expect((await run(...args, '--workers', '1')).out).toBe((await run(...args, '--workers', '2')).out);
   });
 });
 
-describe('what can not be had', () => {
-  it('a budget that is too small says what the lowest price costs', async () => {
+describe('an impossible target', () => {
+  it('reports the cost of the lowest price if the budget is too small', async () => {
     const { code, out, err } = await run(...given, '--budget', '0.01');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
-      /^the budget of \$0\.01 a month is too small: even at the lowest price of waiting \(\$0\.01 a minute\) the tasks of this history cost \$[\d.]+; raise the budget, or lower min, warm or the schedules of the pools\n$/,
+      /^the budget of \$0\.01 a month is too small: even at the lowest price of waiting \(\$0\.01 a minute\) the tasks of this trace cost \$[\d.]+\. Raise the budget, or lower min, warm or the schedules of the pools\n$/,
     );
   });
 
   it.each([
     {
       option: '--mean-wait',
-      says: /^a mean wait of 0 s is out of reach: even at the highest price of waiting \(\$2\.00 a minute\) people wait [\d.]+ s on average; allow /,
+      says: /^a mean wait of 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) people wait [\d.]+ s on average\. Allow /,
     },
     {
       option: '--p95-wait',
-      says: /^a p95 wait of 0 s is out of reach: even at the highest price of waiting \(\$2\.00 a minute\) 5 of 100 people wait [\d.]+ s or longer; allow /,
+      says: /^a p95 wait of 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) 5 of 100 people wait [\d.]+ s or longer\. Allow /,
     },
-  ])('$option 0 says how long people wait at the highest price', async ({ option, says }) => {
+  ])('reports the wait at the highest price for $option 0', async ({ option, says }) => {
     // the first builds of a history always wait
     const short = file('short.jsonl', [header(''), ...JOBS.slice(0, 2)]);
     const { code, out, err } = await run('tune', '--trace', short, '--config', config, option, '0');
@@ -174,15 +174,15 @@ describe('what can not be had', () => {
   it.each([
     {
       args: ['tune', '--budget', '10'],
-      err: `error: no trace given; add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+      err: `error: no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
     },
     {
       args: given,
-      err: 'error: no target given; add --budget DOLLARS_A_MONTH, --mean-wait SECONDS or --p95-wait SECONDS\n',
+      err: 'error: no target given. Add --budget DOLLARS_A_MONTH, --mean-wait SECONDS or --p95-wait SECONDS\n',
     },
     {
       args: [...given, '--budget', '10', '--mean-wait', '2'],
-      err: 'error: give one target: --budget, --mean-wait or --p95-wait\n',
+      err: 'error: more than one target given. Use one of --budget, --mean-wait and --p95-wait\n',
     },
     {
       args: [...given, '--mean-wait', 'soon'],
@@ -192,13 +192,13 @@ describe('what can not be had', () => {
       args: [...given, '--budget', 'x'],
       err: "error: option '--budget <dollars>' argument 'x' is invalid.",
     },
-  ])('$args is wrong usage', async ({ args, err }) => {
+  ])('exits with 2 for $args', async ({ args, err }) => {
     const answer = await run(...args);
     expect(answer).toMatchObject({ code: 2, out: '' });
     expect(answer.err.slice(0, err.length)).toBe(err);
   });
 
-  it('a trace that is not there fails', async () => {
+  it('fails if the trace file does not exist', async () => {
     const { code, err } = await run(
       'tune',
       '--trace',

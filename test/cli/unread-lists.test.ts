@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { unreadLists } from '../../cli/shared/unread-lists.ts';
 import { ago, anOrganization, aSnapshot, aTemplate, MINUTE, reading } from '../support/parts.ts';
 
-it('every list that could not be read has a line, those of the forecast too', () => {
+it('gives one line for each unreadable list, including the forecast', () => {
   const lists = {
     jobs: { ...reading([], 'failed'), error: 'listing jobs: no answer' },
     workspaces: { ...reading([], 'forbidden'), error: 'listing workspaces: not allowed' },
@@ -16,10 +16,10 @@ it('every list that could not be read has a line, those of the forecast too', ()
   expect(unreadLists(aSnapshot({ organizations: [anOrganization(lists)] }))).toEqual([
     'listing jobs: no answer',
     'listing workspaces: not allowed',
-    'listing templates: no answer; what was read 4 min before is used',
+    'listing templates: no answer. Using the list of 4 min before',
   ]);
 });
 
-it('an organization without a forecast lacks nothing', () => {
+it('gives no line for an organization without a forecast', () => {
   expect(unreadLists(aSnapshot())).toEqual([]);
 });

@@ -1,4 +1,7 @@
-/** What `cdk deploy` would upload, in the environment that its template gives it, on the services that its template makes. */
+/**
+ * What `cdk deploy` would upload, in the environment that its template gives it, on the services
+ * that its template makes.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,7 +85,7 @@ describe('the deployed function', () => {
     }
   }
 
-  it('lets the tasks go with which CloudFormation creates the services', async () => {
+  it('drains the tasks that CloudFormation starts with the services', async () => {
     expect(lab.world.figures().tasks.launched).toBe(0);
     lab.pass(1);
     expect(configured.map(({ name }) => lab.world.service(name).state.desiredCount)).toEqual([1, 1]);
@@ -90,7 +93,7 @@ describe('the deployed function', () => {
     expect(lab.world.figures().tasks.running).toBe(0);
   });
 
-  it('brings up daemons for jobs of both organizations, which run them, and no task is left', async () => {
+  it('starts daemons for jobs of both organizations and ends without tasks', async () => {
     const { coderd } = lab.world;
     for (let index = 0; index < 5; index++)
       coderd.submitJob({ organization: 'default', tags: {}, durationMs: 120_000 });

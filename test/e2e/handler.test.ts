@@ -81,7 +81,7 @@ afterAll(async () => {
 });
 
 describe('a dry run', () => {
-  it('answers the plan with a text, as JSON, and changes nothing', async () => {
+  it('returns the plan as JSON with a text and changes nothing', async () => {
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
     const answer = JSON.parse(JSON.stringify(await handler({ dryRun: true }, context))) as Plan & {
       text: string;
@@ -96,7 +96,7 @@ describe('a dry run', () => {
 });
 
 describe('a scheduled look', () => {
-  it('brings up a daemon for a pending job, which runs it', async () => {
+  it('starts a daemon that runs a pending job', async () => {
     await expect(handler({ tick: true }, context)).resolves.toEqual({ looks: 1 });
     expect(lab.world.service('cpu').state.desiredCount).toBe(1);
     lab.pass(120);
@@ -111,7 +111,7 @@ describe('a scheduled look', () => {
     await expect(handler({ tick: true }, context)).resolves.toEqual({ looks: 1 });
   });
 
-  it('fails with a line a cause when an organization is forbidden, after the other was served', async () => {
+  it('serves one organization and fails with one line per cause if another is forbidden', async () => {
     const { coderd, secrets, tokenSecretName } = lab.world;
     const good = secrets.find(tokenSecretName)?.value ?? '';
     const narrow = coderd.addToken({ canRead: ['default'] });
@@ -123,7 +123,7 @@ describe('a scheduled look', () => {
     expect((error as Error).name).toBe('InvocationError');
     expect((error as Error).message.split('\n')).toHaveLength(2);
     expect((error as Error).message).toMatch(
-      /^organization "data": the list of jobs is forbidden.*\norganization "data": the list of daemons is forbidden/,
+      /^organization "data": no permission to list provisioner jobs.*\norganization "data": no permission to list provisioner daemons/,
     );
     expect(lab.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(3);
     coderd.revokeToken(narrow);
@@ -131,7 +131,7 @@ describe('a scheduled look', () => {
   });
 });
 
-describe('what a look writes', () => {
+describe('the log of a look', () => {
   /** Not silent, as functions are in all other tests. */
   async function deployLoud(name: string, config: Record<string, unknown>): Promise<Handler> {
     vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'INFO');
@@ -140,7 +140,7 @@ describe('what a look writes', () => {
     return deploy(name, config).finally(() => vi.unstubAllEnvs());
   }
 
-  it('is one log event and one event of ten metrics, each a line', async () => {
+  it('has one log event and one event of ten metrics, each on one line', async () => {
     const loud = await deployLoud('loud', labConfig(lab.coderdUrl, pools));
     const { lines } = await lookWith(loud);
     const [look, metrics, ...others] = lines;
@@ -156,7 +156,7 @@ describe('what a look writes', () => {
     expect(metrics).toMatchObject({ TickAge: 0, PendingJobs: look?.pending });
   });
 
-  it('holds neither the token nor a key', async () => {
+  it('contains neither the token nor a key', async () => {
     const { secrets, tokenSecretName } = lab.world;
     const { text } = await lookWith(await deployLoud('checked', labConfig(lab.coderdUrl, pools)));
     const known = [tokenSecretName, ...pools.map(({ name }) => `coder/keys/${name}`)];
@@ -165,7 +165,7 @@ describe('what a look writes', () => {
     expect(values.filter((value) => text.includes(value))).toEqual([]);
   });
 
-  it('has three more metrics a pool where the configuration asks for them', async () => {
+  it('has three more metrics per pool if the configuration enables them', async () => {
     const perPool = { ...labConfig(lab.coderdUrl, pools), aws: { metrics: { perPool: true } } };
     const { lines } = await lookWith(await deployLoud('per-pool', perPool));
     const [, , ...others] = lines;
@@ -176,17 +176,17 @@ describe('what a look writes', () => {
 
 describe('any other payload', () => {
   it.each([{}, null, undefined, [], 'tick', { tick: false }, { tick: true, dryRun: true }, { Tick: true }])(
-    '%j is refused',
+    'is refused: %j',
     async (event) => {
       await expect(handler(event, context)).rejects.toThrow(
-        /^reading the payload: saw .*; send \{"tick":true\} for a look as the schedule does, or \{"dryRun":true\}/,
+        /^reading the payload: saw .*\. Send \{"tick":true\} for a look, or \{"dryRun":true\}/,
       );
     },
   );
 });
 
 describe('the function', () => {
-  it('fails before the end of its time when coderd does not answer', async () => {
+  it('fails before its timeout when coderd does not answer', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = silent.address();
@@ -199,18 +199,18 @@ describe('the function', () => {
     silent.close();
   });
 
-  it('does not start without a cluster, and says which variable is missing', async () => {
+  it('does not start without a cluster and names the missing variable', async () => {
     await expect(
       deploy('no-cluster', labConfig(lab.coderdUrl, pools), { AUTOSCALER_CLUSTER: '' }),
     ).rejects.toThrow('reading the environment: AUTOSCALER_CLUSTER is empty; name the ECS cluster');
     process.env.AUTOSCALER_CLUSTER = lab.world.ecs.clusterName;
   });
 
-  it('exports a handler that Node 24 on Lambda takes: at most two parameters', () => {
+  it('exports a handler with at most two parameters, as Node 24 on Lambda requires', () => {
     expect(handler.length).toBeLessThanOrEqual(2);
   });
 
-  it('carries its configuration beside it', () => {
+  it('has its configuration file beside the bundle', () => {
     expect(readFileSync(join(folder, 'function', 'autoscaler.yaml'), 'utf8')).toContain(lab.coderdUrl);
   });
 });

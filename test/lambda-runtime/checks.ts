@@ -44,7 +44,7 @@ export const CHECKS: readonly Check[] = [
       assert.equal(error.errorType, 'PayloadError');
       assert.equal(
         error.errorMessage,
-        'reading the payload: saw {"Records":[]}; send {"tick":true} for a look as the schedule does, or {"dryRun":true} for a plan that changes nothing',
+        'reading the payload: saw {"Records":[]}. Send {"tick":true} for a look, or {"dryRun":true} for a plan that changes nothing',
       );
     },
   },

@@ -47,13 +47,13 @@ function recorder(
   return { ecs, calls };
 }
 
-it('raises come before asks, and asks before lower counts', async () => {
+it('raises counts before drain requests, and lowers counts last', async () => {
   const { ecs, calls } = recorder();
   await apply([count('a', 3, 1), ask('b', 't1'), count('c', 0, 2)], ecs);
   expect(calls).toEqual(['arn:c=2', 'ask t1', 'arn:a=1']);
 });
 
-it('asks ten tasks a call, as many as ECS takes', async () => {
+it('sends drain requests for ten tasks per call, the limit of ECS', async () => {
   const { ecs, calls } = recorder();
   await apply(
     Array.from({ length: 23 }, (_, index) => ask('a', `t${index}`)),
@@ -62,7 +62,7 @@ it('asks ten tasks a call, as many as ECS takes', async () => {
   expect(calls.map((call) => call.split(' ').length - 1)).toEqual([10, 10, 3]);
 });
 
-it('a pool that fails gets no further turn, and the others go on', async () => {
+it('skips the rest of a pool that fails and continues with the others', async () => {
   const { ecs, calls } = recorder('arn:a');
   const outcome = await apply([count('a', 0, 2), count('b', 0, 1), ask('a', 't1'), ask('b', 't2')], ecs);
   expect(calls).toEqual(['arn:b=1', 'ask t2']);
@@ -72,14 +72,14 @@ it('a pool that fails gets no further turn, and the others go on', async () => {
   expect(outcome.applied).toHaveLength(2);
 });
 
-it('tells which pool was refused an ask', async () => {
+it('names the pool whose drain request ECS refused', async () => {
   const { ecs } = recorder(undefined, [{ task: 't1' as TaskArn, reason: 'DEPLOYMENT_BLOCKED' }]);
   expect((await apply([ask('a', 't1')], ecs)).refused).toMatchObject([
     { pool: 'a', task: 't1', reason: 'DEPLOYMENT_BLOCKED' },
   ]);
 });
 
-it('does nothing more once it is too late', async () => {
+it('does nothing after the signal aborts', async () => {
   const { ecs, calls } = recorder();
   const outcome = await apply([count('a', 0, 2), ask('b', 't1')], ecs, AbortSignal.abort());
   expect(calls).toEqual([]);

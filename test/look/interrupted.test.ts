@@ -1,4 +1,7 @@
-/** A look may be lost, repeated, overlapped or cut short anywhere: nothing is lost, nothing is doubled. */
+/**
+ * A look may be lost, repeated, overlapped or cut short anywhere: nothing is lost, nothing is
+ * doubled.
+ */
 import { describe, expect, it } from 'vitest';
 import { lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
@@ -77,24 +80,24 @@ function cutAfter(ports: Ports, calls: number): { readonly ports: Ports; readonl
 /** Nine builds: a task each at the most. */
 const MOST_TASKS = 9;
 
-describe('the same look', () => {
-  it('done once launches a task a build at the most, and loses nothing', async () => {
+describe('a look', () => {
+  it('launches at most one task per build and loses no job', async () => {
     const once = await scenario((lab, ports) => cleanLook(ports, lab.config));
     expect(once).toMatchObject(ALL_DONE);
     expect(once.launched).toBeLessThanOrEqual(MOST_TASKS);
   });
 
-  it('done twice at once doubles nothing', async () => {
+  it('launches nothing twice if it runs twice at once', async () => {
     const done = await scenario(twice);
     expect(done).toMatchObject(ALL_DONE);
     expect(done.launched).toBeLessThanOrEqual(MOST_TASKS);
   });
 
-  it('done twice at once on reads that are late loses and kills nothing', async () => {
+  it('loses and kills nothing if it runs twice at once on late reads', async () => {
     expect(await scenario(twice, 3_000)).toMatchObject(ALL_DONE);
   });
 
-  it('cut off after every single call loses nothing and doubles nothing', async () => {
+  it('loses nothing and launches nothing twice if it stops after any call', async () => {
     const most = await mostCalls();
     expect(most).toBeGreaterThan(10);
     for (let calls = 0; calls <= most; calls++) {

@@ -35,7 +35,7 @@ async function invoke(
 }
 
 describe('a scheduled invocation', () => {
-  it('looks once when all is quiet', async () => {
+  it('looks once when there is nothing to do', async () => {
     lab = await startLab({ pools: [cpu] });
     expect(await invoke(lab)).toEqual([0]);
   });
@@ -48,13 +48,13 @@ describe('a scheduled invocation', () => {
     expect(await invoke(lab, 15)).toEqual([0]);
   });
 
-  it('looks once when the only job is one that no pool can run', async () => {
+  it('looks once when the only job is unschedulable', async () => {
     lab = await startLab({ pools: [cpu] });
     lab.world.coderd.submitJob({ organization: 'default', tags: { cluster: 'tpu' }, durationMs: 60_000 });
     expect(await invoke(lab)).toEqual([0]);
   });
 
-  it('tells its report how long the look took', async () => {
+  it('passes the duration of the look to its report', async () => {
     lab = await startLab({ pools: [cpu] });
     const { timeline } = lab.world;
     const { ecs, ...ports } = lab.ports();
@@ -73,7 +73,7 @@ describe('a scheduled invocation', () => {
     expect(tookMs).toEqual([3_000]);
   });
 
-  it('goes on when the report of a look throws', async () => {
+  it('continues when the report of a look throws', async () => {
     lab = await startLab({ pools: [cpu] });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
     const looks = await invoke(lab, 55, () => {
@@ -83,8 +83,8 @@ describe('a scheduled invocation', () => {
   });
 });
 
-describe('a pool that fails', () => {
-  it('does not stop the others, and the invocation fails with one line a cause', async () => {
+describe('a failing pool', () => {
+  it('does not stop other pools and fails the invocation with one line per cause', async () => {
     lab = await startLab({ pools: [cpu, data] });
     const { world } = lab;
     for (const organization of ['default', 'data'])
@@ -101,9 +101,9 @@ describe('a pool that fails', () => {
     const lines = (error as InvocationError).message.split('\n');
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatch(
-      /^organization "data": the list of jobs is forbidden: listing provisioner jobs of organization "data": coderd answered 404.*organization template admin role/,
+      /^organization "data": no permission to list provisioner jobs: listing provisioner jobs of organization "data": coderd answered 404.*organization template admin role/,
     );
-    expect(lines[1]).toMatch(/^organization "data": the list of daemons is forbidden/);
+    expect(lines[1]).toMatch(/^organization "data": no permission to list provisioner daemons/);
   });
 
   it('fails alone when ECS refuses its update', async () => {

@@ -12,9 +12,9 @@ import { bytesOf, fitting } from '../../lambda/explain/truncate-rows.ts';
 import { answerOf } from '../../lambda/look/answer.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
+import { FullViewAge } from '../../lambda/telemetry/full-view-age.ts';
 import { lookMetrics, stuckTasks, tokenDaysLeft } from '../../lambda/telemetry/look-metrics.ts';
 import { METRICS } from '../../lambda/telemetry/metric-names.ts';
-import { SightAge } from '../../lambda/telemetry/sight-age.ts';
 import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
 
@@ -49,21 +49,21 @@ const BUSY: Picture = {
   ],
 };
 
-describe('the event of a look', () => {
+describe('the log event of a look', () => {
   const event = eventOf(resultOn(BUSY));
 
-  it('counts who waits: the oldest of the jobs that pools serve, and apart from them those that nobody can run', () => {
+  it('counts pending jobs, and unschedulable jobs separately', () => {
     expect(event).toMatchObject({ pending: 4, oldestPendingSeconds: 400, unserved: 2, durationMs: 120 });
   });
 
-  it('has a row a pool with its tasks by what they do', () => {
+  it('has one row per pool with its tasks by state', () => {
     expect(event.pools).toMatchObject([
       { name: 'cpu', desiredFrom: 5, tasks: 5, busy: 1, idle: 2, left: 1, leaving: 1, asks: 2, atMax: 0 },
       { name: 'gpu', desiredFrom: 2, desiredTo: 2, tasks: 2, busy: 1, starting: 1, pending: 4, atMax: 1 },
     ]);
   });
 
-  it('has a row a tag group, the longest waiting first, with who serves it', () => {
+  it('has one row per tag group, the longest waiting first', () => {
     expect(event.groups).toMatchObject([
       { tags: 'tpu=x', pending: 2, oldestSeconds: 700, served: '2 unserved', pools: '' },
       {
@@ -79,14 +79,14 @@ describe('the event of a look', () => {
     expect(event.groups[1]?.since).toBe('2026-11-20T08:53:20.000Z');
   });
 
-  it('tells requests and throttles by API', () => {
+  it('counts requests and throttles by API', () => {
     expect(event.calls).toEqual([
       { api: 'coderd', requests: 7, throttled: 1 },
       { api: 'ecs', requests: 4, throttled: 0 },
     ]);
   });
 
-  it('leaves nothing out where there is room', () => {
+  it('leaves out nothing that fits', () => {
     expect(event.leftOut).toEqual({});
   });
 });
@@ -103,23 +103,23 @@ describe('the queue wait of a tag group', () => {
   };
 
   it.each([
-    { jobs: [5, 10, 20, 300].map(waited), p50: 10, p95: 300, because: 'of four, the second and the last' },
-    { jobs: [waited(5)], p50: 5, p95: 5, because: 'one is both' },
-    { jobs: [early], p50: 0, p95: 0, because: 'clocks differ, and nobody waits for less than no time' },
+    { jobs: [5, 10, 20, 300].map(waited), p50: 10, p95: 300, because: 'the second and the last of four' },
+    { jobs: [waited(5)], p50: 5, p95: 5, because: 'a single job is both' },
+    { jobs: [early], p50: 0, p95: 0, because: 'a wait is never negative if clocks differ' },
     {
       jobs: [once, once, queued],
       p50: 10,
       p95: 10,
-      because: 'a row may be listed twice, and a start not be told',
+      because: 'a row can be listed twice or lack its start',
     },
   ])(
-    'is from when a job was made until a daemon took it: $p50 s and $p95 s ($because)',
+    'is the time from creation until a daemon took the job: $p50 s and $p95 s ($because)',
     ({ jobs, p50, p95 }) => {
       expect(groupOf(jobs)).toMatchObject({ queueWaitP50Seconds: p50, queueWaitP95Seconds: p95 });
     },
   );
 
-  it('is not told where no job runs', () => {
+  it('is absent if no job runs', () => {
     expect(groupOf([aJob()])).not.toHaveProperty('queueWaitP50Seconds');
   });
 });
@@ -140,13 +140,13 @@ describe('an action', () => {
     { changed: () => ({}), outcomes: ['applied', 'applied'], asks: 2 },
     { changed: refuse, outcomes: ['refused', 'applied'], asks: 1 },
     { changed: () => ({ applied: [] }), outcomes: ['open', 'open'], asks: 0 },
-  ])('is told with what became of it: $outcomes', ({ changed, outcomes, asks }) => {
+  ])('has its outcome: $outcomes', ({ changed, outcomes, asks }) => {
     const event = eventOf(resultOn(spare, changed));
     expect(event.actions.map(({ outcome }) => outcome)).toEqual(outcomes);
     expect(event.pools[0]?.asks).toBe(asks);
   });
 
-  it('names the task by its id, and why ECS refused', () => {
+  it('has the task id and the reason of a refusal', () => {
     const [action] = eventOf(resultOn(spare, refuse)).actions;
     expect(action).toMatchObject({ kind: 'ask-to-leave', reason: 'DEPLOYMENT_BLOCKED' });
     expect(action?.task).toMatch(/^[0-9a-f]{32}$/);
@@ -156,12 +156,12 @@ describe('an action', () => {
 describe('the metrics of a look', () => {
   const metricsOf = (result: LookResult) => lookMetrics(result, eventOf(result), 0);
 
-  it('are the ten that are paid for', () => {
+  it('are the ten billed metrics', () => {
     expect(Object.keys(metricsOf(resultOn(BUSY)))).toEqual([...METRICS]);
     expect(METRICS).toHaveLength(10);
   });
 
-  it('are of all pools together', () => {
+  it('sum over all pools', () => {
     expect(metricsOf(resultOn(BUSY))).toEqual({
       PendingJobs: 4,
       OldestPendingAge: 400,
@@ -178,15 +178,15 @@ describe('the metrics of a look', () => {
 
   const due: Picture = { pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 3 }] };
   it.each([
-    { picture: due, changed: () => ({}), launches: 3, because: 'from 1 to 4' },
-    { picture: due, changed: () => ({ applied: [] }), launches: 0, because: 'ECS was not told' },
+    { picture: due, changed: () => ({}), launches: 3, because: 'the count rises from 1 to 4' },
+    { picture: due, changed: () => ({ applied: [] }), launches: 0, because: 'the action was not applied' },
     {
       picture: { pools: { cpu: { tasks: 'B B', desired: 1 } } },
       changed: () => ({}),
       launches: 0,
-      because: 'the count is put right and no task comes of it',
+      because: 'a corrected count starts no task',
     },
-  ])('count $launches launches where $because', ({ picture, changed, launches }) => {
+  ])('count $launches launches because $because', ({ picture, changed, launches }) => {
     expect(metricsOf(resultOn(picture, changed)).Launches).toBe(launches);
   });
 
@@ -197,7 +197,7 @@ describe('the metrics of a look', () => {
     expect(metricsOf({ ...result, plan: { ...result.plan, pools } }).PoolsAtMax).toBe(0);
   });
 
-  it('have the days that the token has left only while it is about to expire', () => {
+  it('include the remaining days of the token only before it expires', () => {
     const { plan } = resultOn(BUSY);
     expect(tokenDaysLeft(plan)).toBeUndefined();
     const finding: Finding = { code: 'token-expires', at: '2026-11-23T21:00:00.000Z' };
@@ -205,7 +205,7 @@ describe('the metrics of a look', () => {
   });
 });
 
-it('tasks that drain and do not leave are counted only while there are any', () => {
+it('counts stuck tasks only if there are any', () => {
   const { plan } = resultOn(BUSY);
   expect(stuckTasks(plan)).toBeUndefined();
   const pool = 'cpu' as PoolName;
@@ -218,33 +218,33 @@ it('tasks that drain and do not leave are counted only while there are any', () 
   expect(stuckTasks({ ...plan, findings })).toBe(3);
 });
 
-describe('the age of the last full sight', () => {
+describe('the age of the last full view', () => {
   const { plan } = resultOn(BUSY);
   const calm = { ...plan, findings: [] };
   const seen = (...findings: readonly Finding[]): Plan => ({ ...plan, findings });
 
   function ages(...looks: readonly (readonly [atS: number, plan: Plan])[]): readonly number[] {
     let nowS = 0;
-    const age = new SightAge({ now: () => (nowS * 1000) as EpochMs, sleep: async () => {} });
+    const age = new FullViewAge({ now: () => (nowS * 1000) as EpochMs, sleep: async () => {} });
     return looks.map(([atS, look]) => {
       nowS = atS;
       return age.after(look);
     });
   }
 
-  it('is nothing after a look that saw everything, and grows until the next one', () => {
+  it('is zero after a full view and grows until the next one', () => {
     const blind = seen({ code: 'jobs-failed', organization: 'default', error: 'no' });
     expect(ages([5, calm], [65, blind], [125, blind], [185, calm])).toEqual([0, 60, 120, 0]);
   });
 
-  it('counts from the start of the instance where nothing was ever seen, and never backwards', () => {
+  it('counts from the start of the instance without any full view, and never backwards', () => {
     const blind = seen({ code: 'tasks-failed' });
     expect(ages([10, blind], [-60, blind])).toEqual([10, 0]);
   });
 
   const token: Finding = { code: 'token-expires', at: '2026-11-23T21:00:00.000Z' };
   it.each([
-    { finding: token, age: 0, because: 'all is seen' },
+    { finding: token, age: 0, because: 'the view is full' },
     {
       finding: {
         code: 'override-malformed',
@@ -254,12 +254,12 @@ describe('the age of the last full sight', () => {
         problem: 'no-end',
       } as const,
       age: 0,
-      because: 'it is what somebody wrote',
+      because: 'a person wrote the override',
     },
     {
       finding: { code: 'workspaces-failed', organization: 'a' } as const,
       age: 0,
-      because: 'the forecast is no part of it',
+      because: 'the forecast does not count',
     },
     {
       finding: { code: 'worker-unknown', organization: 'a', jobs: 1, jobIds: [], pools: [] } as const,
@@ -276,7 +276,7 @@ describe('the age of the last full sight', () => {
   });
 });
 
-describe('what has no room', () => {
+describe('what does not fit', () => {
   /** Lambda's and CloudWatch's own limits. */
   const LOG_EVENT = 256 * 1024;
   const ANSWER = 6 * 1024 * 1024;
@@ -314,7 +314,7 @@ describe('what has no room', () => {
     return { ...given, pools: given.pools.map((pool) => ({ ...pool, overrides })) };
   }
 
-  it('of 8,000 tag groups and 50 pools is left out and counted: the event stays one event', () => {
+  it('is left out and counted for 8,000 tag groups and 50 pools', () => {
     const full = withTexts(plan);
     const failures = Array.from({ length: 50 }, () => ({ message: 'é'.repeat(5_000) }));
     const event = eventOf({ ...resultOf(snapshot, full), failures });
@@ -328,18 +328,18 @@ describe('what has no room', () => {
     );
   });
 
-  it('is left out of the answer of a dry run, whose text says so in its last line', () => {
+  it('is left out of the answer of a dry run, and its last line says so', () => {
     const answer = answerOf(withTexts(plan));
     expect(bytesOf(answer)).toBeLessThan(ANSWER);
     expect(answer.pools).toHaveLength(50);
     expect(answer.unserved.length + (answer.leftOut.unserved ?? 0)).toBe(plan.unserved.length);
     expect(answer.leftOut.unserved).toBeGreaterThan(0);
     expect(answer.text.split('\n').at(-1)).toMatch(
-      /^left out, since Lambda answers 6 MB at the most: .*\d+ rows of unserved.*; autoscaler plan tells all$/,
+      /^left out because Lambda answers at most 6 MB: .*\d+ rows of unserved.*\. Run autoscaler plan to see all rows$/,
     );
   });
 
-  it('is nothing of a small plan', () => {
+  it('is empty for a small plan', () => {
     const { plan: small } = resultOn(BUSY);
     const { text, leftOut, ...rest } = answerOf(small);
     expect(rest).toEqual(small);
@@ -348,11 +348,11 @@ describe('what has no room', () => {
   });
 
   it.each([
-    { rows: ['a', 'b'], bytes: 8, kept: ['a', 'b'], because: 'each takes its quotes and a comma' },
+    { rows: ['a', 'b'], bytes: 8, kept: ['a', 'b'], because: 'each row has quotes and a comma' },
     { rows: ['a', 'b'], bytes: 7, kept: ['a'], because: 'one byte is missing' },
     { rows: ['é', 'b'], bytes: 8, kept: ['é'], because: 'bytes are counted, not characters' },
-    { rows: [], bytes: 0, kept: [], because: 'nothing needs no room' },
-  ])('of $rows in $bytes bytes leaves $kept: $because', ({ rows, bytes, kept }) => {
+    { rows: [], bytes: 0, kept: [], because: 'an empty list has no bytes' },
+  ])('leaves $kept of $rows in $bytes bytes: $because', ({ rows, bytes, kept }) => {
     expect(fitting(rows, bytes)).toEqual(kept);
   });
 });

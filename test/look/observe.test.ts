@@ -80,7 +80,7 @@ const wake = (given: Partial<PoolConfig['wake']> = {}) => ({
 });
 
 describe('the forecast', () => {
-  it('is in the sight of an organization that has a pool to wake, and in no other', async () => {
+  it('is read only for organizations with a pool that can wake', async () => {
     const own = coderdOf(['default', 'data']);
     const { coder, takenAt } = await observed(
       own,
@@ -100,7 +100,7 @@ describe('the forecast', () => {
     expect(takenAt).toBe(NOW);
   });
 
-  it('is not asked for where no pool is woken', async () => {
+  it('is not read if no pool can wake', async () => {
     const own = coderdOf(['default']);
     await observed(own, aPool(wake()));
     expect(own.asked).toEqual([]);
@@ -109,20 +109,20 @@ describe('the forecast', () => {
   it.each([
     { pool: wake({ autostart: true }), because: 'for autostarts alone' },
     { pool: wake({ autostop: true }), because: 'for autostops alone' },
-    { pool: { organization: 'org-default' }, because: 'the organization is named by its id' },
-  ])('is asked for $because', async ({ pool }) => {
+    { pool: { organization: 'org-default' }, because: 'for an organization that is named by its id' },
+  ])('is read $because', async ({ pool }) => {
     const own = coderdOf(['default']);
     await observed(own, aPool(pool));
     expect(own.asked.map(({ organizations }) => organizations)).toEqual([['default']]);
   });
 
   it.each([
-    { maxDelays: [6], refresh: 2, because: 'a third' },
-    { maxDelays: [60, 9, 12], refresh: 3, because: 'of the shortest' },
-    { maxDelays: [2], refresh: 1, because: 'no more than once a minute' },
-    { maxDelays: [60], refresh: 5, because: 'no less than every five minutes' },
+    { maxDelays: [6], refresh: 2, because: 'a third of maxDelay' },
+    { maxDelays: [60, 9, 12], refresh: 3, because: 'a third of the shortest maxDelay' },
+    { maxDelays: [2], refresh: 1, because: 'at most once a minute' },
+    { maxDelays: [60], refresh: 5, because: 'at least every five minutes' },
   ])(
-    'of maxDelay $maxDelays min is refreshed after $refresh min: $because',
+    'is refreshed after $refresh min with maxDelay $maxDelays min: $because',
     async ({ maxDelays, refresh }) => {
       const own = coderdOf(['default']);
       const pools = maxDelays.map((minutes) => aPool(wake({ autostop: true, maxDelayMs: minutes * MINUTE })));
@@ -131,7 +131,7 @@ describe('the forecast', () => {
     },
   );
 
-  it('is kept from one invocation to the next', async () => {
+  it('is kept between invocations', async () => {
     const requests: string[] = [];
     const lab = await startLab({
       pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
@@ -147,7 +147,7 @@ describe('the forecast', () => {
     expect(requests.filter((operation) => operation.endsWith('/workspaces'))).toHaveLength(2);
   });
 
-  it('is timed by our own clock where coderd has not said what time it is', async () => {
+  it("uses this machine's clock if coderd sends no time", async () => {
     const { coderd, asked } = coderdOf(['default']);
     const mute: Coderd = {
       ...coderd,
@@ -158,8 +158,8 @@ describe('the forecast', () => {
   });
 });
 
-describe('organizations that could not be read', () => {
-  it('are told apart: pools of two of them are not taken for alike', async () => {
+describe('unreadable organizations', () => {
+  it('stay distinct: their pools are not reported as duplicates', async () => {
     const own = coderdOf([]);
     const failed: Reading<never> = { status: 'failed', error: 'no answer from coderd', items: [] };
     const coderd: Coderd = { ...own.coderd, organizations: async () => failed };
@@ -176,7 +176,7 @@ describe('organizations that could not be read', () => {
 });
 
 describe('the record of recent jobs', () => {
-  it('gets the lists of this look, and is in the sight of each organization that coderd lists', async () => {
+  it('gets the lists of this look for each organization that coderd lists', async () => {
     const own = coderdOf(['default', 'data']);
     const [jobs, previous] = [at([aJob()], NOW), at([aJob()], NOW)];
     const idle = aDaemon({ previous_job: { id: jobId('previous'), status: 'succeeded' } });
@@ -204,7 +204,7 @@ describe('the record of recent jobs', () => {
     expect(data?.workspaces).toBeUndefined();
   });
 
-  it('gets the lists that could be read when others failed', async () => {
+  it('gets the readable lists when others fail', async () => {
     const own = coderdOf(['default']);
     const failed: Reading<never> = { status: 'failed', error: 'none', items: [] };
     const coderd: Coderd = {
@@ -218,7 +218,7 @@ describe('the record of recent jobs', () => {
     expect(own.recorded).toMatchObject([{ jobs: failed, previousJobs: { status: 'ok' }, now: ago(-SECOND) }]);
   });
 
-  it('is kept from one invocation to the next', async () => {
+  it('is kept between invocations', async () => {
     const lab = await startLab({
       pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],
     });

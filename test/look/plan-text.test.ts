@@ -1,4 +1,7 @@
-/** How overrides and retiring pools are told: what is in force, who said so, and what to do. */
+/**
+ * The text of a plan for overrides and retiring pools: what is in force, who set it, and what to
+ * do.
+ */
 import { describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
@@ -24,7 +27,7 @@ function textsOf(picture: Picture): { readonly plan: string; readonly explained:
   return { plan: planText(deliberation.plan), explained: explainPool('cpu', deliberation, snapshot) ?? '' };
 }
 
-it('a plan tells overrides, who leaves for good, and which jobs nobody else can run', () => {
+it('shows overrides, retiring pools and unschedulable jobs in a plan', () => {
   const { plan } = textsOf({
     pools: {
       cpu: { tasks: 'B B', overrides: pin(2) },
@@ -38,62 +41,62 @@ it('a plan tells overrides, who leaves for good, and which jobs nobody else can 
     pending: [{ jobs: 3 }, { tags: { os: 'bsd' } }],
   });
   expect(plan).toMatchInlineSnapshot(`
-    "plan for 2026-11-20T09:00:00.000Z
+    "plan for 20 November 2026 09:00:00 UTC
 
-        cpu   2       3 pending jobs need a new task; wants 5, pinned at 2 until 2026-11-20T10:00:00.000Z by anna (load test) (2 busy)
-        data  0       paused until 2026-11-20T10:00:00.000Z by somebody (no reason given): nothing is done but to protect tasks that have no guard
-        free  1       scale-in paused until 2026-11-20T10:00:00.000Z by somebody (no reason given) (1 idle)
-        gone  0       retiring; no task left; remove the pool from the configuration
-        gpu   0       not scaled in: an override can not be read
-      + more  0 -> 2  an override keeps 2
-      ~ old   1       retiring; 1 task to leave for good; asking it to leave (1 busy)
+        cpu   2       3 pending jobs need a new task; needs 5 tasks, pinned at 2 until 20 November 2026 10:00:00 UTC by anna (load test) (2 busy)
+        data  0       paused until 20 November 2026 10:00:00 UTC by somebody (no reason given): the autoscaler only protects tasks that have no guard
+        free  1       scale-in paused until 20 November 2026 10:00:00 UTC by somebody (no reason given) (1 idle)
+        gone  0       retiring; no tasks remain. Remove the pool from the configuration
+        gpu   0       scale-in on hold: an override is invalid (see findings)
+      + more  0 -> 2  an override keeps 2 tasks
+      ~ old   1       retiring; 1 task of a retiring pool: draining it (1 busy)
 
     overrides:
-        pool "cpu": pinned at 2 tasks until 2026-11-20T10:00:00.000Z by anna (load test)
-        pool "data": paused until 2026-11-20T10:00:00.000Z by somebody (no reason given)
-        pool "free": scale-in paused until 2026-11-20T10:00:00.000Z by somebody (no reason given)
-        pool "more": kept at 2 tasks or more until 2026-11-20T10:00:00.000Z by somebody (no reason given)
+        pool "cpu": pinned at 2 tasks until 20 November 2026 10:00:00 UTC by anna (load test)
+        pool "data": paused until 20 November 2026 10:00:00 UTC by somebody (no reason given)
+        pool "free": scale-in paused until 20 November 2026 10:00:00 UTC by somebody (no reason given)
+        pool "more": at least 2 tasks until 20 November 2026 10:00:00 UTC by somebody (no reason given)
 
-    jobs that nobody can run:
-      ! organization "default", tags os=bsd: 1 job (workspace_build), the oldest for 30 s, failed by coderd at 2026-11-20T09:29:30.000Z; pool "old" has these tags and is retiring: give them to another pool
+    unschedulable jobs:
+      ! organization "default", tags os=bsd: 1 job (workspace_build), the oldest waits for 30 s and fails at 20 November 2026 09:29:30 UTC. Pool "old" has these tags but is retiring: give the tags to another pool
 
     findings:
-      ! pool "gpu": the tag coder-autoscaler:floor of its service is "two", and not a number of tasks; the pool is not scaled in until that is written again (\`autoscaler pin\`, \`pause\`) or taken away (\`unpin\`, \`resume\`)
+      ! pool "gpu": the tag coder-autoscaler:floor of its service is "two", not a number of tasks. Scale-in is on hold until you write the override again (\`autoscaler pin\`, \`pause\`) or remove it (\`unpin\`, \`resume\`)
 
-    1 count to raise, 1 task to ask to leave, 0 counts to lower"
+    1 count to raise, 1 task to drain, 0 counts to lower"
   `);
 });
 
-describe('what waits since all pools that could be woken are paused or pinned', () => {
+describe('transitions that wait for paused or pinned pools', () => {
   const paused = { pause: 'all', 'pause-until': until, 'pause-by': 'anna', 'pause-why': 'load test' };
   const workspaces = [{ stopsInS: -600, count: 2 }, { stopsInS: 1800 }];
 
-  it('is told with who wants it so, and with what ends it', () => {
+  it('shows who paused the pool and the command that ends the pause', () => {
     const { plan, explained } = textsOf({ pools: { cpu: { overrides: paused } }, workspaces });
     expect(plan).toMatchInlineSnapshot(`
-      "plan for 2026-11-20T09:00:00.000Z
+      "plan for 20 November 2026 09:00:00 UTC
 
-          cpu  0  paused until 2026-11-20T10:00:00.000Z by anna (load test): nothing is done but to protect tasks that have no guard; not woken for 2 autostops from 2026-11-20T08:50:00.000Z on (see findings)
+          cpu  0  paused until 20 November 2026 10:00:00 UTC by anna (load test): the autoscaler only protects tasks that have no guard; starts no daemon for 2 autostops from 20 November 2026 08:50:00 UTC on (see findings)
 
       overrides:
-          pool "cpu": paused until 2026-11-20T10:00:00.000Z by anna (load test)
+          pool "cpu": paused until 20 November 2026 10:00:00 UTC by anna (load test)
 
-      what coderd will do by itself within the hour:
-          organization "default", tags (untagged): 2 autostops from 2026-11-20T08:50:00.000Z on, overdue; no pool is woken for them now
-          organization "default", tags (untagged): 1 autostop at 2026-11-20T09:30:00.000Z; no pool is woken for it now
+      forecast of what coderd will do within the hour:
+          organization "default", tags (untagged): 2 autostops from 20 November 2026 08:50:00 UTC on, overdue; no pool starts a daemon for them now
+          organization "default", tags (untagged): 1 autostop at 20 November 2026 09:30:00 UTC; no pool starts a daemon for it now
 
       findings:
-        ! organization "default", tags (untagged): 2 autostops from 2026-11-20T08:50:00.000Z on wait, since pool "cpu" is paused until 2026-11-20T10:00:00.000Z by anna (load test); \`autoscaler resume cpu\` lets coderd do them
+        ! organization "default", tags (untagged): 2 autostops from 20 November 2026 08:50:00 UTC on wait because pool "cpu" is paused until 20 November 2026 10:00:00 UTC by anna (load test). Run \`autoscaler resume cpu\` to let coderd make them
 
       no changes"
     `);
     expect(explained).toContain(
-      '(untagged): 2 autostops from 2026-11-20T08:50:00.000Z on and 1 autostop at 2026-11-20T09:30:00.000Z -> nobody is woken for it',
+      '(untagged): 2 autostops from 20 November 2026 08:50:00 UTC on and 1 autostop at 20 November 2026 09:30:00 UTC -> no pool starts for it',
     );
-    expect(explained).not.toContain('nothing is known that this pool would have to be awake for');
+    expect(explained).not.toContain('no known transition needs this pool');
   });
 
-  it('is told of each of several pools', () => {
+  it('shows the override of each pool', () => {
     const { plan } = textsOf({
       pools: {
         cpu: { tags: { os: 'linux' }, overrides: paused },
@@ -102,53 +105,56 @@ describe('what waits since all pools that could be woken are paused or pinned', 
       workspaces: [{ tags: { os: 'linux' }, startsInS: -60 }],
     });
     expect(plan).toContain(
-      '1 autostart at 2026-11-20T08:59:00.000Z waits, since pool "cpu" is paused until 2026-11-20T10:00:00.000Z by anna (load test) and pool "gpu" is pinned at 0 tasks until 2026-11-20T10:00:00.000Z by anna (load test); `autoscaler resume cpu` or `autoscaler unpin gpu` lets coderd do it',
+      '1 autostart at 20 November 2026 08:59:00 UTC waits because pool "cpu" is paused until 20 November 2026 10:00:00 UTC by anna (load test) and pool "gpu" is pinned at 0 tasks until 20 November 2026 10:00:00 UTC by anna (load test). Run `autoscaler resume cpu` or `autoscaler unpin gpu` to let coderd make it',
     );
   });
 
   it.each([
-    { pool: { overrides: paused, tasks: 'I1m' }, expected: 'a daemon is there for it' },
-    { pool: { overrides: pin(1) }, expected: 'a daemon that is kept anyway is to be there for it' },
-  ])('is not what a daemon does all the same: $pool', ({ pool, expected }) => {
+    { pool: { overrides: paused, tasks: 'I1m' }, expected: 'a daemon is available' },
+    {
+      pool: { overrides: pin(1) },
+      expected: 'a daemon that the pool keeps for another reason will serve it',
+    },
+  ])('are not reported as waiting when the pool has a daemon: $pool', ({ pool, expected }) => {
     expect(textsOf({ pools: { cpu: pool }, workspaces: [{ stopsInS: -30 }] }).explained).toContain(
-      `(untagged): 1 autostop at 2026-11-20T08:59:30.000Z -> ${expected}`,
+      `(untagged): 1 autostop at 20 November 2026 08:59:30 UTC -> ${expected}`,
     );
   });
 });
 
-describe('the story of a pool', () => {
-  it('says what a pin does', () => {
+describe('the explanation of a pool', () => {
+  it('shows the effect of a pin', () => {
     expect(
       textsOf({ pools: { cpu: { tasks: 'I20m', overrides: pin(0) } }, workspaces: [] }).explained,
     ).toMatchInlineSnapshot(`
-      "pool "cpu" of organization "default", tags (untagged), at 2026-11-20T09:00:00.000Z
+      "pool "cpu" of organization "default", tags (untagged), at 20 November 2026 09:00:00 UTC
 
-      set by people:
-        pinned at 0 tasks until 2026-11-20T10:00:00.000Z by anna (load test)
+      overrides:
+        pinned at 0 tasks until 20 November 2026 10:00:00 UTC by anna (load test)
 
       demand:
-        no pending job that this pool can run
+        no pending job fits this pool
 
-      what coderd will do by itself:
-        nothing is known that this pool would have to be awake for
-        it is not woken while it is retiring, paused or pinned
-        it starts 105 s before an autostart is due; stops and deletions share a start, up to 10 min late (wake.maxDelay)
+      forecast of what coderd will do:
+        no known transition needs this pool
+        the pool does not start by itself while it is retiring, paused or pinned
+        the pool starts 105 s before an autostart is due. Stops and deletions wait up to 10 min to share a start (wake.maxDelay)
 
       supply:
         desired count 1, 1 task
         22aa29dda99b38a2838cbe86c359d785  working    daemon idle for 20 min
 
-      what it needs:
+      needs:
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 for new tasks = 0
-        floors: min 0 (pin), warm 0, wake 0, ready for what is due 0, stock 0 -> 0 by pin
-        a new task has its daemon after 90 s (startTime of the configuration; 0 starts seen, too few to learn it)
-        bounds: wants 0, max 0 (pin), limits.maxTasks -> 1
-        there are 1: 1 working, 0 starting, 0 unguarded; beside them 0 leaving, 0 left
+        floors: min 0 (pin), warm 0, wake 0, due 0, stock 0 -> 0 by pin
+        start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
+        limits: needs 0, max 0 (pin), limits.maxTasks -> 1
+        has 1: 1 working, 0 starting, 0 unguarded; not counted: 0 leaving, 0 left
 
-      who leaves:
-        22aa29dda99b38a2838cbe86c359d785  is asked: idle-long-enough
+      drains:
+        22aa29dda99b38a2838cbe86c359d785  drains: idle-long-enough
 
-      decided:
+      decision:
         desired count stays 1
         because: 1 task above the pin. Running builds finish; idle daemons drain after idleTimeout
         because: draining 1 idle daemon"
@@ -158,25 +164,25 @@ describe('the story of a pool', () => {
   it.each([
     {
       pool: { retiring: true, tasks: 'L L P' },
-      expected: ['because: waits for 2 that are leaving, 1 that is starting\n'],
+      expected: ['because: waits for 2 draining tasks, 1 starting task\n'],
     },
     {
       pool: { retiring: true, tasks: 'L U1m P P' },
       expected: [
-        'waits for 1 that is leaving, 2 that are starting, 1 without a lease, which nobody can ask: once no build runs in the pool it can be removed',
+        'waits for 1 draining task, 2 starting tasks, 1 task without a lease. The autoscaler cannot drain tasks without a lease: remove the pool when no build runs in it',
       ],
     },
     {
       pool: { tasks: 'B B', overrides: pin(1) },
       expected: ['1 task above the pin. Running builds finish'],
     },
-    { pool: { retiring: true }, expected: ['retiring: everyone is asked to leave', 'max 0 (retiring)'] },
+    { pool: { retiring: true }, expected: ['retiring: all tasks drain', 'max 0 (retiring)'] },
     {
       pool: { overrides: { pause: 'all', 'pause-until': until } },
       expected: ['paused until', 'max 0 (paused)'],
     },
     { pool: { overrides: { floor: '2', 'floor-until': until } }, expected: ['min 2 (override)', 'max 20,'] },
-  ])('says what $pool does', ({ pool, expected }) => {
+  ])('shows the effect of $pool', ({ pool, expected }) => {
     const { explained } = textsOf({ pools: { cpu: pool } });
     for (const part of expected) expect(explained).toContain(part);
   });
@@ -188,7 +194,7 @@ it.each([
     tag: 'coder-autoscaler:pin-until',
     seen: 'noon',
     problem: 'unreadable-end',
-    expected: 'is "noon", and not a time',
+    expected: 'is "noon", not a time',
   },
   {
     tag: 'coder-autoscaler:pause',
@@ -196,21 +202,24 @@ it.each([
     problem: 'unknown-value',
     expected: 'not "all" or "scale-in"',
   },
-  { tag: 'coder-autoscaler:paused', seen: 'all', problem: 'unknown-tag', expected: 'means nothing here' },
+  { tag: 'coder-autoscaler:paused', seen: 'all', problem: 'unknown-tag', expected: 'unknown tag' },
   { tag: 'coder-autoscaler:floor', seen: 'two', problem: 'unknown-value', expected: 'not a number of tasks' },
-] as const)('$tag of "$seen" is told with what would do', ({ expected, ...malformed }) => {
-  const text = sentenceOf({ code: 'override-malformed', pool: poolName('cpu'), ...malformed });
-  expect(text).toContain(expected);
-  expect(text).toContain(malformed.tag);
-});
+] as const)(
+  'shows which value is allowed for the tag $tag with value "$seen"',
+  ({ expected, ...malformed }) => {
+    const text = sentenceOf({ code: 'override-malformed', pool: poolName('cpu'), ...malformed });
+    expect(text).toContain(expected);
+    expect(text).toContain(malformed.tag);
+  },
+);
 
-it('a token that expires is told with what to do', () => {
+it('tells you to replace a token that expires', () => {
   expect(sentenceOf({ code: 'token-expires', at: until })).toMatch(
-    /expires at 2026-11-20T10:00:00Z.*make a new one/,
+    /expires at 20 November 2026 10:00:00 UTC.*Create a new token/,
   );
 });
 
-it('a service of no pool is told to be left over or of somebody else', () => {
+it('explains why a service has no pool, and what to do about it', () => {
   const left = { code: 'service-without-pool', pool: 'old', service: 'Stack-old' } as const;
   expect(sentenceOf({ ...left, drains: false })).toMatch(
     /another deployment owns it, or the pool was removed.*retiring: true.*may stop builds/,

@@ -1,4 +1,6 @@
-/** How people are told of what coderd refuses: which workspaces, whose, why perhaps, and when a pool is woken for them again. */
+/**
+ * The text for transitions that coderd refuses: which workspaces, likely causes, and the next try.
+ */
 import { describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
@@ -12,7 +14,7 @@ import { organizationIn } from '../support/planned.ts';
 type Refused = Extract<Finding, { readonly code: 'transitions-refused' }>;
 
 /** Workspaces due since 08:10, and a daemon that was there from 08:00 until 08:30; it is 09:00. */
-function told(workspaces: Picture['workspaces'], members: readonly object[] = []) {
+function planOf(workspaces: Picture['workspaces'], members: readonly object[] = []) {
   const { snapshot: document, config: settings } = draw({
     pools: { cpu: {} },
     strangers: [{}],
@@ -33,45 +35,47 @@ function told(workspaces: Picture['workspaces'], members: readonly object[] = []
 const STARTS = [{ startsInS: -3000 }];
 const STOPS = [{ stopsInS: -3000 }];
 
-describe('a finding', () => {
-  it('names ten workspaces with their owners, and counts the others', () => {
-    const { refused } = told([{ startsInS: -3000, count: 12 }]);
+describe('the finding transitions-refused', () => {
+  it('names ten workspaces with their owners and counts the rest', () => {
+    const { refused } = planOf([{ startsInS: -3000, count: 12 }]);
     expect(refused).toMatchObject({ transitions: 12, at: '2026-11-20T08:10:00.000Z', ownersUnknown: 12 });
     expect(refused?.workspaces).toHaveLength(10);
-    expect(refused && sentenceOf(refused)).toMatch(/: ada\/dev-\d+, .* and 2 more; /);
+    expect(refused && sentenceOf(refused)).toMatch(/: ada\/dev-\d+, .* and 2 more\. /);
   });
 
-  it('is a sentence that says what to do', () => {
-    const { refused } = told(STARTS);
+  it('tells you what to do', () => {
+    const { refused } = planOf(STARTS);
     expect(refused && sentenceOf(refused)).toMatchInlineSnapshot(
-      `"organization "default", tags (untagged): coderd refused 1 autostart at 2026-11-20T08:10:00.000Z although it saw a daemon: ada/dev-0; it starts workspaces of active owners only, and does not tell whether 1 owner is suspended or dormant; look for "failed to transition workspace" in coderd's log (a required parameter may have no value), or clear the schedule of the workspace; a pool is next woken for it at 2026-11-20T09:30:00.000Z"`,
+      `"organization "default", tags (untagged): coderd refused 1 autostart at 20 November 2026 08:10:00 UTC although it saw a daemon: ada/dev-0. coderd starts only workspaces of active owners, and does not tell whether 1 owner is suspended or dormant. Look for "failed to transition workspace" in coderd's log (a required parameter may have no value), or clear the schedule of the workspace. The autoscaler next starts a pool for it at 20 November 2026 09:30:00 UTC"`,
     );
   });
 
-  it('does not guess at owners of whom coderd tells that they are active', () => {
-    const { refused } = told(STARTS, [{ user_id: 'ada-id', status: 'active' }]);
+  it('does not mention owners that coderd reports as active', () => {
+    const { refused } = planOf(STARTS, [{ user_id: 'ada-id', status: 'active' }]);
     expect(refused?.ownersUnknown).toBe(0);
     expect(refused && sentenceOf(refused)).not.toContain('suspended');
   });
 
-  it('of a stop advises nothing about schedules', () => {
-    const { refused } = told(STOPS);
-    expect(refused && sentenceOf(refused)).toContain('coderd refused 1 autostop at 2026-11-20T08:10:00.000Z');
+  it('does not mention schedules for a refused stop', () => {
+    const { refused } = planOf(STOPS);
+    expect(refused && sentenceOf(refused)).toContain(
+      'coderd refused 1 autostop at 20 November 2026 08:10:00 UTC',
+    );
     expect(refused && sentenceOf(refused)).not.toMatch(/schedule|suspended/);
   });
 
-  it('stands in place of one that something is late, and wakes nobody', () => {
-    const { findings, actions } = told(STARTS);
+  it('replaces the finding transitions-late and starts no pool', () => {
+    const { findings, actions } = planOf(STARTS);
     expect(findings.map(({ code }) => code)).toEqual(['transitions-refused']);
     expect(actions).toEqual([]);
   });
 });
 
-it('the story of a pool says when it is woken again', () => {
-  const line = told(STARTS)
+it('shows in the explanation when a pool starts again', () => {
+  const line = planOf(STARTS)
     .explained.split('\n')
     .find((text) => text.includes('refused'));
   expect(line?.trim()).toMatchInlineSnapshot(
-    `"(untagged): 1 autostart at 2026-11-20T08:10:00.000Z that coderd has refused although it saw a daemon -> no pool is woken for it before 2026-11-20T09:30:00.000Z"`,
+    `"(untagged): 1 autostart at 20 November 2026 08:10:00 UTC that coderd has refused although it saw a daemon -> no pool starts for it before 20 November 2026 09:30:00 UTC"`,
   );
 });

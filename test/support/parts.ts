@@ -110,7 +110,10 @@ type Build = Workspace['latest_build'];
 const dailyAt = (time: Date): string => `CRON_TZ=UTC ${time.getUTCMinutes()} ${time.getUTCHours()} * * *`;
 let workspaces = 0;
 
-/** Stopped yesterday by a person, of `aTemplate`. With `next_start_at`: it starts at that time every day. */
+/**
+ * Stopped yesterday by a person, of `aTemplate`. With `next_start_at`: it starts at that time every
+ * day.
+ */
 export function aWorkspace({
   latest_build,
   ...given

@@ -1,4 +1,7 @@
-/** The plan for a picture, changed where a test is about what no picture shows, and its actions as text. */
+/**
+ * The plan for a picture, changed where a test is about what no picture shows, and its actions as
+ * text.
+ */
 import type { Plan, PoolPlan } from '../../lambda/decision/model/plan.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, type Picture, taskArn } from './picture.ts';

@@ -1,4 +1,7 @@
-/** Generators of ugly forecasts: times long past, far ahead or missing, and readings that can't be trusted. */
+/**
+ * Generators of ugly forecasts: times long past, far ahead or missing, and readings that can't be
+ * trusted.
+ */
 import fc from 'fast-check';
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';

@@ -1,4 +1,7 @@
-/** Generators of ugly records of recent jobs: batches, duplicates, times in the future, builds that end before they start. */
+/**
+ * Generators of ugly records of recent jobs: batches, duplicates, times in the future, builds that
+ * end before they start.
+ */
 import fc from 'fast-check';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { Job, ReadingStatus, RecentJobs } from '../../lambda/decision/model/snapshot.ts';

@@ -1,4 +1,7 @@
-/** Watches a world from its first moment on: what coderd's lifecycle executor had to leave, and how many tasks ran. */
+/**
+ * Watches a world from its first moment on: what coderd's lifecycle executor had to leave, and how
+ * many tasks ran.
+ */
 
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { isDue } from '../../simulator/coderd/tables/transitions.ts';

@@ -529,7 +529,7 @@ describe('unserved jobs', () => {
     const plan = planOf({ pools: { a: { tags: gpu } }, pending });
     expect(plan.unserved.map((row) => unservedSentence(row, plan.takenAt))).toEqual([
       expect.stringMatching(
-        /1 job \(workspace_build\), .*; they have scope=user, and a pool's daemons run jobs of the organization only: remove this tag from the template$/,
+        /1 job \(workspace_build\), .*They have scope=user, but daemons of a pool only run jobs of the organization. Remove this tag from the template$/,
       ),
     ]);
   });

@@ -26,7 +26,7 @@ const submit = ({ world }: Lab, count: number): void => {
 };
 
 describe.each([25, 3, -3, -25])("coderd's clock is %i hours ahead", (hours) => {
-  it('launches one task for one job, and runs it', async () => {
+  it('launches one task for one job and runs the job', async () => {
     const started = await start(hours * HOUR_MS);
     submit(started, 1);
     const looks = await started.run(1800);
@@ -48,19 +48,22 @@ describe.each([25, 3, -3, -25])("coderd's clock is %i hours ahead", (hours) => {
   });
 });
 
-it('a difference of half a minute is no doubt', async () => {
+it('tolerates a difference of half a minute', async () => {
   const started = await start(30_000, { ...cpu, min: 2 });
   const looks = await started.run(300);
   expect(started.world.ecs.counts().running).toBe(2);
   expect(looks.flatMap(({ plan }) => plan.findings).map(({ code }) => code)).not.toContain('clocks-differ');
 });
 
-it.each([61_000, -61_000])('a difference of %i ms wakes no pool, and the plan says why', async (aheadMs) => {
-  const { world, invoke } = await start(aheadMs);
-  const template = world.coderd.addTemplate({ organization: 'default' });
-  world.coderd.addWorkspace({ template, schedule: '10 9 * * *' });
-  const { plan } = (await invoke(30)).at(-1) ?? {};
-  expect(world.ecs.counts().launched).toBe(0);
-  expect(plan?.pools[0]?.why).toContainEqual({ code: 'launching-for-jobs-only', wanted: 1 });
-  expect(plan?.findings.map(({ code }) => code)).toEqual(['clocks-differ', 'transitions-late']);
-});
+it.each([61_000, -61_000])(
+  'starts no pool with a difference of %i ms and reports the reason',
+  async (aheadMs) => {
+    const { world, invoke } = await start(aheadMs);
+    const template = world.coderd.addTemplate({ organization: 'default' });
+    world.coderd.addWorkspace({ template, schedule: '10 9 * * *' });
+    const { plan } = (await invoke(30)).at(-1) ?? {};
+    expect(world.ecs.counts().launched).toBe(0);
+    expect(plan?.pools[0]?.why).toContainEqual({ code: 'launching-for-jobs-only', wanted: 1 });
+    expect(plan?.findings.map(({ code }) => code)).toEqual(['clocks-differ', 'transitions-late']);
+  },
+);

@@ -1,4 +1,6 @@
-/** Tasks that leave, looked at in the moment in which coderd begins to call their daemons offline. */
+/**
+ * Tasks that leave, looked at in the moment in which coderd begins to call their daemons offline.
+ */
 import { afterEach, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
@@ -8,7 +10,7 @@ afterEach(() => lab?.close());
 
 const STALE_MS = 90_000;
 
-it('does not take a daemon that has left for a busy one in the second in which it becomes stale', async () => {
+it('does not count a daemon that left as busy in the second in which it becomes stale', async () => {
   const own = await startLongLab({
     pools: [{ name: 'gpu', organization: 'default', tags: {}, desiredCount: 1 }],
   });

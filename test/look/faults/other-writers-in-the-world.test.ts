@@ -1,4 +1,7 @@
-/** Others who write to the same services, and services that a deployment left over: the real look against the real clients. */
+/**
+ * Others who write to the same services, and services that a deployment left over: the real look
+ * against the real clients.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
@@ -33,8 +36,8 @@ function giveAway({ world }: Lab, name: string): void {
 /** The configuration without its last pool. */
 const shortened = ({ config }: Lab): Config => ({ ...config, pools: config.pools.slice(0, -1) });
 
-describe('a count that somebody else changes', () => {
-  it('is reported once for each change, and set right', async () => {
+describe('a desired count that somebody else changes', () => {
+  it('is reported once for each change and corrected', async () => {
     lab = await startLab({ pools: [pool('cpu')] });
     submit(lab, { pool: 'cpu' }, 30);
     const ports = lab.ports();
@@ -47,7 +50,7 @@ describe('a count that somebody else changes', () => {
     expect(later.flatMap(({ plan }) => byOthers(plan.findings))).toEqual([]);
   });
 
-  it('is reported when it is the count from before an own write', async () => {
+  it('is reported even if it equals the count before the last own write', async () => {
     lab = await startLab({ pools: [pool('cpu')] });
     submit(lab, { pool: 'cpu' }, 30);
     await lab.run(30);
@@ -60,7 +63,7 @@ describe('a count that somebody else changes', () => {
 });
 
 describe('two deployments in one cluster', () => {
-  it('size the services of their own stacks, although their pools have one name', async () => {
+  it('size the services of their own stacks although their pools share a name', async () => {
     lab = await startLab({ pools: [pool('cpu'), pool('theirs')] });
     const theirs = lab.world.service('theirs');
     theirs.setTags({ ...theirs.state.tags, [POOL_TAG]: 'cpu', [STACK_TAG]: 'Other' });
@@ -83,7 +86,7 @@ describe('a pool that was removed without retiring', () => {
     return lab;
   };
 
-  it('drains, and its build ends', async () => {
+  it('drains after its build ends', async () => {
     const own = await two();
     const ports = own.ports();
     const first = await cleanLook(ports, shortened(own));
@@ -98,7 +101,7 @@ describe('a pool that was removed without retiring', () => {
     expect(own.world.figures().killed).toBe(0);
   });
 
-  it('is left alone in a cluster of two deployments if it is of the other one', async () => {
+  it('is ignored if it belongs to another deployment of the cluster', async () => {
     const own = await two();
     giveAway(own, 'old');
     const { plan } = await cleanLook(own.ports(), shortened(own));

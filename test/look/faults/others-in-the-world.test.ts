@@ -19,7 +19,7 @@ async function besideAnother() {
   return { own, other, submit, desired: () => own.world.service('gpu').state.desiredCount };
 }
 
-it('launches nothing for a job that the idle daemon of somebody else takes', async () => {
+it('launches nothing for a job that an idle daemon of others takes', async () => {
   const { own, other, submit, desired } = await besideAnother();
   await own.run(20);
   other.acquire(() => {});
@@ -28,7 +28,7 @@ it('launches nothing for a job that the idle daemon of somebody else takes', asy
   expect(desired()).toBe(0);
 });
 
-it('launches for a job that waits beside an idle daemon of somebody else, which has ended', async () => {
+it('launches a task for a job that waits beside an idle daemon of others that has ended', async () => {
   const { own, other, submit, desired } = await besideAnother();
   await own.run(20);
   other.close();

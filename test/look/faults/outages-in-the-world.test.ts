@@ -1,4 +1,7 @@
-/** Long outages and what people do by hand, while builds run: no build is killed by us, and all are served once it is over. */
+/**
+ * Long outages and what people do by hand, while builds run: no build is killed by us, and all are
+ * served once it is over.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
@@ -81,7 +84,7 @@ const withoutCoderd = (ports: Ports): Ports => ({
 });
 
 describe('an outage', () => {
-  it('of ECS for 2 hours drains nothing, and is told by every look', async () => {
+  it('of ECS for 2 hours drains nothing and is reported by every look', async () => {
     const on = await start({ ...cpu, min: 2 });
     submit(on, 90, 30);
     await look(on, 300);
@@ -95,7 +98,7 @@ describe('an outage', () => {
     expect(running(on)).toBe(2);
   });
 
-  it('of coderd for 3 hours drains nothing, and is told by every look', async () => {
+  it('of coderd for 3 hours drains nothing and is reported by every look', async () => {
     const on = await start();
     submit(on, 10, 10, 200);
     await look(on, 300);
@@ -109,8 +112,8 @@ describe('an outage', () => {
   });
 });
 
-describe('Spot', () => {
-  it('taking half of the tasks costs their builds, and the rest go on and are joined by as many as are needed', async () => {
+describe('a Spot interruption', () => {
+  it('of half of the tasks kills their builds, and the pool replaces the tasks that it needs', async () => {
     const on = await start();
     submit(on, 30, 30, 30, 30, 30, 30);
     await look(on, 300);
@@ -128,7 +131,7 @@ describe('Spot', () => {
 });
 
 describe('a deployment', () => {
-  it('of a revision that does not start is told, kills nothing, and ends with the next one', async () => {
+  it('of a revision that does not start is reported, kills nothing and ends with the next revision', async () => {
     const on = await start();
     submit(on, 25, 25);
     await look(on, 300);
@@ -163,7 +166,7 @@ describe('a deployment', () => {
 
 describe('a person', () => {
   it.each([0, 30])(
-    'who sets the count to %i while builds run kills nothing, and it is set right',
+    'who sets the count to %i while builds run kills nothing, and the autoscaler corrects it',
     async (count) => {
       const on = await start(cpu, { overHttp: true });
       submit(on, 30, 30);
@@ -181,7 +184,7 @@ describe('a person', () => {
     },
   );
 
-  it('who removes the tags of a service is told so, and its tasks go on', async () => {
+  it('who removes the tags of a service gets a finding, and its tasks continue', async () => {
     const on = await start();
     submit(on, 30);
     await look(on, 300);

@@ -62,12 +62,12 @@ function expectNothingLost({ world }: Lab): void {
   expect(world.figures().killed).toBe(0);
 }
 
-describe('a pinned pool converges to its count and stays there, until the pin expires', () => {
+describe('a pinned pool', () => {
   it.each([
     { from: 'nothing', builds: 0, seed: 1 },
     { from: 'less', builds: 2, seed: 2 },
     { from: 'more', builds: 8, seed: 3 },
-  ])('from $from', async ({ builds, seed }) => {
+  ])('reaches its count and keeps it until the pin expires, from $from', async ({ builds, seed }) => {
     const own = await aLab({}, seed);
     submit(own, builds, (index) => 2 + index);
     await own.run(180);
@@ -83,7 +83,7 @@ describe('a pinned pool converges to its count and stays there, until the pin ex
   });
 });
 
-it('a pin below the builds that run kills none of them', async () => {
+it('kills no build when a pin is below the number of running builds', async () => {
   const own = await aLab();
   submit(own, 6, (index) => 10 + index);
   await own.run(240);
@@ -93,7 +93,7 @@ it('a pin below the builds that run kills none of them', async () => {
   expectNothingLost(own);
 });
 
-it('a paused pool keeps its count and does its jobs, and goes on once the pause expires', async () => {
+it('keeps the count of a paused pool and resumes when the pause expires', async () => {
   const own = await aLab({ min: 2 });
   await watch(own, 5);
   override(own, 'pause', 30);
@@ -109,7 +109,7 @@ it('a paused pool keeps its count and does its jobs, and goes on once the pause 
   expectNothingLost(own);
 });
 
-it('while its scale-in is paused a pool grows and nobody leaves', async () => {
+it('scales out and drains nothing while scale-in is paused', async () => {
   const own = await aLab();
   override(own, 'pause-scale-in', 30);
   submit(own, 3, () => 1);
@@ -122,11 +122,11 @@ it('while its scale-in is paused a pool grows and nobody leaves', async () => {
   expectNothingLost(own);
 });
 
-describe('what is due while nobody may be woken for it', () => {
+describe('a transition that is due while its pool is paused or pinned', () => {
   it.each([
     { kind: 'pause', count: undefined, command: 'resume' },
     { kind: 'pin', count: 0, command: 'unpin' },
-  ] as const)('waits and is told: $kind', async ({ kind, count, command }) => {
+  ] as const)('waits and is reported: $kind', async ({ kind, count, command }) => {
     const own = await aLab({ idleTimeout: '60s' });
     const { coderd } = own.world;
     const template = coderd.addTemplate({ organization: 'default' });
@@ -159,7 +159,7 @@ describe('what is due while nobody may be woken for it', () => {
   });
 });
 
-it('one that is malformed is a finding, and the pool goes on but for scale-in', async () => {
+it('reports a malformed override and holds only scale-in', async () => {
   const own = await aLab();
   tag(own, { 'coder-autoscaler:pin': '3', 'coder-autoscaler:pin-until': 'tomorrow' });
   submit(own, 2, () => 1);

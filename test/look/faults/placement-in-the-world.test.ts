@@ -1,4 +1,7 @@
-/** Capacity that ECS cannot place: jobs go to pools that can have tasks, the count goes down, and the reason is told. */
+/**
+ * Capacity that ECS cannot place: jobs go to pools that can have tasks, the count goes down, and
+ * the reason is told.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
@@ -39,7 +42,7 @@ async function start(pools: readonly LabPool[], options: Omit<LabOptions, 'pools
 }
 
 describe('a pool whose tasks ECS cannot place', () => {
-  it('leaves its jobs to another pool that can run them', async () => {
+  it('leaves its jobs to another pool with the tags', async () => {
     const { run, failPlacement, addJobs, desired, succeeded, world } = await start([cheap, other], {
       maxTasks: 3,
     });
@@ -58,7 +61,7 @@ describe('a pool whose tasks ECS cannot place', () => {
     expect(world.figures().killed).toBe(0);
   });
 
-  it('is tried with one task while nothing else can run the jobs, and grows once ECS places it', async () => {
+  it('gets one task at a time if no other pool can run the jobs, and scales out once ECS places it', async () => {
     const { run, failPlacement, addJobs, desired, succeeded } = await start([cheap]);
     failPlacement('cheap', CAPACITY);
     addJobs(3);
@@ -72,7 +75,7 @@ describe('a pool whose tasks ECS cannot place', () => {
     expect(succeeded()).toBe(3);
   });
 
-  it('keeps the tasks that run, and lowers its count to them', async () => {
+  it('keeps its running tasks and lowers the desired count to them', async () => {
     const { run, failPlacement, addJobs, desired, succeeded, world } = await start([cheap]);
     addJobs(2);
     await run(90);
@@ -88,7 +91,7 @@ describe('a pool whose tasks ECS cannot place', () => {
     expect(world.figures().killed).toBe(0);
   });
 
-  it('counts as starting where no event tells of it', async () => {
+  it('counts as starting if no event reports the failure', async () => {
     const { run, addJobs, failPlacement, world } = await start([cheap]);
     failPlacement('cheap', CAPACITY);
     world.service('cheap').tellsEvents = false;

@@ -1,4 +1,7 @@
-/** A pool retires under load: everyone leaves and no build is killed, with the real look against the real clients. */
+/**
+ * A pool retires under load: everyone leaves and no build is killed, with the real look against the
+ * real clients.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
@@ -58,8 +61,8 @@ function expectNobodyLeft(own: Lab, plan: Plan | undefined): void {
   expect(own.world.figures().killed).toBe(0);
 }
 
-describe('under load everyone leaves', () => {
-  it.each([1, 2, 3])('and another pool that can does the jobs, seed %i', async (seed) => {
+describe('a retiring pool under load', () => {
+  it.each([1, 2, 3])('drains while another pool runs the jobs, seed %i', async (seed) => {
     const next: LabPool = { ...cpu, name: 'next', tags: { ...cpu.tags, generation: '2' }, min: 0, warm: 0 };
     lab = await startLongLab({ pools: [cpu, next], victims: 'worst', readLagMs: 3_000, seed });
     submit(lab, 8, (index) => 5 + 4 * index);
@@ -69,7 +72,7 @@ describe('under load everyone leaves', () => {
     expect(unfinished(lab)).toBe(0);
   });
 
-  it('and jobs that no other pool can do are told, while those it has taken end', async () => {
+  it('drains after its running jobs end, and reports jobs that no other pool can run', async () => {
     lab = await startLongLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000 });
     submit(lab, 6, (index) => 5 + 4 * index);
     await lab.run(300);
@@ -81,7 +84,7 @@ describe('under load everyone leaves', () => {
     expect(unserved(plan)).toEqual(['pool-is-retiring']);
   });
 
-  it('of a pool without a guard too, as each becomes idle', async () => {
+  it('drains each idle task without a guard too', async () => {
     const bare: LabPool = { ...cpu, image: 'bare', scaleIn: 'confirm', idleTimeout: '30m' };
     lab = await startLongLab({ pools: [bare], victims: 'worst', readLagMs: 3_000 });
     submit(lab, 5, (index) => 2 + 8 * index);

@@ -1,4 +1,7 @@
-/** A deployment in the middle of the day: old tasks are replaced, a share at a time, and no build is killed. */
+/**
+ * A deployment in the middle of the day: old tasks are replaced, a share at a time, and no build is
+ * killed.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
 import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
@@ -47,7 +50,9 @@ async function deployAmongBuilds(options: Partial<LabOptions>, earlySuccessPerce
 
 type Rollout = { readonly minutes: number; readonly successAfter: number; readonly mostTasks: number };
 
-/** Looks until nothing old is left, while more builds come; old daemons end now and then if told to. */
+/**
+ * Looks until nothing old is left, while more builds come; old daemons end now and then if told to.
+ */
 async function rollOut(on: Lab, crash: boolean): Promise<Rollout> {
   const ports = on.ports();
   const service = on.world.service('cpu');
@@ -84,7 +89,7 @@ async function expectRest(on: Lab): Promise<void> {
 }
 
 describe.each(READINGS)('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked) => {
-  it.each([2, 3])('a deployment among long builds ends, seed %i', async (seed) => {
+  it.each([2, 3])('completes a deployment during long builds, seed %i', async (seed) => {
     const on = await deployAmongBuilds({ deploymentBlocked, seed });
     const { minutes } = await rollOut(on, false);
     expect(minutes).toBeLessThan(90);
@@ -92,7 +97,7 @@ describe.each(READINGS)('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked
     await expectRest(on);
   });
 
-  it('a deployment ends although ECS replaces old tasks by old ones and raises both revisions', async () => {
+  it('completes a deployment although ECS replaces old tasks with old ones and raises both revisions', async () => {
     const on = await deployAmongBuilds({ deploymentBlocked, rollout: both });
     const { minutes } = await rollOut(on, true);
     expect(minutes).toBeLessThan(90);
@@ -100,14 +105,14 @@ describe.each(READINGS)('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked
   });
 });
 
-describe('after an early success', () => {
+describe('a deployment that ECS completes early', () => {
   const readings = CLEANUPS.map((cleanup, index) => ({
     cleanup,
     rollout: ROLLOUTS[index % ROLLOUTS.length] ?? newest,
     text: Object.entries(cleanup).flatMap(([name, holds]) => (holds ? [name] : [])),
   }));
 
-  it.each(readings)('old tasks leave and the count stays bounded where ECS $text', async (reading) => {
+  it.each(readings)('drains old tasks and keeps the count bounded if ECS $text', async (reading) => {
     const { cleanup, rollout } = reading;
     const on = await deployAmongBuilds({ deploymentBlocked: 'all', cleanup, rollout }, 1);
     const { minutes, successAfter, mostTasks } = await rollOut(on, true);

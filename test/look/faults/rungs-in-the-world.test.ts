@@ -38,21 +38,18 @@ async function pass({ pass: wait, ports, config }: Lab, minutes: number): Promis
   }
 }
 
-describe('confirm', () => {
-  it.each([1, 2])(
-    'builds end, and spare daemons are stopped within the hour after, seed %i',
-    async (seed) => {
-      const own = await withBuilds('confirm', [2, 5, 20, 45, 90], seed);
-      await pass(own, 60);
-      expect(own.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(1);
-      await pass(own, 110);
-      expect(succeeded(own)).toBe(5);
-      expect(own.world.figures().killed).toBe(0);
-      expect(own.world.service('cpu').state.desiredCount).toBe(0);
-    },
-  );
+describe('the rung confirm', () => {
+  it.each([1, 2])('lets builds end and stops spare daemons within the next hour, seed %i', async (seed) => {
+    const own = await withBuilds('confirm', [2, 5, 20, 45, 90], seed);
+    await pass(own, 60);
+    expect(own.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(1);
+    await pass(own, 110);
+    expect(succeeded(own)).toBe(5);
+    expect(own.world.figures().killed).toBe(0);
+    expect(own.world.service('cpu').state.desiredCount).toBe(0);
+  });
 
-  it('a job that is taken after the first look is seen by the second one, and nothing is stopped', async () => {
+  it('stops nothing if a daemon takes a job between the two looks', async () => {
     const own = await withBuilds('confirm', [1]);
     const { world, config } = own;
     const real = own.ports();
@@ -85,7 +82,7 @@ describe('confirm', () => {
   });
 });
 
-it('never: no count is lowered, whatever time passes', async () => {
+it('never lowers a count with the rung never', async () => {
   const own = await withBuilds('never', [2, 5]);
   await pass(own, 100);
   expect(succeeded(own)).toBe(2);

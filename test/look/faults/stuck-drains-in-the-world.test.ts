@@ -10,7 +10,9 @@ afterEach(() => lab?.close());
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** One task with an idle daemon, which nothing needs, and a fault before the autoscaler asks for it. */
+/**
+ * One task with an idle daemon, which nothing needs, and a fault before the autoscaler asks for it.
+ */
 async function drainAfter(fault: (guard: Guard) => void) {
   const own = await startLongLab({
     pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],
@@ -46,7 +48,7 @@ it('reports a task that has drained for 6 hours', async () => {
   expect(await look()).toEqual([{ code: 'tasks-draining-for-long', pool: 'cpu', tasks: [arn] }]);
 });
 
-it('a task that drains and leaves is reported at no time', async () => {
+it('does not report a task that drains in time', async () => {
   const { own, look } = await drainAfter(() => {});
   for (let hour = 0; hour < 8; hour++) {
     own.pass(HOUR);

@@ -1,4 +1,6 @@
-/** Running jobs whose daemon coderd no longer lists, with the real look against the real clients. */
+/**
+ * Running jobs whose daemon coderd no longer lists, with the real look against the real clients.
+ */
 import { afterEach, expect, it } from 'vitest';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
@@ -40,7 +42,7 @@ async function runMinutes({ pass, ports, config }: Lab, minutes: number): Promis
 const findingsOf = (done: LookResult | undefined) => done?.plan.findings.map(({ code }) => code);
 const statuses = ({ world }: Lab) => world.coderd.jobs().map(({ status }) => status);
 
-it('holds scale-in for a build of a deleted key as long as it runs, and names it', async () => {
+it('holds scale-in and names the build while a build of a deleted key runs', async () => {
   const { own, id } = await deletedKey(10);
   // longer than the reaper waits: the job is updated, so a daemon runs it
   const held = await runMinutes(own, 8);
@@ -62,7 +64,7 @@ it('holds scale-in for a build of a deleted key as long as it runs, and names it
   expect(own.world.figures().killed).toBe(0);
 });
 
-it('scale-in goes on once coderd has failed a job that no daemon updates', async () => {
+it('resumes scale-in once coderd fails a job that no daemon updates', async () => {
   const { own } = await deletedKey(60);
   for (const { identity } of own.world.service('cpu').tasks) own.world.ecs.hostFailure(identity.id);
   const last = await runMinutes(own, 10);
@@ -71,7 +73,10 @@ it('scale-in goes on once coderd has failed a job that no daemon updates', async
   expect(own.world.service('gpu').state.desiredCount).toBe(0);
 });
 
-/** Reads the daemons, lets time pass, and reads the jobs: side by side, as a look does, either may come first. */
+/**
+ * Reads the daemons, lets time pass, and reads the jobs: side by side, as a look does, either may
+ * come first.
+ */
 function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
   const { coderd } = given;
   const read = Promise.withResolvers<void>();
@@ -98,7 +103,7 @@ function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
   };
 }
 
-it('does not doubt a job that a daemon took which came after the daemons were read', async () => {
+it('does not doubt a job of a daemon that registered after the list of daemons was read', async () => {
   const own = await startLongLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }] });
   lab = own;
   const { world } = own;

@@ -1,4 +1,7 @@
-/** Any calendar: whatever people do and whenever the schedule comes, nothing that could be foreseen is left undone. */
+/**
+ * Any calendar: whatever people do and whenever the schedule comes, nothing that could be foreseen
+ * is left undone.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
@@ -19,7 +22,10 @@ const WARM_UP = 5;
 /** Each contains the one before, but for the first: that is for jobs without tags only. */
 const TAG_SETS: readonly Tags[] = [{}, { gpu: 'yes' }, { gpu: 'yes', region: 'eu' }];
 
-/** Templates of all kinds of settings, and workspaces in all kinds of states, which are used, started and stopped by people. */
+/**
+ * Templates of all kinds of settings, and workspaces in all kinds of states, which are used,
+ * started and stopped by people.
+ */
 function fill({ coderd, timeline }: World, random: Random): void {
   const minutes = (from: number, to: number): number => random.whole(from * MINUTE_MS, to * MINUTE_MS);
   const maybe = (ms: number): number => (random.next() < 0.5 ? ms : 0);
@@ -64,31 +70,34 @@ function unlessRefused(act: () => void): void {
 const MAX_DELAYS = ['3m', '10m', '15m'];
 const LONGEST_DELAY_MS = 15 * MINUTE_MS;
 
-describe('from any calendar', () => {
-  it.each([1, 2])('starts happen at once and all else within maxDelay, seed %i', async (seed) => {
-    const random = new Random(seed);
-    const pools = TAG_SETS.map(
-      (tags, place): LabPool => ({
-        name: `pool-${place}`,
-        organization: 'default',
-        tags,
-        desiredCount: 0,
-        idleTimeout: random.pick(['60s', '10m']) ?? '5m',
-        prewarm: { max: random.whole(0, 20) },
-        wake: { maxDelay: random.pick(MAX_DELAYS) ?? '5m' },
-      }),
-    );
-    // coderd's executor comes at any second of the minute, and so does the schedule
-    const start = plusMs(START, random.whole(0, 59) * 1000);
-    lab = await startLongLab({ pools, seed, start, phaseS: random.whole(1, 59) });
-    const { world } = lab;
-    const watched = watch(world);
-    fill(world, random);
-    await lab.invoke(MINUTES);
-    const late = watched.late(LONGEST_DELAY_MS);
-    expect(late.filter(({ at }) => at > plusMs(start, WARM_UP * MINUTE_MS))).toEqual([]);
-    expect(world.coderd.jobs().length).toBeGreaterThan(10);
-    expect(world.coderd.jobs().filter(({ status }) => status === 'failed')).toEqual([]);
-    expect(world.figures().killed).toBe(0);
-  });
+describe('a random calendar', () => {
+  it.each([1, 2])(
+    'starts workspaces on time and makes other transitions within maxDelay, seed %i',
+    async (seed) => {
+      const random = new Random(seed);
+      const pools = TAG_SETS.map(
+        (tags, place): LabPool => ({
+          name: `pool-${place}`,
+          organization: 'default',
+          tags,
+          desiredCount: 0,
+          idleTimeout: random.pick(['60s', '10m']) ?? '5m',
+          prewarm: { max: random.whole(0, 20) },
+          wake: { maxDelay: random.pick(MAX_DELAYS) ?? '5m' },
+        }),
+      );
+      // coderd's executor comes at any second of the minute, and so does the schedule
+      const start = plusMs(START, random.whole(0, 59) * 1000);
+      lab = await startLongLab({ pools, seed, start, phaseS: random.whole(1, 59) });
+      const { world } = lab;
+      const watched = watch(world);
+      fill(world, random);
+      await lab.invoke(MINUTES);
+      const late = watched.late(LONGEST_DELAY_MS);
+      expect(late.filter(({ at }) => at > plusMs(start, WARM_UP * MINUTE_MS))).toEqual([]);
+      expect(world.coderd.jobs().length).toBeGreaterThan(10);
+      expect(world.coderd.jobs().filter(({ status }) => status === 'failed')).toEqual([]);
+      expect(world.figures().killed).toBe(0);
+    },
+  );
 });

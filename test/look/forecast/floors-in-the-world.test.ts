@@ -1,4 +1,7 @@
-/** Floors hold while daemons leave, and the world comes to rest: the real look against the real clients. */
+/**
+ * Floors hold while daemons leave, and the world comes to rest: the real look against the real
+ * clients.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
@@ -17,12 +20,12 @@ function liveDaemons({ world }: Lab, pool: string): number {
 
 type Scenario = { readonly pool: Partial<LabPool>; readonly builds: number; readonly floor: number };
 
-describe('live daemons never fall below the floor once they have reached it', () => {
+describe('the number of live daemons', () => {
   it.each<Scenario>([
     { pool: { min: 1 }, builds: 4, floor: 1 },
     { pool: { warm: 1 }, builds: 4, floor: 1 },
     { pool: { min: 3, warm: 2 }, builds: 8, floor: 3 },
-  ])('$pool after $builds builds', async ({ pool, builds, floor }) => {
+  ])('stays at the floor for $pool after $builds builds', async ({ pool, builds, floor }) => {
     lab = await startLongLab({
       pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, ...pool }],
     });
@@ -45,8 +48,8 @@ describe('live daemons never fall below the floor once they have reached it', ()
   });
 });
 
-describe('the world comes to rest', () => {
-  it.each([1, 2, 3, 4])('whatever was submitted, with seed %i', async (seed) => {
+describe('a world without further jobs', () => {
+  it.each([1, 2, 3, 4])('reaches a steady state with seed %i', async (seed) => {
     const pools: readonly LabPool[] = [
       { name: 'cpu', organization: 'default', tags: {}, min: 1 },
       { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 3 },
@@ -72,8 +75,8 @@ describe('the world comes to rest', () => {
   });
 });
 
-describe('a pool whose tasks can not start', () => {
-  it('gets one probe at a time after three failures, and grows again once one succeeds', async () => {
+describe('a pool whose tasks cannot start', () => {
+  it('gets one probe at a time after three failures and scales out once one succeeds', async () => {
     lab = await startLongLab({
       pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
     });

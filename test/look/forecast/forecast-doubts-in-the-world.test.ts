@@ -1,4 +1,7 @@
-/** A forecast that can't be read, is old or says nonsense: nothing fails for it, nobody is sent away for it, and what was known still happens. */
+/**
+ * A forecast that can't be read, is old or says nonsense: nothing fails for it, nobody is sent away
+ * for it, and what was known still happens.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
@@ -78,7 +81,7 @@ describe('a forecast that fails', () => {
     { failing: /\/templates$/, findings: ['templates-stale'] },
     { failing: /\/(?:workspaces|templates)/, findings: ['templates-stale', 'workspaces-stale'] },
   ])(
-    'in a warm function: what was known still happens, and the last daemon stays until it can be read again, $failing',
+    'keeps the last daemon and serves known transitions in a warm function: $failing',
     async ({ failing, findings }) => {
       const on = await start();
       const faulty = makeFaulty(on);
@@ -100,7 +103,7 @@ describe('a forecast that fails', () => {
     },
   );
 
-  it('in functions that are all cold: nothing fails, and what is overdue happens soon after it can be read', async () => {
+  it('recovers without failures in cold functions once the forecast is readable', async () => {
     const on = await start();
     const faulty = makeFaulty(on);
     const ports = (): Ports => ({ ...on.ports(), coderd: new CoderdAdapter(faulty) });
@@ -117,7 +120,7 @@ describe('a forecast that fails', () => {
   });
 });
 
-it('a forecast that is forbidden launches nobody and keeps the last daemon, until the role is there', async () => {
+it('launches nothing and keeps the last daemon while the forecast is forbidden', async () => {
   const on = await start({ overHttp: true });
   const { coderd, secrets, tokenSecretName } = on.world;
   const poor = coderd.addToken({ canRead: 'all', canReadWorkspaces: [] });
@@ -140,7 +143,7 @@ it('a forecast that is forbidden launches nobody and keeps the last daemon, unti
   expectNoHarm(on);
 });
 
-describe('a forecast of nonsense', () => {
+describe('a forecast with invalid data', () => {
   const ABSURD: readonly Partial<Workspace>[] = [
     { next_start_at: plusMs(START, -365 * 24 * HOUR_MS) },
     { next_start_at: plusMs(START, 365 * 24 * HOUR_MS) },
@@ -150,7 +153,7 @@ describe('a forecast of nonsense', () => {
     { next_start_at: START, autostart_schedule: 'CRON_TZ=Atlantis/Lost 61 25 * * 8' },
   ];
 
-  it('keeps nobody from work that is there, and is bounded in what it costs', async () => {
+  it('does not delay existing jobs and has a bounded cost', async () => {
     const on = await startLongLab({ pools: [cpu] });
     lab = on;
     const watched = watch(on.world);

@@ -1,4 +1,7 @@
-/** A morning from zero: what coderd is to start at nine finds its daemons ready, and they leave soon after. */
+/**
+ * A morning from zero: what coderd is to start at nine finds its daemons ready, and they leave soon
+ * after.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
@@ -55,7 +58,7 @@ describe('200 autostarts at nine', () => {
     },
     { phaseS: 59, pool: {}, because: 'the invocation comes just before the executor' },
   ])(
-    'are all running within one look with prewarm 200, $phaseS s after the minute: $because',
+    'all run within one look with prewarm 200, $phaseS s after the minute: $because',
     async ({ phaseS, pool }) => {
       const morning = await startMorning({
         autostarts: 200,
@@ -77,7 +80,7 @@ describe('200 autostarts at nine', () => {
   );
 
   it.each([0, 58])(
-    'are all running within the start time of new tasks with prewarm 1, %i s after the minute',
+    'all run within the start time of new tasks with prewarm 1, %i s after the minute',
     async (phaseS) => {
       const morning = await startMorning({ autostarts: 200, phaseS, pool: { prewarm: { max: 1 } } });
       const { world, watched } = morning;
@@ -95,7 +98,7 @@ describe('200 autostarts at nine', () => {
 });
 
 describe('a peak', () => {
-  it('gets `prewarm.max` daemons beforehand, and the others when the jobs are there', async () => {
+  it('gets `prewarm.max` daemons in advance and the others when the jobs exist', async () => {
     const morning = await startMorning({ autostarts: 30, pool: { prewarm: { max: 10 } } });
     await morning.invoke(40);
     const waits = waitsMs(morning);
@@ -105,7 +108,7 @@ describe('a peak', () => {
     expectAllWell(morning, 30);
   });
 
-  it('leaves its daemons to the next one that comes within `idleTimeout`', async () => {
+  it('keeps its daemons for the next peak within `idleTimeout`', async () => {
     const morning = await startMorning({ autostarts: 20, pool: { idleTimeout: '15m' } });
     const { coderd } = morning.world;
     const template = coderd.addTemplate({ organization: 'default' });
@@ -118,7 +121,7 @@ describe('a peak', () => {
   });
 });
 
-it('a start time that turns out to be shorter delays no start, whether daemons stay or start again', async () => {
+it('delays no start when the learned start time is shorter', async () => {
   const morning = await startMorning({ autostarts: 20, pool: { startTime: '5m', idleTimeout: '60s' } });
   await morning.invoke(40);
   expect(morning.watched.left).toEqual([]);
@@ -127,7 +130,7 @@ it('a start time that turns out to be shorter delays no start, whether daemons s
   expectAllWell(morning, 20);
 });
 
-it('the start time of a pool is a setting until three starts have been seen, and learned then', async () => {
+it('uses the configured start time until it has seen three starts', async () => {
   const morning = await startMorning({ autostarts: 3 });
   const startTimes = (await morning.invoke(40)).map(({ plan }) => plan.pools[0]?.startTime);
   expect(startTimes[0]).toEqual({ from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 });
@@ -180,20 +183,23 @@ describe('starts whose jobs have other tags than the gate', () => {
       most: { us: 0, eu: 3 },
       because: 'the workspace updates by itself',
     },
-  ])('get daemons of their own tags, $most: $because', async ({ workspace, template, pushed, most }) => {
-    const started = await startLongLab({ start: plusMs(NINE, -10 * MINUTE_MS), pools });
-    lab = started;
-    const { coderd, timeline } = started.world;
-    const added = coderd.addTemplate({ organization: 'default', ...template, tags: { region: 'us' } });
-    for (let index = 0; index < 3; index++)
-      coderd.addWorkspace({ template: added, schedule: '0 9 * * 1-5', ...workspace });
-    if (pushed !== undefined) coderd.pushVersion(added, pushed);
-    const looks = await started.invoke(20);
-    expect(timeline.now()).toBeGreaterThan(NINE);
-    const wantedOf = (name: string): number =>
-      Math.max(...looks.map(({ plan }) => plan.pools.find((pool) => pool.name === name)?.desired.to ?? 0));
-    expect({ us: wantedOf('us'), eu: wantedOf('eu') }).toEqual(most);
-    expect(waitsMs(started)).toEqual([0, 0, 0]);
-    expect(started.world.coderd.jobs().map(({ status }) => status)).toEqual(Array(3).fill('succeeded'));
-  });
+  ])(
+    'get at most $most daemons with their own tags: $because',
+    async ({ workspace, template, pushed, most }) => {
+      const started = await startLongLab({ start: plusMs(NINE, -10 * MINUTE_MS), pools });
+      lab = started;
+      const { coderd, timeline } = started.world;
+      const added = coderd.addTemplate({ organization: 'default', ...template, tags: { region: 'us' } });
+      for (let index = 0; index < 3; index++)
+        coderd.addWorkspace({ template: added, schedule: '0 9 * * 1-5', ...workspace });
+      if (pushed !== undefined) coderd.pushVersion(added, pushed);
+      const looks = await started.invoke(20);
+      expect(timeline.now()).toBeGreaterThan(NINE);
+      const wantedOf = (name: string): number =>
+        Math.max(...looks.map(({ plan }) => plan.pools.find((pool) => pool.name === name)?.desired.to ?? 0));
+      expect({ us: wantedOf('us'), eu: wantedOf('eu') }).toEqual(most);
+      expect(waitsMs(started)).toEqual([0, 0, 0]);
+      expect(started.world.coderd.jobs().map(({ status }) => status)).toEqual(Array(3).fill('succeeded'));
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** What coderd refuses to do, again and again, wakes its pool ever more rarely; what merely waits wakes it at once. */
+/**
+ * What coderd refuses to do, again and again, wakes its pool ever more rarely; what merely waits
+ * wakes it at once.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
@@ -60,8 +63,8 @@ function expectNoHarm({ world }: Lab): void {
   expect(world.figures().killed).toBe(0);
 }
 
-describe('what coderd refuses', () => {
-  it('wakes a pool at once, after an hour, and not again for six: a suspended owner whose status is not told', async () => {
+describe('a transition that coderd refuses', () => {
+  it('wakes a pool at once, after one hour, and then not for six hours: an owner of unknown status', async () => {
     const on = await start({ coderVersion: 'v2.30.0' });
     const owner = on.world.coderd.addUser({ username: 'ada', status: 'suspended' });
     const { name } = addOne(on.world, { schedule: '10 9 * * *', owner });
@@ -82,7 +85,7 @@ describe('what coderd refuses', () => {
     });
   });
 
-  it('wakes a pool for the others in time: a build that can not be inserted', async () => {
+  it('does not delay other transitions if coderd cannot insert its build', async () => {
     const on = await start({ coderVersion: 'v2.34.0' });
     addOne(on.world, { schedule: '10 9 * * *', refusesBuilds: true });
     addOne(on.world, { schedule: '30 9 * * *' });
@@ -93,7 +96,7 @@ describe('what coderd refuses', () => {
     expectNoHarm(on);
   });
 
-  it('is done at the next try, once what stood in its way is gone', async () => {
+  it('succeeds at the next try after its cause is removed', async () => {
     const on = await start({ coderVersion: 'v2.30.0' });
     const owner = on.world.coderd.addUser({ status: 'dormant' });
     addOne(on.world, { schedule: '10 9 * * *', owner });
@@ -106,7 +109,7 @@ describe('what coderd refuses', () => {
   });
 });
 
-it('what has waited for hours wakes its pool at once: the autoscaler was down, and coderd refused nothing', async () => {
+it('wakes a pool at once for transitions that waited while the autoscaler was down', async () => {
   const on = await start();
   const workspace = addOne(on.world, { schedule: '10 9 * * *' });
   on.pass(5 * 60 * 60);
@@ -115,7 +118,7 @@ it('what has waited for hours wakes its pool at once: the autoscaler was down, a
   expectNoHarm(on);
 });
 
-it('what an admin makes due wakes its pool at once: coderd did not refuse it while it was not due', async () => {
+it('wakes a pool at once for a transition that an admin makes due', async () => {
   const on = await start();
   const { coderd } = on.world;
   tellInterval(on.world);
@@ -132,7 +135,7 @@ it('what an admin makes due wakes its pool at once: coderd did not refuse it whi
   expectNoHarm(on);
 });
 
-describe('an owner whose status is told', () => {
+describe('an owner of known status', () => {
   const tells = { coderVersion: 'v2.34.0' };
 
   it.each(['suspended', 'dormant'] as const)('wakes no pool for autostarts while %s', async (status) => {
@@ -143,7 +146,7 @@ describe('an owner whose status is told', () => {
     expect(findingOf(looks)).toBeUndefined();
   });
 
-  it('has running workspaces stopped soon after being suspended, whatever their deadline', async () => {
+  it('gets running workspaces stopped soon after a suspension, before their deadline', async () => {
     const on = await start(tells);
     const owner = on.world.coderd.addUser();
     const since = plusMs(START, -100 * HOUR_MS);
@@ -160,7 +163,7 @@ describe('an owner whose status is told', () => {
     expectNoHarm(on);
   });
 
-  it('is read only where the role lets it: without it, a try an hour later is all that it costs', async () => {
+  it('costs one more try after an hour if the role may not read it', async () => {
     const on = await start({ ...tells, overHttp: true });
     const { coderd, secrets, tokenSecretName } = on.world;
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all', canReadMembers: [] }));

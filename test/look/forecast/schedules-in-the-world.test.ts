@@ -1,4 +1,7 @@
-/** Floors by the clock on the wall, and autostarts by the clock of the workspace, over nights in which clocks change. */
+/**
+ * Floors by the clock on the wall, and autostarts by the clock of the workspace, over nights in
+ * which clocks change.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { type Lab, type LabOptions, type LabPool, startLongLab, timeOf } from '../../support/lab.ts';
@@ -38,7 +41,10 @@ describe('a night in which the clocks change', () => {
     ],
   };
 
-  /** By the clock in Berlin each is what the schedules say; with its distance to UTC, it is unmistakable. */
+  /**
+   * By the clock in Berlin each is what the schedules say; with its distance to UTC, it is
+   * unmistakable.
+   */
   type Night = {
     readonly night: string;
     readonly from: string;
@@ -80,7 +86,7 @@ describe('a night in which the clocks change', () => {
       },
       autostarts: ['2026-10-25T02:30:00+02:00', '2026-10-25T03:30:00+01:00', '2026-10-25T06:30:00+01:00'],
     },
-  ])('$night', async ({ from, running, autostarts }) => {
+  ])('starts and stops workspaces on time: $night', async ({ from, running, autostarts }) => {
     const night = await start({ start: timeOf(from), pools: [pool] });
     const { coderd } = night.world;
     const template = coderd.addTemplate({ organization: 'default' });
@@ -99,7 +105,7 @@ describe('a night in which the clocks change', () => {
 });
 
 describe('schedules', () => {
-  it('of which several are active give the highest floor, and none on an exception', async () => {
+  it('give the highest active floor, and none on an exception', async () => {
     const afternoon = { timezone: 'Europe/Berlin', except: ['2026-03-03'] };
     const pool: LabPool = {
       name: 'cpu',

@@ -1,4 +1,7 @@
-/** What coderd does to workspaces by itself happens on time although the pools sleep; with `wake` off it does not happen at all. */
+/**
+ * What coderd does to workspaces by itself happens on time although the pools sleep; with `wake`
+ * off it does not happen at all.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
@@ -55,7 +58,7 @@ describe('autostops scattered over an evening', () => {
   ]);
 
   it.each([5, 55])(
-    'come within maxDelay and share starts of the pool, an invocation begins %i s after the executor',
+    'happen within maxDelay and share starts of the pool if an invocation begins %i s after the executor',
     async (phaseS) => {
       const { world, watched, invoke } = await start({ pools: [cpu], phaseS });
       const { coderd, timeline } = world;
@@ -86,7 +89,7 @@ describe('autostops scattered over an evening', () => {
   );
 
   it.each(['3m', '10m', '30m'])(
-    'are no more than `maxDelay` late where nobody could foresee them: %s',
+    'are at most `maxDelay` late if they were unforeseeable: %s',
     async (maxDelay) => {
       const pool = { ...cpu, wake: { maxDelay } };
       const { world, watched, invoke } = await start({ pools: [pool], phaseS: 1 });
@@ -109,7 +112,7 @@ describe('autostops scattered over an evening', () => {
   );
 });
 
-describe('from zero', () => {
+describe('a pool at zero', () => {
   /** The others' daemons do not open the gate for its workspaces. */
   const team: LabPool = { ...cpu, name: 'team', tags: { team: 'a' } };
   const minutes = (count: number): number => count * MINUTE_MS;
@@ -171,7 +174,7 @@ describe('from zero', () => {
       left: ['autostart'],
       because: 'workspaces may wait for their users to come',
     },
-  ])('with wake $wake there happens what it says: $because', async ({ wake, expected, left }) => {
+  ])('makes only the transitions of wake $wake: $because', async ({ wake, expected, left }) => {
     const { world, watched, invoke } = await start({ pools: [cpu, team].map((pool) => ({ ...pool, wake })) });
     const workspaces = addWorkspaces(world);
     await invoke(130);
@@ -202,7 +205,7 @@ it.each<{ transition: string; template: Partial<NewTemplate>; workspace: Partial
     template: { timeTilDormantAutodeleteMs: 20 * MINUTE_MS },
     workspace: { dormantAt: START },
   },
-])('workspaces of a deprecated template get their $transition on time', async (row) => {
+])('makes the $transition of a deprecated template on time', async (row) => {
   const { world, watched, invoke } = await start({ pools: [cpu] });
   const workspace = addOne(world, row.template, row.workspace);
   world.coderd.deprecate(workspace.template);
@@ -214,14 +217,15 @@ it.each<{ transition: string; template: Partial<NewTemplate>; workspace: Partial
   expect(world.figures()).toMatchObject({ killed: 0, tasks: { running: 0 } });
 });
 
-it('a workspace that is taken up again after dormancy starts at its next time, which coderd does not tell at once', async () => {
+it('starts a workspace after dormancy at its next time, although coderd reports that time late', async () => {
   const { world, watched, invoke } = await start({ pools: [cpu], phaseS: 5 });
   const workspace = addOne(
     world,
     {},
     { schedule: '11 9 * * *', since: plusMs(START, -HOUR_MS), dormantAt: START },
   );
-  // workspaces are read 4 s later, coderd works the time out anew a minute later, and they are read again after it
+  // workspaces are read 4 s later, coderd works the time out anew a minute later, and they are read
+  // again after it
   world.timeline.after(8 * MINUTE_MS + 1_000, () => world.coderd.markActive(workspace));
   await invoke(30);
   expect(workspace.latestBuild).toMatchObject({
@@ -232,7 +236,7 @@ it('a workspace that is taken up again after dormancy starts at its next time, w
   expectNoHarm(world);
 });
 
-describe('a coderd that looks for what is due every quarter of an hour', () => {
+describe('a coderd that polls for due transitions every 15 minutes', () => {
   const POLL_MS = 15 * MINUTE_MS;
   /** Polls begin with coderd, and no schedule is likely to fall on them. */
   const begin = plusMs(START, 4 * MINUTE_MS);
@@ -240,7 +244,7 @@ describe('a coderd that looks for what is due every quarter of an hour', () => {
   it.each<{ due: string; workspace: Partial<NewWorkspace> }>([
     { due: 'a start at 9:31', workspace: { schedule: '31 9 * * *' } },
     { due: 'a stop at 9:31', workspace: { running: true, ttlMs: 27 * MINUTE_MS } },
-  ])('finds a daemon when it comes for $due, as its earlier builds tell', async ({ workspace }) => {
+  ])('sees a daemon in time for $due, predicted from earlier builds', async ({ workspace }) => {
     const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
     for (const polls of [1, 3, 4, 9])
       addOne(world, {}, { reason: 'autostop', since: plusMs(begin, -polls * POLL_MS) });
@@ -253,7 +257,7 @@ describe('a coderd that looks for what is due every quarter of an hour', () => {
     expectNoHarm(world);
   });
 
-  it('finds one at the second try where no build tells how often it looks', async () => {
+  it('sees a daemon at the second try if no build shows its interval', async () => {
     const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
     // a minute after a poll
     const workspace = addOne(world, {}, { schedule: '35 9 * * *' });
@@ -267,11 +271,11 @@ describe('a coderd that looks for what is due every quarter of an hour', () => {
   });
 });
 
-describe('a stop that failed', () => {
+describe('a failed stop', () => {
   it.each([
     { coderVersion: 'v2.34.1', reasons: ['initiator'], because: 'it cleans up failed starts only' },
     { coderVersion: 'v2.34.2', reasons: ['initiator', 'autostop'], because: 'it stops the workspace again' },
-  ])('wakes the pool as coderd $coderVersion acts: $because', async ({ coderVersion, reasons }) => {
+  ])('wakes the pool according to coderd $coderVersion: $because', async ({ coderVersion, reasons }) => {
     const { world, watched, invoke } = await start({ pools: [cpu], coderVersion });
     const workspace = addOne(world, { failureTtlMs: 20 * MINUTE_MS }, { running: true });
     world.coderd.build(workspace, 'stop', { willFail: true });
@@ -286,12 +290,12 @@ describe('a stop that failed', () => {
   });
 });
 
-describe('of several pools', () => {
+describe('a wake demand of several pools', () => {
   const gpu: LabPool = { ...cpu, name: 'gpu', tags: { gpu: 'yes' } };
   const gpuEu: LabPool = { ...cpu, name: 'gpu-eu', tags: { gpu: 'yes', region: 'eu' } };
   const inHalfAnHour = { running: true, ttlMs: 30 * MINUTE_MS } as const;
 
-  it('one is woken for what two could do', async () => {
+  it('wakes one of two suitable pools', async () => {
     const { world, watched, invoke } = await start({ pools: [cpu, gpuEu, gpu] });
     addOne(world, { tags: gpu.tags }, inHalfAnHour);
     expect(wokenPools(await invoke(45))).toEqual(['gpu']);
@@ -300,7 +304,7 @@ describe('of several pools', () => {
     expectNoHarm(world);
   });
 
-  it('the one that opens both gates is woken where one alone does not', async () => {
+  it('wakes the pool that opens both gates', async () => {
     const pools = [cpu, gpu, gpuEu].map((pool) => ({ ...pool, prewarm: { max: 0 } }));
     const { world, watched, invoke } = await start({ pools });
     for (const { tags } of [gpu, gpuEu])
@@ -322,7 +326,7 @@ describe('of several pools', () => {
       expected: ['cpu', 'gpu'],
       because: 'the gate asks for the active version, the job is of the old one',
     },
-  ])('the one with the tags of the active version is woken: $because', async ({ keepsVersion, expected }) => {
+  ])('wakes the pool with the tags of the active version: $because', async ({ keepsVersion, expected }) => {
     const { world, watched, invoke } = await start({ pools: [cpu, gpu] });
     const workspace = addOne(world, {}, { ...inHalfAnHour, keepsVersion });
     const [template] = world.coderd.templates();

@@ -1,12 +1,13 @@
+/** Computes how old the last full view is, from the findings of each look. */
 import type { EpochMs } from '../decision/model/brands.ts';
 import type { Doubt, Finding, Plan } from '../decision/model/plan.ts';
 import type { Clock } from '../look/ports.ts';
 
 /**
- * How long ago everything was last seen. It is remembered by one instance of the function and starts anew with the next: nothing
- * but the metric TickAge stands on it.
+ * The time since the last look with a full view. Each instance of the function starts from zero.
+ * Only the metric TickAge uses it.
  */
-export class SightAge {
+export class FullViewAge {
   readonly #clock: Clock;
   #since: EpochMs;
 
@@ -15,7 +16,9 @@ export class SightAge {
     this.#since = clock.now();
   }
 
-  /** Seconds from the last look with full sight to this one, or from when this was made. */
+  /**
+   * Seconds from the last look with a full view to this one, or from the creation of this object.
+   */
   after(plan: Plan): number {
     const now = this.#clock.now();
     if (hasFullView(plan)) this.#since = now;
@@ -23,7 +26,7 @@ export class SightAge {
   }
 }
 
-/** What a person has set aside is no lack of sight. */
+/** Doubts that make a view incomplete. Overrides by a person do not. */
 type Contradiction = Exclude<
   Doubt & Finding['code'],
   `${string}-${'truncated' | 'forbidden' | 'failed' | 'stale'}` | 'override-malformed'
@@ -40,7 +43,7 @@ const CONTRADICTIONS: Readonly<Record<Contradiction, true>> = {
   'tasks-fewer-than-counted': true,
 };
 
-/** Lists of a look; those of the forecast are read less often and stand in nobody's way. */
+/** Lists that every look reads. Lists of the forecast are read less often and do not count. */
 const UNREAD = /^(jobs|daemons|previous-jobs|services|tasks|protections)-(truncated|forbidden|failed|stale)$/;
 
 function hasFullView({ findings }: Plan): boolean {
