@@ -33,7 +33,7 @@ export function examineConfig(value: unknown): {
 } {
   const written = withoutNulls(value);
   if (written === undefined)
-    return { findings: [error([], 'the configuration is empty; begin with "coder:" and "pools:"')] };
+    return { findings: [error([], 'the configuration is empty; start with "coder:" and "pools:"')] };
   const parsed = configSchema.safeParse(written);
   const config = parsed.success ? toConfig(parsed.data) : undefined;
   const findings = distinct([

@@ -56,7 +56,7 @@ function explain(it: Case): Finding[] {
         error(
           path,
           issue.origin === 'array'
-            ? `an empty list; it needs at least one entry${example(settingAt(it.root, path))}`
+            ? `the list is empty; write at least one entry${example(settingAt(it.root, path))}`
             : tooSmall({ ...it, issue }),
         ),
       ];
@@ -90,7 +90,7 @@ function elsewhere(root: SettingNode, key: string): string[] {
 
 function absence({ path, isPresent, root }: Case): string {
   const setting = settingAt(root, path);
-  if (setting?.description === undefined) return 'no value; for an empty text write ""';
+  if (setting?.description === undefined) return 'no value; write "" for an empty string';
   return `${isPresent ? 'no value' : 'missing'}; ${asClause(setting.description)}${example(setting)}`;
 }
 
@@ -102,12 +102,12 @@ function asClause(description: string): string {
 function wrongType({ path, seen, root }: Case): string {
   const setting = settingAt(root, path);
   const got = `expected ${kindOf(setting)}, got ${shown(seen, path)}`;
-  if (path.length === 0) return `${got}; begin with "coder:" and "pools:"`;
+  if (path.length === 0) return `${got}; start with "coder:" and "pools:"`;
   const instead = insteadOf(path, seen) ?? numberIn(seen, setting);
   if (instead !== undefined) return `${got}; ${instead}`;
   if (setting?.type !== 'string') return `${got}${example(setting)}`;
   if (setting.title === DURATION_TITLE)
-    return `${got}; write a whole number and its unit, s, m or h: 90s, 5m, 1h`;
+    return `${got}; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h`;
   if (wordFor(setting) !== undefined) return `${got}${example(setting)}`;
   return typeof seen === 'object' ? got : `${got}; put it in quotes`;
 }

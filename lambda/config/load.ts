@@ -74,10 +74,11 @@ function caBundleOf(value: unknown): string | undefined {
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 
 function bundleFlaw(text: string): string | undefined {
-  if (text.includes('PRIVATE KEY-----')) return 'it holds a private key; leave only certificates in it';
+  if (text.includes('PRIVATE KEY-----'))
+    return 'the file contains a private key; keep only certificates in it';
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0)
-    return 'no PEM certificate in it; it needs "-----BEGIN CERTIFICATE-----" (convert DER with openssl x509 -inform der)';
+    return 'the file has no PEM certificate ("-----BEGIN CERTIFICATE-----"); convert DER with openssl x509 -inform der';
   const broken = certificates.findIndex((pem) => !isCertificate(pem));
   return broken < 0
     ? undefined
@@ -96,8 +97,8 @@ function isCertificate(pem: string): boolean {
 export function whyUnreadable(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const known: Readonly<Record<string, string>> = {
-    ENOENT: 'no such file; look at the path',
-    EISDIR: 'it is a folder; name the file in it',
+    ENOENT: 'no such file; check the path',
+    EISDIR: 'the path is a folder; write the path of a file',
     EACCES: 'no permission to read it',
   };
   return known[code] ?? `it cannot be read (${code})`;

@@ -59,7 +59,7 @@ function toParsed(document: Document.Parsed, positionAt: (offset: number) => Pos
     };
   } catch {
     // the parser's guard against "billion laughs"
-    const message = 'too many aliases of aliases; write the settings out';
+    const message = 'too many nested aliases; write the settings without aliases';
     return { kind: 'broken', problems: [toSyntaxProblem({ line: 1, column: 1 }, message)] };
   }
 }
@@ -72,26 +72,25 @@ function findBroken({ errors, warnings }: Document.Parsed): Flaw[] {
     .map((flaw) => ({ offset: flaw.pos[0], message: describeFlaw(flaw) }));
 }
 
-const LOOK_HERE = 'look at indentation, quotes and colons here';
+const LOOK_HERE = 'check indentation, quotes and colons here';
 
 /** What the parser found, in words that fit a configuration file, without what it quotes from the file. */
 function describeFlaw({ code, message }: YAMLError): string {
   switch (code) {
     case 'TAB_AS_INDENT':
-      return 'a tab as indentation; YAML wants spaces, two a level';
+      return 'the line is indented with a tab; use two spaces for each level';
     case 'TAG_RESOLVE_FAILED':
-      return 'a YAML tag (a word that begins with "!"), such as those of CloudFormation; write the value itself';
+      return 'YAML tags such as !Ref of CloudFormation are not supported; write the value itself';
     case 'MULTIPLE_DOCS':
-      return 'a second YAML document ("---"); keep one in the file';
+      return 'the file has a second YAML document ("---"); keep only one';
     case 'BLOCK_AS_IMPLICIT_KEY':
-      return 'not valid YAML: a second "name: value" on one line; begin a new line, or put the value in quotes';
+      return 'not valid YAML: the line has a second "name: value"; begin a new line, or put the value in quotes';
     case 'BAD_SCALAR_START':
       return `not valid YAML: ${lowerFirst(message)}; put the value in quotes`;
     case 'UNEXPECTED_TOKEN':
       return `not valid YAML: ${lowerFirst(message.replace(/: .*$/s, ''))}; ${LOOK_HERE}`;
     case 'MISSING_CHAR':
-      if (message.includes('quote'))
-        return 'not valid YAML: a quote is open to the end of the file; close it';
+      if (message.includes('quote')) return 'not valid YAML: a quote is not closed; close it';
       return `not valid YAML: ${lowerFirst(message)}; ${LOOK_HERE}`;
     default:
       return `not valid YAML: ${lowerFirst(message)}; ${LOOK_HERE}`;
@@ -113,9 +112,9 @@ function aliasFlaw(document: Document.Parsed, alias: Alias, ancestors: Ancestors
   const target = alias.resolve(document);
   const name = shownText(`*${alias.source}`);
   if (target === undefined)
-    return `the alias ${name} has no anchor before it; mark what it stands for with "&" and this name`;
+    return `the alias ${name} has no anchor before it; define the anchor with "&" and this name`;
   if (ancestors.includes(target))
-    return `the alias ${name} stands within its own anchor; write the settings out`;
+    return `the alias ${name} refers to itself; write the settings without the alias`;
   return undefined;
 }
 
@@ -125,7 +124,7 @@ function findTwins(document: Document.Parsed): Finding[] {
   visit(document, {
     Pair(_, pair, ancestors) {
       if (!offsets.includes(startOf(pair.key))) return;
-      twins.push(error(pathTo([...ancestors, pair]), 'given twice in one mapping; keep one of them'));
+      twins.push(error(pathTo([...ancestors, pair]), 'this setting is written twice; keep one of them'));
     },
   });
   return twins;

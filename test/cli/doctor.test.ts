@@ -513,7 +513,7 @@ describe('what can not be tried is left out, and all else is tried', () => {
   it('without a configuration: nothing', async () => {
     const { code, out } = await runIn({}, 'doctor', '--config', join(folder, 'none.yaml'));
     expect(out).toMatch(
-      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; look at the path\nskip {2}everything else: needs "configuration" to be fine\n/,
+      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; check the path\nskip {2}everything else: needs "configuration" to be fine\n/,
     );
     expect(code).toBe(1);
   });

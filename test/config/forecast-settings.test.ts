@@ -75,7 +75,7 @@ it.each(['Europe/Berlin', 'Asia/Kolkata', 'Asia/Calcutta', 'America/Argentina/Bu
 );
 
 const DAYS =
-  'is not a list of days; write mon, tue, wed, thu, fri, sat or sun, ranges of them, and commas between: mon-fri or mon,wed-thu';
+  'is not a list of days; write mon, tue, wed, thu, fri, sat or sun, or ranges, separated by commas: mon-fri or mon,wed-thu';
 const IANA = 'write an IANA name, such as Europe/Berlin';
 const EXAMPLE = '{ days: mon-fri, from: 08:30, to: 18:30, timezone: Europe/Berlin, warm: 5 }';
 
@@ -107,7 +107,7 @@ it.each([
   },
   {
     pool: schedule({ from: undefined }),
-    says: 'schedules[0].from: no value; when it begins, by the clock on the wall there; for example: 08:30',
+    says: 'schedules[0].from: no value; local time at which the schedule begins; for example: 08:30',
   },
   {
     pool: schedule({ from: 8 }),
@@ -131,7 +131,7 @@ it.each([
   },
   {
     pool: schedule({ timezone: undefined }),
-    says: 'schedules[0].timezone: no value; IANA name of the time zone whose clock counts; for example: Europe/Berlin',
+    says: 'schedules[0].timezone: no value; IANA name of the time zone of `from` and `to`; for example: Europe/Berlin',
   },
   {
     pool: schedule({ timezone: 'Europe/Berln' }),
@@ -157,16 +157,16 @@ it.each([
   },
   {
     pool: schedule({ except: ['2028-02-29', '2026-02-29'] }),
-    says: 'schedules[0].except[1]: "2026-02-29" is a day that no calendar has; look at month and day',
+    says: 'schedules[0].except[1]: "2026-02-29" is not a day of the calendar; correct the month or the day',
   },
   {
     pool: schedule({ except: ['2026-13-01'] }),
-    says: 'schedules[0].except[0]: "2026-13-01" is a day that no calendar has; look at month and day',
+    says: 'schedules[0].except[0]: "2026-13-01" is not a day of the calendar; correct the month or the day',
   },
   { pool: schedule({ min: -1 }), says: 'schedules[0].min: expected at least 0, got -1' },
   {
     pool: schedule({ warm: 0 }),
-    says: 'schedules[0]: neither min nor warm is above 0; write what is kept at these times, such as warm: 2',
+    says: 'schedules[0]: min and warm are both 0, so the schedule has no effect; write one of them, such as warm: 2',
   },
   {
     pool: schedule({ min: 21, warm: 22 }),
@@ -186,15 +186,15 @@ it.each([
 describe('warnings', () => {
   const off = { autostart: false, autostop: false };
   const AUTOSTART =
-    'wake.autostart: with min 0 and this off, coderd starts no workspace of these tags by its schedule while no daemon is up; write true here, or min: 1';
+    'wake.autostart: with min 0 and this off, coderd does not start workspaces of these tags by their schedules while no daemon is online; write true here, or min: 1';
   const AUTOSTOP =
-    'wake.autostop: with min 0 and this off, coderd stops no workspace of these tags at its deadline, and makes none dormant and deletes none, while no daemon is up; write true here, or min: 1';
+    'wake.autostop: with min 0 and this off, coderd does not stop workspaces of these tags at their deadline, make them dormant or delete them while no daemon is online; write true here, or min: 1';
   const PREWARM =
-    'prewarm: has no effect, since wake is off; remove it, or set wake.autostart or wake.autostop to true';
+    'prewarm: has no effect because wake is off; remove it, or set wake.autostart or wake.autostop to true';
   const PREWARM_MAX =
-    "prewarm.max: max 5 is above the pool's max 4, which holds; lower prewarm.max or raise max";
+    "prewarm.max: max 5 is above the pool's max 4, which limits it; lower prewarm.max or raise max";
   const FLOOR =
-    "whenBlind.floor: the pools' whenBlind.floor and min add up to 5, above maxTasks 4, which holds; raise maxTasks or lower floor";
+    "whenBlind.floor: the pools' whenBlind.floor and min add up to 5, above maxTasks 4, which limits them; raise maxTasks or lower floor";
   const all = { min: 1, warm: 1 };
 
   it.each([

@@ -24,54 +24,54 @@ const WHOLE_FILE: Mistake[] = [
   {
     mistake: 'an empty file',
     text: '',
-    says: ['1:1: the configuration is empty; begin with "coder:" and "pools:"'],
+    says: ['1:1: the configuration is empty; start with "coder:" and "pools:"'],
   },
   {
     mistake: 'only comments',
     text: '# to do\n',
-    says: ['1:1: the configuration is empty; begin with "coder:" and "pools:"'],
+    says: ['1:1: the configuration is empty; start with "coder:" and "pools:"'],
   },
   {
     mistake: 'a list',
     text: '- name: gpu\n',
-    says: ['1:1: expected a mapping, got a list; begin with "coder:" and "pools:"'],
+    says: ['1:1: expected a mapping, got a list; start with "coder:" and "pools:"'],
   },
   {
     mistake: 'nothing but names',
     text: 'coder:\npools:\n',
     says: [
-      '1:1: coder: no value; how to reach coderd; for example: { url: https://coder.example.com, token: { secret: coder/autoscaler-token } }',
-      '2:1: pools: no value; the pools; one ECS service each. At least one; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
+      '1:1: coder: no value; how the autoscaler reaches coderd; for example: { url: https://coder.example.com, token: { secret: coder/autoscaler-token } }',
+      '2:1: pools: no value; the pools, at least one. Each is one ECS service; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
     ],
   },
   {
     mistake: 'a tab as indentation',
     text: 'coder:\n\turl: https://coder.example.com\n',
-    says: ['2:1: a tab as indentation; YAML wants spaces, two a level'],
+    says: ['2:1: the line is indented with a tab; use two spaces for each level'],
   },
   {
     mistake: 'a quote that stays open',
     text: 'coder:\n  url: "https://coder.example.com\n',
-    says: ['3:1: not valid YAML: a quote is open to the end of the file; close it'],
+    says: ['3:1: not valid YAML: a quote is not closed; close it'],
   },
   {
     mistake: 'a colon too many',
     text: 'coder:\n  url: host: 1\n',
     says: [
-      '2:8: not valid YAML: a second "name: value" on one line; begin a new line, or put the value in quotes',
+      '2:8: not valid YAML: the line has a second "name: value"; begin a new line, or put the value in quotes',
     ],
   },
   {
     mistake: 'an indentation that fits no level',
     text: 'coder:\n    url: x\n  token: y\n',
     says: [
-      '3:1: not valid YAML: all mapping items must start at the same column; look at indentation, quotes and colons here',
+      '3:1: not valid YAML: all mapping items must start at the same column; check indentation, quotes and colons here',
     ],
   },
   {
     mistake: 'a list that turns into a mapping, once for all that the parser says of it',
     text: '- gpu\npassword: hunter2\n',
-    says: ['2:1: not valid YAML: unexpected scalar at node end; look at indentation, quotes and colons here'],
+    says: ['2:1: not valid YAML: unexpected scalar at node end; check indentation, quotes and colons here'],
   },
   {
     mistake: 'a value that begins with a reserved character',
@@ -83,29 +83,27 @@ const WHOLE_FILE: Mistake[] = [
   {
     mistake: "CloudFormation's tags",
     text: 'coder:\n  token: { secret: !Ref Token }\n',
-    says: [
-      '2:20: a YAML tag (a word that begins with "!"), such as those of CloudFormation; write the value itself',
-    ],
+    says: ['2:20: YAML tags such as !Ref of CloudFormation are not supported; write the value itself'],
   },
   {
     mistake: 'two documents',
     text: 'a: 1\n---\nb: 1\n',
-    says: ['2:1: a second YAML document ("---"); keep one in the file'],
+    says: ['2:1: the file has a second YAML document ("---"); keep only one'],
   },
   {
     mistake: 'an alias of nothing',
     text: 'pools: *gpu\n',
-    says: ['1:8: the alias "*gpu" has no anchor before it; mark what it stands for with "&" and this name'],
+    says: ['1:8: the alias "*gpu" has no anchor before it; define the anchor with "&" and this name'],
   },
   {
     mistake: 'an alias of itself',
     text: 'pools: &gpu\n  - *gpu\n',
-    says: ['2:5: the alias "*gpu" stands within its own anchor; write the settings out'],
+    says: ['2:5: the alias "*gpu" refers to itself; write the settings without the alias'],
   },
   {
     mistake: 'aliases that grow without end',
     text: `a: &a [${'x,'.repeat(20)}]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]\n`,
-    says: ['1:1: too many aliases of aliases; write the settings out'],
+    says: ['1:1: too many nested aliases; write the settings without aliases'],
   },
 ];
 
@@ -152,7 +150,7 @@ const NAMES: Mistake[] = [
   {
     mistake: 'a setting given twice',
     text: withPool('    max: 3\n    max: 4\n'),
-    says: ['9:5: pools[0].max: given twice in one mapping; keep one of them'],
+    says: ['9:5: pools[0].max: this setting is written twice; keep one of them'],
   },
   {
     mistake: 'pools with one name',
@@ -160,7 +158,7 @@ const NAMES: Mistake[] = [
     organization: data
     key: { secret: coder/keys/data }
 `,
-    says: ['9:5: pools[1].name: "gpu" is the name of pools[0] already; give each pool its own'],
+    says: ['9:5: pools[1].name: "gpu" is already the name of pools[0]; give each pool its own name'],
   },
   {
     mistake: 'pools with one organization and tags, however ordered',
@@ -170,7 +168,7 @@ const NAMES: Mistake[] = [
     key: { secret: coder/keys/other }
 `,
     says: [
-      '11:5: pools[1]: has the organization and tags of pools[0] "gpu"; make them one pool with a higher max, or give one of them another tag',
+      '11:5: pools[1]: has the same organization and tags as pools[0] "gpu"; merge them into one pool with a higher max, or give one of them another tag',
     ],
   },
   {
@@ -180,7 +178,7 @@ const NAMES: Mistake[] = [
     key: { secret: coder/keys/other }
 `,
     says: [
-      '10:5: pools[1]: has the organization and tags of pools[0] "gpu"; make them one pool with a higher max, or give one of them another tag',
+      '10:5: pools[1]: has the same organization and tags as pools[0] "gpu"; merge them into one pool with a higher max, or give one of them another tag',
     ],
   },
   {
@@ -194,9 +192,9 @@ const NAMES: Mistake[] = [
     key: { secret: k }
 `,
     says: [
-      '5:5: pools[0].name: "GPU_pool" is not a pool name; use lower-case letters, digits and hyphens, no hyphen first, at most 30 characters',
-      '6:5: pools[0].organization: "Data Platform" is not an organization; write its name as in the URL of its page (not its display name), or its UUID',
-      '8:5: pools[1].name: "a-name-that-is-too-long-by-one-" is not a pool name; use lower-case letters, digits and hyphens, no hyphen first, at most 30 characters',
+      '5:5: pools[0].name: "GPU_pool" is not a pool name; use at most 30 lower-case letters, digits and hyphens, and do not begin with a hyphen',
+      '6:5: pools[0].organization: "Data Platform" is not an organization; write its UUID, or its name as in the URL of its page (not the display name)',
+      '8:5: pools[1].name: "a-name-that-is-too-long-by-one-" is not a pool name; use at most 30 lower-case letters, digits and hyphens, and do not begin with a hyphen',
     ],
   },
 ];
@@ -206,17 +204,17 @@ const VALUES: Mistake[] = [
     mistake: 'missing settings',
     text: 'coder: {}\npools:\n  - name: gpu\n',
     says: [
-      '1:1: coder.url: missing; URL of coderd, without a path. https; http for loopback hosts only; for example: https://coder.example.com',
-      '1:1: coder.token: missing; secret with the API token that reads jobs, daemons, workspaces and templates; its user needs the organization template admin role in every organization named below; for example: { secret: coder/autoscaler-token }',
-      '3:5: pools[0].organization: missing; name or UUID of the coderd organization that the key belongs to; for example: default',
-      '3:5: pools[0].key: missing; secret with the provisioner key of this organization and these tags; for example: { secret: coder/keys/default }',
+      '1:1: coder.url: missing; URL of coderd, without a path. It must be https, or http for loopback hosts only; for example: https://coder.example.com',
+      '1:1: coder.token: missing; secret that holds the API token for reading jobs, daemons, workspaces and templates. Its user needs the role organization template admin in every organization named below; for example: { secret: coder/autoscaler-token }',
+      '3:5: pools[0].organization: missing; name or UUID of the coderd organization that the provisioner key belongs to; for example: default',
+      '3:5: pools[0].key: missing; secret that holds the provisioner key for this organization and these tags; for example: { secret: coder/keys/default }',
     ],
   },
   {
     mistake: 'no pools',
     text: `${HEAD}pools: []\n`,
     says: [
-      '4:1: pools: an empty list; it needs at least one entry; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
+      '4:1: pools: the list is empty; write at least one entry; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
     ],
   },
   {
@@ -232,7 +230,7 @@ const VALUES: Mistake[] = [
     says: [
       '9:7: pools[0].tags.gpu: expected a string, got true; put it in quotes',
       '10:7: pools[0].tags.zone: expected a string, got 5; put it in quotes',
-      '11:7: pools[0].tags.team: no value; for an empty text write ""',
+      '11:7: pools[0].tags.team: no value; write "" for an empty string',
     ],
   },
   {
@@ -244,8 +242,8 @@ const VALUES: Mistake[] = [
     mistake: 'tags that coderd sets',
     text: withPool('    tags: { scope: user, owner: "" }\n'),
     says: [
-      '8:13: pools[0].tags.scope: "scope" is not for a pool: a provisioner key is always organization-scoped, and coderd sets this tag; remove it',
-      '8:26: pools[0].tags.owner: "owner" is not for a pool: a provisioner key is always organization-scoped, and coderd sets this tag; remove it',
+      '8:13: pools[0].tags.scope: "scope" cannot be set in a pool: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
+      '8:26: pools[0].tags.owner: "owner" cannot be set in a pool: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
     ],
   },
   {
@@ -257,8 +255,8 @@ const VALUES: Mistake[] = [
 `,
     says: [
       '1:10: looks.every: "2m" is out of range; allowed: 1s to 1m',
-      '9:5: pools[0].idleTimeout: expected a duration, got 300; write a whole number and its unit, s, m or h: 90s, 5m, 1h',
-      '13:5: pools[1].idleTimeout: "1h30m" is not a duration; write a whole number and its unit, s, m or h: 90s, 5m, 1h',
+      '9:5: pools[0].idleTimeout: expected a duration, got 300; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h',
+      '13:5: pools[1].idleTimeout: "1h30m" is not a duration; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h',
     ],
   },
   {
@@ -312,7 +310,7 @@ const VALUES: Mistake[] = [
     wake: { autostop: false }
 `,
     says: [
-      "1:11: limits.maxTasks: the pools' min add up to 6 (a pool without min whose wake is off counts as 1), above maxTasks 5; raise maxTasks or lower min",
+      "1:11: limits.maxTasks: the pools' min add up to 6 (a pool whose wake is off counts as 1 if its min is not set), above maxTasks 5; raise maxTasks or lower min",
     ],
   },
   {
@@ -324,7 +322,7 @@ const VALUES: Mistake[] = [
 `,
     says: [
       '8:5: pools[0].warm: expected auto or a whole number, got "on"; write auto',
-      '9:5: pools[0].min: expected a whole number, got "auto"; leave min out; it is then 0 where wake is on and the forecast can be read, else 1',
+      '9:5: pools[0].min: expected a whole number, got "auto"; remove min; it is then 0 if wake is on and the autoscaler can read the forecast, otherwise 1',
       '13:5: pools[1].warm: expected auto or a whole number, got false; write 0',
     ],
   },
@@ -364,7 +362,7 @@ const VALUES: Mistake[] = [
     mistake: 'a setting of an earlier version',
     text: withPool('    prewarm: { max: 5, afterPeak: 60s }\n'),
     says: [
-      '8:24: pools[0].prewarm.afterPeak: no longer a setting; remove it. After a peak, idle daemons drain after idleTimeout, 20s unless you write another',
+      '8:24: pools[0].prewarm.afterPeak: no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
     ],
   },
   {
@@ -384,7 +382,7 @@ const VALUES: Mistake[] = [
     memory: 8192
 `,
     says: [
-      '1:11: limits.dollarsPerHour: one task of pool "large" costs $0.1580 an hour, above dollarsPerHour 0.1, so the pool could never have a task; raise dollarsPerHour or make its tasks smaller',
+      '1:11: limits.dollarsPerHour: one task of pool "large" costs $0.1580 an hour, above dollarsPerHour 0.1, so the pool could never launch a task; raise dollarsPerHour or make its tasks smaller',
     ],
   },
   {
@@ -395,7 +393,7 @@ const VALUES: Mistake[] = [
     wake: { autostart: false }
 `,
     says: [
-      "1:11: limits.dollarsPerHour: the pools' min cost $0.1185 an hour together, above dollarsPerHour 0.1; raise dollarsPerHour or lower min",
+      '1:11: limits.dollarsPerHour: the min tasks of all pools cost $0.1185 an hour, above dollarsPerHour 0.1; raise dollarsPerHour or lower min',
     ],
   },
   {
@@ -417,7 +415,7 @@ const VALUES: Mistake[] = [
   {
     mistake: 'a share of nothing',
     text: `roll: { atOnce: 0% }\n${withPool('')}`,
-    says: ['1:9: roll.atOnce: "0%" is not a share; write a percentage, 1% to 100%'],
+    says: ['1:9: roll.atOnce: "0%" is not a percentage; write 1% to 100%'],
   },
   {
     mistake: 'environment names that are none, taken or refused',
@@ -425,16 +423,16 @@ const VALUES: Mistake[] = [
       '    environment: { 1A: x, CODER_URL: x, CODER_ORGANIZATION: x, PORT: 80, A: x }\n    secrets: { A: { secret: a } }\n',
     ),
     says: [
-      '8:20: pools[0].environment.1A: "1A" is not the name of an environment variable; use letters, digits and _, no digit first',
-      '8:27: pools[0].environment.CODER_URL: "CODER_URL" is set by the autoscaler itself; remove it',
-      '8:41: pools[0].environment.CODER_ORGANIZATION: "CODER_ORGANIZATION" is refused by coder beside a provisioner key (the key brings organization and tags); remove it',
+      '8:20: pools[0].environment.1A: "1A" is not the name of an environment variable; use letters, digits and _, and do not begin with a digit',
+      '8:27: pools[0].environment.CODER_URL: "CODER_URL" is a variable that the autoscaler sets itself; remove it',
+      '8:41: pools[0].environment.CODER_ORGANIZATION: "CODER_ORGANIZATION" cannot be used with a provisioner key: coder refuses to start, because the key already fixes organization and tags; remove it',
       '8:64: pools[0].environment.PORT: expected a string, got a number; put it in quotes',
     ],
   },
   {
     mistake: 'a name in environment and secrets',
     text: withPool('    environment: { A: x }\n    secrets: { A: { secret: a } }\n'),
-    says: ['9:16: pools[0].secrets.A: "A" is in environment too; keep one of them'],
+    says: ['9:16: pools[0].secrets.A: "A" is also in environment; keep one of them'],
   },
   {
     mistake: 'references to secrets that are none',
@@ -454,7 +452,7 @@ pools:
       '3:3: coder.token: expected a mapping, got a string; for example: { secret: coder/autoscaler-token }',
       '7:12: pools[0].key.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
       '9:12: pools[0].secrets.A.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
-      '10:12: pools[0].secrets.B.secret: the value looks like the secret itself; put it into AWS Secrets Manager and write its name or ARN here',
+      '10:12: pools[0].secrets.B.secret: the value looks like the secret itself; store it in AWS Secrets Manager and write its name or ARN here',
       '11:7: pools[0].secrets.C.secret: missing; name or ARN of a secret in AWS Secrets Manager',
       '11:12: pools[0].secrets.C.value: unknown setting; allowed: secret, jsonKey',
     ],
@@ -463,7 +461,7 @@ pools:
     mistake: 'a URL without https',
     text: withPool('').replace('https://coder.example.com', 'http://coder.example.com/'),
     says: [
-      '2:3: coder.url: "http://coder.example.com/" is plain http, which sends the token in clear; write https://coder.example.com (http is for loopback hosts only)',
+      '2:3: coder.url: "http://coder.example.com/" is plain http, which would send the API token unencrypted; write https://coder.example.com (http is allowed for loopback hosts only)',
     ],
   },
   {

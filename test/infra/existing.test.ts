@@ -264,7 +264,7 @@ describe('settings', () => {
       settings: deployment(
         Array.from({ length: 51 }, (_, i) => ({ ...cpu, name: `p${i}`, tags: { i: String(i) } })),
       ),
-      expected: /^pools: 51 pools, and a deployment has at most 50; split the file by organization/,
+      expected: /^pools: 51 pools, but one deployment supports at most 50; split the file by organization/,
     },
   ])('are refused by the name of the prop: $because', ({ settings, expected }) => {
     expect(() => stackOf(settings)).toThrow(expected);
@@ -281,6 +281,9 @@ describe('settings', () => {
     const stack = stackOf(
       deployment([{ ...cpu, taskRole: { statements: [{ actions: ['*'], resources: ['*'] }] } }]),
     );
-    Annotations.fromStack(stack).hasWarning('*', Match.stringLikeRegexp('lets every template do everything'));
+    Annotations.fromStack(stack).hasWarning(
+      '*',
+      Match.stringLikeRegexp('allows every template to do everything'),
+    );
   });
 });

@@ -27,22 +27,22 @@ function checkAws(aws: Mapping): Finding[] {
     ...unused(network, ['natGateways', 'endpoints'], {
       in: ['aws', 'network'],
       if: network.vpc !== undefined,
-      why: 'is for a VPC of its own, and vpc names an existing one; remove it, or remove vpc',
+      why: 'applies only to a VPC that the stack creates, but vpc names an existing one; remove it, or remove vpc',
     }),
     ...unused(logs, ['retentionDays'], {
       in: ['aws', 'logs'],
       if: logs.group !== undefined,
-      why: 'is for log groups of its own, and group names an existing one, which keeps its own; remove it, or remove group',
+      why: 'applies only to log groups that the stack creates, but group names an existing one; remove it, or remove group',
     }),
     ...unused(alarms, ['emails'], {
       in: ['aws', 'alarms'],
       if: alarms.topic !== undefined,
-      why: 'are subscribed to a topic of its own, and topic names an existing one; subscribe them there, or remove topic',
+      why: 'applies only to a topic that the stack creates, but topic names an existing one; subscribe the addresses there, or remove topic',
     }),
     ...unused(alarms, ['topic', 'emails'], {
       in: ['aws', 'alarms'],
       if: alarms.enabled === false,
-      why: 'has nothing to tell, since alarms are off; remove it, or write enabled: true',
+      why: 'has no effect because alarms are disabled; remove it, or write enabled: true',
     }),
   ];
 }
@@ -53,14 +53,14 @@ function checkVpc({ vpc, subnets, securityGroups }: Mapping): Finding[] {
     return [
       error(
         [...at, 'subnets'],
-        'missing beside vpc; write the ids of its private subnets: [subnet-…, subnet-…]',
+        'missing, but vpc is set; write the ids of its private subnets: [subnet-…, subnet-…]',
         [...at, 'vpc'],
       ),
     ];
   if (vpc !== undefined) return [];
   return Object.entries({ subnets, securityGroups })
     .filter(([, ids]) => !isNothing(ids))
-    .map(([name]) => error([...at, name], 'is of an existing VPC; write its id too: vpc: vpc-…'));
+    .map(([name]) => error([...at, name], 'applies only to an existing VPC; write its id too: vpc: vpc-…'));
 }
 
 type Unused = { readonly in: Path; readonly if: boolean; readonly why: string };
@@ -78,7 +78,7 @@ function checkSpotBase(pool: PoolDraft, spotOfAll: boolean | undefined): Finding
   const isSpot = pool.raw.spot === undefined ? spotOfAll : pool.spot;
   if (!pool.spotBase || isSpot !== false) return [];
   return [
-    error(at(pool, 'spotBase'), 'is the part of a Spot pool that is not on Spot; write spot: true too'),
+    error(at(pool, 'spotBase'), 'has no effect because the pool does not use Spot; write spot: true too'),
   ];
 }
 
@@ -87,7 +87,7 @@ function checkTaskRole(pool: PoolDraft): Finding[] {
   const beside = unused(role, ['policies', 'statements'], {
     in: at(pool, 'taskRole'),
     if: role.arn !== undefined,
-    why: 'is for a role of its own, and arn names an existing one; give it to that role, or remove arn',
+    why: 'applies only to a role that the stack creates, but arn names an existing one; add it to that role, or remove arn',
   });
   return [...beside, ...checkStatements(pool)];
 }
@@ -98,7 +98,7 @@ function checkStatements(pool: PoolDraft): Finding[] {
       ? [
           warning(
             at(pool, 'taskRole', 'statements', index, 'actions'),
-            'lets every template do everything in this account; name the services, such as ec2:*',
+            'allows every template to do everything in this account; name the services, such as ec2:*',
           ),
         ]
       : [],
@@ -110,7 +110,7 @@ function checkRetiring(pool: PoolDraft): Finding[] {
   return [
     error(
       at(pool, 'retiring'),
-      'asks everyone to leave, which scaleIn: never forbids; write scaleIn: confirm beside it',
+      'drains all tasks, but scaleIn: never forbids it; write scaleIn: confirm too',
     ),
   ];
 }
@@ -128,7 +128,7 @@ function checkSecretNames(pool: PoolDraft): Finding[] {
     const isTaken = typeof secret === 'string' && !secret.startsWith('arn:') && LIKE_A_SUFFIX.test(secret);
     if (!isTaken || looksLikeSecret(secret)) return [];
     const message =
-      'ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN (aws secretsmanager describe-secret)';
+      'ends like the random suffix of a secret ARN, so ECS would not find the secret by name; write its full ARN (aws secretsmanager describe-secret)';
     return [error(at(pool, ...where.split('.'), 'secret'), message)];
   });
 }
@@ -137,7 +137,9 @@ function checkMetricsVariables(pool: PoolDraft): Finding[] {
   if (pool.prometheusPort === undefined) return [];
   return ['CODER_PROMETHEUS_ENABLE', 'CODER_PROMETHEUS_ADDRESS']
     .filter((name) => Object.hasOwn(toMapping(pool.raw.environment), name))
-    .map((name) => error(at(pool, 'environment', name), 'is set by prometheusPort; remove one of the two'));
+    .map((name) =>
+      error(at(pool, 'environment', name), 'is already set by prometheusPort; remove one of the two'),
+    );
 }
 
 /** What is written here stands in template and console for all to read. */
@@ -147,7 +149,7 @@ function checkPasted(value: unknown, path: Path): Finding[] {
       ? [
           warning(
             path,
-            'looks like a secret, and template and console show it; put it into AWS Secrets Manager (secrets)',
+            'looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
           ),
         ]
       : [];
@@ -166,7 +168,7 @@ export function checkPoolCount(value: unknown): Finding[] {
   return [
     error(
       ['pools'],
-      `${pools.length} pools, and a deployment has at most ${MOST_POOLS}; split the file by organization: one file and one stack (aws.stack) for each or a few of them, each with a cluster of its own. Jobs never cross organizations, so nothing is lost`,
+      `${pools.length} pools, but one deployment supports at most ${MOST_POOLS}; split the file by organization. Give each file its own stack (aws.stack) and its own cluster. Jobs stay in their organization, so the split loses nothing`,
     ),
   ];
 }

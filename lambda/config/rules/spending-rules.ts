@@ -20,11 +20,11 @@ function dearest(pools: readonly DeployedPool[]): DeployedPool | undefined {
 }
 
 function tooDearText(pool: DeployedPool, limit: number): string {
-  return `one task of pool "${pool.name}" costs ${shownDollars(hourOf(pool))} an hour, above dollarsPerHour ${limit}, so the pool could never have a task; raise dollarsPerHour or make its tasks smaller`;
+  return `one task of pool "${pool.name}" costs ${shownDollars(hourOf(pool))} an hour, above dollarsPerHour ${limit}, so the pool could never launch a task; raise dollarsPerHour or make its tasks smaller`;
 }
 
 function minText(least: number, limit: number): string {
-  return `the pools' min cost ${shownDollars(least)} an hour together, above dollarsPerHour ${limit}; raise dollarsPerHour or lower min`;
+  return `the min tasks of all pools cost ${shownDollars(least)} an hour, above dollarsPerHour ${limit}; raise dollarsPerHour or lower min`;
 }
 
 const refuse = (message: string): Finding => error(['limits', 'dollarsPerHour'], message);

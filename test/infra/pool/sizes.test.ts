@@ -56,7 +56,7 @@ describe('the sizes of a deployment', () => {
       scenario: 'a CA bundle of 220 KB',
       settings: deployment([cpu]),
       caBytes: 220_000,
-      expected: /coder\.caBundle: the CA bundle has \d+ KiB; ECS takes task definitions of 64 KiB/,
+      expected: /coder\.caBundle: the CA bundle has \d+ KiB, but a task definition \(at most 64 KiB\) leaves/,
     },
     {
       scenario: 'that bundle where no task carries it',
@@ -74,7 +74,8 @@ describe('the sizes of a deployment', () => {
       scenario: '50 pools with 30 KB of environment each',
       settings: deployment(pools(50, { environment: variables(100, 270) })),
       caBytes: 1_000,
-      expected: /pools: the template of 50 pools would have about \d+ KiB, and CloudFormation takes 1 MB/,
+      expected:
+        /pools: the template of 50 pools would have about \d+ KiB, but CloudFormation accepts at most 1 MB/,
     },
     {
       scenario: '10 such pools',

@@ -66,6 +66,6 @@ it('a task without a shell gets none, which its owner is told', () => {
   expect(bare.EntryPoint).toEqual(['/opt/coder']);
   expect(bare.Environment.map(({ Name }) => Name)).toEqual(['CODER_URL']);
   expect(checkConfig(settings).warnings.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-    'pools[1].scaleIn: with "confirm" the tasks have no shell that brings the certificates of coder.caBundle; the image must trust them itself',
+    'pools[1].scaleIn: with "confirm" no guard installs the certificates of coder.caBundle in the tasks; use an image that trusts them already',
   ]);
 });
