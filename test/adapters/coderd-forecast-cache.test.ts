@@ -39,9 +39,9 @@ async function kept() {
   const lookAt = async (second: number, organizations = [A]): Promise<ForecastReadings> => {
     server.now = NOW + second * 1000;
     const when = { now: server.now as EpochMs, refreshMs: REFRESH * 1000 };
-    const sight = (await forecast.sights(organizations, when)).get(A.id);
-    if (sight === undefined) throw new Error('no sight of the organization');
-    return sight;
+    const readings = (await forecast.readings(organizations, when)).get(A.id);
+    if (readings === undefined) throw new Error('no readings of the organization');
+    return readings;
   };
   const pages = () => server.requests.filter((request) => request.includes('workspaces')).length;
   return { server, lookAt, pages };
@@ -141,10 +141,10 @@ describe('a list that can not be read anew', () => {
     server.fault = ({ path }) => (path === 'workspaces' ? REFUSED : undefined);
     server.templates = [templateJson('template-1', { active_version_id: 'v2' })];
     server.versions.set('v2', versionJson({ size: 'small' }));
-    const sight = await lookAt(REFRESH);
-    expect(sight.workspaces.status).toBe('stale');
-    expect(sight.templates.status).toBe('ok');
-    expect(sight.activeVersionTags).toMatchObject({ 'template-1': { size: 'small' } });
+    const readings = await lookAt(REFRESH);
+    expect(readings.workspaces.status).toBe('stale');
+    expect(readings.templates.status).toBe('ok');
+    expect(readings.activeVersionTags).toMatchObject({ 'template-1': { size: 'small' } });
   });
 
   it('but for a page has the new rows of the others', async () => {
@@ -180,9 +180,9 @@ describe('a list that can not be read anew', () => {
     server.hidden = 1;
     expect((await lookAt(0)).workspaces.status).toBe('truncated');
     server.fault = () => REFUSED;
-    const sight = await lookAt(REFRESH);
-    expect(sight.workspaces.status).toBe('stale');
-    expect(ids(sight)).toEqual(['one', 'two', 'three']);
+    const readings = await lookAt(REFRESH);
+    expect(readings.workspaces.status).toBe('stale');
+    expect(ids(readings)).toEqual(['one', 'two', 'three']);
   });
 
   it('for want of a permission is forbidden, whatever there was', async () => {
@@ -242,8 +242,8 @@ describe('the tags of a version', () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.fault = ({ path }) => (path === 'templates' ? REFUSED : undefined);
-    const sight = await lookAt(REFRESH);
-    expect(sight.activeVersionTags).toMatchObject({ 'template-1': { size: 'big' } });
+    const readings = await lookAt(REFRESH);
+    expect(readings.activeVersionTags).toMatchObject({ 'template-1': { size: 'big' } });
     server.fault = () => undefined;
     await lookAt(2 * REFRESH);
     expect(versions(server)).toHaveLength(1);

@@ -44,9 +44,9 @@ async function serverOf(workspaces: number, budgetMs?: number) {
   const forecast = new Forecast(http, budgetMs);
   const read = async (organizations = [A]): Promise<ForecastReadings> => {
     const when = { now: server.now as EpochMs, refreshMs: 60_000 };
-    const sight = (await forecast.sights(organizations, when)).get(organizations[0]?.id ?? A.id);
-    if (sight === undefined) throw new Error('no sight of the organization');
-    return sight;
+    const readings = (await forecast.readings(organizations, when)).get(organizations[0]?.id ?? A.id);
+    if (readings === undefined) throw new Error('no readings of the organization');
+    return readings;
   };
   return { server, forecast, read };
 }
@@ -147,13 +147,13 @@ describe('a forecast', () => {
     );
     server.templates.push(templateJson('template-b', { organization_id: 'org-b' }));
     server.versions.set('version-of-template-b', versionJson({}));
-    const sights = await forecast.sights([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
-    expect([...sights.keys()]).toEqual(['org-a', 'org-b']);
-    expect(sights.get(B.id)?.workspaces.items.map(({ id }) => id)).toEqual(['of b']);
-    expect(sights.get(B.id)?.activeVersionTags).toEqual({
+    const byOrganization = await forecast.readings([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
+    expect([...byOrganization.keys()]).toEqual(['org-a', 'org-b']);
+    expect(byOrganization.get(B.id)?.workspaces.items.map(({ id }) => id)).toEqual(['of b']);
+    expect(byOrganization.get(B.id)?.activeVersionTags).toEqual({
       'template-b': { scope: 'organization', owner: '' },
     });
-    expect(sights.get(A.id)?.workspaces.items).toHaveLength(2);
+    expect(byOrganization.get(A.id)?.workspaces.items).toHaveLength(2);
   });
 });
 
@@ -192,11 +192,11 @@ it('a snapshot keeps what the record of recent jobs made of a workspace, and not
     job: { id: 'job', status: 'running', tags: TAGS, input: { token: 'secret-token' }, ...times },
   };
   server.workspaces = [workspaceJson('workspace', { latest_build })];
-  const sight = anOrganization(await read());
-  const { jobs, previousJobs, workspaces } = sight;
+  const readings = anOrganization(await read());
+  const { jobs, previousJobs, workspaces } = readings;
   const seen = { jobs, previousJobs, workspaces, now: NOW as EpochMs };
   const recentJobs = new JobRecord().recentJobs(A.id, seen);
-  const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [{ ...sight, recentJobs }] })));
+  const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [{ ...readings, recentJobs }] })));
   const [organization] = parseSnapshot(JSON.parse(text)).coder.organizations;
   expect(organization?.recentJobs).toEqual(recentJobs);
   expect(recentJobs.items).toMatchObject([{ id: 'job', reason: 'dashboard', tags: TAGS }]);
@@ -224,18 +224,21 @@ describe('a forecast of the world', () => {
     const http = new CoderdHttp({ url: coderdUrl, token: { read: async () => token } });
     closers.push(() => http.close());
     const organizations = world.coderd.organizations.all.map(({ id, name }) => ({ id, name }));
-    const sights = await new Forecast(http).sights(organizations, { now: START, refreshMs: 60_000 });
-    return organizations.map(({ id }) => sights.get(id));
+    const byOrganization = await new Forecast(http).readings(organizations, {
+      now: START,
+      refreshMs: 60_000,
+    });
+    return organizations.map(({ id }) => byOrganization.get(id));
   }
 
   it('has every workspace with what is next, its template and the tags that it needs', async () => {
-    for (const sight of await worldOf('all')) {
-      expect(sight).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
-      expect(sight?.workspaces.items).toHaveLength(300);
-      const starts = new Set(sight?.workspaces.items.map(({ next_start_at }) => next_start_at));
+    for (const readings of await worldOf('all')) {
+      expect(readings).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
+      expect(readings?.workspaces.items).toHaveLength(300);
+      const starts = new Set(readings?.workspaces.items.map(({ next_start_at }) => next_start_at));
       expect(starts).toContain(Date.parse('2026-03-02T11:00:00Z'));
-      expect(sight?.templates.items).toHaveLength(1);
-      expect(Object.values(sight?.activeVersionTags ?? {})).toEqual([TAGS]);
+      expect(readings?.templates.items).toHaveLength(1);
+      expect(Object.values(readings?.activeVersionTags ?? {})).toEqual([TAGS]);
     }
   });
 
@@ -298,7 +301,7 @@ describe('a list of workspaces', () => {
     expect(workspaces).toMatchObject({ status: 'truncated', takenAt: NOW });
     expect(workspaces.items).toHaveLength(300);
     expect(workspaces.error).toBe(
-      "listing workspaces: coderd counts 302 and lists 300; it lists those whose templates the token's user may read, and no more than 50000 are read",
+      "listing workspaces: coderd counts 302 workspaces but lists 300; it omits those whose templates the token's user may not read, and the autoscaler reads at most 50000",
     );
     expect(count(server.requests).workspaces).toBe(4);
   });
@@ -334,11 +337,11 @@ describe('a list of workspaces', () => {
   it('of which no page is read in time is failed, and the rest is there', async () => {
     const { server, read } = await serverOf(600, 2_000);
     server.fault = ({ path }) => (path === 'workspaces' ? 'no answer' : undefined);
-    const sight = await read();
-    expect(sight.workspaces).toMatchObject({ status: 'failed', items: [] });
-    expect(sight.workspaces.error).toMatch(/listing workspaces: no answer from coderd \(.*timeout/);
-    expect(sight.workspaces).not.toHaveProperty('takenAt');
-    expect(sight.templates.status).toBe('ok');
+    const readings = await read();
+    expect(readings.workspaces).toMatchObject({ status: 'failed', items: [] });
+    expect(readings.workspaces.error).toMatch(/listing workspaces: no answer from coderd \(.*timeout/);
+    expect(readings.workspaces).not.toHaveProperty('takenAt');
+    expect(readings.templates.status).toBe('ok');
   });
 
   it('of which a page is not read in time has the rows of the others, and their tags', async () => {
@@ -369,9 +372,11 @@ describe('an answer of the wrong shape fails its list with the field', () => {
     const { server, read } = await serverOf(1);
     server.fault = (request) =>
       request.path === path ? { status: 200, body: JSON.stringify(body) } : undefined;
-    const sight = await read();
+    const readings = await read();
     const [broken, other] =
-      path === 'workspaces' ? [sight.workspaces, sight.templates] : [sight.templates, sight.workspaces];
+      path === 'workspaces'
+        ? [readings.workspaces, readings.templates]
+        : [readings.templates, readings.workspaces];
     expect(broken).toMatchObject({ status: 'failed', items: [] });
     expect(broken.error).toMatch(error);
     expect(other.status).toBe('ok');
@@ -401,23 +406,23 @@ describe('permissions', () => {
   it('that are missing make an empty list forbidden, of that organization alone', async () => {
     const { server, forecast } = await serverOf(0);
     server.permits = (resource, organization) => resource !== 'workspace' || organization !== 'org-a';
-    const sights = await forecast.sights([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
-    expect(sights.get(A.id)?.workspaces).toEqual({
+    const byOrganization = await forecast.readings([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
+    expect(byOrganization.get(A.id)?.workspaces).toEqual({
       status: 'forbidden',
-      error: `listing workspaces of organization "data": coderd says that the token's user may not read them; it needs ${ROLE}`,
+      error: `listing workspaces of organization "data": coderd does not let the token's user read them; the user needs ${ROLE}`,
       items: [],
     });
-    expect(sights.get(A.id)?.templates.status).toBe('ok');
-    expect(sights.get(B.id)?.workspaces).toEqual({ status: 'ok', takenAt: NOW, items: [] });
+    expect(byOrganization.get(A.id)?.templates.status).toBe('ok');
+    expect(byOrganization.get(B.id)?.workspaces).toEqual({ status: 'ok', takenAt: NOW, items: [] });
   });
 
   it('of templates alone leave the workspaces unread', async () => {
     const { server, read } = await serverOf(1);
     server.permits = (resource) => resource === 'workspace';
-    const sight = await read();
-    expect(sight.templates).toMatchObject({ status: 'forbidden', items: [] });
-    expect(sight.workspaces.status).toBe('ok');
-    expect(sight.activeVersionTags).toEqual({});
+    const readings = await read();
+    expect(readings.templates).toMatchObject({ status: 'forbidden', items: [] });
+    expect(readings.workspaces.status).toBe('ok');
+    expect(readings.activeVersionTags).toEqual({});
   });
 
   it.each([
@@ -474,16 +479,16 @@ describe('templates', () => {
   it('that are in neither list, though workspaces have them, make the templates truncated', async () => {
     const { server, read } = await serverOf(2);
     server.workspaces.push(workspaceJson('lost', { template_id: 'template-9' }));
-    const sight = await read();
-    expect(sight.templates).toMatchObject({
+    const readings = await read();
+    expect(readings.templates).toMatchObject({
       status: 'truncated',
       takenAt: NOW,
       error:
         "listing templates: 1 workspace has a template that coderd does not list, such as template-9; the token's user needs the organization template admin role there, or a custom role with workspace:read and template:read",
     });
-    expect(sight.templates.items).toHaveLength(1);
-    expect(sight.activeVersionTags).toEqual({ 'template-1': TAGS });
-    expect(sight.workspaces.status).toBe('ok');
+    expect(readings.templates.items).toHaveLength(1);
+    expect(readings.activeVersionTags).toEqual({ 'template-1': TAGS });
+    expect(readings.workspaces.status).toBe('ok');
   });
 
   it('of another organization may be missing', async () => {
@@ -499,14 +504,14 @@ describe('the version of a template', () => {
     server.workspaces.push(workspaceJson('other', { template_id: 'template-2' }));
     server.templates.push(templateJson('template-2'));
     server.fault = ({ path }) => (path.endsWith('template-2') ? REFUSED : undefined);
-    const sight = await read();
-    expect(sight.templates).toMatchObject({
+    const readings = await read();
+    expect(readings.templates).toMatchObject({
       status: 'truncated',
       takenAt: NOW,
       error: 'reading the active version of template "name of template-2": coderd answered 400: broken',
     });
-    expect(sight.templates.items).toHaveLength(2);
-    expect(sight.activeVersionTags).toEqual({ 'template-1': TAGS });
+    expect(readings.templates.items).toHaveLength(2);
+    expect(readings.activeVersionTags).toEqual({ 'template-1': TAGS });
   });
 
   it('of another organization that can not be read is nothing to this one', async () => {
@@ -537,8 +542,8 @@ describe('a question with a body', () => {
       return status === undefined ? undefined : { status };
     };
     server.permits = () => false;
-    const sights = await forecast.sights([A], { now: NOW as EpochMs, refreshMs: 60_000 });
-    expect(sights.get(A.id)?.workspaces.status).toBe('forbidden');
+    const byOrganization = await forecast.readings([A], { now: NOW as EpochMs, refreshMs: 60_000 });
+    expect(byOrganization.get(A.id)?.workspaces.status).toBe('forbidden');
     expect(server.bodies).toHaveLength(3);
     expect(new Set(server.bodies.map((body) => JSON.stringify(body))).size).toBe(1);
   });

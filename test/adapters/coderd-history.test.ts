@@ -82,7 +82,9 @@ describe('the jobs since then', () => {
     const http = await clientOf((_, response) => response.end('[]'));
     await expect(
       readJobsSince(http, organization, { since: START, build: { version: 'v2.18.1' } }),
-    ).rejects.toThrow('coderd v2.18.1 is too old: the provisioner jobs API of 2.20 or newer is needed');
+    ).rejects.toThrow(
+      'coderd v2.18.1 is too old: the autoscaler needs the provisioner jobs API of 2.20 or newer',
+    );
   });
 });
 

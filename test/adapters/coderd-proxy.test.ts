@@ -66,7 +66,7 @@ describe('through a proxy', () => {
     const given = { url, proxy: proxy.url };
     expect(await organizations({ ...given, caBundle: pem.cert })).toMatchObject({ status: 'ok' });
     expect((await organizations(given)).error).toMatch(
-      /no answer from coderd through the proxy http:\S+ \(self-signed certificate\); a proxy that opens TLS signs with a CA of its own: name that in coder\.caBundle/,
+      /no answer from coderd through the proxy http:\S+ \(self-signed certificate\); a proxy that intercepts TLS signs with its own CA; add that CA to coder\.caBundle/,
     );
   });
 
@@ -74,7 +74,7 @@ describe('through a proxy', () => {
     {
       status: 407,
       advice:
-        'the proxy asks for a user name and a password, which are not sent; let requests to coderd pass without',
+        'the proxy requires a user name and a password, which the autoscaler does not send; allow requests to coderd without them',
     },
     { status: 403, advice: "the proxy forbids it; allow coder.url's host and port there" },
     {
@@ -113,13 +113,13 @@ describe('straight', () => {
     const url = await tlsCoderd();
     expect(await organizations({ url, caBundle: pem.cert })).toMatchObject({ status: 'ok' });
     expect((await organizations({ url })).error).toMatch(
-      /\(self-signed certificate\); if its certificate is signed by a CA of your own, name it in coder\.caBundle/,
+      /\(self-signed certificate\); if your own CA signed its certificate, add that CA to coder\.caBundle/,
     );
   });
 
   it('https to a port that speaks no TLS is told as that', async () => {
     const { error } = await organizations({ url: (await plainCoderd()).replace('http:', 'https:') });
-    expect(error).toMatch(/it speaks no TLS on this port; check coder\.url$/);
+    expect(error).toMatch(/this port does not use TLS; check coder\.url$/);
     expect(error).not.toContain('\n');
   });
 
@@ -134,7 +134,7 @@ describe('straight', () => {
     'a certificate that has expired is told as that, through the proxy %s',
     (proxy) => {
       expect(describeUnreachable(new Error('certificate has expired'), proxy)).toMatch(
-        /its certificate is outside its dates; renew it, and check the host's clock$/,
+        /its certificate has expired or is not valid yet; renew it, and check the host's clock$/,
       );
     },
   );

@@ -81,7 +81,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       const jobs = await coderd.jobs(organization, (await coderd.buildInfo()).items[0]);
       expect(jobs.status).toBe('failed');
       expect(jobs.error).toMatch(
-        /coderd v2\.19\.3\S* is too old: the provisioner jobs API of 2\.20 or newer is needed/,
+        /coderd v2\.19\.3\S* is too old: the autoscaler needs the provisioner jobs API of 2\.20 or newer/,
       );
     });
 
@@ -139,7 +139,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       const reading = await coderd.organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toMatch(
-        /401: You are signed out.*read again and refused again: put a valid one into the secret/,
+        /401: You are signed out.*also refused the token that was read again.*store a valid token in it/,
       );
       expect(reading.error).not.toContain('very-secret');
     });
@@ -167,7 +167,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       { answer: '{}', error: /the whole answer: expected array, saw an object with nothing in it/ },
       { answer: 'null', error: /the whole answer: expected array, saw null/ },
       { answer: '', error: /200 with 0 characters that are not JSON/ },
-      { answer: '<html>Sign in</html>', error: /are not JSON.*is coder\.url coderd itself/ },
+      { answer: '<html>Sign in</html>', error: /are not JSON.*check that coder\.url is the URL of coderd/ },
       {
         answer: JSON.stringify([job, { ...job, created_at: 'soon' }]),
         error: /\[1\]\.created_at: expected an RFC 3339 time, saw "soon"/,
@@ -255,7 +255,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       const url = await serve((_, response) => response.end('[]'));
       const reading = await adapter(url, () => new Promise(() => {}), 50).organizations();
       expect(reading.error).toBe(
-        'listing organizations: the secret with the session token could not be read in time',
+        'listing organizations: Secrets Manager did not return the session token in time',
       );
     });
 
@@ -276,7 +276,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       const reading = await adapter(url, async () => token).organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toBe(
-        `listing organizations: the session token in the secret has ${names}; a session token has none: store it again`,
+        `listing organizations: the session token in the secret contains ${names}, which is not allowed; store the session token again`,
       );
       expect(requests).toBe(0);
     });
@@ -292,7 +292,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         response.write('[{"id"', () => response.destroy());
       });
       expect((await adapter(url).organizations()).error).toMatch(
-        /closed the connection before its answer was complete; see their logs$/,
+        /closed the connection before the answer was complete; check their logs$/,
       );
       expect(ranges).toEqual([undefined, undefined, undefined]);
     });
@@ -344,10 +344,10 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       });
       const coderd = adapter(url);
       expect((await coderd.jobs(organization, MODERN)).error).toMatch(
-        /429: You've been rate limited; asking again in 60 s/,
+        /429: You've been rate limited; next try in 60 s/,
       );
       expect((await coderd.jobs(organization, MODERN)).error).toMatch(
-        /coderd asked for a pause, \d+ s of it are left/,
+        /coderd limits the rate of this request; the next try is possible in \d+ s/,
       );
       expect((await coderd.daemons(organization, MODERN)).status).toBe('ok');
       expect(paths).toHaveLength(2);

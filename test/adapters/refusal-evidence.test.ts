@@ -38,9 +38,9 @@ async function serverOf(version: string | undefined) {
     server.now = NOW + minute * REFRESH_MS;
     const build = version === undefined ? undefined : { version };
     const when = { now: server.now as EpochMs, refreshMs: REFRESH_MS, build };
-    const sight = (await forecast.sights([A], when)).get(A.id);
-    if (sight === undefined) throw new Error('no sight of the organization');
-    return sight;
+    const readings = (await forecast.readings([A], when)).get(A.id);
+    if (readings === undefined) throw new Error('no readings of the organization');
+    return readings;
   };
   return { server, readAt };
 }
@@ -77,9 +77,9 @@ describe('members', () => {
   it('that are forbidden fail nothing else', async () => {
     const { server, readAt } = await serverOf('v2.34.0');
     server.fault = ({ path }) => (path.endsWith('/members') ? { status: 404 } : undefined);
-    const sight = await readAt(0);
-    expect(sight.members).toMatchObject({ status: 'forbidden', items: [] });
-    expect(sight).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
+    const readings = await readAt(0);
+    expect(readings.members).toMatchObject({ status: 'forbidden', items: [] });
+    expect(readings).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
   });
 });
 

@@ -29,15 +29,15 @@ it.each([
   {
     ref: { secret: 'plain', jsonKey: 'token' },
     message:
-      /reading secret "plain": it is not a JSON object, so it has no key "token"; store JSON, or drop jsonKey/,
+      /reading secret "plain": it is not a JSON object, so it has no key "token"; store a JSON object, or remove jsonKey/,
   },
   {
     ref: { secret: 'json', jsonKey: 'key' },
-    message: /reading secret "json": no text under the key "key"; it has token, port/,
+    message: /reading secret "json": the key "key" has no string value; the keys in the secret: token, port/,
   },
-  { ref: { secret: 'json', jsonKey: 'port' }, message: /no text under the key "port"/ },
-  { ref: { secret: 'json', jsonKey: 'toString' }, message: /no text under the key "toString"/ },
-  { ref: { secret: 'blank' }, message: /reading secret "blank": it is empty/ },
+  { ref: { secret: 'json', jsonKey: 'port' }, message: /the key "port" has no string value/ },
+  { ref: { secret: 'json', jsonKey: 'toString' }, message: /the key "toString" has no string value/ },
+  { ref: { secret: 'blank' }, message: /reading secret "blank": the secret is empty/ },
 ])('refuses $ref and never says the value', async ({ ref, message }) => {
   const error = await secrets.read(ref).catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(Error);

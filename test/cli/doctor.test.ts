@@ -174,7 +174,7 @@ describe('what fails is told with what to do', () => {
       broken: (_, { coder }) => {
         coder.url = String(coder.url).replace('http:', 'https:');
       },
-      says: [/^FAIL {2}coderd reachable: .*; it speaks no TLS on this port; check coder\.url$/],
+      says: [/^FAIL {2}coderd reachable: .*; this port does not use TLS; check coder\.url$/],
     },
     {
       scenario: 'something else than coderd',
@@ -192,7 +192,9 @@ describe('what fails is told with what to do', () => {
         /^FAIL {2}coderd version: v2\.18\.0\S* is too old: upgrade coderd to 2\.20 or newer, for its provisioner jobs API$/,
         ...['data', 'default'].map(
           (organization) =>
-            new RegExp(`^FAIL {2}organization "${organization}": jobs: .* 2\\.20 or newer is needed$`),
+            new RegExp(
+              `^FAIL {2}organization "${organization}": jobs: .* needs the provisioner jobs API of 2\\.20 or newer$`,
+            ),
         ),
         ...['cpu', 'gpu'].map((pool) => new RegExp(`^FAIL {2}pool "${pool}": image: .*newer`)),
       ],
@@ -230,7 +232,7 @@ describe('what fails is told with what to do', () => {
       broken: ({ coderd, secrets, tokenSecretName }) =>
         coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? ''),
       says: [
-        'FAIL  token valid: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; the token was read again and refused again: put a valid one into the secret',
+        'FAIL  token valid: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; coderd also refused the token that was read again from the secret; store a valid token in it',
       ],
     },
     {

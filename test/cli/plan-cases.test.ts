@@ -308,7 +308,7 @@ describe('what coderd will do by itself', () => {
   it('a list of workspaces that is forbidden keeps a last daemon, and wakes nobody', async () => {
     const drawn = draw({ pools: { cpu: { tasks: 'I20m' }, gpu: { tags: gpu } }, workspaces: [] });
     const error =
-      'listing workspaces of organization "default": coderd says that the token\'s user may not read them; it needs the organization template admin role there';
+      'listing workspaces of organization "default": coderd does not let the token\'s user read them; the user needs the organization template admin role there';
     Object.assign(organization(drawn, 'default'), { workspaces: { status: 'forbidden', error, items: [] } });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 2026-11-20T09:00:00.000Z
@@ -317,7 +317,7 @@ describe('what coderd will do by itself', () => {
           gpu  0  nothing to do
 
       findings:
-        ! organization "default": the list of workspaces is forbidden: listing workspaces of organization "default": coderd says that the token's user may not read them; it needs the organization template admin role there; pools keep their last daemon, and those at zero are not woken for what can not be seen
+        ! organization "default": the list of workspaces is forbidden: listing workspaces of organization "default": coderd does not let the token's user read them; the user needs the organization template admin role there; pools keep their last daemon, and those at zero are not woken for what can not be seen
 
       no changes
       "

@@ -279,7 +279,7 @@ describe('what can not be read', () => {
       gpu       0     ?     ?         ?        ?      0    2
 
       what is broken:
-        ! listing organizations: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; the token was read again and refused again: put a valid one into the secret; not read for this: jobs, daemons, previous jobs of "default"
+        ! listing organizations: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; coderd also refused the token that was read again from the secret; store a valid token in it; not read for this: jobs, daemons, previous jobs of "default"
 
       last look: 0 s ago, at 2026-03-02T09:02:00.000Z; all went well
       "

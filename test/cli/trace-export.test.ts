@@ -252,7 +252,7 @@ describe('a coderd that can not be read is told, and nothing is written', () => 
     {
       what: 'too old a coderd',
       options: { coderVersion: 'v2.18.0' },
-      says: /^listing provisioner jobs of organization "data": coderd v2\.18\.0\+\w+ is too old: the provisioner jobs API of 2\.20 or newer is needed\n$/,
+      says: /^listing provisioner jobs of organization "data": coderd v2\.18\.0\+\w+ is too old: the autoscaler needs the provisioner jobs API of 2\.20 or newer\n$/,
     },
     {
       what: 'an organization without the role',
@@ -268,7 +268,7 @@ describe('a coderd that can not be read is told, and nothing is written', () => 
     {
       what: 'a token that is none',
       broken: (world: World) => world.secrets.put(world.tokenSecretName, 'none'),
-      says: /^listing organizations: coderd answered 401: .*put a valid one into the secret\n$/,
+      says: /^listing organizations: coderd answered 401: .*store a valid token in it\n$/,
     },
   ])('$what', async ({ options, broken, organization, says }) => {
     const lab = await workingLab(options);

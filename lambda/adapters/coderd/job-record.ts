@@ -10,7 +10,7 @@ import type { SeenJobs } from '../../look/ports.ts';
 import { NewestJobs } from './newest-jobs.ts';
 
 const KEPT_MS = 7 * 24 * 3_600_000;
-/** The clocks of two servers differ. A job that was created later than that has a wrong time. */
+/** The clocks of two servers differ. A job that seems to be created later than this has a wrong time. */
 const CLOCK_SKEW_MS = 3_600_000;
 const LIMITS = { perTagSet: 500, inAll: 20_000 };
 
@@ -29,7 +29,7 @@ export class JobRecord {
     const { now } = seen;
     const record = this.#organizations.get(organizationId) ?? { jobs: new NewestJobs(LIMITS), since: now };
     this.#organizations.set(organizationId, record);
-    // a first look whose clock was ahead must not leave a record that begins in the future
+    // If the clock of the first look was ahead, the record must not begin in the future.
     if (now < record.since) record.since = now;
     addAll(record, seen);
     const items = record.jobs.items();
@@ -96,7 +96,7 @@ const METADATA = [
  * news the result is the known object.
  */
 function merged(known: Job, seen: Job): Job {
-  // a list that was read earlier may say that a completed job still runs
+  // An older list may still show a completed job as running.
   const status = stageOf(seen) < stageOf(known) ? known.status : seen.status;
   if (status === known.status && !hasNews(known, seen)) return known;
   return {
