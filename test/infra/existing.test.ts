@@ -213,7 +213,7 @@ describe('a cluster elsewhere', () => {
     const stack = new Stack(app, 'Here', { env: { account: ACCOUNT, region: 'eu-central-1' } });
     const props = { ...deployment([cpu]), vpc: new Vpc(stack, 'Vpc'), cluster: clusterIn(app, stack) };
     expect(() => new ProvisionerAutoscaler(stack, 'Builds', props)).toThrow(
-      /using the cluster .* the stack Here is in account 123456789012, region eu-central-1; name a cluster there/,
+      /cluster .* is in account .*, but stack Here is in account 123456789012, region eu-central-1; use a cluster of that account/,
     );
   });
 });
@@ -257,7 +257,7 @@ describe('settings', () => {
     {
       because: 'it can be neither checked nor written down before the deployment',
       settings: deployment([{ ...cpu, image: `${Lazy.string({ produce: () => 'repository' })}:v2.30.0` }]),
-      expected: /^pools\[0\]\.image: is known only at deployment/,
+      expected: /^pools\[0\]\.image: is a CDK token, whose value is known only at deployment/,
     },
     {
       because: 'a stack holds no more',
@@ -273,7 +273,7 @@ describe('settings', () => {
   it('of a second autoscaler are refused: alarms and dashboard have the name of the stack', () => {
     const stack = stackOf(deployment([cpu]));
     expect(() => new ProvisionerAutoscaler(stack, 'Second', deployment([gpu]))).toThrow(
-      /^making the autoscaler .*Second: its stack has .* already; make one stack for each/,
+      /^cannot create the autoscaler .*Second: its stack already has .*; use one stack for each/,
     );
   });
 
