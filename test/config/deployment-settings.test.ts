@@ -1,4 +1,4 @@
-/** The section `aws` and what only the deployment of a pool asks for. */
+/** Tests of the section `aws`, and of the settings that only the deployment of a pool uses. */
 import { expect, it } from 'vitest';
 import { checkConfig, checkDeployment } from '../../lambda/config/check.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
@@ -20,7 +20,7 @@ const KEY = 'arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/mrk-0123456789abc
 const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const NETWORK = { vpc: 'vpc-0123456789abcdef0', subnets: ['subnet-0a1b2c3d', 'subnet-0123456789abcdef1'] };
 
-it('a deployment says everything that it can say', () => {
+it('reads every setting of the section aws', () => {
   const aws = {
     stack: 'Coder-2',
     network: { ...NETWORK, securityGroups: ['sg-0123456789abcdef0'] },
@@ -45,7 +45,7 @@ it('a deployment says everything that it can say', () => {
   });
 });
 
-it('a network of its own has its own settings, and a topic of its own subscribers', () => {
+it('reads the settings of a new network, new log groups and a new topic', () => {
   const aws = {
     network: { natGateways: 2, endpoints: true },
     logs: { retentionDays: 400 },
@@ -68,11 +68,11 @@ it.each([
       statements: [{ actions: ['ec2:Describe*', 's3:*'], resources: ['*', 'arn:aws:s3:::a/*'] }],
     },
   },
-])('the task role $taskRole is $means', ({ taskRole, means }) => {
+])('reads the task role $taskRole as $means', ({ taskRole, means }) => {
   expect(checkConfig(configOf({ pool: { taskRole } })).config.pools[0]?.taskRole).toEqual(means);
 });
 
-it('a pool says how its tasks are made', () => {
+it('reads the settings of the tasks of a pool', () => {
   const pool = {
     spot: true,
     spotBase: 2,
@@ -84,7 +84,7 @@ it('a pool says how its tasks are made', () => {
   expect(checkConfig(configOf({ pool })).config.pools[0]).toMatchObject(pool);
 });
 
-it('a proxy is kept without the slash at its end', () => {
+it('removes the slash at the end of the proxy URL', () => {
   const { config } = checkConfig(configOf({ coder: { proxy: 'http://proxy.example.com:3128/' } }));
   expect(config.coder.proxy).toBe('http://proxy.example.com:3128');
 });
@@ -236,7 +236,7 @@ const VALUES: readonly Refused[] = [
   },
 ];
 
-it.each(VALUES)('refuses with: $says', ({ says, ...written }) => {
+it.each(VALUES)('refuses a wrong value: $says', ({ says, ...written }) => {
   expect(problemsOf(written)).toContain(says);
 });
 
@@ -312,37 +312,43 @@ const TOGETHER: readonly Refused[] = [
   },
 ];
 
-it.each(TOGETHER)('says of settings that do not go together: $says', ({ says, ...written }) => {
+it.each(TOGETHER)('reports settings that contradict each other: $says', ({ says, ...written }) => {
   expect(problemsOf(written)).toBe(says);
 });
 
 it.each([
-  { aws: { network: { ...NETWORK, endpoints: false } }, because: 'false is what an existing VPC has' },
-  { aws: { network: { subnets: [] } }, because: 'an empty list says nothing' },
-  { aws: { alarms: { enabled: false } }, because: 'alarms may be off' },
+  {
+    aws: { network: { ...NETWORK, endpoints: false } },
+    because: 'endpoints: false is right for an existing VPC',
+  },
+  { aws: { network: { subnets: [] } }, because: 'an empty list sets nothing' },
+  { aws: { alarms: { enabled: false } }, because: 'alarms may be disabled' },
   { aws: null, because: 'a section may be empty' },
-  { pool: { spotBase: 0 }, because: '0 is what a pool without Spot has' },
-  { pool: { retiring: true, scaleIn: 'confirm' }, because: 'idle tasks can be stopped' },
+  { pool: { spotBase: 0 }, because: 'spotBase: 0 is right for a pool without Spot' },
+  {
+    pool: { retiring: true, scaleIn: 'confirm' },
+    because: 'a retiring pool can stop idle tasks with confirm',
+  },
   {
     pool: { retiring: true, min: 0, wake: { autostop: false }, prewarm: { max: 5 } },
-    because: 'what a pool on its way out has no floors for is no surprise',
+    because: 'a retiring pool has no floors',
   },
-])('says nothing where $because', (written) => {
+])('reports nothing: $because', (written) => {
   expect(problemsOf(written)).toBe('');
 });
 
-it('Spot may be said for all pools', () => {
+it('accepts spotBase in a pool if defaults.spot is true', () => {
   const config = { ...configOf({ pool: { spotBase: 1 } }), defaults: { spot: true } };
   expect(checkConfig(config).config.pools[0]).toMatchObject({ spot: true, spotBase: 1 });
 });
 
-it('one mistake in the section does not hide what does not go together', () => {
+it('reports contradicting settings besides a wrong value in the same section', () => {
   const problems = problemsOf({ aws: { stack: '-', logs: { group: 'mine', retentionDays: 30 } } });
   expect(problems).toContain('aws.stack: "-" is not the name');
   expect(problems).toContain('aws.logs.retentionDays: applies only to log groups that the stack creates');
 });
 
-it('the min of a pool on its way out asks for no room', () => {
+it('does not count the min of a retiring pool against maxTasks', () => {
   const config = {
     coder: CODER,
     limits: { maxTasks: 5 },
@@ -355,10 +361,10 @@ it('the min of a pool on its way out asks for no room', () => {
 });
 
 it.each([
-  { retiring: [true, false], because: 'its successor has another name' },
-  { retiring: [false, true], because: 'in either order' },
-  { retiring: [true, true], because: 'several can be on their way out' },
-])('a pool on its way out shares its tags with others ($retiring): $because', ({ retiring }) => {
+  { retiring: [true, false], because: 'its successor comes second' },
+  { retiring: [false, true], because: 'its successor comes first' },
+  { retiring: [true, true], because: 'both pools are retiring' },
+])('lets a retiring pool have the tags of another pool ($retiring): $because', ({ retiring }) => {
   const pools = retiring.map((isRetiring, index) => ({ ...POOL, name: `p${index}`, retiring: isRetiring }));
   expect(checkConfig({ coder: CODER, pools }).config.pools).toHaveLength(2);
 });
@@ -372,14 +378,14 @@ const withPools = (count: number) => ({
   })),
 });
 
-it('a deployment has 50 pools at the most, and is told how to be two', () => {
+it('refuses a deployment with more than 50 pools and explains how to split it', () => {
   expect(checkDeployment(withPools(50)).config.pools).toHaveLength(50);
   expect(() => checkDeployment(withPools(51))).toThrow(
     'pools: 51 pools, but one deployment supports at most 50; split the file by organization. Give each file its own stack (aws.stack) and its own cluster. Jobs stay in their organization, so the split loses nothing',
   );
 });
 
-it('nothing of a proxy is repeated: passwords are usual in it', () => {
+it('never repeats the proxy URL, because it may contain a password', () => {
   for (const proxy of [
     'http://me:hunter2@proxy.example.com:3128',
     'me:hunter2@proxy.example.com',
@@ -392,7 +398,7 @@ it('nothing of a proxy is repeated: passwords are usual in it', () => {
   }
 });
 
-it('what looks like a secret is repeated from no setting of a deployment', () => {
+it('never repeats a value of the section aws that looks like a secret', () => {
   const secret = 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab';
   const fields = ['stack', 'cluster', 'kmsKey', 'permissionsBoundary'].map((name) => [name, `${secret};`]);
   const aws = {

@@ -12,12 +12,12 @@ const configOf = (pool: object, rest: object = {}) => ({
 
 const read = (pool: object) => checkConfig(configOf(pool)).config.pools[0];
 
-/** A schedule with nothing wrong in it, but for what is said. */
+/** A valid schedule, except for the given settings. */
 const schedule = (written: object) => ({
   schedules: [{ from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 5, ...written }],
 });
 
-it('a pool says how it is woken and made ready', () => {
+it('reads the settings for wake, prewarm and startTime', () => {
   const wake = { autostart: false, autostop: true, maxDelay: '3m' };
   expect(read({ wake, prewarm: { max: 0 }, startTime: '45s' })).toMatchObject({
     wake: { autostart: false, autostop: true, maxDelayMs: 180_000 },
@@ -26,7 +26,7 @@ it('a pool says how it is woken and made ready', () => {
   });
 });
 
-it('a schedule is every day, keeps nothing and has no exceptions unless it says so', () => {
+it('fills in the defaults of a schedule: every day, min 0 and no exceptions', () => {
   expect(read(schedule({ warm: 1 }))?.schedules).toEqual([
     {
       days: [0, 1, 2, 3, 4, 5, 6],
@@ -40,7 +40,7 @@ it('a schedule is every day, keeps nothing and has no exceptions unless it says 
   ]);
 });
 
-it('a schedule may be given twice', () => {
+it('accepts the same schedule twice', () => {
   const { schedules } = schedule({});
   expect(read({ schedules: [...schedules, ...schedules] })?.schedules).toHaveLength(2);
 });
@@ -53,7 +53,7 @@ it.each([
   { days: 'sun-sat', means: [0, 1, 2, 3, 4, 5, 6] },
   { days: 'wed-wed', means: [3] },
   { days: 'mon,wed-thu,mon', means: [1, 3, 4] },
-])('the days $days are $means', ({ days, means }) => {
+])('reads the days $days as $means', ({ days, means }) => {
   expect(read(schedule({ days }))?.schedules[0]?.days).toEqual(means);
 });
 
@@ -62,13 +62,13 @@ it.each([
   { from: '23:59', to: '00:00', minutes: [1439, 0] },
   { from: '22:00', to: '06:00', minutes: [1320, 360] },
   { from: '09:05', to: '09:05', minutes: [545, 545] },
-])('from $from to $to is $minutes in minutes', ({ from, to, minutes }) => {
+])('reads from $from to $to as $minutes in minutes', ({ from, to, minutes }) => {
   const [found] = read(schedule({ from, to }))?.schedules ?? [];
   expect([found?.fromMinute, found?.toMinute]).toEqual(minutes);
 });
 
 it.each(['Europe/Berlin', 'Asia/Kolkata', 'Asia/Calcutta', 'America/Argentina/Buenos_Aires', 'UTC'])(
-  '%s is a time zone',
+  'accepts %s as a time zone',
   (timezone) => {
     expect(read(schedule({ timezone }))?.schedules[0]?.timezone).toBe(timezone);
   },
@@ -199,32 +199,52 @@ describe('warnings', () => {
 
   it.each([
     { pool: { min: 0 }, says: [], because: 'wake is on' },
-    { pool: { wake: off }, says: [], because: 'min is 1 where it is not written and wake is off' },
-    { pool: { min: 1, wake: off }, says: [], because: 'a daemon is always up' },
-    { pool: { max: 4, prewarm: { max: 4 } }, says: [], because: 'all of the pool can be ready' },
-    { pool: { max: 4, prewarm: { max: 5 } }, says: [PREWARM_MAX], because: 'max holds' },
-    { pool: { max: 9, whenBlind: { floor: 4 } }, says: [], because: 'there is room for so many' },
-    { pool: { max: 9, whenBlind: { floor: 5 } }, says: [FLOOR], because: 'maxTasks holds' },
-    { pool: { max: 9, whenBlind: { floor: 5 }, retiring: true }, says: [], because: 'it keeps none' },
-    { pool: { min: 0, wake: off }, says: [AUTOSTART, AUTOSTOP], because: 'coderd switches both off' },
-    { pool: { min: 0, wake: { autostart: false } }, says: [AUTOSTART], because: 'it switches this off' },
-    { pool: { min: 0, wake: { autostop: false } }, says: [AUTOSTOP], because: 'it switches that off' },
-    { pool: { wake: off, prewarm: { max: 5 } }, says: [PREWARM], because: 'nothing is foreseen' },
-    { pool: { wake: { autostop: false }, prewarm: { max: 5 } }, says: [], because: 'autostarts are' },
-    { pool: { max: 4, ...schedule({ ...all, min: 4 }) }, says: [], because: 'that is all that may run' },
+    { pool: { wake: off }, says: [], because: 'an unset min is 1 if wake is off' },
+    { pool: { min: 1, wake: off }, says: [], because: 'a daemon is always online' },
+    { pool: { max: 4, prewarm: { max: 4 } }, says: [], because: 'prewarm.max may be the max of the pool' },
+    { pool: { max: 4, prewarm: { max: 5 } }, says: [PREWARM_MAX], because: 'the max of the pool limits it' },
+    { pool: { max: 9, whenBlind: { floor: 4 } }, says: [], because: 'maxTasks allows this many' },
+    { pool: { max: 9, whenBlind: { floor: 5 } }, says: [FLOOR], because: 'maxTasks limits it' },
+    {
+      pool: { max: 9, whenBlind: { floor: 5 }, retiring: true },
+      says: [],
+      because: 'a retiring pool keeps no tasks',
+    },
+    { pool: { min: 0, wake: off }, says: [AUTOSTART, AUTOSTOP], because: 'coderd then does neither' },
+    {
+      pool: { min: 0, wake: { autostart: false } },
+      says: [AUTOSTART],
+      because: 'coderd then starts no workspaces',
+    },
+    {
+      pool: { min: 0, wake: { autostop: false } },
+      says: [AUTOSTOP],
+      because: 'coderd then stops no workspaces',
+    },
+    { pool: { wake: off, prewarm: { max: 5 } }, says: [PREWARM], because: 'no job is forecast' },
+    {
+      pool: { wake: { autostop: false }, prewarm: { max: 5 } },
+      says: [],
+      because: 'autostarts are still forecast',
+    },
+    {
+      pool: { max: 4, ...schedule({ ...all, min: 4 }) },
+      says: [],
+      because: 'maxTasks allows exactly this many',
+    },
     {
       pool: schedule({ ...all, min: 5 }),
       says: [
         "schedules[0].min: min 5 and the other pools' min add up to 5, above maxTasks 4; raise maxTasks or lower min",
       ],
-      because: 'that is more than may run',
+      because: 'maxTasks allows fewer',
     },
-  ])('$says, because $because', ({ pool, says }) => {
+  ])('warns with $says: $because', ({ pool, says }) => {
     const { warnings } = checkConfig(configOf(pool, { limits: { maxTasks: 4 } }));
     expect(warnings.map(formatProblem)).toEqual(says.map((line) => `warning: pools[0].${line}`));
   });
 
-  it('the min of the other pools is beside that of a schedule', () => {
+  it('adds the min of the other pools to the min of a schedule', () => {
     const value = configOf(schedule({ min: 3 }), { limits: { maxTasks: 5 } });
     const others = [2, 1].map((min) => ({ ...POOL, name: `b${min}`, tags: { b: `${min}` }, min }));
     const warningsWith = (...more: readonly object[]) =>

@@ -31,7 +31,7 @@ pools: [{ name: a, organization: default, key: { secret: k }, max: ${max} }]
   );
 }
 
-it('reads the CA bundle that lies beside the configuration file', () => {
+it('reads the CA bundle by its path relative to the configuration file', () => {
   write({ caBundle: './certs/ca.pem', bundle: `# corp\n${PEM}${PEM}` });
   const { config, caBundle, warnings } = loadConfig(file);
   expect(config.coder.caBundle).toBe('./certs/ca.pem');
@@ -63,19 +63,19 @@ it.each([
   expect(() => loadConfig(file)).toThrow(`${file}:4:3: coder.caBundle: reading the CA bundle: ${says}`);
 });
 
-it('reports a bad CA bundle beside the other problems', () => {
+it('reports a bad CA bundle together with the other problems', () => {
   write({ caBundle: 'certs/nope.pem', max: '0' });
   expect(() => loadConfig(file)).toThrow(/:4:3: coder\.caBundle: .*\n.*:5:63: pools\[0\]\.max: /);
 });
 
-it('says that the configuration file is not there, or is a folder', () => {
+it('reports a configuration file that is missing or is a folder', () => {
   expect(() => loadConfig(file)).toThrow(`${file}: reading the configuration: no such file; check the path`);
   expect(() => loadConfig(folder)).toThrow(
     `${folder}: reading the configuration: the path is a folder; write the path of a file`,
   );
 });
 
-it('a deployment of more than 50 pools is refused at their line; the function itself takes them', () => {
+it('refuses a deployment with more than 50 pools, which the function accepts', () => {
   const pools = Array.from(
     { length: 51 },
     (_, index) =>

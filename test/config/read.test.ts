@@ -37,7 +37,7 @@ const WHOLE_FILE: Mistake[] = [
     says: ['1:1: expected a mapping, got a list; start with "coder:" and "pools:"'],
   },
   {
-    mistake: 'nothing but names',
+    mistake: 'settings without values',
     text: 'coder:\npools:\n',
     says: [
       '1:1: coder: no value; how the autoscaler reaches coderd; for example: { url: https://coder.example.com, token: { secret: coder/autoscaler-token } }',
@@ -50,26 +50,26 @@ const WHOLE_FILE: Mistake[] = [
     says: ['2:1: the line is indented with a tab; use two spaces for each level'],
   },
   {
-    mistake: 'a quote that stays open',
+    mistake: 'a quote that is not closed',
     text: 'coder:\n  url: "https://coder.example.com\n',
     says: ['3:1: not valid YAML: a quote is not closed; close it'],
   },
   {
-    mistake: 'a colon too many',
+    mistake: 'one colon too many',
     text: 'coder:\n  url: host: 1\n',
     says: [
       '2:8: not valid YAML: the line has a second "name: value"; begin a new line, or put the value in quotes',
     ],
   },
   {
-    mistake: 'an indentation that fits no level',
+    mistake: 'an indentation that matches no level',
     text: 'coder:\n    url: x\n  token: y\n',
     says: [
       '3:1: not valid YAML: all mapping items must start at the same column; check indentation, quotes and colons here',
     ],
   },
   {
-    mistake: 'a list that turns into a mapping, once for all that the parser says of it',
+    mistake: 'a list that turns into a mapping, reported once',
     text: '- gpu\npassword: hunter2\n',
     says: ['2:1: not valid YAML: unexpected scalar at node end; check indentation, quotes and colons here'],
   },
@@ -81,7 +81,7 @@ const WHOLE_FILE: Mistake[] = [
     ],
   },
   {
-    mistake: "CloudFormation's tags",
+    mistake: 'a YAML tag of CloudFormation',
     text: 'coder:\n  token: { secret: !Ref Token }\n',
     says: ['2:20: YAML tags such as !Ref of CloudFormation are not supported; write the value itself'],
   },
@@ -91,7 +91,7 @@ const WHOLE_FILE: Mistake[] = [
     says: ['2:1: the file has a second YAML document ("---"); keep only one'],
   },
   {
-    mistake: 'an alias of nothing',
+    mistake: 'an alias without an anchor',
     text: 'pools: *gpu\n',
     says: ['1:8: the alias "*gpu" has no anchor before it; define the anchor with "&" and this name'],
   },
@@ -101,7 +101,7 @@ const WHOLE_FILE: Mistake[] = [
     says: ['2:5: the alias "*gpu" refers to itself; write the settings without the alias'],
   },
   {
-    mistake: 'aliases that grow without end',
+    mistake: 'nested aliases that expand without limit',
     text: `a: &a [${'x,'.repeat(20)}]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]\n`,
     says: ['1:1: too many nested aliases; write the settings without aliases'],
   },
@@ -114,7 +114,7 @@ const NAMES: Mistake[] = [
     says: [`8:5: pools[0].idelTimeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
   },
   {
-    mistake: 'another spelling, even without a value',
+    mistake: 'another spelling of a setting, without a value',
     text: withPool('    idle_timeout:\n'),
     says: [`8:5: pools[0].idle_timeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
   },
@@ -133,14 +133,14 @@ const NAMES: Mistake[] = [
     ],
   },
   {
-    mistake: 'a setting that resembles one here and is one elsewhere',
+    mistake: 'a setting that is similar to one here and exists elsewhere',
     text: `${withPool('')}limits: { max: 3 }\n`,
     says: [
       '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[] or pools[].prewarm; allowed: maxTasks, dollarsPerHour',
     ],
   },
   {
-    mistake: 'a name that resembles nothing',
+    mistake: 'a name that is similar to no setting',
     text: withPool('    colour: blue\n    constructor: x\n'),
     says: [
       `8:5: pools[0].colour: unknown setting; ${POOL_SETTINGS}`,
@@ -148,12 +148,12 @@ const NAMES: Mistake[] = [
     ],
   },
   {
-    mistake: 'a setting given twice',
+    mistake: 'a setting that is written twice',
     text: withPool('    max: 3\n    max: 4\n'),
     says: ['9:5: pools[0].max: this setting is written twice; keep one of them'],
   },
   {
-    mistake: 'pools with one name',
+    mistake: 'two pools with the same name',
     text: `${withPool('    tags: { gpu: "true" }\n')}  - name: gpu
     organization: data
     key: { secret: coder/keys/data }
@@ -161,7 +161,7 @@ const NAMES: Mistake[] = [
     says: ['9:5: pools[1].name: "gpu" is already the name of pools[0]; give each pool its own name'],
   },
   {
-    mistake: 'pools with one organization and tags, however ordered',
+    mistake: 'two pools with the same organization and tags, in another order',
     text: `${withPool('    tags: { a: "1", b: "2" }\n')}  - name: other
     organization: default
     tags: { b: "2", a: "1" }
@@ -182,7 +182,7 @@ const NAMES: Mistake[] = [
     ],
   },
   {
-    mistake: 'names that coder or the environment cannot have',
+    mistake: 'wrong names of pools and organizations',
     text: `${HEAD}pools:
   - name: GPU_pool
     organization: Data Platform
@@ -218,14 +218,14 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'an entry with nothing in it',
+    mistake: 'an empty entry of pools',
     text: `${withPool('')}  -\n`,
     says: [
       '8:4: pools[1]: expected a mapping, got nothing; for example: { name: default, organization: default, key: { secret: coder/keys/default } }',
     ],
   },
   {
-    mistake: 'tags that are no strings',
+    mistake: 'tags that are not strings',
     text: withPool('    tags:\n      gpu: true\n      zone: 5\n      team:\n'),
     says: [
       '9:7: pools[0].tags.gpu: expected a string, got true; put it in quotes',
@@ -247,7 +247,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'durations without a unit, with two, out of range',
+    mistake: 'durations without a unit, with two units or out of range',
     text: `looks: { every: 2m }\n${withPool('    idleTimeout: 300\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -260,7 +260,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'counts that are none',
+    mistake: 'counts that are not valid numbers',
     text: `limits: { maxTasks: 0 }\n${withPool('    min: 1.5\n    max: 0\n    warm: -1\n')}`,
     says: [
       '1:11: limits.maxTasks: expected at least 1, got 0',
@@ -270,7 +270,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'counts in words and quotes',
+    mistake: 'counts as words or in quotes',
     text: withPool('    min: "1"\n    max: many\n    warm: .nan\n'),
     says: [
       '8:5: pools[0].min: expected a whole number, got "1"; remove the quotes',
@@ -287,12 +287,12 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'min above a max that is not written',
+    mistake: 'min above the default max',
     text: withPool('    min: 21\n'),
     says: ['8:5: pools[0].min: min 21 is above max 20 (the default); lower min or raise max'],
   },
   {
-    mistake: 'more min than tasks',
+    mistake: 'the sum of min above maxTasks',
     text: `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -303,7 +303,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'more min than tasks, of a pool without min whose wake is off',
+    mistake: 'the sum of min above maxTasks, with a pool without min whose wake is off',
     text: `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -314,7 +314,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'words where warm and min have none',
+    mistake: 'words that warm and min do not accept',
     text: `${withPool('    warm: on\n    min: auto\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -327,7 +327,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'warm in quotes, and half a daemon',
+    mistake: 'warm in quotes and warm as a fraction',
     text: `${withPool('    warm: "5"\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -339,7 +339,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'prices that are none',
+    mistake: 'prices that are not valid amounts',
     text: `waiting: { person: -0.1, autostart: "$0.10", prebuild: 1001, stop: .inf }\n${withPool('    waiting: { person: "0.5", autostart: 0.50 USD, stop: cheap }\n    dollarsPerLaunch: -1\n')}limits: { dollarsPerHour: 0 }\n`,
     says: [
       '1:12: waiting.person: expected at least 0, got -0.1',
@@ -354,7 +354,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'one price where there are four',
+    mistake: 'one price instead of a mapping of prices',
     text: `waiting: 0.1\n${withPool('')}`,
     says: ['1:1: waiting: expected a mapping, got 0.1; for example: { person: 1 }'],
   },
@@ -366,7 +366,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'counts of prebuilds and of blind times above max',
+    mistake: 'prebuilds.maxTasks and whenBlind.floor above max',
     text: withPool('    max: 3\n    prebuilds: { maxTasks: 4 }\n    whenBlind: { floor: 5 }\n'),
     says: [
       '9:18: pools[0].prebuilds.maxTasks: maxTasks 4 is above max 3; lower maxTasks or raise max',
@@ -374,7 +374,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'less money than one task costs',
+    mistake: 'dollarsPerHour below the price of one task',
     text: `limits: { dollarsPerHour: 0.1 }\n${withPool('')}  - name: large
     organization: data
     key: { secret: k }
@@ -386,7 +386,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'less money than min costs',
+    mistake: 'dollarsPerHour below the price of the min tasks',
     text: `limits: { dollarsPerHour: 0.1 }\n${withPool('    min: 2\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -397,7 +397,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'switches that are none',
+    mistake: 'values that are not true or false',
     text: withPool('    spot: "true"\n    wake: { autostop: no }\n'),
     says: [
       '8:5: pools[0].spot: expected true or false, got "true"; remove the quotes',
@@ -405,7 +405,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'shares that are none, and a rung that is none',
+    mistake: 'a percentage without a sign, and an unknown scaleIn',
     text: `roll: { atOnce: 25 }\n${withPool('    scaleIn: leases\n')}`,
     says: [
       '1:9: roll.atOnce: expected a percentage, got 25; for example: 25%',
@@ -413,12 +413,12 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'a share of nothing',
+    mistake: 'a percentage of 0',
     text: `roll: { atOnce: 0% }\n${withPool('')}`,
     says: ['1:9: roll.atOnce: "0%" is not a percentage; write 1% to 100%'],
   },
   {
-    mistake: 'environment names that are none, taken or refused',
+    mistake: 'environment names that are invalid, reserved or refused by coder',
     text: withPool(
       '    environment: { 1A: x, CODER_URL: x, CODER_ORGANIZATION: x, PORT: 80, A: x }\n    secrets: { A: { secret: a } }\n',
     ),
@@ -430,12 +430,12 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'a name in environment and secrets',
+    mistake: 'a name in both environment and secrets',
     text: withPool('    environment: { A: x }\n    secrets: { A: { secret: a } }\n'),
     says: ['9:16: pools[0].secrets.A: "A" is also in environment; keep one of them'],
   },
   {
-    mistake: 'references to secrets that are none',
+    mistake: 'invalid references to secrets',
     text: `coder:
   url: https://coder.example.com
   token: coder/token
@@ -465,7 +465,7 @@ pools:
     ],
   },
   {
-    mistake: 'a bare host',
+    mistake: 'a URL without a scheme',
     text: withPool('').replace('https://', ''),
     says: [
       '2:3: coder.url: "coder.example.com" is not an absolute http or https URL; write https://coder.example.com',
@@ -475,21 +475,21 @@ pools:
 
 const SIZES: Mistake[] = [
   {
-    mistake: 'memory that does not go with the cpu',
+    mistake: 'memory that Fargate does not support with the cpu',
     text: withPool('    cpu: 4096\n    memory: 1024\n'),
     says: [
       '9:5: pools[0].memory: Fargate has no task with cpu 4096 and memory 1024; cpu 4096 goes with memory 8192 to 30720 in steps of 1024; memory 1024 goes with cpu 256, 512',
     ],
   },
   {
-    mistake: "a cpu that does not go with the defaults' memory",
+    mistake: "a cpu that Fargate does not support with the defaults' memory",
     text: withPool('    cpu: 4096\n'),
     says: [
       '8:5: pools[0].cpu: Fargate has no task with cpu 4096 and memory 2048; cpu 4096 goes with memory 8192 to 30720 in steps of 1024; memory 2048 goes with cpu 256, 512, 1024',
     ],
   },
   {
-    mistake: 'defaults that are impossible, said once for all pools',
+    mistake: 'an unsupported size in defaults, reported once for all pools',
     text: `defaults: { cpu: 256, memory: 4096 }\n${withPool('')}  - name: b
     organization: data
     key: { secret: k }
@@ -517,20 +517,20 @@ const SIZES: Mistake[] = [
 ];
 
 it.each([...WHOLE_FILE, ...NAMES, ...VALUES, ...SIZES])(
-  'says where and what is wrong: $mistake',
+  'reports the place and the problem: $mistake',
   ({ text, says }) => {
     expect(problemsOf(text)).toEqual(says.map((line) => `${FILE}:${line}`));
   },
 );
 
-it('the message of the error has one line a problem', () => {
+it('writes one line for each problem into the message of the error', () => {
   const act = () => readConfig(withPool('    max: 0\n    warm: x\n'), FILE);
   expect(act).toThrow(
     `${FILE}:8:5: pools[0].max: expected at least 1, got 0\n${FILE}:9:5: pools[0].warm: expected auto or a whole number, got "x"`,
   );
 });
 
-it('a default of the autoscaler that is impossible beside a written one is found at the written one', () => {
+it('reports a pair of a default and a written value at the written value', () => {
   expect(
     problemsOf(`defaults: { cpu: 256, memory: 512 }\n${withPool('    cpu: 8192\n    memory: 16384\n')}`),
   ).toEqual([]);
@@ -539,7 +539,7 @@ it('a default of the autoscaler that is impossible beside a written one is found
   );
 });
 
-it('aliases and merge keys work, and a mistake in them is found where it is written', () => {
+it('supports aliases and merge keys, and reports a mistake where it is written', () => {
   const text = `${HEAD}pools:
   - &base { name: a, organization: default, key: { secret: k }, max: 3 }
   - { <<: *base, name: b, tags: &tags { gpu: "true" } }
@@ -557,7 +557,7 @@ it('aliases and merge keys work, and a mistake in them is found where it is writ
   ]);
 });
 
-it('the value of a broken line is not repeated', () => {
+it('never repeats the value of a line with a syntax error', () => {
   for (const text of [
     'key: "S3cr3t',
     '- a\nS3cr3t: S3cr3t',
