@@ -44,7 +44,7 @@ export function examineConfig(value: unknown): {
   return config === undefined ? { findings } : { config, findings };
 }
 
-/** `tags:` with nothing after it is null in YAML and means that nothing is said. In lists it stays: an entry too many. */
+/** Removes nulls: `tags:` without a value is null in YAML and means unset. In lists null stays, as a wrong entry. */
 function withoutNulls(value: unknown): unknown {
   if (value === null) return undefined;
   if (typeof value !== 'object') return value;
@@ -52,7 +52,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutNulls(item)]));
 }
 
-/** A mistake in `defaults` is found once a pool, and said once. */
+/** Removes duplicates: each pool reports the same mistake in `defaults`. */
 function distinct(findings: readonly Finding[]): Finding[] {
   return [
     ...new Map(
@@ -96,7 +96,7 @@ function toPool(
   };
 }
 
-/** Four fifths: a backlog of prebuilds fills its part for as long as it lasts, and people's jobs need the rest. */
+/** Four fifths of `max`, in tasks: a backlog of prebuilds fills its share, and jobs of people need the rest. */
 export function mostForPrebuilds(max: number): number {
   return Math.max(1, Math.floor((max * 4) / 5));
 }

@@ -20,14 +20,14 @@ type Case<I = Issue> = {
   readonly root: SettingNode;
 };
 
-/** Says of each zod issue what was seen, what is allowed and what was probably meant; one finding a setting. */
+/** Makes one finding for each wrong setting: the seen value, the allowed values and a suggestion. */
 export function explainIssues(issues: readonly Issue[], value: unknown): Finding[] {
   const root = rootSetting();
   const findings = issues.flatMap((issue) => explain(toCase(issue, value, root)));
-  const said = new Set<string>();
+  const reported = new Set<string>();
   return findings.filter(({ path }) => {
     const key = JSON.stringify(path);
-    return !said.has(key) && said.add(key);
+    return !reported.has(key) && reported.add(key);
   });
 }
 
@@ -119,7 +119,7 @@ function wrongValue({ issue, path, seen }: Case<z.core.$ZodIssueInvalidValue>): 
   return `expected ${anyOf(allowed)}, got ${shown(seen, path)}${hint ?? vcpuHint(seen, allowed)}`;
 }
 
-/** 1, 2 and 0.5 are how vCPUs are counted nearly everywhere else. */
+/** A hint for a cpu that was written in vCPUs, such as 0.5, 1 or 2. */
 function vcpuHint(seen: unknown, allowed: readonly string[]): string {
   const units = typeof seen === 'number' ? seen * 1024 : Number.NaN;
   return allowed.includes(String(units)) ? `; ${seen} vCPU is ${units}` : '';

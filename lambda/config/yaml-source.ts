@@ -1,4 +1,4 @@
-/** YAML text as a value of which every part can be found again in the text. */
+/** Parses YAML text into a value, and finds the position of each setting in the text. */
 import {
   type Alias,
   type Document,
@@ -27,14 +27,17 @@ export type YamlSource =
       readonly value: unknown;
       /** Keys that are given twice. */
       readonly findings: readonly Finding[];
-      /** Where a setting stands: its name, or its dash in a list; for one that isn't there, what it would stand in. */
+      /**
+       * The position of a setting: its name, or its dash in a list. For a missing setting, the position of the
+       * mapping or list that would contain it.
+       */
       readonly placeOf: (path: Path) => Position;
     };
 
 /** Parses YAML 1.2 with aliases and merge keys; without any tag of CloudFormation and its like. */
 export function parseYaml(text: string): YamlSource {
   const lineCounter = new LineCounter();
-  // pretty errors quote the line, and a line may hold a secret
+  // Pretty errors quote the line, which may contain a secret.
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', merge: true, lineCounter });
   const positionAt = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset);
@@ -54,11 +57,11 @@ function toParsed(document: Document.Parsed, positionAt: (offset: number) => Pos
     return {
       kind: 'parsed',
       value,
-      findings: findTwins(document),
+      findings: findDuplicateKeys(document),
       placeOf: (path) => positionAt(offsetOf(document, path)),
     };
   } catch {
-    // the parser's guard against "billion laughs"
+    // The parser refuses documents that expand without limit ("billion laughs").
     const message = 'too many nested aliases; write the settings without aliases';
     return { kind: 'broken', problems: [toSyntaxProblem({ line: 1, column: 1 }, message)] };
   }
@@ -118,7 +121,7 @@ function aliasFlaw(document: Document.Parsed, alias: Alias, ancestors: Ancestors
   return undefined;
 }
 
-function findTwins(document: Document.Parsed): Finding[] {
+function findDuplicateKeys(document: Document.Parsed): Finding[] {
   const offsets = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY').map(({ pos }) => pos[0]);
   const twins: Finding[] = [];
   visit(document, {
@@ -171,7 +174,7 @@ function toSyntaxProblem(position: Position, message: string): Problem {
   return { severity: 'error', path: '', message, ...position };
 }
 
-/** One slip confuses a parser several times. */
+/** One mistake may cause several errors of the parser, so only the first of each line is kept. */
 function firstOfEachLine(problems: readonly Problem[]): Problem[] {
   const firsts = new Map(problems.toReversed().map((problem) => [problem.line, problem]));
   return [...firsts.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));

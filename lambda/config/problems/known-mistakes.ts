@@ -1,4 +1,4 @@
-/** Settings of earlier versions, and values that people write for others: what to write instead. */
+/** Advice for settings of earlier versions, and for common wrong values. */
 import type { Path } from './shown.ts';
 
 /** By the setting's path, positions in lists left out. */

@@ -1,21 +1,21 @@
-/** What must hold between the settings of a deployment; beside rules.ts, which is about the decision's. */
+/** Checks rules between several settings of a deployment. rules.ts checks those of the decision. */
 
 import { error, type Finding, warning } from '../problems/problems.ts';
 import { looksLikeSecret, type Path } from '../problems/shown.ts';
 import { type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
 
-/** Every rule that the deployment's settings of a configuration break. They look at what was written, defaults left out. */
+/** The errors and warnings about the settings of a deployment. The rules see the written values, without defaults. */
 export function checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Finding[] {
   return [
     ...checkAws(toMapping(raw.aws)),
-    ...checkPasted(raw.aws, ['aws']),
+    ...checkForSecrets(raw.aws, ['aws']),
     ...pools.flatMap((pool) => [
       ...checkSpotBase(pool, defaults.spot),
       ...checkTaskRole(pool),
       ...checkRetiring(pool),
       ...checkSecretNames(pool),
       ...checkMetricsVariables(pool),
-      ...checkPasted(pool.raw.environment, at(pool, 'environment')),
+      ...checkForSecrets(pool.raw.environment, at(pool, 'environment')),
     ]),
   ];
 }
@@ -49,7 +49,7 @@ function checkAws(aws: Mapping): Finding[] {
 
 function checkVpc({ vpc, subnets, securityGroups }: Mapping): Finding[] {
   const at: Path = ['aws', 'network'];
-  if (vpc !== undefined && isNothing(subnets))
+  if (vpc !== undefined && isUnset(subnets))
     return [
       error(
         [...at, 'subnets'],
@@ -59,7 +59,7 @@ function checkVpc({ vpc, subnets, securityGroups }: Mapping): Finding[] {
     ];
   if (vpc !== undefined) return [];
   return Object.entries({ subnets, securityGroups })
-    .filter(([, ids]) => !isNothing(ids))
+    .filter(([, ids]) => !isUnset(ids))
     .map(([name]) => error([...at, name], 'applies only to an existing VPC; write its id too: vpc: vpc-…'));
 }
 
@@ -70,7 +70,7 @@ function unused(
   names: readonly string[],
   { in: at, if: isUnused, why }: Unused,
 ): Finding[] {
-  const written = names.filter((name) => !isNothing(section[name]));
+  const written = names.filter((name) => !isUnset(section[name]));
   return isUnused ? written.map((name) => error([...at, name], why)) : [];
 }
 
@@ -115,7 +115,10 @@ function checkRetiring(pool: PoolDraft): Finding[] {
   ];
 }
 
-/** Secrets Manager takes a name that ends so for a whole ARN, where ECS asks by ARN (its API Reference, SecretId). */
+/**
+ * ECS reads secrets by ARN, and Secrets Manager takes an ARN with this ending for a complete one (its API
+ * Reference, SecretId).
+ */
 const LIKE_A_SUFFIX = /-[A-Za-z0-9]{6}$/;
 
 function checkSecretNames(pool: PoolDraft): Finding[] {
@@ -142,8 +145,8 @@ function checkMetricsVariables(pool: PoolDraft): Finding[] {
     );
 }
 
-/** What is written here stands in template and console for all to read. */
-function checkPasted(value: unknown, path: Path): Finding[] {
+/** Warns about secrets in values that the template and the AWS console show. */
+function checkForSecrets(value: unknown, path: Path): Finding[] {
   if (typeof value === 'string')
     return looksLikeSecret(value)
       ? [
@@ -155,13 +158,13 @@ function checkPasted(value: unknown, path: Path): Finding[] {
       : [];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, item]) =>
-    checkPasted(item, [...path, Array.isArray(value) ? Number(name) : name]),
+    checkForSecrets(item, [...path, Array.isArray(value) ? Number(name) : name]),
   );
 }
 
 const MOST_POOLS = 50;
 
-/** Whether a parsed configuration has more pools than one stack should hold; the decision itself takes more. */
+/** Refuses a parsed configuration with more pools than one stack supports. The decision supports more. */
 export function checkPoolCount(value: unknown): Finding[] {
   const { pools } = toMapping(value);
   if (!Array.isArray(pools) || pools.length <= MOST_POOLS) return [];
@@ -173,8 +176,8 @@ export function checkPoolCount(value: unknown): Finding[] {
   ];
 }
 
-/** Nothing is said by an empty list or `false` either. */
-function isNothing(value: unknown): boolean {
+/** Whether a setting is unset. An empty list and `false` count as unset. */
+function isUnset(value: unknown): boolean {
   return value === undefined || value === false || (Array.isArray(value) && value.length === 0);
 }
 

@@ -1,4 +1,7 @@
-/** What must hold between settings. Each rule looks at valid settings only; schema.ts judges each for itself. */
+/**
+ * Checks rules between several settings of the decision. A rule sees only settings that are valid by
+ * themselves, which schema.ts checks.
+ */
 import { tagKey } from '../../decision/model/tags.ts';
 import { error, type Finding, warning } from '../problems/problems.ts';
 import type { Path } from '../problems/shown.ts';
@@ -6,12 +9,12 @@ import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/
 import { checkDeploymentRules } from './deployment-rules.ts';
 import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
 
-/** Every rule that a configuration breaks, and what it should be warned of. */
+/** The errors and warnings of all rules between settings. */
 export function checkRules(config: ConfigDraft): Finding[] {
   const perPool = config.pools.flatMap((pool) => [
     ...checkBounds(pool),
     ...checkSchedules(pool),
-    // floors, wake and prewarm of a pool on its way out are off
+    // A retiring pool has no floors, wake or prewarm.
     ...(pool.retiring ? [] : checkFloors(pool, config)),
     ...checkSize(pool, config),
     ...checkVariables(pool),
@@ -110,7 +113,7 @@ function sizeProblem(cpu: number, memory: number): string {
   return `Fargate has no task with cpu ${cpu} and memory ${memory}; cpu ${cpu} goes with memory ${describeMemories(cpu)}${other}`;
 }
 
-/** Memory counted in GB, as nearly everywhere else. */
+/** A hint for memory that was written in GB. */
 function gigabyteHint(memory: number): string {
   const mib = memory * 1024;
   return FARGATE_CPUS.some((cpu) => memoriesFor(cpu).includes(mib)) ? `; ${memory} GB is ${mib}` : '';
@@ -125,7 +128,7 @@ function checkVariables(pool: PoolDraft): Finding[] {
   );
 }
 
-/** The guard's shell writes the certificates down in the container; without it nobody does. */
+/** Only tasks with a guard get the certificates: a script installs them before the guard starts. */
 function checkTrust(pool: PoolDraft, { raw }: ConfigDraft): Finding[] {
   const { caBundle } = toMapping(raw.coder);
   if (caBundle === undefined || pool.scaleIn === undefined || pool.scaleIn === 'lease') return [];
@@ -144,7 +147,7 @@ function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   ];
 }
 
-/** A pool that is renamed has the same tags as its successor while it retires. */
+/** A retiring pool may have the tags of another pool: after a rename its successor has the same tags. */
 function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   const group = tagGroup(pool);
   const other = earlier(pool, pools).find(
@@ -172,13 +175,13 @@ function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Finding[] {
   return [error(['limits', 'maxTasks'], message, raw.limits === undefined ? ['pools'] : undefined)];
 }
 
-/** The file does not show these counts. */
+/** Explains counts that the file does not show. */
 function byDefaultText(pools: readonly PoolDraft[]): string {
   const isByDefault = pools.some((pool) => pool.raw.min === undefined && leastOf(pool) > 0);
   return isByDefault ? ' (a pool whose wake is off counts as 1 if its min is not set)' : '';
 }
 
-/** Other schedules may be active at other times: this looks at one at a time. */
+/** Checks each schedule alone, because other schedules may be active at other times. */
 function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Finding[] {
   const others = sumOfMin(pools.filter((other) => other !== pool));
   return (pool.schedules ?? []).flatMap(({ min }, index) => {
@@ -207,7 +210,7 @@ const sumOfMin = (pools: readonly PoolDraft[]) => sumOf(pools, leastOf);
 const sumOf = (pools: readonly PoolDraft[], of: (pool: PoolDraft) => number) =>
   pools.reduce((total, pool) => total + (pool.retiring ? 0 : of(pool)), 0);
 
-/** What `min` is at the least: not written, it is 1 where wake is off. */
+/** The lowest possible `min`. An unset `min` is 1 if wake is off. */
 function leastOf(pool: PoolDraft): number {
   if (pool.raw.min === undefined) return switchedOff(pool).length > 0 ? 1 : 0;
   return pool.min ?? 0;

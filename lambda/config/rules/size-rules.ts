@@ -1,4 +1,7 @@
-/** What ECS and CloudFormation would refuse for its size, estimated from what was written; a little too high rather than too low. */
+/**
+ * Checks the sizes that ECS and CloudFormation limit, estimated from the written settings. The estimates are
+ * a little too high rather than too low.
+ */
 
 import { error, type Finding } from '../problems/problems.ts';
 import { type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './drafts.ts';

@@ -1,4 +1,7 @@
-/** Every setting of autoscaler.yaml: the one schema for CLI, CDK, Lambda, the JSON Schema and the table in docs/settings.md. */
+/**
+ * The schema of autoscaler.yaml. The CLI, CDK, Lambda, the JSON Schema and the table in docs/settings.md all
+ * use it.
+ */
 import * as z from 'zod';
 import type { PoolName } from '../../decision/model/brands.ts';
 import { aws } from './aws-schema.ts';
