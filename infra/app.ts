@@ -1,6 +1,6 @@
 /**
- * The CDK app for `cdk synth` and `cdk deploy`. It reads the configuration from `-c config=FILE`, else from
- * autoscaler.yaml, else from the example.
+ * The CDK app for `cdk synth` and `cdk deploy`. It reads the configuration from `-c config=FILE`,
+ * else from autoscaler.yaml, else from the example.
  */
 import { existsSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';

@@ -1,13 +1,14 @@
 /**
- * AWS prices other than those of Fargate tasks (lambda/decision/settings/prices.ts): dollars in us-east-1, on
- * demand, without free tiers. Other regions are up to a quarter more expensive.
+ * AWS prices other than those of Fargate tasks (lambda/decision/settings/prices.ts): dollars in
+ * us-east-1, on demand, without free tiers. Other regions are up to a quarter more expensive.
  *
- * Sources: cloudburn.io, wring.co, cloudchipr.com and zacfukuda.com, read on 2026-11-21. They quoted in 2026
- * the pages below aws.amazon.com that are named here. The prices of extra storage and Secrets Manager are from
- * docs/aws.md §9. The price of traces is from memory.
+ * Sources: cloudburn.io, wring.co, cloudchipr.com and zacfukuda.com, read on 2026-11-21. They
+ * quoted in 2026 the pages below aws.amazon.com that are named here. The prices of extra storage
+ * and Secrets Manager are from docs/aws.md §9. The price of traces is from memory.
  */
 export const PRICES = {
-  // vpc/pricing, privatelink/pricing. Data through an endpoint costs a fifth of data through a NAT gateway.
+  // vpc/pricing, privatelink/pricing. Data through an endpoint costs a fifth of data through a NAT
+  // gateway.
   natGatewayHour: 0.045,
   natGatewayGb: 0.045,
   publicIpv4Hour: 0.005,

@@ -1,6 +1,7 @@
 /**
- * Computes what a deployment costs a month, line by line, from its configuration, the prices of us-east-1 and
- * the assumptions below. It is an estimate: use it to find the large items and to compare configurations.
+ * Computes what a deployment costs a month, line by line, from its configuration, the prices of
+ * us-east-1 and the assumptions below. It is an estimate: use it to find the large items and to
+ * compare configurations.
  */
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
@@ -19,7 +20,10 @@ export { BUILDS } from './task-hours.ts';
 
 /** No builds: only floors and schedules cost money. */
 export const QUIET: Load = { share: 0 };
-/** A usual working day: in the trace `1k-users`, 2.6 of 60 tasks are busy on average in working hours. */
+/**
+ * A usual working day: in the trace `1k-users`, 2.6 of 60 tasks are busy on average in working
+ * hours.
+ */
 export const USUAL: Load = { share: 0.04 };
 /** A day on which people build all the time. */
 export const BUSY: Load = { share: 0.35 };
@@ -61,7 +65,9 @@ const LINES = {
 
 export type CostLine = { readonly what: (typeof LINES)[keyof typeof LINES]; readonly dollars: number };
 
-/** Dollars a month for each line, including lines of zero, so that you can compare two deployments. */
+/**
+ * Dollars a month for each line, including lines of zero, so that you can compare two deployments.
+ */
 export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[] {
   const load = withinMaxTasks(deployment, wanted);
   const usage = usageOf(deployment, load);
@@ -118,13 +124,19 @@ export function estimatePools(deployment: Deployment, wanted: Load): readonly Po
   });
 }
 
-/** The load of this many builds on a working day, divided over the pools in proportion to their `max`. */
+/**
+ * The load of this many builds on a working day, divided over the pools in proportion to their
+ * `max`.
+ */
 export function loadOf({ pools, limits }: Deployment, buildsPerDay: number): Load {
   const max = Math.min(limits.maxTasks, sumOfMax(pools));
   return { share: max === 0 ? 0 : buildsPerDay / max / buildsPerTask({ share: 1 }) };
 }
 
-/** Dollars a month for a fleet of fixed size: this many tasks of a pool around the clock, and nothing else. */
+/**
+ * Dollars a month for a fleet of fixed size: this many tasks of a pool around the clock, and
+ * nothing else.
+ */
 export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
   return tasks * MONTH_HOURS * hourOf(pool, 'on-demand');
 }
@@ -198,7 +210,9 @@ function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage)
   return gb * (PRICES.logsGb + (aws.logs.retentionDays / 30) * PRICES.logsGbMonth);
 }
 
-/** The function reads the token every five minutes. The reads of starting tasks cost almost nothing. */
+/**
+ * The function reads the token every five minutes. The reads of starting tasks cost almost nothing.
+ */
 function costOfSecrets({ coder, pools }: Deployment): number {
   const refs = [coder.token, ...pools.flatMap(({ key, secrets }) => [key, ...Object.values(secrets)])];
   const names = new Set(refs.map(({ secret }) => secret));

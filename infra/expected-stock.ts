@@ -1,7 +1,7 @@
 /**
- * Computes how many daemons a pool keeps free on average, from builds a minute, the price of waiting, the price
- * of a task and the start time. The rule is that of the autoscaler: keep one more daemon while it saves more
- * waiting than it costs.
+ * Computes how many daemons a pool keeps free on average, from builds a minute, the price of
+ * waiting, the price of a task and the start time. The rule is that of the autoscaler: keep one
+ * more daemon while it saves more waiting than it costs.
  */
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
 import { chancesOf, shortfallOf } from '../lambda/decision/demand/stock.ts';

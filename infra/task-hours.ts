@@ -1,4 +1,7 @@
-/** Computes the task-hours of a pool from an average week: its floors, its busy tasks and its free tasks. */
+/**
+ * Computes the task-hours of a pool from an average week: its floors, its busy tasks and its free
+ * tasks.
+ */
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
 import type { Schedule } from '../lambda/decision/model/config.ts';
 import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
@@ -22,7 +25,10 @@ export type Load = {
   readonly share: number;
 };
 
-/** Assumptions about builds, from the trace `1k-users` (docs/traces.md), which has 8,348 builds a week. */
+/**
+ * Assumptions about builds, from the trace `1k-users` (docs/traces.md), which has 8,348 builds a
+ * week.
+ */
 export const BUILDS = {
   /** Average duration of a build, in minutes. */
   minutes: 1,
@@ -52,7 +58,10 @@ export function buildHours(pool: DeployedPool, { share }: Load): number {
 
 type Stock = { readonly atWork: number; readonly else: number };
 
-/** The pool's average tasks in one minute of the week. Minute 0 is the first of Sunday. Not a whole number. */
+/**
+ * The pool's average tasks in one minute of the week. Minute 0 is the first of Sunday. Not a whole
+ * number.
+ */
 function tasksAt(pool: DeployedPool, { share }: Load, stock: Stock, minute: number): number {
   if (pool.retiring) return 0;
   const active = pool.schedules.filter((schedule) => isActive(schedule, minute));
@@ -65,8 +74,8 @@ function tasksAt(pool: DeployedPool, { share }: Load, stock: Stock, minute: numb
 }
 
 /**
- * The daemons that a pool keeps free. Like the autoscaler, it counts current builds and those of the last seven
- * days. So a pool that is used every day keeps some free daemons at night too.
+ * The daemons that a pool keeps free. Like the autoscaler, it counts current builds and those of
+ * the last seven days. So a pool that is used every day keeps some free daemons at night too.
  */
 function stockOf(pool: DeployedPool, { share }: Load, isWork: boolean): number {
   if (pool.warm !== 'auto') return pool.warm;

@@ -1,7 +1,7 @@
 /**
- * Writes the directory that Lambda runs: the bundled handler, the configuration and the CA bundle. The same
- * input gives the same bytes, wherever the checkout and `outDir` are. So CDK's asset hash, and with it the
- * function, changes only if the input changes.
+ * Writes the directory that Lambda runs: the bundled handler, the configuration and the CA bundle.
+ * The same input gives the same bytes, wherever the checkout and `outDir` are. So CDK's asset hash,
+ * and with it the function, changes only if the input changes.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -16,8 +16,8 @@ const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 export type FunctionBundle = { readonly configFile: string; readonly outDir: string };
 
 /**
- * Writes `index.mjs`, its source map, `autoscaler.yaml` and, if the configuration has one, `ca-bundle.pem`.
- * Throws a ConfigError for a configuration that cannot be used.
+ * Writes `index.mjs`, its source map, `autoscaler.yaml` and, if the configuration has one,
+ * `ca-bundle.pem`. Throws a ConfigError for a configuration that cannot be used.
  */
 export function bundleFunction({ configFile, outDir }: FunctionBundle): void {
   mkdirSync(outDir, { recursive: true });

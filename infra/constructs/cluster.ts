@@ -5,9 +5,9 @@ import type { Construct } from 'constructs';
 import { StackError } from './stack-error.ts';
 
 /**
- * Imports the existing cluster of that name, or makes a new one. An existing cluster must have the capacity
- * provider FARGATE and, for pools on Spot, FARGATE_SPOT. CloudFormation can set the providers only for a
- * whole cluster.
+ * Imports the existing cluster of that name, or makes a new one. An existing cluster must have the
+ * capacity provider FARGATE and, for pools on Spot, FARGATE_SPOT. CloudFormation can set the
+ * providers only for a whole cluster.
  */
 export function makeCluster(scope: Construct, vpc: IVpc, existingName: string | undefined): ICluster {
   if (existingName !== undefined)
@@ -26,8 +26,8 @@ export function makeCluster(scope: Construct, vpc: IVpc, existingName: string | 
 }
 
 /**
- * The caller's cluster with the VPC of this stack. A cluster has no VPC in AWS, but a CDK cluster has one, or
- * throws when it is read. Throws StackError for a cluster of another account or region.
+ * The caller's cluster with the VPC of this stack. A cluster has no VPC in AWS, but a CDK cluster
+ * has one, or throws when it is read. Throws StackError for a cluster of another account or region.
  */
 export function clusterIn(scope: Construct, vpc: IVpc, cluster: ICluster): ICluster {
   const { clusterName, clusterArn } = cluster;
@@ -36,8 +36,8 @@ export function clusterIn(scope: Construct, vpc: IVpc, cluster: ICluster): IClus
 }
 
 /**
- * A service runs in the account and region of its stack, so the cluster must be there too. Values that are
- * known only at deployment are not compared.
+ * A service runs in the account and region of its stack, so the cluster must be there too. Values
+ * that are known only at deployment are not compared.
  */
 function refuseOtherEnvironment(scope: Construct, { clusterName, clusterArn, env }: ICluster): void {
   const stack = Stack.of(scope);

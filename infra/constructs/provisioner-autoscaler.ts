@@ -28,9 +28,15 @@ import { LogQueries } from './watching/log-queries.ts';
 export interface ExistingResources {
   /** @default the VPC of `cluster`, else the one that `aws.network` names, else a new one */
   readonly vpc?: IVpc;
-  /** Private subnets with egress. @default those of `aws.network`, else the VPC's private subnets with egress */
+  /**
+   * Private subnets with egress. @default those of `aws.network`, else the VPC's private subnets
+   * with egress
+   */
   readonly subnets?: SubnetSelection;
-  /** For the tasks and the function. @default those of `aws.network`, else a new one without ingress rules */
+  /**
+   * For the tasks and the function. @default those of `aws.network`, else a new one without ingress
+   * rules
+   */
   readonly securityGroups?: ISecurityGroup[];
   /**
    * It must have the capacity provider FARGATE and, for pools on Spot, FARGATE_SPOT.
@@ -49,16 +55,21 @@ export interface ExistingResources {
   readonly kmsKey?: IKey;
   /** Gets every alarm. @default the one that `aws.alarms.topic` names, else a new one */
   readonly alarmTopic?: ITopic;
-  /** Permissions boundary of every role. @default the one that `aws.permissionsBoundary` names, else none */
+  /**
+   * Permissions boundary of every role. @default the one that `aws.permissionsBoundary` names, else
+   * none
+   */
   readonly permissionsBoundary?: IManagedPolicy;
 }
 
-/** The settings of autoscaler.yaml, as props or as the file `configFile`, and existing resources. */
+/**
+ * The settings of autoscaler.yaml, as props or as the file `configFile`, and existing resources.
+ */
 export type ProvisionerAutoscalerProps = SettingsSource & ExistingResources;
 
 /**
- * The whole autoscaler: network, cluster, one service for each pool, the function that scales them, alarms,
- * dashboard and saved queries. A stack can have only one.
+ * The whole autoscaler: network, cluster, one service for each pool, the function that scales them,
+ * alarms, dashboard and saved queries. A stack can have only one.
  */
 export class ProvisionerAutoscaler extends Construct {
   readonly cluster: ICluster;
@@ -71,7 +82,10 @@ export class ProvisionerAutoscaler extends Construct {
   readonly topic: ITopic | undefined;
   readonly dashboard: CloudWatchDashboard;
 
-  /** Throws a ConfigError with every problem of the settings, or a StackError for unusable existing resources. */
+  /**
+   * Throws a ConfigError with every problem of the settings, or a StackError for unusable existing
+   * resources.
+   */
   constructor(scope: Construct, id: string, props: ProvisionerAutoscalerProps) {
     super(scope, id);
     const { existing, source } = split(props);
@@ -169,8 +183,8 @@ function split(props: ProvisionerAutoscalerProps): {
 type Location = Pick<PoolServiceProps, 'network' | 'cluster' | 'ready'>;
 
 /**
- * Alarms, dashboard, queries and metrics are named after the stack, so CloudFormation would refuse a second
- * autoscaler in it.
+ * Alarms, dashboard, queries and metrics are named after the stack, so CloudFormation would refuse
+ * a second autoscaler in it.
  */
 function refuseSecond(autoscaler: ProvisionerAutoscaler): void {
   const stack = Stack.of(autoscaler);
@@ -190,8 +204,9 @@ function warn(scope: Construct, problem: Problem): void {
 }
 
 /**
- * The text of guard.sh and of the certificates, which are part of the task definitions. A changed text makes a
- * new revision. The template has each text once, in a mapping, because fifty copies would exceed 1 MB.
+ * The text of guard.sh and of the certificates, which are part of the task definitions. A changed
+ * text makes a new revision. The template has each text once, in a mapping, because fifty copies
+ * would exceed 1 MB.
  */
 function containerTexts(scope: Construct, caBundle: string | undefined) {
   const sh = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');

@@ -1,4 +1,7 @@
-/** Reads the settings of a deployment from a file or from a CDK app, and writes the function's files. */
+/**
+ * Reads the settings of a deployment from a file or from a CDK app, and writes the function's
+ * files.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Token } from 'aws-cdk-lib';
@@ -11,21 +14,22 @@ import type { configSchema } from '../../lambda/config/schema/schema.ts';
 import { bundleFunction } from './bundle.ts';
 
 /**
- * The content of autoscaler.yaml; docs/settings.md lists every setting. A relative `coder.caBundle` is relative
- * to the working directory.
+ * The content of autoscaler.yaml; docs/settings.md lists every setting. A relative `coder.caBundle`
+ * is relative to the working directory.
  */
 export type Settings = z.input<typeof configSchema>;
 
 export type SettingsSource = Settings | { readonly configFile: string };
 
 /**
- * Reads the settings and writes the files that Lambda runs, including the settings, to `functionDir`. Throws a
- * ConfigError with every problem, by file and line or by prop.
+ * Reads the settings and writes the files that Lambda runs, including the settings, to
+ * `functionDir`. Throws a ConfigError with every problem, by file and line or by prop.
  */
 export function bundleWithSettings(source: SettingsSource, functionDir: string): LoadedConfig {
   if ('configFile' in source) return bundle(source.configFile, functionDir);
   refuseTokens(source);
-  // Check before the file is written: a problem must not refer to a file that the user did not write.
+  // Check before the file is written: a problem must not refer to a file that the user did not
+  // write.
   const { warnings } = checkDeployment(source);
   return { ...bundle(writeSettings(source, `${functionDir}.yaml`), functionDir), warnings };
 }

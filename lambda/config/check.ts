@@ -8,7 +8,9 @@ import { checkSpending } from './rules/spending-rules.ts';
 import { configSchema, type ParsedConfig } from './schema/schema.ts';
 import { waitingOf } from './schema/waiting-schema.ts';
 
-/** Makes a configuration of a parsed YAML document; throws a ConfigError that names every problem. */
+/**
+ * Makes a configuration of a parsed YAML document; throws a ConfigError that names every problem.
+ */
 export function checkConfig(value: unknown) {
   const { config, findings } = examineConfig(value);
   return settle(
@@ -17,7 +19,9 @@ export function checkConfig(value: unknown) {
   );
 }
 
-/** As `checkConfig`, for what is about to be deployed: one stack does not hold any number of pools. */
+/**
+ * As `checkConfig`, for what is about to be deployed: one stack does not hold any number of pools.
+ */
 export function checkDeployment(value: unknown) {
   const checked = checkConfig(value);
   return settle(checked.config, [
@@ -26,7 +30,9 @@ export function checkDeployment(value: unknown) {
   ]);
 }
 
-/** The findings about a parsed YAML document, and the configuration if there is no error among them. */
+/**
+ * The findings about a parsed YAML document, and the configuration if there is no error among them.
+ */
 export function examineConfig(value: unknown): {
   readonly config?: Deployment;
   readonly findings: readonly Finding[];
@@ -44,7 +50,10 @@ export function examineConfig(value: unknown): {
   return config === undefined ? { findings } : { config, findings };
 }
 
-/** Removes nulls: `tags:` without a value is null in YAML and means unset. In lists null stays, as a wrong entry. */
+/**
+ * Removes nulls: `tags:` without a value is null in YAML and means unset. In lists null stays, as a
+ * wrong entry.
+ */
 function withoutNulls(value: unknown): unknown {
   if (value === null) return undefined;
   if (typeof value !== 'object') return value;
@@ -96,7 +105,10 @@ function toPool(
   };
 }
 
-/** Four fifths of `max`, in tasks: a backlog of prebuilds fills its share, and jobs of people need the rest. */
+/**
+ * Four fifths of `max`, in tasks: a backlog of prebuilds fills its share, and jobs of people need
+ * the rest.
+ */
 export function mostForPrebuilds(max: number): number {
   return Math.max(1, Math.floor((max * 4) / 5));
 }

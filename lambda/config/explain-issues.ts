@@ -20,7 +20,9 @@ type Case<I = Issue> = {
   readonly root: SettingNode;
 };
 
-/** Makes one finding for each wrong setting: the seen value, the allowed values and a suggestion. */
+/**
+ * Makes one finding for each wrong setting: the seen value, the allowed values and a suggestion.
+ */
 export function explainIssues(issues: readonly Issue[], value: unknown): Finding[] {
   const root = rootSetting();
   const findings = issues.flatMap((issue) => explain(toCase(issue, value, root)));

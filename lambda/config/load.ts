@@ -15,12 +15,18 @@ export type LoadedConfig = {
   readonly caBundle?: string;
 };
 
-/** Reads a configuration file and the CA bundle it names; throws a ConfigError that names every problem. */
+/**
+ * Reads a configuration file and the CA bundle it names; throws a ConfigError that names every
+ * problem.
+ */
 export function loadConfig(file: string): LoadedConfig {
   return load(file, () => []);
 }
 
-/** As `loadConfig`, for what is about to be deployed: a stack does not hold any number of pools, nor a task any amount of text. */
+/**
+ * As `loadConfig`, for what is about to be deployed: a stack does not hold any number of pools, nor
+ * a task any amount of text.
+ */
 export function loadDeployment(file: string): LoadedConfig {
   return load(file, (value, caBundle) => [...checkPoolCount(value), ...checkSizes(value, caBundle)]);
 }

@@ -28,8 +28,8 @@ export type YamlSource =
       /** Keys that are given twice. */
       readonly findings: readonly Finding[];
       /**
-       * The position of a setting: its name, or its dash in a list. For a missing setting, the position of the
-       * mapping or list that would contain it.
+       * The position of a setting: its name, or its dash in a list. For a missing setting, the
+       * position of the mapping or list that would contain it.
        */
       readonly placeOf: (path: Path) => Position;
     };
@@ -77,7 +77,10 @@ function findBroken({ errors, warnings }: Document.Parsed): Flaw[] {
 
 const LOOK_HERE = 'check indentation, quotes and colons here';
 
-/** What the parser found, in words that fit a configuration file, without what it quotes from the file. */
+/**
+ * What the parser found, in words that fit a configuration file, without what it quotes from the
+ * file.
+ */
 function describeFlaw({ code, message }: YAMLError): string {
   switch (code) {
     case 'TAB_AS_INDENT':

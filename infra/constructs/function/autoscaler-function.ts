@@ -19,7 +19,9 @@ import { LookSchedule, NEVER_LATE } from './look-schedule.ts';
 /** The Lambda function of the autoscaler, its role, and the schedule that runs it every minute. */
 export class AutoscalerFunction extends Construct {
   readonly function: LambdaFunction;
-  /** The value of the metrics' dimension `service`. It identifies this deployment in the account. */
+  /**
+   * The value of the metrics' dimension `service`. It identifies this deployment in the account.
+   */
   readonly service: string;
 
   constructor(scope: Construct, id: string, props: AutoscalerFunctionProps) {
@@ -35,8 +37,8 @@ export class AutoscalerFunction extends Construct {
       memorySize: settings.memory,
       // An invocation ends before the next one starts.
       timeout: Duration.seconds(55),
-      // Off by default: concurrent looks do no harm, an account with a quota of 10 cannot reserve any
-      // (docs/aws.md §5), and Lambda would refuse a dry run while a look runs.
+      // Off by default: concurrent looks do no harm, an account with a quota of 10 cannot reserve
+      // any (docs/aws.md §5), and Lambda would refuse a dry run while a look runs.
       reservedConcurrentExecutions: settings.reservedConcurrency,
       role: functionRole(this, props),
       ...network(props),
@@ -44,9 +46,9 @@ export class AutoscalerFunction extends Construct {
       environment: environment(props.cluster, this.service),
       environmentEncryption: props.kmsKey,
       logGroup: props.logGroup,
-      // Lambda writes its own lines as JSON too. It does not wrap the lines of logger and metrics, which are
-      // JSON already: Powertools uses its own console, and Lambda wraps only the global one
-      // (aws/aws-durable-execution-sdk-js#305).
+      // Lambda writes its own lines as JSON too. It does not wrap the lines of logger and metrics,
+      // which are JSON already: Powertools uses its own console, and Lambda wraps only the global
+      // one (aws/aws-durable-execution-sdk-js#305).
       loggingFormat: LoggingFormat.JSON,
       ...NEVER_LATE,
     });

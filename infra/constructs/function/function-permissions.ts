@@ -1,7 +1,7 @@
 /**
- * The permissions of the function: exactly what a look needs, for each resource. Only UpdateService and
- * UpdateTaskProtection change ECS. The function can neither start nor stop a task: a task drains and exits by
- * itself (docs/architecture.md, "The lease").
+ * The permissions of the function: exactly what a look needs, for each resource. Only UpdateService
+ * and UpdateTaskProtection change ECS. The function can neither start nor stop a task: a task
+ * drains and exits by itself (docs/architecture.md, "The lease").
  */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
@@ -20,15 +20,18 @@ export function permitLooks(role: Role, props: AutoscalerFunctionProps): void {
 function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
   const { cluster, token, logGroup, kmsKey, settings } = props;
   return [
-    // The two list actions have no resource level, so a condition restricts them (docs/aws.md §1, IAM).
+    // The two list actions have no resource level, so a condition restricts them (docs/aws.md §1,
+    // IAM).
     new PolicyStatement({
       actions: ['ecs:ListServices', 'ecs:ListTasks'],
       resources: ['*'],
       conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
     }),
-    // A look finds the services of pools by tag, so it reads the tags of all services in the cluster.
+    // A look finds the services of pools by tag, so it reads the tags of all services in the
+    // cluster.
     new PolicyStatement({ actions: ['ecs:DescribeServices'], resources: [allOf('service', role, props)] }),
-    // In a shared cluster, only services of this stack, including those of removed pools, which drain too.
+    // In a shared cluster, only services of this stack, including those of removed pools, which
+    // drain too.
     new PolicyStatement({
       actions: ['ecs:UpdateService'],
       resources: [allOf('service', role, props)],
@@ -52,9 +55,10 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
 }
 
 /**
- * Lambda makes and removes the function's network interfaces with the function's role. A second statement
- * denies the code the same calls: requests of the code carry the function's ARN, requests of Lambda do not
- * (Lambda developer guide, "Using source function ARN to control function access behavior").
+ * Lambda makes and removes the function's network interfaces with the function's role. A second
+ * statement denies the code the same calls: requests of the code carry the function's ARN, requests
+ * of Lambda do not (Lambda developer guide, "Using source function ARN to control function access
+ * behavior").
  */
 function networkInterfaces(): PolicyStatement[] {
   const interfaces = {

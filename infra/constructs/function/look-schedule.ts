@@ -23,8 +23,8 @@ export type LookScheduleProps = {
 export const NEVER_LATE = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
 /**
- * Runs the function once a minute. If EventBridge Scheduler cannot invoke it, the invocation goes to a queue
- * with the reason.
+ * Runs the function once a minute. If EventBridge Scheduler cannot invoke it, the invocation goes
+ * to a queue with the reason.
  */
 export class LookSchedule extends Construct {
   readonly undelivered: Queue;

@@ -24,13 +24,13 @@ export type TaskRoleProps = {
 };
 
 /**
- * The task role of a pool: it allows a task to protect tasks of its cluster, and what you add for Terraform.
- * An existing role is not changed. It must trust ecs-tasks.amazonaws.com and, with scaleIn "lease", allow what
- * `protectTasks` allows.
+ * The task role of a pool: it allows a task to protect tasks of its cluster, and what you add for
+ * Terraform. An existing role is not changed. It must trust ecs-tasks.amazonaws.com and, with
+ * scaleIn "lease", allow what `protectTasks` allows.
  *
- * A policy change affects running tasks at once, and these may have no tags. So the condition on tags comes
- * with a second role, and the first role stays as it is for the running tasks. The second role is retained:
- * a rollback must not delete it while tasks use it.
+ * A policy change affects running tasks at once, and these may have no tags. So the condition on
+ * tags comes with a second role, and the first role stays as it is for the running tasks. The
+ * second role is retained: a rollback must not delete it while tasks use it.
  */
 export function taskRole(scope: Construct, props: TaskRoleProps): IRole {
   const { taskRole: setting } = props.pool;
@@ -71,7 +71,10 @@ function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskR
   return role;
 }
 
-/** Acknowledges cdk-nag's findings about permissions that the operator grants to Terraform in the settings. */
+/**
+ * Acknowledges cdk-nag's findings about permissions that the operator grants to Terraform in the
+ * settings.
+ */
 function acknowledgeOperator(role: Role, pool: string, { policies, statements }: OwnTaskRole): void {
   const reason = `Written by the operator for Terraform: taskRole of pool ${pool}`;
   const wildcards = statements.flatMap(({ actions, resources }) => [
@@ -88,8 +91,8 @@ function acknowledgeOperator(role: Role, pool: string, { policies, statements }:
 type OwnTaskRole = Extract<DeployedPool['taskRole'], { readonly kind: 'own' }>;
 
 /**
- * A task protects itself against scale-in while it may have a job. IAM has no condition for "this task", so
- * the statement covers all tasks of the cluster or pool (docs/aws.md §1, IAM).
+ * A task protects itself against scale-in while it may have a job. IAM has no condition for "this
+ * task", so the statement covers all tasks of the cluster or pool (docs/aws.md §1, IAM).
  */
 function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | undefined): PolicyStatement[] {
   const resources = [tasksOf(cluster)];
@@ -109,7 +112,9 @@ function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | unde
   ];
 }
 
-/** The tags of a pool's tasks. A pool name is unique only within its stack, so both tags are needed. */
+/**
+ * The tags of a pool's tasks. A pool name is unique only within its stack, so both tags are needed.
+ */
 export function taskTags(scope: Construct, pool: string): Record<string, string> {
   return { [POOL_TAG]: pool, [STACK_TAG]: Stack.of(scope).stackName };
 }
@@ -128,7 +133,10 @@ export type ExecutionRoleProps = {
   readonly secrets: readonly ISecret[];
 };
 
-/** The role with which ECS starts tasks of a pool: read its secrets, write its logs and pull its image from ECR. */
+/**
+ * The role with which ECS starts tasks of a pool: read its secrets, write its logs and pull its
+ * image from ECR.
+ */
 export function executionRole(scope: Construct, { pool, logGroup, secrets }: ExecutionRoleProps): Role {
   const role = new Role(scope, 'ExecutionRole', {
     description: `Starts the provisioner daemons of pool ${pool.name}`,

@@ -32,7 +32,9 @@ export type PoolServiceProps = {
   readonly earlySuccess: boolean;
   /** The text of guard.sh. */
   readonly guard: string;
-  /** PEM text of CA certificates that the tasks trust for coderd, in addition to those of the image. */
+  /**
+   * PEM text of CA certificates that the tasks trust for coderd, in addition to those of the image.
+   */
   readonly caBundle?: string | undefined;
   readonly logs: LogSettings;
   /** Whether the role can change the protection of tasks of the own pool only. */
@@ -41,7 +43,10 @@ export type PoolServiceProps = {
   readonly autoscalerLogGroup: ILogGroup;
 };
 
-/** One pool: a task definition with one provisioner daemon, and the ECS service that the autoscaler scales. */
+/**
+ * One pool: a task definition with one provisioner daemon, and the ECS service that the autoscaler
+ * scales.
+ */
 export class PoolService extends Construct {
   readonly service: FargateService;
 
@@ -52,8 +57,9 @@ export class PoolService extends Construct {
     this.service = new FargateService(this, 'Service', {
       cluster,
       taskDefinition: task.definition,
-      // No desiredCount: the autoscaler sets it, and CloudFormation would reset it on each update. No
-      // serviceName and no launchType: a change of them would replace the service (docs/aws.md §7).
+      // No desiredCount: the autoscaler sets it, and CloudFormation would reset it on each update.
+      // No serviceName and no launchType: a change of them would replace the service (docs/aws.md
+      // §7).
       capacityProviderStrategies: capacityProviders(pool),
       // Old tasks stop before new ones start. With both at once the counts would grow without limit
       // (docs/architecture.md, "The lease").
@@ -62,14 +68,15 @@ export class PoolService extends Construct {
       // Rebalancing stops tasks, and it is on by default (docs/aws.md §1).
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
       circuitBreaker: { rollback: true },
-      // Fargate bills tasks, so they need the tags of the task definition for cost allocation. They do not need
-      // the service's own tags.
+      // Fargate bills tasks, so they need the tags of the task definition for cost allocation. They
+      // do not need the service's own tags.
       propagateTags: PropagatedTagSource.TASK_DEFINITION,
       vpcSubnets: network.subnets,
       securityGroups: network.securityGroups,
     });
-    // The first task starts with the service. By then the cluster needs its capacity provider, and the task
-    // needs a route to the registry and permission to read its secrets. Otherwise the circuit breaker trips.
+    // The first task starts with the service. By then the cluster needs its capacity provider, and
+    // the task needs a route to the registry and permission to read its secrets. Otherwise the
+    // circuit breaker trips.
     this.service.node.addDependency(ready, task.executionRole);
     if (props.earlySuccess) {
       succeedEarly(this.service);
@@ -88,8 +95,8 @@ export class PoolService extends Construct {
 }
 
 /**
- * Ends a deployment with the first healthy task, so old builds do not delay it. Until then the circuit
- * breaker can roll back (docs/adr/0026).
+ * Ends a deployment with the first healthy task, so old builds do not delay it. Until then the
+ * circuit breaker can roll back (docs/adr/0026).
  */
 function succeedEarly(service: FargateService): void {
   // CDK's construct has no property for this yet.
@@ -105,8 +112,8 @@ function succeedEarly(service: FargateService): void {
 const PERMISSIONS = new Set(['AWS::IAM::Role', 'AWS::IAM::Policy']);
 
 /**
- * Retains roles and policies. CloudFormation deletes what the template no longer has as soon as the deployment
- * ends, but guards of old tasks still have to renew their leases.
+ * Retains roles and policies. CloudFormation deletes what the template no longer has as soon as the
+ * deployment ends, but guards of old tasks still have to renew their leases.
  */
 function retainPermissions(task: PoolTask): void {
   for (const child of task.node.findAll())

@@ -127,7 +127,8 @@ function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Reco
   return {
     ...environment,
     CODER_URL: coderUrl,
-    // The guard names the daemon after pool and task. Without a guard the daemon has the name of its host.
+    // The guard names the daemon after pool and task. Without a guard the daemon has the name of
+    // its host.
     ...(isGuarded && { AUTOSCALER_POOL: name }),
     ...(isGuarded && caBundle !== undefined && { [CA_BUNDLE_VARIABLE]: caBundle }),
     ...(prometheusPort !== undefined && {
@@ -137,7 +138,10 @@ function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Reco
   };
 }
 
-/** Non-blocking: a slow log must not block the guard or a build. Lines that do not fit the buffer are lost. */
+/**
+ * Non-blocking: a slow log must not block the guard or a build. Lines that do not fit the buffer
+ * are lost.
+ */
 function logDriver({ pool, logGroup }: PoolTaskProps): LogDriver {
   return LogDrivers.awsLogs({
     streamPrefix: pool.name,

@@ -1,8 +1,8 @@
 /**
- * Makes a container trust the CA of coderd's certificate. Fargate cannot mount files, so the certificates are
- * in a variable, and a script writes them to a folder before the guard starts. Go reads the folders of
- * SSL_CERT_DIR in addition to the image's bundle (crypto/x509, root_unix.go). coder, Terraform and its
- * providers are written in Go.
+ * Makes a container trust the CA of coderd's certificate. Fargate cannot mount files, so the
+ * certificates are in a variable, and a script writes them to a folder before the guard starts. Go
+ * reads the folders of SSL_CERT_DIR in addition to the image's bundle (crypto/x509, root_unix.go).
+ * coder, Terraform and its providers are written in Go.
  */
 export const CA_BUNDLE_VARIABLE = 'AUTOSCALER_CA_BUNDLE';
 

@@ -6,7 +6,10 @@ import {
   type LogDriver,
 } from 'aws-cdk-lib/aws-ecs';
 
-/** The folders that a provisioner writes to: coder's cache, Terraform's files, and each job's working directory. */
+/**
+ * The folders that a provisioner writes to: coder's cache, Terraform's files, and each job's
+ * working directory.
+ */
 const FOLDERS: Readonly<Record<string, string>> = { home: '/home/coder', tmp: '/tmp' };
 
 export type WritableFoldersProps = {
@@ -18,9 +21,10 @@ export type WritableFoldersProps = {
 };
 
 /**
- * Adds writable volumes on the task's ephemeral storage to a container. They belong to root unless the image
- * declares them, and coder's image does not. So a second container with the same image changes their owner
- * and exits before the provisioner starts. A tmpfs would take the memory that Terraform's providers need.
+ * Adds writable volumes on the task's ephemeral storage to a container. They belong to root unless
+ * the image declares them, and coder's image does not. So a second container with the same image
+ * changes their owner and exits before the provisioner starts. A tmpfs would take the memory that
+ * Terraform's providers need.
  */
 export function addWritableFolders(
   definition: FargateTaskDefinition,

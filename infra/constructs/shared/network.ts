@@ -26,7 +26,10 @@ export type NetworkProps = {
   readonly securityGroups?: readonly ISecurityGroup[] | undefined;
 };
 
-/** The network of the tasks and the function: private subnets with egress, and security groups without ingress. */
+/**
+ * The network of the tasks and the function: private subnets with egress, and security groups
+ * without ingress.
+ */
 export class Network extends Construct {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
@@ -42,8 +45,8 @@ export class Network extends Construct {
     const { subnets, internetConnectivityEstablished } = this.vpc.selectSubnets(
       props.subnets ?? subnetsOf(this, settings),
     );
-    // Pass the subnets themselves. Other constructs would select again, and ECS would do so in the VPC of the
-    // cluster, which may be another.
+    // Pass the subnets themselves. Other constructs would select again, and ECS would do so in the
+    // VPC of the cluster, which may be another.
     this.subnets = { subnets };
     this.securityGroups = [...(props.securityGroups ?? securityGroupsOf(this, this.vpc, settings))];
     const endpoints =
@@ -63,7 +66,8 @@ function makeVpc(scope: Construct, { natGateways }: AwsSettings['network']): Vpc
   const vpc = new Vpc(scope, 'Vpc', {
     maxAzs: 2,
     natGateways,
-    // The endpoint is free. Image layers in S3, such as all of ECR's, bypass the NAT gateway and its price.
+    // The endpoint is free. Image layers in S3, such as all of ECR's, bypass the NAT gateway and
+    // its price.
     gatewayEndpoints: { S3: { service: GatewayVpcEndpointAwsService.S3 } },
     // Nothing uses the default group. Restricting it would need a function that may change groups.
     restrictDefaultSecurityGroup: false,
@@ -102,7 +106,10 @@ function securityGroupsOf(
   return [new SecurityGroup(scope, 'SecurityGroup', { vpc, description })];
 }
 
-/** The AWS services that tasks and the function call. Task protection uses the ECS agent, outside this network. */
+/**
+ * The AWS services that tasks and the function call. Task protection uses the ECS agent, outside
+ * this network.
+ */
 const ENDPOINTS: Readonly<Record<string, InterfaceVpcEndpointAwsService>> = {
   EcrApi: InterfaceVpcEndpointAwsService.ECR,
   EcrDocker: InterfaceVpcEndpointAwsService.ECR_DOCKER,

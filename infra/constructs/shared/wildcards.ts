@@ -4,7 +4,10 @@ import type { IConstruct } from 'constructs';
 
 export type Wildcard = { readonly resource: string; readonly reason: string };
 
-/** Gives cdk-nag the reasons for these wildcard resources in the policies below `scope`. Skips those without `*`. */
+/**
+ * Gives cdk-nag the reasons for these wildcard resources in the policies below `scope`. Skips those
+ * without `*`.
+ */
 export function acknowledgeWildcards(scope: IConstruct, ...wildcards: readonly Wildcard[]): void {
   const stack = Stack.of(scope);
   for (const { resource, reason } of wildcards) {

@@ -1,7 +1,7 @@
 /**
- * Derives the table of alarms from the pools and the metrics of the function. An alarm needs several
- * minutes in which even the best look was bad: a single look must not page anyone. Without looks most
- * alarms keep their state, and "no-tick" reports the missing looks.
+ * Derives the table of alarms from the pools and the metrics of the function. An alarm needs
+ * several minutes in which even the best look was bad: a single look must not page anyone. Without
+ * looks most alarms keep their state, and "no-tick" reports the missing looks.
  */
 import { Duration } from 'aws-cdk-lib';
 import {
@@ -98,8 +98,8 @@ const READINGS: readonly Reading[] = [
     name: 'sight-lost',
     metric: 'TickAge',
     above: 300,
-    // After a long idle time an instance of the function reports an old age, although its first look
-    // reads everything.
+    // After a long idle time an instance of the function reports an old age, although its first
+    // look reads everything.
     minutes: 3,
     description:
       'For more than 5 minutes no look could read everything from coderd and ECS. Scale-in is on hold, and the autoscaler may miss new jobs. ' +

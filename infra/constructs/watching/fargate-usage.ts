@@ -1,6 +1,6 @@
 /**
- * The share of the Fargate vCPU quota that the account uses in this region, derived from CloudWatch's
- * usage metrics. It includes tasks of other services.
+ * The share of the Fargate vCPU quota that the account uses in this region, derived from
+ * CloudWatch's usage metrics. It includes tasks of other services.
  */
 import type { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';

@@ -8,8 +8,8 @@ export type LogQueriesProps = {
 };
 
 /**
- * Saved queries of Logs Insights on the function's look events (lambda/look/look-event.ts). Their folder
- * is named after the stack.
+ * Saved queries of Logs Insights on the function's look events (lambda/look/look-event.ts). Their
+ * folder is named after the stack.
  */
 export class LogQueries extends Construct {
   constructor(scope: Construct, id: string, { logGroup }: LogQueriesProps) {
@@ -32,15 +32,17 @@ function idOf(name: string): string {
 }
 
 /**
- * The queries parse the message, because a look event has too many fields for CloudWatch to discover them
- * all. Later commands can read the result of `jsonParse`. `unnest` makes one record of each list item
- * (CloudWatch Logs, "unnest" and "jsonParse").
+ * The queries parse the message, because a look event has too many fields for CloudWatch to
+ * discover them all. Later commands can read the result of `jsonParse`. `unnest` makes one record
+ * of each list item (CloudWatch Logs, "unnest" and "jsonParse").
  */
 const LOOKS = ['fields jsonParse(@message) as look'];
 const POOLS = [...LOOKS, 'unnest look.pools into pool'];
 const GROUPS = [...LOOKS, 'unnest look.groups into tagGroup'];
 
-/** The commands of each query, by name. `queryLines` puts the filter for look events before them. */
+/**
+ * The commands of each query, by name. `queryLines` puts the filter for look events before them.
+ */
 const QUERIES = {
   'who waits and since when': [
     ...GROUPS,
@@ -106,7 +108,8 @@ const QUERIES = {
   ],
   'cost in task hours by pool': [
     ...POOLS,
-    // Looks come every 10 or every 60 seconds. Averages over five minutes give each period equal weight.
+    // Looks come every 10 or every 60 seconds. Averages over five minutes give each period equal
+    // weight.
     'stats avg(pool.tasks) as tasks by bin(5m) as since, pool.name as name',
     'stats sum(tasks) / 12 as taskHours, max(tasks) as most by name',
     'sort taskHours desc',
@@ -118,8 +121,8 @@ export type QueryName = keyof typeof QUERIES;
 export const queryNames = Object.keys(QUERIES) as readonly QueryName[];
 
 /**
- * The commands of a query on the look events of one deployment. Other deployments may use the same log
- * group, so the query filters by `service`, the value of the metrics' dimension.
+ * The commands of a query on the look events of one deployment. Other deployments may use the same
+ * log group, so the query filters by `service`, the value of the metrics' dimension.
  */
 export function queryLines(name: QueryName, service: string): readonly string[] {
   return [`filter message = "look" and service = "${service}"`, ...QUERIES[name]];

@@ -1,6 +1,6 @@
 /**
- * Reads the token's user, the license and a provisioner key from coderd. Only the command line does this;
- * a look does not.
+ * Reads the token's user, the license and a provisioner key from coderd. Only the command line does
+ * this; a look does not.
  */
 import type * as z from 'zod';
 import type { CoderdHttp } from './http/http.ts';
@@ -8,7 +8,10 @@ import { entitlementsSchema, provisionerKeySchema, userSchema } from './http/sch
 
 export type User = { readonly name: string; readonly isOwner: boolean };
 export type ProvisionerKey = z.output<typeof provisionerKeySchema>;
-/** The license for external provisioner daemons. coderd enables the feature with the license (docs/coder.md §3). */
+/**
+ * The license for external provisioner daemons. coderd enables the feature with the license
+ * (docs/coder.md §3).
+ */
 export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
 
 /** Reads the token's user. Throws CoderdError. */
@@ -26,9 +29,9 @@ export async function readEntitlement(http: CoderdHttp): Promise<Entitlement> {
 }
 
 /**
- * Reads the name, organization and tags of a provisioner key. Throws CoderdError. The key does not exist if
- * the code is `unauthorized`, or `refused` with status 400 (wrong length). The path does not contain the
- * secret, because paths end up in logs and coderd reads only the header.
+ * Reads the name, organization and tags of a provisioner key. Throws CoderdError. The key does not
+ * exist if the code is `unauthorized`, or `refused` with status 400 (wrong length). The path does
+ * not contain the secret, because paths end up in logs and coderd reads only the header.
  */
 export async function readProvisionerKey(http: CoderdHttp, secret: string): Promise<ProvisionerKey> {
   const headers = { 'coder-provisioner-daemon-key': secret };

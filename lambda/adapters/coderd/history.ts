@@ -1,4 +1,7 @@
-/** Reads past jobs and builds from coderd for a trace. Only the command line does this; a look does not. */
+/**
+ * Reads past jobs and builds from coderd for a trace. Only the command line does this; a look does
+ * not.
+ */
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { BuildInfo, Job } from '../../decision/model/snapshot.ts';
@@ -11,9 +14,9 @@ import { jobSchema } from './http/schemas.ts';
 const FIRST_LIMIT = 4_000;
 
 /**
- * Reads the jobs of an organization that were created at or after `since`, newest first, in any status.
- * coderd's list has no pages and no filter by time (docs/coder.md §1). So this reads it again with a larger
- * limit until the oldest job is older than `since`. Throws CoderdError.
+ * Reads the jobs of an organization that were created at or after `since`, newest first, in any
+ * status. coderd's list has no pages and no filter by time (docs/coder.md §1). So this reads it
+ * again with a larger limit until the oldest job is older than `since`. Throws CoderdError.
  */
 export async function readJobsSince(
   http: CoderdHttp,
@@ -43,8 +46,8 @@ export type WorkspaceBuild = z.output<typeof workspaceBuildSchema>;
 const SLACK_MS = 60_000;
 
 /**
- * Reads the builds of a workspace since then, also of a deleted workspace.
- * `GET /api/v2/workspaces/{workspace}/builds?since=` (coderd/workspacebuilds.go) has no limit. Throws
+ * Reads the builds of a workspace since then, also of a deleted workspace. `GET
+ * /api/v2/workspaces/{workspace}/builds?since=` (coderd/workspacebuilds.go) has no limit. Throws
  * CoderdError; the code is `not-found` if the token's user may not read the workspace.
  */
 export async function readBuildsSince(

@@ -1,6 +1,6 @@
 /**
- * The newest jobs of one organization, in order. Both their number and the number of jobs of each tag
- * set are limited. The oldest jobs are dropped first.
+ * The newest jobs of one organization, in order. Both their number and the number of jobs of each
+ * tag set are limited. The oldest jobs are dropped first.
  */
 import type { EpochMs, JobId } from '../../decision/model/brands.ts';
 import { compare } from '../../decision/model/collections.ts';
@@ -10,7 +10,9 @@ import { tagKey } from '../../decision/model/tags.ts';
 /** Numbers of jobs. */
 export type Limits = { readonly perTagSet: number; readonly inAll: number };
 
-/** A job with its sort key. The order depends on `created_at` and `id` only, so it never changes. */
+/**
+ * A job with its sort key. The order depends on `created_at` and `id` only, so it never changes.
+ */
 type Entry = {
   readonly id: JobId;
   readonly created_at: EpochMs;
@@ -82,7 +84,10 @@ export class NewestJobs {
     this.#isChanged = true;
   }
 
-  /** Whether the published array is still right: a job over the limit is added and dropped in every look. */
+  /**
+   * Whether the published array is still right: a job over the limit is added and dropped in every
+   * look.
+   */
   #isPublished(): boolean {
     const items = this.#items;
     return items.length === this.#all.length && this.#all.every(({ job }, index) => job === items[index]);

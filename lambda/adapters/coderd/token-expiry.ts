@@ -1,7 +1,7 @@
 /**
- * Reads when the session token expires from `GET /api/v2/users/me/keys/{id}`. The id is the part of the
- * token before its hyphen (coderd/apikey.go, codersdk.APIKey). The result is cached for an hour, because
- * only days matter.
+ * Reads when the session token expires from `GET /api/v2/users/me/keys/{id}`. The id is the part of
+ * the token before its hyphen (coderd/apikey.go, codersdk.APIKey). The result is cached for an
+ * hour, because only days matter.
  */
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { CoderdHttp, TokenSource } from './http/http.ts';
@@ -10,7 +10,9 @@ import { apiKeySchema } from './http/schemas.ts';
 const KEPT_MS = 3_600_000;
 /** The look waits for the answer, so the time is short. */
 const BUDGET_MS = 5_000;
-/** coderd extends a token when an hour or more of its lifetime is used up (coderd/httpmw/apikey.go). */
+/**
+ * coderd extends a token when an hour or more of its lifetime is used up (coderd/httpmw/apikey.go).
+ */
 const EXTENDED_AFTER_MS = 3_600_000;
 /** coderd writes the times of one key one after another, and clocks differ a little. */
 const SLACK_MS = 60_000;
@@ -45,16 +47,18 @@ export class TokenExpiry {
   }
 }
 
-/** The public part of a session token `<id>-<secret>`. Undefined if the text is not such a token. */
+/**
+ * The public part of a session token `<id>-<secret>`. Undefined if the text is not such a token.
+ */
 export function tokenId(token: string): string | undefined {
   return /^([A-Za-z0-9]+)-./.exec(token)?.[1];
 }
 
 /**
- * Reads when the token expires. Undefined if coderd extends the token with each use, because a token in
- * constant use then never expires. Releases before #26376 do so, unless they run with
- * CODER_DISABLE_SESSION_EXPIRY_REFRESH. After an upgrade such a token does expire; this knows the time an
- * hour after the last extension. Throws CoderdError.
+ * Reads when the token expires. Undefined if coderd extends the token with each use, because a
+ * token in constant use then never expires. Releases before #26376 do so, unless they run with
+ * CODER_DISABLE_SESSION_EXPIRY_REFRESH. After an upgrade such a token does expire; this knows the
+ * time an hour after the last extension. Throws CoderdError.
  */
 export async function readExpiry(
   http: CoderdHttp,

@@ -8,8 +8,8 @@ type Known = {
 };
 
 /**
- * The desired counts that this process has seen and set. Any other count was changed by someone else. A new
- * process knows no counts and reports no changes.
+ * The desired counts that this process has seen and set. Any other count was changed by someone
+ * else. A new process knows no counts and reports no changes.
  */
 export class DesiredCounts {
   readonly #known = new Map<ServiceArn, Known>();

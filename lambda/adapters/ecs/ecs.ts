@@ -1,10 +1,10 @@
 /**
- * The adapter for one ECS cluster: it reads services, tasks and protections, and has the only two writes. One
- * adapter serves one invocation and lists services once.
+ * The adapter for one ECS cluster: it reads services, tasks and protections, and has the only two
+ * writes. One adapter serves one invocation and lists services once.
  *
- * Calls run in parallel and stay within AWS's bucket of 100 cluster reads, refilled with 20 a second
- * (docs/aws.md §2). Tasks are listed by service, so other services in a shared cluster cost nothing. If there
- * are many services, one list of the whole cluster takes fewer calls.
+ * Calls run in parallel and stay within AWS's bucket of 100 cluster reads, refilled with 20 a
+ * second (docs/aws.md §2). Tasks are listed by service, so other services in a shared cluster cost
+ * nothing. If there are many services, one list of the whole cluster takes fewer calls.
  */
 import {
   DescribeServicesCommand,
@@ -34,23 +34,28 @@ const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
 /** The most stopped tasks to read from a list: a crash loop leaves thousands an hour. */
 export const STOPPED_READ = 300;
-/** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
+/**
+ * With more services than this, one list of the whole cluster takes fewer calls than a list for
+ * each.
+ */
 export const MANY_SERVICES = 20;
 /**
- * 23 h, the drain request (docs/architecture.md, "The lease"). It is shorter than a working lease and longer
- * than any build.
+ * 23 h, the drain request (docs/architecture.md, "The lease"). It is shorter than a working lease
+ * and longer than any build.
  */
 const ASK_MINUTES = 1380;
 /**
- * Protection of a task without a guard, renewed while it may have a job. A spare task stays for this time at
- * most.
+ * Protection of a task without a guard, renewed while it may have a job. A spare task stays for
+ * this time at most.
  */
 const PROTECT_MINUTES = 30;
 
 type Scope = { readonly serviceName?: string };
 
 export type EcsOptions = {
-  /** The stack of this deployment. @default unknown: every service with a pool tag may belong to it */
+  /**
+   * The stack of this deployment. @default unknown: every service with a pool tag may belong to it
+   */
   readonly stack?: string | undefined;
   /** The counts that earlier invocations of this process saw and set. @default none */
   readonly counts?: DesiredCounts;
@@ -228,7 +233,10 @@ export class EcsAdapter implements Ecs {
     return parse('DescribeTasks', z.array(taskSchema), answer.tasks);
   }
 
-  /** ECS returns tasks that stopped after they were listed in `failures[]`. They have no protection to report. */
+  /**
+   * ECS returns tasks that stopped after they were listed in `failures[]`. They have no protection
+   * to report.
+   */
   async #readProtections(tasks: readonly TaskArn[]): Promise<readonly Protection[]> {
     const answer = await this.#client.send(
       new GetTaskProtectionCommand({ cluster: this.cluster, tasks: [...tasks] }),
@@ -246,7 +254,9 @@ function dateOf(response: unknown): EpochMs | undefined {
 
 const answerSchema = z.object({ headers: z.object({ date: z.string() }) });
 
-/** Whether ECS refused the call, so a call for fewer tasks may succeed. Throttling does not count. */
+/**
+ * Whether ECS refused the call, so a call for fewer tasks may succeed. Throttling does not count.
+ */
 function isRefusal(cause: unknown): boolean {
   return cause instanceof ECSServiceException && !THROTTLES.has(cause.name);
 }

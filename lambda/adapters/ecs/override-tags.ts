@@ -1,6 +1,6 @@
 /**
- * Writes overrides as tags on a pool's ECS service. Only the command line does this; the role of the function
- * has no permission for it.
+ * Writes overrides as tags on a pool's ECS service. Only the command line does this; the role of
+ * the function has no permission for it.
  */
 import { type ECSClient, TagResourceCommand, UntagResourceCommand } from '@aws-sdk/client-ecs';
 import type { ServiceArn } from '../../decision/model/brands.ts';
@@ -26,8 +26,8 @@ export class OverrideTags {
   }
 
   /**
-   * Sets an override and replaces one of the same kind. All fields go in one call, so a look never sees half
-   * an override. Throws OverrideTagsError.
+   * Sets an override and replaces one of the same kind. All fields go in one call, so a look never
+   * sees half an override. Throws OverrideTagsError.
    */
   async write(service: ServiceArn, override: Override): Promise<void> {
     const tags = Object.entries(tagsOfOverride(override)).map(([key, value]) => ({ key, value }));

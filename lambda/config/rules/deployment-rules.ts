@@ -4,7 +4,10 @@ import { error, type Finding, warning } from '../problems/problems.ts';
 import { looksLikeSecret, type Path } from '../problems/shown.ts';
 import { type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
 
-/** The errors and warnings about the settings of a deployment. The rules see the written values, without defaults. */
+/**
+ * The errors and warnings about the settings of a deployment. The rules see the written values,
+ * without defaults.
+ */
 export function checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Finding[] {
   return [
     ...checkAws(toMapping(raw.aws)),
@@ -116,8 +119,8 @@ function checkRetiring(pool: PoolDraft): Finding[] {
 }
 
 /**
- * ECS reads secrets by ARN, and Secrets Manager takes an ARN with this ending for a complete one (its API
- * Reference, SecretId).
+ * ECS reads secrets by ARN, and Secrets Manager takes an ARN with this ending for a complete one
+ * (its API Reference, SecretId).
  */
 const LIKE_A_SUFFIX = /-[A-Za-z0-9]{6}$/;
 
@@ -164,7 +167,10 @@ function checkForSecrets(value: unknown, path: Path): Finding[] {
 
 const MOST_POOLS = 50;
 
-/** Refuses a parsed configuration with more pools than one stack supports. The decision supports more. */
+/**
+ * Refuses a parsed configuration with more pools than one stack supports. The decision supports
+ * more.
+ */
 export function checkPoolCount(value: unknown): Finding[] {
   const { pools } = toMapping(value);
   if (!Array.isArray(pools) || pools.length <= MOST_POOLS) return [];

@@ -1,4 +1,7 @@
-/** The settings that only `cdk deploy` uses. All values are complete: reading the file fills in the defaults. */
+/**
+ * The settings that only `cdk deploy` uses. All values are complete: reading the file fills in the
+ * defaults.
+ */
 import type { Config, PoolConfig } from '../../decision/model/config.ts';
 
 export type RoleStatement = { readonly actions: readonly string[]; readonly resources: readonly string[] };

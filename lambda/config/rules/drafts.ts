@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import { configSchema, poolSchema } from '../schema/schema.ts';
 
-/** The settings that are valid by themselves. Invalid ones are missing, so one mistake does not hide the next. */
+/**
+ * The settings that are valid by themselves. Invalid ones are missing, so one mistake does not hide
+ * the next.
+ */
 type Draft<S extends z.ZodRawShape> = { readonly [Name in keyof S]?: z.output<S[Name]> };
 export type Mapping = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /**
- * Checks rules between several settings of the decision. A rule sees only settings that are valid by
- * themselves, which schema.ts checks.
+ * Checks rules between several settings of the decision. A rule sees only settings that are valid
+ * by themselves, which schema.ts checks.
  */
 import { tagKey } from '../../decision/model/tags.ts';
 import { error, type Finding, warning } from '../problems/problems.ts';
@@ -147,7 +147,10 @@ function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   ];
 }
 
-/** A retiring pool may have the tags of another pool: after a rename its successor has the same tags. */
+/**
+ * A retiring pool may have the tags of another pool: after a rename its successor has the same
+ * tags.
+ */
 function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   const group = tagGroup(pool);
   const other = earlier(pool, pools).find(

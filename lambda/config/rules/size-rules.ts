@@ -1,6 +1,6 @@
 /**
- * Checks the sizes that ECS and CloudFormation limit, estimated from the written settings. The estimates are
- * a little too high rather than too low.
+ * Checks the sizes that ECS and CloudFormation limit, estimated from the written settings. The
+ * estimates are a little too high rather than too low.
  */
 
 import { error, type Finding } from '../problems/problems.ts';
@@ -61,7 +61,10 @@ function checkTemplate(config: ConfigDraft, caBundle: string | undefined): Findi
   return [error(['pools'], message)];
 }
 
-/** About as many bytes as the template has, and not fewer: the constants are measured (test/infra/pool/sizes.test.ts). */
+/**
+ * About as many bytes as the template has, and not fewer: the constants are measured
+ * (test/infra/pool/sizes.test.ts).
+ */
 export function templateBytes({ pools, raw }: ConfigDraft, caBundle: string | undefined): number {
   const tags =
     jsonBytes(toMapping(raw.aws).tags ?? {}) + 20 * Object.keys(toMapping(toMapping(raw.aws).tags)).length;

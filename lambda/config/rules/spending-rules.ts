@@ -5,8 +5,8 @@ import { error, type Finding } from '../problems/problems.ts';
 import type { DeployedPool, Deployment } from './deployment.ts';
 
 /**
- * Checks that the limit allows one task of each pool, and the `min` tasks of all pools. It needs a complete
- * configuration, because a price depends on the whole size of a pool.
+ * Checks that the limit allows one task of each pool, and the `min` tasks of all pools. It needs a
+ * complete configuration, because a price depends on the whole size of a pool.
  */
 export function checkSpending({ limits, pools: all }: Deployment): readonly Finding[] {
   const { dollarsPerHour } = limits;

@@ -1,4 +1,7 @@
-/** Ids and ARNs of what exists in AWS already: their form only, since a configuration is checked offline. */
+/**
+ * Ids and ARNs of what exists in AWS already: their form only, since a configuration is checked
+ * offline.
+ */
 import * as z from 'zod';
 
 /** VPC, subnets and security groups: 17 hexadecimal digits, of old ones 8. */

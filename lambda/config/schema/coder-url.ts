@@ -16,7 +16,9 @@ export function coderUrlProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** As `coderUrlProblem`, of the proxy. Its answers never quote the URL: passwords are usual in it. */
+/**
+ * As `coderUrlProblem`, of the proxy. Its answers never quote the URL: passwords are usual in it.
+ */
 export function proxyUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^http:\/\//i.test(text))
@@ -36,7 +38,10 @@ function notAbsolute(text: string): string {
   return `is not an absolute http or https URL; write ${isHost ? `https://${text}` : 'one such as https://coder.example.com'}`;
 }
 
-/** The ways to write this machine; WHATWG URLs spell every IPv4 address in full and IPv6 in brackets. */
+/**
+ * The ways to write this machine; WHATWG URLs spell every IPv4 address in full and IPv6 in
+ * brackets.
+ */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -30,7 +30,8 @@ const statement = z
   })
   .meta({ examples: [EXAMPLE_STATEMENT] });
 
-// one mapping rather than a union of two: each mistake in it is then told at its place; rules.ts keeps the two apart
+// one mapping rather than a union of two: each mistake in it is then told at its place; rules.ts
+// keeps the two apart
 const taskRole = z
   .strictObject({
     arn: arnOf(

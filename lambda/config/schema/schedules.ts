@@ -1,4 +1,7 @@
-/** One entry of `schedules`: words for days and times, read into the numbers that the core counts with. */
+/**
+ * One entry of `schedules`: words for days and times, read into the numbers that the core counts
+ * with.
+ */
 import * as z from 'zod';
 import type { Weekday } from '../../decision/model/config.ts';
 import { timeZoneProblem } from './time-zones.ts';

@@ -1,6 +1,6 @@
 /**
- * The schema of autoscaler.yaml. The CLI, CDK, Lambda, the JSON Schema and the table in docs/settings.md all
- * use it.
+ * The schema of autoscaler.yaml. The CLI, CDK, Lambda, the JSON Schema and the table in
+ * docs/settings.md all use it.
  */
 import * as z from 'zod';
 import type { PoolName } from '../../decision/model/brands.ts';
@@ -13,7 +13,8 @@ import { schedules } from './schedules.ts';
 import { secretRef } from './secret-ref.ts';
 import { dollars, poolWaiting, waiting } from './waiting-schema.ts';
 
-// A refusal is the end of a sentence whose subject is the value; `explainIssues` puts the two together.
+// A refusal is the end of a sentence whose subject is the value; `explainIssues` puts the two
+// together.
 
 /** From the price of the smallest task to that of some 100,000 tasks. */
 const DOLLARS_PER_HOUR = { least: 0.001, most: 10_000 };
@@ -45,7 +46,10 @@ const looks = z
   .prefault({})
   .meta({ description: 'How often the autoscaler looks.' });
 
-/** The title by which readers of the JSON Schema know a share: written as a percentage, read as a number of percent. */
+/**
+ * The title by which readers of the JSON Schema know a share: written as a percentage, read as a
+ * number of percent.
+ */
 export const SHARE_TITLE = 'share';
 
 const roll = z
@@ -103,7 +107,8 @@ const defaults = z
   .meta({ description: 'Values for pools that do not set their own.' });
 
 const TAGS_OF_CODER = ['scope', 'owner'];
-// docs/coder.md §3: a key cannot be user-scoped, and coderd itself sets both tags for a keyed daemon
+// docs/coder.md §3: a key cannot be user-scoped, and coderd itself sets both tags for a keyed
+// daemon
 const tagName = z
   .string()
   .refine(
@@ -120,7 +125,8 @@ const SET_BY_US = [
   'AUTOSCALER_POOL',
   'AUTOSCALER_CA_BUNDLE',
 ];
-// docs/coder.md §5: `coder provisioner start` refuses each of these beside a key, so no daemon would start
+// docs/coder.md §5: `coder provisioner start` refuses each of these beside a key, so no daemon
+// would start
 const REFUSED_WITH_KEY = ['CODER_PROVISIONERD_TAGS', 'CODER_PROVISIONER_DAEMON_PSK', 'CODER_ORGANIZATION'];
 const variableName = z
   .string()
@@ -192,7 +198,10 @@ const DOLLARS_PER_LAUNCH = { most: 100 };
 
 const EXAMPLE_POOL = { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } };
 
-/** One entry of `pools`. What it leaves out of image, cpu, memory and architecture comes from `defaults`. */
+/**
+ * One entry of `pools`. What it leaves out of image, cpu, memory and architecture comes from
+ * `defaults`.
+ */
 export const poolSchema = z.strictObject({
   name: z
     .string()

@@ -49,7 +49,10 @@ export const poolWaiting = z
 
 type Prices = { readonly [Name in keyof Waiting]?: number | undefined };
 
-/** The complete prices of one pool. What the pool writes comes first, then what the top of the file writes. */
+/**
+ * The complete prices of one pool. What the pool writes comes first, then what the top of the file
+ * writes.
+ */
 export function waitingOf(top: Prices, pool: Prices): Waiting {
   const price = (name: keyof Waiting) => pool[name] ?? top[name];
   const ofPerson = price('person') ?? DEFAULT_PERSON;

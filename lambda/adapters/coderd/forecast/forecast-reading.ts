@@ -1,6 +1,7 @@
 /**
- * Reads the input of the forecast from coderd (docs/coder.md §10). It reads workspaces, templates and the
- * permissions of the token's user in parallel, then the tags of the active versions that workspaces use.
+ * Reads the input of the forecast from coderd (docs/coder.md §10). It reads workspaces, templates
+ * and the permissions of the token's user in parallel, then the tags of the active versions that
+ * workspaces use.
  */
 import * as z from 'zod';
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
@@ -51,8 +52,8 @@ export class ForecastReading {
   }
 
   /**
-   * Reads everything once. Does not throw: each reading has a status. If coderd returned only a part of a
-   * list, the reading is `failed` and has that part and its time.
+   * Reads everything once. Does not throw: each reading has a status. If coderd returned only a
+   * part of a list, the reading is `failed` and has that part and its time.
    */
   async read(
     organizations: readonly Organization[],
@@ -93,8 +94,8 @@ export class ForecastReading {
 }
 
 /**
- * Since 2.23 coderd lists deprecated templates only on request. Their workspaces still exist, and the
- * lifecycle executor still uses these templates.
+ * Since 2.23 coderd lists deprecated templates only on request. Their workspaces still exist, and
+ * the lifecycle executor still uses these templates.
  */
 const TEMPLATE_LISTS = [{}, { q: 'deprecated:true' }] as const;
 
@@ -161,7 +162,10 @@ function unlisted(workspaces: readonly Workspace[], templates: readonly Template
   return { status: 'truncated', error };
 }
 
-/** The list counts as truncated if the tags of an active version are missing: its forecast is unknown. */
+/**
+ * The list counts as truncated if the tags of an active version are missing: its forecast is
+ * unknown.
+ */
 function unreadVersion(templates: readonly NamedTemplate[], { failures }: VersionTags): Truncation {
   const unread = templates.filter(({ active_version_id }) => failures.has(active_version_id));
   const [first] = unread;

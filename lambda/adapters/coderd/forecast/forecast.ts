@@ -1,7 +1,7 @@
 /**
  * Caches the readings of the forecast for the life of the process. So a warm function reads 10,000
- * workspaces every few minutes, not every 10 s. Ages are in coderd's time, as the look has it. Only the
- * budget of a reading is in real time.
+ * workspaces every few minutes, not every 10 s. Ages are in coderd's time, as the look has it. Only
+ * the budget of a reading is in real time.
  */
 
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
@@ -37,7 +37,10 @@ export class Forecast {
     this.#reading = new ForecastReading(http, budgetMs);
   }
 
-  /** The last readings, refreshed if they are older than `refreshMs`. Concurrent looks share one refresh. */
+  /**
+   * The last readings, refreshed if they are older than `refreshMs`. Concurrent looks share one
+   * refresh.
+   */
   async readings(organizations: readonly Organization[], when: When): Promise<ReadingsByOrganization> {
     const last = this.#last;
     if (last !== undefined && isFresh(last, organizations, when)) return last.readings;

@@ -1,7 +1,8 @@
 /**
  * Reads from coderd what the token's user may read. coderd filters the rows of its lists
  * (docs/coder.md §10), so an empty list can mean that nothing exists or that the role is missing.
- * `POST /api/v2/authcheck` distinguishes the two (codersdk.AuthorizationRequest; it changes nothing).
+ * `POST /api/v2/authcheck` distinguishes the two (codersdk.AuthorizationRequest; it changes
+ * nothing).
  */
 
 import type { OrganizationId } from '../../../decision/model/brands.ts';
@@ -13,10 +14,15 @@ export type Listed = 'workspace' | 'template';
 
 const LISTED: readonly Listed[] = ['workspace', 'template'];
 
-/** Whether coderd refuses to list the resource type in an organization. False if coderd did not answer. */
+/**
+ * Whether coderd refuses to list the resource type in an organization. False if coderd did not
+ * answer.
+ */
 export type Refused = (listed: Listed, organization: OrganizationId) => boolean;
 
-/** Checks all organizations in one request. If coderd does not answer, nothing counts as refused. */
+/**
+ * Checks all organizations in one request. If coderd does not answer, nothing counts as refused.
+ */
 export async function readRefused(
   http: CoderdHttp,
   organizations: readonly Organization[],

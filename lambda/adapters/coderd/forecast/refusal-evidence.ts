@@ -1,7 +1,7 @@
 /**
- * Reads what shows that coderd refuses a transition: the status of workspace owners, and the offline daemons
- * for which the autostart gate was open (docs/coder.md §10). Without it the autoscaler continues, but tries
- * more often.
+ * Reads what shows that coderd refuses a transition: the status of workspace owners, and the
+ * offline daemons for which the autostart gate was open (docs/coder.md §10). Without it the
+ * autoscaler continues, but tries more often.
  */
 import * as z from 'zod';
 import type {
@@ -40,8 +40,8 @@ export async function readEvidence(
     reading({ what: `listing offline daemons of organization "${name}"`, limit: MOST_DAEMONS }, () =>
       http.get(`${path}/provisionerdaemons`, query, z.array(daemonSchema), signal),
     );
-  // Before 2.26 the list of daemons includes offline ones, and coderd answers 400 to unknown parameters
-  // (docs/coder.md §2).
+  // Before 2.26 the list of daemons includes offline ones, and coderd answers 400 to unknown
+  // parameters (docs/coder.md §2).
   if ((compareVersion(build?.version, '2.26') ?? -1) < 0) return { members: await readMembers() };
   const [members, offlineDaemons] = await Promise.all([readMembers(), readDaemons()]);
   return { members, offlineDaemons };

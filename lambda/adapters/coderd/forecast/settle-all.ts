@@ -1,6 +1,6 @@
 /**
- * Runs `act` for every item, at most `atOnce` in parallel. The outcomes are in the order of the items. Does
- * not throw.
+ * Runs `act` for every item, at most `atOnce` in parallel. The outcomes are in the order of the
+ * items. Does not throw.
  */
 export async function settleAll<In, Out>(
   items: readonly In[],

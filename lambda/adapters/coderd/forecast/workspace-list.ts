@@ -1,7 +1,7 @@
 /**
- * Lists all workspaces that the token's user may read, of all organizations (docs/coder.md §10). coderd lists
- * running workspaces first. A build that ends between two requests moves a row to another page, so some rows
- * come twice and others are missing.
+ * Lists all workspaces that the token's user may read, of all organizations (docs/coder.md §10).
+ * coderd lists running workspaces first. A build that ends between two requests moves a row to
+ * another page, so some rows come twice and others are missing.
  */
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import { unique } from '../../../decision/model/collections.ts';
@@ -15,8 +15,8 @@ import { isFulfilled, isRejected, settleAll } from './settle-all.ts';
 const PAGE = 250;
 const PAGES_AT_ONCE = 8;
 /**
- * coderd allows one user 512 requests a minute to one endpoint (docs/coder.md §9), and each page may be read
- * twice.
+ * coderd allows one user 512 requests a minute to one endpoint (docs/coder.md §9), and each page
+ * may be read twice.
  */
 const MOST_PAGES = 200;
 
@@ -33,14 +33,14 @@ export type Listed = {
 };
 
 /**
- * `now` is used for answers without a `Date` header. `resumeAt` is the offset of the page to read after the
- * first one: if the time limit cuts listings short, each page gets its turn.
+ * `now` is used for answers without a `Date` header. `resumeAt` is the offset of the page to read
+ * after the first one: if the time limit cuts listings short, each page gets its turn.
  */
 export type Turn = { readonly now: EpochMs; readonly resumeAt: number };
 
 /**
- * Lists the workspaces page by page, and all pages once more if rows are missing. If a page fails, the
- * reading is `failed` and has the items of the other pages.
+ * Lists the workspaces page by page, and all pages once more if rows are missing. If a page fails,
+ * the reading is `failed` and has the items of the other pages.
  */
 export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn): Promise<Listed> {
   const request = { what: 'listing workspaces', role: listing.role };
@@ -67,7 +67,9 @@ function rotated(offsets: readonly number[], resumeAt: number): readonly number[
   ];
 }
 
-/** The rows of the pages. If they are fewer than coderd's count, the rows of a second reading too. */
+/**
+ * The rows of the pages. If they are fewer than coderd's count, the rows of a second reading too.
+ */
 async function completed(listing: Listing, pages: Pages, count: number): Promise<Reading<Workspace>> {
   const once = itemsOf(pages);
   if (once.length >= count) return { status: 'ok', items: once };

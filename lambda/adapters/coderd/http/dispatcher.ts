@@ -1,8 +1,8 @@
 /**
  * Makes the connection pool for one coderd, direct or through a proxy, with timeouts.
  *
- * The proxy comes from the setting `coder.proxy`, not from HTTPS_PROXY. So the function and the command line
- * use the same route, and a variable in Lambda cannot divert a direct connection.
+ * The proxy comes from the setting `coder.proxy`, not from HTTPS_PROXY. So the function and the
+ * command line use the same route, and a variable in Lambda cannot divert a direct connection.
  */
 import { rootCertificates } from 'node:tls';
 import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
@@ -10,7 +10,9 @@ import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
 export type DispatcherOptions = {
   /** PEM text of further CA certificates, in addition to the well-known authorities. */
   readonly caBundle?: string | undefined;
-  /** The URL of an HTTP proxy. It only opens a tunnel (CONNECT), so TLS is end to end with coderd. */
+  /**
+   * The URL of an HTTP proxy. It only opens a tunnel (CONNECT), so TLS is end to end with coderd.
+   */
   readonly proxy?: string | undefined;
   /** The longest time without data from coderd, in milliseconds. */
   readonly silentMs: number;

@@ -1,6 +1,6 @@
 /**
- * Checks the secrets in request headers before the request. A character that no secret of coderd has means
- * that the secret was stored wrongly.
+ * Checks the secrets in request headers before the request. A character that no secret of coderd
+ * has means that the secret was stored wrongly.
  */
 
 const NAMES: Readonly<Record<string, string>> = {

@@ -1,8 +1,9 @@
 /**
  * The HTTP client for one coderd.
  *
- * It retries 429 and 503 after their `Retry-After`. If a look cannot wait that long, the request fails, and
- * later requests to the path fail at once until the time is over. After 401 it reads the token again, once.
+ * It retries 429 and 503 after their `Retry-After`. If a look cannot wait that long, the request
+ * fails, and later requests to the path fail at once until the time is over. After 401 it reads the
+ * token again, once.
  */
 import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
@@ -15,7 +16,9 @@ import { PATIENCE_OF_A_LOOK, type Patience, parseRetryAfterMs, withRetries } fro
 import { errorSchema } from './schemas.ts';
 import { describeUnreachable } from './unreachable.ts';
 
-/** coderd did not answer, or answered with an error status or an unexpected body. `code` says which. */
+/**
+ * coderd did not answer, or answered with an error status or an unexpected body. `code` says which.
+ */
 export class CoderdError extends Error {
   override readonly name = 'CoderdError';
   readonly code:
@@ -48,7 +51,9 @@ export type CoderdHttpOptions = {
   readonly calls?: CallCounter | undefined;
   /** @default the limits of a look */
   readonly patience?: Patience | undefined;
-  /** Time limit for one request in milliseconds, including the token and all retries. @default 20 s */
+  /**
+   * Time limit for one request in milliseconds, including the token and all retries. @default 20 s
+   */
   readonly wholeMs?: number | undefined;
 };
 
@@ -87,7 +92,9 @@ export class CoderdHttp {
     return this.#ask({ method: 'GET', path, query, signal }, schema);
   }
 
-  /** As `get`, for a request with a body. It is also retried, so it must change nothing in coderd. */
+  /**
+   * As `get`, for a request with a body. It is also retried, so it must change nothing in coderd.
+   */
   post<T extends z.ZodType>(
     path: string,
     body: unknown,
@@ -109,9 +116,9 @@ export class CoderdHttp {
   }
 
   /**
-   * Returns coderd's answer with any status and body. After 401 it does not read the token again. `token`
-   * replaces the configured token, or sends none. Throws CoderdError if there is no answer, and SecretError
-   * if the configured token cannot be read.
+   * Returns coderd's answer with any status and body. After 401 it does not read the token again.
+   * `token` replaces the configured token, or sends none. Throws CoderdError if there is no answer,
+   * and SecretError if the configured token cannot be read.
    */
   async answer(question: Question, token?: { readonly instead: string | undefined }): Promise<RawAnswer> {
     const budget = this.#budget(question.signal);
@@ -219,7 +226,9 @@ export class CoderdHttp {
 
 const TOKEN_UNREAD = 'Secrets Manager did not return the session token in time';
 
-/** Abandons the promise when the budget is used up, because an abort does not settle every promise. */
+/**
+ * Abandons the promise when the budget is used up, because an abort does not settle every promise.
+ */
 async function withinBudget<T>(
   promise: Promise<T>,
   budget: AbortSignal,

@@ -3,7 +3,9 @@ import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { Reading } from '../../../decision/model/snapshot.ts';
 import { CoderdError, type Document } from './http.ts';
 
-/** The name of a reading in its error message, and the advice about the role if coderd forbids it. */
+/**
+ * The name of a reading in its error message, and the advice about the role if coderd forbids it.
+ */
 export type Asked = {
   readonly what: string;
   readonly role?: string | undefined;

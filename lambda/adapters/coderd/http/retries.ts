@@ -1,7 +1,7 @@
 /**
- * Decides which requests to coderd are sent again, and when. A request is always repeated as a whole.
- * undici's own retries are not used: they request the rest of a cut answer, which coderd does not support,
- * and over TLS some never settle.
+ * Decides which requests to coderd are sent again, and when. A request is always repeated as a
+ * whole. undici's own retries are not used: they request the rest of a cut answer, which coderd
+ * does not support, and over TLS some never settle.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -32,7 +32,9 @@ const FINAL_ERRORS: ReadonlySet<unknown> = new Set([
   'UND_ERR_RES_EXCEEDED_MAX_SIZE',
 ]);
 
-/** Tries up to three times. Returns the last answer, whatever its status, or throws the last error. */
+/**
+ * Tries up to three times. Returns the last answer, whatever its status, or throws the last error.
+ */
 export async function withRetries<T extends Answered>(
   act: () => Promise<T>,
   { retryMs, signal }: { readonly retryMs: number; readonly signal: AbortSignal },

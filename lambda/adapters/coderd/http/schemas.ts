@@ -1,6 +1,6 @@
 /**
- * Schemas of coderd's answers, with the fields that the project uses. They drop unknown fields and accept
- * new enum values (docs/coder.md §12).
+ * Schemas of coderd's answers, with the fields that the project uses. They drop unknown fields and
+ * accept new enum values (docs/coder.md §12).
  */
 import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
@@ -99,7 +99,10 @@ export const memberSchema = z.object({
   user_updated_at: maybeTime,
 });
 
-/** docs/coder.md §10. `build_time_stats` is not used: coderd and its documentation differ in the case of its keys. */
+/**
+ * docs/coder.md §10. `build_time_stats` is not used: coderd and its documentation differ in the
+ * case of its keys.
+ */
 export const templateSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
@@ -118,7 +121,9 @@ export const listedTemplateSchema = templateSchema.extend({ name: z.string() });
 /** By template id. */
 export const activeVersionTagsSchema = z.record(z.string(), tags);
 
-/** docs/coder.md §10: `GET /api/v2/workspaces`. `count` is the number of workspaces on all pages. */
+/**
+ * docs/coder.md §10: `GET /api/v2/workspaces`. `count` is the number of workspaces on all pages.
+ */
 export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSchema), count: z.int().min(0) });
 
 /** docs/coder.md §10: `GET /api/v2/templateversions/{id}`. */

@@ -1,4 +1,6 @@
-/** Derives a message from the error of a request without an answer, with advice for common causes. */
+/**
+ * Derives a message from the error of a request without an answer, with advice for common causes.
+ */
 
 /** Describes why coderd did not answer. `proxy` is the URL of the proxy of the request, if any. */
 export function describeUnreachable(cause: unknown, proxy: string | undefined): string {
@@ -19,7 +21,10 @@ function reasonOf(cause: unknown): string {
 
 type Advice = readonly (readonly [RegExp, string])[];
 
-/** Problems of a certificate that a CA bundle cannot fix. They come before the general advice about certificates. */
+/**
+ * Problems of a certificate that a CA bundle cannot fix. They come before the general advice about
+ * certificates.
+ */
 const FLAWED_CERTIFICATE: Advice = [
   [/altnames/, 'its certificate is for another name; check the host in coder.url, or renew the certificate'],
   [
