@@ -48,7 +48,7 @@ describe.each(stacks)('the stack, $name,', ({ template }) => {
     template.hasOutput('ClusterName', {});
     template.hasOutput('FunctionName', {});
     template.hasOutput('LogGroupName', {
-      Description: Match.stringLikeRegexp('leaves nothing but this log group'),
+      Description: Match.stringLikeRegexp('It keeps only this log group'),
     });
   });
 
