@@ -1,4 +1,7 @@
-/** What `cdk synth` and `cdk deploy` run. The configuration is `-c config=FILE`, or autoscaler.yaml, or the example. */
+/**
+ * The CDK app for `cdk synth` and `cdk deploy`. It reads the configuration from `-c config=FILE`,
+ * else from autoscaler.yaml, else from the example.
+ */
 import { existsSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { loadDeployment } from '../lambda/config/load.ts';
@@ -13,7 +16,7 @@ function chooseConfigFile(named: unknown): string {
   if (typeof named === 'string') return named;
   if (existsSync('autoscaler.yaml')) return 'autoscaler.yaml';
   console.error(
-    'synthesizing autoscaler.example.yaml: there is no autoscaler.yaml; name another file with -c config=FILE',
+    'autoscaler.yaml does not exist, so this synthesizes autoscaler.example.yaml; to use another file, pass -c config=FILE',
   );
   return 'autoscaler.example.yaml';
 }

@@ -1,17 +1,20 @@
 /**
- * What else than Fargate's tasks (lambda/decision/settings/prices.ts) costs money: dollars in us-east-1, on demand, free tiers left out. Looked up on
- * 2026-11-21 in what cloudburn.io, wring.co, cloudchipr.com and zacfukuda.com quoted in 2026 from the pages named here, all of them
- * below aws.amazon.com; those of extra storage and Secrets Manager are those of docs/aws.md §9, that of traces is from memory. Other regions are up
- * to a quarter dearer.
+ * AWS prices other than those of Fargate tasks (lambda/decision/settings/prices.ts): dollars in
+ * us-east-1, on demand, without free tiers. Other regions are up to a quarter more expensive.
+ *
+ * Sources: cloudburn.io, wring.co, cloudchipr.com and zacfukuda.com, read on 2026-11-21. They
+ * quoted in 2026 the pages below aws.amazon.com that are named here. The prices of extra storage
+ * and Secrets Manager are from docs/aws.md §9. The price of traces is from memory.
  */
 export const PRICES = {
-  // vpc/pricing, privatelink/pricing; data through an endpoint costs a fifth of what it costs through a NAT gateway
+  // vpc/pricing, privatelink/pricing. Data through an endpoint costs a fifth of data through a NAT
+  // gateway.
   natGatewayHour: 0.045,
   natGatewayGb: 0.045,
   publicIpv4Hour: 0.005,
-  /** An hour of an endpoint in one zone. */
+  /** One interface endpoint in one zone. */
   endpointHour: 0.01,
-  // fargate/pricing; of what a task has beyond 20 GB
+  // fargate/pricing, for storage above 20 GB
   storageGbHour: 0.000111,
   // lambda/pricing, arm64
   lambdaGbSecond: 0.0000133334,

@@ -1,6 +1,7 @@
 /**
- * What a deployment costs a month, line by line: a computation on its configuration, with prices of us-east-1 and the assumptions
- * below. No promise: it tells what is worth looking at, and what a change of the configuration changes.
+ * Computes what a deployment costs a month, line by line, from its configuration, the prices of
+ * us-east-1 and the assumptions below. It is an estimate: use it to find the large items and to
+ * compare configurations.
  */
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
@@ -17,32 +18,35 @@ import {
 
 export { BUILDS } from './task-hours.ts';
 
-/** Nobody builds: floors and schedules alone. */
+/** No builds: only floors and schedules cost money. */
 export const QUIET: Load = { share: 0 };
-/** A usual working day: in the trace `1k-users`, 2.6 of 60 tasks are busy on average in working hours. */
+/**
+ * A usual working day: in the trace `1k-users`, 2.6 of 60 tasks are busy on average in working
+ * hours.
+ */
 export const USUAL: Load = { share: 0.04 };
 /** A day on which people build all the time. */
 export const BUSY: Load = { share: 0.35 };
 
-/** What no configuration tells. */
+/** Assumptions that the configuration does not contain. */
 export const ASSUMED = {
-  /** GB that a task brings in for each hour in which it builds: its image, providers, modules. */
+  /** GB that a task downloads for each hour in which it builds: image, providers, modules. */
   gbPerBusyTaskHour: 0.5,
-  /** GB that a look brings in. */
+  /** GB that a look downloads. */
   gbPerLook: 0.0001,
-  /** Seconds that are billed for one look when all is quiet. */
+  /** Billed seconds of one look without pending or due jobs. */
   quietLookS: 0.5,
-  /** Seconds that are billed in a minute in which it looks again and again. */
+  /** Billed seconds in a minute with several looks. */
   busyMinuteS: 50,
-  /** GB of log: a look, and as much again for each pool; and an hour in which a task builds. */
+  /** GB of log for a look, and the same again for each pool. */
   logGbPerLook: 0.000_002,
   logGbPerBusyTaskHour: 0.002,
 } as const;
 
-/** What the stack has whatever is configured; a test holds it against the template. */
+/** Resources that every stack has. A test compares these numbers with the template. */
 export const MADE = { zones: 2, endpoints: 5, metrics: 10, metricsPerPool: 3, alarms: 9 } as const;
 
-/** Dollars a month of all interface endpoints, in each of the zones. */
+/** Dollars a month for all interface endpoints in all zones. */
 export const ENDPOINTS_MONTH = MADE.endpoints * MADE.zones * MONTH_HOURS * PRICES.endpointHour;
 
 const LINES = {
@@ -61,7 +65,9 @@ const LINES = {
 
 export type CostLine = { readonly what: (typeof LINES)[keyof typeof LINES]; readonly dollars: number };
 
-/** Dollars a month, a line each; lines of nothing included, so that two deployments can be compared. */
+/**
+ * Dollars a month for each line, including lines of zero, so that you can compare two deployments.
+ */
 export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[] {
   const load = withinMaxTasks(deployment, wanted);
   const usage = usageOf(deployment, load);
@@ -84,27 +90,27 @@ export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[
   }));
 }
 
-/** Dollars a month of all lines. */
+/** The sum of all lines, in dollars a month. */
 export function totalOf(lines: readonly CostLine[]): number {
   return sum(lines, ({ dollars }) => dollars);
 }
 
-/** Builds a working day for each task of `max`. */
+/** Builds on a working day for each task of `max`. */
 export function buildsPerTask({ share }: Load): number {
   return (share * WORK_DAY_MINUTES) / BUILDS.minutes;
 }
 
 export type PoolEstimate = {
   readonly pool: DeployedPool;
-  /** Builds a working day. */
+  /** Builds on a working day. */
   readonly buildsPerDay: number;
-  /** Dollars a month of its tasks, at the configured price of waiting. */
+  /** Dollars a month for its tasks, at the configured price of waiting. */
   readonly dollars: number;
-  /** As `dollars`, where a minute of a waiting person costs one dollar. */
+  /** As `dollars`, if a minute of a waiting person costs one dollar. */
   readonly atOneDollar: number;
 };
 
-/** What each pool's tasks cost a month, at two prices of waiting. */
+/** Computes what each pool's tasks cost a month, at two prices of waiting. */
 export function estimatePools(deployment: Deployment, wanted: Load): readonly PoolEstimate[] {
   const load = withinMaxTasks(deployment, wanted);
   return deployment.pools.map((pool) => {
@@ -118,25 +124,31 @@ export function estimatePools(deployment: Deployment, wanted: Load): readonly Po
   });
 }
 
-/** The load of so many builds a working day over all pools, each with a part as large as its part of all `max`. */
+/**
+ * The load of this many builds on a working day, divided over the pools in proportion to their
+ * `max`.
+ */
 export function loadOf({ pools, limits }: Deployment, buildsPerDay: number): Load {
   const max = Math.min(limits.maxTasks, sumOfMax(pools));
   return { share: max === 0 ? 0 : buildsPerDay / max / buildsPerTask({ share: 1 }) };
 }
 
-/** Dollars a month of as many tasks of a pool around the clock, and nothing else: what a fleet of fixed size costs. */
+/**
+ * Dollars a month for a fleet of fixed size: this many tasks of a pool around the clock, and
+ * nothing else.
+ */
 export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
   return tasks * MONTH_HOURS * hourOf(pool, 'on-demand');
 }
 
-/** Alarms, each of which is billed; the quotas of on-demand and Spot vCPUs have one each. */
+/** The number of billed alarms. The quotas of on-demand and Spot vCPUs have one alarm each. */
 export function alarmsOf({ pools }: Deployment): number {
   const onDemand = pools.some(({ spot, spotBase }) => !spot || spotBase > 0);
   const spot = pools.some((pool) => pool.spot);
   return MADE.alarms + (onDemand ? 1 : 0) + (spot ? 1 : 0);
 }
 
-/** The pools' `max` may add up to more than there is room for. */
+/** Reduces the load if the pools' `max` add up to more than `maxTasks`. */
 function withinMaxTasks({ pools, limits }: Deployment, { share }: Load): Load {
   const max = sumOfMax(pools);
   return { share: max > limits.maxTasks ? (share * limits.maxTasks) / max : share };
@@ -171,12 +183,12 @@ function costOfTasks(pool: DeployedPool, load: Load): number {
   return onDemand * (hourOf(pool, 'on-demand') + storage) + spot * (hourOf(pool, 'spot') + storage);
 }
 
-/** Dollars of one task. */
+/** Dollars for one task-hour. */
 function hourOf(pool: DeployedPool, capacity: 'on-demand' | 'spot'): number {
   return priceOf({ ...pool, spot: capacity === 'spot' }) / 1e6;
 }
 
-/** An existing VPC has its own way out, paid for already. */
+/** An existing VPC costs nothing here, because its egress is already paid for. */
 function costOfNat({ aws }: Deployment, { looks, busyTaskHours }: Usage): number {
   if (aws.network.vpc !== undefined) return 0;
   const hours = aws.network.natGateways * MONTH_HOURS * (PRICES.natGatewayHour + PRICES.publicIpv4Hour);
@@ -198,14 +210,16 @@ function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage)
   return gb * (PRICES.logsGb + (aws.logs.retentionDays / 30) * PRICES.logsGbMonth);
 }
 
-/** The function reads the token every five minutes; tasks read theirs when they start, which is next to nothing. */
+/**
+ * The function reads the token every five minutes. The reads of starting tasks cost almost nothing.
+ */
 function costOfSecrets({ coder, pools }: Deployment): number {
   const refs = [coder.token, ...pools.flatMap(({ key, secrets }) => [key, ...Object.values(secrets)])];
   const names = new Set(refs.map(({ secret }) => secret));
   return names.size * PRICES.secretMonth + MONTH_HOURS * 12 * PRICES.secretCall;
 }
 
-/** Queue and topic cost nothing while nothing is wrong. */
+/** The queue and the topic cost nothing without errors and alarms. */
 function costOfInvocations({ aws }: Deployment): number {
   return INVOCATIONS * (PRICES.scheduleRun + (aws.function.tracing ? PRICES.trace : 0));
 }

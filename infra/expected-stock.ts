@@ -1,15 +1,16 @@
 /**
- * How many daemons a pool keeps free on average, by the rule of the autoscaler: one more, while the waiting that it saves is worth more than
- * it costs. Computed from the builds a minute, the price of waiting, the price of a task and the time that a start takes.
+ * Computes how many daemons a pool keeps free on average, from builds a minute, the price of
+ * waiting, the price of a task and the start time. The rule is that of the autoscaler: keep one
+ * more daemon while it saves more waiting than it costs.
  */
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
 import { chancesOf, shortfallOf } from '../lambda/decision/demand/stock.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 
-/** Builds that no forecast tells: those that people start, and imports. */
+/** Builds that the autoscaler cannot forecast: those that people start, and imports. */
 export type Unforeseen = {
   readonly perMinute: number;
-  /** Running builds that end while a new task starts: they free their daemons. */
+  /** Running builds that end, and free their daemons, while a new task starts. */
   readonly ending: number;
 };
 

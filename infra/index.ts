@@ -1,4 +1,4 @@
-/** For somebody's own CDK app. */
+/** The public API for your own CDK app. */
 export { ConfigError } from '../lambda/config/problems/problems.ts';
 export {
   type ExistingResources,
@@ -6,3 +6,4 @@ export {
   type ProvisionerAutoscalerProps,
 } from './constructs/provisioner-autoscaler.ts';
 export type { Settings } from './constructs/settings.ts';
+export { StackError } from './constructs/stack-error.ts';

@@ -9,10 +9,10 @@ export interface AutoscalerStackProps extends StackProps {
   readonly autoscaler: ProvisionerAutoscalerProps;
 }
 
-/** The ready-made stack: one autoscaler with all that it needs, and what to know of it afterwards. */
+/** The ready-made stack: one autoscaler with everything that it needs, and its outputs. */
 export class AutoscalerStack extends Stack {
   constructor(scope: Construct, id: string, { autoscaler: settings, ...props }: AutoscalerStackProps) {
-    // CloudFormation takes 1 MB, and a third of a template is indentation
+    // CloudFormation accepts at most 1 MB, and a third of a template is indentation.
     super(scope, id, { suppressTemplateIndentation: true, ...props });
     const autoscaler = new ProvisionerAutoscaler(this, 'Autoscaler', settings);
     new CfnOutput(this, 'ClusterName', { value: autoscaler.cluster.clusterName });
@@ -20,7 +20,7 @@ export class AutoscalerStack extends Stack {
     new CfnOutput(this, 'LogGroupName', {
       value: autoscaler.logGroup.logGroupName,
       description:
-        'Where the autoscaler logs. "cdk destroy" stops every task, builds and all, and leaves nothing but this log group and those of the pools: delete them when nobody asks any more.',
+        'Log group of the autoscaler. "cdk destroy" stops every task and its build. It keeps only this log group and those of the pools; delete them when you no longer need the logs.',
     });
   }
 }

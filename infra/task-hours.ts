@@ -1,4 +1,7 @@
-/** How many tasks a pool has over an average week: its floors, the busy ones, and those that it keeps free. */
+/**
+ * Computes the task-hours of a pool from an average week: its floors, its busy tasks and its free
+ * tasks.
+ */
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
 import type { Schedule } from '../lambda/decision/model/config.ts';
 import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
@@ -9,26 +12,29 @@ export const MONTH_HOURS = 730;
 const DAY_MINUTES = 24 * 60;
 const WEEK_MINUTES = 7 * DAY_MINUTES;
 
-/** Monday to Friday, ten hours from 08:00 on the clock that the schedules go by. */
+/** Monday to Friday, ten hours from 08:00, in the time zone of the schedules. */
 const WORK = { days: [1, 2, 3, 4, 5], fromMinute: 8 * 60, toMinute: 18 * 60 } as const;
-/** Of a working day. */
+/** Minutes of a working day. */
 export const WORK_DAY_MINUTES = WORK.toMinute - WORK.fromMinute;
 /** The hours of a month in which people work: 217, which is 22 days. */
 export const WORK_HOURS = (50 * MONTH_HOURS) / 168;
 
-/** What is built. */
+/** How much is built. */
 export type Load = {
-  /** Of `max`: busy in working hours on average. */
+  /** The share of `max` that is busy in working hours, on average. */
   readonly share: number;
 };
 
-/** What no configuration tells, from the trace `1k-users` (docs/traces.md): 8,348 builds a week. */
+/**
+ * Assumptions about builds, from the trace `1k-users` (docs/traces.md), which has 8,348 builds a
+ * week.
+ */
 export const BUILDS = {
-  /** Minutes that a build takes, on average. */
+  /** Average duration of a build, in minutes. */
   minutes: 1,
-  /** The share that people start, so that no forecast tells it. */
+  /** The share of builds that people start, which the autoscaler cannot forecast. */
   unforeseen: 0.6,
-  /** Unforeseen builds a working day; with fewer, a pool keeps no daemon free. */
+  /** With fewer unforeseen builds on a working day, a pool keeps no daemon free. */
   leastADay: 2,
 } as const;
 
@@ -52,12 +58,15 @@ export function buildHours(pool: DeployedPool, { share }: Load): number {
 
 type Stock = { readonly atWork: number; readonly else: number };
 
-/** The pool's tasks in one minute of the week, of which Sunday's first is 0; on average, so not a whole number. */
+/**
+ * The pool's average tasks in one minute of the week. Minute 0 is the first of Sunday. Not a whole
+ * number.
+ */
 function tasksAt(pool: DeployedPool, { share }: Load, stock: Stock, minute: number): number {
   if (pool.retiring) return 0;
   const active = pool.schedules.filter((schedule) => isActive(schedule, minute));
   const isWork = isActive(WORK, minute);
-  // the forecast can be read, so that min is 0 where it is not written and wake is on
+  // The forecast is readable, so an unset min is 0 if wake is on.
   const min = Math.max(leastOf(pool, undefined), ...active.map((schedule) => schedule.min));
   const warm = Math.max(isWork ? stock.atWork : stock.else, ...active.map((schedule) => schedule.warm));
   const busy = isWork ? share * pool.max : 0;
@@ -65,8 +74,8 @@ function tasksAt(pool: DeployedPool, { share }: Load, stock: Stock, minute: numb
 }
 
 /**
- * The daemons that a pool keeps free. As the autoscaler does, it counts the builds of the moment and those of the last seven days, so
- * that a pool which is in use every day keeps some at night too.
+ * The daemons that a pool keeps free. Like the autoscaler, it counts current builds and those of
+ * the last seven days. So a pool that is used every day keeps some free daemons at night too.
  */
 function stockOf(pool: DeployedPool, { share }: Load, isWork: boolean): number {
   if (pool.warm !== 'auto') return pool.warm;
@@ -80,7 +89,7 @@ function stockOf(pool: DeployedPool, { share }: Load, isWork: boolean): number {
     : expectedStock(pool, { perMinute: ofTheWeek, ending: 0 });
 }
 
-/** A pool for prebuilds alone has none: coderd starts them. */
+/** 0 for a pool of prebuilds, because coderd starts those. */
 function unforeseenShare({ tags }: DeployedPool): number {
   return tags.is_prebuild === 'true' ? 0 : BUILDS.unforeseen;
 }

@@ -1,7 +1,7 @@
 /**
- * Makes the directory that Lambda runs: the handler with everything it imports, the configuration, and the
- * CA bundle. The same input gives the same bytes wherever the checkout and `outDir` lie, so that CDK's asset
- * hash, and with it the function, changes only when something did.
+ * Writes the directory that Lambda runs: the bundled handler, the configuration and the CA bundle.
+ * The same input gives the same bytes, wherever the checkout and `outDir` are. So CDK's asset hash,
+ * and with it the function, changes only if the input changes.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,12 +12,12 @@ import { loadConfig } from '../../lambda/config/load.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Where to read the configuration and where to put the function's files; other files in `outDir` stay. */
+/** Paths of the configuration and of the output directory. Other files in `outDir` stay. */
 export type FunctionBundle = { readonly configFile: string; readonly outDir: string };
 
 /**
- * Writes `index.mjs`, its source map, `autoscaler.yaml` and, if the configuration has one, `ca-bundle.pem`.
- * Throws a ConfigError for a configuration that cannot be used.
+ * Writes `index.mjs`, its source map, `autoscaler.yaml` and, if the configuration has one,
+ * `ca-bundle.pem`. Throws a ConfigError for a configuration that cannot be used.
  */
 export function bundleFunction({ configFile, outDir }: FunctionBundle): void {
   mkdirSync(outDir, { recursive: true });
@@ -39,7 +39,7 @@ function buildHandler(): readonly File[] {
   const { outputFiles } = buildSync({
     absWorkingDir: projectDir,
     entryPoints: ['lambda/handler.ts'],
-    // never written there, but the paths in the source map are relative to it
+    // esbuild does not write this file, but the paths in the source map are relative to it.
     outfile: 'dist/function/index.mjs',
     write: false,
     bundle: true,
@@ -50,7 +50,7 @@ function buildHandler(): readonly File[] {
     mainFields: ['module', 'main'],
     sourcemap: true,
     sourcesContent: false,
-    // some dependencies are CommonJS and call `require`, which ES modules do not have
+    // Some dependencies are CommonJS and call `require`, which ES modules do not have.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     logLevel: 'warning',
   });
@@ -66,11 +66,11 @@ function copyConfig(configFile: string, outDir: string): void {
     copyFileSync(configFile, copiedConfig);
   } else {
     writeFileSync(copiedCaBundle, caBundle);
-    writeFileSync(copiedConfig, withCaBundleBeside(readFileSync(configFile, 'utf8')));
+    writeFileSync(copiedConfig, withBundledCaPath(readFileSync(configFile, 'utf8')));
   }
 }
 
-function withCaBundleBeside(configText: string): string {
+function withBundledCaPath(configText: string): string {
   const document = parseDocument(configText);
   document.setIn(['coder', 'caBundle'], './ca-bundle.pem');
   return document.toString({ lineWidth: 0 });

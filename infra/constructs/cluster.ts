@@ -2,10 +2,12 @@ import { Arn, ArnFormat, Stack, Token, Validations } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster, ContainerInsights, type ICluster } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
+import { StackError } from './stack-error.ts';
 
 /**
- * The existing cluster of that name, or a new one. An existing one must have the capacity providers FARGATE and, for pools on Spot,
- * FARGATE_SPOT: CloudFormation can only set them for a cluster as a whole.
+ * Imports the existing cluster of that name, or makes a new one. An existing cluster must have the
+ * capacity provider FARGATE and, for pools on Spot, FARGATE_SPOT. CloudFormation can set the
+ * providers only for a whole cluster.
  */
 export function makeCluster(scope: Construct, vpc: IVpc, existingName: string | undefined): ICluster {
   if (existingName !== undefined)
@@ -18,30 +20,36 @@ export function makeCluster(scope: Construct, vpc: IVpc, existingName: string | 
   Validations.of(cluster).acknowledge({
     id: 'AwsSolutions-ECS4',
     reason:
-      'it bills each of its metrics of every service and task definition as a custom one; who waits, runs and fails to start is in the metrics of the autoscaler',
+      'Container Insights bills each metric of every service and task definition as a custom metric. The metrics of the autoscaler already have pending jobs, daemons and failed starts',
   });
   return cluster;
 }
 
-/** A cluster that others made, as one of our network: a cluster has no VPC, but CDK gives it one, or refuses to tell it. */
+/**
+ * The caller's cluster with the VPC of this stack. A cluster has no VPC in AWS, but a CDK cluster
+ * has one, or throws when it is read. Throws StackError for a cluster of another account or region.
+ */
 export function clusterIn(scope: Construct, vpc: IVpc, cluster: ICluster): ICluster {
   const { clusterName, clusterArn } = cluster;
-  refuseElsewhere(scope, cluster);
+  refuseOtherEnvironment(scope, cluster);
   return Cluster.fromClusterAttributes(scope, 'ClusterHere', { clusterName, clusterArn, vpc });
 }
 
-/** A service runs in the account and region of its stack. What is known only at deployment can't be compared. */
-function refuseElsewhere(scope: Construct, { clusterName, clusterArn, env }: ICluster): void {
+/**
+ * A service runs in the account and region of its stack, so the cluster must be there too. Values
+ * that are known only at deployment are not compared.
+ */
+function refuseOtherEnvironment(scope: Construct, { clusterName, clusterArn, env }: ICluster): void {
   const stack = Stack.of(scope);
   const { account, region } = Token.isUnresolved(clusterArn)
     ? env
     : Arn.split(clusterArn, ArnFormat.SLASH_RESOURCE_NAME);
-  const isElsewhere = [
+  const isOther = [
     [account, stack.account],
     [region, stack.region],
   ].some(([theirs, ours]) => !Token.isUnresolved(theirs) && !Token.isUnresolved(ours) && theirs !== ours);
-  if (isElsewhere)
-    throw new Error(
-      `using the cluster ${clusterName} of account ${account}, region ${region}: the stack ${stack.stackName} is in account ${stack.account}, region ${stack.region}; name a cluster there, or give the stack the cluster's env`,
+  if (isOther)
+    throw new StackError(
+      `cluster ${clusterName} is in account ${account}, region ${region}, but stack ${stack.stackName} is in account ${stack.account}, region ${stack.region}; use a cluster of that account and region, or set the stack's env to that of the cluster`,
     );
 }

@@ -4,9 +4,9 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 
 /**
- * Lets the services that have no role of ours use the key: CloudWatch Logs for the log groups, CloudWatch for alarms that publish
- * to an encrypted topic. The policy of a key that is only referred to cannot be changed from here: docs/encryption.md tells
- * what it must hold.
+ * Allows the services that have no role in this stack to use the key: CloudWatch Logs for the log
+ * groups, and CloudWatch for alarms that publish to an encrypted topic. CDK cannot change the
+ * policy of an imported key; docs/encryption.md has the statements that it needs.
  */
 export function allowServices(scope: Construct, key: IKey): void {
   for (const statement of keyStatements(Stack.of(scope))) key.addToResourcePolicy(statement);

@@ -19,46 +19,73 @@ import { PoolService, type PoolServiceProps } from './pool/pool-service.ts';
 import { bundleWithSettings, type SettingsSource } from './settings.ts';
 import { type LogSettings, logGroup } from './shared/log-group.ts';
 import { Network } from './shared/network.ts';
+import { StackError } from './stack-error.ts';
 import { Alarms } from './watching/alarms.ts';
 import { Dashboard } from './watching/dashboard.ts';
 import { LogQueries } from './watching/log-queries.ts';
 
-/** What is there already. Each wins over what the section `aws` of the settings says of the same. */
+/** Existing resources. Each one takes precedence over the same setting in the section `aws`. */
 export interface ExistingResources {
   /** @default the VPC of `cluster`, else the one that `aws.network` names, else a new one */
   readonly vpc?: IVpc;
-  /** Private subnets with a way out. @default those of `aws.network`, else the VPC's private subnets with egress */
+  /**
+   * Private subnets with egress. @default those of `aws.network`, else the VPC's private subnets
+   * with egress
+   */
   readonly subnets?: SubnetSelection;
-  /** Of tasks and function. @default those of `aws.network`, else a new one without any ingress */
+  /**
+   * For the tasks and the function. @default those of `aws.network`, else a new one without ingress
+   * rules
+   */
   readonly securityGroups?: ISecurityGroup[];
-  /** It must have the capacity provider FARGATE and, for pools on Spot, FARGATE_SPOT. @default the one that `aws.cluster` names, else a new one */
+  /**
+   * It must have the capacity provider FARGATE and, for pools on Spot, FARGATE_SPOT.
+   * @default the one that `aws.cluster` names, else a new one
+   */
   readonly cluster?: ICluster;
-  /** Takes the logs of everything. @default the one that `aws.logs.group` names, else one for the function and one a pool */
+  /**
+   * For all logs.
+   * @default the one that `aws.logs.group` names, else one for the function and one for each pool
+   */
   readonly logGroup?: ILogGroup;
-  /** Encrypts logs, queue, topic, schedule and the function's environment. @default the one that `aws.kmsKey` names, else keys of AWS */
+  /**
+   * Encrypts the logs, the queue, the topic, the schedule and the function's environment.
+   * @default the one that `aws.kmsKey` names, else AWS's own keys
+   */
   readonly kmsKey?: IKey;
-  /** Told of every alarm. @default the one that `aws.alarms.topic` names, else a new one */
+  /** Gets every alarm. @default the one that `aws.alarms.topic` names, else a new one */
   readonly alarmTopic?: ITopic;
-  /** Bounds every role. @default the one that `aws.permissionsBoundary` names, else none */
+  /**
+   * Permissions boundary of every role. @default the one that `aws.permissionsBoundary` names, else
+   * none
+   */
   readonly permissionsBoundary?: IManagedPolicy;
 }
 
-/** The settings of autoscaler.yaml, written as props or in the file `configFile`, and what is there already. */
+/**
+ * The settings of autoscaler.yaml, as props or as the file `configFile`, and existing resources.
+ */
 export type ProvisionerAutoscalerProps = SettingsSource & ExistingResources;
 
-/** Everything, once a stack: network, cluster, one service a pool, the function that sizes them, alarms, dashboard and queries. */
+/**
+ * The whole autoscaler: network, cluster, one service for each pool, the function that scales them,
+ * alarms, dashboard and saved queries. A stack can have only one.
+ */
 export class ProvisionerAutoscaler extends Construct {
   readonly cluster: ICluster;
   readonly function: IFunction;
-  /** Where the function logs. */
+  /** The log group of the function. */
   readonly logGroup: ILogGroup;
-  /** By name of the pool. */
+  /** By pool name. */
   readonly services: Readonly<Record<string, FargateService>>;
-  /** Told of every alarm; absent where `aws.alarms.enabled` is false. */
+  /** Gets every alarm. Absent if `aws.alarms.enabled` is false. */
   readonly topic: ITopic | undefined;
   readonly dashboard: CloudWatchDashboard;
 
-  /** Throws a ConfigError that names every problem of the settings. */
+  /**
+   * Throws a ConfigError with every problem of the settings, or a StackError for unusable existing
+   * resources.
+   */
   constructor(scope: Construct, id: string, props: ProvisionerAutoscalerProps) {
     super(scope, id);
     const { existing, source } = split(props);
@@ -82,12 +109,12 @@ export class ProvisionerAutoscaler extends Construct {
       kmsKey,
     };
     this.logGroup = logGroup(this, logs);
-    const place = {
+    const location = {
       network,
       cluster: existing.cluster ? clusterIn(this, network.vpc, existing.cluster) : this.cluster,
       ready: new DependencyGroup(this.cluster, network.ready),
     };
-    this.services = this.#addPools(config, { place, logs, caBundle });
+    this.services = this.#addPools(config, { location, logs, caBundle });
     const autoscaler = new AutoscalerFunction(this, 'Autoscaler', {
       cluster: this.cluster,
       vpc: network.vpc,
@@ -101,8 +128,8 @@ export class ProvisionerAutoscaler extends Construct {
     });
     this.function = autoscaler.function;
     const operated = { autoscaler, pools: config.pools };
-    const told = { settings: aws.alarms, topic: existing.alarmTopic, kmsKey };
-    const alarms = aws.alarms.enabled ? new Alarms(this, 'Alarms', { ...operated, ...told }) : undefined;
+    const notified = { settings: aws.alarms, topic: existing.alarmTopic, kmsKey };
+    const alarms = aws.alarms.enabled ? new Alarms(this, 'Alarms', { ...operated, ...notified }) : undefined;
     this.topic = alarms?.topic;
     const shown = { perPool: aws.metrics.perPool, alarms: alarms?.alarms };
     this.dashboard = new Dashboard(this, 'Dashboard', { ...operated, ...shown }).dashboard;
@@ -114,13 +141,13 @@ export class ProvisionerAutoscaler extends Construct {
 
   #addPools(
     { coder, pools, aws }: Deployment,
-    { place, logs, caBundle }: { place: Place; logs: LogSettings; caBundle: string | undefined },
+    { location, logs, caBundle }: { location: Location; logs: LogSettings; caBundle: string | undefined },
   ): Record<string, FargateService> {
     const texts = containerTexts(this, caBundle);
     const services = pools.map((pool): [string, FargateService] => [
       pool.name,
       new PoolService(this, `Pool-${pool.name}`, {
-        ...place,
+        ...location,
         coderUrl: coder.url,
         pool,
         earlySuccess: aws.earlySuccess,
@@ -153,29 +180,33 @@ function split(props: ProvisionerAutoscalerProps): {
   return { existing, source };
 }
 
-type Place = Pick<PoolServiceProps, 'network' | 'cluster' | 'ready'>;
+type Location = Pick<PoolServiceProps, 'network' | 'cluster' | 'ready'>;
 
-/** Alarms, dashboard, queries and metrics are named after the stack: CloudFormation would refuse those of a second one. */
+/**
+ * Alarms, dashboard, queries and metrics are named after the stack, so CloudFormation would refuse
+ * a second autoscaler in it.
+ */
 function refuseSecond(autoscaler: ProvisionerAutoscaler): void {
   const stack = Stack.of(autoscaler);
   const other = stack.node
     .findAll()
     .find((construct) => construct instanceof ProvisionerAutoscaler && construct !== autoscaler);
   if (other === undefined) return;
-  throw new Error(
-    `making the autoscaler ${autoscaler.node.path}: its stack has ${other.node.path} already; make one stack for each, or one of both with more pools`,
+  throw new StackError(
+    `cannot create the autoscaler ${autoscaler.node.path}: its stack already has ${other.node.path}; use one stack for each, or one autoscaler with more pools`,
   );
 }
 
 function warn(scope: Construct, problem: Problem): void {
-  // CDK reads an id up to the first bracket
+  // CDK cuts an id at the first bracket.
   const id = `coder-provisioner-autoscaler:${problem.path.replaceAll(/[[\].]+/g, '.')}`;
   Annotations.of(scope).addWarningV2(id, formatProblem(problem));
 }
 
 /**
- * The text of guard.sh, which travels in the task definitions (a changed one is a new revision of them), and that of the certificates. A
- * mapping holds each once, since fifty copies would not fit into a template (1 MB).
+ * The text of guard.sh and of the certificates, which are part of the task definitions. A changed
+ * text makes a new revision. The template has each text once, in a mapping, because fifty copies
+ * would exceed 1 MB.
  */
 function containerTexts(scope: Construct, caBundle: string | undefined) {
   const sh = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');

@@ -1,4 +1,7 @@
-/** The settings of a deployment, from a file or from a CDK app, and the function's files made with them. */
+/**
+ * Reads the settings of a deployment from a file or from a CDK app, and writes the function's
+ * files.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Token } from 'aws-cdk-lib';
@@ -10,24 +13,28 @@ import { ConfigError } from '../../lambda/config/problems/problems.ts';
 import type { configSchema } from '../../lambda/config/schema/schema.ts';
 import { bundleFunction } from './bundle.ts';
 
-/** What autoscaler.yaml holds; docs/settings.md has every setting. A relative `coder.caBundle` lies below the working directory. */
+/**
+ * The content of autoscaler.yaml; docs/settings.md lists every setting. A relative `coder.caBundle`
+ * is relative to the working directory.
+ */
 export type Settings = z.input<typeof configSchema>;
 
 export type SettingsSource = Settings | { readonly configFile: string };
 
 /**
- * Reads the settings and fills `functionDir` with what Lambda runs, the settings included. Throws a ConfigError that names every
- * problem: by file and line, or by the prop.
+ * Reads the settings and writes the files that Lambda runs, including the settings, to
+ * `functionDir`. Throws a ConfigError with every problem, by file and line or by prop.
  */
 export function bundleWithSettings(source: SettingsSource, functionDir: string): LoadedConfig {
   if ('configFile' in source) return bundle(source.configFile, functionDir);
   refuseTokens(source);
-  // before there is a file, so that no problem is told as one of a file that nobody wrote
+  // Check before the file is written: a problem must not refer to a file that the user did not
+  // write.
   const { warnings } = checkDeployment(source);
   return { ...bundle(writeSettings(source, `${functionDir}.yaml`), functionDir), warnings };
 }
 
-/** What CDK knows only at deployment can't be in a file that is made now, nor be checked. */
+/** A CDK token has no value yet, so it can be neither checked nor written to a file. */
 function refuseTokens(source: Settings): void {
   const paths = tokensIn(source, '');
   if (paths.length === 0) return;
@@ -35,7 +42,8 @@ function refuseTokens(source: Settings): void {
     paths.map((path) => ({
       severity: 'error',
       path,
-      message: 'is known only at deployment (a CDK token); write the text itself, such as the name or ARN',
+      message:
+        'is a CDK token, whose value is known only at deployment; write the value itself, such as the name or ARN',
     })),
   );
 }

@@ -8,7 +8,9 @@ import { checkSpending } from './rules/spending-rules.ts';
 import { configSchema, type ParsedConfig } from './schema/schema.ts';
 import { waitingOf } from './schema/waiting-schema.ts';
 
-/** Makes a configuration of a parsed YAML document; throws a ConfigError that names every problem. */
+/**
+ * Makes a configuration of a parsed YAML document; throws a ConfigError that names every problem.
+ */
 export function checkConfig(value: unknown) {
   const { config, findings } = examineConfig(value);
   return settle(
@@ -17,7 +19,9 @@ export function checkConfig(value: unknown) {
   );
 }
 
-/** As `checkConfig`, for what is about to be deployed: one stack does not hold any number of pools. */
+/**
+ * As `checkConfig`, for what is about to be deployed: one stack does not hold any number of pools.
+ */
 export function checkDeployment(value: unknown) {
   const checked = checkConfig(value);
   return settle(checked.config, [
@@ -26,14 +30,16 @@ export function checkDeployment(value: unknown) {
   ]);
 }
 
-/** The findings about a parsed YAML document, and the configuration if there is no error among them. */
+/**
+ * The findings about a parsed YAML document, and the configuration if there is no error among them.
+ */
 export function examineConfig(value: unknown): {
   readonly config?: Deployment;
   readonly findings: readonly Finding[];
 } {
   const written = withoutNulls(value);
   if (written === undefined)
-    return { findings: [error([], 'the configuration is empty; begin with "coder:" and "pools:"')] };
+    return { findings: [error([], 'the configuration is empty; start with "coder:" and "pools:"')] };
   const parsed = configSchema.safeParse(written);
   const config = parsed.success ? toConfig(parsed.data) : undefined;
   const findings = distinct([
@@ -44,7 +50,10 @@ export function examineConfig(value: unknown): {
   return config === undefined ? { findings } : { config, findings };
 }
 
-/** `tags:` with nothing after it is null in YAML and means that nothing is said. In lists it stays: an entry too many. */
+/**
+ * Removes nulls: `tags:` without a value is null in YAML and means unset. In lists null stays, as a
+ * wrong entry.
+ */
 function withoutNulls(value: unknown): unknown {
   if (value === null) return undefined;
   if (typeof value !== 'object') return value;
@@ -52,7 +61,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutNulls(item)]));
 }
 
-/** A mistake in `defaults` is found once a pool, and said once. */
+/** Removes duplicates: each pool reports the same mistake in `defaults`. */
 function distinct(findings: readonly Finding[]): Finding[] {
   return [
     ...new Map(
@@ -96,7 +105,10 @@ function toPool(
   };
 }
 
-/** Four fifths: a backlog of prebuilds fills its part for as long as it lasts, and people's jobs need the rest. */
+/**
+ * Four fifths of `max`, in tasks: a backlog of prebuilds fills its share, and jobs of people need
+ * the rest.
+ */
 export function mostForPrebuilds(max: number): number {
   return Math.max(1, Math.floor((max * 4) / 5));
 }

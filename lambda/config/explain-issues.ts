@@ -20,14 +20,16 @@ type Case<I = Issue> = {
   readonly root: SettingNode;
 };
 
-/** Says of each zod issue what was seen, what is allowed and what was probably meant; one finding a setting. */
+/**
+ * Makes one finding for each wrong setting: the seen value, the allowed values and a suggestion.
+ */
 export function explainIssues(issues: readonly Issue[], value: unknown): Finding[] {
   const root = rootSetting();
   const findings = issues.flatMap((issue) => explain(toCase(issue, value, root)));
-  const said = new Set<string>();
+  const reported = new Set<string>();
   return findings.filter(({ path }) => {
     const key = JSON.stringify(path);
-    return !said.has(key) && said.add(key);
+    return !reported.has(key) && reported.add(key);
   });
 }
 
@@ -56,7 +58,7 @@ function explain(it: Case): Finding[] {
         error(
           path,
           issue.origin === 'array'
-            ? `an empty list; it needs at least one entry${example(settingAt(it.root, path))}`
+            ? `the list is empty; write at least one entry${example(settingAt(it.root, path))}`
             : tooSmall({ ...it, issue }),
         ),
       ];
@@ -90,7 +92,7 @@ function elsewhere(root: SettingNode, key: string): string[] {
 
 function absence({ path, isPresent, root }: Case): string {
   const setting = settingAt(root, path);
-  if (setting?.description === undefined) return 'no value; for an empty text write ""';
+  if (setting?.description === undefined) return 'no value; write "" for an empty string';
   return `${isPresent ? 'no value' : 'missing'}; ${asClause(setting.description)}${example(setting)}`;
 }
 
@@ -102,12 +104,12 @@ function asClause(description: string): string {
 function wrongType({ path, seen, root }: Case): string {
   const setting = settingAt(root, path);
   const got = `expected ${kindOf(setting)}, got ${shown(seen, path)}`;
-  if (path.length === 0) return `${got}; begin with "coder:" and "pools:"`;
+  if (path.length === 0) return `${got}; start with "coder:" and "pools:"`;
   const instead = insteadOf(path, seen) ?? numberIn(seen, setting);
   if (instead !== undefined) return `${got}; ${instead}`;
   if (setting?.type !== 'string') return `${got}${example(setting)}`;
   if (setting.title === DURATION_TITLE)
-    return `${got}; write a whole number and its unit, s, m or h: 90s, 5m, 1h`;
+    return `${got}; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h`;
   if (wordFor(setting) !== undefined) return `${got}${example(setting)}`;
   return typeof seen === 'object' ? got : `${got}; put it in quotes`;
 }
@@ -119,7 +121,7 @@ function wrongValue({ issue, path, seen }: Case<z.core.$ZodIssueInvalidValue>): 
   return `expected ${anyOf(allowed)}, got ${shown(seen, path)}${hint ?? vcpuHint(seen, allowed)}`;
 }
 
-/** 1, 2 and 0.5 are how vCPUs are counted nearly everywhere else. */
+/** A hint for a cpu that was written in vCPUs, such as 0.5, 1 or 2. */
 function vcpuHint(seen: unknown, allowed: readonly string[]): string {
   const units = typeof seen === 'number' ? seen * 1024 : Number.NaN;
   return allowed.includes(String(units)) ? `; ${seen} vCPU is ${units}` : '';

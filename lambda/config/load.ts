@@ -15,12 +15,18 @@ export type LoadedConfig = {
   readonly caBundle?: string;
 };
 
-/** Reads a configuration file and the CA bundle it names; throws a ConfigError that names every problem. */
+/**
+ * Reads a configuration file and the CA bundle it names; throws a ConfigError that names every
+ * problem.
+ */
 export function loadConfig(file: string): LoadedConfig {
   return load(file, () => []);
 }
 
-/** As `loadConfig`, for what is about to be deployed: a stack does not hold any number of pools, nor a task any amount of text. */
+/**
+ * As `loadConfig`, for what is about to be deployed: a stack does not hold any number of pools, nor
+ * a task any amount of text.
+ */
 export function loadDeployment(file: string): LoadedConfig {
   return load(file, (value, caBundle) => [...checkPoolCount(value), ...checkSizes(value, caBundle)]);
 }
@@ -74,10 +80,11 @@ function caBundleOf(value: unknown): string | undefined {
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 
 function bundleFlaw(text: string): string | undefined {
-  if (text.includes('PRIVATE KEY-----')) return 'it holds a private key; leave only certificates in it';
+  if (text.includes('PRIVATE KEY-----'))
+    return 'the file contains a private key; keep only certificates in it';
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0)
-    return 'no PEM certificate in it; it needs "-----BEGIN CERTIFICATE-----" (convert DER with openssl x509 -inform der)';
+    return 'the file has no PEM certificate ("-----BEGIN CERTIFICATE-----"); convert DER with openssl x509 -inform der';
   const broken = certificates.findIndex((pem) => !isCertificate(pem));
   return broken < 0
     ? undefined
@@ -96,8 +103,8 @@ function isCertificate(pem: string): boolean {
 export function whyUnreadable(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const known: Readonly<Record<string, string>> = {
-    ENOENT: 'no such file; look at the path',
-    EISDIR: 'it is a folder; name the file in it',
+    ENOENT: 'no such file; check the path',
+    EISDIR: 'the path is a folder; write the path of a file',
     EACCES: 'no permission to read it',
   };
   return known[code] ?? `it cannot be read (${code})`;

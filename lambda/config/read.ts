@@ -3,7 +3,10 @@ import { ConfigError, type Finding, type Problem, settle, toProblem } from './pr
 import type { Deployment } from './rules/deployment.ts';
 import { parseYaml } from './yaml-source.ts';
 
-/** Makes a configuration of YAML text; throws a ConfigError that names every problem with file and line. */
+/**
+ * Makes a configuration of YAML text; throws a ConfigError that names every problem with file and
+ * line.
+ */
 export function readConfig(text: string, file: string) {
   return readConfigWith(text, file, () => []);
 }

@@ -1,4 +1,4 @@
-/** YAML text as a value of which every part can be found again in the text. */
+/** Parses YAML text into a value, and finds the position of each setting in the text. */
 import {
   type Alias,
   type Document,
@@ -27,14 +27,17 @@ export type YamlSource =
       readonly value: unknown;
       /** Keys that are given twice. */
       readonly findings: readonly Finding[];
-      /** Where a setting stands: its name, or its dash in a list; for one that isn't there, what it would stand in. */
+      /**
+       * The position of a setting: its name, or its dash in a list. For a missing setting, the
+       * position of the mapping or list that would contain it.
+       */
       readonly placeOf: (path: Path) => Position;
     };
 
 /** Parses YAML 1.2 with aliases and merge keys; without any tag of CloudFormation and its like. */
 export function parseYaml(text: string): YamlSource {
   const lineCounter = new LineCounter();
-  // pretty errors quote the line, and a line may hold a secret
+  // Pretty errors quote the line, which may contain a secret.
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', merge: true, lineCounter });
   const positionAt = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset);
@@ -54,12 +57,12 @@ function toParsed(document: Document.Parsed, positionAt: (offset: number) => Pos
     return {
       kind: 'parsed',
       value,
-      findings: findTwins(document),
+      findings: findDuplicateKeys(document),
       placeOf: (path) => positionAt(offsetOf(document, path)),
     };
   } catch {
-    // the parser's guard against "billion laughs"
-    const message = 'too many aliases of aliases; write the settings out';
+    // The parser refuses documents that expand without limit ("billion laughs").
+    const message = 'too many nested aliases; write the settings without aliases';
     return { kind: 'broken', problems: [toSyntaxProblem({ line: 1, column: 1 }, message)] };
   }
 }
@@ -72,26 +75,28 @@ function findBroken({ errors, warnings }: Document.Parsed): Flaw[] {
     .map((flaw) => ({ offset: flaw.pos[0], message: describeFlaw(flaw) }));
 }
 
-const LOOK_HERE = 'look at indentation, quotes and colons here';
+const LOOK_HERE = 'check indentation, quotes and colons here';
 
-/** What the parser found, in words that fit a configuration file, without what it quotes from the file. */
+/**
+ * What the parser found, in words that fit a configuration file, without what it quotes from the
+ * file.
+ */
 function describeFlaw({ code, message }: YAMLError): string {
   switch (code) {
     case 'TAB_AS_INDENT':
-      return 'a tab as indentation; YAML wants spaces, two a level';
+      return 'the line is indented with a tab; use two spaces for each level';
     case 'TAG_RESOLVE_FAILED':
-      return 'a YAML tag (a word that begins with "!"), such as those of CloudFormation; write the value itself';
+      return 'YAML tags such as !Ref of CloudFormation are not supported; write the value itself';
     case 'MULTIPLE_DOCS':
-      return 'a second YAML document ("---"); keep one in the file';
+      return 'the file has a second YAML document ("---"); keep only one';
     case 'BLOCK_AS_IMPLICIT_KEY':
-      return 'not valid YAML: a second "name: value" on one line; begin a new line, or put the value in quotes';
+      return 'not valid YAML: the line has a second "name: value"; begin a new line, or put the value in quotes';
     case 'BAD_SCALAR_START':
       return `not valid YAML: ${lowerFirst(message)}; put the value in quotes`;
     case 'UNEXPECTED_TOKEN':
       return `not valid YAML: ${lowerFirst(message.replace(/: .*$/s, ''))}; ${LOOK_HERE}`;
     case 'MISSING_CHAR':
-      if (message.includes('quote'))
-        return 'not valid YAML: a quote is open to the end of the file; close it';
+      if (message.includes('quote')) return 'not valid YAML: a quote is not closed; close it';
       return `not valid YAML: ${lowerFirst(message)}; ${LOOK_HERE}`;
     default:
       return `not valid YAML: ${lowerFirst(message)}; ${LOOK_HERE}`;
@@ -113,19 +118,19 @@ function aliasFlaw(document: Document.Parsed, alias: Alias, ancestors: Ancestors
   const target = alias.resolve(document);
   const name = shownText(`*${alias.source}`);
   if (target === undefined)
-    return `the alias ${name} has no anchor before it; mark what it stands for with "&" and this name`;
+    return `the alias ${name} has no anchor before it; define the anchor with "&" and this name`;
   if (ancestors.includes(target))
-    return `the alias ${name} stands within its own anchor; write the settings out`;
+    return `the alias ${name} refers to itself; write the settings without the alias`;
   return undefined;
 }
 
-function findTwins(document: Document.Parsed): Finding[] {
+function findDuplicateKeys(document: Document.Parsed): Finding[] {
   const offsets = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY').map(({ pos }) => pos[0]);
   const twins: Finding[] = [];
   visit(document, {
     Pair(_, pair, ancestors) {
       if (!offsets.includes(startOf(pair.key))) return;
-      twins.push(error(pathTo([...ancestors, pair]), 'given twice in one mapping; keep one of them'));
+      twins.push(error(pathTo([...ancestors, pair]), 'this setting is written twice; keep one of them'));
     },
   });
   return twins;
@@ -172,7 +177,7 @@ function toSyntaxProblem(position: Position, message: string): Problem {
   return { severity: 'error', path: '', message, ...position };
 }
 
-/** One slip confuses a parser several times. */
+/** One mistake may cause several errors of the parser, so only the first of each line is kept. */
 function firstOfEachLine(problems: readonly Problem[]): Problem[] {
   const firsts = new Map(problems.toReversed().map((problem) => [problem.line, problem]));
   return [...firsts.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));

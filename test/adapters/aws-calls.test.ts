@@ -20,7 +20,7 @@ afterEach(async () => {
   await lab.close();
 });
 
-it('what is sent to each service is counted, once', async () => {
+it('counts each request to each service once', async () => {
   const { calls, ports } = await start();
   await ports().coderd.organizations();
   await ports().ecs.services();
@@ -34,7 +34,7 @@ it('what is sent to each service is counted, once', async () => {
   expect(calls.take().ecs).toEqual({ requests: 0, throttled: 0 });
 });
 
-it('what AWS throttles is counted with the retries of the SDK', async () => {
+it('counts throttled requests and the retries of the SDK', async () => {
   const { calls, ports } = await start();
   const { arn } = lab.world.service('cpu').identity;
   // the bucket of 50, on a clock that stands

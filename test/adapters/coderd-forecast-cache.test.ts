@@ -39,9 +39,9 @@ async function kept() {
   const lookAt = async (second: number, organizations = [A]): Promise<ForecastReadings> => {
     server.now = NOW + second * 1000;
     const when = { now: server.now as EpochMs, refreshMs: REFRESH * 1000 };
-    const sight = (await forecast.sights(organizations, when)).get(A.id);
-    if (sight === undefined) throw new Error('no sight of the organization');
-    return sight;
+    const readings = (await forecast.readings(organizations, when)).get(A.id);
+    if (readings === undefined) throw new Error('no readings of the organization');
+    return readings;
   };
   const pages = () => server.requests.filter((request) => request.includes('workspaces')).length;
   return { server, lookAt, pages };
@@ -50,28 +50,31 @@ async function kept() {
 const ids = ({ workspaces }: ForecastReadings) => workspaces.items.map(({ id }) => id);
 
 it.each([
-  { second: 0, pages: 1, because: 'it is as new as can be' },
-  { second: REFRESH - 1, pages: 1, because: 'it is younger' },
-  { second: REFRESH, pages: 2, because: 'it is as old' },
-  { second: 86_400, pages: 2, because: 'the function slept for a day' },
-  { second: -10, pages: 1, because: 'another replica of coderd is a little behind' },
-  { second: -REFRESH, pages: 2, because: 'the clock was set back, and would keep it for longer' },
-])('a second look after $second s makes $pages listings: $because', async ({ second, pages, ...own }) => {
-  const { lookAt, pages: made } = await kept();
-  await lookAt(0);
-  const { workspaces } = await lookAt(second);
-  expect(made(), own.because).toBe(pages);
-  expect(workspaces).toMatchObject({ status: 'ok', takenAt: NOW + (pages - 1) * second * 1000 });
-});
+  { second: 0, pages: 1, because: 'the readings are new' },
+  { second: REFRESH - 1, pages: 1, because: 'they are younger than the refresh interval' },
+  { second: REFRESH, pages: 2, because: 'they are as old as the refresh interval' },
+  { second: 86_400, pages: 2, because: 'the function was idle for a day' },
+  { second: -10, pages: 1, because: 'the clock of another replica of coderd is a little behind' },
+  { second: -REFRESH, pages: 2, because: 'after the clock was set back, the readings must not stay longer' },
+])(
+  'lists workspaces $pages times if the second look comes after $second s: $because',
+  async ({ second, pages, ...own }) => {
+    const { lookAt, pages: made } = await kept();
+    await lookAt(0);
+    const { workspaces } = await lookAt(second);
+    expect(made(), own.because).toBe(pages);
+    expect(workspaces).toMatchObject({ status: 'ok', takenAt: NOW + (pages - 1) * second * 1000 });
+  },
+);
 
-it('looks at the same time share one reading', async () => {
+it('shares one reading between concurrent looks', async () => {
   const { lookAt, pages } = await kept();
   const [one, two] = await Promise.all([lookAt(0), lookAt(0)]);
   expect(one).toBe(two);
   expect(pages()).toBe(1);
 });
 
-it('an organization that was not asked for before is read at once', async () => {
+it('reads a new organization at once', async () => {
   const { lookAt, pages } = await kept();
   await lookAt(0);
   await lookAt(10, [A, B]);
@@ -79,8 +82,8 @@ it('an organization that was not asked for before is read at once', async () => 
   expect(pages()).toBe(2);
 });
 
-describe('a list that can not be read anew', () => {
-  it('is served as it was, stale, with its time and the new error', async () => {
+describe('a list whose refresh fails', () => {
+  it('serves the earlier list as stale, with its time and the new error', async () => {
     const { server, lookAt } = await kept();
     const first = await lookAt(0);
     server.workspaces = [];
@@ -101,7 +104,7 @@ describe('a list that can not be read anew', () => {
     });
   });
 
-  it('keeps its own time through all further failures, and is ok again when coderd answers', async () => {
+  it('keeps the time of the earlier list through further failures and is ok when coderd answers', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.fault = () => REFUSED;
@@ -117,16 +120,19 @@ describe('a list that can not be read anew', () => {
   it.each([
     { second: REFRESH + 29, pages: 2, because: 'it failed 29 s ago' },
     { second: REFRESH + 30, pages: 3, because: 'it failed 30 s ago' },
-  ])('is tried again every 30 s: $second s, $pages listings', async ({ second, pages, because }) => {
-    const { server, lookAt, pages: made } = await kept();
-    await lookAt(0);
-    server.fault = () => REFUSED;
-    await lookAt(REFRESH);
-    await lookAt(second);
-    expect(made(), because).toBe(pages);
-  });
+  ])(
+    'retries every 30 s: $pages listings after $second s, because $because',
+    async ({ second, pages, because }) => {
+      const { server, lookAt, pages: made } = await kept();
+      await lookAt(0);
+      server.fault = () => REFUSED;
+      await lookAt(REFRESH);
+      await lookAt(second);
+      expect(made(), because).toBe(pages);
+    },
+  );
 
-  it('is tried again after 30 s at a cold start too', async () => {
+  it('retries after 30 s also after a cold start', async () => {
     const { server, lookAt } = await kept();
     server.fault = () => REFUSED;
     expect((await lookAt(0)).workspaces).toMatchObject({ status: 'failed', items: [] });
@@ -135,19 +141,19 @@ describe('a list that can not be read anew', () => {
     expect((await lookAt(30)).workspaces.status).toBe('ok');
   });
 
-  it('does not make the other one stale, and has the tags that its rows need', async () => {
+  it('leaves the other list ok and keeps the tags that its rows need', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.fault = ({ path }) => (path === 'workspaces' ? REFUSED : undefined);
     server.templates = [templateJson('template-1', { active_version_id: 'v2' })];
     server.versions.set('v2', versionJson({ size: 'small' }));
-    const sight = await lookAt(REFRESH);
-    expect(sight.workspaces.status).toBe('stale');
-    expect(sight.templates.status).toBe('ok');
-    expect(sight.activeVersionTags).toMatchObject({ 'template-1': { size: 'small' } });
+    const readings = await lookAt(REFRESH);
+    expect(readings.workspaces.status).toBe('stale');
+    expect(readings.templates.status).toBe('ok');
+    expect(readings.activeVersionTags).toMatchObject({ 'template-1': { size: 'small' } });
   });
 
-  it('but for a page has the new rows of the others', async () => {
+  it('has the new rows of the other pages if one page fails', async () => {
     const { server, lookAt } = await kept();
     server.workspaces = Array.from({ length: 300 }, (_, index) => workspaceJson(`w${index}`));
     await lookAt(0);
@@ -162,7 +168,7 @@ describe('a list that can not be read anew', () => {
     expect(starts.filter((day) => day === 3)).toHaveLength(50);
   });
 
-  it('and had no time for all pages begins with those that are missing the next time', async () => {
+  it('begins with the missing pages after a refresh that ran out of time', async () => {
     const { server, lookAt } = await kept();
     server.workspaces = Array.from({ length: 6000 }, (_, index) => workspaceJson(`w${index}`));
     server.fault = ({ offset }) => (offset >= 3000 ? REFUSED : undefined);
@@ -175,17 +181,17 @@ describe('a list that can not be read anew', () => {
     expect(place(3000)).toBeLessThan(place(2750));
   });
 
-  it('and was cut off before is stale with what it had', async () => {
+  it('serves an earlier truncated list as stale', async () => {
     const { server, lookAt } = await kept();
     server.hidden = 1;
     expect((await lookAt(0)).workspaces.status).toBe('truncated');
     server.fault = () => REFUSED;
-    const sight = await lookAt(REFRESH);
-    expect(sight.workspaces.status).toBe('stale');
-    expect(ids(sight)).toEqual(['one', 'two', 'three']);
+    const readings = await lookAt(REFRESH);
+    expect(readings.workspaces.status).toBe('stale');
+    expect(ids(readings)).toEqual(['one', 'two', 'three']);
   });
 
-  it('for want of a permission is forbidden, whatever there was', async () => {
+  it('is forbidden if a permission is missing, whatever was read before', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.permits = () => false;
@@ -198,17 +204,17 @@ describe('a list that can not be read anew', () => {
   });
 });
 
-describe('the tags of a version', () => {
+describe('the tags of a template version', () => {
   const versions = (server: ForecastServer) =>
     server.requests.filter((request) => request.includes('templateversions'));
 
-  it('are read once, as long as it is active', async () => {
+  it('reads the tags of an active version once', async () => {
     const { server, lookAt } = await kept();
     for (const second of [0, REFRESH, 2 * REFRESH]) await lookAt(second);
     expect(versions(server)).toHaveLength(1);
   });
 
-  it('are those of the active version, from the next refresh on', async () => {
+  it('has the tags of a new active version after the next refresh', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.templates = [templateJson('template-1', { active_version_id: 'v2' })];
@@ -217,7 +223,7 @@ describe('the tags of a version', () => {
     expect(versions(server)).toHaveLength(2);
   });
 
-  it('are forgotten with the version', async () => {
+  it('forgets the tags of a version that is no longer active', async () => {
     const { server, lookAt } = await kept();
     const { templates } = server;
     await lookAt(0);
@@ -228,7 +234,7 @@ describe('the tags of a version', () => {
     expect(versions(server)).toHaveLength(2);
   });
 
-  it('that could not be read are asked for again, alone', async () => {
+  it('reads only the missing version again after a failure', async () => {
     const { server, lookAt } = await kept();
     server.workspaces.push(workspaceJson('four', { template_id: 'template-2' }));
     server.templates.push(templateJson('template-2'));
@@ -238,12 +244,12 @@ describe('the tags of a version', () => {
     expect(versions(server)).toHaveLength(3);
   });
 
-  it('outlast a list of templates that fails', async () => {
+  it('keeps the tags while the list of templates fails', async () => {
     const { server, lookAt } = await kept();
     await lookAt(0);
     server.fault = ({ path }) => (path === 'templates' ? REFUSED : undefined);
-    const sight = await lookAt(REFRESH);
-    expect(sight.activeVersionTags).toMatchObject({ 'template-1': { size: 'big' } });
+    const readings = await lookAt(REFRESH);
+    expect(readings.activeVersionTags).toMatchObject({ 'template-1': { size: 'big' } });
     server.fault = () => undefined;
     await lookAt(2 * REFRESH);
     expect(versions(server)).toHaveLength(1);

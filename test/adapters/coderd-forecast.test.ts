@@ -44,9 +44,9 @@ async function serverOf(workspaces: number, budgetMs?: number) {
   const forecast = new Forecast(http, budgetMs);
   const read = async (organizations = [A]): Promise<ForecastReadings> => {
     const when = { now: server.now as EpochMs, refreshMs: 60_000 };
-    const sight = (await forecast.sights(organizations, when)).get(organizations[0]?.id ?? A.id);
-    if (sight === undefined) throw new Error('no sight of the organization');
-    return sight;
+    const readings = (await forecast.readings(organizations, when)).get(organizations[0]?.id ?? A.id);
+    if (readings === undefined) throw new Error('no readings of the organization');
+    return readings;
   };
   return { server, forecast, read };
 }
@@ -55,7 +55,7 @@ const TAGS = { scope: 'organization', owner: '', size: 'big' };
 const REFUSED: Fault = { status: 400, body: '{"message":"broken"}' };
 
 describe('a forecast', () => {
-  it('has what the lifecycle executor decides by, and nothing else', async () => {
+  it('has exactly the fields that the lifecycle executor uses', async () => {
     const { read } = await serverOf(1);
     expect(await read()).toEqual({
       workspaces: {
@@ -118,7 +118,7 @@ describe('a forecast', () => {
     });
   });
 
-  it('is the same after a detour through the JSON document, and has no secret in it', async () => {
+  it('survives the round trip through the JSON document and contains no secret', async () => {
     const { read } = await serverOf(2);
     const snapshot = aSnapshot({ organizations: [anOrganization(await read())] });
     const text = JSON.stringify(snapshotToJson(snapshot));
@@ -127,7 +127,7 @@ describe('a forecast', () => {
     expect(text).toContain('"next_start_at":"2026-03-03T08:00:00.000Z"');
   });
 
-  it('of a bare minimum of fields is ok', async () => {
+  it('is ok if coderd sends only the required fields', async () => {
     const { server, read } = await serverOf(0);
     const build = { transition: 'start', job: { status: 'running' } };
     server.workspaces = [
@@ -139,7 +139,7 @@ describe('a forecast', () => {
     expect(await read()).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
   });
 
-  it('keeps the organizations apart, and leaves out those not asked for', async () => {
+  it('separates the organizations and omits those that were not requested', async () => {
     const { server, forecast } = await serverOf(2);
     server.workspaces.push(
       workspaceJson('of b', { organization_id: 'org-b', template_id: 'template-b' }),
@@ -147,22 +147,22 @@ describe('a forecast', () => {
     );
     server.templates.push(templateJson('template-b', { organization_id: 'org-b' }));
     server.versions.set('version-of-template-b', versionJson({}));
-    const sights = await forecast.sights([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
-    expect([...sights.keys()]).toEqual(['org-a', 'org-b']);
-    expect(sights.get(B.id)?.workspaces.items.map(({ id }) => id)).toEqual(['of b']);
-    expect(sights.get(B.id)?.activeVersionTags).toEqual({
+    const byOrganization = await forecast.readings([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
+    expect([...byOrganization.keys()]).toEqual(['org-a', 'org-b']);
+    expect(byOrganization.get(B.id)?.workspaces.items.map(({ id }) => id)).toEqual(['of b']);
+    expect(byOrganization.get(B.id)?.activeVersionTags).toEqual({
       'template-b': { scope: 'organization', owner: '' },
     });
-    expect(sights.get(A.id)?.workspaces.items).toHaveLength(2);
+    expect(byOrganization.get(A.id)?.workspaces.items).toHaveLength(2);
   });
 });
 
-it('a snapshot without a forecast is read as before', () => {
+it('reads a snapshot without a forecast', () => {
   const snapshot = aSnapshot({ organizations: [anOrganization()] });
   expect(parseSnapshot(JSON.parse(JSON.stringify(snapshotToJson(snapshot))))).toEqual(snapshot);
 });
 
-it('a snapshot keeps the workspace of a job, and nothing else of its metadata', () => {
+it('keeps the workspace of a job in a snapshot, and no other metadata', () => {
   const metadata = { workspace_id: 'w', workspace_name: 'secret-project' };
   const jobs = reading([aJob({ metadata })]);
   const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [anOrganization({ jobs })] })));
@@ -170,7 +170,7 @@ it('a snapshot keeps the workspace of a job, and nothing else of its metadata', 
   expect(organization?.jobs.items.map((job) => job.metadata)).toEqual([{ workspace_id: 'w' }]);
 });
 
-it('a snapshot keeps the record of recent jobs', () => {
+it('keeps the record of recent jobs in a snapshot', () => {
   const build = { reason: 'dashboard', metadata: { workspace_build_transition: 'start' } };
   const job = aJob({ status: 'succeeded', completed_at: NOW as EpochMs, ...build });
   const recentJobs = { ...reading([job]), takenAt: NOW as EpochMs, since: START };
@@ -180,7 +180,7 @@ it('a snapshot keeps the record of recent jobs', () => {
   expect(text).toContain('"since":"2026-03-02T09:00:00.000Z"');
 });
 
-it('a snapshot keeps what the record of recent jobs made of a workspace, and nothing secret of it', async () => {
+it('keeps the jobs that the record derived from a workspace in a snapshot, without secrets', async () => {
   const { server, read } = await serverOf(1);
   const times = { created_at: '2026-03-01T17:00:00Z', started_at: '2026-03-01T17:00:02Z' };
   const latest_build = {
@@ -192,11 +192,11 @@ it('a snapshot keeps what the record of recent jobs made of a workspace, and not
     job: { id: 'job', status: 'running', tags: TAGS, input: { token: 'secret-token' }, ...times },
   };
   server.workspaces = [workspaceJson('workspace', { latest_build })];
-  const sight = anOrganization(await read());
-  const { jobs, previousJobs, workspaces } = sight;
+  const readings = anOrganization(await read());
+  const { jobs, previousJobs, workspaces } = readings;
   const seen = { jobs, previousJobs, workspaces, now: NOW as EpochMs };
   const recentJobs = new JobRecord().recentJobs(A.id, seen);
-  const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [{ ...sight, recentJobs }] })));
+  const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [{ ...readings, recentJobs }] })));
   const [organization] = parseSnapshot(JSON.parse(text)).coder.organizations;
   expect(organization?.recentJobs).toEqual(recentJobs);
   expect(recentJobs.items).toMatchObject([{ id: 'job', reason: 'dashboard', tags: TAGS }]);
@@ -210,7 +210,7 @@ const POOLS = ['default', 'data'].map((organization) => ({
   desiredCount: 0,
 }));
 
-describe('a forecast of the world', () => {
+describe('a forecast of a simulated world', () => {
   async function worldOf(canReadWorkspaces: 'all' | readonly string[]) {
     const { world, coderdUrl, close } = await startLab({ pools: POOLS });
     closers.push(close);
@@ -224,22 +224,25 @@ describe('a forecast of the world', () => {
     const http = new CoderdHttp({ url: coderdUrl, token: { read: async () => token } });
     closers.push(() => http.close());
     const organizations = world.coderd.organizations.all.map(({ id, name }) => ({ id, name }));
-    const sights = await new Forecast(http).sights(organizations, { now: START, refreshMs: 60_000 });
-    return organizations.map(({ id }) => sights.get(id));
+    const byOrganization = await new Forecast(http).readings(organizations, {
+      now: START,
+      refreshMs: 60_000,
+    });
+    return organizations.map(({ id }) => byOrganization.get(id));
   }
 
-  it('has every workspace with what is next, its template and the tags that it needs', async () => {
-    for (const sight of await worldOf('all')) {
-      expect(sight).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
-      expect(sight?.workspaces.items).toHaveLength(300);
-      const starts = new Set(sight?.workspaces.items.map(({ next_start_at }) => next_start_at));
+  it('has every workspace with its next start, its template and the needed tags', async () => {
+    for (const readings of await worldOf('all')) {
+      expect(readings).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
+      expect(readings?.workspaces.items).toHaveLength(300);
+      const starts = new Set(readings?.workspaces.items.map(({ next_start_at }) => next_start_at));
       expect(starts).toContain(Date.parse('2026-03-02T11:00:00Z'));
-      expect(sight?.templates.items).toHaveLength(1);
-      expect(Object.values(sight?.activeVersionTags ?? {})).toEqual([TAGS]);
+      expect(readings?.templates.items).toHaveLength(1);
+      expect(Object.values(readings?.activeVersionTags ?? {})).toEqual([TAGS]);
     }
   });
 
-  it('is forbidden where the role lacks workspaces, though coderd answers 200', async () => {
+  it('is forbidden if the role may not read workspaces, although coderd answers 200', async () => {
     const [own, data] = await worldOf(['default']);
     expect(own?.workspaces.items).toHaveLength(300);
     expect(data).toMatchObject({ workspaces: { status: 'forbidden' }, templates: { status: 'forbidden' } });
@@ -247,7 +250,7 @@ describe('a forecast of the world', () => {
 });
 
 describe('requests', () => {
-  it('of 10,000 workspaces are 40 pages, two for templates, one for permissions, one a version in use', async () => {
+  it('reads 10,000 workspaces with 40 pages, and templates, permissions and versions with few requests', async () => {
     const { server, read } = await serverOf(10_000);
     server.templates = Array.from({ length: 30 }, (_, index) => templateJson(`template-${index}`));
     server.workspaces = server.workspaces.map((_, index) =>
@@ -284,26 +287,26 @@ describe('requests', () => {
 });
 
 describe('a list of workspaces', () => {
-  it('that is absurdly long is read up to 50,000', async () => {
+  it('reads at most 50,000 workspaces', async () => {
     const { server, read } = await serverOf(10);
     server.hidden = 1e12;
     expect((await read()).workspaces).toMatchObject({ status: 'truncated' });
     expect(count(server.requests).workspaces).toBe(400);
   });
 
-  it('that shows fewer than it counts is truncated, after a second reading', async () => {
+  it('is truncated if coderd lists fewer workspaces than it counts, also in a second reading', async () => {
     const { server, read } = await serverOf(300);
     server.hidden = 2;
     const { workspaces } = await read();
     expect(workspaces).toMatchObject({ status: 'truncated', takenAt: NOW });
     expect(workspaces.items).toHaveLength(300);
     expect(workspaces.error).toBe(
-      "listing workspaces: coderd counts 302 and lists 300; it lists those whose templates the token's user may read, and no more than 50000 are read",
+      "listing workspaces: coderd counts 302 workspaces but lists 300; it omits those whose templates the token's user may not read, and the autoscaler reads at most 50000",
     );
     expect(count(server.requests).workspaces).toBe(4);
   });
 
-  it('in which a row moves to a page that was read already is read again, and each row is there once', async () => {
+  it('reads all pages again if a row has moved to a page that was read, and has each row once', async () => {
     const { server, read } = await serverOf(600);
     server.fault = ({ offset }) => {
       // workspace-0 stops while the second page is read: all behind it move up
@@ -318,7 +321,7 @@ describe('a list of workspaces', () => {
     expect(workspaces.items).toHaveLength(600);
   });
 
-  it('of which a page fails is truncated, with the rows of the others', async () => {
+  it('is truncated and has the rows of the other pages if one page fails', async () => {
     const { server, read } = await serverOf(600);
     server.fault = ({ offset }) => (offset === 250 ? REFUSED : undefined);
     const { workspaces, activeVersionTags } = await read();
@@ -331,17 +334,17 @@ describe('a list of workspaces', () => {
     expect(activeVersionTags).toEqual({ 'template-1': TAGS });
   });
 
-  it('of which no page is read in time is failed, and the rest is there', async () => {
+  it('is failed if no page arrives in time, while the templates are ok', async () => {
     const { server, read } = await serverOf(600, 2_000);
     server.fault = ({ path }) => (path === 'workspaces' ? 'no answer' : undefined);
-    const sight = await read();
-    expect(sight.workspaces).toMatchObject({ status: 'failed', items: [] });
-    expect(sight.workspaces.error).toMatch(/listing workspaces: no answer from coderd \(.*timeout/);
-    expect(sight.workspaces).not.toHaveProperty('takenAt');
-    expect(sight.templates.status).toBe('ok');
+    const readings = await read();
+    expect(readings.workspaces).toMatchObject({ status: 'failed', items: [] });
+    expect(readings.workspaces.error).toMatch(/listing workspaces: no answer from coderd \(.*timeout/);
+    expect(readings.workspaces).not.toHaveProperty('takenAt');
+    expect(readings.templates.status).toBe('ok');
   });
 
-  it('of which a page is not read in time has the rows of the others, and their tags', async () => {
+  it('has the rows of the other pages and their tags if one page does not arrive in time', async () => {
     const { server, read } = await serverOf(600, 4_000);
     server.fault = ({ offset }) => (offset === 500 ? 'no answer' : undefined);
     const { workspaces, activeVersionTags } = await read();
@@ -351,7 +354,7 @@ describe('a list of workspaces', () => {
   });
 });
 
-describe('an answer of the wrong shape fails its list with the field', () => {
+describe('an answer with an unexpected format', () => {
   it.each([
     {
       path: 'workspaces',
@@ -365,13 +368,15 @@ describe('an answer of the wrong shape fails its list with the field', () => {
       body: [templateJson('t', { failure_ttl_ms: '1h' })],
       error: /\[0\]\.failure_ttl_ms: expected number, saw "1h"/,
     },
-  ])('$path: $error', async ({ path, body, error }) => {
+  ])('fails the list of $path and names the field: $error', async ({ path, body, error }) => {
     const { server, read } = await serverOf(1);
     server.fault = (request) =>
       request.path === path ? { status: 200, body: JSON.stringify(body) } : undefined;
-    const sight = await read();
+    const readings = await read();
     const [broken, other] =
-      path === 'workspaces' ? [sight.workspaces, sight.templates] : [sight.templates, sight.workspaces];
+      path === 'workspaces'
+        ? [readings.workspaces, readings.templates]
+        : [readings.templates, readings.workspaces];
     expect(broken).toMatchObject({ status: 'failed', items: [] });
     expect(broken.error).toMatch(error);
     expect(other.status).toBe('ok');
@@ -379,7 +384,7 @@ describe('an answer of the wrong shape fails its list with the field', () => {
 });
 
 describe('permissions', () => {
-  it('are asked for once, for every organization', async () => {
+  it('checks the permissions of all organizations in one request', async () => {
     const { server, read } = await serverOf(1);
     await read([A, B]);
     const check = (resource_type: string, organization_id: string) => ({
@@ -398,41 +403,41 @@ describe('permissions', () => {
     ]);
   });
 
-  it('that are missing make an empty list forbidden, of that organization alone', async () => {
+  it('makes an empty list forbidden only for the organization without permission', async () => {
     const { server, forecast } = await serverOf(0);
     server.permits = (resource, organization) => resource !== 'workspace' || organization !== 'org-a';
-    const sights = await forecast.sights([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
-    expect(sights.get(A.id)?.workspaces).toEqual({
+    const byOrganization = await forecast.readings([A, B], { now: NOW as EpochMs, refreshMs: 60_000 });
+    expect(byOrganization.get(A.id)?.workspaces).toEqual({
       status: 'forbidden',
-      error: `listing workspaces of organization "data": coderd says that the token's user may not read them; it needs ${ROLE}`,
+      error: `listing workspaces of organization "data": coderd does not let the token's user read them; the user needs ${ROLE}`,
       items: [],
     });
-    expect(sights.get(A.id)?.templates.status).toBe('ok');
-    expect(sights.get(B.id)?.workspaces).toEqual({ status: 'ok', takenAt: NOW, items: [] });
+    expect(byOrganization.get(A.id)?.templates.status).toBe('ok');
+    expect(byOrganization.get(B.id)?.workspaces).toEqual({ status: 'ok', takenAt: NOW, items: [] });
   });
 
-  it('of templates alone leave the workspaces unread', async () => {
+  it('makes only the templates forbidden if only their permission is missing', async () => {
     const { server, read } = await serverOf(1);
     server.permits = (resource) => resource === 'workspace';
-    const sight = await read();
-    expect(sight.templates).toMatchObject({ status: 'forbidden', items: [] });
-    expect(sight.workspaces.status).toBe('ok');
-    expect(sight.activeVersionTags).toEqual({});
+    const readings = await read();
+    expect(readings.templates).toMatchObject({ status: 'forbidden', items: [] });
+    expect(readings.workspaces.status).toBe('ok');
+    expect(readings.activeVersionTags).toEqual({});
   });
 
   it.each([
-    { answer: { status: 404 }, because: 'the server does not know the question' },
-    { answer: { status: 405 }, because: 'a proxy lets no POST pass' },
-    { answer: { status: 400 }, because: 'the question has another shape there' },
-    { answer: { status: 200, body: '{"workspace org-a":"no"}' }, because: 'the answer has another shape' },
-    { answer: { status: 200, body: '{}' }, because: 'the answer leaves it out' },
-  ])('that coderd does not tell are taken as given: $because', async ({ answer }) => {
+    { answer: { status: 404 }, because: 'the server does not know the route' },
+    { answer: { status: 405 }, because: 'a proxy blocks POST' },
+    { answer: { status: 400 }, because: 'the server expects another format' },
+    { answer: { status: 200, body: '{"workspace org-a":"no"}' }, because: 'the answer has another format' },
+    { answer: { status: 200, body: '{}' }, because: 'the answer does not contain the check' },
+  ])('assumes the permission if coderd does not answer the check: $because', async ({ answer }) => {
     const { server, read } = await serverOf(1);
     server.fault = ({ path }) => (path === 'authcheck' ? answer : undefined);
     expect(await read()).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
   });
 
-  it.each([403, 404])('that a list answers with %s are told with the role', async (status) => {
+  it.each([403, 404])('names the missing role if a list answers %s', async (status) => {
     const { server, read } = await serverOf(1);
     server.fault = ({ path }) => (path === 'authcheck' ? undefined : { status });
     const { workspaces, templates } = await read();
@@ -443,7 +448,7 @@ describe('permissions', () => {
 });
 
 describe('templates', () => {
-  it('that are deprecated are read too, with the tags of their versions', async () => {
+  it('reads deprecated templates too, with the tags of their versions', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('old', { template_id: 'template-2' }));
     server.deprecated = [templateJson('template-2')];
@@ -454,13 +459,13 @@ describe('templates', () => {
     expect(activeVersionTags['template-2']).toMatchObject({ size: 'small' });
   });
 
-  it('that a server lists with the others anyway are there once', async () => {
+  it('has a deprecated template once if the server lists it with the others', async () => {
     const { server, read } = await serverOf(1);
     server.deprecated = [...server.templates];
     expect((await read()).templates.items).toHaveLength(1);
   });
 
-  it('of which one list can not be read are failed', async () => {
+  it('is failed if one of the two lists fails', async () => {
     const { server, read } = await serverOf(1);
     server.fault = ({ path, query }) =>
       path === 'templates' && query.includes('deprecated') ? REFUSED : undefined;
@@ -471,45 +476,45 @@ describe('templates', () => {
     });
   });
 
-  it('that are in neither list, though workspaces have them, make the templates truncated', async () => {
+  it('is truncated if a workspace has a template that is in neither list', async () => {
     const { server, read } = await serverOf(2);
     server.workspaces.push(workspaceJson('lost', { template_id: 'template-9' }));
-    const sight = await read();
-    expect(sight.templates).toMatchObject({
+    const readings = await read();
+    expect(readings.templates).toMatchObject({
       status: 'truncated',
       takenAt: NOW,
       error:
         "listing templates: 1 workspace has a template that coderd does not list, such as template-9; the token's user needs the organization template admin role there, or a custom role with workspace:read and template:read",
     });
-    expect(sight.templates.items).toHaveLength(1);
-    expect(sight.activeVersionTags).toEqual({ 'template-1': TAGS });
-    expect(sight.workspaces.status).toBe('ok');
+    expect(readings.templates.items).toHaveLength(1);
+    expect(readings.activeVersionTags).toEqual({ 'template-1': TAGS });
+    expect(readings.workspaces.status).toBe('ok');
   });
 
-  it('of another organization may be missing', async () => {
+  it('is ok if only a template of another organization is missing', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('b', { organization_id: 'org-b', template_id: 'template-b' }));
     expect((await read([A, B])).templates.status).toBe('ok');
   });
 });
 
-describe('the version of a template', () => {
-  it('that can not be read truncates the templates, and is named; the others stay', async () => {
+describe('the active version of a template', () => {
+  it('makes the templates truncated and is named if it cannot be read', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('other', { template_id: 'template-2' }));
     server.templates.push(templateJson('template-2'));
     server.fault = ({ path }) => (path.endsWith('template-2') ? REFUSED : undefined);
-    const sight = await read();
-    expect(sight.templates).toMatchObject({
+    const readings = await read();
+    expect(readings.templates).toMatchObject({
       status: 'truncated',
       takenAt: NOW,
       error: 'reading the active version of template "name of template-2": coderd answered 400: broken',
     });
-    expect(sight.templates.items).toHaveLength(2);
-    expect(sight.activeVersionTags).toEqual({ 'template-1': TAGS });
+    expect(readings.templates.items).toHaveLength(2);
+    expect(readings.activeVersionTags).toEqual({ 'template-1': TAGS });
   });
 
-  it('of another organization that can not be read is nothing to this one', async () => {
+  it('does not matter to another organization if it cannot be read', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('b', { organization_id: 'org-b', template_id: 'template-b' }));
     server.templates.push(templateJson('template-b', { organization_id: 'org-b' }));
@@ -517,7 +522,7 @@ describe('the version of a template', () => {
     expect((await read([B])).templates.status).toBe('truncated');
   });
 
-  it('is counted with the others where several can not be read', async () => {
+  it('is counted with the others if several cannot be read', async () => {
     const { server, read } = await serverOf(1);
     server.workspaces.push(workspaceJson('other', { template_id: 'template-2' }));
     server.templates.push(templateJson('template-2'));
@@ -528,8 +533,8 @@ describe('the version of a template', () => {
   });
 });
 
-describe('a question with a body', () => {
-  it('is asked again, body and all, with a fresh token or after an error that passes', async () => {
+describe('a request with a body', () => {
+  it('is sent again with its body after a refused token or a temporary error', async () => {
     const { server, forecast } = await serverOf(1);
     const answers = [401, 502];
     server.fault = ({ path }) => {
@@ -537,8 +542,8 @@ describe('a question with a body', () => {
       return status === undefined ? undefined : { status };
     };
     server.permits = () => false;
-    const sights = await forecast.sights([A], { now: NOW as EpochMs, refreshMs: 60_000 });
-    expect(sights.get(A.id)?.workspaces.status).toBe('forbidden');
+    const byOrganization = await forecast.readings([A], { now: NOW as EpochMs, refreshMs: 60_000 });
+    expect(byOrganization.get(A.id)?.workspaces.status).toBe('forbidden');
     expect(server.bodies).toHaveLength(3);
     expect(new Set(server.bodies.map((body) => JSON.stringify(body))).size).toBe(1);
   });

@@ -53,40 +53,42 @@ async function history(count: number) {
   return { read, limits };
 }
 
-describe('the jobs since then', () => {
+describe('readJobsSince', () => {
   it.each([
-    { jobs: 0, seconds: 60, expected: 0, limits: [4_000], because: 'there are none' },
-    { jobs: 3_999, seconds: 1e6, expected: 3_999, limits: [4_000], because: 'there are no more' },
-    { jobs: 9_000, seconds: 3_998, expected: 3_999, limits: [4_000], because: 'the last one is older' },
+    { jobs: 0, seconds: 60, expected: 0, limits: [4_000], because: 'there are no jobs' },
+    { jobs: 3_999, seconds: 1e6, expected: 3_999, limits: [4_000], because: 'coderd has no more jobs' },
+    { jobs: 9_000, seconds: 3_998, expected: 3_999, limits: [4_000], because: 'the last job is older' },
     {
       jobs: 9_000,
       seconds: 3_999,
       expected: 4_000,
       limits: [4_000, 16_000],
-      because: 'the last one is not older: there may be more',
+      because: 'the last one is not older, so there may be more',
     },
     {
       jobs: 20_000,
       seconds: 1e6,
       expected: 20_000,
       limits: [4_000, 16_000, 64_000],
-      because: 'all are asked for',
+      because: 'the limit has to exceed all jobs',
     },
-  ])('$seconds s back among $jobs jobs are read with limits of $limits: $because', async (given) => {
+  ])('reads $seconds s of $jobs jobs with the limits $limits: $because', async (given) => {
     const { read, limits } = await history(given.jobs);
     expect(await read(given.seconds)).toBe(given.expected);
     expect(limits).toEqual(given.limits);
   });
 
-  it('are refused by a coderd that has no list of them, without asking', async () => {
+  it('fails without a request if coderd is too old to list jobs', async () => {
     const http = await clientOf((_, response) => response.end('[]'));
     await expect(
       readJobsSince(http, organization, { since: START, build: { version: 'v2.18.1' } }),
-    ).rejects.toThrow('coderd v2.18.1 is too old: the provisioner jobs API of 2.20 or newer is needed');
+    ).rejects.toThrow(
+      'coderd v2.18.1 is too old: the autoscaler needs the provisioner jobs API of 2.20 or newer',
+    );
   });
 });
 
-it('the builds since then are asked for with a minute to spare', async () => {
+it('requests builds from one minute before the start time', async () => {
   const urls: string[] = [];
   const http = await clientOf((request, response) => {
     urls.push(request.url ?? '');
@@ -103,7 +105,7 @@ it('the builds since then are asked for with a minute to spare', async () => {
 });
 
 describe('patience', () => {
-  it('is for a coderd that says nothing', async () => {
+  it('limits the time that coderd may be silent', async () => {
     const http = await clientOf(() => {}, { patience: { silentMs: 50, retryMs: 0 } });
     await expect(readBuildsSince(http, 'ws', START)).rejects.toMatchObject({
       code: 'unreachable',
@@ -111,7 +113,7 @@ describe('patience', () => {
     });
   });
 
-  it('is for a coderd that asks to come again later', async () => {
+  it('limits the time that coderd may ask to wait', async () => {
     let requests = 0;
     const listener: RequestListener = (_, response) => {
       requests += 1;

@@ -55,18 +55,18 @@ async function organizations(options: Omit<CoderdHttpOptions, 'token'>) {
 const authorityOf = (url: string): string => url.replace(/^https?:\/\//, '');
 
 describe('through a proxy', () => {
-  it('plain http is tunnelled, so that every limit holds', async () => {
+  it('tunnels plain http, so that every limit applies', async () => {
     const [url, proxy] = [await plainCoderd(), await startProxy()];
     expect(await organizations({ url, proxy: proxy.url })).toMatchObject({ status: 'ok' });
     expect(proxy.asked).toEqual([`CONNECT ${authorityOf(url)}`]);
   });
 
-  it('TLS is between us and coderd, by the CA bundle', async () => {
+  it('keeps TLS end to end with coderd and trusts the CA bundle', async () => {
     const [url, proxy] = [await tlsCoderd(), await startProxy()];
     const given = { url, proxy: proxy.url };
     expect(await organizations({ ...given, caBundle: pem.cert })).toMatchObject({ status: 'ok' });
     expect((await organizations(given)).error).toMatch(
-      /no answer from coderd through the proxy http:\S+ \(self-signed certificate\); a proxy that opens TLS signs with a CA of its own: name that in coder\.caBundle/,
+      /no answer from coderd through the proxy http:\S+ \(self-signed certificate\); a proxy that intercepts TLS signs with its own CA; add that CA to coder\.caBundle/,
     );
   });
 
@@ -74,14 +74,14 @@ describe('through a proxy', () => {
     {
       status: 407,
       advice:
-        'the proxy asks for a user name and a password, which are not sent; let requests to coderd pass without',
+        'the proxy requires a user name and a password, which the autoscaler does not send; allow requests to coderd without them',
     },
     { status: 403, advice: "the proxy forbids it; allow coder.url's host and port there" },
     {
       status: 502,
       advice: 'the proxy cannot reach coderd; check coder.url, and DNS and routes of the proxy',
     },
-  ])('a refusal with $status names the proxy and what to do', async ({ status, advice }) => {
+  ])('names the proxy and the advice if the proxy answers $status', async ({ status, advice }) => {
     const proxy = await startProxy(status);
     const { error } = await organizations({ url: 'https://coder.example.com', proxy: proxy.url });
     expect(error).toContain(
@@ -90,14 +90,14 @@ describe('through a proxy', () => {
     expect(error).toContain(advice);
   });
 
-  it('nobody listening there is told of the proxy', async () => {
+  it('names the proxy if nothing listens there', async () => {
     const { error } = await organizations({ url: 'https://coder.example.com', proxy: 'http://127.0.0.1:1' });
     expect(error).toBe(
       'listing organizations: no answer from coderd through the proxy http://127.0.0.1:1 (connect ECONNREFUSED 127.0.0.1:1); no proxy listens there; check the host and port in coder.proxy',
     );
   });
 
-  it('a proxy that says nothing is given up', async () => {
+  it('gives up a proxy that does not answer', async () => {
     const silent = createServer();
     silent.on('connect', (_, socket) => {
       socket.on('error', () => {});
@@ -108,22 +108,22 @@ describe('through a proxy', () => {
   });
 });
 
-describe('straight', () => {
-  it('a CA of its own is trusted by the bundle alone', async () => {
+describe('without a proxy', () => {
+  it('trusts a private CA only with the CA bundle', async () => {
     const url = await tlsCoderd();
     expect(await organizations({ url, caBundle: pem.cert })).toMatchObject({ status: 'ok' });
     expect((await organizations({ url })).error).toMatch(
-      /\(self-signed certificate\); if its certificate is signed by a CA of your own, name it in coder\.caBundle/,
+      /\(self-signed certificate\); if your own CA signed its certificate, add that CA to coder\.caBundle/,
     );
   });
 
-  it('https to a port that speaks no TLS is told as that', async () => {
+  it('reports https to a port without TLS', async () => {
     const { error } = await organizations({ url: (await plainCoderd()).replace('http:', 'https:') });
-    expect(error).toMatch(/it speaks no TLS on this port; check coder\.url$/);
+    expect(error).toMatch(/this port does not use TLS; check coder\.url$/);
     expect(error).not.toContain('\n');
   });
 
-  it('a certificate for another name is told as that, not as a CA that is missing', async () => {
+  it('reports a certificate for another name, not a missing CA', async () => {
     const other = makeCertificate('DNS:coder.example.com');
     const { error } = await organizations({ url: await tlsCoderd(other), caBundle: other.cert });
     expect(error).toMatch(/its certificate is for another name; check the host in coder\.url/);
@@ -131,10 +131,10 @@ describe('straight', () => {
   });
 
   it.each([undefined, 'http://proxy.example.com:3128'])(
-    'a certificate that has expired is told as that, through the proxy %s',
+    'reports an expired certificate, with the proxy %s',
     (proxy) => {
       expect(describeUnreachable(new Error('certificate has expired'), proxy)).toMatch(
-        /its certificate is outside its dates; renew it, and check the host's clock$/,
+        /its certificate has expired or is not valid yet; renew it, and check the host's clock$/,
       );
     },
   );
@@ -142,7 +142,7 @@ describe('straight', () => {
   it.each([
     { server: 'coderd', says: 'Client sent an HTTP request to an HTTPS server.\n' },
     { server: 'a load balancer', says: '<center>The plain HTTP request was sent to HTTPS port</center>' },
-  ])('http to a port of $server that speaks TLS is told as that', async ({ says }) => {
+  ])('reports http to a TLS port of $server', async ({ says }) => {
     const url = await plainCoderd((_, response) => response.writeHead(400).end(says));
     expect((await organizations({ url })).error).toBe(
       'listing organizations: coderd answered 400: this port speaks TLS; write https in coder.url',
@@ -150,8 +150,8 @@ describe('straight', () => {
   });
 });
 
-describe('calls', () => {
-  it('are counted with their retries, and what was throttled apart', async () => {
+describe('the call counter', () => {
+  it('counts requests with their retries, and throttled ones separately', async () => {
     const answers = [429, 500, 200];
     const url = await plainCoderd((_, response) => {
       response.writeHead(answers.shift() ?? 200, { 'retry-after': '0' }).end('[]');
@@ -161,7 +161,7 @@ describe('calls', () => {
     expect(calls.take().coderd).toEqual({ requests: 3, throttled: 1 });
   });
 
-  it('that nobody answers are counted', async () => {
+  it('counts requests without an answer', async () => {
     const calls = new CallCounter();
     expect(await organizations({ url: 'http://127.0.0.1:1', calls })).toMatchObject({ status: 'failed' });
     expect(calls.take().coderd).toEqual({ requests: 3, throttled: 0 });

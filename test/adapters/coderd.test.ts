@@ -54,9 +54,9 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
     return { world, urls, coderd: adapter(url, async () => token) };
   }
 
-  describe('readings of the world', () => {
+  describe('readings of a simulated world', () => {
     it.each(['v2.20.0', 'v2.25.0', 'v2.26.0', 'v2.30.0', 'v2.36.0'])(
-      'of coderd %s are ok',
+      'are ok with coderd %s',
       async (version) => {
         const { world, coderd } = await worldOf(version);
         for (let index = 0; index < 120; index++)
@@ -76,16 +76,16 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       },
     );
 
-    it('of a server that cannot be asked for jobs by id say which version is needed', async () => {
+    it('name the needed version if coderd is too old to list jobs', async () => {
       const { coderd } = await worldOf('v2.19.3');
       const jobs = await coderd.jobs(organization, (await coderd.buildInfo()).items[0]);
       expect(jobs.status).toBe('failed');
       expect(jobs.error).toMatch(
-        /coderd v2\.19\.3\S* is too old: the provisioner jobs API of 2\.20 or newer is needed/,
+        /coderd v2\.19\.3\S* is too old: the autoscaler needs the provisioner jobs API of 2\.20 or newer/,
       );
     });
 
-    it('of previous jobs ask for 100 ids a request', async () => {
+    it('request previous jobs with 100 ids each', async () => {
       const { world, coderd, urls } = await worldOf('v2.30.0');
       const ids: JobId[] = [];
       for (let index = 0; index < 205; index++)
@@ -97,7 +97,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(urls.filter((url) => url.includes('ids='))).toHaveLength(3);
     });
 
-    it('without the permission are forbidden, and say which role is missing', async () => {
+    it('are forbidden without the permission and name the missing role', async () => {
       const { coderd } = await worldOf('v2.30.0', ['default']);
       const data = (await coderd.organizations()).items.find(({ name }) => name === 'data');
       if (data === undefined) throw new Error('no organization');
@@ -134,18 +134,18 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(reads).toEqual([false, true]);
     });
 
-    it('and refuses again fails the reading, without the token in the message', async () => {
+    it('fails the reading if coderd refuses it again, without the token in the message', async () => {
       const coderd = adapter(await serve(listener), async () => 'very-secret');
       const reading = await coderd.organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toMatch(
-        /401: You are signed out.*read again and refused again: put a valid one into the secret/,
+        /401: You are signed out.*also refused the token that was read again.*store a valid token in it/,
       );
       expect(reading.error).not.toContain('very-secret');
     });
   });
 
-  it.each([400, 401, 403, 500])('an error %i that repeats the token is told without it', async (status) => {
+  it.each([400, 401, 403, 500])('hides the token in the body of an error %i', async (status) => {
     const url = await serve((request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ message: `who is ${request.headers['coder-session-token']}?` }));
@@ -154,7 +154,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
     expect(reading.error).toContain(`coderd answered ${status}: who is (hidden)?`);
   });
 
-  describe('answers of the wrong shape fail the reading with what was seen', () => {
+  describe('an answer with an unexpected format', () => {
     const job = {
       id: 'x',
       created_at: '2026-01-01T00:00:00Z',
@@ -167,7 +167,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       { answer: '{}', error: /the whole answer: expected array, saw an object with nothing in it/ },
       { answer: 'null', error: /the whole answer: expected array, saw null/ },
       { answer: '', error: /200 with 0 characters that are not JSON/ },
-      { answer: '<html>Sign in</html>', error: /are not JSON.*is coder\.url coderd itself/ },
+      { answer: '<html>Sign in</html>', error: /are not JSON.*check that coder\.url is the URL of coderd/ },
       {
         answer: JSON.stringify([job, { ...job, created_at: 'soon' }]),
         error: /\[1\]\.created_at: expected an RFC 3339 time, saw "soon"/,
@@ -180,7 +180,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         answer: JSON.stringify([{ ...job, status: undefined }]),
         error: /\[0\]\.status: expected string, saw nothing/,
       },
-    ])('$answer', async ({ answer, error }) => {
+    ])('fails the reading and describes the answer $answer', async ({ answer, error }) => {
       const coderd = adapter(await serve((_, response) => response.end(answer)));
       const reading = await coderd.jobs(organization, MODERN);
       expect(reading.status).toBe('failed');
@@ -188,7 +188,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(reading.error).toMatch(error);
     });
 
-    it('unknown fields and null for what is optional pass', async () => {
+    it('accepts unknown fields and null in optional fields', async () => {
       const strange = { ...job, started_at: null, worker_id: null, news: [1], initiator_id: null };
       const coderd = adapter(await serve((_, response) => response.end(JSON.stringify([strange]))));
       expect((await coderd.jobs(organization, MODERN)).status).toBe('ok');
@@ -196,7 +196,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
   });
 
   describe('errors of the server', () => {
-    it('that pass are tried again', async () => {
+    it('are retried if they are temporary', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -206,7 +206,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(3);
     });
 
-    it('that stay fail the reading after three tries', async () => {
+    it('fail the reading after three tries', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -221,7 +221,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(3);
     });
 
-    it('a 404 is not tried again', async () => {
+    it('include 404, which is not retried', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -231,7 +231,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(1);
     });
 
-    it('a redirect is told', async () => {
+    it('include a redirect, whose target is named', async () => {
       const url = await serve((_, response) =>
         response.writeHead(307, { location: 'https://other.example.com/' }).end(),
       );
@@ -240,7 +240,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       );
     });
 
-    it('an answer that never ends fails the reading', async () => {
+    it('fails the reading if an answer never ends', async () => {
       const url = await serve((_, response) => {
         response.write('[');
         const drip = setInterval(() => response.write(' '), 20);
@@ -251,11 +251,11 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(reading.error).toMatch(/no answer from coderd \(.*(timeout|aborted)/i);
     });
 
-    it('a token that is never read fails the reading', async () => {
+    it('fails the reading if the token cannot be read in time', async () => {
       const url = await serve((_, response) => response.end('[]'));
       const reading = await adapter(url, () => new Promise(() => {}), 50).organizations();
       expect(reading.error).toBe(
-        'listing organizations: the secret with the session token could not be read in time',
+        'listing organizations: Secrets Manager did not return the session token in time',
       );
     });
 
@@ -267,7 +267,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       { token: 'two lines', names: 'white space at position 4' },
       { token: 'two\u0000lines', names: 'the character U+0000 at position 4' },
       { token: 'tw\u00f6lines', names: 'the character U+00F6 at position 3' },
-    ])('a token with $names fails the reading before a request', async ({ token, names }) => {
+    ])('fails the reading before a request if the token contains $names', async ({ token, names }) => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -276,7 +276,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       const reading = await adapter(url, async () => token).organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toBe(
-        `listing organizations: the session token in the secret has ${names}; a session token has none: store it again`,
+        `listing organizations: the session token in the secret contains ${names}, which is not allowed; store the session token again`,
       );
       expect(requests).toBe(0);
     });
@@ -284,7 +284,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
     it.each([
       { length: { 'content-length': '100' }, kind: 'with a length' },
       { length: {}, kind: 'without a length' },
-    ])('an answer $kind that is cut is read again as a whole, and then told', async ({ length }) => {
+    ])('reads an answer $kind again as a whole if it was cut, and then fails', async ({ length }) => {
       const ranges: (string | undefined)[] = [];
       const url = await serve((request, response) => {
         ranges.push(request.headers.range);
@@ -292,12 +292,12 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         response.write('[{"id"', () => response.destroy());
       });
       expect((await adapter(url).organizations()).error).toMatch(
-        /closed the connection before its answer was complete; see their logs$/,
+        /closed the connection before the answer was complete; check their logs$/,
       );
       expect(ranges).toEqual([undefined, undefined, undefined]);
     });
 
-    it('an answer that was cut once is read', async () => {
+    it('reads an answer that was cut once', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -307,7 +307,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect((await adapter(url).organizations()).status).toBe('ok');
     });
 
-    it('a proxy that compresses unless told otherwise is told otherwise', async () => {
+    it('asks for uncompressed answers, because a proxy may compress', async () => {
       const url = await serve((request, response) => {
         const isPlain = request.headers['accept-encoding'] === 'identity';
         response.end(isPlain ? '[]' : gzipSync('[]'));
@@ -315,7 +315,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect((await adapter(url).organizations()).status).toBe('ok');
     });
 
-    it('nobody there fails the reading', async () => {
+    it('fails the reading if nothing listens at the URL', async () => {
       const reading = await adapter(`${scheme}://127.0.0.1:1`).organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toMatch(
@@ -323,7 +323,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       );
     });
 
-    it('a 429 with a short Retry-After is waited for', async () => {
+    it('waits for a 429 with a short Retry-After', async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -333,7 +333,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(2);
     });
 
-    it('a 429 with a long Retry-After fails the reading, and that path is left alone until then', async () => {
+    it('fails the reading after a 429 with a long Retry-After and does not request that path until then', async () => {
       const paths: string[] = [];
       const url = await serve((request, response) => {
         paths.push(request.url ?? '');
@@ -344,10 +344,10 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       });
       const coderd = adapter(url);
       expect((await coderd.jobs(organization, MODERN)).error).toMatch(
-        /429: You've been rate limited; asking again in 60 s/,
+        /429: You've been rate limited; next try in 60 s/,
       );
       expect((await coderd.jobs(organization, MODERN)).error).toMatch(
-        /coderd asked for a pause, \d+ s of it are left/,
+        /coderd limits the rate of this request; the next try is possible in \d+ s/,
       );
       expect((await coderd.daemons(organization, MODERN)).status).toBe('ok');
       expect(paths).toHaveLength(2);
@@ -361,7 +361,7 @@ it.each([
   { header: 'Thu, 01 Jan 1970 00:00:00 GMT', expected: 0 },
   { header: 'soon', expected: undefined },
   { header: undefined, expected: undefined },
-])('Retry-After $header is $expected ms', ({ header, expected }) => {
+])('parses Retry-After $header as $expected ms', ({ header, expected }) => {
   expect(parseRetryAfterMs(header)).toBe(expected);
 });
 
@@ -372,6 +372,6 @@ it.each([
   { version: 'v3.0.0', than: '2.26', expected: 1 },
   { version: 'devel', than: '2.19', expected: undefined },
   { version: undefined, than: '2.19', expected: undefined },
-])('version $version against $than: $expected', ({ version, than, expected }) => {
+])('compares version $version with $than as $expected', ({ version, than, expected }) => {
   expect(compareVersion(version, than)).toBe(expected);
 });

@@ -17,7 +17,7 @@ const pool = (name: string, desiredCount: number) => ({
 });
 
 describe('readings', () => {
-  it('hold the tasks of every page of the list of one service', async () => {
+  it('have the tasks of all pages of one service', async () => {
     lab = await startLab({ pools: [pool('big', 230)] });
     lab.pass(300);
     const { ecs } = lab.ports();
@@ -25,7 +25,7 @@ describe('readings', () => {
     expect(tasks.items).toHaveLength(230);
   });
 
-  it('hold the tagged services, their tasks and protections, in as few calls as the limits allow', async () => {
+  it('have the tagged services, their tasks and protections, with as few calls as the limits allow', async () => {
     const calls: string[] = [];
     lab = await startLab({
       pools: Array.from({ length: 12 }, (_, index) => pool(`p${index}`, 11)),
@@ -67,7 +67,7 @@ describe('readings', () => {
     expect(calls.filter((call) => call === 'ListServices')).toHaveLength(1);
   });
 
-  it('of a cluster that is not there fail with what ECS said', async () => {
+  it('fail with the error of ECS if the cluster does not exist', async () => {
     lab = await startLab({ pools: [pool('cpu', 0)] });
     const { connect } = await import('../../lambda/connect.ts');
     const { ecs } = connect(lab.config, 'nowhere', undefined).ports();
@@ -78,7 +78,7 @@ describe('readings', () => {
 });
 
 describe('writes', () => {
-  it('ask tasks to leave by a protection of 23 hours', async () => {
+  it('send a drain request as a protection of 23 hours', async () => {
     lab = await startLab({ pools: [pool('cpu', 2)] });
     lab.pass(120);
     const { ecs } = lab.ports();
@@ -95,14 +95,14 @@ describe('writes', () => {
     expect(hours(other)).toBeGreaterThan(47);
   });
 
-  it('report tasks that ECS would not protect, with its reason', async () => {
+  it('report tasks that ECS refuses to protect, with its reason', async () => {
     lab = await startLab({ pools: [pool('cpu', 0)] });
     const gone =
       `arn:aws:ecs:eu-central-1:123456789012:task/${lab.world.ecs.clusterName}/${'0'.repeat(32)}` as TaskArn;
     expect(await lab.ports().ecs.askToLeave([gone])).toMatchObject([{ task: gone, reason: 'MISSING' }]);
   });
 
-  it('ask the other tasks of a call that ECS refuses for one task', async () => {
+  it('protect the other tasks if ECS refuses a call because of one task', async () => {
     lab = await startLab({ pools: [pool('cpu', 4)] });
     lab.pass(120);
     const { ecs } = lab.ports();
@@ -121,7 +121,7 @@ describe('writes', () => {
     expect(leaseHours.toSorted()).toEqual([23, 23, 23, 48]);
   });
 
-  it('fail once when ECS refuses every task of a call', async () => {
+  it('fail once if ECS refuses every task of a call', async () => {
     lab = await startLab({ pools: [pool('cpu', 3)] });
     lab.pass(120);
     const tasks = lab.world.ecs.tasks().map(({ identity }) => identity);
@@ -129,7 +129,7 @@ describe('writes', () => {
     await expect(lab.ports().ecs.askToLeave(tasks.map(({ arn }) => arn))).rejects.toThrow('protected');
   });
 
-  it('send a throttled call no further', async () => {
+  it('do not split a throttled call', async () => {
     vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
     const calls: string[] = [];
     lab = await startLab({
@@ -145,7 +145,7 @@ describe('writes', () => {
     expect(calls).toEqual(['UpdateTaskProtection']);
   });
 
-  it('set a count to a number, so that saying it twice changes nothing', async () => {
+  it('set an absolute desired count, so a repeated write changes nothing', async () => {
     lab = await startLab({ pools: [pool('cpu', 0)] });
     const { ecs } = lab.ports();
     const { arn } = lab.world.service('cpu').identity;

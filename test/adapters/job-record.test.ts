@@ -147,11 +147,11 @@ describe('the record of one job', () => {
     { missing: 'its id', workspace: built({ id: null }) },
     { missing: 'its tags', workspace: built({ tags: null }) },
     { missing: 'its time', workspace: built({ created_at: null }, { created_at: null }) },
-  ])('is not made of a build where $missing is missing', ({ workspace }) => {
+  ])('ignores a build without $missing', ({ workspace }) => {
     expect(itemsAfter({ workspaces: [workspace] })).toEqual([]);
   });
 
-  it.each(['truncated', 'stale', 'failed'] as const)('is made of what a %s list has', (status) => {
+  it.each(['truncated', 'stale', 'failed'] as const)('has the items of a %s list', (status) => {
     const record = new JobRecord();
     const { items } = record.recentJobs(ORGANIZATION, {
       jobs: reading([PENDING], status),
@@ -178,13 +178,13 @@ describe('the reading', () => {
     expect(record.recentJobs('other' as OrganizationId, seen({ now: later })).since).toBe(later);
   });
 
-  it('does not begin in the future when the clock of the first look was ahead', () => {
+  it('does not begin in the future if the clock of the first look was ahead', () => {
     const record = new JobRecord();
     record.recentJobs(ORGANIZATION, seen({ now: plusMs(NOW, DAY) }));
     expect(record.recentJobs(ORGANIZATION, seen({})).since).toBe(NOW);
   });
 
-  it('keeps the organizations apart', () => {
+  it('separates the organizations', () => {
     const record = new JobRecord();
     record.recentJobs(ORGANIZATION, seen({ jobs: [PENDING] }));
     expect(record.recentJobs('other' as OrganizationId, seen({})).items).toEqual([]);
@@ -205,19 +205,19 @@ describe('the reading', () => {
   });
 });
 
-describe('the record forgets', () => {
+describe('the limits of the record', () => {
   it.each([
-    { created: ago(7 * DAY), kept: true, because: 'seven days are kept' },
-    { created: ago(7 * DAY + 1), kept: false, because: 'it is older' },
-    { created: ago(-HOUR), kept: true, because: 'clocks differ' },
-    { created: ago(-HOUR - 1), kept: false, because: 'clocks do not differ so much' },
-    { created: Number.NaN as EpochMs, kept: false, because: 'that is no time' },
-    { created: Number.POSITIVE_INFINITY as EpochMs, kept: false, because: 'that is no time' },
-  ])('a job of another time (created $created, kept: $kept, because $because)', ({ created, kept }) => {
+    { created: ago(7 * DAY), kept: true, because: 'the record keeps seven days' },
+    { created: ago(7 * DAY + 1), kept: false, because: 'it is older than seven days' },
+    { created: ago(-HOUR), kept: true, because: 'clocks may differ by an hour' },
+    { created: ago(-HOUR - 1), kept: false, because: 'clocks do not differ by more than an hour' },
+    { created: Number.NaN as EpochMs, kept: false, because: 'it is not a time' },
+    { created: Number.POSITIVE_INFINITY as EpochMs, kept: false, because: 'it is not a time' },
+  ])('keep a job created at $created: $kept, because $because', ({ created, kept }) => {
     expect(itemsAfter({ jobs: [aJob({ created_at: created })] })).toHaveLength(kept ? 1 : 0);
   });
 
-  it('a job that has become too old, and a job of the future after the clock was set back', () => {
+  it('drop a job that is too old, and a job of the future after the clock was set back', () => {
     const jobs = [PENDING];
     const week = plusMs(PENDING.created_at, 7 * DAY);
     expect(idsOf(itemsAfter({ jobs }, { now: week }))).toEqual(['a']);
@@ -225,7 +225,7 @@ describe('the record forgets', () => {
     expect(itemsAfter({ jobs }, { now: ago(2 * HOUR) })).toEqual([]);
   });
 
-  it('all but the newest 500 jobs of a tag set', () => {
+  it('keep only the newest 500 jobs of a tag set', () => {
     const many = (tags: Job['tags'], count: number) =>
       Array.from({ length: count }, (_, index) => aJob({ tags, created_at: ago(index * SECOND) }));
     const [plain, big] = [many({}, 510), many({ size: 'big' }, 3)];
@@ -235,7 +235,7 @@ describe('the record forgets', () => {
     expect(items).toHaveLength(503);
   });
 
-  it('all but the newest 20,000 jobs of thousands of tag sets, and keeps the array while nothing changes', () => {
+  it('keep only the newest 20,000 jobs of all tag sets, and the same array while nothing changes', () => {
     const jobs = Array.from({ length: 20_050 }, (_, index) =>
       aJob({ tags: { n: String(index) }, created_at: ago(index * SECOND) }),
     );
@@ -259,8 +259,8 @@ describe('the array of items', () => {
   }
 
   it.each<{ scenario: string; second: Lists }>([
-    { scenario: 'all lists are read again and say the same', second: copied(FIRST) },
-    { scenario: 'a list says less', second: {} },
+    { scenario: 'all lists are read again without changes', second: copied(FIRST) },
+    { scenario: 'a list has fewer items', second: {} },
     { scenario: 'time passes', second: { ...copied(FIRST), now: plusMs(NOW, HOUR) } },
   ])('stays the same when $scenario', ({ second }) => {
     expect(isSameAfter(second)).toBe(true);
@@ -271,11 +271,11 @@ describe('the array of items', () => {
     { scenario: 'a job has completed', second: { previousJobs: [SUCCEEDED] } },
     { scenario: 'a reason is new', second: { workspaces: [built()] } },
     { scenario: 'a job is too old', second: { now: plusMs(NOW, 7 * DAY) } },
-  ])('is another one when $scenario', ({ second }) => {
+  ])('is a new one when $scenario', ({ second }) => {
     expect(isSameAfter(second)).toBe(false);
   });
 
-  it('is never changed after it was handed out', () => {
+  it('is never changed after it was returned', () => {
     const record = new JobRecord();
     const { items } = record.recentJobs(ORGANIZATION, seen(FIRST));
     const before = copied(items);
@@ -284,7 +284,7 @@ describe('the array of items', () => {
   });
 });
 
-it('reads a list of workspaces once, for as long as it is the same object', () => {
+it('reads a list of workspaces once while it is the same object', () => {
   let reads = 0;
   const items = [built(ENDED)];
   const workspaces = {
@@ -355,8 +355,8 @@ function listsOf(facts: readonly Fact[], look: UglyLook): Lists {
   };
 }
 
-describe('whatever the lists say', () => {
-  it('a look that is repeated changes nothing', () => {
+describe('the record of any lists', () => {
+  it('does not change when a look is repeated', () => {
     fc.assert(
       fc.property(FACTS, fc.array(uglyLook, { minLength: 1, maxLength: 4 }), (facts, looks) => {
         const record = new JobRecord();
@@ -372,7 +372,7 @@ describe('whatever the lists say', () => {
     );
   });
 
-  it('the order of items in a list makes no difference', () => {
+  it('does not depend on the order of items in a list', () => {
     fc.assert(
       fc.property(FACTS, fc.array(uglyLook, { maxLength: 4 }), (facts, looks) => {
         const turned = looks.map(({ jobs, previousJobs, workspaces }) => ({
@@ -387,7 +387,7 @@ describe('whatever the lists say', () => {
     );
   });
 
-  it('a completion, a start and a reason are never lost', () => {
+  it('never loses a completion, a start or a reason', () => {
     fc.assert(
       fc.property(FACTS, fc.array(uglyLook, { maxLength: 5 }), (facts, looks) => {
         const record = new JobRecord();
@@ -411,7 +411,7 @@ describe('whatever the lists say', () => {
     );
   });
 
-  it('the items are in order, one for each id, and of the last seven days', () => {
+  it('has sorted items, one for each id, of the last seven days', () => {
     const hours = fc.integer({ min: -100, max: 300 });
     fc.assert(
       fc.property(FACTS, fc.array(fc.tuple(uglyLook, hours), { maxLength: 5 }), (facts, looks) => {
@@ -449,7 +449,7 @@ describe('the newest jobs', () => {
       .slice(0, LIMITS.inAll);
   }
 
-  it('are the newest of each tag set and of all, in whatever order and batches they come', () => {
+  it('are the newest of each tag set and of all, whatever the order and batches', () => {
     const job = fc.record({ minute: fc.nat(9), size: fc.constantFrom('small', 'big', 'huge') });
     fc.assert(
       fc.property(fc.array(job, { maxLength: 20 }), fc.nat(20), (facts, cut) => {

@@ -38,9 +38,9 @@ async function serverOf(version: string | undefined) {
     server.now = NOW + minute * REFRESH_MS;
     const build = version === undefined ? undefined : { version };
     const when = { now: server.now as EpochMs, refreshMs: REFRESH_MS, build };
-    const sight = (await forecast.sights([A], when)).get(A.id);
-    if (sight === undefined) throw new Error('no sight of the organization');
-    return sight;
+    const readings = (await forecast.readings([A], when)).get(A.id);
+    if (readings === undefined) throw new Error('no readings of the organization');
+    return readings;
   };
   return { server, readAt };
 }
@@ -49,7 +49,7 @@ const daemonRequests = ({ requests }: ForecastServer): readonly string[] =>
   requests.filter((request) => request.includes('provisionerdaemons'));
 
 describe('offline daemons', () => {
-  it('are the newest 1000 of four days', async () => {
+  it('are the newest 1000 of the last four days', async () => {
     const { server, readAt } = await serverOf('v2.26.0');
     expect((await readAt(0)).offlineDaemons).toMatchObject({ status: 'ok', items: [{ id: 'daemon' }] });
     expect(daemonRequests(server)).toEqual([
@@ -58,9 +58,9 @@ describe('offline daemons', () => {
   });
 
   it.each([
-    { version: 'v2.25.3', because: 'it lists them with the others, and knows no such parameters' },
-    { version: undefined, because: 'it may be an older one' },
-  ])('are not asked for of $version: $because', async ({ version }) => {
+    { version: 'v2.25.3', because: 'it lists them with the others and refuses the parameters' },
+    { version: undefined, because: 'an unknown version may be older' },
+  ])('are not requested from coderd $version: $because', async ({ version }) => {
     const { server, readAt } = await serverOf(version);
     expect((await readAt(0)).offlineDaemons).toBeUndefined();
     expect(daemonRequests(server)).toEqual([]);
@@ -68,22 +68,22 @@ describe('offline daemons', () => {
 });
 
 describe('members', () => {
-  it('of a server that tells no status are there without it', async () => {
+  it('have no status if coderd does not send one', async () => {
     const { server, readAt } = await serverOf('v2.31.0');
     server.members = [{ user_id: 'owner', username: 'ada' }];
     expect((await readAt(0)).members).toMatchObject({ status: 'ok', items: [{ user_id: 'owner' }] });
   });
 
-  it('that are forbidden fail nothing else', async () => {
+  it('may be forbidden without an effect on other readings', async () => {
     const { server, readAt } = await serverOf('v2.34.0');
     server.fault = ({ path }) => (path.endsWith('/members') ? { status: 404 } : undefined);
-    const sight = await readAt(0);
-    expect(sight.members).toMatchObject({ status: 'forbidden', items: [] });
-    expect(sight).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
+    const readings = await readAt(0);
+    expect(readings.members).toMatchObject({ status: 'forbidden', items: [] });
+    expect(readings).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
   });
 });
 
-it('what can not be read anew is served as it was, with its time, and the lists are not read sooner for it', async () => {
+it('serves earlier evidence with its time if the refresh fails, and does not refresh sooner', async () => {
   const { server, readAt } = await serverOf('v2.34.0');
   const first = await readAt(0);
   server.fault = ({ path }) => (path.startsWith('organizations/') ? { status: 400 } : undefined);

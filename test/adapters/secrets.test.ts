@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 it.each([
-  { ref: { secret: 'plain' }, because: 'white space around a value is not part of it' },
-  { ref: { secret: 'json', jsonKey: 'token' }, because: 'a key of a JSON object' },
+  { ref: { secret: 'plain' }, because: 'white space around the value is removed' },
+  { ref: { secret: 'json', jsonKey: 'token' }, because: 'jsonKey selects a value of a JSON object' },
 ])('reads $ref: $because', async ({ ref }) => {
   expect(await secrets.read(ref)).toBe('hunter2');
 });
@@ -29,16 +29,16 @@ it.each([
   {
     ref: { secret: 'plain', jsonKey: 'token' },
     message:
-      /reading secret "plain": it is not a JSON object, so it has no key "token"; store JSON, or drop jsonKey/,
+      /reading secret "plain": it is not a JSON object, so it has no key "token"; store a JSON object, or remove jsonKey/,
   },
   {
     ref: { secret: 'json', jsonKey: 'key' },
-    message: /reading secret "json": no text under the key "key"; it has token, port/,
+    message: /reading secret "json": the key "key" has no string value; the keys in the secret: token, port/,
   },
-  { ref: { secret: 'json', jsonKey: 'port' }, message: /no text under the key "port"/ },
-  { ref: { secret: 'json', jsonKey: 'toString' }, message: /no text under the key "toString"/ },
-  { ref: { secret: 'blank' }, message: /reading secret "blank": it is empty/ },
-])('refuses $ref and never says the value', async ({ ref, message }) => {
+  { ref: { secret: 'json', jsonKey: 'port' }, message: /the key "port" has no string value/ },
+  { ref: { secret: 'json', jsonKey: 'toString' }, message: /the key "toString" has no string value/ },
+  { ref: { secret: 'blank' }, message: /reading secret "blank": the secret is empty/ },
+])('refuses $ref without repeating the value', async ({ ref, message }) => {
   const error = await secrets.read(ref).catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(Error);
   expect((error as Error).message).toMatch(message);
@@ -47,7 +47,7 @@ it.each([
   ).not.toContain('hunter2');
 });
 
-it('keeps a value until it is asked for a fresh one', async () => {
+it('caches a value until a fresh one is requested', async () => {
   lab.world.secrets.put('rotated', 'old');
   expect(await secrets.read({ secret: 'rotated' })).toBe('old');
   lab.world.secrets.put('rotated', 'new');
@@ -55,7 +55,7 @@ it('keeps a value until it is asked for a fresh one', async () => {
   expect(await secrets.read({ secret: 'rotated' }, { fresh: true })).toBe('new');
 });
 
-it('tells a secret that may not be read from one that is not there', async () => {
+it('distinguishes a forbidden secret from a missing one', async () => {
   lab.world.secrets.put('closed', 'hunter2');
   lab.world.secrets.deny('closed');
   await expect(secrets.read({ secret: 'closed' })).rejects.toMatchObject({ code: 'denied' });

@@ -39,7 +39,7 @@ async function start(lifetimeMs: number, options: { readonly refreshes?: boolean
   return { at, asked: () => asked.filter((operation) => operation.includes('/keys/')).length, renew };
 }
 
-it('is read, and kept for an hour', async () => {
+it('reads the expiry and caches it for an hour', async () => {
   const { at, asked } = await start(30 * DAY_MS);
   expect(await at(0)).toBe(plusMs(START, 30 * DAY_MS));
   expect(await at(HOUR_MS - 1)).toBe(plusMs(START, 30 * DAY_MS));
@@ -48,7 +48,7 @@ it('is read, and kept for an hour', async () => {
   expect(asked()).toBe(2);
 });
 
-it('of another token is read at once', async () => {
+it('reads the expiry of another token at once', async () => {
   const { at, renew } = await start(30 * DAY_MS);
   await at(0);
   lab.pass(60);
@@ -56,13 +56,13 @@ it('of another token is read at once', async () => {
   expect(await at(60_000)).toBe(plusMs(START, 30 * DAY_MS + 60_000));
 });
 
-it('is unknown where coderd puts it off with each use', async () => {
+it('does not know the expiry while coderd extends the token with each use', async () => {
   const { at } = await start(7 * DAY_MS, { refreshes: true });
   expect(await at(0)).toBe(plusMs(START, 7 * DAY_MS));
   expect(await at(2 * HOUR_MS)).toBeUndefined();
 });
 
-it('is known again where an upgrade of coderd has ended the putting off', async () => {
+it('knows the expiry again after an upgrade to a coderd that does not extend tokens', async () => {
   const { at } = await start(30 * DAY_MS, { refreshes: true });
   await at(2 * DAY_MS);
   lab.world.coderd.tokens.disableExpiryRefresh();
@@ -73,19 +73,19 @@ it('is known again where an upgrade of coderd has ended the putting off', async 
   expect(await at(31 * DAY_MS)).toBe(end);
 });
 
-it('is known from the first hour on where coderd never puts it off', async () => {
+it('knows the expiry from the first hour if coderd never extends the token', async () => {
   const { at } = await start(30 * DAY_MS);
   expect(await at(HOUR_MS / 2)).toBe(plusMs(START, 30 * DAY_MS));
 });
 
-it('is unknown for what is no token, and coderd is not asked', async () => {
+it('does not ask coderd about a text that is not a token', async () => {
   const { at, asked } = await start(DAY_MS);
   lab.world.secrets.put(lab.world.tokenSecretName, 'pasted');
   expect(await at(0)).toBeUndefined();
   expect(asked()).toBe(0);
 });
 
-it('that can not be read is what it was, and never throws', async () => {
+it('keeps the earlier expiry if the refresh fails, and never throws', async () => {
   const { at, asked } = await start(30 * DAY_MS);
   await at(0);
   const { secrets, tokenSecretName, coderd } = lab.world;
@@ -97,7 +97,7 @@ it('that can not be read is what it was, and never throws', async () => {
   expect(asked()).toBe(3);
 });
 
-it('is in the snapshot and, when it is near, in the findings', async () => {
+it('is in the snapshot and, if it is near, in the findings', async () => {
   await start(13 * DAY_MS);
   const snapshot = await observe(lab.ports(), lab.config);
   expect(snapshot.coder.token).toEqual({ expiresAt: plusMs(START, 13 * DAY_MS) });
@@ -114,6 +114,6 @@ it.each([
   { token: 'id-', id: undefined },
   { token: 'a/../b-secret', id: undefined },
   { token: '', id: undefined },
-])('the public part of "$token" is $id', ({ token, id }) => {
+])('finds the public part $id of the token "$token"', ({ token, id }) => {
   expect(tokenId(token)).toBe(id);
 });

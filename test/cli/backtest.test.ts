@@ -257,7 +257,7 @@ describe('invalid input', () => {
   it.each([
     {
       args: ['--trace', path('none.jsonl'), '--config', config],
-      err: `${path('none.jsonl')}: reading the trace: no such file; look at the path\n`,
+      err: `${path('none.jsonl')}: reading the trace: no such file; check the path\n`,
     },
     {
       args: ['--trace', file('empty.jsonl', [HEADER]), '--config', config],
@@ -265,7 +265,7 @@ describe('invalid input', () => {
     },
     {
       args: ['--trace', trace, '--config', path('none.yaml')],
-      err: `${path('none.yaml')}: reading the configuration: no such file; look at the path\n`,
+      err: `${path('none.yaml')}: reading the configuration: no such file; check the path\n`,
     },
     {
       args: [...given, '--out', path('nowhere/report.html')],

@@ -176,7 +176,7 @@ describe('a failed check', () => {
       broken: (_, { coder }) => {
         coder.url = String(coder.url).replace('http:', 'https:');
       },
-      says: [/^FAIL {2}coderd reachable: .*; it speaks no TLS on this port; check coder\.url$/],
+      says: [/^FAIL {2}coderd reachable: .*; this port does not use TLS; check coder\.url$/],
     },
     {
       scenario: 'a server that is not coderd',
@@ -194,7 +194,9 @@ describe('a failed check', () => {
         /^FAIL {2}coderd version: v2\.18\.0\S* is too old: the autoscaler needs the provisioner jobs API\. Upgrade coderd to 2\.20 or newer$/,
         ...['data', 'default'].map(
           (organization) =>
-            new RegExp(`^FAIL {2}organization "${organization}": jobs: .* 2\\.20 or newer is needed$`),
+            new RegExp(
+              `^FAIL {2}organization "${organization}": jobs: .* needs the provisioner jobs API of 2\\.20 or newer$`,
+            ),
         ),
         ...['cpu', 'gpu'].map((pool) => new RegExp(`^FAIL {2}pool "${pool}": image: .*newer`)),
       ],
@@ -232,7 +234,7 @@ describe('a failed check', () => {
       broken: ({ coderd, secrets, tokenSecretName }) =>
         coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? ''),
       says: [
-        'FAIL  token valid: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; the token was read again and refused again: put a valid one into the secret',
+        'FAIL  token valid: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; coderd also refused the token that was read again from the secret; store a valid token in it',
       ],
     },
     {
@@ -515,7 +517,7 @@ describe('checks that cannot be tried', () => {
   it('checks nothing without a configuration', async () => {
     const { code, out } = await runIn({}, 'doctor', '--config', join(folder, 'none.yaml'));
     expect(out).toMatch(
-      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; look at the path\nskip {2}everything else: needs "configuration" to pass\n/,
+      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; check the path\nskip {2}everything else: needs "configuration" to pass\n/,
     );
     expect(code).toBe(1);
   });

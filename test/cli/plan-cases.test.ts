@@ -308,7 +308,7 @@ describe('the forecast in a plan', () => {
   it('keeps the last daemon and starts no pool when the list of workspaces is forbidden', async () => {
     const drawn = draw({ pools: { cpu: { tasks: 'I20m' }, gpu: { tags: gpu } }, workspaces: [] });
     const error =
-      'listing workspaces of organization "default": coderd says that the token\'s user may not read them; it needs the organization template admin role there';
+      'listing workspaces of organization "default": coderd does not let the token\'s user read them; the user needs the organization template admin role there';
     Object.assign(organization(drawn, 'default'), { workspaces: { status: 'forbidden', error, items: [] } });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 20 November 2026 09:00:00 UTC

@@ -255,7 +255,7 @@ describe('an unreadable coderd', () => {
     {
       what: 'too old a coderd',
       options: { coderVersion: 'v2.18.0' },
-      says: /^listing provisioner jobs of organization "data": coderd v2\.18\.0\+\w+ is too old: the provisioner jobs API of 2\.20 or newer is needed\n$/,
+      says: /^listing provisioner jobs of organization "data": coderd v2\.18\.0\+\w+ is too old: the autoscaler needs the provisioner jobs API of 2\.20 or newer\n$/,
     },
     {
       what: 'an organization without the role',
@@ -271,7 +271,7 @@ describe('an unreadable coderd', () => {
     {
       what: 'a token that is none',
       broken: (world: World) => world.secrets.put(world.tokenSecretName, 'none'),
-      says: /^listing organizations: coderd answered 401: .*put a valid one into the secret\n$/,
+      says: /^listing organizations: coderd answered 401: .*store a valid token in it\n$/,
     },
   ])('fails and writes nothing: $what', async ({ options, broken, organization, says }) => {
     const lab = await workingLab(options);

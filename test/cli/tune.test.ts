@@ -209,6 +209,6 @@ describe('an impossible target', () => {
       '1',
     );
     expect(code).toBe(1);
-    expect(err).toBe(`${path('none.jsonl')}: reading the trace: no such file; look at the path\n`);
+    expect(err).toBe(`${path('none.jsonl')}: reading the trace: no such file; check the path\n`);
   });
 });

@@ -7,7 +7,7 @@ const SMALLEST = {
   pools: [{ name: 'a', organization: 'default', key: { secret: 'coder/key' } }],
 };
 
-it('the smallest configuration gets every default', () => {
+it('fills in every default of the smallest configuration', () => {
   const { config, warnings } = checkConfig(SMALLEST);
   expect(warnings).toEqual([]);
   expect(config).toEqual({
@@ -63,7 +63,7 @@ it('the smallest configuration gets every default', () => {
   });
 });
 
-it('a pool overrides each of the defaults', () => {
+it('uses the values of a pool instead of the defaults', () => {
   const own = { image: 'mine:1', cpu: 2048, memory: 4096, architecture: 'x86_64' };
   const defaults = { image: 'all:1', cpu: 512, memory: 1024, architecture: 'arm64' };
   const [pool] = SMALLEST.pools;
@@ -76,7 +76,7 @@ it('a pool overrides each of the defaults', () => {
   expect(config.pools[1]).toMatchObject(own);
 });
 
-it('a null where something is optional is as good as nothing', () => {
+it('treats null as an unset optional setting', () => {
   const nothing = {
     tags: null,
     min: null,
@@ -99,14 +99,14 @@ it('a null where something is optional is as good as nothing', () => {
   expect(config).toEqual(checkConfig(SMALLEST).config);
 });
 
-it('a mapping with a toString of its own is refused like any other', () => {
+it('refuses a mapping that has its own toString', () => {
   const retiring = [{ toString: '' }];
   expect(() => checkConfig({ ...SMALLEST, pools: [{ ...SMALLEST.pools[0], retiring }] })).toThrow(
     'pools[0].retiring: expected true or false, got a list',
   );
 });
 
-it('a parsed document has problems without lines', () => {
+it('reports problems of a parsed document without lines', () => {
   const act = () => checkConfig({ ...SMALLEST, maxTasks: 3 });
   expect(act).toThrow(ConfigError);
   expect(act).toThrow(
@@ -120,7 +120,7 @@ it.each([
   'http://127.0.0.1:3000',
   'http://127.1.2.3',
   'http://[::1]:3000',
-])('%s is a URL for coderd', (url) => {
+])('accepts %s as the URL of coderd', (url) => {
   expect(checkConfig({ ...SMALLEST, coder: { ...SMALLEST.coder, url } }).config.coder.url).toBe(url);
 });
 
@@ -140,7 +140,7 @@ it.each([
   'https://coder.example.com#x',
   'https://me@coder.example.com',
   '',
-])('%j is not a URL for coderd', (url) => {
+])('refuses %j as the URL of coderd', (url) => {
   expect(() => checkConfig({ ...SMALLEST, coder: { ...SMALLEST.coder, url } })).toThrow(/^coder\.url: /);
 });
 
@@ -150,7 +150,7 @@ it.each([
   'autoscaler-coderprovisionertokens',
   'arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/token-AbCdEf',
   'arn:aws-us-gov:secretsmanager:us-gov-west-1:123456789012:secret:x-AbCdEf',
-])('%s names a secret', (secret) => {
+])('accepts %s as the name of a secret', (secret) => {
   expect(
     checkConfig({ ...SMALLEST, coder: { ...SMALLEST.coder, token: { secret } } }).config.coder.token,
   ).toEqual({
@@ -182,7 +182,7 @@ it.each([
     ],
   },
   { pools: [{ ...SMALLEST.pools[0], secrets: { A: KEY, [KEY]: KEY, '1': { secret: KEY } } }] },
-])('a secret in the wrong place is refused and not repeated (%#)', (mistake) => {
+])('refuses a secret in the wrong place without repeating it (case %#)', (mistake) => {
   const problems = problemsOf({ ...SMALLEST, ...mistake });
   expect(problems.message).not.toContain(KEY);
   expect(problems.message).not.toContain(TOKEN);

@@ -1,4 +1,4 @@
-/** The section `aws` and what only the deployment of a pool asks for. */
+/** Tests of the section `aws`, and of the settings that only the deployment of a pool uses. */
 import { expect, it } from 'vitest';
 import { checkConfig, checkDeployment } from '../../lambda/config/check.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
@@ -20,7 +20,7 @@ const KEY = 'arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/mrk-0123456789abc
 const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const NETWORK = { vpc: 'vpc-0123456789abcdef0', subnets: ['subnet-0a1b2c3d', 'subnet-0123456789abcdef1'] };
 
-it('a deployment says everything that it can say', () => {
+it('reads every setting of the section aws', () => {
   const aws = {
     stack: 'Coder-2',
     network: { ...NETWORK, securityGroups: ['sg-0123456789abcdef0'] },
@@ -45,7 +45,7 @@ it('a deployment says everything that it can say', () => {
   });
 });
 
-it('a network of its own has its own settings, and a topic of its own subscribers', () => {
+it('reads the settings of a new network, new log groups and a new topic', () => {
   const aws = {
     network: { natGateways: 2, endpoints: true },
     logs: { retentionDays: 400 },
@@ -68,11 +68,11 @@ it.each([
       statements: [{ actions: ['ec2:Describe*', 's3:*'], resources: ['*', 'arn:aws:s3:::a/*'] }],
     },
   },
-])('the task role $taskRole is $means', ({ taskRole, means }) => {
+])('reads the task role $taskRole as $means', ({ taskRole, means }) => {
   expect(checkConfig(configOf({ pool: { taskRole } })).config.pools[0]?.taskRole).toEqual(means);
 });
 
-it('a pool says how its tasks are made', () => {
+it('reads the settings of the tasks of a pool', () => {
   const pool = {
     spot: true,
     spotBase: 2,
@@ -84,12 +84,12 @@ it('a pool says how its tasks are made', () => {
   expect(checkConfig(configOf({ pool })).config.pools[0]).toMatchObject(pool);
 });
 
-it('a proxy is kept without the slash at its end', () => {
+it('removes the slash at the end of the proxy URL', () => {
   const { config } = checkConfig(configOf({ coder: { proxy: 'http://proxy.example.com:3128/' } }));
   expect(config.coder.proxy).toBe('http://proxy.example.com:3128');
 });
 
-const VPC_ID = 'is not the id of a VPC; it looks like vpc-0123456789abcdef0';
+const VPC_ID = 'is not the id of a VPC; write one such as vpc-0123456789abcdef0';
 const HTTP_PROXY =
   'coder.proxy: the value is not an http URL; write one such as http://proxy.example.com:3128';
 const TAG_KEY = 'is not the key of an AWS tag; use 1 to 128 letters, digits, spaces and _ . : / = + - @';
@@ -99,40 +99,40 @@ type Refused = Written & { readonly says: string };
 const VALUES: readonly Refused[] = [
   {
     pool: { image: 'https://ghcr.io/coder/coder:v2.29.19' },
-    says: 'is not the name of a container image; it looks like ghcr.io/',
+    says: 'is not the name of a container image; write one such as ghcr.io/',
   },
   {
     pool: { environment: { AUTOSCALER_TEST_LOOK_MS: '1' } },
-    says: 'is for tests of the guard alone; remove it',
+    says: 'is reserved for tests of the guard; remove it',
   },
   { aws: { network: { vpc: 'vpc-1' } }, says: `aws.network.vpc: "vpc-1" ${VPC_ID}` },
   { aws: { network: { vpc: 'vpc-0123456789ABCDEF0' } }, says: VPC_ID },
   { aws: { network: { vpc: 'vpc-0123456789abcdef01' } }, says: VPC_ID },
   {
     aws: { network: { ...NETWORK, subnets: ['sg-0123456789abcdef0'] } },
-    says: 'aws.network.subnets[0]: "sg-0123456789abcdef0" is not the id of a subnet; it looks like subnet-0123456789abcdef0',
+    says: 'aws.network.subnets[0]: "sg-0123456789abcdef0" is not the id of a subnet; write one such as subnet-0123456789abcdef0',
   },
   {
     aws: { network: { ...NETWORK, securityGroups: ['default'] } },
-    says: 'aws.network.securityGroups[0]: "default" is not the id of a security group; it looks like sg-0123456789abcdef0',
+    says: 'aws.network.securityGroups[0]: "default" is not the id of a security group; write one such as sg-0123456789abcdef0',
   },
   { aws: { network: { natGateways: 0 } }, says: 'aws.network.natGateways: expected at least 1, got 0' },
   { aws: { network: { natGateways: 3 } }, says: 'aws.network.natGateways: expected at most 2, got 3' },
   {
     aws: { cluster: 'arn:aws:ecs:eu-central-1:123456789012:cluster/platform' },
-    says: 'is not the name of an ECS cluster; write what stands after the last "/" of its ARN',
+    says: 'is not the name of an ECS cluster; write the part of its ARN after the last "/"',
   },
   {
     aws: { logs: { group: 'aws/lambda' } },
-    says: 'aws.logs.group: "aws/lambda" is not the name of a log group that fits the tag of a service (256 letters, digits and . - _ /; "aws/" in front is reserved)',
+    says: 'aws.logs.group: "aws/lambda" is not a usable name of a log group; use at most 256 letters, digits and . - _ / (a service carries it as a tag), and do not begin with "aws/"',
   },
   {
     aws: { logs: { group: '/builds#1' } },
-    says: 'aws.logs.group: "/builds#1" is not the name of a log group',
+    says: 'aws.logs.group: "/builds#1" is not a usable name of a log group',
   },
   {
     aws: { network: { ...NETWORK, securityGroups: ['sg-0123456789abcdef0', 'sg-0123456789abcdef0'] } },
-    says: 'aws.network.securityGroups: a list names something twice',
+    says: 'aws.network.securityGroups: a list has a duplicate entry; keep one of them',
   },
   {
     aws: {
@@ -149,13 +149,13 @@ const VALUES: readonly Refused[] = [
   },
   {
     aws: { kmsKey: 'arn:aws:kms:eu-central-1:123456789012:alias/logs' },
-    says: 'is not the ARN of a key in KMS (of the key itself, not of an alias); it looks like arn:aws:kms:',
+    says: 'is not the ARN of a KMS key (not of an alias); write one such as arn:aws:kms:',
   },
   {
     aws: { permissionsBoundary: ROLE },
-    says: `aws.permissionsBoundary: "${ROLE}" is not the ARN of a managed policy; it looks like arn:aws:iam::123456789012:policy/boundary`,
+    says: `aws.permissionsBoundary: "${ROLE}" is not the ARN of a managed policy; write one such as arn:aws:iam::123456789012:policy/boundary`,
   },
-  { aws: { alarms: { topic: `${TOPIC}.fifo` } }, says: 'is not the ARN of a standard topic in SNS' },
+  { aws: { alarms: { topic: `${TOPIC}.fifo` } }, says: 'is not the ARN of a standard SNS topic' },
   {
     aws: { alarms: { emails: ['on-call'] } },
     says: 'aws.alarms.emails[0]: "on-call" is not an e-mail address',
@@ -168,7 +168,7 @@ const VALUES: readonly Refused[] = [
   },
   {
     aws: { stack: '2nd' },
-    says: 'aws.stack: "2nd" is not the name of a CloudFormation stack; use letters, digits and hyphens, a letter first, at most 128 characters',
+    says: 'aws.stack: "2nd" is not the name of a CloudFormation stack; use at most 128 letters, digits and hyphens, and begin with a letter',
   },
   { aws: { tags: { 'a,b': 'x' } }, says: `aws.tags["a,b"]: "a,b" ${TAG_KEY}` },
   { aws: { tags: { ['k'.repeat(129)]: 'x' } }, says: TAG_KEY },
@@ -178,7 +178,7 @@ const VALUES: readonly Refused[] = [
   },
   {
     aws: { tags: { 'coder-autoscaler:pool': 'x' } },
-    says: 'is set by the autoscaler itself; write a key that does not begin with "coder-autoscaler:"',
+    says: 'is a tag key that the autoscaler sets itself; write a key that does not begin with "coder-autoscaler:"',
   },
   {
     aws: { tags: { a: 'x;y' } },
@@ -188,7 +188,7 @@ const VALUES: readonly Refused[] = [
   { aws: { tags: { a: 4711 } }, says: 'aws.tags.a: expected a string, got 4711; put it in quotes' },
   {
     aws: { tags: Object.fromEntries(Array.from({ length: 36 }, (_, index) => [`t${index}`, 'x'])) },
-    says: 'aws.tags: a mapping has too many tags; AWS allows 50 and the autoscaler needs some, write at most 35',
+    says: 'aws.tags: a mapping has too many tags; write at most 35, because AWS allows 50 and the autoscaler needs the others',
   },
   { aws: { vpc: 'vpc-1' }, says: 'aws.vpc: unknown setting; "vpc" belongs in aws.network' },
   { aws: 'eu-central-1', says: 'aws: expected a mapping, got "eu-central-1"' },
@@ -196,7 +196,7 @@ const VALUES: readonly Refused[] = [
   { pool: { ephemeralStorage: 19 }, says: 'pools[0].ephemeralStorage: expected at least 20, got 19' },
   {
     pool: { prometheusPort: 1023 },
-    says: 'pools[0].prometheusPort: 1023 is a port for root only, and the container runs without its rights; write 1024 or more, such as 2112',
+    says: 'pools[0].prometheusPort: 1023 is a privileged port, and the container does not run as root; write 1024 or more, such as 2112',
   },
   { pool: { prometheusPort: 65_536 }, says: 'pools[0].prometheusPort: expected at most 65535, got 65536' },
   {
@@ -210,15 +210,15 @@ const VALUES: readonly Refused[] = [
   },
   {
     pool: { taskRole: { statements: [{ actions: ['RunInstances'], resources: ['*'] }] } },
-    says: 'pools[0].taskRole.statements[0].actions[0]: "RunInstances" is not an action of IAM; it looks like ec2:RunInstances',
+    says: 'pools[0].taskRole.statements[0].actions[0]: "RunInstances" is not an IAM action; write one such as ec2:RunInstances',
   },
   {
     pool: { taskRole: { statements: [{ actions: ['s3:*'], resources: ['bucket'] }] } },
-    says: 'pools[0].taskRole.statements[0].resources[0]: "bucket" is not the ARN of a resource, nor *',
+    says: 'pools[0].taskRole.statements[0].resources[0]: "bucket" is not the ARN of a resource; write an ARN or *',
   },
   {
     pool: { taskRole: { statements: [{ actions: [], resources: ['*'] }] } },
-    says: 'pools[0].taskRole.statements[0].actions: an empty list; it needs at least one entry',
+    says: 'pools[0].taskRole.statements[0].actions: the list is empty; write at least one entry',
   },
   {
     pool: { taskRole: { statements: [{ actions: ['s3:*'], resources: ['*'], effect: 'Deny' }] } },
@@ -226,66 +226,73 @@ const VALUES: readonly Refused[] = [
   },
   { coder: { proxy: 'proxy.example.com:3128' }, says: HTTP_PROXY },
   { coder: { proxy: 'https://proxy.example.com' }, says: HTTP_PROXY },
-  { coder: { proxy: 'http://proxy.example.com/pac' }, says: "a proxy's URL ends after host and port" },
-  { coder: { proxy: 'http://proxy.example.com?a' }, says: 'coder.proxy: the value has a query or fragment' },
+  {
+    coder: { proxy: 'http://proxy.example.com/pac' },
+    says: 'contains a path; end the URL after host and port',
+  },
+  {
+    coder: { proxy: 'http://proxy.example.com?a' },
+    says: 'coder.proxy: the value contains a query or fragment',
+  },
 ];
 
-it.each(VALUES)('refuses with: $says', ({ says, ...written }) => {
+it.each(VALUES)('refuses a wrong value: $says', ({ says, ...written }) => {
   expect(problemsOf(written)).toContain(says);
 });
 
-const OF_AN_EXISTING = 'is for a VPC of its own, and vpc names an existing one; remove it, or remove vpc';
+const OF_AN_EXISTING =
+  'applies only to a VPC that the stack creates, but vpc names an existing one; remove it, or remove vpc';
 const OF_ITS_OWN_ROLE =
-  'is for a role of its own, and arn names an existing one; give it to that role, or remove arn';
-const ALARMS_OFF = 'has nothing to tell, since alarms are off; remove it, or write enabled: true';
+  'applies only to a role that the stack creates, but arn names an existing one; add it to that role, or remove arn';
+const ALARMS_OFF = 'has no effect because alarms are disabled; remove it, or write enabled: true';
 
 const TOGETHER: readonly Refused[] = [
   {
     aws: { network: { vpc: NETWORK.vpc } },
-    says: 'aws.network.subnets: missing beside vpc; write the ids of its private subnets: [subnet-…, subnet-…]',
+    says: 'aws.network.subnets: missing, but vpc is set; write the ids of its private subnets: [subnet-…, subnet-…]',
   },
   {
     aws: { network: { subnets: NETWORK.subnets } },
-    says: 'aws.network.subnets: is of an existing VPC; write its id too: vpc: vpc-…',
+    says: 'aws.network.subnets: applies only to an existing VPC; write its id too: vpc: vpc-…',
   },
   {
     aws: { network: { securityGroups: ['sg-0123456789abcdef0'] } },
-    says: 'aws.network.securityGroups: is of an existing VPC; write its id too: vpc: vpc-…',
+    says: 'aws.network.securityGroups: applies only to an existing VPC; write its id too: vpc: vpc-…',
   },
   { aws: { network: { ...NETWORK, natGateways: 1 } }, says: `aws.network.natGateways: ${OF_AN_EXISTING}` },
   { aws: { network: { ...NETWORK, endpoints: true } }, says: `aws.network.endpoints: ${OF_AN_EXISTING}` },
   {
     aws: { logs: { group: 'mine', retentionDays: 30 } },
-    says: 'aws.logs.retentionDays: is for log groups of its own, and group names an existing one, which keeps its own; remove it, or remove group',
+    says: 'aws.logs.retentionDays: applies only to log groups that the stack creates, but group names an existing one; remove it, or remove group',
   },
   {
     aws: { alarms: { topic: TOPIC, emails: ['a@example.com'] } },
-    says: 'aws.alarms.emails: are subscribed to a topic of its own, and topic names an existing one; subscribe them there, or remove topic',
+    says: 'aws.alarms.emails: applies only to a topic that the stack creates, but topic names an existing one; subscribe the addresses there, or remove topic',
   },
   { aws: { alarms: { enabled: false, topic: TOPIC } }, says: `aws.alarms.topic: ${ALARMS_OFF}` },
   {
     pool: { key: { secret: 'coder/cpu-secret' } },
-    says: 'pools[0].key.secret: ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN (aws secretsmanager describe-secret)',
+    says: 'pools[0].key.secret: ends like the random suffix of a secret ARN, so ECS would not find the secret by name; write its full ARN (aws secretsmanager describe-secret)',
   },
   {
     pool: { secrets: { TF_TOKEN: { secret: 'terraform-tokens' } } },
-    says: 'pools[0].secrets.TF_TOKEN.secret: ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN (aws secretsmanager describe-secret)',
+    says: 'pools[0].secrets.TF_TOKEN.secret: ends like the random suffix of a secret ARN, so ECS would not find the secret by name; write its full ARN (aws secretsmanager describe-secret)',
   },
   {
     pool: { prometheusPort: 2112, environment: { CODER_PROMETHEUS_ADDRESS: '127.0.0.1:1' } },
-    says: 'pools[0].environment.CODER_PROMETHEUS_ADDRESS: is set by prometheusPort; remove one of the two',
+    says: 'pools[0].environment.CODER_PROMETHEUS_ADDRESS: is already set by prometheusPort; remove one of the two',
   },
   {
     pool: { environment: { HTTPS_PROXY: 'http://ada:hunter2@proxy:3128' } },
-    says: 'warning: pools[0].environment.HTTPS_PROXY: looks like a secret, and template and console show it; put it into AWS Secrets Manager (secrets)',
+    says: 'warning: pools[0].environment.HTTPS_PROXY: looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
   },
   {
     aws: { tags: { token: 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab' } },
-    says: 'warning: aws.tags.token: looks like a secret, and template and console show it; put it into AWS Secrets Manager (secrets)',
+    says: 'warning: aws.tags.token: looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
   },
   {
     pool: { spotBase: 1 },
-    says: 'pools[0].spotBase: is the part of a Spot pool that is not on Spot; write spot: true too',
+    says: 'pools[0].spotBase: has no effect because the pool does not use Spot; write spot: true too',
   },
   {
     pool: { taskRole: { arn: ROLE, policies: [POLICY] } },
@@ -297,45 +304,51 @@ const TOGETHER: readonly Refused[] = [
   },
   {
     pool: { taskRole: { statements: [{ actions: ['s3:*', '*'], resources: ['*'] }] } },
-    says: 'warning: pools[0].taskRole.statements[0].actions: lets every template do everything in this account; name the services, such as ec2:*',
+    says: 'warning: pools[0].taskRole.statements[0].actions: allows every template to do everything in this account; name the services, such as ec2:*',
   },
   {
     pool: { retiring: true, scaleIn: 'never' },
-    says: 'pools[0].retiring: asks everyone to leave, which scaleIn: never forbids; write scaleIn: confirm beside it',
+    says: 'pools[0].retiring: drains all tasks, but scaleIn: never forbids it; write scaleIn: confirm too',
   },
 ];
 
-it.each(TOGETHER)('says of settings that do not go together: $says', ({ says, ...written }) => {
+it.each(TOGETHER)('reports settings that contradict each other: $says', ({ says, ...written }) => {
   expect(problemsOf(written)).toBe(says);
 });
 
 it.each([
-  { aws: { network: { ...NETWORK, endpoints: false } }, because: 'false is what an existing VPC has' },
-  { aws: { network: { subnets: [] } }, because: 'an empty list says nothing' },
-  { aws: { alarms: { enabled: false } }, because: 'alarms may be off' },
+  {
+    aws: { network: { ...NETWORK, endpoints: false } },
+    because: 'endpoints: false is right for an existing VPC',
+  },
+  { aws: { network: { subnets: [] } }, because: 'an empty list sets nothing' },
+  { aws: { alarms: { enabled: false } }, because: 'alarms may be disabled' },
   { aws: null, because: 'a section may be empty' },
-  { pool: { spotBase: 0 }, because: '0 is what a pool without Spot has' },
-  { pool: { retiring: true, scaleIn: 'confirm' }, because: 'idle tasks can be stopped' },
+  { pool: { spotBase: 0 }, because: 'spotBase: 0 is right for a pool without Spot' },
+  {
+    pool: { retiring: true, scaleIn: 'confirm' },
+    because: 'a retiring pool can stop idle tasks with confirm',
+  },
   {
     pool: { retiring: true, min: 0, wake: { autostop: false }, prewarm: { max: 5 } },
-    because: 'what a pool on its way out has no floors for is no surprise',
+    because: 'a retiring pool has no floors',
   },
-])('says nothing where $because', (written) => {
+])('reports nothing: $because', (written) => {
   expect(problemsOf(written)).toBe('');
 });
 
-it('Spot may be said for all pools', () => {
+it('accepts spotBase in a pool if defaults.spot is true', () => {
   const config = { ...configOf({ pool: { spotBase: 1 } }), defaults: { spot: true } };
   expect(checkConfig(config).config.pools[0]).toMatchObject({ spot: true, spotBase: 1 });
 });
 
-it('one mistake in the section does not hide what does not go together', () => {
+it('reports contradicting settings besides a wrong value in the same section', () => {
   const problems = problemsOf({ aws: { stack: '-', logs: { group: 'mine', retentionDays: 30 } } });
   expect(problems).toContain('aws.stack: "-" is not the name');
-  expect(problems).toContain('aws.logs.retentionDays: is for log groups of its own');
+  expect(problems).toContain('aws.logs.retentionDays: applies only to log groups that the stack creates');
 });
 
-it('the min of a pool on its way out asks for no room', () => {
+it('does not count the min of a retiring pool against maxTasks', () => {
   const config = {
     coder: CODER,
     limits: { maxTasks: 5 },
@@ -348,10 +361,10 @@ it('the min of a pool on its way out asks for no room', () => {
 });
 
 it.each([
-  { retiring: [true, false], because: 'its successor has another name' },
-  { retiring: [false, true], because: 'in either order' },
-  { retiring: [true, true], because: 'several can be on their way out' },
-])('a pool on its way out shares its tags with others ($retiring): $because', ({ retiring }) => {
+  { retiring: [true, false], because: 'its successor comes second' },
+  { retiring: [false, true], because: 'its successor comes first' },
+  { retiring: [true, true], because: 'both pools are retiring' },
+])('lets a retiring pool have the tags of another pool ($retiring): $because', ({ retiring }) => {
   const pools = retiring.map((isRetiring, index) => ({ ...POOL, name: `p${index}`, retiring: isRetiring }));
   expect(checkConfig({ coder: CODER, pools }).config.pools).toHaveLength(2);
 });
@@ -365,14 +378,14 @@ const withPools = (count: number) => ({
   })),
 });
 
-it('a deployment has 50 pools at the most, and is told how to be two', () => {
+it('refuses a deployment with more than 50 pools and explains how to split it', () => {
   expect(checkDeployment(withPools(50)).config.pools).toHaveLength(50);
   expect(() => checkDeployment(withPools(51))).toThrow(
-    'pools: 51 pools, and a deployment has at most 50; split the file by organization: one file and one stack (aws.stack) for each or a few of them, each with a cluster of its own. Jobs never cross organizations, so nothing is lost',
+    'pools: 51 pools, but one deployment supports at most 50; split the file by organization. Give each file its own stack (aws.stack) and its own cluster. Jobs stay in their organization, so the split loses nothing',
   );
 });
 
-it('nothing of a proxy is repeated: passwords are usual in it', () => {
+it('never repeats the proxy URL, because it may contain a password', () => {
   for (const proxy of [
     'http://me:hunter2@proxy.example.com:3128',
     'me:hunter2@proxy.example.com',
@@ -385,7 +398,7 @@ it('nothing of a proxy is repeated: passwords are usual in it', () => {
   }
 });
 
-it('what looks like a secret is repeated from no setting of a deployment', () => {
+it('never repeats a value of the section aws that looks like a secret', () => {
   const secret = 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab';
   const fields = ['stack', 'cluster', 'kmsKey', 'permissionsBoundary'].map((name) => [name, `${secret};`]);
   const aws = {

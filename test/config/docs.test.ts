@@ -5,22 +5,22 @@ import { rootSetting, type SettingNode, settingsBelow } from '../../lambda/confi
 
 const inRoot = (file: string) => new URL(`../../${file}`, import.meta.url);
 
-it('autoscaler.schema.json is what `npm run docs` writes', () => {
+it('has in autoscaler.schema.json what `npm run docs` writes', () => {
   expect(readFileSync(inRoot('autoscaler.schema.json'), 'utf8')).toBe(renderJsonSchema());
 });
 
-it('docs/settings.md is what `npm run docs` writes', () => {
+it('has in docs/settings.md what `npm run docs` writes', () => {
   const page = readFileSync(inRoot('docs/settings.md'), 'utf8');
   expect(renderReadme(page)).toBe(page);
 });
 
-it('only the part between the markers of a page is replaced', () => {
+it('replaces only the part of a page between the markers', () => {
   const made = renderReadme('# A\n<!-- settings -->\nold\n<!-- /settings -->\nrest\n');
   expect(made).toBe(`# A\n<!-- settings -->\n${renderSettingsTable()}\n<!-- /settings -->\nrest\n`);
   expect(renderReadme('# A\n<!-- settings -->\n')).toBeUndefined();
 });
 
-it('every setting says what it is, and every mapping refuses unknown names', () => {
+it('has a description of every setting and refuses unknown names in every mapping', () => {
   const settings = settingsBelow(rootSetting());
   expect(settings.filter(({ node }) => node.description === undefined)).toEqual([]);
   const isOpen = ({ properties, additionalProperties }: SettingNode) =>
@@ -28,12 +28,12 @@ it('every setting says what it is, and every mapping refuses unknown names', () 
   expect([rootSetting(), ...settings.map(({ node }) => node)].filter(isOpen)).toEqual([]);
 });
 
-it('every default that follows another setting belongs to a setting', () => {
+it('lists only existing settings among the defaults that follow another setting', () => {
   const paths = settingsBelow(rootSetting()).map(({ path }) => path);
   expect(Object.keys(FOLLOWING).filter((path) => !paths.includes(path))).toEqual([]);
 });
 
-it('the table has every setting with its type and default', () => {
+it('writes a table of every setting with its type and default', () => {
   const rows = renderSettingsTable().split('\n');
   expect(rows.map((row) => row.split(' | ').slice(0, 3).join(' | '))).toMatchInlineSnapshot(`
     [

@@ -19,6 +19,6 @@ it.each(['', '5', '5 m', '1.5h', '-1s', '1h30m', '5M', '5min', '1d', ' 5m', '5m\
   },
 );
 
-it.each(['0s', '90s', '5m', '1h', '36h'])('shows %s as it is written', (text) => {
+it.each(['0s', '90s', '5m', '1h', '36h'])('formats %s as it was written', (text) => {
   expect(shownDuration(parseDuration(text) ?? Number.NaN)).toBe(text);
 });

@@ -4,7 +4,7 @@ import { loadConfig } from '../../lambda/config/load.ts';
 
 const example = fileURLToPath(new URL('../../autoscaler.example.yaml', import.meta.url));
 
-it('the example is valid, without warnings', () => {
+it('accepts the example without warnings', () => {
   const { config, warnings, caBundle } = loadConfig(example);
   expect(warnings).toEqual([]);
   expect(caBundle).toBeUndefined();

@@ -1,4 +1,4 @@
-/** The sizes of the validated architecture: ready files, and the page that is made of them. */
+/** Tests of the example files for the sizes of Coder's validated architecture, and of docs/sizes.md. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
 const inRoot = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 
-it('every file of examples/ is one of the sizes', () => {
+it('lists every file of examples/ among the sizes', () => {
   const files = readdirSync(inRoot('examples')).map((name) => `examples/${name}`);
   expect(files.sort()).toEqual(SIZES.map(({ file }) => file).sort());
 });
@@ -19,7 +19,7 @@ it.each([
   { users: '2,000', builds: 120 },
   { users: '3,000', builds: 180 },
   { users: '10,000', builds: 600 },
-])('$users users build $builds workspaces at once', ({ users, builds }) => {
+])('plans $builds concurrent builds for $users users', ({ users, builds }) => {
   expect(SIZES.find((size) => size.users === users)).toMatchObject({ builds });
 });
 
@@ -27,21 +27,21 @@ describe.each(SIZES)('$file', ({ file, users, builds, database }) => {
   const { config, warnings } = loadDeployment(inRoot(file));
   const text = readFileSync(inRoot(file), 'utf8');
 
-  it('is valid, without warnings', () => {
+  it('is valid and has no warnings', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('bounds all pools together by what coderd and database are sized for', () => {
+  it('limits all pools together to the builds that coderd and the database are sized for', () => {
     expect(config.limits.maxTasks).toBe(builds);
     const max = config.pools.reduce((sum, pool) => sum + pool.max, 0);
     expect(max).toBeGreaterThanOrEqual(builds);
   });
 
-  it('gives the most builds 1 vCPU, and the least memory that Fargate has beside it', () => {
+  it('gives the largest pool 1 vCPU and the smallest memory that Fargate offers for it', () => {
     expect(config.pools[0]).toMatchObject({ cpu: 1024, memory: 2048, tags: {} });
   });
 
-  it('leaves free daemons to the price of waiting, and wakes for what coderd does by itself', () => {
+  it('keeps free daemons by the price of waiting and wakes pools for transitions', () => {
     for (const pool of config.pools)
       expect(pool).toMatchObject({
         min: 'auto',
@@ -52,12 +52,12 @@ describe.each(SIZES)('$file', ({ file, users, builds, database }) => {
       });
   });
 
-  it('lets prebuilds use all of the pool that is theirs alone', () => {
+  it('lets prebuilds use the whole pool that is reserved for them', () => {
     for (const { tags, max, prebuilds } of config.pools)
       if (tags.is_prebuild !== undefined) expect(prebuilds.maxTasks).toBe(max);
   });
 
-  it('says at its top for whom it is and what coderd, database and quotas need', () => {
+  it('states its size and the needs of coderd, database and quotas at the top', () => {
     expect(text).toContain(`# Up to ${users} users`);
     expect(text).toContain('CODER_PROVISIONER_DAEMONS=0');
     expect(text).toContain(`#   database  ${database.replace(', ', ' and ')}`);
@@ -72,6 +72,6 @@ function mostVcpus({ pools, limits }: Deployment): number {
   return largest.reduce((sum, vcpus) => sum + vcpus, 0);
 }
 
-it('docs/sizes.md is what `npm run docs` writes', () => {
+it('has in docs/sizes.md what `npm run docs` writes', () => {
   expect(readFileSync(inRoot('docs/sizes.md'), 'utf8')).toBe(renderSizes());
 });

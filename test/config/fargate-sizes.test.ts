@@ -28,17 +28,17 @@ it('knows seven cpu sizes and no memory for another', () => {
   expect(memoriesFor(768)).toEqual([]);
 });
 
-it('keeps the smallest and largest memory in step with the table', () => {
+it('has the smallest and the largest memory of the table', () => {
   const all = FARGATE_CPUS.flatMap(memoriesFor);
   expect(FARGATE_MEMORY).toEqual({ min: Math.min(...all), max: Math.max(...all) });
 });
 
-it('names the cpu sizes that go with a memory size', () => {
+it('lists the cpu sizes that support a memory size', () => {
   expect(cpusFor(16_384)).toEqual([2048, 4096, 8192]);
   expect(cpusFor(1500)).toEqual([]);
 });
 
-it('lists few sizes and gives many as a range', () => {
+it('describes few sizes as a list and many as a range', () => {
   expect(describeMemories(256)).toBe('512, 1024, 2048');
   expect(describeMemories(8192)).toBe('16384 to 61440 in steps of 4096');
 });

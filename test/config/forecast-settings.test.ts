@@ -12,12 +12,12 @@ const configOf = (pool: object, rest: object = {}) => ({
 
 const read = (pool: object) => checkConfig(configOf(pool)).config.pools[0];
 
-/** A schedule with nothing wrong in it, but for what is said. */
+/** A valid schedule, except for the given settings. */
 const schedule = (written: object) => ({
   schedules: [{ from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 5, ...written }],
 });
 
-it('a pool says how it is woken and made ready', () => {
+it('reads the settings for wake, prewarm and startTime', () => {
   const wake = { autostart: false, autostop: true, maxDelay: '3m' };
   expect(read({ wake, prewarm: { max: 0 }, startTime: '45s' })).toMatchObject({
     wake: { autostart: false, autostop: true, maxDelayMs: 180_000 },
@@ -26,7 +26,7 @@ it('a pool says how it is woken and made ready', () => {
   });
 });
 
-it('a schedule is every day, keeps nothing and has no exceptions unless it says so', () => {
+it('fills in the defaults of a schedule: every day, min 0 and no exceptions', () => {
   expect(read(schedule({ warm: 1 }))?.schedules).toEqual([
     {
       days: [0, 1, 2, 3, 4, 5, 6],
@@ -40,7 +40,7 @@ it('a schedule is every day, keeps nothing and has no exceptions unless it says 
   ]);
 });
 
-it('a schedule may be given twice', () => {
+it('accepts the same schedule twice', () => {
   const { schedules } = schedule({});
   expect(read({ schedules: [...schedules, ...schedules] })?.schedules).toHaveLength(2);
 });
@@ -53,7 +53,7 @@ it.each([
   { days: 'sun-sat', means: [0, 1, 2, 3, 4, 5, 6] },
   { days: 'wed-wed', means: [3] },
   { days: 'mon,wed-thu,mon', means: [1, 3, 4] },
-])('the days $days are $means', ({ days, means }) => {
+])('reads the days $days as $means', ({ days, means }) => {
   expect(read(schedule({ days }))?.schedules[0]?.days).toEqual(means);
 });
 
@@ -62,20 +62,20 @@ it.each([
   { from: '23:59', to: '00:00', minutes: [1439, 0] },
   { from: '22:00', to: '06:00', minutes: [1320, 360] },
   { from: '09:05', to: '09:05', minutes: [545, 545] },
-])('from $from to $to is $minutes in minutes', ({ from, to, minutes }) => {
+])('reads from $from to $to as $minutes in minutes', ({ from, to, minutes }) => {
   const [found] = read(schedule({ from, to }))?.schedules ?? [];
   expect([found?.fromMinute, found?.toMinute]).toEqual(minutes);
 });
 
 it.each(['Europe/Berlin', 'Asia/Kolkata', 'Asia/Calcutta', 'America/Argentina/Buenos_Aires', 'UTC'])(
-  '%s is a time zone',
+  'accepts %s as a time zone',
   (timezone) => {
     expect(read(schedule({ timezone }))?.schedules[0]?.timezone).toBe(timezone);
   },
 );
 
 const DAYS =
-  'is not a list of days; write mon, tue, wed, thu, fri, sat or sun, ranges of them, and commas between: mon-fri or mon,wed-thu';
+  'is not a list of days; write mon, tue, wed, thu, fri, sat or sun, or ranges, separated by commas: mon-fri or mon,wed-thu';
 const IANA = 'write an IANA name, such as Europe/Berlin';
 const EXAMPLE = '{ days: mon-fri, from: 08:30, to: 18:30, timezone: Europe/Berlin, warm: 5 }';
 
@@ -107,7 +107,7 @@ it.each([
   },
   {
     pool: schedule({ from: undefined }),
-    says: 'schedules[0].from: no value; when it begins, by the clock on the wall there; for example: 08:30',
+    says: 'schedules[0].from: no value; local time at which the schedule begins; for example: 08:30',
   },
   {
     pool: schedule({ from: 8 }),
@@ -131,7 +131,7 @@ it.each([
   },
   {
     pool: schedule({ timezone: undefined }),
-    says: 'schedules[0].timezone: no value; IANA name of the time zone whose clock counts; for example: Europe/Berlin',
+    says: 'schedules[0].timezone: no value; IANA name of the time zone of `from` and `to`; for example: Europe/Berlin',
   },
   {
     pool: schedule({ timezone: 'Europe/Berln' }),
@@ -157,16 +157,16 @@ it.each([
   },
   {
     pool: schedule({ except: ['2028-02-29', '2026-02-29'] }),
-    says: 'schedules[0].except[1]: "2026-02-29" is a day that no calendar has; look at month and day',
+    says: 'schedules[0].except[1]: "2026-02-29" is not a day of the calendar; correct the month or the day',
   },
   {
     pool: schedule({ except: ['2026-13-01'] }),
-    says: 'schedules[0].except[0]: "2026-13-01" is a day that no calendar has; look at month and day',
+    says: 'schedules[0].except[0]: "2026-13-01" is not a day of the calendar; correct the month or the day',
   },
   { pool: schedule({ min: -1 }), says: 'schedules[0].min: expected at least 0, got -1' },
   {
     pool: schedule({ warm: 0 }),
-    says: 'schedules[0]: neither min nor warm is above 0; write what is kept at these times, such as warm: 2',
+    says: 'schedules[0]: min and warm are both 0, so the schedule has no effect; write one of them, such as warm: 2',
   },
   {
     pool: schedule({ min: 21, warm: 22 }),
@@ -186,45 +186,65 @@ it.each([
 describe('warnings', () => {
   const off = { autostart: false, autostop: false };
   const AUTOSTART =
-    'wake.autostart: with min 0 and this off, coderd starts no workspace of these tags by its schedule while no daemon is up; write true here, or min: 1';
+    'wake.autostart: with min 0 and this off, coderd does not start workspaces of these tags by their schedules while no daemon is online; write true here, or min: 1';
   const AUTOSTOP =
-    'wake.autostop: with min 0 and this off, coderd stops no workspace of these tags at its deadline, and makes none dormant and deletes none, while no daemon is up; write true here, or min: 1';
+    'wake.autostop: with min 0 and this off, coderd does not stop workspaces of these tags at their deadline, make them dormant or delete them while no daemon is online; write true here, or min: 1';
   const PREWARM =
-    'prewarm: has no effect, since wake is off; remove it, or set wake.autostart or wake.autostop to true';
+    'prewarm: has no effect because wake is off; remove it, or set wake.autostart or wake.autostop to true';
   const PREWARM_MAX =
-    "prewarm.max: max 5 is above the pool's max 4, which holds; lower prewarm.max or raise max";
+    "prewarm.max: max 5 is above the pool's max 4, which limits it; lower prewarm.max or raise max";
   const FLOOR =
-    "whenBlind.floor: the pools' whenBlind.floor and min add up to 5, above maxTasks 4, which holds; raise maxTasks or lower floor";
+    "whenBlind.floor: the pools' whenBlind.floor and min add up to 5, above maxTasks 4, which limits them; raise maxTasks or lower floor";
   const all = { min: 1, warm: 1 };
 
   it.each([
     { pool: { min: 0 }, says: [], because: 'wake is on' },
-    { pool: { wake: off }, says: [], because: 'min is 1 where it is not written and wake is off' },
-    { pool: { min: 1, wake: off }, says: [], because: 'a daemon is always up' },
-    { pool: { max: 4, prewarm: { max: 4 } }, says: [], because: 'all of the pool can be ready' },
-    { pool: { max: 4, prewarm: { max: 5 } }, says: [PREWARM_MAX], because: 'max holds' },
-    { pool: { max: 9, whenBlind: { floor: 4 } }, says: [], because: 'there is room for so many' },
-    { pool: { max: 9, whenBlind: { floor: 5 } }, says: [FLOOR], because: 'maxTasks holds' },
-    { pool: { max: 9, whenBlind: { floor: 5 }, retiring: true }, says: [], because: 'it keeps none' },
-    { pool: { min: 0, wake: off }, says: [AUTOSTART, AUTOSTOP], because: 'coderd switches both off' },
-    { pool: { min: 0, wake: { autostart: false } }, says: [AUTOSTART], because: 'it switches this off' },
-    { pool: { min: 0, wake: { autostop: false } }, says: [AUTOSTOP], because: 'it switches that off' },
-    { pool: { wake: off, prewarm: { max: 5 } }, says: [PREWARM], because: 'nothing is foreseen' },
-    { pool: { wake: { autostop: false }, prewarm: { max: 5 } }, says: [], because: 'autostarts are' },
-    { pool: { max: 4, ...schedule({ ...all, min: 4 }) }, says: [], because: 'that is all that may run' },
+    { pool: { wake: off }, says: [], because: 'an unset min is 1 if wake is off' },
+    { pool: { min: 1, wake: off }, says: [], because: 'a daemon is always online' },
+    { pool: { max: 4, prewarm: { max: 4 } }, says: [], because: 'prewarm.max may be the max of the pool' },
+    { pool: { max: 4, prewarm: { max: 5 } }, says: [PREWARM_MAX], because: 'the max of the pool limits it' },
+    { pool: { max: 9, whenBlind: { floor: 4 } }, says: [], because: 'maxTasks allows this many' },
+    { pool: { max: 9, whenBlind: { floor: 5 } }, says: [FLOOR], because: 'maxTasks limits it' },
+    {
+      pool: { max: 9, whenBlind: { floor: 5 }, retiring: true },
+      says: [],
+      because: 'a retiring pool keeps no tasks',
+    },
+    { pool: { min: 0, wake: off }, says: [AUTOSTART, AUTOSTOP], because: 'coderd then does neither' },
+    {
+      pool: { min: 0, wake: { autostart: false } },
+      says: [AUTOSTART],
+      because: 'coderd then starts no workspaces',
+    },
+    {
+      pool: { min: 0, wake: { autostop: false } },
+      says: [AUTOSTOP],
+      because: 'coderd then stops no workspaces',
+    },
+    { pool: { wake: off, prewarm: { max: 5 } }, says: [PREWARM], because: 'no job is forecast' },
+    {
+      pool: { wake: { autostop: false }, prewarm: { max: 5 } },
+      says: [],
+      because: 'autostarts are still forecast',
+    },
+    {
+      pool: { max: 4, ...schedule({ ...all, min: 4 }) },
+      says: [],
+      because: 'maxTasks allows exactly this many',
+    },
     {
       pool: schedule({ ...all, min: 5 }),
       says: [
         "schedules[0].min: min 5 and the other pools' min add up to 5, above maxTasks 4; raise maxTasks or lower min",
       ],
-      because: 'that is more than may run',
+      because: 'maxTasks allows fewer',
     },
-  ])('$says, because $because', ({ pool, says }) => {
+  ])('warns with $says: $because', ({ pool, says }) => {
     const { warnings } = checkConfig(configOf(pool, { limits: { maxTasks: 4 } }));
     expect(warnings.map(formatProblem)).toEqual(says.map((line) => `warning: pools[0].${line}`));
   });
 
-  it('the min of the other pools is beside that of a schedule', () => {
+  it('adds the min of the other pools to the min of a schedule', () => {
     const value = configOf(schedule({ min: 3 }), { limits: { maxTasks: 5 } });
     const others = [2, 1].map((min) => ({ ...POOL, name: `b${min}`, tags: { b: `${min}` }, min }));
     const warningsWith = (...more: readonly object[]) =>

@@ -31,7 +31,7 @@ pools: [{ name: a, organization: default, key: { secret: k }, max: ${max} }]
   );
 }
 
-it('reads the CA bundle that lies beside the configuration file', () => {
+it('reads the CA bundle by its path relative to the configuration file', () => {
   write({ caBundle: './certs/ca.pem', bundle: `# corp\n${PEM}${PEM}` });
   const { config, caBundle, warnings } = loadConfig(file);
   expect(config.coder.caBundle).toBe('./certs/ca.pem');
@@ -41,12 +41,12 @@ it('reads the CA bundle that lies beside the configuration file', () => {
 
 const BESIDE = '(the path is relative to the configuration file)';
 it.each([
-  { caBundle: 'certs/nope.pem', says: `no such file; look at the path ${BESIDE}` },
-  { caBundle: 'certs', says: `it is a folder; name the file in it ${BESIDE}` },
+  { caBundle: 'certs/nope.pem', says: `no such file; check the path ${BESIDE}` },
+  { caBundle: 'certs', says: `the path is a folder; write the path of a file ${BESIDE}` },
   {
     caBundle: 'certs/ca.pem',
     bundle: 'hello',
-    says: 'no PEM certificate in it; it needs "-----BEGIN CERTIFICATE-----" (convert DER with openssl x509 -inform der)',
+    says: 'the file has no PEM certificate ("-----BEGIN CERTIFICATE-----"); convert DER with openssl x509 -inform der',
   },
   {
     caBundle: 'certs/ca.pem',
@@ -56,28 +56,26 @@ it.each([
   {
     caBundle: 'certs/ca.pem',
     bundle: `${PEM}${PRIVATE_KEY}`,
-    says: 'it holds a private key; leave only certificates in it',
+    says: 'the file contains a private key; keep only certificates in it',
   },
 ])('refuses a CA bundle: $says', ({ says, ...files }) => {
   write(files);
   expect(() => loadConfig(file)).toThrow(`${file}:4:3: coder.caBundle: reading the CA bundle: ${says}`);
 });
 
-it('reports a bad CA bundle beside the other problems', () => {
+it('reports a bad CA bundle together with the other problems', () => {
   write({ caBundle: 'certs/nope.pem', max: '0' });
   expect(() => loadConfig(file)).toThrow(/:4:3: coder\.caBundle: .*\n.*:5:63: pools\[0\]\.max: /);
 });
 
-it('says that the configuration file is not there, or is a folder', () => {
-  expect(() => loadConfig(file)).toThrow(
-    `${file}: reading the configuration: no such file; look at the path`,
-  );
+it('reports a configuration file that is missing or is a folder', () => {
+  expect(() => loadConfig(file)).toThrow(`${file}: reading the configuration: no such file; check the path`);
   expect(() => loadConfig(folder)).toThrow(
-    `${folder}: reading the configuration: it is a folder; name the file in it`,
+    `${folder}: reading the configuration: the path is a folder; write the path of a file`,
   );
 });
 
-it('a deployment of more than 50 pools is refused at their line; the function itself takes them', () => {
+it('refuses a deployment with more than 50 pools, which the function accepts', () => {
   const pools = Array.from(
     { length: 51 },
     (_, index) =>
@@ -89,6 +87,6 @@ it('a deployment of more than 50 pools is refused at their line; the function it
   );
   expect(loadConfig(file).config.pools).toHaveLength(51);
   expect(() => loadDeployment(file)).toThrow(
-    `${file}:2:1: pools: 51 pools, and a deployment has at most 50; split the file by organization`,
+    `${file}:2:1: pools: 51 pools, but one deployment supports at most 50; split the file by organization`,
   );
 });

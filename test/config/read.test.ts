@@ -24,54 +24,54 @@ const WHOLE_FILE: Mistake[] = [
   {
     mistake: 'an empty file',
     text: '',
-    says: ['1:1: the configuration is empty; begin with "coder:" and "pools:"'],
+    says: ['1:1: the configuration is empty; start with "coder:" and "pools:"'],
   },
   {
     mistake: 'only comments',
     text: '# to do\n',
-    says: ['1:1: the configuration is empty; begin with "coder:" and "pools:"'],
+    says: ['1:1: the configuration is empty; start with "coder:" and "pools:"'],
   },
   {
     mistake: 'a list',
     text: '- name: gpu\n',
-    says: ['1:1: expected a mapping, got a list; begin with "coder:" and "pools:"'],
+    says: ['1:1: expected a mapping, got a list; start with "coder:" and "pools:"'],
   },
   {
-    mistake: 'nothing but names',
+    mistake: 'settings without values',
     text: 'coder:\npools:\n',
     says: [
-      '1:1: coder: no value; how to reach coderd; for example: { url: https://coder.example.com, token: { secret: coder/autoscaler-token } }',
-      '2:1: pools: no value; the pools; one ECS service each. At least one; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
+      '1:1: coder: no value; how the autoscaler reaches coderd; for example: { url: https://coder.example.com, token: { secret: coder/autoscaler-token } }',
+      '2:1: pools: no value; the pools, at least one. Each is one ECS service; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
     ],
   },
   {
     mistake: 'a tab as indentation',
     text: 'coder:\n\turl: https://coder.example.com\n',
-    says: ['2:1: a tab as indentation; YAML wants spaces, two a level'],
+    says: ['2:1: the line is indented with a tab; use two spaces for each level'],
   },
   {
-    mistake: 'a quote that stays open',
+    mistake: 'a quote that is not closed',
     text: 'coder:\n  url: "https://coder.example.com\n',
-    says: ['3:1: not valid YAML: a quote is open to the end of the file; close it'],
+    says: ['3:1: not valid YAML: a quote is not closed; close it'],
   },
   {
-    mistake: 'a colon too many',
+    mistake: 'one colon too many',
     text: 'coder:\n  url: host: 1\n',
     says: [
-      '2:8: not valid YAML: a second "name: value" on one line; begin a new line, or put the value in quotes',
+      '2:8: not valid YAML: the line has a second "name: value"; begin a new line, or put the value in quotes',
     ],
   },
   {
-    mistake: 'an indentation that fits no level',
+    mistake: 'an indentation that matches no level',
     text: 'coder:\n    url: x\n  token: y\n',
     says: [
-      '3:1: not valid YAML: all mapping items must start at the same column; look at indentation, quotes and colons here',
+      '3:1: not valid YAML: all mapping items must start at the same column; check indentation, quotes and colons here',
     ],
   },
   {
-    mistake: 'a list that turns into a mapping, once for all that the parser says of it',
+    mistake: 'a list that turns into a mapping, reported once',
     text: '- gpu\npassword: hunter2\n',
-    says: ['2:1: not valid YAML: unexpected scalar at node end; look at indentation, quotes and colons here'],
+    says: ['2:1: not valid YAML: unexpected scalar at node end; check indentation, quotes and colons here'],
   },
   {
     mistake: 'a value that begins with a reserved character',
@@ -81,31 +81,29 @@ const WHOLE_FILE: Mistake[] = [
     ],
   },
   {
-    mistake: "CloudFormation's tags",
+    mistake: 'a YAML tag of CloudFormation',
     text: 'coder:\n  token: { secret: !Ref Token }\n',
-    says: [
-      '2:20: a YAML tag (a word that begins with "!"), such as those of CloudFormation; write the value itself',
-    ],
+    says: ['2:20: YAML tags such as !Ref of CloudFormation are not supported; write the value itself'],
   },
   {
     mistake: 'two documents',
     text: 'a: 1\n---\nb: 1\n',
-    says: ['2:1: a second YAML document ("---"); keep one in the file'],
+    says: ['2:1: the file has a second YAML document ("---"); keep only one'],
   },
   {
-    mistake: 'an alias of nothing',
+    mistake: 'an alias without an anchor',
     text: 'pools: *gpu\n',
-    says: ['1:8: the alias "*gpu" has no anchor before it; mark what it stands for with "&" and this name'],
+    says: ['1:8: the alias "*gpu" has no anchor before it; define the anchor with "&" and this name'],
   },
   {
     mistake: 'an alias of itself',
     text: 'pools: &gpu\n  - *gpu\n',
-    says: ['2:5: the alias "*gpu" stands within its own anchor; write the settings out'],
+    says: ['2:5: the alias "*gpu" refers to itself; write the settings without the alias'],
   },
   {
-    mistake: 'aliases that grow without end',
+    mistake: 'nested aliases that expand without limit',
     text: `a: &a [${'x,'.repeat(20)}]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]\n`,
-    says: ['1:1: too many aliases of aliases; write the settings out'],
+    says: ['1:1: too many nested aliases; write the settings without aliases'],
   },
 ];
 
@@ -116,7 +114,7 @@ const NAMES: Mistake[] = [
     says: [`8:5: pools[0].idelTimeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
   },
   {
-    mistake: 'another spelling, even without a value',
+    mistake: 'another spelling of a setting, without a value',
     text: withPool('    idle_timeout:\n'),
     says: [`8:5: pools[0].idle_timeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
   },
@@ -135,14 +133,14 @@ const NAMES: Mistake[] = [
     ],
   },
   {
-    mistake: 'a setting that resembles one here and is one elsewhere',
+    mistake: 'a setting that is similar to one here and exists elsewhere',
     text: `${withPool('')}limits: { max: 3 }\n`,
     says: [
       '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[] or pools[].prewarm; allowed: maxTasks, dollarsPerHour',
     ],
   },
   {
-    mistake: 'a name that resembles nothing',
+    mistake: 'a name that is similar to no setting',
     text: withPool('    colour: blue\n    constructor: x\n'),
     says: [
       `8:5: pools[0].colour: unknown setting; ${POOL_SETTINGS}`,
@@ -150,27 +148,27 @@ const NAMES: Mistake[] = [
     ],
   },
   {
-    mistake: 'a setting given twice',
+    mistake: 'a setting that is written twice',
     text: withPool('    max: 3\n    max: 4\n'),
-    says: ['9:5: pools[0].max: given twice in one mapping; keep one of them'],
+    says: ['9:5: pools[0].max: this setting is written twice; keep one of them'],
   },
   {
-    mistake: 'pools with one name',
+    mistake: 'two pools with the same name',
     text: `${withPool('    tags: { gpu: "true" }\n')}  - name: gpu
     organization: data
     key: { secret: coder/keys/data }
 `,
-    says: ['9:5: pools[1].name: "gpu" is the name of pools[0] already; give each pool its own'],
+    says: ['9:5: pools[1].name: "gpu" is already the name of pools[0]; give each pool its own name'],
   },
   {
-    mistake: 'pools with one organization and tags, however ordered',
+    mistake: 'two pools with the same organization and tags, in another order',
     text: `${withPool('    tags: { a: "1", b: "2" }\n')}  - name: other
     organization: default
     tags: { b: "2", a: "1" }
     key: { secret: coder/keys/other }
 `,
     says: [
-      '11:5: pools[1]: has the organization and tags of pools[0] "gpu"; make them one pool with a higher max, or give one of them another tag',
+      '11:5: pools[1]: has the same organization and tags as pools[0] "gpu"; merge them into one pool with a higher max, or give one of them another tag',
     ],
   },
   {
@@ -180,11 +178,11 @@ const NAMES: Mistake[] = [
     key: { secret: coder/keys/other }
 `,
     says: [
-      '10:5: pools[1]: has the organization and tags of pools[0] "gpu"; make them one pool with a higher max, or give one of them another tag',
+      '10:5: pools[1]: has the same organization and tags as pools[0] "gpu"; merge them into one pool with a higher max, or give one of them another tag',
     ],
   },
   {
-    mistake: 'names that coder or the environment cannot have',
+    mistake: 'wrong names of pools and organizations',
     text: `${HEAD}pools:
   - name: GPU_pool
     organization: Data Platform
@@ -194,9 +192,9 @@ const NAMES: Mistake[] = [
     key: { secret: k }
 `,
     says: [
-      '5:5: pools[0].name: "GPU_pool" is not a pool name; use lower-case letters, digits and hyphens, no hyphen first, at most 30 characters',
-      '6:5: pools[0].organization: "Data Platform" is not an organization; write its name as in the URL of its page (not its display name), or its UUID',
-      '8:5: pools[1].name: "a-name-that-is-too-long-by-one-" is not a pool name; use lower-case letters, digits and hyphens, no hyphen first, at most 30 characters',
+      '5:5: pools[0].name: "GPU_pool" is not a pool name; use at most 30 lower-case letters, digits and hyphens, and do not begin with a hyphen',
+      '6:5: pools[0].organization: "Data Platform" is not an organization; write its UUID, or its name as in the URL of its page (not the display name)',
+      '8:5: pools[1].name: "a-name-that-is-too-long-by-one-" is not a pool name; use at most 30 lower-case letters, digits and hyphens, and do not begin with a hyphen',
     ],
   },
 ];
@@ -206,33 +204,33 @@ const VALUES: Mistake[] = [
     mistake: 'missing settings',
     text: 'coder: {}\npools:\n  - name: gpu\n',
     says: [
-      '1:1: coder.url: missing; URL of coderd, without a path. https; http for loopback hosts only; for example: https://coder.example.com',
-      '1:1: coder.token: missing; secret with the API token that reads jobs, daemons, workspaces and templates; its user needs the organization template admin role in every organization named below; for example: { secret: coder/autoscaler-token }',
-      '3:5: pools[0].organization: missing; name or UUID of the coderd organization that the key belongs to; for example: default',
-      '3:5: pools[0].key: missing; secret with the provisioner key of this organization and these tags; for example: { secret: coder/keys/default }',
+      '1:1: coder.url: missing; URL of coderd, without a path. It must be https, or http for loopback hosts only; for example: https://coder.example.com',
+      '1:1: coder.token: missing; secret that holds the API token for reading jobs, daemons, workspaces and templates. Its user needs the role organization template admin in every organization named below; for example: { secret: coder/autoscaler-token }',
+      '3:5: pools[0].organization: missing; name or UUID of the coderd organization that the provisioner key belongs to; for example: default',
+      '3:5: pools[0].key: missing; secret that holds the provisioner key for this organization and these tags; for example: { secret: coder/keys/default }',
     ],
   },
   {
     mistake: 'no pools',
     text: `${HEAD}pools: []\n`,
     says: [
-      '4:1: pools: an empty list; it needs at least one entry; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
+      '4:1: pools: the list is empty; write at least one entry; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
     ],
   },
   {
-    mistake: 'an entry with nothing in it',
+    mistake: 'an empty entry of pools',
     text: `${withPool('')}  -\n`,
     says: [
       '8:4: pools[1]: expected a mapping, got nothing; for example: { name: default, organization: default, key: { secret: coder/keys/default } }',
     ],
   },
   {
-    mistake: 'tags that are no strings',
+    mistake: 'tags that are not strings',
     text: withPool('    tags:\n      gpu: true\n      zone: 5\n      team:\n'),
     says: [
       '9:7: pools[0].tags.gpu: expected a string, got true; put it in quotes',
       '10:7: pools[0].tags.zone: expected a string, got 5; put it in quotes',
-      '11:7: pools[0].tags.team: no value; for an empty text write ""',
+      '11:7: pools[0].tags.team: no value; write "" for an empty string',
     ],
   },
   {
@@ -244,12 +242,12 @@ const VALUES: Mistake[] = [
     mistake: 'tags that coderd sets',
     text: withPool('    tags: { scope: user, owner: "" }\n'),
     says: [
-      '8:13: pools[0].tags.scope: "scope" is not for a pool: a provisioner key is always organization-scoped, and coderd sets this tag; remove it',
-      '8:26: pools[0].tags.owner: "owner" is not for a pool: a provisioner key is always organization-scoped, and coderd sets this tag; remove it',
+      '8:13: pools[0].tags.scope: "scope" cannot be set in a pool: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
+      '8:26: pools[0].tags.owner: "owner" cannot be set in a pool: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
     ],
   },
   {
-    mistake: 'durations without a unit, with two, out of range',
+    mistake: 'durations without a unit, with two units or out of range',
     text: `looks: { every: 2m }\n${withPool('    idleTimeout: 300\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -257,12 +255,12 @@ const VALUES: Mistake[] = [
 `,
     says: [
       '1:10: looks.every: "2m" is out of range; allowed: 1s to 1m',
-      '9:5: pools[0].idleTimeout: expected a duration, got 300; write a whole number and its unit, s, m or h: 90s, 5m, 1h',
-      '13:5: pools[1].idleTimeout: "1h30m" is not a duration; write a whole number and its unit, s, m or h: 90s, 5m, 1h',
+      '9:5: pools[0].idleTimeout: expected a duration, got 300; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h',
+      '13:5: pools[1].idleTimeout: "1h30m" is not a duration; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h',
     ],
   },
   {
-    mistake: 'counts that are none',
+    mistake: 'counts that are not valid numbers',
     text: `limits: { maxTasks: 0 }\n${withPool('    min: 1.5\n    max: 0\n    warm: -1\n')}`,
     says: [
       '1:11: limits.maxTasks: expected at least 1, got 0',
@@ -272,7 +270,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'counts in words and quotes',
+    mistake: 'counts as words or in quotes',
     text: withPool('    min: "1"\n    max: many\n    warm: .nan\n'),
     says: [
       '8:5: pools[0].min: expected a whole number, got "1"; remove the quotes',
@@ -289,12 +287,12 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'min above a max that is not written',
+    mistake: 'min above the default max',
     text: withPool('    min: 21\n'),
     says: ['8:5: pools[0].min: min 21 is above max 20 (the default); lower min or raise max'],
   },
   {
-    mistake: 'more min than tasks',
+    mistake: 'the sum of min above maxTasks',
     text: `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -305,18 +303,18 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'more min than tasks, of a pool without min whose wake is off',
+    mistake: 'the sum of min above maxTasks, with a pool without min whose wake is off',
     text: `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
     organization: data
     key: { secret: k }
     wake: { autostop: false }
 `,
     says: [
-      "1:11: limits.maxTasks: the pools' min add up to 6 (a pool without min whose wake is off counts as 1), above maxTasks 5; raise maxTasks or lower min",
+      "1:11: limits.maxTasks: the pools' min add up to 6 (a pool whose wake is off counts as 1 if its min is not set), above maxTasks 5; raise maxTasks or lower min",
     ],
   },
   {
-    mistake: 'words where warm and min have none',
+    mistake: 'words that warm and min do not accept',
     text: `${withPool('    warm: on\n    min: auto\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -324,12 +322,12 @@ const VALUES: Mistake[] = [
 `,
     says: [
       '8:5: pools[0].warm: expected auto or a whole number, got "on"; write auto',
-      '9:5: pools[0].min: expected a whole number, got "auto"; leave min out; it is then 0 where wake is on and the forecast can be read, else 1',
+      '9:5: pools[0].min: expected a whole number, got "auto"; remove min; it is then 0 if wake is on and the autoscaler can read the forecast, otherwise 1',
       '13:5: pools[1].warm: expected auto or a whole number, got false; write 0',
     ],
   },
   {
-    mistake: 'warm in quotes, and half a daemon',
+    mistake: 'warm in quotes and warm as a fraction',
     text: `${withPool('    warm: "5"\n')}  - name: b
     organization: data
     key: { secret: k }
@@ -341,7 +339,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'prices that are none',
+    mistake: 'prices that are not valid amounts',
     text: `waiting: { person: -0.1, autostart: "$0.10", prebuild: 1001, stop: .inf }\n${withPool('    waiting: { person: "0.5", autostart: 0.50 USD, stop: cheap }\n    dollarsPerLaunch: -1\n')}limits: { dollarsPerHour: 0 }\n`,
     says: [
       '1:12: waiting.person: expected at least 0, got -0.1',
@@ -356,7 +354,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'one price where there are four',
+    mistake: 'one price instead of a mapping of prices',
     text: `waiting: 0.1\n${withPool('')}`,
     says: ['1:1: waiting: expected a mapping, got 0.1; for example: { person: 1 }'],
   },
@@ -364,11 +362,11 @@ const VALUES: Mistake[] = [
     mistake: 'a setting of an earlier version',
     text: withPool('    prewarm: { max: 5, afterPeak: 60s }\n'),
     says: [
-      '8:24: pools[0].prewarm.afterPeak: no longer a setting; remove it. After a peak, idle daemons drain after idleTimeout, 20s unless you write another',
+      '8:24: pools[0].prewarm.afterPeak: no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
     ],
   },
   {
-    mistake: 'counts of prebuilds and of blind times above max',
+    mistake: 'prebuilds.maxTasks and whenBlind.floor above max',
     text: withPool('    max: 3\n    prebuilds: { maxTasks: 4 }\n    whenBlind: { floor: 5 }\n'),
     says: [
       '9:18: pools[0].prebuilds.maxTasks: maxTasks 4 is above max 3; lower maxTasks or raise max',
@@ -376,7 +374,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'less money than one task costs',
+    mistake: 'dollarsPerHour below the price of one task',
     text: `limits: { dollarsPerHour: 0.1 }\n${withPool('')}  - name: large
     organization: data
     key: { secret: k }
@@ -384,22 +382,22 @@ const VALUES: Mistake[] = [
     memory: 8192
 `,
     says: [
-      '1:11: limits.dollarsPerHour: one task of pool "large" costs $0.1580 an hour, above dollarsPerHour 0.1, so the pool could never have a task; raise dollarsPerHour or make its tasks smaller',
+      '1:11: limits.dollarsPerHour: one task of pool "large" costs $0.1580 an hour, above dollarsPerHour 0.1, so the pool could never launch a task; raise dollarsPerHour or make its tasks smaller',
     ],
   },
   {
-    mistake: 'less money than min costs',
+    mistake: 'dollarsPerHour below the price of the min tasks',
     text: `limits: { dollarsPerHour: 0.1 }\n${withPool('    min: 2\n')}  - name: b
     organization: data
     key: { secret: k }
     wake: { autostart: false }
 `,
     says: [
-      "1:11: limits.dollarsPerHour: the pools' min cost $0.1185 an hour together, above dollarsPerHour 0.1; raise dollarsPerHour or lower min",
+      '1:11: limits.dollarsPerHour: the min tasks of all pools cost $0.1185 an hour, above dollarsPerHour 0.1; raise dollarsPerHour or lower min',
     ],
   },
   {
-    mistake: 'switches that are none',
+    mistake: 'values that are not true or false',
     text: withPool('    spot: "true"\n    wake: { autostop: no }\n'),
     says: [
       '8:5: pools[0].spot: expected true or false, got "true"; remove the quotes',
@@ -407,7 +405,7 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'shares that are none, and a rung that is none',
+    mistake: 'a percentage without a sign, and an unknown scaleIn',
     text: `roll: { atOnce: 25 }\n${withPool('    scaleIn: leases\n')}`,
     says: [
       '1:9: roll.atOnce: expected a percentage, got 25; for example: 25%',
@@ -415,29 +413,29 @@ const VALUES: Mistake[] = [
     ],
   },
   {
-    mistake: 'a share of nothing',
+    mistake: 'a percentage of 0',
     text: `roll: { atOnce: 0% }\n${withPool('')}`,
-    says: ['1:9: roll.atOnce: "0%" is not a share; write a percentage, 1% to 100%'],
+    says: ['1:9: roll.atOnce: "0%" is not a percentage; write 1% to 100%'],
   },
   {
-    mistake: 'environment names that are none, taken or refused',
+    mistake: 'environment names that are invalid, reserved or refused by coder',
     text: withPool(
       '    environment: { 1A: x, CODER_URL: x, CODER_ORGANIZATION: x, PORT: 80, A: x }\n    secrets: { A: { secret: a } }\n',
     ),
     says: [
-      '8:20: pools[0].environment.1A: "1A" is not the name of an environment variable; use letters, digits and _, no digit first',
-      '8:27: pools[0].environment.CODER_URL: "CODER_URL" is set by the autoscaler itself; remove it',
-      '8:41: pools[0].environment.CODER_ORGANIZATION: "CODER_ORGANIZATION" is refused by coder beside a provisioner key (the key brings organization and tags); remove it',
+      '8:20: pools[0].environment.1A: "1A" is not the name of an environment variable; use letters, digits and _, and do not begin with a digit',
+      '8:27: pools[0].environment.CODER_URL: "CODER_URL" is a variable that the autoscaler sets itself; remove it',
+      '8:41: pools[0].environment.CODER_ORGANIZATION: "CODER_ORGANIZATION" cannot be used with a provisioner key: coder refuses to start, because the key already fixes organization and tags; remove it',
       '8:64: pools[0].environment.PORT: expected a string, got a number; put it in quotes',
     ],
   },
   {
-    mistake: 'a name in environment and secrets',
+    mistake: 'a name in both environment and secrets',
     text: withPool('    environment: { A: x }\n    secrets: { A: { secret: a } }\n'),
-    says: ['9:16: pools[0].secrets.A: "A" is in environment too; keep one of them'],
+    says: ['9:16: pools[0].secrets.A: "A" is also in environment; keep one of them'],
   },
   {
-    mistake: 'references to secrets that are none',
+    mistake: 'invalid references to secrets',
     text: `coder:
   url: https://coder.example.com
   token: coder/token
@@ -454,7 +452,7 @@ pools:
       '3:3: coder.token: expected a mapping, got a string; for example: { secret: coder/autoscaler-token }',
       '7:12: pools[0].key.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
       '9:12: pools[0].secrets.A.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
-      '10:12: pools[0].secrets.B.secret: the value looks like the secret itself; put it into AWS Secrets Manager and write its name or ARN here',
+      '10:12: pools[0].secrets.B.secret: the value looks like the secret itself; store it in AWS Secrets Manager and write its name or ARN here',
       '11:7: pools[0].secrets.C.secret: missing; name or ARN of a secret in AWS Secrets Manager',
       '11:12: pools[0].secrets.C.value: unknown setting; allowed: secret, jsonKey',
     ],
@@ -463,11 +461,11 @@ pools:
     mistake: 'a URL without https',
     text: withPool('').replace('https://coder.example.com', 'http://coder.example.com/'),
     says: [
-      '2:3: coder.url: "http://coder.example.com/" is plain http, which sends the token in clear; write https://coder.example.com (http is for loopback hosts only)',
+      '2:3: coder.url: "http://coder.example.com/" is plain http, which would send the API token unencrypted; write https://coder.example.com (http is allowed for loopback hosts only)',
     ],
   },
   {
-    mistake: 'a bare host',
+    mistake: 'a URL without a scheme',
     text: withPool('').replace('https://', ''),
     says: [
       '2:3: coder.url: "coder.example.com" is not an absolute http or https URL; write https://coder.example.com',
@@ -477,21 +475,21 @@ pools:
 
 const SIZES: Mistake[] = [
   {
-    mistake: 'memory that does not go with the cpu',
+    mistake: 'memory that Fargate does not support with the cpu',
     text: withPool('    cpu: 4096\n    memory: 1024\n'),
     says: [
       '9:5: pools[0].memory: Fargate has no task with cpu 4096 and memory 1024; cpu 4096 goes with memory 8192 to 30720 in steps of 1024; memory 1024 goes with cpu 256, 512',
     ],
   },
   {
-    mistake: "a cpu that does not go with the defaults' memory",
+    mistake: "a cpu that Fargate does not support with the defaults' memory",
     text: withPool('    cpu: 4096\n'),
     says: [
       '8:5: pools[0].cpu: Fargate has no task with cpu 4096 and memory 2048; cpu 4096 goes with memory 8192 to 30720 in steps of 1024; memory 2048 goes with cpu 256, 512, 1024',
     ],
   },
   {
-    mistake: 'defaults that are impossible, said once for all pools',
+    mistake: 'an unsupported size in defaults, reported once for all pools',
     text: `defaults: { cpu: 256, memory: 4096 }\n${withPool('')}  - name: b
     organization: data
     key: { secret: k }
@@ -519,20 +517,20 @@ const SIZES: Mistake[] = [
 ];
 
 it.each([...WHOLE_FILE, ...NAMES, ...VALUES, ...SIZES])(
-  'says where and what is wrong: $mistake',
+  'reports the place and the problem: $mistake',
   ({ text, says }) => {
     expect(problemsOf(text)).toEqual(says.map((line) => `${FILE}:${line}`));
   },
 );
 
-it('the message of the error has one line a problem', () => {
+it('writes one line for each problem into the message of the error', () => {
   const act = () => readConfig(withPool('    max: 0\n    warm: x\n'), FILE);
   expect(act).toThrow(
     `${FILE}:8:5: pools[0].max: expected at least 1, got 0\n${FILE}:9:5: pools[0].warm: expected auto or a whole number, got "x"`,
   );
 });
 
-it('a default of the autoscaler that is impossible beside a written one is found at the written one', () => {
+it('reports a pair of a default and a written value at the written value', () => {
   expect(
     problemsOf(`defaults: { cpu: 256, memory: 512 }\n${withPool('    cpu: 8192\n    memory: 16384\n')}`),
   ).toEqual([]);
@@ -541,7 +539,7 @@ it('a default of the autoscaler that is impossible beside a written one is found
   );
 });
 
-it('aliases and merge keys work, and a mistake in them is found where it is written', () => {
+it('supports aliases and merge keys, and reports a mistake where it is written', () => {
   const text = `${HEAD}pools:
   - &base { name: a, organization: default, key: { secret: k }, max: 3 }
   - { <<: *base, name: b, tags: &tags { gpu: "true" } }
@@ -559,7 +557,7 @@ it('aliases and merge keys work, and a mistake in them is found where it is writ
   ]);
 });
 
-it('the value of a broken line is not repeated', () => {
+it('never repeats the value of a line with a syntax error', () => {
   for (const text of [
     'key: "S3cr3t',
     '- a\nS3cr3t: S3cr3t',

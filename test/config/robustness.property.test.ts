@@ -63,7 +63,7 @@ function surprise(text: string): unknown {
   return undefined;
 }
 
-it('any document is read or refused with problems that have a line', () => {
+it('reads any document or refuses it with problems that have a line', () => {
   fc.assert(
     fc.property(fc.oneof(tree, nearlyConfig), (value) => {
       expect(surprise(stringify(value))).toBeUndefined();
@@ -72,7 +72,7 @@ it('any document is read or refused with problems that have a line', () => {
   );
 });
 
-it('any text is read or refused with problems that have a line', () => {
+it('reads any text or refuses it with problems that have a line', () => {
   const piece = fc.constantFrom(
     'coder',
     'pools',

@@ -26,7 +26,7 @@ describe('the price of waiting', () => {
       top: { autostart: 0.5 },
       pool: { person: 1 },
       is: [1, 0.5, 0.05, 0.01],
-      because: 'a price that all pools write holds',
+      because: 'a price in the top-level waiting applies',
     },
     {
       top: { autostart: 0.5, stop: 0 },
@@ -34,40 +34,53 @@ describe('the price of waiting', () => {
       is: [0.1, 2, 0.3, 0],
       because: 'each price of the pool comes before that of all pools',
     },
-    { top: { person: 0 }, pool: {}, is: [0, 0, 0, 0], because: 'with 0, waiting costs nothing' },
+    {
+      top: { person: 0 },
+      pool: {},
+      is: [0, 0, 0, 0],
+      because: 'a price of 0 means that waiting costs nothing',
+    },
     { top: { person: 1 }, pool: { person: 0 }, is: [0, 0, 0, 0], because: 'one pool may have no price' },
     {
       top: { person: 0, autostart: 0.1 },
       pool: {},
       is: [0, 0.1, 0, 0],
-      because: 'a price that is written needs no person',
+      because: 'a written price does not depend on person',
     },
-  ])('of waiting $top and the pool $pool is $is: $because', ({ top, pool, is }) => {
-    const { person, autostart, prebuild, stop } = poolOf({ waiting: pool }, { waiting: top })?.waiting ?? {};
-    expect([person, autostart, prebuild, stop]).toEqual(is.map((price) => expect.closeTo(price, 12)));
-  });
+  ])(
+    'derives $is from the top-level prices $top and the pool prices $pool: $because',
+    ({ top, pool, is }) => {
+      const { person, autostart, prebuild, stop } =
+        poolOf({ waiting: pool }, { waiting: top })?.waiting ?? {};
+      expect([person, autostart, prebuild, stop]).toEqual(is.map((price) => expect.closeTo(price, 12)));
+    },
+  );
 });
 
 it.each([
   { pool: {}, is: { warm: 'auto', min: 'auto' }, because: 'the prices decide, and the forecast' },
-  { pool: { warm: 'auto' }, is: { warm: 'auto', min: 'auto' }, because: 'the default may be written' },
+  { pool: { warm: 'auto' }, is: { warm: 'auto', min: 'auto' }, because: 'you may write the default' },
   { pool: { warm: 0, min: 0 }, is: { warm: 0, min: 0 }, because: '0 is a number of daemons' },
   {
     pool: { max: 7 },
     is: { prewarm: { max: 7 }, prebuilds: { maxTasks: 5 } },
-    because: 'both follow max',
+    because: 'both defaults follow max',
   },
-  { pool: { max: 1 }, is: { prewarm: { max: 1 }, prebuilds: { maxTasks: 1 } }, because: 'one is for all' },
+  {
+    pool: { max: 1 },
+    is: { prewarm: { max: 1 }, prebuilds: { maxTasks: 1 } },
+    because: 'prebuilds may use the only task',
+  },
   {
     pool: { max: 7, prebuilds: { maxTasks: 7 }, prewarm: { max: 0 } },
     is: { prewarm: { max: 0 }, prebuilds: { maxTasks: 7 } },
-    because: 'what is written holds',
+    because: 'written values apply',
   },
-])('a pool that writes $pool has $is: $because', ({ pool, is }) => {
+])('reads the pool $pool as $is: $because', ({ pool, is }) => {
   expect(poolOf(pool)).toMatchObject(is);
 });
 
-it('a limit of dollars lets each pool have a task, and a retiring pool needs none', () => {
+it('accepts dollarsPerHour if it allows a task of each pool that is not retiring', () => {
   const limits = { dollarsPerHour: 0.05 };
   expect(poolOf({}, { limits })).toBeDefined();
   expect(poolOf({ cpu: 4096, memory: 8192, retiring: true }, { limits })).toBeDefined();

@@ -57,7 +57,7 @@ describe.concurrent.each(GUARD_SHELLS)(
       },
     );
 
-    test.for([...FAULTS, { is: 'shows an ask', fault: undefined }])(
+    test.for([...FAULTS, { is: 'shows a drain request', fault: undefined }])(
       'starts no daemon while the agent $is at every look',
       async ({ fault }, { start }) => {
         const { trace, agent } = await start({
@@ -82,12 +82,12 @@ describe.concurrent.each(GUARD_SHELLS)(
       { is: 'breaks off', why: 'metadata-curl-52', fault: { kind: 'reset' } as const },
       { is: 'is garbage', why: 'metadata-unreadable', fault: answer('404 page not found') },
       {
-        is: 'has an id that is none',
+        is: 'has an invalid task id',
         why: 'metadata-unreadable',
         fault: answer(metadata({ TaskARN: 'a/$(id)' })),
       },
       {
-        is: 'says that the task is to stop',
+        is: 'shows that the task has to stop',
         why: 'not-to-run',
         fault: answer(metadata({ DesiredStatus: 'STOPPED' })),
       },
@@ -123,7 +123,7 @@ describe.concurrent.each(GUARD_SHELLS)(
         options: { environment: { AUTOSCALER_POOL: undefined } },
       },
       { is: 'curl does not run', why: 'curl-127', options: { prelude: 'curl() { return 127; }\n' } },
-    ])('exits 1 without having started the daemon when the $is', async ({ why, options }, { start }) => {
+    ])('exits without having started the daemon when the $is', async ({ why, options }, { start }) => {
       const { trace } = await start({
         shell,
         ...options,
@@ -140,7 +140,7 @@ describe.concurrent.each(GUARD_SHELLS)(
     });
 
     test.for(['curl', 'sleep', 'tr', 'date'])(
-      'ends at once, and says why, when the image has no %s',
+      'exits at once and logs the reason if the image has no %s',
       async (tool, { start }) => {
         const { trace } = await start({ shell, prelude: `PATH=$STAND_IN\n${withoutTool(tool)}` });
         await trace.until('all gone');
@@ -167,7 +167,7 @@ describe.concurrent.each(GUARD_SHELLS)(
       rmSync(folder, { recursive: true });
     });
 
-    test('writes JSON alone, with no secret in it, even when answers hold one', async ({ working }) => {
+    test('logs only JSON without secrets, even if answers contain one', async ({ working }) => {
       const guard = await working({
         shell,
         prepare: (agent) =>

@@ -27,7 +27,7 @@ async function left(working: StartGuard, options: GuardOptions): Promise<Running
 describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ isMissing, ...shell }) => {
   const test = guardTest.skipIf(isMissing);
 
-  test('waits for the job however long it takes, and releases only when the daemon is gone', async ({
+  test('waits for the job for any time, and releases the protection only after the daemon exited', async ({
     working,
   }) => {
     const guard = await draining(working, { shell });
@@ -47,7 +47,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     await trace.until('guard: left daemon-exited');
   });
 
-  test('sends one SIGTERM, to the daemon alone: Terraform hears of nothing', async ({ working }) => {
+  test('sends one SIGTERM to the daemon only, not to Terraform', async ({ working }) => {
     const guard = await working({ shell, environment: { TERRAFORM: process.execPath } });
     const { trace, agent } = guard;
     guard.giveJob();
@@ -63,7 +63,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     expect(trace.having('daemon: terraform')).toEqual(['daemon: terraform: ready']);
   });
 
-  test('releases again when the protection comes back', async ({ working }) => {
+  test('releases the protection again when it comes back', async ({ working }) => {
     const { trace, agent } = await left(working, { shell });
     const released = await trace.until('agent: release');
     await trace.until('agent: look', { times: 2, from: released });
@@ -77,7 +77,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     { kind: 'reset' } as const,
     { kind: 'lost' } as const,
     { kind: 'answer', status: 200, body: '{}' } as const,
-  ])('releases until it has read that it has: $kind', async (fault, { working }) => {
+  ])('releases again until it has read that the protection is off: $kind', async (fault, { working }) => {
     const guard = await draining(working, { shell });
     const { trace, agent } = guard;
     agent.misbehaves('release', fault);
@@ -109,7 +109,9 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     expect(guard.trace.having('guard: ended')).toEqual(['guard: ended signal']);
   });
 
-  test('releases, waits and exits with the code of a daemon that died unasked', async ({ working }) => {
+  test('releases the protection, waits and exits with the code of a daemon that died', async ({
+    working,
+  }) => {
     const guard = await working({ shell, intervalsMs: { DIED: 200 } });
     const { trace, agent } = guard;
     guard.crashDaemon(70);
@@ -121,7 +123,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     expect(agent.expiresAt).toBe(0);
   });
 
-  test('tells a daemon that was killed from a signal of its own', async ({ working }) => {
+  test('distinguishes a killed daemon from a signal to the guard', async ({ working }) => {
     const guard = await working({ shell, intervalsMs: { DIED: 50 } });
     process.kill(guard.daemonPid, 'SIGKILL');
     await guard.trace.until('guard: died exit-code-137');
@@ -130,9 +132,9 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
 
   test.for([
     { is: 'exits at once', command: 'false', code: 1, ends: 1 },
-    { is: 'is not there', command: '/opt/no-such-coder', code: 127, ends: 127 },
-    { is: 'exits 0 unasked, which is no success', command: 'true', code: 0, ends: 76 },
-  ])('releases when its daemon $is', async ({ command, code, ends }, { start }) => {
+    { is: 'does not exist', command: '/opt/no-such-coder', code: 127, ends: 127 },
+    { is: 'exits 0 without a request, which is a failure', command: 'true', code: 0, ends: 76 },
+  ])('releases the protection when its daemon $is', async ({ command, code, ends }, { start }) => {
     const { trace } = await start({ shell, daemon: [command], intervalsMs: { DIED: 50 } });
     await trace.until(`guard: died exit-code-${code}`);
     await trace.until('agent: release');

@@ -11,7 +11,7 @@ const SETTLE_MS = 30;
 
 describe.each(GUARD_SHELLS)('a daemon that dies as it settles, under $name', ({ isMissing, ...shell }) => {
   guardTest.skipIf(isMissing)(
-    'never keeps its guard from ending',
+    'never prevents its guard from exiting',
     async ({ start }) => {
       const ends: string[] = [];
       const runs = Array.from({ length: RUNS }, (_, run) => run).values();

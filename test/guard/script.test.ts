@@ -5,7 +5,7 @@ import { MISSING } from './running-guard.ts';
 
 const SCRIPTS = ['guard/guard.sh', 'test/guard/coder.sh'];
 
-it.skipIf(MISSING.includes('shellcheck')).each(SCRIPTS)('%s is clean by shellcheck', (file) => {
+it.skipIf(MISSING.includes('shellcheck')).each(SCRIPTS)('%s passes shellcheck', (file) => {
   const { status, stdout } = spawnSync('shellcheck', ['--shell=sh', '--severity=style', file], {
     encoding: 'utf8',
   });
@@ -13,10 +13,10 @@ it.skipIf(MISSING.includes('shellcheck')).each(SCRIPTS)('%s is clean by shellche
   expect(status).toBe(0);
 });
 
-it('the guard is plain ASCII, since CloudFormation replaces all else by question marks', () => {
+it('the guard is plain ASCII, because CloudFormation replaces other characters by question marks', () => {
   expect(readFileSync('guard/guard.sh', 'latin1')).toMatch(/^[\t\n\x20-\x7e]*$/);
 });
 
-it('the guard leaves room in a task definition, which may have 64 KiB', () => {
+it('the guard is smaller than 16 KiB, which leaves room in a task definition of 64 KiB', () => {
   expect(readFileSync('guard/guard.sh').length).toBeLessThan(16 * 1024);
 });

@@ -26,7 +26,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     expect(trace.having('guard: ended')).toEqual(['guard: ended daemon-exited']);
   });
 
-  test('sends the daemon one SIGTERM however many come', async ({ working }) => {
+  test('sends the daemon one SIGTERM, however many the guard gets', async ({ working }) => {
     const guard = await working({ shell });
     guard.giveJob();
     for (const signal of SIGNALS) guard.signal(signal);
@@ -41,7 +41,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     expect(guard.trace.having('exit')).toEqual(['exit 0']);
   });
 
-  test('waits for the job when it is draining already, with no second SIGTERM', async ({ working }) => {
+  test('waits for the job if it is already draining, without a second SIGTERM', async ({ working }) => {
     const guard = await working({ shell });
     const { trace, agent } = guard;
     guard.giveJob();
@@ -58,7 +58,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     expect(trace.having('agent: release')).toEqual([]);
   });
 
-  test('passes the stop on while a call hangs', async ({ working }) => {
+  test('passes the stop on to the daemon while a call hangs', async ({ working }) => {
     const guard = await working({ shell });
     const { promise, resolve } = Promise.withResolvers<void>();
     guard.agent.misbehaves('look', { kind: 'held', until: promise });
@@ -70,7 +70,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     expect(guard.trace.having('daemon: ').slice(1)).toEqual(['daemon: SIGTERM', 'daemon: finished']);
   });
 
-  test('passes on a stop that comes while the daemon is being born', async ({ start }) => {
+  test('passes on a stop that comes while the daemon starts', async ({ start }) => {
     const guard = await start({ shell, intervalsMs: { SETTLE: 500 } });
     await guard.trace.until('daemon: started');
     guard.signal('SIGTERM');
@@ -80,7 +80,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     expect(guard.trace.having('guard: ended')).toEqual(['guard: ended daemon-exited']);
   });
 
-  test('exits with the code of a daemon that dies while it is told to stop', async ({ working }) => {
+  test('exits with the code of a daemon that dies during the stop', async ({ working }) => {
     const guard = await working({ shell });
     guard.giveJob();
     guard.signal('SIGTERM');
@@ -89,7 +89,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     await guard.trace.until('exit 3');
   });
 
-  test('exits 0 with no daemon started while it waits for a lease', async ({ start }) => {
+  test('exits 0 without having started the daemon while it waits for a lease', async ({ start }) => {
     const guard = await start({
       shell,
       intervalsMs: { RETRY: 600_000 },
@@ -103,7 +103,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
   });
 
   test.for(['protect', 'look', 'metadata'] as const)(
-    'exits 0 with no daemon started in the middle of the first %s',
+    'exits 0 without having started the daemon in the middle of the first %s',
     async (call, { start }) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       const guard = await start({
@@ -143,8 +143,8 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     guard.finishJob();
     await trace.until('exit 0');
   };
-  if (canBeProcess1) test('as process 1 reaps orphans, and heeds signals', asProcess1);
-  else test.todo('as process 1 reaps orphans, and heeds signals');
+  if (canBeProcess1) test('reaps orphans and handles signals as process 1', asProcess1);
+  else test.todo('reaps orphans and handles signals as process 1');
 });
 
 /** Processes, zombies included, whose parent this is. */

@@ -17,13 +17,13 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(calls.slice(2, 8)).toEqual(Array(3).fill(['agent: look', 'agent: protect 2880']).flat());
   });
 
-  test('does not renew before it is time', async ({ working }) => {
+  test('does not renew before a renewal is due', async ({ working }) => {
     const { trace } = await working({ shell });
     await trace.until('agent: look', { times: 6 });
     expect(trace.having('agent: protect')).toHaveLength(1);
   });
 
-  test('renews once when it is time, and not again before it is', async ({ working }) => {
+  test('renews once when a renewal is due, and not before the next one is due', async ({ working }) => {
     const guard = await working({ shell, prelude: TIME_THAT_FLIES });
     const { trace } = guard;
     await trace.until('agent: look', { times: 2 }); // by now it has planned its renewal
@@ -33,7 +33,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('agent: protect')).toEqual(['agent: protect 2880', 'agent: protect 2880']);
   });
 
-  test('drains when less than 24 h are left, and never renews over the ask', async ({ working }) => {
+  test('drains when less than 24 h are left, and never overwrites the drain request', async ({ working }) => {
     const guard = await working({ shell, intervalsMs: AT_EVERY_LOOK });
     const { trace, agent } = guard;
     guard.giveJob();
@@ -51,7 +51,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('guard: draining')).toEqual(['guard: draining asked']);
   });
 
-  test('goes on working with a little more than 24 h left', async ({ working }) => {
+  test('continues to work with a little more than 24 h left', async ({ working }) => {
     const { trace, agent } = await working({ shell });
     agent.leaves(24 * HOUR_MS + 10 * MINUTE_MS);
     await trace.until('agent: look', { times: 3, from: trace.events.length });
@@ -64,7 +64,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('guard: draining asked');
   });
 
-  test('first takes 23 h again when the lease is gone, then drains', async ({ working }) => {
+  test('protects itself for 23 h and then drains when the lease is gone', async ({ working }) => {
     const { trace, agent } = await working({ shell });
     agent.leaves(0);
     await trace.until('guard: draining lease-gone');
@@ -73,7 +73,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('daemon: SIGTERM', { from: taken });
   });
 
-  test('takes 23 h again when its lease runs out under a long job', async ({ working }) => {
+  test('renews the 23 h when its lease runs out during a long job', async ({ working }) => {
     const guard = await working({ shell });
     const { trace, agent } = guard;
     guard.giveJob();
@@ -98,7 +98,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('guard: draining')).toEqual([]);
   });
 
-  test('drains after it could not look for 6 h, not sooner, and shows it once it can', async ({
+  test('drains only after it could not look for 6 h, and shows this as soon as it can', async ({
     working,
   }) => {
     const guard = await working({ shell, prelude: TIME_THAT_FLIES });
@@ -122,7 +122,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(guard.isDaemonAlive()).toBe(true);
   });
 
-  test('takes two refusals running for an ask', async ({ working }) => {
+  test('treats two refusals in a row as a drain request', async ({ working }) => {
     const { trace, agent } = await working({ shell, intervalsMs: AT_EVERY_LOOK });
     agent.misbehaves('protect', BLOCKED);
     const from = trace.events.length;
@@ -130,7 +130,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('agent: protect 2880', from)).toHaveLength(2);
   });
 
-  test('takes a refusal between renewals that succeed for none', async ({ working }) => {
+  test('ignores a refusal between successful renewals', async ({ working }) => {
     const { trace, agent } = await working({ shell, intervalsMs: AT_EVERY_LOOK });
     let refused = false;
     agent.onCall = (call) => {
@@ -142,7 +142,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('guard: draining')).toEqual([]);
   });
 
-  test('takes no other failure for an ask', async ({ working }) => {
+  test('treats no other failure as a drain request', async ({ working }) => {
     const { trace, agent } = await working({ shell, intervalsMs: AT_EVERY_LOOK });
     agent.misbehaves('protect', {
       kind: 'answer',
@@ -164,7 +164,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('guard: draining asked');
   });
 
-  test('heeds an ask that comes while the daemon is being born', async ({ start }) => {
+  test('drains on a request that comes while the daemon starts', async ({ start }) => {
     const { trace } = await start({
       shell,
       intervalsMs: { SETTLE: 500, LEFT: 0 },
@@ -179,7 +179,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('guard: left')).toEqual(['guard: left daemon-exited']);
   });
 
-  test('sends no signal to a daemon that is not quite born', async ({ start }) => {
+  test('sends no signal to a daemon that is still starting', async ({ start }) => {
     const guard = await start({ shell, intervalsMs: { SETTLE: 600_000 } });
     const { trace, agent } = guard;
     await trace.until('daemon: started');
@@ -191,7 +191,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('exit')).toEqual([]);
   });
 
-  test('waits on when its shell says too early that the daemon has ended', async ({ working }) => {
+  test('keeps waiting when its shell reports the end of the daemon too early', async ({ working }) => {
     const guard = await working({ shell, prelude: WAIT_THAT_RETURNS_EARLY, intervalsMs: { DIED: 0 } });
     const { trace } = guard;
     await trace.until('agent: look', { times: 4, from: trace.events.length });
@@ -201,8 +201,8 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
   });
 
   test.for([
-    { does: 'was interrupted as it ended', prelude: WAIT_THAT_IS_INTERRUPTED_AT_LAST },
-    { does: 'tells it once', prelude: WAIT_THAT_FORGETS },
+    { does: 'is interrupted as the daemon ends', prelude: WAIT_THAT_IS_INTERRUPTED_AT_LAST },
+    { does: 'returns it only once', prelude: WAIT_THAT_FORGETS },
   ])('exits with the code of its daemon when wait $does', async ({ prelude }, { working }) => {
     const guard = await working({ shell, prelude, intervalsMs: { DIED: 0 } });
     guard.crashDaemon(70);
@@ -210,7 +210,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(guard.trace.having('exit')).toEqual(['exit 70']);
   });
 
-  test('releases when its shell loses the code of its daemon', async ({ working }) => {
+  test('releases the protection when its shell loses the code of its daemon', async ({ working }) => {
     const guard = await working({ shell, prelude: WAIT_THAT_LOSES_THE_CODE, intervalsMs: { DIED: 0 } });
     const { trace } = guard;
     guard.crashDaemon(70);
@@ -219,7 +219,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('exit');
   });
 
-  test('goes on when nobody reads its log any more', async ({ working }) => {
+  test('continues when its log is closed', async ({ working }) => {
     const guard = await working({ shell, intervalsMs: { LEFT: 0 } });
     const { trace, agent } = guard;
     guard.giveJob();
@@ -235,8 +235,8 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
   });
 
   test.for([
-    { end: 'exit 2', as: 'as when it can not fork' },
-    { end: `sh -c 'command kill -KILL $PPID'`, as: 'as by the OOM killer' },
+    { end: 'exit 2', as: 'because it cannot fork' },
+    { end: `sh -c 'command kill -KILL $PPID'`, as: 'because of the OOM killer' },
   ])('drains when its keeper ends $as', async ({ end }, { working }) => {
     const guard = await working({ shell, prelude: keeperThatEnds(end) });
     const { trace } = guard;

@@ -48,17 +48,17 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true }));
 
 describe('the bundle of the function', () => {
-  it('is the handler in one file, its source map and the configuration', () => {
+  it('has the handler in one file, its source map and the configuration', () => {
     expect(readdirSync(join(dir, 'plain')).sort()).toEqual(['autoscaler.yaml', 'index.mjs', 'index.mjs.map']);
   });
 
-  it('is the same, byte for byte, wherever it is put and made from', () => {
+  it('is byte for byte the same for every output directory and checkout', () => {
     for (const file of ['index.mjs', 'index.mjs.map']) {
       expect(read(`plain/${file}`) === read(`some/deeper/place/${file}`)).toBe(true);
     }
   });
 
-  it('names no path of the machine that made it', () => {
+  it('contains no path of the build machine', () => {
     for (const file of ['index.mjs', 'index.mjs.map']) {
       for (const path of [process.cwd(), dir]) expect(read(`plain/${file}`).includes(path)).toBe(false);
     }
@@ -69,7 +69,7 @@ describe('the bundle of the function', () => {
     );
   });
 
-  it('runs away from the checkout, and exports a handler that the runtime takes', () => {
+  it('runs outside the checkout and exports a handler that the runtime accepts', () => {
     const script =
       "const { handler } = await import('./index.mjs'); console.log(typeof handler, handler.length < 3);";
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
@@ -83,25 +83,25 @@ describe('the bundle of the function', () => {
 });
 
 describe('the configuration in the bundle', () => {
-  it('is copied as it is where it names no CA bundle', () => {
+  it('is copied unchanged if it names no CA bundle', () => {
     expect(read('plain/autoscaler.yaml')).toBe(plain);
   });
 
-  it('names the copy of the CA bundle beside it, and keeps its comments', () => {
+  it('names the copied CA bundle and keeps its comments', () => {
     expect(read('some/deeper/place/autoscaler.yaml')).toBe(
       withCaBundle.replace('certificates/corp.pem', './ca-bundle.pem'),
     );
     expect(read('some/deeper/place/ca-bundle.pem')).toBe(pem);
   });
 
-  it('is as good as the original', () => {
+  it('means the same as the original', () => {
     const original = loadConfig(join(dir, 'with-ca.yaml'));
     const copy = loadConfig(join(dir, 'some/deeper/place/autoscaler.yaml'));
     expect(copy.caBundle).toBe(original.caBundle);
     expect(copy.config.pools).toEqual(original.config.pools);
   });
 
-  it('drops the CA bundle of an earlier run', () => {
+  it('removes the CA bundle of an earlier run', () => {
     bundle('with-ca.yaml', 'reused');
     bundle('plain.yaml', 'reused');
     expect(readdirSync(join(dir, 'reused'))).not.toContain('ca-bundle.pem');

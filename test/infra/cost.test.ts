@@ -39,18 +39,18 @@ const WORKDAYS = { days: 'mon-fri', from: '08:00', to: '18:00', timezone: 'Europ
 
 describe('the task-hours of a month', () => {
   it.each([
-    { pool: {}, hours: 0, because: 'nothing is kept' },
-    { pool: { min: 2 }, hours: 2 * 730, because: 'min is always there' },
-    { pool: { min: 2, warm: 3 }, hours: 3 * 730, because: 'what is free counts towards min' },
+    { pool: {}, hours: 0, because: 'the pool keeps no task' },
+    { pool: { min: 2 }, hours: 2 * 730, because: 'the min tasks always run' },
+    { pool: { min: 2, warm: 3 }, hours: 3 * 730, because: 'free tasks count towards min' },
     {
       pool: { schedules: [{ ...WORKDAYS, warm: 6 }] },
       hours: (6 * 50 * 730) / 168,
-      because: 'a week has 50 hours of work',
+      because: 'a week has 50 working hours',
     },
     {
       pool: { schedules: [{ ...WORKDAYS, days: 'sat', from: '22:00', to: '06:00', min: 1 }] },
       hours: (8 * 730) / 168,
-      because: 'a night goes on into the next week',
+      because: 'a night continues into the next week',
     },
     {
       pool: {
@@ -60,31 +60,35 @@ describe('the task-hours of a month', () => {
         ],
       },
       hours: ((6 * 40 + 8 * 10) * 730) / 168,
-      because: 'of several, the highest wins',
+      because: 'the highest active schedule applies',
     },
-    { pool: { min: 5, retiring: true }, hours: 0, because: 'nothing is kept of what is on its way out' },
-  ])('are $hours when nobody builds: $because', ({ pool, hours }) => {
+    { pool: { min: 5, retiring: true }, hours: 0, because: 'a retiring pool keeps no task' },
+  ])('are $hours for the pool $pool without builds: $because', ({ pool, hours }) => {
     expect(taskHours(poolOf(pool), QUIET)).toEqual({ onDemand: expect.closeTo(hours, 6), spot: 0 });
   });
 
   it.each([
-    { pool: { max: 20, warm: 0 }, hours: 7 * WORK_HOURS, because: '35 % of 20 are busy, at work only' },
+    {
+      pool: { max: 20, warm: 0 },
+      hours: 7 * WORK_HOURS,
+      because: '35 % of 20 tasks are busy in working hours',
+    },
     {
       pool: { max: 20, min: 10, warm: 0 },
       hours: 10 * 730,
-      because: 'those that are busy are among the kept',
+      because: 'busy tasks count towards min',
     },
     {
       pool: { max: 20, warm: 2 },
       hours: 2 * 730 + 7 * WORK_HOURS,
-      because: 'what is free is on top of the busy ones',
+      because: 'free tasks come on top of busy ones',
     },
-    { pool: { max: 10, warm: 9 }, hours: 9 * 730 + 1 * WORK_HOURS, because: 'max holds' },
-  ])('are $hours in a good week: $because', ({ pool, hours }) => {
+    { pool: { max: 10, warm: 9 }, hours: 9 * 730 + 1 * WORK_HOURS, because: 'max limits the tasks' },
+  ])('are $hours for the pool $pool in a busy week: $because', ({ pool, hours }) => {
     expect(taskHours(poolOf(pool), BUSY).onDemand).toBeCloseTo(hours, 6);
   });
 
-  it('are on demand up to the base of a Spot pool, on Spot beyond it', () => {
+  it('are on demand up to the spotBase of a Spot pool, and on Spot above it', () => {
     const hours = taskHours(poolOf({ max: 20, warm: 0, spot: true, spotBase: 2 }), BUSY);
     expect(hours.onDemand).toBeCloseTo(2 * WORK_HOURS, 6);
     expect(hours.spot).toBeCloseTo(5 * WORK_HOURS, 6);
@@ -97,14 +101,19 @@ const line = (lines: readonly CostLine[], what: CostLine['what']) =>
 /** docs/aws.md §9: 1 vCPU at $0.03238 and 2 GB at $0.00356 an hour. */
 const TASK_HOUR = 0.0395;
 
-describe('the dollars of a month', () => {
+describe('the dollars a month', () => {
   it.each<Written & { readonly what: CostLine['what']; readonly dollars: number; readonly because: string }>([
-    { pool: { min: 1 }, what: 'Fargate tasks', dollars: 730 * TASK_HOUR, because: 'one task, always' },
+    {
+      pool: { min: 1 },
+      what: 'Fargate tasks',
+      dollars: 730 * TASK_HOUR,
+      because: 'one task runs all the time',
+    },
     {
       pool: { min: 2, spot: true },
       what: 'Fargate tasks',
       dollars: 730 * 2 * 0.01185,
-      because: 'Spot is 30 % of the price',
+      because: 'Spot costs 30 % of the price',
     },
     {
       pool: { min: 1, ephemeralStorage: 120 },
@@ -121,58 +130,63 @@ describe('the dollars of a month', () => {
       aws: { network: { natGateways: 2 }, function: { inVpc: false } },
       what: 'NAT gateways',
       dollars: 2 * 36.5,
-      because: 'a function outside does not use them',
+      because: 'a function outside the VPC does not use them',
     },
-    { aws: EXISTING.aws, what: 'NAT gateways', dollars: 0, because: 'an existing VPC has its way out' },
+    { aws: EXISTING.aws, what: 'NAT gateways', dollars: 0, because: 'an existing VPC already has egress' },
     {
       aws: { network: { endpoints: true } },
       what: 'interface endpoints',
       dollars: 73,
-      because: 'five in two zones at a cent an hour',
+      because: 'there are five in two zones at a cent an hour',
     },
     {
       what: 'Lambda',
       dollars: 21_900 * 0.5 * 0.0000133334 + 0.00876,
-      because: '43,800 times half a second at 512 MB',
+      because: '43,800 looks take half a second at 512 MB',
     },
     {
       aws: { function: { memory: 1024 } },
       what: 'Lambda',
       dollars: 21_900 * 0.0000133334 + 0.00876,
-      because: 'twice the memory, twice the price',
+      because: 'twice the memory costs twice as much',
     },
-    { what: 'metrics', dollars: 3, because: 'ten' },
-    { aws: { metrics: { perPool: true } }, what: 'metrics', dollars: 3.9, because: 'and three a pool' },
-    { what: 'alarms', dollars: 1, because: 'nine, and one for the quota' },
-    { aws: { alarms: { enabled: false } }, what: 'alarms', dollars: 0, because: 'there are none' },
+    { what: 'metrics', dollars: 3, because: 'there are ten metrics' },
+    {
+      aws: { metrics: { perPool: true } },
+      what: 'metrics',
+      dollars: 3.9,
+      because: 'each pool adds three metrics',
+    },
+    { what: 'alarms', dollars: 1, because: 'there are nine alarms and one for the quota' },
+    { aws: { alarms: { enabled: false } }, what: 'alarms', dollars: 0, because: 'there are no alarms' },
     { what: 'logs', dollars: 43_800 * 0.000004 * 0.53, because: 'a look writes 4 kB, kept for a month' },
     {
       aws: { logs: { retentionDays: 365 } },
       what: 'logs',
       dollars: 43_800 * 0.000004 * (0.5 + 0.365),
-      because: 'a year of them lies there',
+      because: 'CloudWatch keeps them for a year',
     },
-    { what: 'Secrets Manager', dollars: 0.8 + 0.0438, because: 'token and key, and 8,760 readings' },
+    { what: 'Secrets Manager', dollars: 0.8 + 0.0438, because: 'there are a token, a key and 8,760 reads' },
     {
       pool: { secrets: { A: { secret: 'coder/key', jsonKey: 'a' }, B: { secret: 'b' } } },
       what: 'Secrets Manager',
       dollars: 1.2 + 0.0438,
       because: 'one secret can hold several values',
     },
-    { what: 'KMS', dollars: 0, because: 'keys of AWS are free' },
-    { aws: { kmsKey: EVERYTHING.aws?.kmsKey }, what: 'KMS', dollars: 1, because: 'a key of yours is not' },
-    { what: 'Scheduler, SQS, SNS, X-Ray', dollars: 0.0438, because: '43,800 runs at a dollar a million' },
+    { what: 'KMS', dollars: 0, because: "AWS's own keys are free" },
+    { aws: { kmsKey: EVERYTHING.aws?.kmsKey }, what: 'KMS', dollars: 1, because: 'your own key is not free' },
+    { what: 'Scheduler, SQS, SNS, X-Ray', dollars: 0.0438, because: '43,800 runs cost a dollar a million' },
     {
       aws: { function: { tracing: true } },
       what: 'Scheduler, SQS, SNS, X-Ray',
       dollars: 0.0438 * 6,
-      because: 'a trace costs five times a run',
+      because: 'a trace costs five times as much as a run',
     },
-  ])('are $dollars for $what when nobody builds: $because', ({ what, dollars, ...written }) => {
+  ])('are $dollars for $what without builds: $because', ({ what, dollars, ...written }) => {
     expect(line(costOf(deploymentOf(written), QUIET), what)).toBeCloseTo(dollars, 6);
   });
 
-  it('grow with what is built: tasks, what they bring in and what they and the function write', () => {
+  it('grow with the builds: tasks, their downloads, and the logs of tasks and function', () => {
     const busy = costOf(deploymentOf({ pool: { max: 20, warm: 0 } }), BUSY);
     // 7 tasks for 217.26 hours; a look every 10 s in them
     const taskHours = 7 * WORK_HOURS;
@@ -187,7 +201,7 @@ describe('the dollars of a month', () => {
     expect(line(busy, 'metrics')).toBe(3);
   });
 
-  it('stay within maxTasks, where the pools together may have more', () => {
+  it('stay within maxTasks if the pools together may have more', () => {
     const { config } = checkConfig({
       coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
       limits: { maxTasks: 20 },
@@ -199,11 +213,11 @@ describe('the dollars of a month', () => {
     expect(line(costOf(config, BUSY), 'Fargate tasks')).toBeCloseTo(7 * WORK_HOURS * TASK_HOUR, 6);
   });
 
-  it('of a fixed fleet are its tasks around the clock', () => {
+  it('of a fixed fleet are those of its tasks around the clock', () => {
     expect(costOfStaticFleet(poolOf(), 60)).toBeCloseTo(60 * 730 * TASK_HOUR, 6);
   });
 
-  it('add up', () => {
+  it('add up to the total', () => {
     const lines = costOf(deploymentOf({}), QUIET);
     expect(totalOf(lines)).toBeCloseTo(
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
@@ -213,12 +227,12 @@ describe('the dollars of a month', () => {
   });
 });
 
-describe('what is priced is what is deployed', () => {
+describe('the counted resources', () => {
   it.each([
     { name: 'minimal', settings: MINIMAL },
     { name: 'everything on', settings: EVERYTHING },
     { name: 'existing network', settings: EXISTING },
-  ])('$name', ({ settings }) => {
+  ])('match the template of the deployment: $name', ({ settings }) => {
     const { config } = checkConfig(settings);
     const template = synthesize(settings);
     const countOf = (type: string) => Object.keys(template.findResources(type)).length;
@@ -237,12 +251,12 @@ describe('what is priced is what is deployed', () => {
     expect(countOf('AWS::SecretsManager::Secret')).toBe(0);
   });
 
-  it('the metrics', () => {
+  it('match the metrics of the function', () => {
     expect(METRICS).toHaveLength(MADE.metrics);
     expect(POOL_METRICS).toHaveLength(MADE.metricsPerPool);
   });
 
-  it('the endpoints', () => {
+  it('give the price of the interface endpoints', () => {
     expect(ENDPOINTS_MONTH).toBeCloseTo(73, 9);
   });
 });

@@ -32,7 +32,7 @@ import { idsOf, resourcesOf, serviceOf, taskOf } from './support/template-parts.
 const folder = mkdtempSync(join(tmpdir(), 'existing-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('what the settings name', () => {
+describe('existing resources in the settings', () => {
   const template = synthesize(EXISTING);
 
   it.each([
@@ -43,7 +43,7 @@ describe('what the settings name', () => {
     'AWS::SNS::Topic',
   ])('is not made again: no %s', (type) => template.resourceCountIs(type, 0));
 
-  it('is where services run', () => {
+  it('hold the services', () => {
     expect(serviceOf(template, 'cpu').Properties).toMatchObject({
       Cluster: 'platform',
       NetworkConfiguration: {
@@ -57,7 +57,7 @@ describe('what the settings name', () => {
     template.resourceCountIs('AWS::ECS::ClusterCapacityProviderAssociations', 0);
   });
 
-  it('is where the function runs', () => {
+  it('hold the function', () => {
     template.hasResourceProperties('AWS::Lambda::Function', {
       Environment: { Variables: Match.objectLike({ AUTOSCALER_CLUSTER: 'platform' }) },
       VpcConfig: {
@@ -68,7 +68,7 @@ describe('what the settings name', () => {
     });
   });
 
-  it('takes the logs, a stream prefix a pool', () => {
+  it('take the logs, with a stream prefix for each pool', () => {
     for (const pool of ['cpu', 'gpu'])
       expect(taskOf(template, pool).ContainerDefinitions[0].LogConfiguration.Options).toMatchObject({
         'awslogs-group': '/platform/coder',
@@ -80,12 +80,12 @@ describe('what the settings name', () => {
     });
   });
 
-  it('is told of alarms', () => {
+  it('get the alarms', () => {
     template.allResourcesProperties('AWS::CloudWatch::Alarm', { AlarmActions: [arnOf('sns', 'oncall')] });
   });
 });
 
-describe("what somebody's own app gives", () => {
+describe('existing resources in the props of a CDK app', () => {
   const stack = new Stack(newApp(), 'Platform');
   const vpc = new Vpc(stack, 'Vpc', {
     subnetConfiguration: [
@@ -121,7 +121,7 @@ describe("what somebody's own app gives", () => {
     'AWS::KMS::Key',
   ])('wins over what the settings say: one %s', (type) => template.resourceCountIs(type, 1));
 
-  it('is where services run', () => {
+  it('hold the services', () => {
     const subnets = vpc.selectSubnets({ subnetGroupName: 'builds' }).subnets.map((subnet) => ref(subnet));
     expect(serviceOf(template, 'cpu').Properties).toMatchObject({
       Cluster: ref(autoscaler.cluster),
@@ -136,7 +136,7 @@ describe("what somebody's own app gives", () => {
     });
   });
 
-  it('is told of alarms, bounds the roles and may be used by the logs', () => {
+  it('get the alarms, bound the roles and allow the logs to use the key', () => {
     template.allResourcesProperties('AWS::CloudWatch::Alarm', {
       AlarmActions: [ref(given.alarmTopic as Topic)],
     });
@@ -144,7 +144,7 @@ describe("what somebody's own app gives", () => {
     expect(JSON.stringify(template.findResources('AWS::KMS::Key'))).toContain('logs.');
   });
 
-  it('gets back what was made', () => {
+  it('get the created constructs as properties', () => {
     expect(Object.keys(autoscaler.services)).toEqual(['cpu', 'gpu', 'old']);
     expect(autoscaler.topic).toBe(given.alarmTopic);
     expect(autoscaler.logGroup).toBe(given.logGroup);
@@ -164,7 +164,7 @@ describe('a cluster', () => {
   new ProvisionerAutoscaler(stack, 'Builds', { ...deployment([cpu]), vpc: ours as Vpc, cluster: shared });
   const template = templateOf(stack);
 
-  it('may be used in another VPC than its own: a cluster has none', () => {
+  it('can be used in another VPC than its own, because a cluster has no VPC', () => {
     const subnets = ours?.privateSubnets.map((subnet) => ({
       Ref: stack.getLogicalId(subnet.node.defaultChild as never),
     }));
@@ -178,7 +178,7 @@ describe('a cluster', () => {
     expect(serviceOf(template, 'cpu').DependsOn).toContain(providers);
   });
 
-  it('may be known by its ARN alone, where the VPC is given', () => {
+  it('can be given by its ARN alone if the VPC is given', () => {
     const other = new Stack(newApp(), 'Imported');
     const vpc = new Vpc(other, 'Vpc', { restrictDefaultSecurityGroup: false });
     const cluster = Cluster.fromClusterArn(other, 'Cluster', arnOf('ecs', 'cluster/platform'));
@@ -187,7 +187,7 @@ describe('a cluster', () => {
   });
 });
 
-describe('a cluster elsewhere', () => {
+describe('a cluster of another account or region', () => {
   const elsewhere = { account: ACCOUNT, region: 'us-east-1' };
 
   it.each<{ scenario: string; clusterIn: (scope: App, stack: Stack) => ICluster }>([
@@ -213,13 +213,13 @@ describe('a cluster elsewhere', () => {
     const stack = new Stack(app, 'Here', { env: { account: ACCOUNT, region: 'eu-central-1' } });
     const props = { ...deployment([cpu]), vpc: new Vpc(stack, 'Vpc'), cluster: clusterIn(app, stack) };
     expect(() => new ProvisionerAutoscaler(stack, 'Builds', props)).toThrow(
-      /using the cluster .* the stack Here is in account 123456789012, region eu-central-1; name a cluster there/,
+      /cluster .* is in account .*, but stack Here is in account 123456789012, region eu-central-1; use a cluster of that account/,
     );
   });
 });
 
 describe('settings', () => {
-  it('make the same stack from props as from a file', () => {
+  it('make the same stack from props and from a file', () => {
     const configFile = join(folder, 'autoscaler.yaml');
     writeFileSync(configFile, JSON.stringify(deployment([cpu])));
     const fromFile = templateOf(stackOf({ configFile } as unknown as Settings));
@@ -229,7 +229,7 @@ describe('settings', () => {
     expect(withoutCode(fromFile)).toEqual(withoutCode(fromProps));
   });
 
-  it('given as props lie beside the function, as it will read them', () => {
+  it('from props are written to the directory of the function', () => {
     const settings = deployment([{ ...cpu, idleTimeout: '7m' }]);
     const app = newApp();
     stackOf(settings, app);
@@ -240,47 +240,50 @@ describe('settings', () => {
 
   it.each([
     {
-      because: 'it has no such setting',
+      because: 'a setting does not exist',
       settings: deployment([{ ...cpu, naem: 'x' } as never]),
       expected: /^pools\[0\]\.naem: /,
     },
     {
-      because: 'a pool is too small',
+      because: 'the max of a pool is 0',
       settings: deployment([{ ...cpu, max: 0 }]),
       expected: /^pools\[0\]\.max: /,
     },
     {
-      because: 'there is no such file',
+      because: 'a file does not exist',
       settings: { ...deployment([cpu]), coder: { ...deployment([]).coder, caBundle: 'nowhere.pem' } },
       expected: /coder\.caBundle: reading the CA bundle: no such file/,
     },
     {
-      because: 'it can be neither checked nor written down before the deployment',
+      because: 'a value is known only at deployment',
       settings: deployment([{ ...cpu, image: `${Lazy.string({ produce: () => 'repository' })}:v2.30.0` }]),
-      expected: /^pools\[0\]\.image: is known only at deployment/,
+      expected: /^pools\[0\]\.image: is a CDK token, whose value is known only at deployment/,
     },
     {
-      because: 'a stack holds no more',
+      because: 'there are too many pools for a stack',
       settings: deployment(
         Array.from({ length: 51 }, (_, i) => ({ ...cpu, name: `p${i}`, tags: { i: String(i) } })),
       ),
-      expected: /^pools: 51 pools, and a deployment has at most 50; split the file by organization/,
+      expected: /^pools: 51 pools, but one deployment supports at most 50; split the file by organization/,
     },
-  ])('are refused by the name of the prop: $because', ({ settings, expected }) => {
+  ])('are refused with the name of the prop if $because', ({ settings, expected }) => {
     expect(() => stackOf(settings)).toThrow(expected);
   });
 
-  it('of a second autoscaler are refused: alarms and dashboard have the name of the stack', () => {
+  it('of a second autoscaler are refused, because alarms and dashboard have the name of the stack', () => {
     const stack = stackOf(deployment([cpu]));
     expect(() => new ProvisionerAutoscaler(stack, 'Second', deployment([gpu]))).toThrow(
-      /^making the autoscaler .*Second: its stack has .* already; make one stack for each/,
+      /^cannot create the autoscaler .*Second: its stack already has .*; use one stack for each/,
     );
   });
 
-  it('that may surprise are warned of in the synthesis', () => {
+  it('cause warnings in the synthesis if they are risky', () => {
     const stack = stackOf(
       deployment([{ ...cpu, taskRole: { statements: [{ actions: ['*'], resources: ['*'] }] } }]),
     );
-    Annotations.fromStack(stack).hasWarning('*', Match.stringLikeRegexp('lets every template do everything'));
+    Annotations.fromStack(stack).hasWarning(
+      '*',
+      Match.stringLikeRegexp('allows every template to do everything'),
+    );
   });
 });

@@ -28,24 +28,29 @@ describe('the stock of a pool', () => {
 
   // a task costs $0.0395 an hour, $0.000658 a minute: at $0.10, a chance of 0.66 % is worth its price
   it.each([
-    { pool: minute, perMinute: 0, stock: 0, because: 'nobody builds' },
-    { pool: minute, perMinute: 0.006, stock: 0, because: 'a chance of 0.6 % is not worth it' },
-    { pool: minute, perMinute: 0.007, stock: 1, because: 'a chance of 0.7 % is' },
-    { pool: minute, perMinute: 1, stock: 4, because: '1.9 % need a fourth, 0.4 % a fifth' },
-    { pool: { ...minute, startTime: '30s' }, perMinute: 2, stock: 4, because: 'as many come during a start' },
+    { pool: minute, perMinute: 0, stock: 0, because: 'there are no builds' },
+    { pool: minute, perMinute: 0.006, stock: 0, because: 'a chance of 0.6 % is not worth a daemon' },
+    { pool: minute, perMinute: 0.007, stock: 1, because: 'a chance of 0.7 % is worth a daemon' },
+    { pool: minute, perMinute: 1, stock: 4, because: '1.9 % need a fourth daemon, 0.4 % a fifth' },
+    {
+      pool: { ...minute, startTime: '30s' },
+      perMinute: 2,
+      stock: 4,
+      because: 'as many builds come during a start',
+    },
     {
       pool: { ...minute, waiting: { person: 1 } },
       perMinute: 1,
       stock: 5,
-      because: '0.06 % are below 0.066 %',
+      because: 'a chance of 0.06 % is below the limit of 0.066 %',
     },
     { pool: { ...minute, waiting: { person: 0 } }, perMinute: 9, stock: 0, because: 'waiting costs nothing' },
-    { pool: { ...minute, max: 3 }, perMinute: 1, stock: 3, because: 'max holds' },
+    { pool: { ...minute, max: 3 }, perMinute: 1, stock: 3, because: 'max limits the stock' },
     {
       pool: { ...minute, spot: true },
       perMinute: 1,
       stock: 5,
-      because: 'a cheap task is worth a smaller chance',
+      because: 'a cheap task is worth keeping for a smaller chance',
     },
   ])('is $stock at $perMinute builds a minute: $because', ({ pool, perMinute, stock }) => {
     expect(expectedStock(poolOf(pool), { perMinute, ending: 0 })).toBe(stock);
@@ -78,7 +83,7 @@ describe('the task-hours of a pool with a price of waiting', () => {
       pool: { max: 50, wake: { autostop: false }, warm: 0 },
       share: 0,
       hours: 730,
-      because: 'min is 1 where wake is off',
+      because: 'min is 1 if wake is off',
     },
   ])('are about $hours: $because', ({ pool, share, hours }) => {
     const busy = share * 50 * WORK_HOURS;
@@ -88,7 +93,7 @@ describe('the task-hours of a pool with a price of waiting', () => {
 });
 
 describe('the estimate of each pool', () => {
-  it('is dearer at one dollar, and the same where that is the setting', () => {
+  it('is higher at one dollar, and the same if that is the setting', () => {
     const cheap = deploymentOf([{ max: 60 }]);
     const [estimate] = estimatePools(cheap, USUAL);
     expect(estimate?.dollars).toBeLessThan(estimate?.atOneDollar ?? 0);
@@ -97,7 +102,7 @@ describe('the estimate of each pool', () => {
     expect(dear?.atOneDollar).toBe(estimate?.atOneDollar);
   });
 
-  it('is of as many builds a day as were told, by max', () => {
+  it('divides the given builds a day over the pools by their max', () => {
     const pools = [{ max: 30 }, { name: 'b', organization: 'data', max: 10 }];
     for (const maxTasks of [100, 20]) {
       const deployment = deploymentOf(pools, { maxTasks });
@@ -108,7 +113,7 @@ describe('the estimate of each pool', () => {
     }
   });
 
-  it('gives a retiring pool nothing', () => {
+  it('is zero for a retiring pool', () => {
     const deployment = deploymentOf([{ retiring: true }, { name: 'b', max: 10 }]);
     const [retiring, other] = estimatePools(deployment, loadOf(deployment, 60));
     expect(retiring).toMatchObject({ buildsPerDay: 0, dollars: 0, atOneDollar: 0 });

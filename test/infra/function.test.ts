@@ -83,7 +83,7 @@ const logs = (of: Template): object => ({
 });
 
 describe('the function', () => {
-  it('ends within its minute, and logs JSON to its own group', () => {
+  it('ends within a minute and logs JSON to its own log group', () => {
     outside.hasResourceProperties('AWS::Lambda::Function', {
       Handler: 'index.handler',
       Runtime: 'nodejs24.x',
@@ -102,7 +102,7 @@ describe('the function', () => {
     });
   });
 
-  it('has no VPC, reservation, tracing or key unless asked for', () => {
+  it('has no VPC, reserved concurrency, tracing or key by default', () => {
     outside.hasResourceProperties('AWS::Lambda::Function', {
       VpcConfig: Match.absent(),
       ReservedConcurrentExecutions: Match.absent(),
@@ -112,7 +112,7 @@ describe('the function', () => {
     outside.resourceCountIs('AWS::EC2::SecurityGroup', 0);
   });
 
-  it('has them when asked for', () => {
+  it('has VPC, reserved concurrency, tracing and key if they are configured', () => {
     everything.hasResourceProperties('AWS::Lambda::Function', {
       VpcConfig: { SubnetIds: ['subnet-0123456789abcdef0'], SecurityGroupIds: [Match.anyValue()] },
       ReservedConcurrentExecutions: 2,
@@ -121,7 +121,7 @@ describe('the function', () => {
     });
   });
 
-  it('drops a look that failed or is late', () => {
+  it('does not retry a failed or late invocation', () => {
     outside.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
       MaximumRetryAttempts: 0,
       MaximumEventAgeInSeconds: 60,
@@ -129,11 +129,11 @@ describe('the function', () => {
     });
   });
 
-  it('may do exactly what a look needs', () => {
+  it('has exactly the permissions that a look needs', () => {
     expect(permissions(outside, 'lambda')).toEqual([...ofALook, logs(outside)]);
   });
 
-  it('may, in a VPC, with tracing and a key, decrypt, trace, and let Lambda make its network interfaces', () => {
+  it('has permissions for decryption, traces and network interfaces with a key, tracing and a VPC', () => {
     const interfaces = {
       Action: [
         'ec2:AssignPrivateIpAddresses',
@@ -158,7 +158,7 @@ describe('the function', () => {
     ]);
   });
 
-  it('changes ECS by two actions only, and has no policy of AWS', () => {
+  it('can change ECS with two actions only and has no AWS managed policy', () => {
     const text = JSON.stringify(everything.toJSON());
     const ecsWrites = [...text.matchAll(/ecs:(?!Describe|List|Get)(\w+|\*)/g)].map(([action]) => action);
     expect(new Set(ecsWrites)).toEqual(
@@ -169,7 +169,7 @@ describe('the function', () => {
 });
 
 describe('the schedule', () => {
-  it('looks once a minute, never late and never twice', () => {
+  it('invokes the function once a minute, without delay and without retries', () => {
     outside.resourceCountIs('AWS::Scheduler::Schedule', 1);
     outside.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'rate(1 minute)',
@@ -185,7 +185,7 @@ describe('the schedule', () => {
     });
   });
 
-  it('may invoke exactly this function and write to its queue, from its own group', () => {
+  it('can invoke exactly this function and write to its queue, from its own group only', () => {
     expect(permissions(outside, 'scheduler')).toEqual([
       {
         Effect: 'Allow',
@@ -211,7 +211,7 @@ describe('the schedule', () => {
     outside.resourceCountIs('AWS::Lambda::Permission', 0);
   });
 
-  it('keeps what it could not deliver for 14 days, encrypted, over TLS only', () => {
+  it('keeps undelivered invocations for 14 days in an encrypted queue that requires TLS', () => {
     outside.hasResourceProperties('AWS::SQS::Queue', {
       MessageRetentionPeriod: 14 * 24 * 3600,
       SqsManagedSseEnabled: true,
@@ -225,7 +225,7 @@ describe('the schedule', () => {
     });
   });
 
-  it('is encrypted by a key that is given, its queue too, and may use it', () => {
+  it('is encrypted with the given key, together with its queue, and can use it', () => {
     const key = attribute(everything, 'AWS::KMS::Key');
     everything.hasResourceProperties('AWS::Scheduler::Schedule', { KmsKeyArn: key });
     everything.hasResourceProperties('AWS::SQS::Queue', { KmsMasterKeyId: key });
@@ -238,7 +238,7 @@ describe('the schedule', () => {
 });
 
 describe('the topic of the alarms', () => {
-  it('takes what alarms of this account publish, over TLS only, and mails it', () => {
+  it('accepts only alarms of this account over TLS and mails them', () => {
     outside.hasResourceProperties('AWS::SNS::TopicPolicy', {
       PolicyDocument: {
         Statement: [
@@ -258,7 +258,7 @@ describe('the topic of the alarms', () => {
     });
   });
 
-  it('is encrypted by a key that is given, which lets alarms and logs use it', () => {
+  it('is encrypted with the given key, which alarms and logs can use', () => {
     everything.hasResourceProperties('AWS::SNS::Topic', {
       KmsMasterKeyId: attribute(everything, 'AWS::KMS::Key'),
     });

@@ -24,11 +24,11 @@ describe('AwsSolutions and Serverless', () => {
     { deployment: 'a deployment with everything on', settings: EVERYTHING },
     { deployment: 'one with bound roles', settings: { ...MINIMAL, aws: { bindTaskRoles: true } } },
     { deployment: 'a deployment into an existing VPC and cluster', settings: EXISTING },
-  ])('find nothing in $deployment that is not acknowledged', ({ settings }) => {
+  ])('report only acknowledged findings in $deployment', ({ settings }) => {
     expect(findingsOf(stackOf(settings))).toEqual([]);
   });
 
-  it('would tell of a bucket', () => {
+  it('report a finding of an added bucket', () => {
     const stack = stackOf(MINIMAL);
     new Bucket(stack, 'Bucket');
     expect(findingsOf(stack)).toContain('AwsSolutions-S1 Test/Bucket/Resource');

@@ -23,7 +23,7 @@ const stacks = [
 describe.each(stacks)('the stack, $name,', ({ template }) => {
   const resources = Object.entries(resourcesOf(template));
 
-  it('lets nobody start or stop a task, or change a service otherwise than its count', () => {
+  it('grants no permission to start or stop tasks, or to change a service except its count', () => {
     const text = JSON.stringify(template.toJSON());
     const written = [...text.matchAll(/"ecs:(\w+|\*)"/g)].map(([, action]) => action);
     const changing = new Set(written.filter((action) => !/^(Describe|List|Get)/.test(action ?? '')));
@@ -31,7 +31,7 @@ describe.each(stacks)('the stack, $name,', ({ template }) => {
     expect([...changing].sort()).toEqual(['UpdateService', 'UpdateTaskProtection']);
   });
 
-  it('leaves nothing behind when it is destroyed but logs', () => {
+  it('leaves only logs behind when it is destroyed', () => {
     const kept = resources.filter(([, { DeletionPolicy }]) => DeletionPolicy?.startsWith('Retain'));
     expect(new Set(kept.map(([, { Type }]) => Type))).toEqual(
       new Set(idsOf(template, 'AWS::Logs::LogGroup').length > 0 ? ['AWS::Logs::LogGroup'] : []),
@@ -39,40 +39,40 @@ describe.each(stacks)('the stack, $name,', ({ template }) => {
     expect(kept.map(([id]) => id)).toEqual(idsOf(template, 'AWS::Logs::LogGroup'));
   });
 
-  it('refers to secrets, and neither makes nor resolves one', () => {
+  it('refers to secrets and neither creates nor resolves any', () => {
     template.resourceCountIs('AWS::SecretsManager::Secret', 0);
     expect(JSON.stringify(template.toJSON())).not.toContain('{{resolve:');
   });
 
-  it('says in its outputs what it made, and what destroying it leaves', () => {
+  it('describes in its outputs what it created and what a destroy keeps', () => {
     template.hasOutput('ClusterName', {});
     template.hasOutput('FunctionName', {});
     template.hasOutput('LogGroupName', {
-      Description: Match.stringLikeRegexp('leaves nothing but this log group'),
+      Description: Match.stringLikeRegexp('It keeps only this log group'),
     });
   });
 
-  it('fits into CloudFormation: 500 resources and 1 MB', () => {
+  it('stays below the limits of CloudFormation: 500 resources and 1 MB', () => {
     expect(resources.length).toBeLessThan(450);
     expect(Buffer.byteLength(JSON.stringify(template.toJSON(), undefined, 1))).toBeLessThan(800_000);
   });
 });
 
 describe('the stack', () => {
-  it('has seven resources a pool', () => {
+  it('has seven resources for each pool', () => {
     const [one, two] = [[cpu], [cpu, { ...cpu, name: 'other', tags: { other: 'yes' } }]].map(
       (pools) => Object.keys(resourcesOf(synthesize(deployment(pools)))).length,
     );
     expect((two ?? 0) - (one ?? 0)).toBe(7);
   });
 
-  it('gives pools of nearly the same name a service each', () => {
+  it('creates a service for each of several pools with similar names', () => {
     const names = ['a-b', 'ab', 'a-b-'];
     const similar = synthesize(deployment(names.map((name) => ({ ...cpu, name, tags: { name } }))));
     similar.resourceCountIs('AWS::ECS::Service', 3);
   });
 
-  it('keeps logs as long as it is told, under the key that it is told', () => {
+  it('keeps logs for the configured time and encrypts them with the configured key', () => {
     everything.resourceCountIs('AWS::Logs::LogGroup', 4);
     everything.allResourcesProperties('AWS::Logs::LogGroup', {
       RetentionInDays: 90,
@@ -80,14 +80,14 @@ describe('the stack', () => {
     });
   });
 
-  it('bounds every role of its own, by the policy that it is told', () => {
+  it('sets the configured permissions boundary on every role', () => {
     expect(idsOf(everything, 'AWS::IAM::Role').length).toBeGreaterThan(4);
     everything.allResourcesProperties('AWS::IAM::Role', {
       PermissionsBoundary: EVERYTHING.aws?.permissionsBoundary,
     });
   });
 
-  it('tags everything that can be tagged', () => {
+  it('tags every resource that supports tags', () => {
     const tagged = Object.values(resourcesOf(everything)).filter((resource) =>
       JSON.stringify(resource.Properties ?? {}).includes('cost-center'),
     );
@@ -114,7 +114,7 @@ describe('the stack', () => {
     ]);
   });
 
-  it('reaches what tasks and function call in AWS by endpoints that only they can use', () => {
+  it('has endpoints for the AWS calls of tasks and function, which only these can use', () => {
     const services = Object.values(everything.findResources('AWS::EC2::VPCEndpoint')).map(({ Properties }) =>
       JSON.stringify(Properties.ServiceName).replaceAll(/.*"\.?([a-z0-9.]+)"\]\]\}$/g, '$1'),
     );

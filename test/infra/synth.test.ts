@@ -77,7 +77,7 @@ describe('cdk synth', () => {
     for (const { Properties } of made) expect(Properties).not.toHaveProperty('DesiredCount');
   });
 
-  it.concurrent('writes nothing secret into anything that is uploaded', MINUTES_2, async () => {
+  it.concurrent('writes no secret into the uploaded assets', MINUTES_2, async () => {
     await synth(write('secret', MINIMAL), 'secret');
     const files = readdirSync(join(dir, 'secret'), { recursive: true, withFileTypes: true }).filter((entry) =>
       entry.isFile(),
@@ -87,13 +87,13 @@ describe('cdk synth', () => {
       expect(readFileSync(join(parentPath, name), 'utf8'), name).not.toContain('canary-');
   });
 
-  it.concurrent('makes a stack of the example', MINUTES_2, async () => {
+  it.concurrent('makes a stack from the example', MINUTES_2, async () => {
     const { status, stderr } = await synth('autoscaler.example.yaml', 'example');
     expect(stderr).not.toMatch(/warning|error/i);
     expect(status).toBe(0);
   });
 
-  it.concurrent('says what is wrong with a configuration, without a stack trace', MINUTES_2, async () => {
+  it.concurrent('reports configuration problems without a stack trace', MINUTES_2, async () => {
     const wrong = write('wrong', { coder: MINIMAL.coder, pools: [{ naem: 'x' }] });
     const { status, stderr } = await synth(wrong, 'wrong');
     expect(status).toBe(1);
@@ -103,7 +103,7 @@ describe('cdk synth', () => {
 });
 
 describe('cdk diff', () => {
-  it('shows that another max touches no ECS service and no task definition', MINUTES_2, async () => {
+  it('shows that another max changes no ECS service and no task definition', MINUTES_2, async () => {
     await synth(write('before', deployment([cpu])), 'before');
     const after = write('after', deployment([{ ...cpu, max: 50 }]));
     const template = join(dir, 'before', 'CoderProvisionerAutoscaler.template.json');

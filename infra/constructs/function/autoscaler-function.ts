@@ -16,10 +16,12 @@ import { permitLooks } from './function-permissions.ts';
 import type { AutoscalerFunctionProps } from './function-props.ts';
 import { LookSchedule, NEVER_LATE } from './look-schedule.ts';
 
-/** The autoscaler itself: the function, what it may do, and the schedule that runs it every minute. */
+/** The Lambda function of the autoscaler, its role, and the schedule that runs it every minute. */
 export class AutoscalerFunction extends Construct {
   readonly function: LambdaFunction;
-  /** Tells the metrics of this deployment from those of others in the account: the value of their dimension `service`. */
+  /**
+   * The value of the metrics' dimension `service`. It identifies this deployment in the account.
+   */
   readonly service: string;
 
   constructor(scope: Construct, id: string, props: AutoscalerFunctionProps) {
@@ -33,10 +35,10 @@ export class AutoscalerFunction extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: settings.memory,
-      // ends before the next invocation starts
+      // An invocation ends before the next one starts.
       timeout: Duration.seconds(55),
-      // off unless asked for: two looks at once do no harm, an account with a quota of 10 cannot reserve
-      // at all (docs/aws.md §5), and a dry run would be refused while a look runs
+      // Off by default: concurrent looks do no harm, an account with a quota of 10 cannot reserve
+      // any (docs/aws.md §5), and Lambda would refuse a dry run while a look runs.
       reservedConcurrentExecutions: settings.reservedConcurrency,
       role: functionRole(this, props),
       ...network(props),
@@ -44,8 +46,9 @@ export class AutoscalerFunction extends Construct {
       environment: environment(props.cluster, this.service),
       environmentEncryption: props.kmsKey,
       logGroup: props.logGroup,
-      // Lambda's own lines become JSON too. Those of logger and metrics are JSON already and stay as they are: Powertools writes
-      // through a console of its own, and only the global one is wrapped (aws/aws-durable-execution-sdk-js#305)
+      // Lambda writes its own lines as JSON too. It does not wrap the lines of logger and metrics,
+      // which are JSON already: Powertools uses its own console, and Lambda wraps only the global
+      // one (aws/aws-durable-execution-sdk-js#305).
       loggingFormat: LoggingFormat.JSON,
       ...NEVER_LATE,
     });
@@ -56,7 +59,7 @@ export class AutoscalerFunction extends Construct {
 
 function functionRole(scope: Construct, props: AutoscalerFunctionProps): Role {
   const role = new Role(scope, 'Role', {
-    description: "What the autoscaler's function may do",
+    description: "Permissions of the autoscaler's function",
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
   });
   permitLooks(role, props);
@@ -79,14 +82,14 @@ function environment(cluster: ICluster, service: string): Record<string, string>
 
 function acknowledgeFindings(lambda: LambdaFunction, { tracing }: AwsSettings['function']): void {
   const reason =
-    "A look that failed is worth nothing a minute later: the next one looks again at everything. Why it failed is in the log, and that it failed in Lambda's metric Errors, which has an alarm";
+    "A failed look needs no retry: the next look reads everything again. The log has the cause, and Lambda's metric Errors has an alarm";
   Validations.of(lambda).acknowledge(
     { id: 'Serverless-LambdaDLQ', reason },
     { id: 'Serverless-LambdaAsyncFailureDestination', reason },
   );
   if (!tracing) {
     const off =
-      'Tracing is a setting (aws.function.tracing), off by default: one log event a look tells the calls and durations, and X-Ray bills every trace';
+      'Tracing is a setting (aws.function.tracing) and off by default. The log event of each look already has calls and durations, and X-Ray bills every trace';
     Validations.of(lambda).acknowledge({ id: 'Serverless-LambdaTracing', reason: off });
   }
 }

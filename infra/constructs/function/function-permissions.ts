@@ -1,6 +1,7 @@
 /**
- * Exactly what a look needs, resource by resource. Of what it may do, only UpdateService and UpdateTaskProtection change ECS;
- * it can neither start nor stop a task: a task leaves by itself (docs/architecture.md, "The lease").
+ * The permissions of the function: exactly what a look needs, for each resource. Only UpdateService
+ * and UpdateTaskProtection change ECS. The function can neither start nor stop a task: a task
+ * drains and exits by itself (docs/architecture.md, "The lease").
  */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
@@ -10,7 +11,7 @@ import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret
 import { acknowledgeWildcards, type Wildcard } from '../shared/wildcards.ts';
 import type { AutoscalerFunctionProps } from './function-props.ts';
 
-/** Lets the function's role do what a look needs. */
+/** Grants the role the permissions that a look needs. */
 export function permitLooks(role: Role, props: AutoscalerFunctionProps): void {
   for (const statement of statements(role, props)) role.addToPolicy(statement);
   acknowledgeWildcards(role, ...wildcards(role, props));
@@ -19,21 +20,24 @@ export function permitLooks(role: Role, props: AutoscalerFunctionProps): void {
 function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
   const { cluster, token, logGroup, kmsKey, settings } = props;
   return [
-    // the two lists know no resource of ours, only the condition (docs/aws.md §1, IAM)
+    // The two list actions have no resource level, so a condition restricts them (docs/aws.md §1,
+    // IAM).
     new PolicyStatement({
       actions: ['ecs:ListServices', 'ecs:ListTasks'],
       resources: ['*'],
       conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
     }),
-    // finding the services of the pools means reading the tags of all services in the cluster
+    // A look finds the services of pools by tag, so it reads the tags of all services in the
+    // cluster.
     new PolicyStatement({ actions: ['ecs:DescribeServices'], resources: [allOf('service', role, props)] }),
-    // in a cluster that is shared, only the services of this stack: those of pools that were removed from the file drain too
+    // In a shared cluster, only services of this stack, including those of removed pools, which
+    // drain too.
     new PolicyStatement({
       actions: ['ecs:UpdateService'],
       resources: [allOf('service', role, props)],
       conditions: { StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(role).stackName } },
     }),
-    // tasks of earlier deployments carry no tag of ours
+    // No condition on tags: tasks of earlier deployments may have none.
     new PolicyStatement({
       actions: ['ecs:DescribeTasks', 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
       resources: [allOf('task', role, props)],
@@ -51,9 +55,10 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
 }
 
 /**
- * Lambda makes and removes the function's network interfaces with the function's own role. The code is denied the same calls:
- * what runs in a function carries its ARN (Lambda developer guide, "Using source function ARN to control function access behavior"),
- * what Lambda does for it doesn't.
+ * Lambda makes and removes the function's network interfaces with the function's role. A second
+ * statement denies the code the same calls: requests of the code carry the function's ARN, requests
+ * of Lambda do not (Lambda developer guide, "Using source function ARN to control function access
+ * behavior").
  */
 function networkInterfaces(): PolicyStatement[] {
   const interfaces = {
@@ -79,25 +84,25 @@ function wildcards(role: Role, props: AutoscalerFunctionProps): readonly Wildcar
     {
       resource: '*',
       reason:
-        'ecs:ListServices and ecs:ListTasks know no resource of ours, so a condition narrows them to the cluster. In a VPC, Lambda makes network interfaces, whose ids nobody knows before, with this role; a second statement denies the code the same calls. With tracing on, X-Ray knows no resources at all',
+        'ecs:ListServices and ecs:ListTasks have no resource level, so a condition restricts them to the cluster. In a VPC, Lambda creates network interfaces with this role, and their ids are not known before. A second statement denies the code these calls. With tracing on, X-Ray has no resource level',
     },
     {
       resource: allOf('service', role, props),
       reason:
-        'Services are replaced and get new names, so pools are found by a tag: reading tags means describing all services of this cluster. Only services with the tag of this stack can be updated (condition aws:ResourceTag)',
+        'A replaced service gets a new name, so the autoscaler finds pools by tag and describes all services of this cluster. It can update only services with the tag of this stack (condition aws:ResourceTag)',
     },
     {
       resource: allOf('task', role, props),
-      reason: 'Task ids are made by ECS when a task starts; the tasks are those of this cluster alone',
+      reason: 'ECS makes the task id when a task starts. The resource covers tasks of this cluster only',
     },
     {
       resource: secretKeys(),
       reason:
-        'A secret may have a key of its own, which is not known here. It can be used only by way of Secrets Manager and only for the one secret that the encryption context names',
+        'A secret may have its own KMS key, which is not known here. The role can use it only through Secrets Manager and only for the secret in the encryption context',
     },
     {
       resource: props.logGroup.logGroupArn,
-      reason: 'The log streams of this one log group; Lambda names them',
+      reason: 'The log streams of this log group. Lambda names them',
     },
   ];
 }

@@ -7,18 +7,18 @@ import type { SecretRef } from '../../../lambda/decision/model/config.ts';
 
 export type AutoscalerFunctionProps = {
   readonly cluster: ICluster;
-  /** Where the function runs if `settings.inVpc`. */
+  /** The VPC of the function if `settings.inVpc`. */
   readonly vpc: IVpc;
   /** @default the VPC's private subnets */
   readonly vpcSubnets?: SubnetSelection;
-  /** @default one of its own, egress only */
+  /** @default a new one without ingress rules */
   readonly securityGroups?: ISecurityGroup[];
   /** The secret that holds coderd's API token. */
   readonly token: SecretRef;
-  /** What `bundleFunction` made. */
+  /** The directory that `bundleFunction` wrote. */
   readonly functionDir: string;
   readonly settings: AwsSettings['function'];
   readonly logGroup: ILogGroup;
-  /** Encrypts the environment, the schedule and the queue. @default keys of AWS */
+  /** Encrypts the environment, the schedule and the queue. @default AWS's own keys */
   readonly kmsKey?: IKey;
 };

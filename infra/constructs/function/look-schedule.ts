@@ -15,32 +15,35 @@ import { Construct } from 'constructs';
 
 export type LookScheduleProps = {
   readonly target: IFunction;
-  /** Encrypts schedule and queue. @default keys of AWS */
+  /** Encrypts the schedule and the queue. @default AWS's own keys */
   readonly kmsKey?: IKey;
 };
 
-/** A look that failed or is late is worth nothing: the next one looks again. */
+/** A failed or late look is not retried, because the next look reads everything again. */
 export const NEVER_LATE = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
-/** Runs the function once a minute; what could not be handed to Lambda lies in a queue, with the reason. */
+/**
+ * Runs the function once a minute. If EventBridge Scheduler cannot invoke it, the invocation goes
+ * to a queue with the reason.
+ */
 export class LookSchedule extends Construct {
   readonly undelivered: Queue;
 
   constructor(scope: Construct, id: string, { target, kmsKey }: LookScheduleProps) {
     super(scope, id);
     this.undelivered = undeliveredQueue(this, kmsKey);
-    // a group of its own: the role can be assumed for schedules of this group alone
+    // Its own schedule group, so that only schedules of this group can assume the role.
     const scheduleGroup = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
     const role = invokerRole(this, scheduleGroup, { target, queue: this.undelivered, kmsKey });
     new Schedule(this, 'Schedule', {
-      description: 'One look of the autoscaler a minute',
+      description: 'Runs the autoscaler once a minute',
       schedule: ScheduleExpression.rate(Duration.minutes(1)),
       timeWindow: TimeWindow.off(),
       scheduleGroup,
       key: kmsKey,
       target: new LambdaInvoke(target, {
         input: ScheduleTargetInput.fromObject({ tick: true }),
-        // CDK would add every version and alias of the function
+        // Without this CDK would add every version and alias of the function to the policy.
         role: role.withoutPolicyUpdates(),
         deadLetterQueue: this.undelivered,
         ...NEVER_LATE,
@@ -56,8 +59,7 @@ function undeliveredQueue(scope: Construct, kmsKey: IKey | undefined): Queue {
     enforceSSL: true,
     retentionPeriod: Duration.days(14),
   });
-  const reason =
-    'It is a dead-letter queue itself: nothing consumes it but a person who looks for the reason';
+  const reason = 'This is a dead-letter queue. Only a person reads it, to find the reason';
   Validations.of(queue).acknowledge(
     { id: 'AwsSolutions-SQS3', reason },
     { id: 'Serverless-SQSRedrivePolicy', reason },

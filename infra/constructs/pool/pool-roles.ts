@@ -19,16 +19,18 @@ import { acknowledgeWildcards } from '../shared/wildcards.ts';
 export type TaskRoleProps = {
   readonly cluster: ICluster;
   readonly pool: DeployedPool;
-  /** Whether new tasks may change the protection of tasks of their own pool only. */
+  /** Whether the role of new tasks can change the protection of tasks of their own pool only. */
   readonly isBound: boolean;
 };
 
 /**
- * What a task may do: protect tasks of its cluster, and what the user adds for Terraform. An existing role stays as it is; it must
- * trust ecs-tasks.amazonaws.com and, with scaleIn "lease", allow what `protectTasks` does.
+ * The task role of a pool: it allows a task to protect tasks of its cluster, and what you add for
+ * Terraform. An existing role is not changed. It must trust ecs-tasks.amazonaws.com and, with
+ * scaleIn "lease", allow what `protectTasks` allows.
  *
- * A policy changes at once for the tasks that run, and theirs may have no tag: the condition comes with a role of its own, and the
- * other role stays as it is for them. Nor may a deployment that goes back delete the bound one under tasks that still have it.
+ * A policy change affects running tasks at once, and these may have no tags. So the condition on
+ * tags comes with a second role, and the first role stays as it is for the running tasks. The
+ * second role is retained: a rollback must not delete it while tasks use it.
  */
 export function taskRole(scope: Construct, props: TaskRoleProps): IRole {
   const { taskRole: setting } = props.pool;
@@ -43,7 +45,7 @@ export function taskRole(scope: Construct, props: TaskRoleProps): IRole {
 
 function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskRoleProps): Role {
   const { policies, statements } = pool.taskRole as OwnTaskRole;
-  // whatever the pool's rung: after a change of it, tasks with a guard go on until their builds are done
+  // For every scaleIn: after a change of it, tasks with a guard continue until their builds end.
   const allowed = [
     ...protectTasks(scope, cluster, isBound ? pool.name : undefined),
     ...statements.map(
@@ -56,20 +58,23 @@ function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskR
     managedPolicies: policies.map((arn, index) =>
       ManagedPolicy.fromManagedPolicyArn(scope, `${isBound ? 'Bound' : ''}TaskPolicy${index + 1}`, arn),
     ),
-    // in the role itself: what keeps the role keeps them
+    // Inline, so that they are retained with the role.
     ...(isBound && { inlinePolicies: { Task: new PolicyDocument({ statements: allowed }) } }),
   });
   if (!isBound) for (const statement of allowed) role.addToPrincipalPolicy(statement);
   acknowledgeWildcards(role, {
     resource: tasksOf(cluster),
     reason:
-      'Task ids are made by ECS when a task starts, so a task is allowed to protect those of this cluster, itself among them',
+      'ECS makes the task id when a task starts, so a task may protect all tasks of this cluster, including itself',
   });
   acknowledgeOperator(role, pool.name, { kind: 'own', policies, statements });
   return role;
 }
 
-/** What the operator grants to Terraform is nobody else's to judge: it is what the settings say. */
+/**
+ * Acknowledges cdk-nag's findings about permissions that the operator grants to Terraform in the
+ * settings.
+ */
 function acknowledgeOperator(role: Role, pool: string, { policies, statements }: OwnTaskRole): void {
   const reason = `Written by the operator for Terraform: taskRole of pool ${pool}`;
   const wildcards = statements.flatMap(({ actions, resources }) => [
@@ -85,7 +90,10 @@ function acknowledgeOperator(role: Role, pool: string, { policies, statements }:
 
 type OwnTaskRole = Extract<DeployedPool['taskRole'], { readonly kind: 'own' }>;
 
-/** A task guards itself against scale-in while it may hold a job. Which task it is, its role can't know (docs/aws.md §1, IAM). */
+/**
+ * A task protects itself against scale-in while it may have a job. IAM has no condition for "this
+ * task", so the statement covers all tasks of the cluster or pool (docs/aws.md §1, IAM).
+ */
 function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | undefined): PolicyStatement[] {
   const resources = [tasksOf(cluster)];
   const [look, change] = ['ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'];
@@ -104,7 +112,9 @@ function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | unde
   ];
 }
 
-/** The tags of a pool's tasks: its name is free only within its stack. */
+/**
+ * The tags of a pool's tasks. A pool name is unique only within its stack, so both tags are needed.
+ */
 export function taskTags(scope: Construct, pool: string): Record<string, string> {
   return { [POOL_TAG]: pool, [STACK_TAG]: Stack.of(scope).stackName };
 }
@@ -123,7 +133,10 @@ export type ExecutionRoleProps = {
   readonly secrets: readonly ISecret[];
 };
 
-/** What ECS may do to start a task of this pool: read its secrets, write its logs and, from ECR, pull its image. */
+/**
+ * The role with which ECS starts tasks of a pool: read its secrets, write its logs and pull its
+ * image from ECR.
+ */
 export function executionRole(scope: Construct, { pool, logGroup, secrets }: ExecutionRoleProps): Role {
   const role = new Role(scope, 'ExecutionRole', {
     description: `Starts the provisioner daemons of pool ${pool.name}`,
@@ -143,12 +156,12 @@ export function executionRole(scope: Construct, { pool, logGroup, secrets }: Exe
     {
       resource: secretKeys(),
       reason:
-        'A secret may have a key of its own, which is not known here. It can be used only by way of Secrets Manager and only for the secrets that the encryption context names',
+        'A secret may have its own KMS key, which is not known here. The role can use it only through Secrets Manager and only for the secrets in the encryption context',
     },
-    { resource: '*', reason: 'ecr:GetAuthorizationToken knows no resource' },
+    { resource: '*', reason: 'ecr:GetAuthorizationToken has no resource level' },
     {
       resource: logGroup.logGroupArn,
-      reason: 'The log streams of this one log group; ECS names them after the tasks',
+      reason: 'The log streams of this log group. ECS names them after the tasks',
     },
   );
   return role;
@@ -157,12 +170,12 @@ export function executionRole(scope: Construct, { pool, logGroup, secrets }: Exe
 /** `123456789012.dkr.ecr.eu-central-1.amazonaws.com/coder/provisioner:v2.30.0` */
 const ECR_IMAGE = /^(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/([^:@]+)/;
 
-/** Public registries ask for no permission. */
+/** Empty for a public registry, which needs no permission. */
 function pullImage(image: string): PolicyStatement[] {
   const [, account, region, repository] = ECR_IMAGE.exec(image) ?? [];
   if (repository === undefined) return [];
   return [
-    // it knows no resource
+    // The action has no resource level.
     new PolicyStatement({ actions: ['ecr:GetAuthorizationToken'], resources: ['*'] }),
     new PolicyStatement({
       actions: ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],

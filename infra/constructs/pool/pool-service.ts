@@ -24,7 +24,7 @@ import { PoolTask } from './pool-task.ts';
 export type PoolServiceProps = {
   readonly network: Network;
   readonly cluster: ICluster;
-  /** From then on tasks can start in that network and cluster. */
+  /** Tasks can start once these resources exist. */
   readonly ready: IDependable;
   readonly coderUrl: string;
   readonly pool: DeployedPool;
@@ -32,16 +32,21 @@ export type PoolServiceProps = {
   readonly earlySuccess: boolean;
   /** The text of guard.sh. */
   readonly guard: string;
-  /** PEM text: whom the tasks trust for coderd beside their image's own authorities. */
+  /**
+   * PEM text of CA certificates that the tasks trust for coderd, in addition to those of the image.
+   */
   readonly caBundle?: string | undefined;
   readonly logs: LogSettings;
-  /** Whether the tasks' role is bound to their own pool. */
+  /** Whether the role can change the protection of tasks of the own pool only. */
   readonly bindTaskRoles: boolean;
-  /** Where the autoscaler logs: `autoscaler status` finds its last look there. */
+  /** The log group of the function, where `autoscaler status` reads the last look. */
   readonly autoscalerLogGroup: ILogGroup;
 };
 
-/** One pool: a task definition that holds one provisioner daemon, and the ECS service that the autoscaler sizes. */
+/**
+ * One pool: a task definition with one provisioner daemon, and the ECS service that the autoscaler
+ * scales.
+ */
 export class PoolService extends Construct {
   readonly service: FargateService;
 
@@ -52,26 +57,30 @@ export class PoolService extends Construct {
     this.service = new FargateService(this, 'Service', {
       cluster,
       taskDefinition: task.definition,
-      // no desiredCount: the count is the autoscaler's, and CloudFormation would set it back on each update;
-      // no serviceName and no launchType: to change them would replace the service (docs/aws.md §7)
+      // No desiredCount: the autoscaler sets it, and CloudFormation would reset it on each update.
+      // No serviceName and no launchType: a change of them would replace the service (docs/aws.md
+      // §7).
       capacityProviderStrategies: capacityProviders(pool),
-      // old tasks leave before new ones come: with both at once the counts run away (docs/architecture.md, "The lease")
+      // Old tasks stop before new ones start. With both at once the counts would grow without limit
+      // (docs/architecture.md, "The lease").
       minHealthyPercent: 0,
       maxHealthyPercent: 100,
-      // it stops tasks, and is on unless switched off (docs/aws.md §1)
+      // Rebalancing stops tasks, and it is on by default (docs/aws.md §1).
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
       circuitBreaker: { rollback: true },
-      // tasks are what Fargate bills; of the service's own tags they need none but those of the task definition
+      // Fargate bills tasks, so they need the tags of the task definition for cost allocation. They
+      // do not need the service's own tags.
       propagateTags: PropagatedTagSource.TASK_DEFINITION,
       vpcSubnets: network.subnets,
       securityGroups: network.securityGroups,
     });
-    // the first task starts with the service: by then the cluster must have the capacity provider, the task
-    // a way to the registry and the permission to read its secrets, or the circuit breaker trips
+    // The first task starts with the service. By then the cluster needs its capacity provider, and
+    // the task needs a route to the registry and permission to read its secrets. Otherwise the
+    // circuit breaker trips.
     this.service.node.addDependency(ready, task.executionRole);
     if (props.earlySuccess) {
       succeedEarly(this.service);
-      retainRights(task);
+      retainPermissions(task);
     }
     const tags = {
       [POOL_TAG]: pool.name,
@@ -85,9 +94,12 @@ export class PoolService extends Construct {
   }
 }
 
-/** One healthy task ends a deployment: until then the circuit breaker goes back, and old builds hold nothing up (docs/adr/0026). */
+/**
+ * Ends a deployment with the first healthy task, so old builds do not delay it. Until then the
+ * circuit breaker can roll back (docs/adr/0026).
+ */
 function succeedEarly(service: FargateService): void {
-  // CDK's construct has no property for it yet
+  // CDK's construct has no property for this yet.
   for (const child of service.node.children)
     if (child instanceof CfnService)
       child.addPropertyOverride('DeploymentConfiguration.EarlySuccessCriteria', {
@@ -97,16 +109,19 @@ function succeedEarly(service: FargateService): void {
       });
 }
 
-const RIGHTS = new Set(['AWS::IAM::Role', 'AWS::IAM::Policy']);
+const PERMISSIONS = new Set(['AWS::IAM::Role', 'AWS::IAM::Policy']);
 
-/** CloudFormation removes what the template no longer has as soon as a deployment ends, and guards of old tasks still renew then. */
-function retainRights(task: PoolTask): void {
+/**
+ * Retains roles and policies. CloudFormation deletes what the template no longer has as soon as the
+ * deployment ends, but guards of old tasks still have to renew their leases.
+ */
+function retainPermissions(task: PoolTask): void {
   for (const child of task.node.findAll())
-    if (CfnResource.isCfnResource(child) && RIGHTS.has(child.cfnResourceType))
+    if (CfnResource.isCfnResource(child) && PERMISSIONS.has(child.cfnResourceType))
       child.applyRemovalPolicy(RemovalPolicy.RETAIN);
 }
 
-/** Of a Spot pool so many tasks as its base run on demand: a floor that AWS doesn't take back. */
+/** In a Spot pool, `spotBase` tasks run on demand, so AWS does not reclaim them. */
 function capacityProviders({ spot, spotBase }: DeployedPool): CapacityProviderStrategy[] {
   if (!spot) return [{ capacityProvider: 'FARGATE', weight: 1 }];
   const spotProvider = { capacityProvider: 'FARGATE_SPOT', weight: 1 };

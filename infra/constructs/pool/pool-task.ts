@@ -29,17 +29,17 @@ export type PoolTaskProps = {
   readonly pool: DeployedPool;
   /** The text of guard.sh. */
   readonly guard: string;
-  /** PEM text: whom to trust for coderd beside the image's own authorities. */
+  /** PEM text of CA certificates to trust for coderd, in addition to those of the image. */
   readonly caBundle?: string | undefined;
   readonly logGroup: ILogGroup;
-  /** Whether the tasks' role is bound to their own pool. */
+  /** Whether the role can change the protection of tasks of the own pool only. */
   readonly bindTaskRoles: boolean;
 };
 
-/** The task definition of a pool: one provisioner daemon under the guard. */
+/** The task definition of a pool: one provisioner daemon, which the guard runs. */
 export class PoolTask extends Construct {
   readonly definition: FargateTaskDefinition;
-  /** With all that it may do: the first task needs it. */
+  /** The role with its permissions. The service has to wait for it. */
   readonly executionRole: IRole;
 
   constructor(scope: Construct, id: string, props: PoolTaskProps) {
@@ -51,14 +51,14 @@ export class PoolTask extends Construct {
     this.definition = new FargateTaskDefinition(this, 'Definition', {
       cpu: pool.cpu,
       memoryLimitMiB: pool.memory,
-      // 20 is what every task has; Fargate takes only more
+      // Every task has 20 GiB, and Fargate accepts only larger values.
       ephemeralStorageGiB: pool.ephemeralStorage > 20 ? pool.ephemeralStorage : undefined,
       runtimePlatform: {
         cpuArchitecture: cpuArchitectures[pool.architecture],
         operatingSystemFamily: OperatingSystemFamily.LINUX,
       },
       taskRole: taskRole(this, { cluster, pool, isBound: props.bindTaskRoles }),
-      // it has been given exactly what it needs; CDK would add more
+      // The role has exactly the permissions that it needs. CDK would add more.
       executionRole: role.withoutPolicyUpdates(),
     });
     acknowledgeFindings(this.definition);
@@ -75,11 +75,11 @@ function acknowledgeFindings(definition: FargateTaskDefinition): void {
     {
       id: 'AwsSolutions-ECS2',
       reason:
-        'what is plain is the address of coderd and settings of Terraform; what is secret comes from Secrets Manager',
+        'The plain variables are the URL of coderd and settings of Terraform. Secrets come from Secrets Manager',
     },
     {
       id: 'Annotation::@aws-cdk/aws-ecs:ecrImageRequiresPolicy',
-      reason: 'the execution role may pull exactly the repository that the image names',
+      reason: 'The execution role may pull exactly the repository of the image',
     },
   );
 }
@@ -98,21 +98,21 @@ function addProvisioner(
     environment: containerEnvironment(props),
     secrets: containerSecrets(secrets),
     portMappings: pool.prometheusPort === undefined ? [] : [{ containerPort: pool.prometheusPort }],
-    // the longest that Fargate grants between SIGTERM and SIGKILL (docs/aws.md §2)
+    // The longest time that Fargate allows between SIGTERM and SIGKILL (docs/aws.md §2).
     stopTimeout: Duration.seconds(120),
     linuxParameters: new LinuxParameters(task, 'LinuxParameters', { initProcessEnabled: true }),
     logging: logDriver(props),
   });
 }
 
-/** coder's own in coder's image (docs/coder.md §6). */
+/** The user of coder's image (docs/coder.md §6). */
 const DAEMON_USER = '1000:1000';
 
 function daemonCommand({ pool, guard, caBundle }: PoolTaskProps): {
   readonly entryPoint: string[];
   readonly command: string[];
 } {
-  // the image's own entry point is `/opt/coder server` (docs/coder.md §6)
+  // The entry point of the image is `/opt/coder server` (docs/coder.md §6).
   if (pool.scaleIn !== 'lease') return { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] };
   const guarded = ['sh', '-c', guard, 'guard'];
   return {
@@ -127,7 +127,8 @@ function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Reco
   return {
     ...environment,
     CODER_URL: coderUrl,
-    // the guard names the daemon after pool and task; without a guard it has the name of its host
+    // The guard names the daemon after pool and task. Without a guard the daemon has the name of
+    // its host.
     ...(isGuarded && { AUTOSCALER_POOL: name }),
     ...(isGuarded && caBundle !== undefined && { [CA_BUNDLE_VARIABLE]: caBundle }),
     ...(prometheusPort !== undefined && {
@@ -137,7 +138,10 @@ function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Reco
   };
 }
 
-/** A log that can't be delivered must hold up neither the guard nor a build: what doesn't fit the buffer is lost. */
+/**
+ * Non-blocking: a slow log must not block the guard or a build. Lines that do not fit the buffer
+ * are lost.
+ */
 function logDriver({ pool, logGroup }: PoolTaskProps): LogDriver {
   return LogDrivers.awsLogs({
     streamPrefix: pool.name,

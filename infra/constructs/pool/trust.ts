@@ -1,11 +1,12 @@
 /**
- * How a container comes to trust the authority that signed coderd's certificate: Fargate mounts no files, so the certificates travel as text
- * and are written to a folder before the guard starts. Go reads the folders of SSL_CERT_DIR beside the image's own bundle (crypto/x509,
- * root_unix.go), and coder, Terraform and its providers are written in Go.
+ * Makes a container trust the CA of coderd's certificate. Fargate cannot mount files, so the
+ * certificates are in a variable, and a script writes them to a folder before the guard starts. Go
+ * reads the folders of SSL_CERT_DIR in addition to the image's bundle (crypto/x509, root_unix.go).
+ * coder, Terraform and its providers are written in Go.
  */
 export const CA_BUNDLE_VARIABLE = 'AUTOSCALER_CA_BUNDLE';
 
-/** Runs a command with the certificates of the variable trusted beside all others. */
+/** The command, run so that it also trusts the certificates in the variable. */
 export function trusting(command: readonly string[]): string[] {
   return ['sh', '-c', SCRIPT, 'trust', ...command];
 }

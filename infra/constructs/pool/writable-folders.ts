@@ -6,27 +6,31 @@ import {
   type LogDriver,
 } from 'aws-cdk-lib/aws-ecs';
 
-/** Where a provisioner whose root file system is read-only writes: coder's cache and Terraform's files, and each job's working directory. */
+/**
+ * The folders that a provisioner writes to: coder's cache, Terraform's files, and each job's
+ * working directory.
+ */
 const FOLDERS: Readonly<Record<string, string>> = { home: '/home/coder', tmp: '/tmp' };
 
 export type WritableFoldersProps = {
   readonly provisioner: ContainerDefinition;
   readonly image: string;
-  /** `1000:1000`: who writes. */
+  /** User and group of the provisioner, such as `1000:1000`. */
   readonly owner: string;
   readonly logging: LogDriver;
 };
 
 /**
- * Gives a container volumes on the task's ephemeral storage. ECS makes them for root unless the image declares them, and coder's
- * doesn't; so a second container, of the same image, hands them over and ends before the provisioner starts. In memory (tmpfs)
- * they would take from Terraform what its providers weigh.
+ * Adds writable volumes on the task's ephemeral storage to a container. They belong to root unless
+ * the image declares them, and coder's image does not. So a second container with the same image
+ * changes their owner and exits before the provisioner starts. A tmpfs would take the memory that
+ * Terraform's providers need.
  */
 export function addWritableFolders(
   definition: FargateTaskDefinition,
   { provisioner, image, owner, logging }: WritableFoldersProps,
 ): void {
-  const handover = definition.addContainer('folders', {
+  const chownContainer = definition.addContainer('folders', {
     image: ContainerImage.fromRegistry(image),
     essential: false,
     user: '0',
@@ -37,11 +41,11 @@ export function addWritableFolders(
   });
   for (const [name, containerPath] of Object.entries(FOLDERS)) {
     definition.addVolume({ name });
-    for (const container of [provisioner, handover])
+    for (const container of [provisioner, chownContainer])
       container.addMountPoints({ sourceVolume: name, containerPath, readOnly: false });
   }
   provisioner.addContainerDependencies({
-    container: handover,
+    container: chownContainer,
     condition: ContainerDependencyCondition.SUCCESS,
   });
 }

@@ -4,7 +4,10 @@ import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { SecretRef } from '../../../lambda/decision/model/config.ts';
 
-/** Refers to an existing secret by its name, its full ARN, or its ARN without the six characters AWS appends. */
+/**
+ * Imports an existing secret by its name, its full ARN, or its ARN without the six characters that
+ * AWS appends.
+ */
 export function importSecret(scope: Construct, id: string, ref: SecretRef): ISecret {
   if (!ref.secret.startsWith('arn:')) return Secret.fromSecretNameV2(scope, id, ref.secret);
   return /-[A-Za-z0-9]{6}$/.test(ref.secret)
@@ -13,8 +16,9 @@ export function importSecret(scope: Construct, id: string, ref: SecretRef): ISec
 }
 
 /**
- * Allows to read exactly these secrets, and to have them decrypted where they have a key of their own. That key is not known here:
- * it may be any, as long as Secrets Manager asks for one of these secrets (as in AWS's own AWSSecretsManagerClientReadOnlyAccess).
+ * Statements that allow reading exactly these secrets, and decrypting them if they have their own
+ * KMS key. The key is not known here. So any key is allowed, but only through Secrets Manager and
+ * for these secrets, as in AWS's policy AWSSecretsManagerClientReadOnlyAccess.
  */
 export function readSecrets(secrets: readonly ISecret[]): PolicyStatement[] {
   const resources = [...new Set(secrets.flatMap(secretArnPatterns))];
@@ -24,7 +28,7 @@ export function readSecrets(secrets: readonly ISecret[]): PolicyStatement[] {
       actions: ['kms:Decrypt'],
       resources: [secretKeys()],
       conditions: {
-        // which of the two a partition with a domain of its own (China's) writes here is not documented for all
+        // AWS does not document which domain a partition with its own domain (China) uses here.
         StringEquals: {
           'kms:ViaService': ['amazonaws.com', Aws.URL_SUFFIX].map(
             (domain) => `secretsmanager.${Aws.REGION}.${domain}`,
@@ -36,14 +40,15 @@ export function readSecrets(secrets: readonly ISecret[]): PolicyStatement[] {
   ];
 }
 
-/** Any key of this region, whosever it is. */
+/** Any KMS key of this region, in any account. */
 export function secretKeys(): string {
   return `arn:${Aws.PARTITION}:kms:${Aws.REGION}:*:key/*`;
 }
 
 /**
- * The ARN of a secret as IAM resources: `?` stands for the characters of its suffix that are not known. A name may end as
- * a suffix does (`my-secret`), so an ARN that looks complete is granted as it is and with a suffix.
+ * The ARN of a secret as IAM resources. `?` stands for the unknown characters of its suffix. A name
+ * may end like a suffix (`my-secret`), so an ARN that looks complete is granted both as it is and
+ * with a suffix.
  */
 export function secretArnPatterns(secret: ISecret): string[] {
   const withSuffix = `${secret.secretArn}-??????`;

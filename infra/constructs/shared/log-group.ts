@@ -4,15 +4,18 @@ import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 
 export type LogSettings = {
-  /** Takes the logs of everything. */
+  /** For all logs. */
   readonly existing?: ILogGroup | undefined;
-  /** Of the groups that are made. One of those that CloudWatch knows. */
+  /** For new log groups, in days. CloudWatch supports only certain values. */
   readonly retentionDays: number;
-  /** Its policy must let CloudWatch Logs use it. */
+  /** Its policy must allow CloudWatch Logs to use it. */
   readonly kmsKey?: IKey | undefined;
 };
 
-/** The existing log group, or a new one, which outlives the stack: what is removed can still be asked what it did. */
+/**
+ * The existing log group, or a new one. A new one is retained after the stack, for later
+ * investigation.
+ */
 export function logGroup(scope: Construct, { existing, retentionDays, kmsKey }: LogSettings): ILogGroup {
   return (
     existing ??

@@ -20,18 +20,21 @@ export type NetworkProps = {
   readonly settings: AwsSettings['network'];
   /** @default the one that the settings name, else a new one */
   readonly vpc?: IVpc | undefined;
-  /** Private, with a way out. @default those that the settings name, else the VPC's private subnets with egress */
+  /** Private subnets with egress. @default those that the settings name, else those of the VPC */
   readonly subnets?: SubnetSelection | undefined;
-  /** @default those that the settings name, else a new one without any ingress */
+  /** @default those that the settings name, else a new one without ingress rules */
   readonly securityGroups?: readonly ISecurityGroup[] | undefined;
 };
 
-/** Where tasks and function run: private subnets with a way out, and security groups that let nothing in. */
+/**
+ * The network of the tasks and the function: private subnets with egress, and security groups
+ * without ingress.
+ */
 export class Network extends Construct {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
   readonly securityGroups: ISecurityGroup[];
-  /** From then on what runs in the subnets gets out. */
+  /** The subnets have egress once these resources exist. */
   readonly ready: IDependable;
 
   constructor(scope: Construct, id: string, props: NetworkProps) {
@@ -42,7 +45,8 @@ export class Network extends Construct {
     const { subnets, internetConnectivityEstablished } = this.vpc.selectSubnets(
       props.subnets ?? subnetsOf(this, settings),
     );
-    // one by one: others would select them anew, and ECS in the VPC of the cluster, which may be another
+    // Pass the subnets themselves. Other constructs would select again, and ECS would do so in the
+    // VPC of the cluster, which may be another.
     this.subnets = { subnets };
     this.securityGroups = [...(props.securityGroups ?? securityGroupsOf(this, this.vpc, settings))];
     const endpoints =
@@ -51,10 +55,10 @@ export class Network extends Construct {
   }
 }
 
-/** Without a look-up, so that `cdk synth` asks AWS nothing. */
+/** Imports the VPC without a lookup, so that `cdk synth` does not call AWS. */
 function importVpc(scope: Construct, { vpc }: AwsSettings['network']): IVpc | undefined {
   if (vpc === undefined) return undefined;
-  // CDK wants a zone, and nothing asks for it: the subnets are selected one by one
+  // CDK requires a zone, but nothing reads it, because the subnets are passed one by one.
   return Vpc.fromVpcAttributes(scope, 'Vpc', { vpcId: vpc, availabilityZones: ['not-looked-up'] });
 }
 
@@ -62,15 +66,16 @@ function makeVpc(scope: Construct, { natGateways }: AwsSettings['network']): Vpc
   const vpc = new Vpc(scope, 'Vpc', {
     maxAzs: 2,
     natGateways,
-    // image layers that lie in S3 (all of ECR's do) come without the NAT gateway's price a GB; the endpoint is free
+    // The endpoint is free. Image layers in S3, such as all of ECR's, bypass the NAT gateway and
+    // its price.
     gatewayEndpoints: { S3: { service: GatewayVpcEndpointAwsService.S3 } },
-    // nothing is in the default group; to empty it would take a function with rights to change groups
+    // Nothing uses the default group. Restricting it would need a function that may change groups.
     restrictDefaultSecurityGroup: false,
   });
   Validations.of(vpc).acknowledge({
     id: 'AwsSolutions-VPC7',
     reason:
-      'flow logs are billed by the gigabyte and where they go is a matter of the account: add them to this VPC, or bring one that has them',
+      'AWS bills flow logs by the gigabyte, and their destination depends on the account. Add them to this VPC, or use an existing VPC that has them',
   });
   return vpc;
 }
@@ -80,7 +85,7 @@ function subnetsOf(scope: Construct, settings: AwsSettings['network']): SubnetSe
     const subnet = Subnet.fromSubnetId(scope, `Subnet${index + 1}`, subnetId);
     Annotations.of(subnet).acknowledgeWarning(
       '@aws-cdk/aws-ec2:noSubnetRouteTableId',
-      'nothing here changes its routes',
+      'This stack does not change the routes',
     );
     return subnet;
   });
@@ -101,7 +106,10 @@ function securityGroupsOf(
   return [new SecurityGroup(scope, 'SecurityGroup', { vpc, description })];
 }
 
-/** What tasks and function call in AWS. Protection goes through the agent of the task, which is not in this network. */
+/**
+ * The AWS services that tasks and the function call. Task protection uses the ECS agent, outside
+ * this network.
+ */
 const ENDPOINTS: Readonly<Record<string, InterfaceVpcEndpointAwsService>> = {
   EcrApi: InterfaceVpcEndpointAwsService.ECR,
   EcrDocker: InterfaceVpcEndpointAwsService.ECR_DOCKER,

@@ -1,10 +1,13 @@
-/** Wildcards in what a role may do are acknowledged one by one, each with the reason why AWS or the design forces it. */
+/** Acknowledges wildcards in the permissions of a role for cdk-nag, each with its reason. */
 import { Stack, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 export type Wildcard = { readonly resource: string; readonly reason: string };
 
-/** Tells cdk-nag why the policies below `scope` name these resources; one that holds no `*` needs no reason. */
+/**
+ * Gives cdk-nag the reasons for these wildcard resources in the policies below `scope`. Skips those
+ * without `*`.
+ */
 export function acknowledgeWildcards(scope: IConstruct, ...wildcards: readonly Wildcard[]): void {
   const stack = Stack.of(scope);
   for (const { resource, reason } of wildcards) {
@@ -20,7 +23,7 @@ type Reference =
   | { readonly 'Fn::GetAtt': readonly [string, string] }
   | { readonly 'Fn::Join': readonly [string, readonly Reference[]] };
 
-/** As cdk-nag writes a reference in the id of a finding: `arn:<AWS::Partition>:ecs:…`. */
+/** The reference as cdk-nag writes it in the id of a finding: `arn:<AWS::Partition>:ecs:…`. */
 function flatten(reference: Reference): string {
   if (typeof reference === 'string') return reference;
   if ('Ref' in reference) return `<${reference.Ref}>`;

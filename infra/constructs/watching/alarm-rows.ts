@@ -1,6 +1,7 @@
 /**
- * The alarms, as a table. What one look tells is no reason to wake anybody: each row needs several minutes in which even the
- * best look was bad. Where no look came there is nothing to judge by, so the state stays as it was: "no-tick" tells of that.
+ * Derives the table of alarms from the pools and the metrics of the function. An alarm needs
+ * several minutes in which even the best look was bad: a single look must not page anyone. Without
+ * looks most alarms keep their state, and "no-tick" reports the missing looks.
  */
 import { Duration } from 'aws-cdk-lib';
 import {
@@ -16,22 +17,22 @@ import { capacitiesOf, type FargateCapacity, usedQuota } from './fargate-usage.t
 import { lookMetric } from './look-metrics.ts';
 
 export type AlarmRow = {
-  /** Ends the alarm's name, and heads its section in docs/runbook.md. */
+  /** The end of the alarm's name, and the heading of its section in docs/runbook.md. */
   readonly name: string;
   readonly metric: IMetric;
   readonly comparisonOperator: ComparisonOperator;
   readonly threshold: number;
-  /** So many of the last so many periods. */
+  /** The alarm goes off when `wrong` of the last `of` periods breach the threshold. */
   readonly periods: { readonly wrong: number; readonly of: number };
   readonly treatMissingData: TreatMissingData;
-  /** What it means and what to do first. */
-  readonly tells: string;
+  /** What is wrong, the consequence, and what to do first. */
+  readonly description: string;
 };
 
 const { GREATER_THAN_THRESHOLD, GREATER_THAN_OR_EQUAL_TO_THRESHOLD, LESS_THAN_OR_EQUAL_TO_THRESHOLD } =
   ComparisonOperator;
 
-/** All alarms of a deployment; the vCPU quotas are those that its pools use. */
+/** All alarms of a deployment. The vCPU quotas are those that its pools use. */
 export function alarmRows(
   autoscaler: AutoscalerFunction,
   pools: readonly DeployedPool[],
@@ -50,7 +51,7 @@ function noLook({ service }: AutoscalerFunction): AlarmRow {
   const looks = lookMetric({ service, name: 'TickAge', statistic: 'SampleCount' });
   return {
     name: 'no-tick',
-    // without FILL, CloudWatch would judge by older minutes as long as it finds some
+    // Without FILL, CloudWatch would evaluate older minutes as long as it finds some.
     metric: new MathExpression({
       expression: 'FILL(looks, 0)',
       usingMetrics: { looks },
@@ -61,9 +62,9 @@ function noLook({ service }: AutoscalerFunction): AlarmRow {
     threshold: 0,
     periods: allOf(5),
     treatMissingData: TreatMissingData.BREACHING,
-    tells:
-      'No look has ended for 5 minutes: nothing is scaled, neither out nor in; builds that run go on. ' +
-      'First: `autoscaler status` shows the last look, `autoscaler doctor` what is in the way; then whether the schedule is enabled, and its queue of undelivered looks.',
+    description:
+      'No look has ended for 5 minutes. No pool scales out or in. Running builds continue. ' +
+      'First: run `autoscaler status` for the last look and `autoscaler doctor` for the cause. Then check that the schedule is enabled and that its queue of undelivered invocations is empty.',
   };
 }
 
@@ -74,11 +75,11 @@ function failingLooks({ function: lambda }: AutoscalerFunction): AlarmRow {
     comparisonOperator: GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     threshold: 1,
     periods: { wrong: 3, of: 5 },
-    // Lambda tells no errors where it ran nothing
+    // Lambda publishes no errors while the function does not run.
     treatMissingData: TreatMissingData.NOT_BREACHING,
-    tells:
-      'The look failed in at least 3 of the last 5 minutes: some pools, or all, are not scaled. ' +
-      'First: `autoscaler doctor`; the failures, one line a cause, are in the saved log query "failures", or else in the function\'s log.',
+    description:
+      'Looks failed in at least 3 of the last 5 minutes. Some or all pools do not scale. ' +
+      'First: run `autoscaler doctor`. The saved log query "failures" lists the causes. If it is empty, read the log of the function.',
   };
 }
 
@@ -87,9 +88,9 @@ type Reading = {
   readonly metric: MetricName;
   readonly above: number;
   readonly minutes: number;
-  /** @default as many */
+  /** @default `minutes` */
   readonly ofMinutes?: number;
-  readonly tells: string;
+  readonly description: string;
 };
 
 const READINGS: readonly Reading[] = [
@@ -97,61 +98,63 @@ const READINGS: readonly Reading[] = [
     name: 'sight-lost',
     metric: 'TickAge',
     above: 300,
-    // an instance of the function that was idle for long starts with an old age, and sees well at its first look
+    // After a long idle time an instance of the function reports an old age, although its first
+    // look reads everything.
     minutes: 3,
-    tells:
-      'For more than 5 minutes no look saw everything that it should: nobody is asked to leave (doubt never scales in), and new jobs may go unseen. ' +
-      'First: `autoscaler doctor` (coderd reachable, token valid, role sufficient); `autoscaler status` names the readings that failed.',
+    description:
+      'For more than 5 minutes no look could read everything from coderd and ECS. Scale-in is on hold, and the autoscaler may miss new jobs. ' +
+      'First: run `autoscaler doctor` to check the connection to coderd, the token and its role. `autoscaler status` names the readings that failed.',
   },
   {
     name: 'job-waits',
     metric: 'OldestPendingAge',
     above: 300,
     minutes: 2,
-    tells:
-      'Somebody has waited for more than 5 minutes for a provisioner. ' +
-      'First: `autoscaler status` shows who waits, for which pool, and whether tasks are starting, are at a bound, or fail.',
+    description:
+      'A job has been pending for more than 5 minutes. ' +
+      'First: run `autoscaler status`. It shows the pending jobs and their pools, and whether tasks are starting, limited or failing.',
   },
   {
     name: 'unserved-jobs',
     metric: 'UnservedJobs',
     above: 0,
     minutes: 3,
-    tells:
-      'Jobs wait that no pool can ever run: their tags or their organization are in no pool of the configuration. ' +
-      "First: `autoscaler status` shows their tags and the pool that comes closest; mend the template's tags, or add a pool.",
+    description:
+      'Some pending jobs are unschedulable: no pool in the configuration has their organization and tags. ' +
+      'First: run `autoscaler status`. It shows their tags and the pool that is most similar. Then correct the tags of the template, or add a pool.',
   },
   {
     name: 'pool-at-max',
     metric: 'PoolsAtMax',
     above: 0,
     minutes: 10,
-    tells:
-      'For 10 minutes jobs have waited because a pool is held at its `max`, or by `maxTasks`. ' +
-      "First: `autoscaler status` names the pool; raise `max` and deploy, if coderd's database and your budget allow it.",
+    description:
+      'Jobs have been pending for 10 minutes because `max` or `maxTasks` limits a pool. ' +
+      "First: run `autoscaler status` to find the pool. Raise the limit and deploy, if coderd's database and your budget allow it.",
   },
   {
     name: 'starts-failing',
     metric: 'FailedStarts',
     above: 0,
-    // one failed start is told for 10 minutes: more than that are several, and between them may be a minute without any
+    // A failed start is reported for 10 minutes. 12 minutes of 20 mean several failed starts, with
+    // possible gaps between them.
     minutes: 12,
     ofMinutes: 20,
-    tells:
-      'Tasks keep stopping before their daemon has registered, or ECS cannot place them: pools cannot grow. ' +
-      "First: `autoscaler status` names the pool and ECS's reason; `autoscaler doctor` checks key, secrets, image and service; then the log of the pool's tasks.",
+    description:
+      'Tasks stop before their daemon has registered, or ECS cannot place them. The affected pools cannot scale out. ' +
+      "First: run `autoscaler status` for the pool and ECS's reason, and `autoscaler doctor` to check key, secrets, image and service. Then read the log of the pool's tasks.",
   },
 ];
 
 function readings({ service }: AutoscalerFunction): readonly AlarmRow[] {
-  return READINGS.map(({ name, metric, above, minutes, ofMinutes = minutes, tells }) => ({
+  return READINGS.map(({ name, metric, above, minutes, ofMinutes = minutes, description }) => ({
     name,
     metric: lookMetric({ service, name: metric, statistic: 'Minimum' }),
     comparisonOperator: GREATER_THAN_THRESHOLD,
     threshold: above,
     periods: { wrong: minutes, of: ofMinutes },
     treatMissingData: TreatMissingData.IGNORE,
-    tells,
+    description,
   }));
 }
 
@@ -162,11 +165,11 @@ function stuckTasks({ service }: AutoscalerFunction): AlarmRow {
     comparisonOperator: GREATER_THAN_THRESHOLD,
     threshold: 0,
     periods: allOf(1),
-    // it is told only while there are such tasks
+    // The function publishes this metric only while there are such tasks.
     treatMissingData: TreatMissingData.NOT_BREACHING,
-    tells:
-      'Tasks drain and do not leave: for 30 minutes without a live daemon, or for 6 hours. They are paid for, and their pool can not replace them. ' +
-      'First: `autoscaler status` names the tasks; read their log, and stop those in ECS that run no build.',
+    description:
+      'Tasks are draining but do not stop: for 30 minutes without a live daemon, or for 6 hours. They cost money, and their pool cannot replace them. ' +
+      'First: run `autoscaler status` to find the tasks. Read their log, and stop in ECS the ones that run no build.',
   };
 }
 
@@ -177,11 +180,11 @@ function tokenExpires({ service }: AutoscalerFunction): AlarmRow {
     comparisonOperator: LESS_THAN_OR_EQUAL_TO_THRESHOLD,
     threshold: 14,
     periods: allOf(1),
-    // it is told only while the end is near
+    // The function publishes this metric only when the token expires soon.
     treatMissingData: TreatMissingData.NOT_BREACHING,
-    tells:
-      "The autoscaler's token for coderd expires within 14 days; from then on nothing is seen, and nothing is scaled. " +
-      'First: `autoscaler doctor` tells the day; make a new token and put it into the secret. No deployment is needed.',
+    description:
+      "The autoscaler's API token for coderd expires within 14 days. After that the autoscaler cannot read coderd and does not scale. " +
+      'First: run `autoscaler doctor` for the date. Create a new token and store it in the secret. No deployment is needed.',
   };
 }
 
@@ -192,11 +195,11 @@ function nearQuota(capacity: FargateCapacity): AlarmRow {
     comparisonOperator: GREATER_THAN_THRESHOLD,
     threshold: 80,
     periods: allOf(2),
-    // no task runs
+    // CloudWatch has no data while no task runs.
     treatMissingData: TreatMissingData.NOT_BREACHING,
-    tells:
-      `More than 80 % of the account's Fargate vCPUs (${capacity.name}, this region, everything that runs here) are in use; at 100 % tasks no longer start. ` +
-      `First: ask for more of quota ${capacity.quotaCode} in Service Quotas; until then a lower \`max\` decides which pool goes short.`,
+    description:
+      `This account uses more than 80 % of its quota of Fargate vCPUs (${capacity.name}, this region, all tasks included). At 100 % new tasks cannot start. ` +
+      `First: request an increase of quota ${capacity.quotaCode} in Service Quotas. Until then, lower \`max\` of less important pools.`,
   };
 }
 

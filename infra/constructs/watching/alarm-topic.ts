@@ -6,19 +6,19 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 
 export type AlarmTopicProps = {
-  /** Each gets a mail to confirm first. */
+  /** Each recipient has to confirm a mail from SNS. */
   readonly emails: readonly string[];
   readonly kmsKey?: IKey | undefined;
 };
 
-/** A topic that only the alarms of this account may publish to, and only over TLS. */
+/** An SNS topic that only alarms of this account may publish to, and only over TLS. */
 export class AlarmTopic extends Construct {
   readonly topic: Topic;
 
   constructor(scope: Construct, id: string, { emails, kmsKey }: AlarmTopicProps) {
     super(scope, id);
     this.topic = new Topic(this, 'Topic', { enforceSSL: true, masterKey: kmsKey });
-    // the policy that enforces TLS replaces the default one, by which alarms may publish
+    // The policy that enforces TLS replaces the default policy, which lets alarms publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({
         actions: ['sns:Publish'],
@@ -31,7 +31,7 @@ export class AlarmTopic extends Construct {
     Validations.of(this.topic).acknowledge({
       id: 'Serverless-SNSRedrivePolicy',
       reason:
-        'The subscribers are mailboxes. A mail that is not delivered is no work that was lost: the state of each alarm stays in CloudWatch',
+        'The subscribers are mailboxes. An undelivered mail loses no work: CloudWatch keeps the state of each alarm',
     });
   }
 }

@@ -13,13 +13,13 @@ export type AlarmsProps = {
   readonly autoscaler: AutoscalerFunction;
   readonly pools: readonly DeployedPool[];
   readonly settings: AwsSettings['alarms'];
-  /** Told of every alarm. @default the one that the settings name, or one of its own */
+  /** Gets every alarm. @default the topic that the settings name, else a new one */
   readonly topic?: ITopic;
-  /** Encrypts a topic of its own. @default not encrypted at rest by a key of yours */
+  /** Encrypts a new topic. @default no KMS key */
   readonly kmsKey?: IKey;
 };
 
-/** Tells a topic when something is wrong and when it is right again; each alarm says what to do first. */
+/** The alarms of a deployment. Each notifies the topic when it goes off and when it is over. */
 export class Alarms extends Construct {
   readonly topic: ITopic;
   readonly alarms: readonly Alarm[];
@@ -37,11 +37,11 @@ export class Alarms extends Construct {
       : Topic.fromTopicArn(this, 'Topic', settings.topic);
   }
 
-  #alarm({ name, periods, tells, ...row }: AlarmRow, action: SnsAction): Alarm {
+  #alarm({ name, periods, description, ...row }: AlarmRow, action: SnsAction): Alarm {
     const alarm = new Alarm(this, name, {
       ...row,
       alarmName: `${Stack.of(this).stackName}-${name}`,
-      alarmDescription: `${tells} More: docs/runbook.md, "${name}".`,
+      alarmDescription: `${description} More: docs/runbook.md, "${name}".`,
       evaluationPeriods: periods.of,
       datapointsToAlarm: periods.wrong,
     });

@@ -1,4 +1,4 @@
-/** The kinds of widgets on the dashboard, three to a line. */
+/** The kinds of widgets on the dashboard. Three fit in a row. */
 import { Duration } from 'aws-cdk-lib';
 import {
   GraphWidget,
@@ -16,7 +16,7 @@ import { lookMetric, poolMetric, type Statistic } from './look-metrics.ts';
 
 const THIRD = { width: 8, height: 6 };
 
-/** Heads the lines that answer it. */
+/** A heading above the widgets that answer the question. */
 export function question(text: string): IWidget {
   return new TextWidget({ width: 24, height: 1, markdown: `## ${text}` });
 }
@@ -26,9 +26,9 @@ export type Graph = {
   readonly left: IMetric[];
   readonly right?: IMetric[];
   readonly stacked?: boolean;
-  /** Where the alarm goes off. */
+  /** The alarm's threshold, drawn as a horizontal line. */
   readonly alarmAt?: number;
-  /** The top of the scale. @default as high as the values */
+  /** The top of the scale. @default the highest value */
   readonly most?: number;
 };
 
@@ -41,7 +41,7 @@ export function graph({ alarmAt, most, ...shown }: Graph): IWidget {
   });
 }
 
-/** Metrics of the looks, by name. */
+/** The metrics of a deployment with these names, each with its statistic. */
 export function looks(
   { service }: AutoscalerFunction,
   statistics: Readonly<Partial<Record<MetricName, Statistic>>>,
@@ -50,7 +50,7 @@ export function looks(
   return entries.map(([name, statistic]) => lookMetric({ service, name, statistic }));
 }
 
-/** A metric of every pool. */
+/** One metric for each pool. */
 export function byPool(
   { service }: AutoscalerFunction,
   pools: readonly DeployedPool[],
@@ -82,7 +82,7 @@ export function daemonFormula({ service }: AutoscalerFunction, formula: Formula)
 
 export type Table = { readonly title: string; readonly query: QueryName; readonly width?: number };
 
-/** What the look events of the time shown tell. */
+/** A table of a saved query's result over the time range of the dashboard. */
 export function table(
   { function: lambda, service }: AutoscalerFunction,
   { title, query, width }: Table,

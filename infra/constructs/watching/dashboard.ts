@@ -1,6 +1,7 @@
 /**
- * One screen that answers four questions, in the order in which they are asked at night: is anyone waiting, is capacity coming,
- * what does it cost, what is broken.
+ * The CloudWatch dashboard, built from the metrics and log events of the function. It answers four
+ * questions, in the order of an incident: is anyone waiting, is capacity coming, what does it cost,
+ * what is broken.
  */
 import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import {
@@ -20,9 +21,9 @@ import { capacitiesOf, usedQuota } from './fargate-usage.ts';
 export type DashboardProps = {
   readonly autoscaler: AutoscalerFunction;
   readonly pools: readonly DeployedPool[];
-  /** Whether each pool has metrics of its own. */
+  /** Whether the function publishes metrics for each pool. */
   readonly perPool: boolean;
-  /** @default none is shown */
+  /** @default no alarm widget */
   readonly alarms?: readonly IAlarm[];
 };
 
@@ -32,7 +33,7 @@ export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
     this.dashboard = new CloudWatchDashboard(this, 'Dashboard', {
-      // dashboards of all regions share one list
+      // An account has one list of dashboards for all regions.
       dashboardName: `${Stack.of(this).stackName}-${Aws.REGION}`,
       defaultInterval: Duration.hours(3),
       widgets: [[introduction()], ...waiting(props), ...coming(props), ...cost(props), ...broken(props)],
@@ -45,9 +46,9 @@ function introduction(): IWidget {
     width: 24,
     height: 2,
     markdown:
-      '`autoscaler status`: who waits, sizes, overrides, what is broken. `autoscaler doctor`: what is in the way, with a fix. ' +
-      '`autoscaler pause` · `resume` · `pin` · `unpin`: take over for a time, without a deployment. ' +
-      'Each alarm has a section in `docs/runbook.md`; more queries are saved in Logs Insights.',
+      '`autoscaler status` shows pending jobs, pool sizes, overrides and failures. `autoscaler doctor` finds the cause of a problem and how to fix it. ' +
+      '`autoscaler pause`, `resume`, `pin` and `unpin` override the autoscaler for a time, without a deployment. ' +
+      '`docs/runbook.md` has a section for each alarm. More queries are saved in Logs Insights.',
   });
 }
 
@@ -58,8 +59,8 @@ function waiting({ autoscaler, pools, perPool }: DashboardProps): IWidget[][] {
     [question('Is anyone waiting?')],
     [
       graph({ title: 'Jobs', left: jobs }),
-      graph({ title: 'Longest wait, in seconds', left: wait, alarmAt: 300 }),
-      table(autoscaler, { title: 'Who waits, by tag group', query: 'who waits and since when' }),
+      graph({ title: 'Longest pending job, in seconds', left: wait, alarmAt: 300 }),
+      table(autoscaler, { title: 'Pending jobs by tag group', query: 'who waits and since when' }),
     ],
     ...(perPool
       ? [[graph({ title: 'Pending jobs by pool', left: byPool(autoscaler, pools, 'PendingJobs') })]]
@@ -79,9 +80,9 @@ function coming({ autoscaler, pools, perPool }: DashboardProps): IWidget[][] {
     [question('Is capacity coming?')],
     [
       graph({ title: 'Daemons', left: daemons, stacked: true }),
-      graph({ title: 'Launches, failed starts and pools at their maximum', left: changes }),
+      graph({ title: 'Launches, failed starts and pools at max', left: changes }),
       graph({
-        title: 'Fargate vCPUs of the whole account, in percent of the quota',
+        title: 'Fargate vCPUs of the account, in percent of the quota',
         left: quota,
         alarmAt: 80,
         most: 100,
@@ -89,12 +90,12 @@ function coming({ autoscaler, pools, perPool }: DashboardProps): IWidget[][] {
     ],
     [
       table(autoscaler, {
-        title: 'Pools as they were seen last',
+        title: 'Pools at the last look',
         query: 'pools as seen last',
         width: 12,
       }),
       table(autoscaler, {
-        title: 'Overrides: until when, by whom, why, and what they did',
+        title: 'Overrides: end, author, reason and effect',
         query: 'what an override did',
         width: 12,
       }),
@@ -118,11 +119,11 @@ function cost({ autoscaler, pools }: DashboardProps): IWidget[][] {
     [question('What does it cost?')],
     [
       graph({
-        title: 'Fargate at most, at the price of the dearest pool (us-east-1)',
+        title: 'Upper bound of Fargate cost, at the price of the most expensive pool (us-east-1)',
         left: [daemonFormula(autoscaler, dollars)],
       }),
       graph({
-        title: 'Daemons that only wait, in percent',
+        title: 'Idle daemons, in percent',
         left: [daemonFormula(autoscaler, waste)],
         most: 100,
       }),
@@ -144,9 +145,9 @@ function broken({ autoscaler, alarms = [] }: DashboardProps): IWidget[][] {
       ? [[new AlarmStatusWidget({ title: 'Alarms', width: 24, height: 3, alarms: [...alarms] })]]
       : []),
     [
-      graph({ title: 'Seconds since everything was seen', left: sight, alarmAt: 300 }),
+      graph({ title: 'Seconds since the last complete look', left: sight, alarmAt: 300 }),
       graph({ title: 'Looks', left: [failed, throttled], right: [longest] }),
-      table(autoscaler, { title: 'Failures, which made a look fail', query: 'failures' }),
+      table(autoscaler, { title: 'Failures of looks', query: 'failures' }),
     ],
     [table(autoscaler, { title: 'Findings', query: 'findings', width: 24 })],
   ];

@@ -1,9 +1,12 @@
-/** Fargate's vCPUs in use in this account and region, of all that runs there, against their quota. */
+/**
+ * The share of the Fargate vCPU quota that the account uses in this region, derived from
+ * CloudWatch's usage metrics. It includes tasks of other services.
+ */
 import type { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 
-/** On demand and Spot have a quota each; codes: docs/aws.md §2. */
+/** On-demand and Spot tasks have separate quotas (docs/aws.md §2). */
 export type FargateCapacity = {
   readonly name: 'on-demand' | 'spot';
   readonly quotaCode: 'L-3032A538' | 'L-36FBB829';
@@ -18,16 +21,16 @@ const ON_DEMAND: FargateCapacity = {
 };
 const SPOT: FargateCapacity = { name: 'spot', quotaCode: 'L-36FBB829', usageClass: 'Standard/Spot' };
 
-/** What these pools run on. */
+/** The capacities that these pools use. */
 export function capacitiesOf(pools: readonly DeployedPool[]): readonly FargateCapacity[] {
   const onDemand = pools.some(({ spot, spotBase }) => !spot || spotBase > 0);
   const spot = pools.some((pool) => pool.spot);
   return [...(onDemand ? [ON_DEMAND] : []), ...(spot ? [SPOT] : [])];
 }
 
-/** Percent of the quota in use. */
+/** The share of the quota in use, in percent. */
 export function usedQuota(capacity: FargateCapacity, period: Duration): MathExpression {
-  // both may be in one graph, where an id stands for one metric
+  // One graph may show both capacities, and an id must be unique in it.
   const used = capacity === SPOT ? 'usedSpot' : 'usedOnDemand';
   return new MathExpression({
     expression: `100 * ${used} / SERVICE_QUOTA(${used})`,

@@ -3,17 +3,20 @@ import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 
 export type LogQueriesProps = {
-  /** Where the function logs to. */
+  /** The log group of the function. */
   readonly logGroup: ILogGroup;
 };
 
-/** Saved queries of Logs Insights on the look events of the function (lambda/look/look-event.ts), in a folder named after the stack. */
+/**
+ * Saved queries of Logs Insights on the function's look events (lambda/look/look-event.ts). Their
+ * folder is named after the stack.
+ */
 export class LogQueries extends Construct {
   constructor(scope: Construct, id: string, { logGroup }: LogQueriesProps) {
     super(scope, id);
     const { stackName } = Stack.of(this);
     const folder = `coder-provisioner-autoscaler/${stackName}`;
-    // the construct above this one has no `unnest`
+    // CDK's L2 construct QueryDefinition does not support `unnest`.
     for (const name of queryNames)
       new CfnQueryDefinition(this, idOf(name), {
         name: `${folder}/${name}`,
@@ -23,20 +26,23 @@ export class LogQueries extends Construct {
   }
 }
 
-/** `WhoWaitsAndSinceWhen`. */
+/** The construct id of a query, such as `WhoWaitsAndSinceWhen`. */
 function idOf(name: string): string {
   return name.replaceAll(/(?:^|\W+)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**
- * What a result of `jsonParse` holds can be read from the next command on, and `unnest` makes a record of each item of a list
- * (CloudWatch Logs, "unnest" and "jsonParse"). A look has too many fields for CloudWatch to discover all by itself.
+ * The queries parse the message, because a look event has too many fields for CloudWatch to
+ * discover them all. Later commands can read the result of `jsonParse`. `unnest` makes one record
+ * of each list item (CloudWatch Logs, "unnest" and "jsonParse").
  */
 const LOOKS = ['fields jsonParse(@message) as look'];
 const POOLS = [...LOOKS, 'unnest look.pools into pool'];
 const GROUPS = [...LOOKS, 'unnest look.groups into tagGroup'];
 
-/** By name; commands in order, after the one that finds the looks. */
+/**
+ * The commands of each query, by name. `queryLines` puts the filter for look events before them.
+ */
 const QUERIES = {
   'who waits and since when': [
     ...GROUPS,
@@ -102,7 +108,8 @@ const QUERIES = {
   ],
   'cost in task hours by pool': [
     ...POOLS,
-    // looks come every 10 or every 60 seconds, so each five minutes count as much as any others
+    // Looks come every 10 or every 60 seconds. Averages over five minutes give each period equal
+    // weight.
     'stats avg(pool.tasks) as tasks by bin(5m) as since, pool.name as name',
     'stats sum(tasks) / 12 as taskHours, max(tasks) as most by name',
     'sort taskHours desc',
@@ -113,7 +120,10 @@ export type QueryName = keyof typeof QUERIES;
 
 export const queryNames = Object.keys(QUERIES) as readonly QueryName[];
 
-/** The commands of a query on the looks of one deployment: others may log to the same group. `service`: as the metrics'. */
+/**
+ * The commands of a query on the look events of one deployment. Other deployments may use the same
+ * log group, so the query filters by `service`, the value of the metrics' dimension.
+ */
 export function queryLines(name: QueryName, service: string): readonly string[] {
   return [`filter message = "look" and service = "${service}"`, ...QUERIES[name]];
 }

@@ -1,4 +1,4 @@
-/** The metrics that the function emits, as alarms and dashboard read them. */
+/** The metrics that the function publishes, as CDK metrics for the alarms and the dashboard. */
 import { Duration } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import {
@@ -9,11 +9,11 @@ import {
   type TOKEN_METRIC,
 } from '../../../lambda/telemetry/metric-names.ts';
 
-/** Several looks fall into a minute. `SampleCount` counts them. */
+/** A minute may have several looks. `SampleCount` counts them. */
 export type Statistic = 'Minimum' | 'Maximum' | 'Sum' | 'SampleCount';
 
 export type LookMetric = {
-  /** Of the deployment: the value of the dimension `service`. */
+  /** The value of the dimension `service`, which identifies the deployment. */
   readonly service: string;
   readonly name: MetricName | typeof TOKEN_METRIC | typeof STUCK_METRIC;
   readonly statistic: Statistic;

@@ -1,20 +1,26 @@
-/** Who the token's user is, what is licensed, and what a provisioner key is for: asked by people, never in a look. */
+/**
+ * Reads the token's user, the license and a provisioner key from coderd. Only the command line does
+ * this; a look does not.
+ */
 import type * as z from 'zod';
 import type { CoderdHttp } from './http/http.ts';
 import { entitlementsSchema, provisionerKeySchema, userSchema } from './http/schemas.ts';
 
 export type User = { readonly name: string; readonly isOwner: boolean };
 export type ProvisionerKey = z.output<typeof provisionerKeySchema>;
-/** Of external provisioner daemons: on wherever it is licensed (docs/coder.md §3). */
+/**
+ * The license for external provisioner daemons. coderd enables the feature with the license
+ * (docs/coder.md §3).
+ */
 export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
 
-/** The token's user. Throws CoderdError. */
+/** Reads the token's user. Throws CoderdError. */
 export async function readUser(http: CoderdHttp): Promise<User> {
   const { username, roles } = (await http.get('/api/v2/users/me', {}, userSchema)).value;
   return { name: username, isOwner: (roles ?? []).some(({ name }) => name === 'owner') };
 }
 
-/** Whether external provisioner daemons are licensed. Throws CoderdError. */
+/** Reads whether external provisioner daemons are licensed. Throws CoderdError. */
 export async function readEntitlement(http: CoderdHttp): Promise<Entitlement> {
   const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema)).value;
   const feature = features.external_provisioner_daemons;
@@ -23,8 +29,9 @@ export async function readEntitlement(http: CoderdHttp): Promise<Entitlement> {
 }
 
 /**
- * What a key is for. Throws CoderdError; `unauthorized`, or `refused` with status 400 where its length is wrong: there is no
- * such key. The path holds another word than the secret: coderd looks at the header alone, and paths end up in logs.
+ * Reads the name, organization and tags of a provisioner key. Throws CoderdError. The key does not
+ * exist if the code is `unauthorized`, or `refused` with status 400 (wrong length). The path does
+ * not contain the secret, because paths end up in logs and coderd reads only the header.
  */
 export async function readProvisionerKey(http: CoderdHttp, secret: string): Promise<ProvisionerKey> {
   const headers = { 'coder-provisioner-daemon-key': secret };

@@ -1,4 +1,6 @@
-/** The readings of coderd (docs/coder.md §1, §2, §12). */
+/**
+ * The adapter that makes readings for a look from coderd's REST API (docs/coder.md §1, §2, §12).
+ */
 import * as z from 'zod';
 import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
 import { batchesOf } from '../../decision/model/collections.ts';
@@ -19,9 +21,12 @@ import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './
 import { JobRecord } from './job-record.ts';
 import type { TokenExpiry } from './token-expiry.ts';
 
-/** Ids of one request: a URL of 100 UUIDs has under 4 KB. */
+/** A URL with 100 UUIDs is shorter than 4 KB. */
 const IDS_A_REQUEST = 100;
-/** Daemons that were last seen earlier can hold no job: coderd's reaper has taken it long ago (docs/coder.md §5). */
+/**
+ * A daemon that coderd saw earlier than this has no job: coderd's reaper has ended it
+ * (docs/coder.md §5).
+ */
 const DAEMON_MAX_AGE = '1h';
 
 export const ROLE =
@@ -34,8 +39,8 @@ export class CoderdAdapter implements Coderd {
   readonly #tokenExpiry: TokenExpiry | undefined;
 
   /**
-   * `forecast`, `tokenExpiry` and `record`: shared by the adapters of all invocations.
-   * @default a forecast and a record of its own, and a token whose end is unknown
+   * The adapters of all invocations share `forecast`, `tokenExpiry` and `record`.
+   * @default a new forecast, a new record, and an unknown token expiry
    */
   constructor(
     http: CoderdHttp,
@@ -67,7 +72,7 @@ export class CoderdAdapter implements Coderd {
       { what: `listing provisioner jobs of organization "${organization.name}"`, role: ROLE, limit: 0 },
       () => {
         refuseOldServer(build);
-        // limit 0 = all: the default of 50 drops the oldest jobs (docs/coder.md §1)
+        // Limit 0 means all jobs. The default of 50 drops the oldest (docs/coder.md §1).
         return this.#jobs(organization, { status: 'pending,running', limit: '0' });
       },
     );
@@ -86,9 +91,10 @@ export class CoderdAdapter implements Coderd {
   }
 
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>> {
-    // before 2.26 offline daemons are listed anyway, and unknown parameters are a 400 (docs/coder.md §2)
-    const tellsOffline = (compareVersion(build?.version, '2.26') ?? -1) >= 0;
-    const offline = tellsOffline ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
+    // Before 2.26 coderd lists offline daemons without the parameter, and answers 400 to unknown
+    // parameters (docs/coder.md §2).
+    const hasOfflineParameter = (compareVersion(build?.version, '2.26') ?? -1) >= 0;
+    const offline = hasOfflineParameter ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
     return reading(
       { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE, limit: 0 },
       () =>
@@ -104,7 +110,7 @@ export class CoderdAdapter implements Coderd {
     organizations: readonly Organization[],
     when: { readonly now: EpochMs; readonly refreshMs: number; readonly build?: BuildInfo | undefined },
   ): Promise<ReadonlyMap<OrganizationId, ForecastReadings>> {
-    return this.#forecast.sights(organizations, when);
+    return this.#forecast.readings(organizations, when);
   }
 
   recentJobs({ id }: Organization, seen: SeenJobs): RecentJobs {
@@ -127,11 +133,14 @@ export class CoderdAdapter implements Coderd {
   }
 }
 
-/** Without a jobs list, an old server answers 404, as it would for a missing role. */
+/**
+ * Throws CoderdError `too-old` for a coderd without the provisioner jobs API. It would answer 404,
+ * which looks like a missing role.
+ */
 export function refuseOldServer(build: BuildInfo | undefined): void {
   if ((compareVersion(build?.version, OLDEST_SERVER) ?? 0) >= 0) return;
   throw new CoderdError(
     'too-old',
-    `coderd ${build?.version} is too old: the provisioner jobs API of ${OLDEST_SERVER} or newer is needed`,
+    `coderd ${build?.version} is too old: the autoscaler needs the provisioner jobs API of ${OLDEST_SERVER} or newer`,
   );
 }

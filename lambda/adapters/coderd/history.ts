@@ -1,4 +1,7 @@
-/** What coderd has had to build: read by people, for a trace, never in a look. */
+/**
+ * Reads past jobs and builds from coderd for a trace. Only the command line does this; a look does
+ * not.
+ */
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { BuildInfo, Job } from '../../decision/model/snapshot.ts';
@@ -7,12 +10,13 @@ import { refuseOldServer } from './coderd.ts';
 import type { CoderdHttp } from './http/http.ts';
 import { jobSchema } from './http/schemas.ts';
 
-/** A week of some hundred users. */
+/** About a week of jobs of some hundred users. */
 const FIRST_LIMIT = 4_000;
 
 /**
- * The jobs of an organization that were created since then, the newest first, whatever has become of them. The list has no pages
- * and no filter by time (docs/coder.md §1), so it is read again with a larger limit until it reaches back far enough. Throws CoderdError.
+ * Reads the jobs of an organization that were created at or after `since`, newest first, in any
+ * status. coderd's list has no pages and no filter by time (docs/coder.md §1). So this reads it
+ * again with a larger limit until the oldest job is older than `since`. Throws CoderdError.
  */
 export async function readJobsSince(
   http: CoderdHttp,
@@ -29,7 +33,7 @@ export async function readJobsSince(
   }
 }
 
-/** codersdk.WorkspaceBuild: by its reason the lifecycle executor tells what it builds. */
+/** codersdk.WorkspaceBuild. Its reason distinguishes builds of the lifecycle executor. */
 const workspaceBuildSchema = z.object({
   initiator_id: z.string().nullish(),
   reason: z.string(),
@@ -38,12 +42,13 @@ const workspaceBuildSchema = z.object({
 
 export type WorkspaceBuild = z.output<typeof workspaceBuildSchema>;
 
-/** A build and its job are written one after another. */
+/** coderd writes a build and its job one after another, so their times differ a little. */
 const SLACK_MS = 60_000;
 
 /**
- * The builds of a workspace since then; deleted ones have theirs too. `GET /api/v2/workspaces/{workspace}/builds?since=`
- * (coderd/workspacebuilds.go) answers without a limit. Throws CoderdError, `not-found` where the token's user may not read the workspace.
+ * Reads the builds of a workspace since then, also of a deleted workspace. `GET
+ * /api/v2/workspaces/{workspace}/builds?since=` (coderd/workspacebuilds.go) has no limit. Throws
+ * CoderdError; the code is `not-found` if the token's user may not read the workspace.
  */
 export async function readBuildsSince(
   http: CoderdHttp,

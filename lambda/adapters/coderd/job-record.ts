@@ -10,7 +10,10 @@ import type { SeenJobs } from '../../look/ports.ts';
 import { NewestJobs } from './newest-jobs.ts';
 
 const KEPT_MS = 7 * 24 * 3_600_000;
-/** The clocks of two servers differ. A job that was created later than that has a wrong time. */
+/**
+ * The clocks of two servers differ. A job that seems to be created later than this has a wrong
+ * time.
+ */
 const CLOCK_SKEW_MS = 3_600_000;
 const LIMITS = { perTagSet: 500, inAll: 20_000 };
 
@@ -29,7 +32,7 @@ export class JobRecord {
     const { now } = seen;
     const record = this.#organizations.get(organizationId) ?? { jobs: new NewestJobs(LIMITS), since: now };
     this.#organizations.set(organizationId, record);
-    // a first look whose clock was ahead must not leave a record that begins in the future
+    // If the clock of the first look was ahead, the record must not begin in the future.
     if (now < record.since) record.since = now;
     addAll(record, seen);
     const items = record.jobs.items();
@@ -56,7 +59,9 @@ function addAll(record: OrganizationRecord, { jobs, previousJobs, workspaces, no
   jobs.items.forEach(add);
 }
 
-/** The job of the workspace's latest build. Undefined if its id, its tags or its time is unknown. */
+/**
+ * The job of the workspace's latest build. Undefined if its id, its tags or its time is unknown.
+ */
 function latestJob({ id, organization_id, template_id, latest_build: build }: Workspace): Job | undefined {
   const { job } = build;
   const created_at = job.created_at ?? build.created_at;
@@ -92,11 +97,11 @@ const METADATA = [
 
 /**
  * Adds what is seen of a job to what is known of it. A field that is seen replaces the known one, a
- * missing field replaces nothing. coderd never changes `created_at`, tags and type of a job. Without
- * news the result is the known object.
+ * missing field replaces nothing. coderd never changes `created_at`, tags and type of a job.
+ * Without news the result is the known object.
  */
 function merged(known: Job, seen: Job): Job {
-  // a list that was read earlier may say that a completed job still runs
+  // An older list may still show a completed job as running.
   const status = stageOf(seen) < stageOf(known) ? known.status : seen.status;
   if (status === known.status && !hasNews(known, seen)) return known;
   return {

@@ -1,6 +1,6 @@
 /**
- * The newest jobs of one organization, in order. Both their number and the number of jobs of each tag
- * set are limited. The oldest jobs are dropped first.
+ * The newest jobs of one organization, in order. Both their number and the number of jobs of each
+ * tag set are limited. The oldest jobs are dropped first.
  */
 import type { EpochMs, JobId } from '../../decision/model/brands.ts';
 import { compare } from '../../decision/model/collections.ts';
@@ -10,7 +10,9 @@ import { tagKey } from '../../decision/model/tags.ts';
 /** Numbers of jobs. */
 export type Limits = { readonly perTagSet: number; readonly inAll: number };
 
-/** A job in its place. The place depends on `created_at` and `id` only, so it never changes. */
+/**
+ * A job with its sort key. The order depends on `created_at` and `id` only, so it never changes.
+ */
 type Entry = {
   readonly id: JobId;
   readonly created_at: EpochMs;
@@ -54,7 +56,7 @@ export class NewestJobs {
 
   /** Newest first, then by id. The same array as before, unless a job has changed. */
   items(): readonly Job[] {
-    // not when a job is added: the order of adding must not decide which jobs stay
+    // This is not done when a job is added: the order of adding must not decide which jobs stay.
     for (const entry of this.#all.slice(this.#limits.inAll).reverse()) this.#drop(entry);
     if (this.#isChanged && !this.#isPublished()) this.#items = this.#all.map(({ job }) => job);
     this.#isChanged = false;
@@ -70,19 +72,22 @@ export class NewestJobs {
     if (oldest !== undefined) this.#drop(oldest);
     this.#byTagSet.set(entry.tagKey, equals);
     this.#byId.set(id, entry);
-    for (const list of [equals, this.#all]) list.splice(placeOf(list, entry), 0, entry);
+    for (const list of [equals, this.#all]) list.splice(indexOf(list, entry), 0, entry);
     this.#isChanged = true;
   }
 
   #drop(entry: Entry): void {
     const equals = this.#byTagSet.get(entry.tagKey) ?? [];
-    for (const list of [equals, this.#all]) list.splice(placeOf(list, entry), 1);
+    for (const list of [equals, this.#all]) list.splice(indexOf(list, entry), 1);
     if (equals.length === 0) this.#byTagSet.delete(entry.tagKey);
     this.#byId.delete(entry.id);
     this.#isChanged = true;
   }
 
-  /** A job over the limit is added and dropped in every look. */
+  /**
+   * Whether the published array is still right: a job over the limit is added and dropped in every
+   * look.
+   */
   #isPublished(): boolean {
     const items = this.#items;
     return items.length === this.#all.length && this.#all.every(({ job }, index) => job === items[index]);
@@ -94,12 +99,12 @@ function newestFirst(a: Entry, b: Entry): number {
 }
 
 /** The index of the first entry that does not come before this one. */
-function placeOf(list: readonly Entry[], entry: Entry): number {
+function indexOf(list: readonly Entry[], entry: Entry): number {
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const there = list[middle];
-    if (there !== undefined && newestFirst(there, entry) < 0) low = middle + 1;
+    const candidate = list[middle];
+    if (candidate !== undefined && newestFirst(candidate, entry) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

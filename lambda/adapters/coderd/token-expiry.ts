@@ -1,17 +1,20 @@
 /**
- * When the session token ends: `GET /api/v2/users/me/keys/{id}`, where the id is what stands before the token's hyphen
- * (coderd/apikey.go, codersdk.APIKey). Kept for an hour: it is about days.
+ * Reads when the session token expires from `GET /api/v2/users/me/keys/{id}`. The id is the part of
+ * the token before its hyphen (coderd/apikey.go, codersdk.APIKey). The result is cached for an
+ * hour, because only days matter.
  */
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { CoderdHttp, TokenSource } from './http/http.ts';
 import { apiKeySchema } from './http/schemas.ts';
 
 const KEPT_MS = 3_600_000;
-/** The look waits for it. */
+/** The look waits for the answer, so the time is short. */
 const BUDGET_MS = 5_000;
-/** coderd puts an end off when an hour or more of the lifetime is used up (coderd/httpmw/apikey.go). */
-const PUT_OFF_AFTER_MS = 3_600_000;
-/** Times of one key are written one after another, and clocks differ a little. */
+/**
+ * coderd extends a token when an hour or more of its lifetime is used up (coderd/httpmw/apikey.go).
+ */
+const EXTENDED_AFTER_MS = 3_600_000;
+/** coderd writes the times of one key one after another, and clocks differ a little. */
 const SLACK_MS = 60_000;
 
 type Read = { readonly id: string; readonly at: EpochMs; readonly expiresAt: EpochMs | undefined };
@@ -26,14 +29,14 @@ export class TokenExpiry {
     this.#token = token;
   }
 
-  /** As `Coderd.tokenExpiry`. Doesn't throw: what can't be read is unknown. */
+  /** As `Coderd.tokenExpiry`. Does not throw: the result is undefined if the time is unknown. */
   async at(now: EpochMs): Promise<EpochMs | undefined> {
     try {
       const id = tokenId(await this.#token.read({ fresh: false }));
       if (id === undefined) return undefined;
       const last = this.#last?.id === id ? this.#last : undefined;
       if (last !== undefined && Math.abs(now - last.at) < KEPT_MS) return last.expiresAt;
-      // first: a coderd that doesn't tell is not asked again in each look
+      // Set this before the request: if coderd does not answer, the next look must not ask again.
       this.#last = { id, at: now, expiresAt: last?.expiresAt };
       const expiresAt = await readExpiry(this.#http, { id, now, signal: AbortSignal.timeout(BUDGET_MS) });
       this.#last = { id, at: now, expiresAt };
@@ -44,15 +47,18 @@ export class TokenExpiry {
   }
 }
 
-/** The public part of a session token, `<id>-<secret>`; undefined for what is no such token. */
+/**
+ * The public part of a session token `<id>-<secret>`. Undefined if the text is not such a token.
+ */
 export function tokenId(token: string): string | undefined {
   return /^([A-Za-z0-9]+)-./.exec(token)?.[1];
 }
 
 /**
- * When the token ends. Undefined where coderd puts the end off with each use: releases before #26376 do, unless started with
- * CODER_DISABLE_SESSION_EXPIRY_REFRESH, and a token that is used all the time then never ends. A token that an older release put
- * off ends after an upgrade: it is known an hour after its last putting off. Throws CoderdError.
+ * Reads when the token expires. Undefined if coderd extends the token with each use, because a
+ * token in constant use then never expires. Releases before #26376 do so, unless they run with
+ * CODER_DISABLE_SESSION_EXPIRY_REFRESH. After an upgrade such a token does expire; this knows the
+ * time an hour after the last extension. Throws CoderdError.
  */
 export async function readExpiry(
   http: CoderdHttp,
@@ -62,8 +68,8 @@ export async function readExpiry(
   const { value } = await http.get(path, {}, apiKeySchema, signal);
   const { created_at, expires_at, lifetime_seconds } = value;
   const lifetimeMs = lifetime_seconds * 1000;
-  const wasPutOff = expires_at - created_at > lifetimeMs + SLACK_MS;
-  // this very request has just put it off, or did not need to yet
-  const isPutOff = expires_at - now > lifetimeMs - PUT_OFF_AFTER_MS - SLACK_MS;
-  return wasPutOff && isPutOff ? undefined : expires_at;
+  const wasExtended = expires_at - created_at > lifetimeMs + SLACK_MS;
+  // This request has just extended the token, or coderd did not need to extend it yet.
+  const isBeingExtended = expires_at - now > lifetimeMs - EXTENDED_AFTER_MS - SLACK_MS;
+  return wasExtended && isBeingExtended ? undefined : expires_at;
 }

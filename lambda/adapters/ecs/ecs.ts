@@ -1,8 +1,10 @@
 /**
- * The readings of one ECS cluster, and the only two writes. One adapter serves one invocation: services are
- * listed once. Calls run side by side and stay within AWS's bucket of 100 cluster reads, 20 more a second
- * (docs/aws.md §2): tasks are listed by service, so that a cluster shared with others costs no more, and as one list where
- * services are many.
+ * The adapter for one ECS cluster: it reads services, tasks and protections, and has the only two
+ * writes. One adapter serves one invocation and lists services once.
+ *
+ * Calls run in parallel and stay within AWS's bucket of 100 cluster reads, refilled with 20 a
+ * second (docs/aws.md §2). Tasks are listed by service, so other services in a shared cluster cost
+ * nothing. If there are many services, one list of the whole cluster takes fewer calls.
  */
 import {
   DescribeServicesCommand,
@@ -30,25 +32,36 @@ import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
 const PAGE = 100;
 const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
-/** Of the stopped tasks of a list no more than these are read: a crash loop leaves thousands an hour. */
+/** The most stopped tasks to read from a list: a crash loop leaves thousands an hour. */
 export const STOPPED_READ = 300;
-/** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
+/**
+ * With more services than this, one list of the whole cluster takes fewer calls than a list for
+ * each.
+ */
 export const MANY_SERVICES = 20;
-/** 23 h: "please leave" (docs/architecture.md, "The lease"). Less than a working lease, more than any build. */
+/**
+ * 23 h, the drain request (docs/architecture.md, "The lease"). It is shorter than a working lease
+ * and longer than any build.
+ */
 const ASK_MINUTES = 1380;
-/** For tasks without a guard, renewed while they may hold a job: the longest that a spare one stays for it. */
+/**
+ * Protection of a task without a guard, renewed while it may have a job. A spare task stays for
+ * this time at most.
+ */
 const PROTECT_MINUTES = 30;
 
 type Scope = { readonly serviceName?: string };
 
 export type EcsOptions = {
-  /** The stack of this deployment. @default unknown: every service with a pool's tag may be its own */
+  /**
+   * The stack of this deployment. @default unknown: every service with a pool tag may belong to it
+   */
   readonly stack?: string | undefined;
-  /** What earlier invocations of this process saw and set. @default nothing */
+  /** The counts that earlier invocations of this process saw and set. @default none */
   readonly counts?: DesiredCounts;
 };
 
-/** ECS did not do what was asked. */
+/** ECS did not answer as expected. */
 export class EcsError extends Error {
   override readonly name = 'EcsError';
 }
@@ -57,7 +70,7 @@ export class EcsAdapter implements Ecs {
   readonly cluster: string;
   readonly stack: string | undefined;
   readonly #client: ECSClient;
-  /** AWS's clock, of the newest description of services. */
+  /** AWS's time, from the latest DescribeServices answer. */
   #answeredAt: EpochMs | undefined;
   readonly #counts: DesiredCounts;
   #arns: Promise<readonly string[]> | undefined;
@@ -81,7 +94,7 @@ export class EcsAdapter implements Ecs {
         batchesOf(arns, SERVICES_A_CALL).map((batch) => this.#describeServices(batch)),
       );
       const tagged = parts.flat().filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
-      // later looks of this invocation need not describe what is not ours
+      // Later looks of this invocation describe only services of pools.
       this.#arns = Promise.resolve(tagged.map(({ serviceArn }) => serviceArn));
       return tagged.map((service) => this.#counts.compare(service));
     });
@@ -127,7 +140,7 @@ export class EcsAdapter implements Ecs {
     return this.#protectFor(tasks, PROTECT_MINUTES);
   }
 
-  /** ECS may refuse a whole call because of one task: then each task gets a call of its own. */
+  /** ECS may refuse a whole call because of one task. Then each task gets its own call. */
   async #protectFor(tasks: readonly TaskArn[], minutes: number): Promise<readonly Refusal[]> {
     try {
       return await this.#protectTogether(tasks, minutes);
@@ -220,7 +233,10 @@ export class EcsAdapter implements Ecs {
     return parse('DescribeTasks', z.array(taskSchema), answer.tasks);
   }
 
-  /** Tasks that have gone since they were listed are in `failures[]`; they are no protection to report. */
+  /**
+   * ECS returns tasks that stopped after they were listed in `failures[]`. They have no protection
+   * to report.
+   */
   async #readProtections(tasks: readonly TaskArn[]): Promise<readonly Protection[]> {
     const answer = await this.#client.send(
       new GetTaskProtectionCommand({ cluster: this.cluster, tasks: [...tasks] }),
@@ -238,7 +254,9 @@ function dateOf(response: unknown): EpochMs | undefined {
 
 const answerSchema = z.object({ headers: z.object({ date: z.string() }) });
 
-/** Whether ECS answered, and another call may have another answer. */
+/**
+ * Whether ECS refused the call, so a call for fewer tasks may succeed. Throttling does not count.
+ */
 function isRefusal(cause: unknown): boolean {
   return cause instanceof ECSServiceException && !THROTTLES.has(cause.name);
 }
@@ -247,20 +265,20 @@ function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new EcsError(
-    `the answer of ${operation} has another shape than expected: ${describeSchemaMismatch(result.error, value)}`,
+    `the answer of ${operation} has an unexpected format: ${describeSchemaMismatch(result.error, value)}`,
     {
       cause: result.error,
     },
   );
 }
 
-/** Runs one reading; what goes wrong becomes its status, with a sentence. */
+/** Runs one reading. Does not throw: an error becomes the status and the error message. */
 async function reading<T>(what: string, read: () => Promise<readonly T[]>): Promise<Reading<T>> {
   try {
     return { status: 'ok', items: await read() };
   } catch (cause) {
     const isForbidden = cause instanceof Error && cause.name === 'AccessDeniedException';
-    const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${said}`, items: [] };
+    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${reason}`, items: [] };
   }
 }

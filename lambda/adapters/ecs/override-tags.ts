@@ -1,10 +1,13 @@
-/** Writes overrides as tags on a pool's ECS service: for people at the command line; the function's role may not. */
+/**
+ * Writes overrides as tags on a pool's ECS service. Only the command line does this; the role of
+ * the function has no permission for it.
+ */
 import { type ECSClient, TagResourceCommand, UntagResourceCommand } from '@aws-sdk/client-ecs';
 import type { ServiceArn } from '../../decision/model/brands.ts';
 import type { Override, OverrideKind } from '../../decision/model/plan.ts';
 import { tagKeysOf, tagsOfOverride } from '../../decision/settings/overrides.ts';
 
-/** The tags of a service could not be changed; nothing of the change was made. */
+/** ECS did not change the tags of a service. The old tags are still there. */
 export class OverrideTagsError extends Error {
   override readonly name = 'OverrideTagsError';
   readonly code: 'forbidden' | 'failed';
@@ -22,7 +25,10 @@ export class OverrideTags {
     this.#client = client;
   }
 
-  /** One call for all fields, so that an override is never seen half: what was there of its kind is replaced. */
+  /**
+   * Sets an override and replaces one of the same kind. All fields go in one call, so a look never
+   * sees half an override. Throws OverrideTagsError.
+   */
   async write(service: ServiceArn, override: Override): Promise<void> {
     const tags = Object.entries(tagsOfOverride(override)).map(([key, value]) => ({ key, value }));
     await changing(service, 'ecs:TagResource', () =>
@@ -30,7 +36,7 @@ export class OverrideTags {
     );
   }
 
-  /** No error where there is none. */
+  /** Removes overrides of these kinds. Succeeds if there are none. Throws OverrideTagsError. */
   async remove(service: ServiceArn, kinds: readonly OverrideKind[]): Promise<void> {
     const tagKeys = kinds.flatMap(tagKeysOf);
     await changing(service, 'ecs:UntagResource', () =>
@@ -48,8 +54,8 @@ async function changing(
     await change();
   } catch (cause) {
     const isForbidden = cause instanceof Error && cause.name === 'AccessDeniedException';
-    const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    const message = `changing the tags of service ${service}: ${said}`;
+    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    const message = `changing the tags of service ${service}: ${reason}`;
     if (!isForbidden) throw new OverrideTagsError('failed', message, { cause });
     throw new OverrideTagsError('forbidden', `${message}; ask for ${permission} on ${service}`, { cause });
   }

@@ -1,4 +1,7 @@
-/** What ECS answers, as far as it is used: the SDK's own field names, times as it gives them. */
+/**
+ * Schemas of ECS's answers, with the fields that the project uses. Names and times are those of the
+ * SDK.
+ */
 import * as z from 'zod';
 import type { ServiceArn, TaskArn } from '../../decision/model/brands.ts';
 import { time } from '../shared/time.ts';

@@ -1,4 +1,4 @@
-/** What the tasks of a service are made of: asked by people, never in a look. */
+/** Reads task definitions from ECS. Only the command line does this; a look does not. */
 import { DescribeTaskDefinitionCommand, type ECSClient } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
@@ -17,13 +17,13 @@ const taskDefinitionSchema = z.object({
 
 export type TaskDefinition = z.output<typeof taskDefinitionSchema>;
 
-/** Throws EcsError, or what the SDK throws. */
+/** Reads a task definition. Throws EcsError, or the error of the SDK. */
 export async function describeTaskDefinition(client: ECSClient, arn: string): Promise<TaskDefinition> {
   const { taskDefinition } = await client.send(new DescribeTaskDefinitionCommand({ taskDefinition: arn }));
   const result = taskDefinitionSchema.safeParse(taskDefinition);
   if (result.success) return result.data;
   throw new EcsError(
-    `the answer of DescribeTaskDefinition has another shape than expected: ${describeSchemaMismatch(result.error, taskDefinition)}`,
+    `the answer of DescribeTaskDefinition has an unexpected format: ${describeSchemaMismatch(result.error, taskDefinition)}`,
     { cause: result.error },
   );
 }

@@ -1,14 +1,17 @@
-/** Reads the function's last look from its log group. For the command line only: the function never reads its log. */
+/**
+ * Reads the function's last look from its log group. Only the command line does this; a look does
+ * not.
+ */
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { time } from '../shared/time.ts';
 
-/** What the log event of a look (lambda/look/look-event.ts) tells here. */
+/** The fields that are used of a look's log event (lambda/look/look-event.ts). */
 const lookSchema = z.object({
   takenAt: time,
   failures: z.array(z.string()).default([]),
-  /** The deployment, by the name of its stack. */
+  /** The stack name of the deployment. */
   service: z.string().optional(),
 });
 
@@ -26,12 +29,14 @@ export class LookLogError extends Error {
 }
 
 const MINUTE_MS = 60_000;
-/** The first is nearly always enough, and small; nothing in the last one is an answer too. */
+/**
+ * The first window is small and nearly always enough. If the last one is empty, there was no look.
+ */
 const WINDOWS_MS = [3 * MINUTE_MS, 60 * MINUTE_MS];
-/** Its group may be shared with tasks (`aws.logs.group`). */
+/** The filter for looks, because tasks may log to the same group (`aws.logs.group`). */
 const LOOKS = '{ $.message = "look" }';
 
-/** Where looks are logged, and whose: several deployments may share a group. */
+/** The log group, and the deployment whose looks to read: several deployments may share a group. */
 export type LookLog = { readonly group: string; readonly service: string | undefined };
 
 /** The last look of the hour before `now`, if there is one. Throws LookLogError. */
@@ -67,7 +72,7 @@ function later(one: LoggedLook | undefined, other: LoggedLook | undefined): Logg
   return one === undefined || (other !== undefined && other.takenAt >= one.takenAt) ? other : one;
 }
 
-/** Of another version's event nothing is known, and of another deployment's it tells nothing. */
+/** Undefined for the event of an unknown version or of another deployment. */
 function readLook(message: string, service: string | undefined): LoggedLook | undefined {
   try {
     const look = lookSchema.safeParse(JSON.parse(message)).data;
@@ -79,8 +84,8 @@ function readLook(message: string, service: string | undefined): LoggedLook | un
 
 function toError(cause: unknown, group: string): LookLogError {
   const name = cause instanceof Error ? cause.name : '';
-  const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  const message = `reading the log group "${group}": ${said}`;
+  const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  const message = `reading the log group "${group}": ${reason}`;
   if (name !== 'AccessDeniedException') return new LookLogError('failed', message, { cause });
   return new LookLogError('forbidden', `${message}; ask for logs:FilterLogEvents on it`, { cause });
 }

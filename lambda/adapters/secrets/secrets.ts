@@ -1,4 +1,7 @@
-/** Secret values from Secrets Manager, cached for 5 minutes in a warm function. No value is ever in an error. */
+/**
+ * Reads secret values from Secrets Manager and caches them for 5 minutes. Errors never contain a
+ * value.
+ */
 import { SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
@@ -6,10 +9,10 @@ import type { SecretRef } from '../../decision/model/config.ts';
 
 const MAX_AGE_S = 300;
 
-/** A secret that can't be read or has not the form that the configuration says. */
+/** Secrets Manager did not return the secret, or its value does not have the configured form. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
-  /** `denied`: whoever asks may not read it. */
+  /** `denied` means that the caller lacks the permission. */
   readonly code: 'denied' | 'unreadable';
   constructor(message: string, options: ErrorOptions & { readonly code?: SecretError['code'] } = {}) {
     super(message, options);
@@ -24,12 +27,12 @@ export class Secrets {
     this.#provider = new SecretsProvider({ awsSdkV3Client: client });
   }
 
-  /** Reads one value; `fresh` goes past the cache. Throws SecretError. */
+  /** Reads one value; `fresh` bypasses the cache. Throws SecretError. */
   async read(ref: SecretRef, { fresh = false }: { readonly fresh?: boolean } = {}): Promise<string> {
     const text = await this.#fetch(ref.secret, fresh);
     const value = (ref.jsonKey === undefined ? text : pickKey(text, ref, ref.jsonKey)).trim();
     if (value === '')
-      throw new SecretError(`reading secret "${ref.secret}": it is empty; put the value there`);
+      throw new SecretError(`reading secret "${ref.secret}": the secret is empty; store the value in it`);
     return value;
   }
 
@@ -42,39 +45,43 @@ export class Secrets {
       const code = isDenied(cause) ? 'denied' : 'unreadable';
       throw new SecretError(`reading secret "${name}": ${said}; ${adviceFor(cause)}`, { cause, code });
     }
-    throw new SecretError(`reading secret "${name}": it holds no text; store the value as a string`);
+    throw new SecretError(
+      `reading secret "${name}": the secret has no string value; store the value as a string`,
+    );
   }
 }
 
-/** The provider wraps what the SDK throws. */
+/** The provider wraps the SDK's error. */
 function isDenied(cause: unknown): boolean {
   const inner = cause instanceof Error ? cause.cause : undefined;
   return inner instanceof Error && inner.name === 'AccessDeniedException';
 }
 
-/** No region and no credentials are the machine's fault, the rest is the secret's. */
+/** Missing region, credentials or network concern this machine. Other errors concern the secret. */
 function adviceFor(cause: unknown): string {
   const said = String(cause instanceof Error ? (cause.cause ?? cause) : cause);
   if (/region (?:is missing|not accepted)/i.test(said)) return 'set AWS_REGION';
   if (/[Tt]imeout|timed out|\b(?:ENOTFOUND|ECONN[A-Z]+|EAI_AGAIN)\b/.test(said))
-    return 'AWS does not answer from here; check the network (VPN, proxy, VPC endpoint)';
+    return 'AWS did not answer; check the network (VPN, proxy, VPC endpoint)';
   if (/credential/i.test(said)) return 'sign in to AWS, or set AWS_PROFILE';
   return 'check that it exists and that the role may call secretsmanager:GetSecretValue on it';
 }
 
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** The parser's own error would quote the secret, so it is dropped. */
+/** Drops the parser's error, because it would quote the secret. */
 function pickKey(text: string, { secret }: SecretRef, key: string): string {
   const fields = jsonObject.safeParse(parseQuietly(text));
   if (!fields.success)
     throw new SecretError(
-      `reading secret "${secret}": it is not a JSON object, so it has no key "${key}"; store JSON, or drop jsonKey`,
+      `reading secret "${secret}": it is not a JSON object, so it has no key "${key}"; store a JSON object, or remove jsonKey`,
     );
   const value = Object.hasOwn(fields.data, key) ? fields.data[key] : undefined;
   if (typeof value === 'string') return value;
-  const keys = Object.keys(fields.data).join(', ') || 'no keys';
-  throw new SecretError(`reading secret "${secret}": no text under the key "${key}"; it has ${keys}`);
+  const keys = Object.keys(fields.data).join(', ') || 'none';
+  throw new SecretError(
+    `reading secret "${secret}": the key "${key}" has no string value; the keys in the secret: ${keys}`,
+  );
 }
 
 function parseQuietly(text: string): unknown {

@@ -1,10 +1,13 @@
-/** Counts what a client of the AWS SDK sends: `client.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES)`. */
+/**
+ * Counts the requests of an AWS SDK client:
+ * `client.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES)`.
+ */
 import type { Api, CallCounter } from './calls.ts';
 
-/** Each try of the SDK counts; what AWS answered has been read by then. */
+/** At this step each try of the SDK counts, and the SDK has parsed AWS's answer. */
 export const BELOW_RETRIES = { step: 'deserialize', priority: 'high', name: 'counting' } as const;
 
-/** docs/aws.md §2, and what other services call it. */
+/** Names of throttling errors: ECS's (docs/aws.md §2), and those of other services. */
 export const THROTTLES: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'Throttling',

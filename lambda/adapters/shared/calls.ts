@@ -6,7 +6,7 @@ export type Api = 'coderd' | 'ecs' | 'secrets-manager';
 export type Calls = {
   /** Requests sent, retries included. */
   readonly requests: number;
-  /** Of those: answered with "too many requests". */
+  /** Requests that were answered with "too many requests". */
   readonly throttled: number;
 };
 
@@ -20,7 +20,7 @@ export class CallCounter {
     this.#counts = { ...this.#counts, [api]: counted };
   }
 
-  /** What was counted since the last time that this was asked. */
+  /** Returns the counts since the last call, and resets them. */
   take(): Readonly<Record<Api, Calls>> {
     const counts = this.#counts;
     this.#counts = NONE;

@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 
 /**
- * Says where an answer does not fit its schema, what was expected and what was seen, for the first three
- * places: `[3].created_at: expected an RFC 3339 time, saw "yesterday"`.
+ * Describes the first three places where an answer does not match its schema:
+ * `[3].created_at: expected an RFC 3339 time, saw "yesterday"`.
  */
 export function describeSchemaMismatch(error: z.ZodError, value: unknown): string {
   const places = error.issues.slice(0, 3).map((issue) => {

@@ -1,4 +1,7 @@
-/** The snapshot as a JSON document (docs/architecture.md, "The snapshot"): one schema for writing and reading. */
+/**
+ * Reads and writes a snapshot as a JSON document (docs/architecture.md, "The snapshot"), both with
+ * one schema.
+ */
 import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { Snapshot } from '../../decision/model/snapshot.ts';
@@ -56,12 +59,12 @@ const snapshotSchema = z.object({
   }),
 });
 
-/** A document that is not a snapshot; the message says where. */
+/** A document is not a snapshot. The message names the wrong fields. */
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError';
 }
 
-/** Reads a snapshot document. Throws SnapshotError. */
+/** Makes a snapshot from a parsed JSON document. Throws SnapshotError. */
 export function parseSnapshot(value: unknown): Snapshot {
   const result = snapshotSchema.safeDecode(value as z.input<typeof snapshotSchema>);
   if (result.success) return result.data;
@@ -70,7 +73,7 @@ export function parseSnapshot(value: unknown): Snapshot {
   });
 }
 
-/** The JSON document of a snapshot: only the fields that the schema names. */
+/** The JSON document of a snapshot. It has only the fields that the schema names. */
 export function snapshotToJson(snapshot: Snapshot): unknown {
   return snapshotSchema.encode(snapshot as z.output<typeof snapshotSchema>);
 }

@@ -1,15 +1,15 @@
-/** Settings of earlier versions, and values that people write for others: what to write instead. */
+/** Advice for settings of earlier versions, and for common wrong values. */
 import type { Path } from './shown.ts';
 
 /** By the setting's path, positions in lists left out. */
 const REMOVED: Readonly<Record<string, string>> = {
   'pools[].prewarm.afterPeak':
-    'no longer a setting; remove it. After a peak, idle daemons drain after idleTimeout, 20s unless you write another',
+    'no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
 };
 
 const INSTEAD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'pools[].min': {
-    auto: 'leave min out; it is then 0 where wake is on and the forecast can be read, else 1',
+    auto: 'remove min; it is then 0 if wake is on and the autoscaler can read the forecast, otherwise 1',
   },
   'pools[].warm': {
     on: 'write auto',

@@ -1,7 +1,10 @@
 import { toDotPath } from 'zod/v4/core';
 import { looksLikeSecret, type Path } from './shown.ts';
 
-/** One thing that is wrong with a configuration, or that may surprise. Lines and columns count from 1. */
+/**
+ * One thing that is wrong with a configuration, or that may surprise. Lines and columns count from
+ * 1.
+ */
 export type Problem = {
   readonly severity: 'error' | 'warning';
   /** Such as `pools[0].max`; empty for the whole file. */
@@ -21,7 +24,9 @@ export type Finding = {
   readonly at?: Path | undefined;
 };
 
-/** A configuration that cannot be used. Its message has one line a problem; nothing secret is in it. */
+/**
+ * A configuration that cannot be used. Its message has one line a problem; nothing secret is in it.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
@@ -62,7 +67,9 @@ export const error = (path: Path, message: string, at?: Path): Finding => ({
 });
 export const warning = (path: Path, message: string): Finding => ({ severity: 'warning', path, message });
 
-/** The configuration if it can be used, with the warnings; otherwise throws every problem at once. */
+/**
+ * The configuration if it can be used, with the warnings; otherwise throws every problem at once.
+ */
 export function settle<C>(config: C | undefined, problems: readonly Problem[]) {
   const isBad = problems.some(({ severity }) => severity === 'error');
   if (config === undefined || isBad) throw new ConfigError(problems);

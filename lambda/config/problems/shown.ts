@@ -1,22 +1,27 @@
-/** How a value that was seen is named in a message: short, on one line, and never a secret. */
+/** Formats values and paths for messages: short, on one line, and never a secret. */
 
 /** A path into the configuration: names, and positions in lists. */
 export type Path = readonly (string | number)[];
 
 const LONGEST = 60;
-// what lies below these may be a secret that someone put where its reference belongs (or a proxy's password)
+// Values below these settings may be a secret in place of its reference, or a proxy's password.
 const PRIVATE = new Set<string | number>(['token', 'key', 'proxy', 'environment', 'secrets']);
 // provisioner keys: 43 characters (docs/coder.md §3); coder's API tokens: 10, a hyphen, 22
 const SECRET_SHAPES = /(?<![A-Za-z0-9])(?:[A-Za-z0-9]{43}|[A-Za-z0-9]{10}-[A-Za-z0-9]{22})(?![A-Za-z0-9])/g;
 const CREDENTIALS_IN_URL = /:\/\/\S*@/;
 
-/** Whether a text holds what looks like a provisioner key, an API token, a PEM block or a URL's password. */
+/**
+ * Whether a text holds what looks like a provisioner key, an API token, a PEM block or a URL's
+ * password.
+ */
 export function looksLikeSecret(text: string): boolean {
   if (text.includes('-----BEGIN') || CREDENTIALS_IN_URL.test(text)) return true;
   return (text.match(SECRET_SHAPES) ?? []).some(isMixed);
 }
 
-/** The value as the object of "got": `"blue"`, `5`, `a list`; only its type where it may be secret. */
+/**
+ * The value as the object of "got": `"blue"`, `5`, `a list`; only its type where it may be secret.
+ */
 export function shown(value: unknown, path: Path): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';

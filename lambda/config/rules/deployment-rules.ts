@@ -1,21 +1,24 @@
-/** What must hold between the settings of a deployment; beside rules.ts, which is about the decision's. */
+/** Checks rules between several settings of a deployment. rules.ts checks those of the decision. */
 
 import { error, type Finding, warning } from '../problems/problems.ts';
 import { looksLikeSecret, type Path } from '../problems/shown.ts';
 import { type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
 
-/** Every rule that the deployment's settings of a configuration break. They look at what was written, defaults left out. */
+/**
+ * The errors and warnings about the settings of a deployment. The rules see the written values,
+ * without defaults.
+ */
 export function checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Finding[] {
   return [
     ...checkAws(toMapping(raw.aws)),
-    ...checkPasted(raw.aws, ['aws']),
+    ...checkForSecrets(raw.aws, ['aws']),
     ...pools.flatMap((pool) => [
       ...checkSpotBase(pool, defaults.spot),
       ...checkTaskRole(pool),
       ...checkRetiring(pool),
       ...checkSecretNames(pool),
       ...checkMetricsVariables(pool),
-      ...checkPasted(pool.raw.environment, at(pool, 'environment')),
+      ...checkForSecrets(pool.raw.environment, at(pool, 'environment')),
     ]),
   ];
 }
@@ -27,40 +30,40 @@ function checkAws(aws: Mapping): Finding[] {
     ...unused(network, ['natGateways', 'endpoints'], {
       in: ['aws', 'network'],
       if: network.vpc !== undefined,
-      why: 'is for a VPC of its own, and vpc names an existing one; remove it, or remove vpc',
+      why: 'applies only to a VPC that the stack creates, but vpc names an existing one; remove it, or remove vpc',
     }),
     ...unused(logs, ['retentionDays'], {
       in: ['aws', 'logs'],
       if: logs.group !== undefined,
-      why: 'is for log groups of its own, and group names an existing one, which keeps its own; remove it, or remove group',
+      why: 'applies only to log groups that the stack creates, but group names an existing one; remove it, or remove group',
     }),
     ...unused(alarms, ['emails'], {
       in: ['aws', 'alarms'],
       if: alarms.topic !== undefined,
-      why: 'are subscribed to a topic of its own, and topic names an existing one; subscribe them there, or remove topic',
+      why: 'applies only to a topic that the stack creates, but topic names an existing one; subscribe the addresses there, or remove topic',
     }),
     ...unused(alarms, ['topic', 'emails'], {
       in: ['aws', 'alarms'],
       if: alarms.enabled === false,
-      why: 'has nothing to tell, since alarms are off; remove it, or write enabled: true',
+      why: 'has no effect because alarms are disabled; remove it, or write enabled: true',
     }),
   ];
 }
 
 function checkVpc({ vpc, subnets, securityGroups }: Mapping): Finding[] {
   const at: Path = ['aws', 'network'];
-  if (vpc !== undefined && isNothing(subnets))
+  if (vpc !== undefined && isUnset(subnets))
     return [
       error(
         [...at, 'subnets'],
-        'missing beside vpc; write the ids of its private subnets: [subnet-…, subnet-…]',
+        'missing, but vpc is set; write the ids of its private subnets: [subnet-…, subnet-…]',
         [...at, 'vpc'],
       ),
     ];
   if (vpc !== undefined) return [];
   return Object.entries({ subnets, securityGroups })
-    .filter(([, ids]) => !isNothing(ids))
-    .map(([name]) => error([...at, name], 'is of an existing VPC; write its id too: vpc: vpc-…'));
+    .filter(([, ids]) => !isUnset(ids))
+    .map(([name]) => error([...at, name], 'applies only to an existing VPC; write its id too: vpc: vpc-…'));
 }
 
 type Unused = { readonly in: Path; readonly if: boolean; readonly why: string };
@@ -70,7 +73,7 @@ function unused(
   names: readonly string[],
   { in: at, if: isUnused, why }: Unused,
 ): Finding[] {
-  const written = names.filter((name) => !isNothing(section[name]));
+  const written = names.filter((name) => !isUnset(section[name]));
   return isUnused ? written.map((name) => error([...at, name], why)) : [];
 }
 
@@ -78,7 +81,7 @@ function checkSpotBase(pool: PoolDraft, spotOfAll: boolean | undefined): Finding
   const isSpot = pool.raw.spot === undefined ? spotOfAll : pool.spot;
   if (!pool.spotBase || isSpot !== false) return [];
   return [
-    error(at(pool, 'spotBase'), 'is the part of a Spot pool that is not on Spot; write spot: true too'),
+    error(at(pool, 'spotBase'), 'has no effect because the pool does not use Spot; write spot: true too'),
   ];
 }
 
@@ -87,7 +90,7 @@ function checkTaskRole(pool: PoolDraft): Finding[] {
   const beside = unused(role, ['policies', 'statements'], {
     in: at(pool, 'taskRole'),
     if: role.arn !== undefined,
-    why: 'is for a role of its own, and arn names an existing one; give it to that role, or remove arn',
+    why: 'applies only to a role that the stack creates, but arn names an existing one; add it to that role, or remove arn',
   });
   return [...beside, ...checkStatements(pool)];
 }
@@ -98,7 +101,7 @@ function checkStatements(pool: PoolDraft): Finding[] {
       ? [
           warning(
             at(pool, 'taskRole', 'statements', index, 'actions'),
-            'lets every template do everything in this account; name the services, such as ec2:*',
+            'allows every template to do everything in this account; name the services, such as ec2:*',
           ),
         ]
       : [],
@@ -110,12 +113,15 @@ function checkRetiring(pool: PoolDraft): Finding[] {
   return [
     error(
       at(pool, 'retiring'),
-      'asks everyone to leave, which scaleIn: never forbids; write scaleIn: confirm beside it',
+      'drains all tasks, but scaleIn: never forbids it; write scaleIn: confirm too',
     ),
   ];
 }
 
-/** Secrets Manager takes a name that ends so for a whole ARN, where ECS asks by ARN (its API Reference, SecretId). */
+/**
+ * ECS reads secrets by ARN, and Secrets Manager takes an ARN with this ending for a complete one
+ * (its API Reference, SecretId).
+ */
 const LIKE_A_SUFFIX = /-[A-Za-z0-9]{6}$/;
 
 function checkSecretNames(pool: PoolDraft): Finding[] {
@@ -128,7 +134,7 @@ function checkSecretNames(pool: PoolDraft): Finding[] {
     const isTaken = typeof secret === 'string' && !secret.startsWith('arn:') && LIKE_A_SUFFIX.test(secret);
     if (!isTaken || looksLikeSecret(secret)) return [];
     const message =
-      'ends like the suffix that AWS gives to secrets, so ECS would not find it by name; write its full ARN (aws secretsmanager describe-secret)';
+      'ends like the random suffix of a secret ARN, so ECS would not find the secret by name; write its full ARN (aws secretsmanager describe-secret)';
     return [error(at(pool, ...where.split('.'), 'secret'), message)];
   });
 }
@@ -137,42 +143,47 @@ function checkMetricsVariables(pool: PoolDraft): Finding[] {
   if (pool.prometheusPort === undefined) return [];
   return ['CODER_PROMETHEUS_ENABLE', 'CODER_PROMETHEUS_ADDRESS']
     .filter((name) => Object.hasOwn(toMapping(pool.raw.environment), name))
-    .map((name) => error(at(pool, 'environment', name), 'is set by prometheusPort; remove one of the two'));
+    .map((name) =>
+      error(at(pool, 'environment', name), 'is already set by prometheusPort; remove one of the two'),
+    );
 }
 
-/** What is written here stands in template and console for all to read. */
-function checkPasted(value: unknown, path: Path): Finding[] {
+/** Warns about secrets in values that the template and the AWS console show. */
+function checkForSecrets(value: unknown, path: Path): Finding[] {
   if (typeof value === 'string')
     return looksLikeSecret(value)
       ? [
           warning(
             path,
-            'looks like a secret, and template and console show it; put it into AWS Secrets Manager (secrets)',
+            'looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
           ),
         ]
       : [];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, item]) =>
-    checkPasted(item, [...path, Array.isArray(value) ? Number(name) : name]),
+    checkForSecrets(item, [...path, Array.isArray(value) ? Number(name) : name]),
   );
 }
 
 const MOST_POOLS = 50;
 
-/** Whether a parsed configuration has more pools than one stack should hold; the decision itself takes more. */
+/**
+ * Refuses a parsed configuration with more pools than one stack supports. The decision supports
+ * more.
+ */
 export function checkPoolCount(value: unknown): Finding[] {
   const { pools } = toMapping(value);
   if (!Array.isArray(pools) || pools.length <= MOST_POOLS) return [];
   return [
     error(
       ['pools'],
-      `${pools.length} pools, and a deployment has at most ${MOST_POOLS}; split the file by organization: one file and one stack (aws.stack) for each or a few of them, each with a cluster of its own. Jobs never cross organizations, so nothing is lost`,
+      `${pools.length} pools, but one deployment supports at most ${MOST_POOLS}; split the file by organization. Give each file its own stack (aws.stack) and its own cluster. Jobs stay in their organization, so the split loses nothing`,
     ),
   ];
 }
 
-/** Nothing is said by an empty list or `false` either. */
-function isNothing(value: unknown): boolean {
+/** Whether a setting is unset. An empty list and `false` count as unset. */
+function isUnset(value: unknown): boolean {
   return value === undefined || value === false || (Array.isArray(value) && value.length === 0);
 }
 

@@ -1,4 +1,7 @@
-/** What `cdk deploy` is told beside what the decision knows. All values are complete: defaults are filled in when the file is read. */
+/**
+ * The settings that only `cdk deploy` uses. All values are complete: reading the file fills in the
+ * defaults.
+ */
 import type { Config, PoolConfig } from '../../decision/model/config.ts';
 
 export type RoleStatement = { readonly actions: readonly string[]; readonly resources: readonly string[] };

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import { configSchema, poolSchema } from '../schema/schema.ts';
 
-/** The settings that are valid each for itself, others left out: so that one mistake doesn't hide the next. */
+/**
+ * The settings that are valid by themselves. Invalid ones are missing, so one mistake does not hide
+ * the next.
+ */
 type Draft<S extends z.ZodRawShape> = { readonly [Name in keyof S]?: z.output<S[Name]> };
 export type Mapping = Readonly<Record<string, unknown>>;
 
@@ -19,7 +22,7 @@ export type ConfigDraft = Omit<Draft<typeof configSchema.shape>, 'pools' | 'defa
 };
 type DefaultsDraft = Draft<ReturnType<typeof defaultsShape>> & { readonly raw: Mapping };
 
-/** Reads as much of a configuration as can be read. */
+/** Derives a draft from a parsed configuration, with all settings that are valid by themselves. */
 export function draftConfig(value: unknown): ConfigDraft {
   const raw = toMapping(value);
   const pools = Array.isArray(raw.pools) ? raw.pools : [];

@@ -1,4 +1,7 @@
-/** What must hold between settings. Each rule looks at valid settings only; schema.ts judges each for itself. */
+/**
+ * Checks rules between several settings of the decision. A rule sees only settings that are valid
+ * by themselves, which schema.ts checks.
+ */
 import { tagKey } from '../../decision/model/tags.ts';
 import { error, type Finding, warning } from '../problems/problems.ts';
 import type { Path } from '../problems/shown.ts';
@@ -6,12 +9,12 @@ import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/
 import { checkDeploymentRules } from './deployment-rules.ts';
 import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
 
-/** Every rule that a configuration breaks, and what it should be warned of. */
+/** The errors and warnings of all rules between settings. */
 export function checkRules(config: ConfigDraft): Finding[] {
   const perPool = config.pools.flatMap((pool) => [
     ...checkBounds(pool),
     ...checkSchedules(pool),
-    // floors, wake and prewarm of a pool on its way out are off
+    // A retiring pool has no floors, wake or prewarm.
     ...(pool.retiring ? [] : checkFloors(pool, config)),
     ...checkSize(pool, config),
     ...checkVariables(pool),
@@ -51,8 +54,8 @@ const maxText = ({ max, raw }: PoolDraft): string =>
 
 // docs/coder.md §10
 const SWITCHED_OFF = {
-  autostart: 'starts no workspace of these tags by its schedule',
-  autostop: 'stops no workspace of these tags at its deadline, and makes none dormant and deletes none,',
+  autostart: 'does not start workspaces of these tags by their schedules',
+  autostop: 'does not stop workspaces of these tags at their deadline, make them dormant or delete them',
 } as const;
 
 function checkWake(pool: PoolDraft): Finding[] {
@@ -60,7 +63,7 @@ function checkWake(pool: PoolDraft): Finding[] {
   return off.map((feature) =>
     warning(
       at(pool, 'wake', feature),
-      `with min 0 and this off, coderd ${SWITCHED_OFF[feature]} while no daemon is up; write true here, or min: 1`,
+      `with min 0 and this off, coderd ${SWITCHED_OFF[feature]} while no daemon is online; write true here, or min: 1`,
     ),
   );
 }
@@ -69,12 +72,12 @@ function checkPrewarm(pool: PoolDraft): Finding[] {
   if (pool.raw.prewarm === undefined) return [];
   if (switchedOff(pool).length === 2) {
     const message =
-      'has no effect, since wake is off; remove it, or set wake.autostart or wake.autostop to true';
+      'has no effect because wake is off; remove it, or set wake.autostart or wake.autostop to true';
     return [warning(at(pool, 'prewarm'), message)];
   }
   const most = pool.prewarm?.max ?? 0;
   if (pool.max === undefined || most <= pool.max) return [];
-  const message = `max ${most} is above the pool's ${maxText(pool)}, which holds; lower prewarm.max or raise max`;
+  const message = `max ${most} is above the pool's ${maxText(pool)}, which limits it; lower prewarm.max or raise max`;
   return [warning(at(pool, 'prewarm', 'max'), message)];
 }
 
@@ -83,7 +86,8 @@ function switchedOff({ wake }: PoolDraft) {
 }
 
 function checkSchedules(pool: PoolDraft): Finding[] {
-  const message = 'neither min nor warm is above 0; write what is kept at these times, such as warm: 2';
+  const message =
+    'min and warm are both 0, so the schedule has no effect; write one of them, such as warm: 2';
   return (pool.schedules ?? []).flatMap(({ min, warm }, index) =>
     min > 0 || warm > 0 ? [] : [error(at(pool, 'schedules', index), message)],
   );
@@ -109,7 +113,7 @@ function sizeProblem(cpu: number, memory: number): string {
   return `Fargate has no task with cpu ${cpu} and memory ${memory}; cpu ${cpu} goes with memory ${describeMemories(cpu)}${other}`;
 }
 
-/** Memory counted in GB, as nearly everywhere else. */
+/** A hint for memory that was written in GB. */
 function gigabyteHint(memory: number): string {
   const mib = memory * 1024;
   return FARGATE_CPUS.some((cpu) => memoriesFor(cpu).includes(mib)) ? `; ${memory} GB is ${mib}` : '';
@@ -120,15 +124,15 @@ function checkVariables(pool: PoolDraft): Finding[] {
     Object.hasOwn(pool.secrets ?? {}, name),
   );
   return inBoth.map((name) =>
-    error(at(pool, 'secrets', name), `"${name}" is in environment too; keep one of them`),
+    error(at(pool, 'secrets', name), `"${name}" is also in environment; keep one of them`),
   );
 }
 
-/** The guard's shell writes the certificates down in the container; without it nobody does. */
+/** Only tasks with a guard get the certificates: a script installs them before the guard starts. */
 function checkTrust(pool: PoolDraft, { raw }: ConfigDraft): Finding[] {
   const { caBundle } = toMapping(raw.coder);
   if (caBundle === undefined || pool.scaleIn === undefined || pool.scaleIn === 'lease') return [];
-  const message = `with "${pool.scaleIn}" the tasks have no shell that brings the certificates of coder.caBundle; the image must trust them itself`;
+  const message = `with "${pool.scaleIn}" no guard installs the certificates of coder.caBundle in the tasks; use an image that trusts them already`;
   return [warning(at(pool, 'scaleIn'), message)];
 }
 
@@ -138,12 +142,15 @@ function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   return [
     error(
       at(pool, 'name'),
-      `"${pool.name}" is the name of pools[${other.index}] already; give each pool its own`,
+      `"${pool.name}" is already the name of pools[${other.index}]; give each pool its own name`,
     ),
   ];
 }
 
-/** A pool that is renamed has the same tags as its successor while it retires. */
+/**
+ * A retiring pool may have the tags of another pool: after a rename its successor has the same
+ * tags.
+ */
 function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   const group = tagGroup(pool);
   const other = earlier(pool, pools).find(
@@ -153,7 +160,7 @@ function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
   return [
     error(
       ['pools', pool.index],
-      `has the organization and tags of pools[${other.index}]${other.name === undefined ? '' : ` "${other.name}"`}; make them one pool with a higher max, or give one of them another tag`,
+      `has the same organization and tags as pools[${other.index}]${other.name === undefined ? '' : ` "${other.name}"`}; merge them into one pool with a higher max, or give one of them another tag`,
       pool.raw.tags === undefined ? at(pool, 'organization') : at(pool, 'tags'),
     ),
   ];
@@ -171,13 +178,13 @@ function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Finding[] {
   return [error(['limits', 'maxTasks'], message, raw.limits === undefined ? ['pools'] : undefined)];
 }
 
-/** The file does not show these counts. */
+/** Explains counts that the file does not show. */
 function byDefaultText(pools: readonly PoolDraft[]): string {
   const isByDefault = pools.some((pool) => pool.raw.min === undefined && leastOf(pool) > 0);
-  return isByDefault ? ' (a pool without min whose wake is off counts as 1)' : '';
+  return isByDefault ? ' (a pool whose wake is off counts as 1 if its min is not set)' : '';
 }
 
-/** Other schedules may be active at other times: this looks at one at a time. */
+/** Checks each schedule alone, because other schedules may be active at other times. */
 function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Finding[] {
   const others = sumOfMin(pools.filter((other) => other !== pool));
   return (pool.schedules ?? []).flatMap(({ min }, index) => {
@@ -196,7 +203,7 @@ function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Fin
 function checkSumOfFloors({ pools, limits }: ConfigDraft): Finding[] {
   const sum = sumOf(pools, (pool) => Math.max(leastOf(pool), pool.whenBlind?.floor ?? 0));
   if (limits === undefined || sum <= limits.maxTasks || sumOfMin(pools) > limits.maxTasks) return [];
-  const message = `the pools' whenBlind.floor and min add up to ${sum}, above maxTasks ${limits.maxTasks}, which holds; raise maxTasks or lower floor`;
+  const message = `the pools' whenBlind.floor and min add up to ${sum}, above maxTasks ${limits.maxTasks}, which limits them; raise maxTasks or lower floor`;
   const first = pools.find(({ whenBlind }) => (whenBlind?.floor ?? 0) > 0);
   return first === undefined ? [] : [warning(at(first, 'whenBlind', 'floor'), message)];
 }
@@ -206,7 +213,7 @@ const sumOfMin = (pools: readonly PoolDraft[]) => sumOf(pools, leastOf);
 const sumOf = (pools: readonly PoolDraft[], of: (pool: PoolDraft) => number) =>
   pools.reduce((total, pool) => total + (pool.retiring ? 0 : of(pool)), 0);
 
-/** What `min` is at the least: not written, it is 1 where wake is off. */
+/** The lowest possible `min`. An unset `min` is 1 if wake is off. */
 function leastOf(pool: PoolDraft): number {
   if (pool.raw.min === undefined) return switchedOff(pool).length > 0 ? 1 : 0;
   return pool.min ?? 0;

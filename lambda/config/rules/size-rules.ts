@@ -1,4 +1,7 @@
-/** What ECS and CloudFormation would refuse for its size, estimated from what was written; a little too high rather than too low. */
+/**
+ * Checks the sizes that ECS and CloudFormation limit, estimated from the written settings. The
+ * estimates are a little too high rather than too low.
+ */
 
 import { error, type Finding } from '../problems/problems.ts';
 import { type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './drafts.ts';
@@ -27,7 +30,7 @@ const PER_SECRET = 100;
 function checkCaBundle({ pools }: ConfigDraft, caBundle: string | undefined): Finding[] {
   const bytes = GUARDED_TASK + textBytes(caBundle);
   if (bytes <= MOST_OF_TASK || !pools.some(isGuarded)) return [];
-  const message = `the CA bundle has ${kib(textBytes(caBundle))}; ECS takes task definitions of 64 KiB, which leaves it ${kib(MOST_OF_TASK - GUARDED_TASK)}. Leave only the authorities in it that coderd's certificate needs`;
+  const message = `the CA bundle has ${kib(textBytes(caBundle))}, but a task definition (at most 64 KiB) leaves ${kib(MOST_OF_TASK - GUARDED_TASK)} for it; keep only the authorities that coderd's certificate needs`;
   return [error(['coder', 'caBundle'], message)];
 }
 
@@ -35,7 +38,7 @@ function checkTask(pool: PoolDraft, caBundle: string | undefined): Finding[] {
   const fixed = isGuarded(pool) ? GUARDED_TASK + textBytes(caBundle) : BARE_TASK;
   const bytes = fixed + variablesBytes(pool);
   if (bytes <= MOST_OF_TASK) return [];
-  const message = `the pool's task definition would have about ${kib(bytes)}, and ECS takes 64 KiB; environment and secrets may have ${kib(MOST_OF_TASK - fixed)}. Shorten them, or put them into the image`;
+  const message = `the pool's task definition would have about ${kib(bytes)}, but ECS accepts at most 64 KiB. environment and secrets may have ${kib(MOST_OF_TASK - fixed)}; shorten them, or put them into the image`;
   return [error(['pools', pool.index, 'environment'], message, ['pools', pool.index])];
 }
 
@@ -54,11 +57,14 @@ const MOST_OF_TEMPLATE = 1_000_000;
 function checkTemplate(config: ConfigDraft, caBundle: string | undefined): Finding[] {
   const bytes = templateBytes(config, caBundle);
   if (bytes <= MOST_OF_TEMPLATE) return [];
-  const message = `the template of ${config.pools.length} pools would have about ${kib(bytes)}, and CloudFormation takes 1 MB. Shorten environment, secrets or aws.tags, or split the file: one stack (aws.stack) for some of the pools`;
+  const message = `the template of ${config.pools.length} pools would have about ${kib(bytes)}, but CloudFormation accepts at most 1 MB. Shorten environment, secrets or aws.tags, or split the pools over several files, each with its own stack (aws.stack)`;
   return [error(['pools'], message)];
 }
 
-/** About as many bytes as the template has, and not fewer: the constants are measured (test/infra/pool/sizes.test.ts). */
+/**
+ * About as many bytes as the template has, and not fewer: the constants are measured
+ * (test/infra/pool/sizes.test.ts).
+ */
 export function templateBytes({ pools, raw }: ConfigDraft, caBundle: string | undefined): number {
   const tags =
     jsonBytes(toMapping(raw.aws).tags ?? {}) + 20 * Object.keys(toMapping(toMapping(raw.aws).tags)).length;

@@ -1,30 +1,33 @@
-/** What must hold between `limits.dollarsPerHour` and what the pools' tasks cost. */
+/** Checks `limits.dollarsPerHour` against the price of the pools' tasks. */
 import { priceOf } from '../../decision/settings/prices.ts';
 import { leastOf } from '../../decision/settings/settings-in-force.ts';
 import { error, type Finding } from '../problems/problems.ts';
 import type { DeployedPool, Deployment } from './deployment.ts';
 
-/** Whether the limit lets each pool have a task, and all pools their `min`. Looks at a complete configuration: a price needs all of a pool's size. */
+/**
+ * Checks that the limit allows one task of each pool, and the `min` tasks of all pools. It needs a
+ * complete configuration, because a price depends on the whole size of a pool.
+ */
 export function checkSpending({ limits, pools: all }: Deployment): readonly Finding[] {
   const { dollarsPerHour } = limits;
   if (dollarsPerHour === undefined) return [];
   const pools = all.filter(({ retiring }) => !retiring);
-  const tooDear = dearest(pools.filter((pool) => hourOf(pool) > dollarsPerHour));
-  if (tooDear !== undefined) return [refuse(tooDearText(tooDear, dollarsPerHour))];
+  const tooExpensive = mostExpensive(pools.filter((pool) => hourOf(pool) > dollarsPerHour));
+  if (tooExpensive !== undefined) return [refuse(tooExpensiveText(tooExpensive, dollarsPerHour))];
   const least = pools.reduce((sum, pool) => sum + hourOf(pool) * leastOf(pool, undefined), 0);
   return least > dollarsPerHour ? [refuse(minText(least, dollarsPerHour))] : [];
 }
 
-function dearest(pools: readonly DeployedPool[]): DeployedPool | undefined {
+function mostExpensive(pools: readonly DeployedPool[]): DeployedPool | undefined {
   return pools.toSorted((a, b) => hourOf(b) - hourOf(a))[0];
 }
 
-function tooDearText(pool: DeployedPool, limit: number): string {
-  return `one task of pool "${pool.name}" costs ${shownDollars(hourOf(pool))} an hour, above dollarsPerHour ${limit}, so the pool could never have a task; raise dollarsPerHour or make its tasks smaller`;
+function tooExpensiveText(pool: DeployedPool, limit: number): string {
+  return `one task of pool "${pool.name}" costs ${shownDollars(hourOf(pool))} an hour, above dollarsPerHour ${limit}, so the pool could never launch a task; raise dollarsPerHour or make its tasks smaller`;
 }
 
 function minText(least: number, limit: number): string {
-  return `the pools' min cost ${shownDollars(least)} an hour together, above dollarsPerHour ${limit}; raise dollarsPerHour or lower min`;
+  return `the min tasks of all pools cost ${shownDollars(least)} an hour, above dollarsPerHour ${limit}; raise dollarsPerHour or lower min`;
 }
 
 const refuse = (message: string): Finding => error(['limits', 'dollarsPerHour'], message);

@@ -1,4 +1,7 @@
-/** Ids and ARNs of what exists in AWS already: their form only, since a configuration is checked offline. */
+/**
+ * Ids and ARNs of what exists in AWS already: their form only, since a configuration is checked
+ * offline.
+ */
 import * as z from 'zod';
 
 /** VPC, subnets and security groups: 17 hexadecimal digits, of old ones 8. */
@@ -8,7 +11,7 @@ export function resourceId(prefix: 'vpc' | 'subnet' | 'sg', what: string) {
     .string()
     .regex(
       new RegExp(`^${prefix}-(?:[0-9a-f]{17}|[0-9a-f]{8})$`),
-      `is not the id of ${what}; it looks like ${example}`,
+      `is not the id of ${what}; write one such as ${example}`,
     )
     .meta({ description: `The id of ${what}.`, examples: [example] });
 }
@@ -20,7 +23,7 @@ type ArnKind = { readonly what: string; readonly form: string; readonly example:
 
 const KINDS = {
   key: {
-    what: 'a key in KMS (of the key itself, not of an alias)',
+    what: 'a KMS key (not of an alias)',
     form: `kms:${IN_REGION}:key/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})`,
     example: 'arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef',
   },
@@ -36,7 +39,7 @@ const KINDS = {
   },
   // alarms cannot publish to FIFO topics, whose names end with ".fifo"
   topic: {
-    what: 'a standard topic in SNS',
+    what: 'a standard SNS topic',
     form: `sns:${IN_REGION}:[A-Za-z0-9_-]{1,256}`,
     example: 'arn:aws:sns:eu-central-1:123456789012:on-call',
   },
@@ -47,6 +50,6 @@ export function arnOf(kind: keyof typeof KINDS, description: string) {
   const { what, form, example } = KINDS[kind];
   return z
     .string()
-    .regex(new RegExp(`^arn:aws[a-z-]*:${form}$`), `is not the ARN of ${what}; it looks like ${example}`)
+    .regex(new RegExp(`^arn:aws[a-z-]*:${form}$`), `is not the ARN of ${what}; write one such as ${example}`)
     .meta({ description, examples: [example] });
 }

@@ -1,17 +1,19 @@
-/** The section `aws`: what only a deployment asks for. The function reads past it. */
+/** The schema of the section `aws`. Only `cdk deploy` uses it; the function ignores it. */
 import * as z from 'zod';
 import { arnOf, resourceId } from './aws-ids.ts';
 
 const eachOnce = [
   (items: readonly string[]) => new Set(items).size === items.length,
-  'names something twice',
+  'has a duplicate entry; keep one of them',
 ] as const;
 
 // ECS takes 16 subnets and 5 security groups (API Reference, AwsVpcConfiguration)
 const network = z
   .strictObject({
     vpc: resourceId('vpc', 'a VPC')
-      .meta({ description: 'Id of an existing VPC, with `subnets`. Without it: one of its own.' })
+      .meta({
+        description: 'Id of an existing VPC. Write `subnets` too. By default the stack creates a VPC.',
+      })
       .optional(),
     subnets: z
       .array(resourceId('subnet', 'a subnet'))
@@ -20,7 +22,7 @@ const network = z
       .default([])
       .meta({
         description:
-          'Private subnets of `vpc`, with a way out to coderd, the registry and what Terraform calls.',
+          'Private subnets of `vpc`. They need a route to coderd, to the registry and to what Terraform calls.',
         examples: [['subnet-0123456789abcdef0', 'subnet-0fedcba9876543210']],
       }),
     securityGroups: z
@@ -30,22 +32,20 @@ const network = z
       .default([])
       .meta({
         description:
-          'Security groups in `vpc` for tasks and function. Without them: one that lets nothing in.',
+          'Security groups in `vpc` for the tasks and the function. By default the stack creates one that allows no inbound traffic.',
         examples: [['sg-0123456789abcdef0']],
       }),
-    natGateways: z
-      .int()
-      .min(1)
-      .max(2)
-      .default(1)
-      .meta({ description: 'NAT gateways of its own VPC; 2: one a zone, so that a zone can fail.' }),
+    natGateways: z.int().min(1).max(2).default(1).meta({
+      description:
+        'NAT gateways of the VPC that the stack creates. With 2 there is one in each zone, and one zone may fail.',
+    }),
     endpoints: z.boolean().default(false).meta({
       description:
-        'Interface endpoints in its own VPC, so that calls to AWS stay off the NAT gateway. docs/sizes.md has their price.',
+        'Create interface endpoints in the VPC that the stack creates. Calls to AWS then bypass the NAT gateway. docs/sizes.md has the price.',
     }),
   })
   .prefault({})
-  .meta({ description: 'Where tasks and function run.' });
+  .meta({ description: 'The network of the tasks and the function.' });
 
 /** What CloudWatch Logs can keep: PutRetentionPolicy in its API reference. */
 const RETENTION_DAYS = [
@@ -58,18 +58,21 @@ const logs = z
       .string()
       .regex(
         /^(?!aws\/)[.\-_/A-Za-z0-9]{1,256}$/,
-        'is not the name of a log group that fits the tag of a service (256 letters, digits and . - _ /; "aws/" in front is reserved)',
+        'is not a usable name of a log group; use at most 256 letters, digits and . - _ / (a service carries it as a tag), and do not begin with "aws/"',
       )
       .meta({
         description:
-          'Name of an existing log group for everything. Without it: one for the function and one a pool.',
+          'Name of an existing log group for all logs. By default the stack creates one for the function and one for each pool.',
         examples: ['/platform/coder-autoscaler'],
       })
       .optional(),
-    retentionDays: z.literal(RETENTION_DAYS).default(30).meta({ description: 'How long logs are kept.' }),
+    retentionDays: z
+      .literal(RETENTION_DAYS)
+      .default(30)
+      .meta({ description: 'How many days CloudWatch keeps the logs.' }),
   })
   .prefault({})
-  .meta({ description: 'Where logs go.' });
+  .meta({ description: 'Log groups of the function and the pools.' });
 
 const lambda = z
   .strictObject({
@@ -78,29 +81,30 @@ const lambda = z
       .min(256)
       .max(10_240)
       .default(512)
-      .meta({ description: 'MiB of the function; CPU comes with it.' }),
+      .meta({ description: 'Memory of the function in MiB. AWS gives CPU in proportion.' }),
     inVpc: z.boolean().default(true).meta({
-      description: 'Runs in the network above. With `false`: outside, for a coderd on the internet.',
+      description:
+        'Run the function in the network of the tasks. With `false` it runs outside, and coderd must be reachable from the internet.',
     }),
-    tracing: z.boolean().default(false).meta({ description: 'Traces invocations with X-Ray.' }),
+    tracing: z.boolean().default(false).meta({ description: 'Trace invocations with X-Ray.' }),
     reservedConcurrency: z
       .int()
       .min(1)
       .meta({
         description:
-          'Reserves so many invocations at once. Looks that overlap do no harm; 1 refuses a dry run while one runs, and new accounts cannot reserve any.',
+          'Reserved concurrency of the function. It is not needed for safety: looks may overlap. With 1, AWS refuses a dry run while an invocation runs. New accounts cannot reserve any.',
       })
       .optional(),
   })
   .prefault({})
-  .meta({ description: 'The function.' });
+  .meta({ description: 'The Lambda function.' });
 
 const alarms = z
   .strictObject({
-    enabled: z.boolean().default(true).meta({ description: 'Makes the alarms.' }),
+    enabled: z.boolean().default(true).meta({ description: 'Create the alarms.' }),
     topic: arnOf(
       'topic',
-      'ARN of an existing SNS topic that they go to. Without it: one of its own.',
+      'ARN of an existing SNS topic for the alarms. By default the stack creates one.',
     ).optional(),
     emails: z
       .array(
@@ -111,14 +115,16 @@ const alarms = z
       .refine(...eachOnce)
       .default([])
       .meta({
-        description: 'Subscribed to a topic of its own; each has to confirm.',
+        description:
+          'Addresses to subscribe to the topic that the stack creates. Each recipient has to confirm.',
         examples: [['platform@example.com']],
       }),
   })
   .prefault({})
-  .meta({ description: 'Alarms in CloudWatch.' });
+  .meta({ description: 'CloudWatch alarms.' });
 
-// ECS services carry 50 tags at the most: three are ours, and twelve more while all three kinds of overrides are set
+// An ECS service has at most 50 tags. The autoscaler sets three, and twelve more while all three
+// kinds of overrides are set.
 const MOST_TAGS = 35;
 
 // the rules of AWS: docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
@@ -132,7 +138,7 @@ const tagName = z
   .refine((name) => !/^aws:/i.test(name), 'is reserved by AWS; write a key that does not begin with "aws:"')
   .refine(
     (name) => !name.startsWith('coder-autoscaler:'),
-    'is set by the autoscaler itself; write a key that does not begin with "coder-autoscaler:"',
+    'is a tag key that the autoscaler sets itself; write a key that does not begin with "coder-autoscaler:"',
   );
 const tagValue = z
   .string()
@@ -149,58 +155,64 @@ export const aws = z
       .string()
       .regex(
         /^[A-Za-z][A-Za-z0-9-]{0,127}$/,
-        'is not the name of a CloudFormation stack; use letters, digits and hyphens, a letter first, at most 128 characters',
+        'is not the name of a CloudFormation stack; use at most 128 letters, digits and hyphens, and begin with a letter',
       )
       .default(STACK)
-      .meta({ description: 'Name of the CloudFormation stack. Two deployments in one account need two.' }),
+      .meta({
+        description: 'Name of the CloudFormation stack. Each deployment in an account needs its own.',
+      }),
     network,
     cluster: z
       .string()
       .regex(
         /^[A-Za-z0-9_-]{1,255}$/,
-        'is not the name of an ECS cluster; write what stands after the last "/" of its ARN',
+        'is not the name of an ECS cluster; write the part of its ARN after the last "/"',
       )
       .meta({
         description:
-          'Name of an existing ECS cluster with Fargate capacity providers. Without it: one of its own.',
+          'Name of an existing ECS cluster with Fargate capacity providers. By default the stack creates one.',
         examples: ['platform'],
       })
       .optional(),
     logs,
     kmsKey: arnOf(
       'key',
-      'ARN of a KMS key that encrypts logs, queue, topic, schedule and the function’s environment. Without it: keys of AWS.',
+      'ARN of a KMS key that encrypts the logs, the queue, the topic, the schedule and the function’s environment. By default AWS uses its own keys.',
     ).optional(),
-    permissionsBoundary: arnOf('policy', 'ARN of the managed policy that bounds every role.').optional(),
+    permissionsBoundary: arnOf(
+      'policy',
+      'ARN of the managed policy that is the permissions boundary of every role.',
+    ).optional(),
     bindTaskRoles: z.boolean().default(false).meta({
       description:
-        'Not tried on AWS yet. With `true`, new tasks get a role that can change the protection of tasks of their own pool only; for a cluster that several trust domains share.',
+        'With `true`, the role of a new task can change the protection of tasks of its own pool only. Use it in a cluster that several trust domains share. It has not been tried on AWS yet.',
     }),
     function: lambda,
     earlySuccess: z.boolean().default(false).meta({
       description:
-        'Ends `cdk deploy` once one new task of each pool is healthy; ECS removes old tasks as their builds end. docs/lifecycle.md tells the price.',
+        '`cdk deploy` ends once one new task of each pool is healthy. ECS removes old tasks as their builds end. docs/lifecycle.md explains the cost.',
     }),
     alarms,
     metrics: z
       .strictObject({
         perPool: z.boolean().default(false).meta({
-          description: 'Three metrics a pool, at $0.30 a month each, beside the ten of the deployment.',
+          description:
+            'Publish three metrics for each pool, at $0.30 a month each, in addition to the ten of the deployment.',
         }),
       })
       .prefault({})
-      .meta({ description: 'Metrics in CloudWatch.' }),
+      .meta({ description: 'CloudWatch metrics.' }),
     tags: z
       .record(tagName, tagValue)
       .refine(
         (tags) => Object.keys(tags).length <= MOST_TAGS,
-        `has too many tags; AWS allows 50 and the autoscaler needs some, write at most ${MOST_TAGS}`,
+        `has too many tags; write at most ${MOST_TAGS}, because AWS allows 50 and the autoscaler needs the others`,
       )
       .default({})
       .meta({
-        description: 'Tags of everything that can be tagged.',
+        description: 'Tags on every resource that supports them.',
         examples: [{ 'cost-center': '4711' }],
       }),
   })
   .prefault({})
-  .meta({ description: 'What `cdk deploy` makes.' });
+  .meta({ description: 'What `cdk deploy` creates.' });

@@ -7,14 +7,14 @@ export const coder = z
   .strictObject({
     url: urlWith(coderUrlProblem)
       .meta({
-        description: 'URL of coderd, without a path. https; http for loopback hosts only.',
+        description: 'URL of coderd, without a path. It must be https, or http for loopback hosts only.',
         format: 'uri',
         pattern: '^https?://',
         examples: ['https://coder.example.com'],
       })
       .transform((text) => new URL(text).origin),
     token: secretRef(
-      'Secret with the API token that reads jobs, daemons, workspaces and templates; its user needs the organization template admin role in every organization named below.',
+      'Secret that holds the API token for reading jobs, daemons, workspaces and templates. Its user needs the role organization template admin in every organization named below.',
       'coder/autoscaler-token',
     ),
     caBundle: z
@@ -22,14 +22,14 @@ export const coder = z
       .regex(/\S/, 'is not a path')
       .meta({
         description:
-          'PEM file with the certificates to trust for coderd beside the public ones, relative to this file: by function, command line and tasks with a guard.',
+          'PEM file with CA certificates for coderd, in addition to the public ones. The path is relative to this file. The function, the command line and tasks with a guard trust them.',
         examples: ['./corp-ca.pem'],
       })
       .optional(),
     proxy: urlWith(proxyUrlProblem)
       .meta({
         description:
-          'URL of the HTTP proxy through which function and command line reach coderd. The provisioners have their own, in `environment`.',
+          'URL of the HTTP proxy through which the function and the command line reach coderd. Set the proxy of the provisioners in `environment`.',
         format: 'uri',
         pattern: '^http://',
         examples: ['http://proxy.example.com:3128'],
@@ -38,7 +38,7 @@ export const coder = z
       .optional(),
   })
   .meta({
-    description: 'How to reach coderd.',
+    description: 'How the autoscaler reaches coderd.',
     examples: [{ url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } }],
   });
 

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 
-const CREDENTIALS = 'has a user name or password in it; leave them out';
-const QUERY = 'has a query or fragment; leave it out';
+const CREDENTIALS = 'contains a user name or password; remove them';
+const QUERY = 'contains a query or fragment; remove it';
 
 /** What is wrong with coderd's URL, as the end of a sentence about it; undefined if nothing is. */
 export function coderUrlProblem(text: string): string | undefined {
@@ -10,20 +10,22 @@ export function coderUrlProblem(text: string): string | undefined {
   if (hasCredentials(url)) return CREDENTIALS;
   if (hasQuery(url)) return QUERY;
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return `is plain http, which sends the token in clear; write https://${url.host} (http is for loopback hosts only)`;
+    return `is plain http, which would send the API token unencrypted; write https://${url.host} (http is allowed for loopback hosts only)`;
   }
-  if (url.pathname !== '/') return `has a path; coderd's URL has none, write ${url.origin}`;
+  if (url.pathname !== '/') return `contains a path; write ${url.origin}`;
   return undefined;
 }
 
-/** As `coderUrlProblem`, of the proxy. Its answers never quote the URL: passwords are usual in it. */
+/**
+ * As `coderUrlProblem`, of the proxy. Its answers never quote the URL: passwords are usual in it.
+ */
 export function proxyUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^http:\/\//i.test(text))
-    return 'is not an http URL; write one such as http://proxy.example.com:3128 (what goes through it is encrypted by coderd’s own TLS)';
+    return 'is not an http URL; write one such as http://proxy.example.com:3128 (TLS to coderd still encrypts the traffic)';
   if (hasCredentials(url)) return CREDENTIALS;
   if (hasQuery(url)) return QUERY;
-  if (url.pathname !== '/') return "has a path; a proxy's URL ends after host and port";
+  if (url.pathname !== '/') return 'contains a path; end the URL after host and port';
   return undefined;
 }
 
@@ -36,7 +38,10 @@ function notAbsolute(text: string): string {
   return `is not an absolute http or https URL; write ${isHost ? `https://${text}` : 'one such as https://coder.example.com'}`;
 }
 
-/** The ways to write this machine; WHATWG URLs spell every IPv4 address in full and IPv6 in brackets. */
+/**
+ * The ways to write this machine; WHATWG URLs spell every IPv4 address in full and IPv6 in
+ * brackets.
+ */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -21,7 +21,7 @@ const ANY: Range = { fromMs: 0, toMs: Number.POSITIVE_INFINITY };
 export function duration({ fromMs, toMs }: Range = ANY) {
   return z
     .string()
-    .regex(DURATION, 'is not a duration; write a whole number and its unit, s, m or h: 90s, 5m, 1h')
+    .regex(DURATION, 'is not a duration; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h')
     .meta({ title: DURATION_TITLE, examples: ['90s', '5m', '1h'] })
     .transform((text) => parseDuration(text) ?? Number.NaN)
     .refine((ms) => Number.isNaN(ms) || (ms >= fromMs && ms <= toMs), {

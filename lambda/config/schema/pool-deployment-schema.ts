@@ -4,13 +4,13 @@ import { arnOf } from './aws-ids.ts';
 
 const action = z
   .string()
-  .regex(/^(?:\*|[a-z0-9-]+:[A-Za-z0-9*?]+)$/, 'is not an action of IAM; it looks like ec2:RunInstances')
-  .meta({ description: 'An action of IAM.', examples: ['ec2:RunInstances'] });
+  .regex(/^(?:\*|[a-z0-9-]+:[A-Za-z0-9*?]+)$/, 'is not an IAM action; write one such as ec2:RunInstances')
+  .meta({ description: 'An IAM action.', examples: ['ec2:RunInstances'] });
 
 const resource = z
   .string()
-  .regex(/^(?:\*|arn:[^\s]+)$/, 'is not the ARN of a resource, nor *')
-  .meta({ description: 'An ARN, with `*` and `?` in it if need be; or `*`.', examples: ['*'] });
+  .regex(/^(?:\*|arn:[^\s]+)$/, 'is not the ARN of a resource; write an ARN or *')
+  .meta({ description: 'An ARN, which may contain `*` and `?`; or `*` for all resources.', examples: ['*'] });
 
 const EXAMPLE_STATEMENT = { actions: ['ec2:RunInstances'], resources: ['*'] };
 
@@ -19,37 +19,44 @@ const statement = z
     actions: z
       .array(action)
       .min(1)
-      .meta({ description: 'What is allowed.', examples: [EXAMPLE_STATEMENT.actions] }),
+      .meta({ description: 'IAM actions that the tasks may call.', examples: [EXAMPLE_STATEMENT.actions] }),
     resources: z
       .array(resource)
       .min(1)
-      .meta({ description: 'On what.', examples: [EXAMPLE_STATEMENT.resources] }),
+      .meta({
+        description: 'Resources that the actions may be called on.',
+        examples: [EXAMPLE_STATEMENT.resources],
+      }),
   })
   .meta({ examples: [EXAMPLE_STATEMENT] });
 
-// one mapping rather than a union of two: each mistake in it is then told at its place; rules.ts keeps the two apart
+// one mapping rather than a union of two: each mistake in it is then told at its place; rules.ts
+// keeps the two apart
 const taskRole = z
   .strictObject({
     arn: arnOf(
       'role',
-      'ARN of an existing role, instead of the two below. It must let its tasks read and set their own protection.',
+      'ARN of an existing role, instead of `policies` and `statements`. It must allow the tasks to read and set their own protection.',
     ).optional(),
     policies: z
       .array(arnOf('policy', 'ARN of a managed policy.'))
       .max(10)
       .default([])
       .meta({
-        description: 'Managed policies of its own role.',
+        description: 'Managed policies of the role that the stack creates.',
         examples: [['arn:aws:iam::aws:policy/AmazonEC2FullAccess']],
       }),
     statements: z
       .array(statement)
       .default([])
-      .meta({ description: 'Statements of its own role that allow more.', examples: [[EXAMPLE_STATEMENT]] }),
+      .meta({
+        description: 'Further allow statements of the role that the stack creates.',
+        examples: [[EXAMPLE_STATEMENT]],
+      }),
   })
   .prefault({})
   .meta({
-    description: 'What Terraform may do in AWS. Without it: nothing.',
+    description: 'What Terraform may do in AWS. By default it may do nothing.',
     examples: [{ policies: ['arn:aws:iam::aws:policy/AmazonEC2FullAccess'] }],
   });
 
@@ -61,27 +68,26 @@ export const poolDeployment = {
     .int()
     .min(0)
     .default(0)
-    .meta({ description: 'With `spot`: so many tasks run on demand before any runs on Spot.' }),
+    .meta({ description: 'With `spot`, this many tasks run on demand before further tasks run on Spot.' }),
   ephemeralStorage: z
     .int()
     .min(20)
     .max(200)
     .default(20)
-    .meta({ description: 'GiB of disk a task, image included. The first 20 are free.' }),
-  readonlyRootFilesystem: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Nothing but the cache and temporary files of coder can be written.' }),
+    .meta({ description: 'Disk of a task in GiB, image included. The first 20 are free.' }),
+  readonlyRootFilesystem: z.boolean().default(false).meta({
+    description: 'Make the root file system read-only. coder can write only its cache and temporary files.',
+  }),
   prometheusPort: z
     .int()
     .max(65_535)
     .refine(
       (port) => port >= FIRST_FREE_PORT,
-      `is a port for root only, and the container runs without its rights; write ${FIRST_FREE_PORT} or more, such as 2112`,
+      `is a privileged port, and the container does not run as root; write ${FIRST_FREE_PORT} or more, such as 2112`,
     )
     .meta({
       description:
-        "Serves coder's own Prometheus metrics on this port. Who may reach it is up to the security groups.",
+        'Port on which coder serves its Prometheus metrics. The security groups decide who can reach it.',
       minimum: FIRST_FREE_PORT,
       examples: [2112],
     })

@@ -1,4 +1,7 @@
-/** One entry of `schedules`: words for days and times, read into the numbers that the core counts with. */
+/**
+ * One entry of `schedules`: words for days and times, read into the numbers that the core counts
+ * with.
+ */
 import * as z from 'zod';
 import type { Weekday } from '../../decision/model/config.ts';
 import { timeZoneProblem } from './time-zones.ts';
@@ -16,12 +19,13 @@ const days = z
   .string()
   .regex(
     DAYS,
-    'is not a list of days; write mon, tue, wed, thu, fri, sat or sun, ranges of them, and commas between: mon-fri or mon,wed-thu',
+    'is not a list of days; write mon, tue, wed, thu, fri, sat or sun, or ranges, separated by commas: mon-fri or mon,wed-thu',
   )
   .prefault('mon-sun')
   .meta({
     title: DAYS_TITLE,
-    description: 'The days on which it begins: names, ranges and commas, such as `mon-fri` or `sat,sun`.',
+    description:
+      'Days on which the schedule begins: names and ranges, separated by commas, such as `mon-fri` or `sat,sun`.',
     examples: ['mon-fri'],
   })
   .transform(parseDays);
@@ -49,10 +53,10 @@ function timeOfDay({ pattern, last }: { readonly pattern: RegExp; readonly last:
 }
 
 const from = timeOfDay({ pattern: /^(?:[01]\d|2[0-3]):[0-5]\d$/, last: '23:59' }).meta({
-  description: 'When it begins, by the clock on the wall there.',
+  description: 'Local time at which the schedule begins.',
 });
 const to = timeOfDay({ pattern: /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, last: '24:00' }).meta({
-  description: 'When it ends; on the next day if that is not after `from`.',
+  description: 'Local time at which the schedule ends. If it is not after `from`, it is on the next day.',
 });
 
 const timezone = z
@@ -61,12 +65,12 @@ const timezone = z
     const message = timeZoneProblem(text);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   })
-  .meta({ description: 'IANA name of the time zone whose clock counts.', examples: ['Europe/Berlin'] });
+  .meta({ description: 'IANA name of the time zone of `from` and `to`.', examples: ['Europe/Berlin'] });
 
 const date = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d$/, 'is not a date; write YYYY-MM-DD, such as 2026-12-25')
-  .refine(exists, 'is a day that no calendar has; look at month and day')
+  .refine(exists, 'is not a day of the calendar; correct the month or the day')
   .meta({ title: DATE_TITLE, description: 'A date.', examples: ['2026-12-25'] });
 
 /** `Date` takes the 30th of February for the 2nd of March. */
@@ -89,18 +93,22 @@ export const schedules = z
           .int()
           .min(0)
           .default(0)
-          .meta({ description: 'Daemons kept free while it is active, at least.' }),
-        min: z.int().min(0).default(0).meta({ description: 'Tasks kept while it is active, at least.' }),
+          .meta({ description: 'The fewest free daemons while the schedule is active.' }),
+        min: z
+          .int()
+          .min(0)
+          .default(0)
+          .meta({ description: 'The fewest tasks while the schedule is active.' }),
         except: z
           .array(date)
           .default([])
-          .meta({ description: 'Dates on which it does not begin.', examples: [['2026-12-25']] }),
+          .meta({ description: 'Dates on which the schedule does not begin.', examples: [['2026-12-25']] }),
       })
       .meta({ examples: [EXAMPLE] }),
   )
   .prefault([])
   .meta({
     description:
-      'Higher floors at certain times, for what neither the queue nor the workspaces tell beforehand. Of several, the highest wins.',
+      'More tasks or free daemons at certain times, for demand that the autoscaler cannot forecast. If several schedules are active, the highest value applies.',
     examples: [[EXAMPLE]],
   });

@@ -1,10 +1,13 @@
-/** How a configuration refers to a secret: by its name or ARN in Secrets Manager, never by its value. */
+/**
+ * How a configuration refers to a secret: by its name or ARN in Secrets Manager, never by its
+ * value.
+ */
 import * as z from 'zod';
 import { looksLikeSecret } from '../problems/shown.ts';
 
 /** Secrets Manager: names have letters, digits and /_+=.@-; ARNs are matched down to the secret. */
 const SECRET_NAME = /^(?:arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:)?[A-Za-z0-9/_+=.@-]{1,512}$/;
-const PASTED = 'looks like the secret itself; put it into AWS Secrets Manager and write its name or ARN here';
+const PASTED = 'looks like the secret itself; store it in AWS Secrets Manager and write its name or ARN here';
 
 /** The title by which readers of the JSON Schema know a reference to a secret. */
 export const SECRET_REF_TITLE = 'secret reference';
@@ -19,8 +22,8 @@ export const secretRef = (description: string, example: string) =>
         .meta({ description: 'Name or ARN of a secret in AWS Secrets Manager.' }),
       jsonKey: z
         .string()
-        .regex(/^[^\s:]+$/, 'is not the name of a JSON key (no spaces, no colon)')
-        .meta({ description: 'Where the secret is a JSON document: the key whose value is meant.' })
+        .regex(/^[^\s:]+$/, 'is not the name of a JSON key; write one without spaces and colons')
+        .meta({ description: 'If the secret is a JSON document, the key of the value to use.' })
         .optional(),
     })
     .meta({ title: SECRET_REF_TITLE, description, examples: [{ secret: example }] });

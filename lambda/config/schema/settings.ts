@@ -28,7 +28,10 @@ export type Setting = {
   readonly isRequired: boolean;
 };
 
-/** The JSON Schema of autoscaler.yaml. Draft 7, the one that the YAML plugins of editors know in full. */
+/**
+ * The JSON Schema of autoscaler.yaml. Draft 7, the one that the YAML plugins of editors know in
+ * full.
+ */
 export function configJsonSchema(): object {
   return rootSetting();
 }

@@ -18,13 +18,13 @@ export function dollars(description: string, { least = 0, most }: { least?: numb
 const A_MINUTE = { most: 1000 };
 
 const person = dollars(
-  'Dollars for each minute that a person waits for a build or a template import. With 0, waiting costs nothing.',
+  'Dollars for each minute that a person waits for a build or a template import. 0 means that waiting costs nothing.',
   A_MINUTE,
 );
 const others = {
-  autostart: dollars('Dollars a minute for a workspace whose scheduled start is late.', A_MINUTE),
-  prebuild: dollars('Dollars a minute for a prebuilt workspace that is not ready yet.', A_MINUTE),
-  stop: dollars('Dollars a minute for a late autostop, dormancy or deletion.', A_MINUTE),
+  autostart: dollars('Dollars for each minute that the scheduled start of a workspace is late.', A_MINUTE),
+  prebuild: dollars('Dollars for each minute that a prebuilt workspace is not ready.', A_MINUTE),
+  stop: dollars('Dollars for each minute that an autostop, a dormancy or a deletion is late.', A_MINUTE),
 };
 
 const DEFAULT_PERSON = 0.1;
@@ -34,7 +34,7 @@ export const waiting = z
   .prefault({})
   .meta({
     description:
-      'What waiting costs. A price that is not written follows `person`: `autostart` is the same, `prebuild` a twentieth, `stop` a hundredth.',
+      'What waiting costs. The other prices follow `person` by default: `autostart` is the same, `prebuild` a twentieth, `stop` a hundredth.',
     examples: [{ person: 1 }],
   });
 
@@ -43,13 +43,16 @@ export const poolWaiting = z
   .prefault({})
   .meta({
     description:
-      "What waiting costs in this pool. A price that is written here or in `waiting` holds; the others follow the pool's `person`.",
+      "What waiting costs in this pool. A price set here comes first, then one set in the top-level `waiting`. The others follow the pool's `person`.",
     examples: [{ person: 1 }],
   });
 
 type Prices = { readonly [Name in keyof Waiting]?: number | undefined };
 
-/** The complete prices of one pool. What the pool writes comes first, then what the top of the file writes. */
+/**
+ * The complete prices of one pool. What the pool writes comes first, then what the top of the file
+ * writes.
+ */
 export function waitingOf(top: Prices, pool: Prices): Waiting {
   const price = (name: keyof Waiting) => pool[name] ?? top[name];
   const ofPerson = price('person') ?? DEFAULT_PERSON;

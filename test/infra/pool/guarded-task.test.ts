@@ -11,7 +11,7 @@ const container = containerOf(synthesize(deployment([cpu])), 'cpu');
 const [shell] = GUARD_SHELLS.filter(({ isMissing }) => !isMissing);
 
 guardTest.skipIf(shell === undefined)(
-  'takes the lease, runs the provisioner, leaves when asked',
+  'runs the task: it takes the lease, runs the provisioner and drains on request',
   async ({ start }) => {
     if (shell === undefined) throw new Error('there is nothing to run it');
     expect(container.Command[0]).toBe('/opt/coder');

@@ -127,10 +127,13 @@ const rows = readFileSync('docs/lifecycle.md', 'utf8')
 const standing = propertiesOf(synthesize(before));
 
 describe('a deployment that changes', () => {
-  it.each(STEPS)('$change does to AWS what docs/lifecycle.md says', ({ change, from = before, to }) => {
-    const row = rows.find(([first]) => first === change)?.slice(1, 5);
-    expect(row).toEqual(changesOf(from, to));
-  });
+  it.each(STEPS)(
+    '$change has the effect on AWS that docs/lifecycle.md describes',
+    ({ change, from = before, to }) => {
+      const row = rows.find(([first]) => first === change)?.slice(1, 5);
+      expect(row).toEqual(changesOf(from, to));
+    },
+  );
 });
 
 /** These stop the tasks of a pool, or take their network away: docs/lifecycle.md says so. */
@@ -143,7 +146,7 @@ describe('with early success, while old tasks are still there, a deployment that
   });
   const rolled = STEPS.filter(({ change }) => !NOT_ROLLED.includes(change));
 
-  it.each(rolled)('$change deletes nothing that they use', ({ from = before, to }) => {
+  it.each(rolled)('$change deletes nothing that old tasks use', ({ from = before, to }) => {
     const old = propertiesOf(synthesize(early(from)));
     const now = propertiesOf(synthesize(early(to)));
     const changes = Object.entries(fullDiff({ Resources: old }, { Resources: now }).resources.changes);

@@ -41,12 +41,12 @@ const protectTasks = {
 };
 
 describe('the service of a pool', () => {
-  it('exists once a pool, found by its tag', () => {
+  it('exists once for each pool and has its tag', () => {
     template.resourceCountIs('AWS::ECS::Service', 2);
     for (const pool of ['cpu', 'gpu']) expect(serviceOf(template, pool).Type).toBe('AWS::ECS::Service');
   });
 
-  it('names log group and stack of the autoscaler and the settings to drain by beside its pool, and beside the task no other resource has such tags', () => {
+  it('has tags for pool, organization, scaleIn, log group and stack, which only the task has too', () => {
     const logGroup = template.toJSON().Outputs.LogGroupName.Value;
     expect(serviceOf(template, 'cpu').Properties.Tags).toEqual([
       { Key: 'coder-autoscaler:log-group', Value: logGroup },
@@ -69,7 +69,7 @@ describe('the service of a pool', () => {
     );
   });
 
-  it('leaves count and name alone, so that no deployment resets or replaces it', () => {
+  it('sets neither count nor name, so no deployment resets or replaces it', () => {
     for (const each of [template, everything])
       each.allResourcesProperties('AWS::ECS::Service', {
         DesiredCount: Match.absent(),
@@ -79,7 +79,7 @@ describe('the service of a pool', () => {
       });
   });
 
-  it('stops old tasks before it starts new ones, and never to balance zones', () => {
+  it('stops old tasks before it starts new ones, and does not rebalance zones', () => {
     template.allResourcesProperties('AWS::ECS::Service', {
       AvailabilityZoneRebalancing: 'DISABLED',
       DeploymentConfiguration: {
@@ -90,7 +90,7 @@ describe('the service of a pool', () => {
     });
   });
 
-  it('waits for old builds unless a deployment may succeed early, with the first healthy task', () => {
+  it('waits for old builds, unless earlySuccess ends a deployment with the first healthy task', () => {
     template.allResourcesProperties('AWS::ECS::Service', {
       DeploymentConfiguration: { EarlySuccessCriteria: Match.absent() },
     });
@@ -112,12 +112,12 @@ describe('the service of a pool', () => {
     {
       pool: {},
       expected: [{ CapacityProvider: 'FARGATE', Weight: 1 }],
-      because: 'a launch type could not be changed without replacing the service',
+      because: 'a change of the launch type would replace the service',
     },
     {
       pool: { spot: true },
       expected: [{ CapacityProvider: 'FARGATE_SPOT', Weight: 1 }],
-      because: 'all of it may be taken back',
+      because: 'AWS may reclaim all its tasks',
     },
     {
       pool: { spot: true, spotBase: 2 },
@@ -125,18 +125,21 @@ describe('the service of a pool', () => {
         { CapacityProvider: 'FARGATE', Base: 2, Weight: 0 },
         { CapacityProvider: 'FARGATE_SPOT', Weight: 1 },
       ],
-      because: 'the first two are not taken back, and no more than them cost the full price',
+      because: 'AWS does not reclaim the first two tasks, and only these cost the full price',
     },
-  ])('with $pool runs on $expected: $because', ({ pool, expected }) => {
+  ])('runs on $expected with the settings $pool: $because', ({ pool, expected }) => {
     expect(serviceOf(withPool(pool), 'cpu').Properties.CapacityProviderStrategy).toEqual(expected);
   });
 
   it.each([
-    { type: 'AWS::ECS::ClusterCapacityProviderAssociations', because: 'ECS refuses a provider it lacks' },
+    {
+      type: 'AWS::ECS::ClusterCapacityProviderAssociations',
+      because: 'ECS refuses an unknown capacity provider',
+    },
     { type: 'AWS::EC2::Route', because: 'the first task pulls its image through the NAT gateway' },
-    { type: 'AWS::EC2::VPCEndpoint', because: 'or through the endpoints' },
+    { type: 'AWS::EC2::VPCEndpoint', because: 'the first task pulls its image through the endpoints' },
     { type: 'AWS::IAM::Policy', because: 'the first task reads its secrets' },
-  ])('comes after $type: $because', ({ type }) => {
+  ])('is created after $type: $because', ({ type }) => {
     const resources = new Set(idsOf(everything, type));
     for (const pool of ['cpu', 'gpu', 'old']) {
       const needed = serviceOf(everything, pool).DependsOn?.filter(
@@ -146,7 +149,7 @@ describe('the service of a pool', () => {
     }
   });
 
-  it('lies in private subnets, and nothing can connect to it', () => {
+  it('is in private subnets without ingress', () => {
     const subnets = template.findResources('AWS::EC2::Subnet', {
       Properties: { MapPublicIpOnLaunch: false },
     });
@@ -179,7 +182,7 @@ describe('the task of a pool', () => {
     });
   });
 
-  it('is one provisioner under the guard, byte for byte, with an init process and the full 120 s to stop, and no second container', () => {
+  it('runs only the provisioner with the unchanged guard, an init process and 120 s to stop', () => {
     expect(taskOf(template, 'cpu').ContainerDefinitions).toHaveLength(1);
     expect(containerOf(template, 'cpu')).toMatchObject({
       Image: 'ghcr.io/coder/coder:v2.29.19',
@@ -193,7 +196,7 @@ describe('the task of a pool', () => {
     expect(containerOf(template, 'cpu')).not.toHaveProperty('RestartPolicy');
   });
 
-  it('is the provisioner alone, under the name of its host, where its image has no shell', () => {
+  it('runs the provisioner without the guard if its image has no shell', () => {
     const bare = withPool({ scaleIn: 'confirm', environment: {} });
     expect(containerOf(bare, 'cpu')).toMatchObject({
       EntryPoint: ['/opt/coder'],
@@ -204,7 +207,7 @@ describe('the task of a pool', () => {
     expect(statementsOf(bare, roleOf(taskOf(bare, 'cpu').TaskRoleArn))).toEqual([protectTasks]);
   });
 
-  it('logs without ever waiting for the log: a build is worth more than a line', () => {
+  it('logs without blocking, because a build is worth more than a log line', () => {
     expect(containerOf(template, 'cpu')).toMatchObject({
       LogConfiguration: {
         LogDriver: 'awslogs',
@@ -213,7 +216,7 @@ describe('the task of a pool', () => {
     });
   });
 
-  it('stays below the 64 KiB of a task definition, with 100 variables and 50 secrets', () => {
+  it('stays below the 64 KiB of a task definition with 100 variables and 50 secrets', () => {
     const variables = Array.from({ length: 100 }, (_, i) => [`VARIABLE_${i}`, 'x'.repeat(300)]);
     const secrets = Array.from({ length: 50 }, (_, i) => [`SECRET_${i}`, { secret: 'x'.repeat(100) }]);
     const large = withPool({
@@ -228,7 +231,7 @@ describe('the task of a pool', () => {
     expect(bytes).toBeLessThan(64 * 1024);
   });
 
-  it('gets the URL of coderd and the name of its pool beside the environment of its pool', () => {
+  it('has the URL of coderd, the name of its pool and the environment of its pool', () => {
     expect(containerOf(template, 'cpu').Environment).toEqual([
       { Name: 'HTTPS_PROXY', Value: 'http://proxy.internal:3128' },
       { Name: 'CODER_URL', Value: 'https://coder.example.com' },
@@ -239,7 +242,7 @@ describe('the task of a pool', () => {
   it.each([
     {
       pool: 'cpu',
-      because: 'its key is a field of a secret given by name, its other secret is given by ARN',
+      because: 'its key is a JSON key of a secret by name, its other secret is given by ARN',
       expected: [
         { Name: 'TF_TOKEN', ValueFrom: arnOf('secretsmanager', 'secret:tf-token-AbCdEf') },
         { Name: 'CODER_PROVISIONER_DAEMON_KEY', ValueFrom: secretByName('coder/keys/cpu:value::') },
@@ -252,16 +255,16 @@ describe('the task of a pool', () => {
         { Name: 'CODER_PROVISIONER_DAEMON_KEY', ValueFrom: arnOf('secretsmanager', 'secret:coder/keys/gpu') },
       ],
     },
-  ])('of $pool reads its secrets from where they lie: $because', ({ pool, expected }) => {
+  ])('of $pool reads its secrets from Secrets Manager: $because', ({ pool, expected }) => {
     expect(containerOf(template, pool)).toMatchObject({ Secrets: expected });
   });
 
-  it('has the disk that it asks for, and says nothing of the 20 GiB that every task has', () => {
+  it('has the configured disk, and sets nothing for the default of 20 GiB', () => {
     expect(taskOf(everything, 'cpu').EphemeralStorage).toEqual({ SizeInGiB: 50 });
     expect(taskOf(template, 'cpu')).not.toHaveProperty('EphemeralStorage');
   });
 
-  it('serves metrics on the port that is asked for, and none otherwise', () => {
+  it('serves metrics only on the configured port', () => {
     const { Environment, ...container } = containerOf(everything, 'cpu');
     expect(container).toMatchObject({ PortMappings: [{ ContainerPort: 2112, Protocol: 'tcp' }] });
     expect(Environment).toContainEqual({ Name: 'CODER_PROMETHEUS_ENABLE', Value: 'true' });
@@ -269,7 +272,7 @@ describe('the task of a pool', () => {
     expect(JSON.stringify(taskOf(template, 'cpu'))).not.toMatch(/PROMETHEUS|PortMappings/);
   });
 
-  it('writes to two volumes of its own where its root file system is read-only, once they have been handed to its user', () => {
+  it('writes to two volumes that belong to its user if its root file system is read-only', () => {
     const { ContainerDefinitions, Volumes } = taskOf(everything, 'cpu');
     const [provisioner, folders] = ContainerDefinitions;
     expect(Volumes).toEqual([{ Name: 'home' }, { Name: 'tmp' }]);
@@ -292,12 +295,12 @@ describe('the task of a pool', () => {
 });
 
 describe('the task role', () => {
-  it('may protect the tasks of this cluster, and nothing else', () => {
+  it('can protect the tasks of this cluster and do nothing else', () => {
     for (const pool of ['cpu', 'gpu'])
       expect(statementsOf(template, roleOf(taskOf(template, pool).TaskRoleArn))).toEqual([protectTasks]);
   });
 
-  it('may besides do what the operator wrote for Terraform', () => {
+  it('has the permissions that the operator wrote for Terraform', () => {
     const role = roleOf(taskOf(everything, 'cpu').TaskRoleArn);
     expect(statementsOf(everything, role)).toMatchObject([
       { Action: protectTasks.Action },
@@ -350,23 +353,23 @@ describe('the task role', () => {
       expect(ManagedPolicyArns).toEqual(granted.policies);
     });
 
-    it('is a new role: tasks of before keep theirs, which does not change', () => {
+    it('is a new role, while old tasks keep their unchanged role', () => {
       expect(roleNow).not.toBe(roleBefore);
       expect(resourcesOf(bound)[roleBefore]).toEqual(resourcesOf(unbound)[roleBefore]);
       expect(statementsOf(bound, roleBefore)).toEqual(statementsOf(unbound, roleBefore));
     });
 
-    it('outlives its removal from the template, since tasks may still have it', () => {
+    it('is retained after its removal from the template, because tasks may still use it', () => {
       expect(resourcesOf(bound)[roleNow]?.DeletionPolicy).toBe('Retain');
       expect(JSON.stringify(bound.findResources('AWS::IAM::Policy'))).not.toContain(roleNow);
     });
 
-    it('leaves a role alone that exists', () => {
+    it('does not change an existing role when it is bound', () => {
       expect(taskOf(bound, 'gpu').TaskRoleArn).toBe(taskOf(unbound, 'gpu').TaskRoleArn);
     });
   });
 
-  it('is left as it is where it exists', () => {
+  it('is not changed if it exists', () => {
     const arn = `arn:aws:iam::${ACCOUNT}:role/terraform/gpu`;
     expect(taskOf(everything, 'gpu').TaskRoleArn).toBe(arn);
     const policies = JSON.stringify(everything.findResources('AWS::IAM::Policy'));
@@ -382,7 +385,7 @@ describe('the execution role', () => {
     arnOf('secretsmanager', 'secret:tf-token-AbCdEf-??????'),
   ];
 
-  it('may read the secrets of its pool and write its logs, and nothing else', () => {
+  it('can read the secrets of its pool, write its logs and do nothing else', () => {
     const logGroup = containerLogGroup('cpu');
     expect(statementsOf(template, role)).toEqual([
       { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: expect.arrayContaining(secrets) },
@@ -408,11 +411,11 @@ describe('the execution role', () => {
     ]);
   });
 
-  it('is another one for each pool', () => {
+  it('is a different role for each pool', () => {
     expect(roleOf(taskOf(template, 'gpu').ExecutionRoleArn)).not.toBe(role);
   });
 
-  it('may pull exactly the repository of its image, where that lies in ECR', () => {
+  it('can pull exactly the repository of its image if that is in ECR', () => {
     const statements = statementsOf(everything, roleOf(taskOf(everything, 'cpu').ExecutionRoleArn));
     expect(statements.slice(3)).toEqual([
       { Effect: 'Allow', Action: 'ecr:GetAuthorizationToken', Resource: '*' },

@@ -44,7 +44,7 @@ function pools(count: number, given: Partial<PoolSettings> = {}): PoolSettings[]
 
 describe('the sizes of a deployment', () => {
   it.each<{ scenario: string; settings: Settings; caBytes: number; expected: RegExp }>([
-    { scenario: 'a usual one', settings: deployment([cpu]), caBytes: 4_000, expected: /^valid$/ },
+    { scenario: 'one usual pool', settings: deployment([cpu]), caBytes: 4_000, expected: /^valid$/ },
     { scenario: '50 usual pools', settings: FIFTY_POOLS, caBytes: 4_000, expected: /^valid$/ },
     {
       scenario: 'a CA bundle of 40 KB',
@@ -56,10 +56,10 @@ describe('the sizes of a deployment', () => {
       scenario: 'a CA bundle of 220 KB',
       settings: deployment([cpu]),
       caBytes: 220_000,
-      expected: /coder\.caBundle: the CA bundle has \d+ KiB; ECS takes task definitions of 64 KiB/,
+      expected: /coder\.caBundle: the CA bundle has \d+ KiB, but a task definition \(at most 64 KiB\) leaves/,
     },
     {
-      scenario: 'that bundle where no task carries it',
+      scenario: 'a CA bundle of 220 KB that no task carries',
       settings: deployment([{ ...cpu, scaleIn: 'confirm' }]),
       caBytes: 220_000,
       expected: /^valid$/,
@@ -74,15 +74,16 @@ describe('the sizes of a deployment', () => {
       scenario: '50 pools with 30 KB of environment each',
       settings: deployment(pools(50, { environment: variables(100, 270) })),
       caBytes: 1_000,
-      expected: /pools: the template of 50 pools would have about \d+ KiB, and CloudFormation takes 1 MB/,
+      expected:
+        /pools: the template of 50 pools would have about \d+ KiB, but CloudFormation accepts at most 1 MB/,
     },
     {
-      scenario: '10 such pools',
+      scenario: '10 pools with 30 KB of environment each',
       settings: deployment(pools(10, { environment: variables(100, 270) })),
       caBytes: 1_000,
       expected: /^valid$/,
     },
-  ])('$scenario: $expected', ({ settings, caBytes, expected }) => {
+  ])('of $scenario give $expected', ({ settings, caBytes, expected }) => {
     expect(judge(settings, caBytes)).toMatch(expected);
   });
 
@@ -98,7 +99,7 @@ describe('the sizes of a deployment', () => {
         { tags: variables(35, 100), metrics: { perPool: true } },
       ),
     },
-  ])('are estimated a little too high: $scenario', ({ settings }) => {
+  ])('are estimated a little too high for $scenario', ({ settings }) => {
     const bytes = Buffer.byteLength(JSON.stringify(synthesize(settings).toJSON()));
     const estimate = templateBytes(draftConfig(settings), undefined);
     expect(estimate).toBeGreaterThan(bytes);

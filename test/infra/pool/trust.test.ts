@@ -42,15 +42,19 @@ function seenBy(container: Container, environment: Readonly<Record<string, strin
   return { stdout, status };
 }
 
-it('the guard is started as without it, once the certificates lie where Go looks', () => {
+it('starts the guard unchanged after it wrote the certificates to a folder that Go reads', () => {
   expect(trusted.EntryPoint.slice(-4)).toEqual(plain.EntryPoint);
   expect(trusted.Command).toEqual(plain.Command);
 });
 
 it.each<{ environment: Readonly<Record<string, string>>; others: string; because: string }>([
-  { environment: {}, others: '/etc/ssl/certs:/etc/pki/tls/certs', because: 'Go looks there by itself' },
-  { environment: { SSL_CERT_DIR: '/own' }, others: '/own', because: 'the user says where the others are' },
-])('beside $others: $because', ({ environment, others }) => {
+  {
+    environment: {},
+    others: '/etc/ssl/certs:/etc/pki/tls/certs',
+    because: 'Go reads these folders by default',
+  },
+  { environment: { SSL_CERT_DIR: '/own' }, others: '/own', because: 'the user set SSL_CERT_DIR' },
+])('adds the certificates to $others: $because', ({ environment, others }) => {
   for (const shell of GUARD_SHELLS.filter(({ isMissing }) => !isMissing)) {
     const { stdout, status } = seenBy(trusted, environment, shell);
     expect(status).toBe(0);
@@ -60,12 +64,12 @@ it.each<{ environment: Readonly<Record<string, string>>; others: string; because
   }
 });
 
-it('a task without a shell gets none, which its owner is told', () => {
+it('gives a task without a guard no certificates, and warns about it', () => {
   const settings = withTrust(cpu, { ...gpu, scaleIn: 'confirm' });
   const bare = containerOf(synthesize(settings), 'gpu');
   expect(bare.EntryPoint).toEqual(['/opt/coder']);
   expect(bare.Environment.map(({ Name }) => Name)).toEqual(['CODER_URL']);
   expect(checkConfig(settings).warnings.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-    'pools[1].scaleIn: with "confirm" the tasks have no shell that brings the certificates of coder.caBundle; the image must trust them itself',
+    'pools[1].scaleIn: with "confirm" no guard installs the certificates of coder.caBundle in the tasks; use an image that trusts them already',
   ]);
 });

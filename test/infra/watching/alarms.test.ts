@@ -55,7 +55,7 @@ function alarmsOf(template: typeof both): readonly AlarmProperties[] {
 }
 
 /** `Minimum TickAge a 60 s GreaterThanThreshold 300, 3 of 3, else ignore`. */
-function pictureOf(alarm: AlarmProperties): string {
+function summaryOf(alarm: AlarmProperties): string {
   const stat = alarm.Metrics?.find(({ MetricStat }) => MetricStat !== undefined)?.MetricStat;
   const metric = stat?.Metric.MetricName ?? alarm.MetricName;
   const expression = alarm.Metrics?.find(({ Expression }) => Expression !== undefined)?.Expression;
@@ -68,61 +68,61 @@ function pictureOf(alarm: AlarmProperties): string {
 const EXPECTED = [
   {
     name: 'no-tick',
-    picture:
+    summary:
       'SampleCount TickAge a 60 s, FILL(looks, 0), LessThanOrEqualToThreshold 0, 5 of 5, else breaching',
-    because: 'no look is the one thing that missing data tells',
+    because: 'missing data means that no look ended',
   },
   {
     name: 'failing-ticks',
-    picture: 'Sum Errors a 60 s, GreaterThanOrEqualToThreshold 1, 3 of 5, else notBreaching',
-    because: 'one failed look is repaired by the next',
+    summary: 'Sum Errors a 60 s, GreaterThanOrEqualToThreshold 1, 3 of 5, else notBreaching',
+    because: 'the next look repairs one failed look',
   },
   {
     name: 'sight-lost',
-    picture: 'Minimum TickAge a 60 s, GreaterThanThreshold 300, 3 of 3, else ignore',
+    summary: 'Minimum TickAge a 60 s, GreaterThanThreshold 300, 3 of 3, else ignore',
     because: 'an instance of the function that was idle starts with an old age',
   },
   {
     name: 'job-waits',
-    picture: 'Minimum OldestPendingAge a 60 s, GreaterThanThreshold 300, 2 of 2, else ignore',
-    because: 'a job that is taken in its sixth minute wakes nobody',
+    summary: 'Minimum OldestPendingAge a 60 s, GreaterThanThreshold 300, 2 of 2, else ignore',
+    because: 'a job that starts in its sixth minute must not page anyone',
   },
   {
     name: 'unserved-jobs',
-    picture: 'Minimum UnservedJobs a 60 s, GreaterThanThreshold 0, 3 of 3, else ignore',
-    because: 'a job that was cancelled at once wakes nobody',
+    summary: 'Minimum UnservedJobs a 60 s, GreaterThanThreshold 0, 3 of 3, else ignore',
+    because: 'a job that is canceled at once must not page anyone',
   },
   {
     name: 'pool-at-max',
-    picture: 'Minimum PoolsAtMax a 60 s, GreaterThanThreshold 0, 10 of 10, else ignore',
-    because: 'to be at the maximum for a while is what a maximum is for',
+    summary: 'Minimum PoolsAtMax a 60 s, GreaterThanThreshold 0, 10 of 10, else ignore',
+    because: 'a pool may be at max for a while',
   },
   {
     name: 'starts-failing',
-    picture: 'Minimum FailedStarts a 60 s, GreaterThanThreshold 0, 12 of 20, else ignore',
-    because: 'one failed start is told for 10 minutes, and tasks that get no lease fail every 11',
+    summary: 'Minimum FailedStarts a 60 s, GreaterThanThreshold 0, 12 of 20, else ignore',
+    because: 'a failed start is reported for 10 minutes, and tasks without a lease fail every 11',
   },
   {
     name: 'drain-stuck',
-    picture: 'Minimum StuckTasks a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching',
+    summary: 'Minimum StuckTasks a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching',
     because: 'the metric exists only while there are such tasks',
   },
   {
     name: 'token-expires',
-    picture: 'Minimum TokenDaysLeft a 900 s, LessThanOrEqualToThreshold 14, 1 of 1, else notBreaching',
-    because: 'the metric exists only while the end is near',
+    summary: 'Minimum TokenDaysLeft a 900 s, LessThanOrEqualToThreshold 14, 1 of 1, else notBreaching',
+    because: 'the metric exists only if the token expires soon',
   },
   {
     name: 'vcpu-quota-on-demand',
-    picture:
+    summary:
       'Maximum ResourceCount a 300 s, 100 * usedOnDemand / SERVICE_QUOTA(usedOnDemand), GreaterThanThreshold 80, 2 of 2, else notBreaching',
     because: 'no data means that nothing runs',
   },
   {
     name: 'vcpu-quota-spot',
-    picture:
+    summary:
       'Maximum ResourceCount a 300 s, 100 * usedSpot / SERVICE_QUOTA(usedSpot), GreaterThanThreshold 80, 2 of 2, else notBreaching',
-    because: 'Spot has a quota of its own',
+    because: 'Spot has its own quota',
   },
 ];
 
@@ -131,17 +131,17 @@ describe('the alarms', () => {
   const named = (name: string): AlarmProperties | undefined =>
     alarms.find(({ AlarmName }) => AlarmName === `Test-${name}`);
 
-  it('are these', () => {
+  it('are exactly the expected ones', () => {
     expect(alarms.map(({ AlarmName }) => AlarmName)).toEqual(EXPECTED.map(({ name }) => `Test-${name}`));
   });
 
-  it.each(EXPECTED)('$name goes off at $picture: $because', ({ name, picture }) => {
+  it.each(EXPECTED)('$name goes off at $summary: $because', ({ name, summary }) => {
     const alarm = named(name);
-    expect(alarm && pictureOf(alarm)).toBe(picture);
+    expect(alarm && summaryOf(alarm)).toBe(summary);
   });
 
   it.each(EXPECTED)(
-    '$name says what to do first, and names its section of the runbook, which exists',
+    '$name describes the first step and names an existing section of the runbook',
     ({ name }) => {
       const description = named(name)?.AlarmDescription ?? '';
       expect(description).toContain('First: ');
@@ -151,7 +151,7 @@ describe('the alarms', () => {
     },
   );
 
-  it('tell the topic of going off and of being over', () => {
+  it('notify the topic when they go off and when they are over', () => {
     const [topic] = Object.keys(both.findResources('AWS::SNS::Topic'));
     for (const { AlarmActions, OKActions } of alarms) {
       expect(AlarmActions).toEqual([{ Ref: topic }]);
@@ -159,7 +159,7 @@ describe('the alarms', () => {
     }
   });
 
-  it('read metrics of this deployment that the function emits', () => {
+  it('use only metrics that the function publishes for this deployment', () => {
     const read = alarms.flatMap(({ Namespace, MetricName, Dimensions, Metrics = [] }) => [
       { Namespace, MetricName, Dimensions },
       ...Metrics.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric])),
@@ -172,7 +172,7 @@ describe('the alarms', () => {
     }
   });
 
-  it('watch the quota of what the pools run on', () => {
+  it('watch the quotas of the capacities that the pools use', () => {
     const classes = (template: typeof both): readonly unknown[] =>
       alarmsOf(template)
         .flatMap(({ Metrics = [] }) => Metrics)
@@ -187,7 +187,7 @@ describe('the alarms', () => {
     ]);
   });
 
-  it('tell a topic that is there already, and make none', () => {
+  it('notify an existing topic and create none', () => {
     const topic = 'arn:aws:sns:eu-central-1:123456789012:pager';
     const given = operate({ alarms: { topic } });
     given.resourceCountIs('AWS::SNS::Topic', 0);
@@ -195,7 +195,7 @@ describe('the alarms', () => {
     given.hasResourceProperties('AWS::CloudWatch::Alarm', { ActionsEnabled: Match.absent() });
   });
 
-  it('are not there, nor a topic, where they are switched off', () => {
+  it('are not created, nor a topic, if they are disabled', () => {
     const without = synthesize(deployment([cpu], { alarms: { enabled: false } }));
     without.resourceCountIs('AWS::CloudWatch::Alarm', 0);
     without.resourceCountIs('AWS::SNS::Topic', 0);

@@ -40,7 +40,7 @@ const detailed = operate({ pools, perPool: true });
 describe('the dashboard', () => {
   const widgets = widgetsOf(plain);
 
-  it('asks four questions, in this order', () => {
+  it('has four questions as headings, in this order', () => {
     const headings = widgets.filter(({ properties }) => properties.markdown?.startsWith('## '));
     expect(headings.toSorted((a, b) => a.y - b.y).map(({ properties }) => properties.markdown)).toEqual([
       '## Is anyone waiting?',
@@ -50,12 +50,12 @@ describe('the dashboard', () => {
     ]);
   });
 
-  it('begins with what to type, and where the runbook is', () => {
+  it('begins with the commands and the path of the runbook', () => {
     const [first] = widgets;
     expect(first?.properties.markdown).toMatch(/autoscaler status.*autoscaler doctor.*docs\/runbook\.md/s);
   });
 
-  it('draws only metrics that the function emits, of this deployment, and fewer than 50', () => {
+  it('draws fewer than 50 metrics, all published by the function for this deployment', () => {
     const metrics = metricsOf(widgets);
     const own = metrics.filter(([namespace]) => namespace === METRICS_NAMESPACE);
     expect(new Set(own.map(([, name]) => name))).toEqual(new Set(METRICS));
@@ -63,7 +63,7 @@ describe('the dashboard', () => {
     expect(metrics.length).toBeLessThan(50);
   });
 
-  it('prices a daemon at what the dearest pool costs an hour', () => {
+  it('prices a daemon at the hourly cost of the most expensive pool', () => {
     const expressions = widgets.flatMap(({ properties }) => properties.metrics ?? []).flat();
     // 2 vCPU and 4 GB of arm64 on demand
     expect(expressions).toContainEqual(
@@ -79,7 +79,7 @@ describe('the dashboard', () => {
     expect(alarms).toHaveLength(Object.keys(plain.findResources('AWS::CloudWatch::Alarm')).length);
   });
 
-  it('has a graph of each metric of a pool where pools have metrics, and else none', () => {
+  it('has a graph of each pool metric only if pools have metrics', () => {
     const byPool = (of: readonly Widget[]): readonly unknown[] =>
       metricsOf(of).filter((metric) => metric.includes('pool'));
     expect(byPool(widgets)).toEqual([]);
@@ -88,7 +88,7 @@ describe('the dashboard', () => {
     expect(drawn.map(([, name, , pool]) => `${name} ${pool}`).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('lays nothing over anything', () => {
+  it('has no overlapping widgets', () => {
     for (const each of [widgets, widgetsOf(detailed)]) {
       const places = each.map(({ x, y }) => `${x} ${y}`);
       expect(new Set(places).size).toBe(places.length);

@@ -94,11 +94,11 @@ function unknownNames(commands: readonly string[], event: object): readonly stri
 describe('the saved queries', () => {
   const event = anEvent() as object;
 
-  it.each(queryNames)('%s: every field is one that a look event has', (name) => {
+  it.each(queryNames)('%s uses only fields of a look event', (name) => {
     expect(unknownNames(queryLines(name, 'Coder'), event)).toEqual([]);
   });
 
-  it('would be caught with a field that no look event has', () => {
+  it('fail the check if they use an unknown field', () => {
     const [lookFilter = '', parse = ''] = queryLines('findings', 'Coder');
     const wrong = [
       lookFilter,
@@ -109,7 +109,7 @@ describe('the saved queries', () => {
     expect(unknownNames(wrong, event)).toEqual(['pool.size', 'nothing']);
   });
 
-  it('lie in a folder of the stack, on the log group of the function', () => {
+  it('are in a folder of the stack and use the log group of the function', () => {
     const stack = new Stack(new App(), 'Coder');
     new LogQueries(stack, 'Queries', { logGroup: new LogGroup(stack, 'Logs') });
     const found = Object.values(Template.fromStack(stack).findResources('AWS::Logs::QueryDefinition'));

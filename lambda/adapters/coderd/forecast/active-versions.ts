@@ -1,4 +1,7 @@
-/** The tags of template versions: one request a version ever, since a version never changes (docs/coder.md §10). */
+/**
+ * Reads the tags of template versions from coderd. A version never changes, so one request for each
+ * version is enough (docs/coder.md §10).
+ */
 import type { Tags } from '../../../decision/model/tags.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { templateVersionSchema } from '../http/schemas.ts';
@@ -8,7 +11,7 @@ const VERSIONS_AT_ONCE = 8;
 
 export type VersionTags = {
   readonly tags: ReadonlyMap<string, Tags>;
-  /** Why a version could not be read. */
+  /** By version id: the error that prevented the reading. */
   readonly failures: ReadonlyMap<string, unknown>;
 };
 
@@ -20,7 +23,7 @@ export class ActiveVersions {
     this.#http = http;
   }
 
-  /** Reads those that are not known yet; forgets all others. */
+  /** Reads the versions that are not known yet, and forgets all versions that are not in `ids`. */
   async read(ids: ReadonlySet<string>, signal: AbortSignal): Promise<VersionTags> {
     const known = [...this.#known].filter(([id]) => ids.has(id));
     const unknown = [...ids].filter((id) => !this.#known.has(id));

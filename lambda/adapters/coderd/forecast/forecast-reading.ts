@@ -1,6 +1,7 @@
 /**
- * One reading of what is about to be due (docs/coder.md §10): workspaces in pages, all templates, what the token's user may read,
- * all side by side; then the tags of the active versions that workspaces use.
+ * Reads the input of the forecast from coderd (docs/coder.md §10). It reads workspaces, templates
+ * and the permissions of the token's user in parallel, then the tags of the active versions that
+ * workspaces use.
  */
 import * as z from 'zod';
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
@@ -24,7 +25,7 @@ import { type Listing, listWorkspaces } from './workspace-list.ts';
 const ROLE =
   'the organization template admin role there, or a custom role with workspace:read and template:read';
 
-/** Of the budget: where lists take all of it, the tags that their rows need would never be read. */
+/** Share of the budget for the lists. The rest is reserved for the tags that their rows need. */
 const LISTS_SHARE = 0.8;
 
 type NamedTemplate = Template & { readonly name: string };
@@ -43,7 +44,7 @@ export class ForecastReading {
   #templatesInUse: ReadonlySet<string> = new Set();
   #resumeAt = 0;
 
-  /** `budgetMs`: for all requests of one reading. */
+  /** `budgetMs` limits all requests of one reading together. */
   constructor(http: CoderdHttp, budgetMs: number) {
     this.#http = http;
     this.#budgetMs = budgetMs;
@@ -51,8 +52,8 @@ export class ForecastReading {
   }
 
   /**
-   * Reads once. Doesn't throw: each reading has its status. A list of which only a part came is `failed`, with that part
-   * and its time.
+   * Reads everything once. Does not throw: each reading has a status. If coderd returned only a
+   * part of a list, the reading is `failed` and has that part and its time.
    */
   async read(
     organizations: readonly Organization[],
@@ -73,7 +74,7 @@ export class ForecastReading {
     return new Map(
       organizations.map((organization, index) => [
         organization.id,
-        { ...sightOf(organization, lists), ...evidence[index] },
+        { ...readingsOf(organization, lists), ...evidence[index] },
       ]),
     );
   }
@@ -84,7 +85,7 @@ export class ForecastReading {
     signal: AbortSignal,
   ): Promise<VersionTags> {
     const listed = new Set(workspaces.items.map(({ template_id }) => template_id));
-    // where workspaces are missing, earlier ones are served, and they need their tags
+    // If workspaces are missing, the forecast uses earlier ones, which need their tags.
     this.#templatesInUse = workspaces.status === 'failed' ? listed.union(this.#templatesInUse) : listed;
     if (templates.status !== 'ok') return { tags: new Map(), failures: new Map() };
     const used = templates.items.filter(({ id }) => this.#templatesInUse.has(id));
@@ -92,13 +93,16 @@ export class ForecastReading {
   }
 }
 
-/** coderd lists deprecated templates apart, on demand (since 2.23): their workspaces live on, and the executor goes by them. */
+/**
+ * Since 2.23 coderd lists deprecated templates only on request. Their workspaces still exist, and
+ * the lifecycle executor still uses these templates.
+ */
 const TEMPLATE_LISTS = [{}, { q: 'deprecated:true' }] as const;
 
 async function listTemplates(listing: Listing, now: EpochMs): Promise<Reading<NamedTemplate>> {
   const { http, signal, role } = listing;
-  const asked = { what: 'listing templates', role };
-  const list = await reading(asked, async () => {
+  const request = { what: 'listing templates', role };
+  const list = await reading(request, async () => {
     const lists = await Promise.all(
       TEMPLATE_LISTS.map((query) =>
         http.get('/api/v2/templates', query, z.array(listedTemplateSchema), signal),
@@ -113,8 +117,8 @@ async function listTemplates(listing: Listing, now: EpochMs): Promise<Reading<Na
   return list.status === 'ok' ? { takenAt: now, ...list } : list;
 }
 
-/** What the lists of all organizations have of one of them. */
-function sightOf(organization: Organization, lists: Lists): ForecastReadings {
+/** Derives the readings of one organization from the lists of all organizations. */
+function readingsOf(organization: Organization, lists: Lists): ForecastReadings {
   const { workspaces, templates, versions, refused } = lists;
   const owned = ({ organization_id }: Workspace | Template): boolean => organization_id === organization.id;
   const hasTemplates = !refused('template', organization.id);
@@ -145,10 +149,10 @@ function withoutName({ name: _, ...template }: NamedTemplate): Template {
   return template;
 }
 
-type CutOff = Pick<Reading<Template>, 'status' | 'error'> | undefined;
+type Truncation = Pick<Reading<Template>, 'status' | 'error'> | undefined;
 
-/** The list is as if cut off where a workspace has a template that is not in it. */
-function unlisted(workspaces: readonly Workspace[], templates: readonly Template[]): CutOff {
+/** The list counts as truncated if a workspace has a template that is not in it. */
+function unlisted(workspaces: readonly Workspace[], templates: readonly Template[]): Truncation {
   const listed = new Set(templates.map(({ id }) => id));
   const lost = workspaces.filter(({ template_id }) => !listed.has(template_id));
   const [first] = lost;
@@ -158,8 +162,11 @@ function unlisted(workspaces: readonly Workspace[], templates: readonly Template
   return { status: 'truncated', error };
 }
 
-/** The list is as if cut off where the tags of an active version are missing: what is due there can't be told. */
-function unreadVersion(templates: readonly NamedTemplate[], { failures }: VersionTags): CutOff {
+/**
+ * The list counts as truncated if the tags of an active version are missing: its forecast is
+ * unknown.
+ */
+function unreadVersion(templates: readonly NamedTemplate[], { failures }: VersionTags): Truncation {
   const unread = templates.filter(({ active_version_id }) => failures.has(active_version_id));
   const [first] = unread;
   if (first === undefined) return undefined;
@@ -173,6 +180,6 @@ function unreadVersion(templates: readonly NamedTemplate[], { failures }: Versio
 }
 
 function forbidden(listed: string, { name }: Organization): Reading<never> {
-  const error = `listing ${listed} of organization "${name}": coderd says that the token's user may not read them; it needs ${ROLE}`;
+  const error = `listing ${listed} of organization "${name}": coderd does not let the token's user read them; the user needs ${ROLE}`;
   return { status: 'forbidden', error, items: [] };
 }

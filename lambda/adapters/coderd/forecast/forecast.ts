@@ -1,6 +1,7 @@
 /**
- * The forecast, kept for the life of the process: a warm function reads 10,000 workspaces every few minutes, not every
- * 10 s. Time is coderd's, as the look that asks has it; only the budget of a reading is real time.
+ * Caches the readings of the forecast for the life of the process. So a warm function reads 10,000
+ * workspaces every few minutes, not every 10 s. Ages are in coderd's time, as the look has it. Only
+ * the budget of a reading is in real time.
  */
 
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
@@ -10,56 +11,63 @@ import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { ForecastReading } from './forecast-reading.ts';
 
-/** A look waits for it, and there is one every 10 s. */
+/** A look waits for the refresh, and the next look comes after 10 s. */
 const BUDGET_MS = 10_000;
 const RETRY_MS = 30_000;
 
-type Sights = ReadonlyMap<OrganizationId, ForecastReadings>;
+type ReadingsByOrganization = ReadonlyMap<OrganizationId, ForecastReadings>;
 type When = {
   readonly now: EpochMs;
   readonly refreshMs: number;
   readonly build?: BuildInfo | undefined;
 };
-type Refresh = { readonly at: EpochMs; readonly hasFailed: boolean; readonly sights: Sights };
+type Refresh = {
+  readonly at: EpochMs;
+  readonly hasFailed: boolean;
+  readonly readings: ReadingsByOrganization;
+};
 
 export class Forecast {
   readonly #reading: ForecastReading;
   #last: Refresh | undefined;
   #refreshing: Promise<Refresh> | undefined;
 
-  /** `budgetMs`: for one refresh with all its requests. @default 10 s */
+  /** `budgetMs` limits one refresh with all its requests. @default 10 s */
   constructor(http: CoderdHttp, budgetMs = BUDGET_MS) {
     this.#reading = new ForecastReading(http, budgetMs);
   }
 
-  /** What was read last, read anew where that is older than `refreshMs`. Looks at the same time share one reading. */
-  async sights(organizations: readonly Organization[], when: When): Promise<Sights> {
+  /**
+   * The last readings, refreshed if they are older than `refreshMs`. Concurrent looks share one
+   * refresh.
+   */
+  async readings(organizations: readonly Organization[], when: When): Promise<ReadingsByOrganization> {
     const last = this.#last;
-    if (last !== undefined && isFresh(last, organizations, when)) return last.sights;
+    if (last !== undefined && isFresh(last, organizations, when)) return last.readings;
     this.#refreshing ??= this.#refresh(organizations, when).finally(() => {
       this.#refreshing = undefined;
     });
-    return (await this.#refreshing).sights;
+    return (await this.#refreshing).readings;
   }
 
   async #refresh(organizations: readonly Organization[], when: When): Promise<Refresh> {
     const { now: at } = when;
     const fresh = await this.#reading.read(organizations, when);
-    const earlier = this.#last?.sights;
+    const earlier = this.#last?.readings;
     const hasFailed = [...fresh.values()].some(
       ({ workspaces, templates }) => workspaces.status === 'failed' || templates.status === 'failed',
     );
-    const sights = new Map([...fresh].map(([id, sight]) => [id, bridgedReadings(sight, earlier?.get(id))]));
-    this.#last = { at, hasFailed, sights };
+    const readings = new Map([...fresh].map(([id, own]) => [id, bridgedReadings(own, earlier?.get(id))]));
+    this.#last = { at, hasFailed, readings };
     return this.#last;
   }
 }
 
 function isFresh(last: Refresh, organizations: readonly Organization[], { now, refreshMs }: When): boolean {
-  // a clock that was set back must not keep a list for good
+  // The absolute age: a list must not stay forever after the clock was set back.
   const ageMs = Math.abs(now - last.at);
   return (
-    ageMs < (last.hasFailed ? RETRY_MS : refreshMs) && organizations.every(({ id }) => last.sights.has(id))
+    ageMs < (last.hasFailed ? RETRY_MS : refreshMs) && organizations.every(({ id }) => last.readings.has(id))
   );
 }
 
@@ -74,13 +82,13 @@ function bridgedReadings(fresh: ForecastReadings, earlier: ForecastReadings | un
   };
 }
 
-/** The last one that did not fail. */
+/** The newest reading that did not fail. */
 function latest<T>(fresh: Reading<T> | undefined, earlier: Reading<T> | undefined): Reading<T> | undefined {
   if (fresh !== undefined && fresh.status !== 'failed') return fresh;
   return earlier === undefined || earlier.status === 'failed' ? fresh : { ...earlier, status: 'stale' };
 }
 
-/** Where reading has failed, what an earlier look saw stands in for what didn't come. */
+/** If the reading has failed, items of the earlier reading replace the missing ones. */
 function bridged<T extends { readonly id: string }>(
   fresh: Reading<T>,
   earlier: Reading<T> | undefined,

@@ -1,6 +1,8 @@
 /**
- * What the token's user may read. coderd filters the rows of its lists (docs/coder.md §10), so an empty list can mean that there is
- * nothing, or that the role is missing: `POST /api/v2/authcheck` tells (codersdk.AuthorizationRequest; it only answers).
+ * Reads from coderd what the token's user may read. coderd filters the rows of its lists
+ * (docs/coder.md §10), so an empty list can mean that nothing exists or that the role is missing.
+ * `POST /api/v2/authcheck` distinguishes the two (codersdk.AuthorizationRequest; it changes
+ * nothing).
  */
 
 import type { OrganizationId } from '../../../decision/model/brands.ts';
@@ -12,10 +14,15 @@ export type Listed = 'workspace' | 'template';
 
 const LISTED: readonly Listed[] = ['workspace', 'template'];
 
-/** Whether coderd says that all of an organization's may not be read. What it doesn't answer is not refused. */
+/**
+ * Whether coderd refuses to list the resource type in an organization. False if coderd did not
+ * answer.
+ */
 export type Refused = (listed: Listed, organization: OrganizationId) => boolean;
 
-/** Asks for all organizations at once. Where coderd doesn't answer, nothing is refused. */
+/**
+ * Checks all organizations in one request. If coderd does not answer, nothing counts as refused.
+ */
 export async function readRefused(
   http: CoderdHttp,
   organizations: readonly Organization[],
@@ -26,7 +33,7 @@ export async function readRefused(
     const { value } = await http.post('/api/v2/authcheck', body, authorizationSchema, signal);
     return (listed, organization) => value[nameOf(listed, organization)] === false;
   } catch {
-    // the lists themselves may still be readable, and they say so if not
+    // The lists may still be readable. If they are not, their own requests fail.
     return () => false;
   }
 }

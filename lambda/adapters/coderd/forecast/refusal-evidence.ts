@@ -1,6 +1,7 @@
 /**
- * What tells whether coderd refuses a transition: the status of its owner, and the daemons that have gone, for which the autostart gate
- * was open (docs/coder.md §10). Without either the autoscaler goes on, and tries more often.
+ * Reads what shows that coderd refuses a transition: the status of workspace owners, and the
+ * offline daemons for which the autostart gate was open (docs/coder.md §10). Without it the
+ * autoscaler continues, but tries more often.
  */
 import * as z from 'zod';
 import type {
@@ -18,9 +19,9 @@ import { daemonSchema, memberSchema } from '../http/schemas.ts';
 
 export type RefusalEvidence = Pick<ForecastReadings, 'members' | 'offlineDaemons'>;
 
-/** The longest time between two tries is a day, and the third is the first of these. */
+/** Two tries are at most a day apart, and the third try is the first with the longest distance. */
 const MAX_AGE = '96h';
-/** The newest: where there are more, a daemon was there often enough. */
+/** The newest daemons. If there are more, a daemon was online often enough. */
 const MOST_DAEMONS = 1000;
 
 /** Reads both lists of one organization. Doesn't throw. */
@@ -39,7 +40,8 @@ export async function readEvidence(
     reading({ what: `listing offline daemons of organization "${name}"`, limit: MOST_DAEMONS }, () =>
       http.get(`${path}/provisionerdaemons`, query, z.array(daemonSchema), signal),
     );
-  // before 2.26 offline daemons are among the others, and unknown parameters are a 400 (docs/coder.md §2)
+  // Before 2.26 the list of daemons includes offline ones, and coderd answers 400 to unknown
+  // parameters (docs/coder.md §2).
   if ((compareVersion(build?.version, '2.26') ?? -1) < 0) return { members: await readMembers() };
   const [members, offlineDaemons] = await Promise.all([readMembers(), readDaemons()]);
   return { members, offlineDaemons };

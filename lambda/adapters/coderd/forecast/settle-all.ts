@@ -1,16 +1,19 @@
-/** Does it for every item, so many side by side; the outcomes are in the order of the items. Doesn't throw. */
+/**
+ * Runs `act` for every item, at most `atOnce` in parallel. The outcomes are in the order of the
+ * items. Does not throw.
+ */
 export async function settleAll<In, Out>(
   items: readonly In[],
   atOnce: number,
   act: (item: In) => Promise<Out>,
 ): Promise<readonly PromiseSettledResult<Out>[]> {
   const outcomes: PromiseSettledResult<Out>[] = [];
-  // one iterator for all: whoever is free takes the next item
+  // All workers share one iterator, so a free worker takes the next item.
   const queue = items.entries();
-  const work = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const [index, item] of queue) [outcomes[index]] = await Promise.allSettled([act(item)]);
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   return outcomes;
 }
 

@@ -1,6 +1,7 @@
 /**
- * All workspaces that the token's user may read, of all organizations (docs/coder.md §10). coderd lists running ones first, so
- * a build that ends while pages are read moves a row from one to another: some rows come twice, others not at all.
+ * Lists all workspaces that the token's user may read, of all organizations (docs/coder.md §10).
+ * coderd lists running workspaces first. A build that ends between two requests moves a row to
+ * another page, so some rows come twice and others are missing.
  */
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import { unique } from '../../../decision/model/collections.ts';
@@ -10,36 +11,42 @@ import { failure } from '../http/reading.ts';
 import { workspacesPageSchema } from '../http/schemas.ts';
 import { isFulfilled, isRejected, settleAll } from './settle-all.ts';
 
-/** Rows; each has some kilobytes in coderd's answer. */
+/** Rows in one page. Each row has some kilobytes in coderd's answer. */
 const PAGE = 250;
 const PAGES_AT_ONCE = 8;
-/** coderd takes 512 requests a minute of one user to one endpoint (docs/coder.md §9), and pages may be read twice. */
+/**
+ * coderd allows one user 512 requests a minute to one endpoint (docs/coder.md §9), and each page
+ * may be read twice.
+ */
 const MOST_PAGES = 200;
 
 type Page = Document<{ readonly workspaces: readonly Workspace[]; readonly count: number }>;
 type Pages = readonly PromiseSettledResult<Page>[];
 
-/** What a listing needs: the client, when to give up, and what to say of the role when coderd refuses. */
+/** The client, the time limit, and the advice about the role if coderd refuses. */
 export type Listing = { readonly http: CoderdHttp; readonly signal: AbortSignal; readonly role: string };
 
 export type Listed = {
   readonly list: Reading<Workspace>;
-  /** The first page that failed; 0 where none did, or the very first. */
+  /** The offset of the first page that failed. 0 if none failed, or if the first page failed. */
   readonly resumeAt: number;
 };
 
-/** When it is, for an answer that doesn't say, and the page after the first to begin with: where time is short, all have their turn. */
+/**
+ * `now` is used for answers without a `Date` header. `resumeAt` is the offset of the page to read
+ * after the first one: if the time limit cuts listings short, each page gets its turn.
+ */
 export type Turn = { readonly now: EpochMs; readonly resumeAt: number };
 
 /**
- * Lists them page by page, and all pages once more if rows are missing. Where a page fails, the reading is `failed`
- * with the items of the others.
+ * Lists the workspaces page by page, and all pages once more if rows are missing. If a page fails,
+ * the reading is `failed` and has the items of the other pages.
  */
 export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn): Promise<Listed> {
-  const asked = { what: 'listing workspaces', role: listing.role };
+  const request = { what: 'listing workspaces', role: listing.role };
   const [first] = await readPages(listing, [0]);
   if (first?.status !== 'fulfilled')
-    return { list: { ...failure(asked, first?.reason), items: [] }, resumeAt: 0 };
+    return { list: { ...failure(request, first?.reason), items: [] }, resumeAt: 0 };
   const { value, date: takenAt = now } = first.value;
   const offsets = rotated(offsetsOf(value.count).slice(1), resumeAt);
   const others = await readPages(listing, offsets);
@@ -48,7 +55,7 @@ export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn):
   const failed = others[broken];
   if (failed !== undefined && isRejected(failed)) {
     const part = { status: 'failed', takenAt, items: itemsOf(pages) } as const;
-    return { list: { ...failure(asked, failed.reason), ...part }, resumeAt: offsets[broken] ?? 0 };
+    return { list: { ...failure(request, failed.reason), ...part }, resumeAt: offsets[broken] ?? 0 };
   }
   return { list: { takenAt, ...(await completed(listing, pages, value.count)) }, resumeAt: 0 };
 }
@@ -60,7 +67,9 @@ function rotated(offsets: readonly number[], resumeAt: number): readonly number[
   ];
 }
 
-/** The rows of the pages, and where there are fewer than coderd counts, those of a second reading too. */
+/**
+ * The rows of the pages. If they are fewer than coderd's count, the rows of a second reading too.
+ */
 async function completed(listing: Listing, pages: Pages, count: number): Promise<Reading<Workspace>> {
   const once = itemsOf(pages);
   if (once.length >= count) return { status: 'ok', items: once };
@@ -68,7 +77,7 @@ async function completed(listing: Listing, pages: Pages, count: number): Promise
   if (items.length >= count) return { status: 'ok', items };
   return {
     status: 'truncated',
-    error: `listing workspaces: coderd counts ${count} and lists ${items.length}; it lists those whose templates the token's user may read, and no more than ${MOST_PAGES * PAGE} are read`,
+    error: `listing workspaces: coderd counts ${count} workspaces but lists ${items.length}; it omits those whose templates the token's user may not read, and the autoscaler reads at most ${MOST_PAGES * PAGE}`,
     items,
   };
 }
@@ -89,7 +98,7 @@ function offsetsOf(count: number): readonly number[] {
   return Array.from({ length: pages }, (_, index) => index * PAGE);
 }
 
-/** Each workspace once, as the first page has it that lists it. */
+/** Each workspace once, from the first page that lists it. */
 function itemsOf(pages: Pages): readonly Workspace[] {
   const items = pages.filter(isFulfilled).flatMap(({ value }) => value.value.workspaces);
   return unique(items, ({ id }) => id);

@@ -1,23 +1,25 @@
 /**
- * The connections to one coderd: a pool of its own, straight or through a proxy, with time-outs.
+ * Makes the connection pool for one coderd, direct or through a proxy, with timeouts.
  *
- * The proxy is the one of the configuration, `coder.proxy`. HTTPS_PROXY is not read: the function and the command line
- * are to take the same way, and in Lambda a variable would catch what reaches coderd without one.
+ * The proxy comes from the setting `coder.proxy`, not from HTTPS_PROXY. So the function and the
+ * command line use the same route, and a variable in Lambda cannot divert a direct connection.
  */
 import { rootCertificates } from 'node:tls';
 import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
 
 export type DispatcherOptions = {
-  /** PEM, added to the well-known authorities. */
+  /** PEM text of further CA certificates, in addition to the well-known authorities. */
   readonly caBundle?: string | undefined;
-  /** The URL of an HTTP proxy; it is only asked to connect, so TLS is between us and coderd. */
+  /**
+   * The URL of an HTTP proxy. It only opens a tunnel (CONNECT), so TLS is end to end with coderd.
+   */
   readonly proxy?: string | undefined;
-  /** How long coderd may say nothing. */
+  /** The longest time without data from coderd, in milliseconds. */
   readonly silentMs: number;
 };
 
 const CONNECT_MS = 3_000;
-/** An answer of 10,000 jobs has some 10 MB. */
+/** An answer with 10,000 jobs has about 10 MB. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 export function makeDispatcher({ caBundle, proxy, silentMs }: DispatcherOptions): Dispatcher {
@@ -36,19 +38,19 @@ export function makeDispatcher({ caBundle, proxy, silentMs }: DispatcherOptions)
     : proxyAgent(proxy, { ...limits, requestTls: tls });
 }
 
-/** Always a tunnel: plain forwarding, which is for http only, would know none of the limits. */
+/** Always a tunnel: plain forwarding (http only) would ignore the limits. */
 function proxyAgent(uri: string, options: Omit<ProxyAgent.Options, 'uri'>): ProxyAgent {
   return new ProxyAgent({
     ...options,
     uri,
     proxyTunnel: true,
     connectTimeout: CONNECT_MS,
-    // a proxy that takes the connection and never answers CONNECT is to be given up as one that can't be reached
+    // A proxy that accepts the connection but never answers CONNECT counts as unreachable.
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: CONNECT_MS }),
   });
 }
 
-/** A `ca` option replaces the well-known authorities, so they are given too. */
+/** The option `ca` replaces the well-known authorities, so the list has to include them. */
 function withKnownAuthorities(caBundle: string): string[] {
   return [...rootCertificates, caBundle];
 }

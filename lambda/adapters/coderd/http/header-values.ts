@@ -1,21 +1,24 @@
-/** Secrets are sent in headers. A character that no secret of coderd has is told before the request is sent. */
+/**
+ * Checks the secrets in request headers before the request. A character that no secret of coderd
+ * has means that the secret was stored wrongly.
+ */
 
 const NAMES: Readonly<Record<string, string>> = {
   'coder-session-token': 'session token',
   'coder-provisioner-daemon-key': 'provisioner key',
 };
 
-/** Visible ASCII: the letters, digits and hyphens of tokens and keys are among it. */
+/** Visible ASCII, which includes all characters of tokens and keys. */
 const VISIBLE = /^[\x21-\x7e]$/;
 
-/** What is wrong with the value of one of these headers, without the value. */
+/** Describes the first wrong header value without quoting it. Undefined if all values are right. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): string | undefined {
   for (const [header, value] of Object.entries(headers)) {
     const characters = [...value];
-    const place = characters.findIndex((character) => !VISIBLE.test(character));
+    const index = characters.findIndex((character) => !VISIBLE.test(character));
     const name = NAMES[header] ?? header;
-    if (place >= 0)
-      return `the ${name} in the secret has ${nameOf(characters[place])} at position ${place + 1}; a ${name} has none: store it again`;
+    if (index >= 0)
+      return `the ${name} in the secret contains ${nameOf(characters[index])} at position ${index + 1}, which is not allowed; store the ${name} again`;
   }
   return undefined;
 }

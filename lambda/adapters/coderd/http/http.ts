@@ -1,8 +1,9 @@
 /**
- * Requests to one coderd.
+ * The HTTP client for one coderd.
  *
- * 429 and 503 are retried after the `Retry-After` that they carry. Where that is longer than a look can wait, the
- * answer is an error, and the path isn't asked again before the time is over. 401 reads the token again, once.
+ * It retries 429 and 503 after their `Retry-After`. If a look cannot wait that long, the request
+ * fails, and later requests to the path fail at once until the time is over. After 401 it reads the
+ * token again, once.
  */
 import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
@@ -15,7 +16,9 @@ import { PATIENCE_OF_A_LOOK, type Patience, parseRetryAfterMs, withRetries } fro
 import { errorSchema } from './schemas.ts';
 import { describeUnreachable } from './unreachable.ts';
 
-/** `coderd` answered with an error status, with something that is not what it should be, or not at all. */
+/**
+ * coderd did not answer, or answered with an error status or an unexpected body. `code` says which.
+ */
 export class CoderdError extends Error {
   override readonly name = 'CoderdError';
   readonly code:
@@ -34,25 +37,27 @@ export class CoderdError extends Error {
 
 export type TokenSource = { readonly read: (options: { readonly fresh: boolean }) => Promise<string> };
 
-/** What coderd answered, and when by the clock of whoever answered. */
+/** A parsed answer of coderd, and the time in its `Date` header. */
 export type Document<T> = { readonly value: T; readonly date: EpochMs | undefined };
 
 export type CoderdHttpOptions = {
   readonly url: string;
   readonly token: TokenSource;
-  /** PEM, added to the well-known authorities. */
+  /** PEM text of further CA certificates, in addition to the well-known authorities. */
   readonly caBundle?: string | undefined;
-  /** The URL of an HTTP proxy. @default straight to coderd */
+  /** The URL of an HTTP proxy. @default a direct connection */
   readonly proxy?: string | undefined;
-  /** Counts every request, retries too. @default nobody counts */
+  /** Counts every request, including retries. @default no counting */
   readonly calls?: CallCounter | undefined;
-  /** @default that of a look */
+  /** @default the limits of a look */
   readonly patience?: Patience | undefined;
-  /** For one question, with the reading of its token and all retries. @default 20 s */
+  /**
+   * Time limit for one request in milliseconds, including the token and all retries. @default 20 s
+   */
   readonly wholeMs?: number | undefined;
 };
 
-/** With all retries: an answer that drips in byte by byte must not cost the invocation. */
+/** Includes all retries: an answer that arrives byte by byte must not use up the invocation. */
 const WHOLE_MS = 20_000;
 
 export class CoderdHttp {
@@ -77,7 +82,7 @@ export class CoderdHttp {
     this.#dispatcher = makeDispatcher({ caBundle, proxy, silentMs });
   }
 
-  /** Reads one JSON document. Throws CoderdError, or SecretError when the token can't be read. */
+  /** Reads one JSON document. Throws CoderdError, or SecretError if the token cannot be read. */
   get<T extends z.ZodType>(
     path: string,
     query: Readonly<Record<string, string>>,
@@ -87,7 +92,9 @@ export class CoderdHttp {
     return this.#ask({ method: 'GET', path, query, signal }, schema);
   }
 
-  /** As `get`, for a question that has a body: it may change nothing at coderd, since it is retried alike. */
+  /**
+   * As `get`, for a request with a body. It is also retried, so it must change nothing in coderd.
+   */
   post<T extends z.ZodType>(
     path: string,
     body: unknown,
@@ -109,8 +116,9 @@ export class CoderdHttp {
   }
 
   /**
-   * What coderd answers, whatever its status and shape; a 401 does not read the token again. `token`: one instead of the configured
-   * one, or none. Throws CoderdError where nothing comes, and SecretError when the configured token can't be read.
+   * Returns coderd's answer with any status and body. After 401 it does not read the token again.
+   * `token` replaces the configured token, or sends none. Throws CoderdError if there is no answer,
+   * and SecretError if the configured token cannot be read.
    */
   async answer(question: Question, token?: { readonly instead: string | undefined }): Promise<RawAnswer> {
     const budget = this.#budget(question.signal);
@@ -184,8 +192,8 @@ export class CoderdHttp {
         },
       });
       statusCode = response.statusCode;
-      const said = await response.body.text();
-      const text = statusCode === 200 ? said : hide(said, Object.values(headers));
+      const received = await response.body.text();
+      const text = statusCode === 200 ? received : hide(received, Object.values(headers));
       return { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
     } finally {
       this.#calls?.count('coderd', { throttled: statusCode === 429 });
@@ -198,27 +206,29 @@ export class CoderdHttp {
     if (waitMs > 0)
       throw new CoderdError(
         'rate-limited',
-        `coderd asked for a pause, ${Math.ceil(waitMs / 1000)} s of it are left`,
+        `coderd limits the rate of this request; the next try is possible in ${Math.ceil(waitMs / 1000)} s`,
       );
   }
 
   #errorOf(path: string, answer: RawAnswer): CoderdError {
     const { statusCode, headers } = answer;
-    const said = saidBy(answer);
-    if (statusCode === 401) return new CoderdError('unauthorized', said);
-    if (statusCode === 404 || statusCode === 403) return new CoderdError('not-found', said);
+    const message = describeAnswer(answer);
+    if (statusCode === 401) return new CoderdError('unauthorized', message);
+    if (statusCode === 404 || statusCode === 403) return new CoderdError('not-found', message);
     const retryAfterMs = parseRetryAfterMs(headers['retry-after']);
     if (statusCode === 429 && retryAfterMs !== undefined) {
       this.#notBefore.set(path, Date.now() + retryAfterMs);
-      return new CoderdError('rate-limited', `${said}; asking again in ${Math.ceil(retryAfterMs / 1000)} s`);
+      return new CoderdError('rate-limited', `${message}; next try in ${Math.ceil(retryAfterMs / 1000)} s`);
     }
-    return new CoderdError(statusCode === 429 ? 'rate-limited' : 'refused', said);
+    return new CoderdError(statusCode === 429 ? 'rate-limited' : 'refused', message);
   }
 }
 
-const TOKEN_UNREAD = 'the secret with the session token could not be read in time';
+const TOKEN_UNREAD = 'Secrets Manager did not return the session token in time';
 
-/** An abort alone does not settle every promise, so this one is left behind when the budget is used up. */
+/**
+ * Abandons the promise when the budget is used up, because an abort does not settle every promise.
+ */
 async function withinBudget<T>(
   promise: Promise<T>,
   budget: AbortSignal,
@@ -238,7 +248,7 @@ async function withinBudget<T>(
   }
 }
 
-/** Whoever answers with an error may repeat what it got; only secrets are sent in headers of ours. */
+/** Hides the secrets in the body of an error, which may repeat the request's headers. */
 function hide(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, '(hidden)'), text);
 }
@@ -246,13 +256,13 @@ function hide(text: string, secrets: readonly string[]): string {
 export type Question = {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** A list: the parameter comes more than once. */
+  /** A list sends the parameter more than once. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `text`: of an error, without what was sent in headers of ours. */
+/** In the `text` of an error, secrets are hidden. */
 export type RawAnswer = {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -273,7 +283,7 @@ function parse<T extends z.ZodType>(schema: T, { headers, text }: RawAnswer): z.
     const type = String(headers['content-type'] ?? 'no content type');
     throw new CoderdError(
       'misfit',
-      `coderd answered 200 with ${text.length} characters that are not JSON (${type}); is coder.url coderd itself, and not a login page or a proxy?`,
+      `coderd answered 200 with ${text.length} characters that are not JSON (${type}); check that coder.url is the URL of coderd, not of a login page or a proxy`,
       { cause },
     );
   }
@@ -281,7 +291,7 @@ function parse<T extends z.ZodType>(schema: T, { headers, text }: RawAnswer): z.
   if (result.success) return result.data;
   throw new CoderdError(
     'misfit',
-    `coderd's answer has another shape than expected: ${describeSchemaMismatch(result.error, value)}`,
+    `coderd's answer has an unexpected format: ${describeSchemaMismatch(result.error, value)}`,
     { cause: result.error },
   );
 }
@@ -289,19 +299,19 @@ function parse<T extends z.ZodType>(schema: T, { headers, text }: RawAnswer): z.
 function refusedAgain(answer: RawAnswer): CoderdError {
   return new CoderdError(
     'unauthorized',
-    `${saidBy(answer)}; the token was read again and refused again: put a valid one into the secret`,
+    `${describeAnswer(answer)}; coderd also refused the token that was read again from the secret; store a valid token in it`,
   );
 }
 
-function saidBy(answer: RawAnswer): string {
-  return `coderd answered ${answer.statusCode}${saidText(answer)}`;
+function describeAnswer(answer: RawAnswer): string {
+  return `coderd answered ${answer.statusCode}${describeErrorBody(answer)}`;
 }
 
-/** What Go's server, and nginx or an AWS load balancer, answer to http on a port that speaks TLS. */
+/** The answer of Go's server, nginx or an AWS load balancer to plain http on a TLS port. */
 const PLAIN_TO_TLS = /HTTP request (?:to an|was sent to) HTTPS/;
 
-/** What an error body says, in one line; bodies of proxies are left out. */
-function saidText({ text, headers }: RawAnswer): string {
+/** The message of coderd's error body in one line. Bodies of proxies are not shown. */
+function describeErrorBody({ text, headers }: RawAnswer): string {
   try {
     const { message, detail } = errorSchema.parse(JSON.parse(text));
     return `: ${[message, detail].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, 300)}`;
@@ -310,6 +320,6 @@ function saidText({ text, headers }: RawAnswer): string {
     const location = headers.location;
     return location === undefined
       ? ''
-      : `, a redirect to ${String(location).slice(0, 200)}; is coder.url coderd itself?`;
+      : `, a redirect to ${String(location).slice(0, 200)}; check that coder.url is the URL of coderd`;
   }
 }

@@ -1,17 +1,19 @@
-/** Grades what coderd answers: the status of a reading, with a sentence. */
+/** Derives the status of a reading and its error message from an answer of coderd. */
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { Reading } from '../../../decision/model/snapshot.ts';
 import { CoderdError, type Document } from './http.ts';
 
-/** What a reading is called in its sentence, and the role that its absence asks for. */
+/**
+ * The name of a reading in its error message, and the advice about the role if coderd forbids it.
+ */
 export type Asked = {
   readonly what: string;
   readonly role?: string | undefined;
-  /** Items, 0 = all. */
+  /** Number of items; 0 means all. */
   readonly limit?: number | undefined;
 };
 
-/** Runs one reading; what goes wrong becomes its status, with a sentence. */
+/** Runs one reading. Does not throw: an error becomes the status and the error message. */
 export async function reading<T>(
   asked: Asked,
   read: () => Promise<Document<readonly T[]>>,
@@ -25,15 +27,15 @@ export async function reading<T>(
   }
 }
 
-/** The status and the sentence of what went wrong. */
+/** The status and the error message for a reading that failed with `cause`. */
 export function failure(
   { what, role }: Asked,
   cause: unknown,
 ): { readonly status: 'forbidden' | 'failed'; readonly error: string } {
   const isForbidden = cause instanceof CoderdError && cause.code === 'not-found';
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const reason = cause instanceof Error ? cause.message : String(cause);
   const advice = isForbidden && role !== undefined ? `; ${role}` : '';
-  return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${said}${advice}` };
+  return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${reason}${advice}` };
 }
 
 function takenAt(date: EpochMs | undefined): { readonly takenAt?: EpochMs } {

@@ -1,18 +1,19 @@
 /**
- * Which requests to coderd are sent again, and when. A request is always repeated as a whole: undici's own retries ask for the rest of an
- * answer that was cut, which coderd doesn't know, and over TLS some of them never settle.
+ * Decides which requests to coderd are sent again, and when. A request is always repeated as a
+ * whole. undici's own retries are not used: they request the rest of a cut answer, which coderd
+ * does not support, and over TLS some never settle.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What to wait for, of one answer. */
+/** How long one answer may take. */
 export type Patience = {
-  /** How long coderd may say nothing. */
+  /** The longest time without data from coderd, in milliseconds. */
   readonly silentMs: number;
-  /** How long it may ask to wait before the next try. */
+  /** The longest wait before the next try that coderd may ask for, in milliseconds. */
   readonly retryMs: number;
 };
 
-/** A look comes every 10 s, so one look does not wait longer than this. */
+/** The next look comes after 10 s, so a look does not wait longer. */
 export const PATIENCE_OF_A_LOOK: Patience = { silentMs: 8_000, retryMs: 5_000 };
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -21,9 +22,9 @@ type Answered = { readonly statusCode: number; readonly headers: Headers };
 const MAX_RETRIES = 2;
 const FIRST_RETRY_MS = 200;
 
-/** Statuses that another try may change. */
+/** Statuses for which another try may succeed. */
 const RETRIED_STATUS: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
-/** A second wait of the same length would leave no time for the rest of the look; a long answer stays long. */
+/** After these errors a retry would leave no time for the rest of the look, or would fail again. */
 const FINAL_ERRORS: ReadonlySet<unknown> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',
@@ -31,7 +32,9 @@ const FINAL_ERRORS: ReadonlySet<unknown> = new Set([
   'UND_ERR_RES_EXCEEDED_MAX_SIZE',
 ]);
 
-/** Tries up to three times. Returns the last answer, whatever its status, or throws the last error. */
+/**
+ * Tries up to three times. Returns the last answer, whatever its status, or throws the last error.
+ */
 export async function withRetries<T extends Answered>(
   act: () => Promise<T>,
   { retryMs, signal }: { readonly retryMs: number; readonly signal: AbortSignal },
@@ -45,7 +48,7 @@ export async function withRetries<T extends Answered>(
   }
 }
 
-/** Undefined: another try changes nothing. */
+/** Milliseconds before the next try. Undefined if another try would not help. */
 function retryWaitMs(outcome: PromiseSettledResult<Answered>, failures: number): number | undefined {
   const ownMs = FIRST_RETRY_MS * 2 ** (failures - 1);
   if (outcome.status === 'rejected') return FINAL_ERRORS.has(outcome.reason?.code) ? undefined : ownMs;

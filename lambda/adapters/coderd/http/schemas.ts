@@ -1,4 +1,7 @@
-/** What coderd answers, as far as it is used. Unknown fields are dropped, new enum values pass (docs/coder.md §12). */
+/**
+ * Schemas of coderd's answers, with the fields that the project uses. They drop unknown fields and
+ * accept new enum values (docs/coder.md §12).
+ */
 import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
 import { time } from '../../shared/time.ts';
@@ -47,7 +50,7 @@ export const daemonSchema = z.object({
   previous_job: jobRef.nullish(),
 });
 
-/** Go's zero time: coderd writes it where it means none. */
+/** Go's zero time. coderd writes it for "no time". */
 const noTime = z.codec(z.literal('0001-01-01T00:00:00Z'), z.null(), {
   decode: () => null,
   encode: () => '0001-01-01T00:00:00Z' as const,
@@ -89,14 +92,17 @@ export const workspaceSchema = z.object({
   }),
 });
 
-/** codersdk.OrganizationMemberWithUserData, without names and addresses. */
+/** codersdk.OrganizationMemberWithUserData without names and addresses. */
 export const memberSchema = z.object({
   user_id: z.string(),
   status: z.string().nullish(),
   user_updated_at: maybeTime,
 });
 
-/** docs/coder.md §10. `build_time_stats`, whose keys the documentation writes in another case than coderd, isn't used. */
+/**
+ * docs/coder.md §10. `build_time_stats` is not used: coderd and its documentation differ in the
+ * case of its keys.
+ */
 export const templateSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
@@ -109,19 +115,21 @@ export const templateSchema = z.object({
   time_til_dormant_autodelete_ms: z.number().nullish(),
 });
 
-/** `name`: for sentences. */
+/** `name` is used in messages. */
 export const listedTemplateSchema = templateSchema.extend({ name: z.string() });
 
 /** By template id. */
 export const activeVersionTagsSchema = z.record(z.string(), tags);
 
-/** docs/coder.md §10: `GET /api/v2/workspaces`. `count`: of all pages. */
+/**
+ * docs/coder.md §10: `GET /api/v2/workspaces`. `count` is the number of workspaces on all pages.
+ */
 export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSchema), count: z.int().min(0) });
 
 /** docs/coder.md §10: `GET /api/v2/templateversions/{id}`. */
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
 
-/** codersdk.AuthorizationResponse: the name of each check and whether the token's user may. */
+/** codersdk.AuthorizationResponse: by name of the check, whether the token's user is allowed. */
 export const authorizationSchema = z.record(z.string(), z.boolean());
 
 /** docs/coder.md §9. */
@@ -132,7 +140,7 @@ export const organizationSchema = z.object({ id: branded<OrganizationId>(), name
 /** Error bodies (docs/coder.md §9). */
 export const errorSchema = z.object({ message: z.string(), detail: z.string().nullish() });
 
-/** codersdk.APIKey, without its secret. */
+/** codersdk.APIKey without its secret. */
 export const apiKeySchema = z.object({ created_at: time, expires_at: time, lifetime_seconds: z.number() });
 
 /** codersdk.User. */
@@ -148,7 +156,7 @@ export const entitlementsSchema = z.object({
   }),
 });
 
-/** codersdk.ProvisionerKey (docs/coder.md §3): its organization's field has no `_id`. */
+/** codersdk.ProvisionerKey (docs/coder.md §3). Its field is `organization`, without `_id`. */
 export const provisionerKeySchema = z.object({
   name: z.string(),
   organization: branded<OrganizationId>(),
