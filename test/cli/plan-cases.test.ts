@@ -317,7 +317,7 @@ describe('the forecast in a plan', () => {
           gpu  0  nothing to do
 
       findings:
-        ! organization "default": no permission to list workspaces: listing workspaces of organization "default": coderd says that the token's user may not read them; it needs the organization template admin role there. Each pool keeps its last daemon. Pools at zero do not start for what the list would show
+        ! organization "default": no permission to list workspaces: listing workspaces of organization "default": coderd does not let the token's user read them; the user needs the organization template admin role there. Each pool keeps its last daemon. Pools at zero do not start for what the list would show
 
       no changes
       "

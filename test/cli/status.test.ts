@@ -279,7 +279,7 @@ describe('an unreadable source', () => {
       gpu       0     ?     ?         ?        ?      0    2
 
       problems:
-        ! listing organizations: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; the token was read again and refused again: put a valid one into the secret; could not read: jobs, daemons, previous jobs of "default"
+        ! listing organizations: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; coderd also refused the token that was read again from the secret; store a valid token in it; could not read: jobs, daemons, previous jobs of "default"
 
       last look: 0 s ago, at 2 March 2026 09:02:00 UTC; succeeded
       "

@@ -141,7 +141,7 @@ describe('a transition that is due while its pool is paused or pinned', () => {
     expect(last.map(({ findings }) => findings)).toEqual([
       [
         expect.stringContaining(
-          `2 autostops from 2026-03-02T09:10:00.000Z on wait, since pool "cpu" is ${kind === 'pause' ? 'paused' : 'pinned at 0 tasks'} until`,
+          `2 autostops from 2 March 2026 09:10:00 UTC on wait because pool "cpu" is ${kind === 'pause' ? 'paused' : 'pinned at 0 tasks'} until`,
         ),
       ],
     ]);
